@@ -18,13 +18,23 @@ using test::run;
 
 class GpuExpected : public GpuEngineTest, public testing::WithParamInterface<const char*> {};
 
+// The first cases that have 120 tokens together.
+void shorten(std::vector<test::ExpectedCase>& cases) {
+  std::size_t tokens = 0, kept = 0;
+  while (kept < cases.size() && tokens < 120) tokens += cases[kept++].tokens.size();
+  cases.resize(kept);
+}
+
 TEST_P(GpuExpected, AnswersAsLlamaCpp) {
   const std::string name = GetParam();
   const auto path = weft::test::find_data("models/" + name + ".gguf");
   const auto expected_path = weft::test::find_data("models/expected/" + name + ".json");
   if (!path || !expected_path) GTEST_SKIP() << weft::test::missing_data("models/" + name + ".gguf");
-  const auto cases = test::read_expected(*expected_path);
+  auto cases = test::read_expected(*expected_path);
   ASSERT_TRUE(cases.has_value()) << cases.error().message;
+  // The quick run reads every text with one format of each architecture; the other formats differ
+  // from it in how weights are unpacked, which each token of a text goes through.
+  if (!weft::test::long_tests() && !name.ends_with("-f16")) shorten(*cases);
   const auto model = test::open_model(*path);
   ASSERT_TRUE(model.has_value()) << model.error().message;
   const auto engine = engine_of(**model, {.kv = KvFormat::f32});

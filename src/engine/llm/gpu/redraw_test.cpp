@@ -23,6 +23,7 @@ constexpr std::uint32_t read_tokens = 45, answer_tokens = 36;
 struct Reader {
   std::string name;
   std::unique_ptr<Engine> engine;
+  bool on_cpu = false;
   Generation generate(const tokenizer::Tokenizer& tokenizer, Request request) const {
     Generator generator(*engine, tokenizer);
     return run(generator.generate(std::move(request))).value();
@@ -42,7 +43,7 @@ class Redrawing : public test::GpuEngineTest, public testing::WithParamInterface
   [[nodiscard]] Reader cpu(EngineOptions options = {}) const {
     options.context = 256;
     return {"cpu " + std::string(to_string(options.activations)),
-            create_cpu_engine(model->model, *model->source, options).value()};
+            create_cpu_engine(model->model, *model->source, options).value(), true};
   }
   [[nodiscard]] Reader gpu(EngineOptions options = {}) const {
     options.context = 256;
@@ -87,13 +88,17 @@ const std::vector<Sampling> settings = {
 TEST_P(Redrawing, HonestEnginesAdmitEachOthersTokens) {
   open(GetParam());
   if (model == nullptr) return;
-  const auto compare = [&](const std::vector<Reader>& readers, double error) {
+  const auto compare = [&](const std::vector<Reader>& readers, bool rounded) {
+    const double error =
+        rounded ? proof::rounded_tolerance.error_max : proof::FingerprintTolerance{}.error_max;
     for (const Reader& by : readers) {
       for (const Sampling& sampling : settings) {
         Request asked = request(sampling);
         if (!weft::test::long_tests()) asked.tokens_max = 20;
         const auto answer = tokens_of(by.generate(*tokenizer, asked));
         for (const Reader& auditor : readers) {
+          // The processor rounds no activations (cpu_engine.h): with itself it was compared before.
+          if (rounded && by.on_cpu && auditor.on_cpu) continue;
           const auto found = doubts(auditor, asked, answer, error);
           EXPECT_TRUE(found.empty()) << by.name << " by " << auditor.name << ": " << found.size()
                                      << " of " << answer.size();
@@ -104,10 +109,10 @@ TEST_P(Redrawing, HonestEnginesAdmitEachOthersTokens) {
   std::vector<Reader> exact, rounded;
   exact.push_back(cpu());
   exact.push_back(gpu());
-  compare(exact, proof::FingerprintTolerance{}.error_max);
+  compare(exact, false);
   rounded.push_back(cpu({.activations = Activations::int8}));
   rounded.push_back(gpu({.activations = Activations::int8}));
-  compare(rounded, proof::rounded_tolerance.error_max);
+  compare(rounded, true);
 }
 
 // How far logits are apart, in the spread of all and in what fingerprints measure: what the factor
