@@ -86,6 +86,8 @@ void add_view_routes(
 void add_model_routes(const HttpParts& parts);  // http_models.cpp: /v1/models, /v1/serve
 // http_answers.cpp: /v1/chat/completions, /v1/completions, /v1/responses, /tokenize...
 void add_answer_routes(const HttpParts& parts);
+// http_infer.cpp: /v2, /v1/models/{}:predict and what belongs to them
+void add_infer_routes(const HttpParts& parts);
 void add_key_routes(const HttpParts& parts);       // http_keys.cpp: /v1/keys, /v1/guest
 void add_client_routes(const HttpParts& parts);    // http_clients.cpp: /v1/clients
 void add_stake_routes(const HttpParts& parts);     // http_stakes.cpp: /v1/stakes
@@ -134,6 +136,10 @@ void add_task_routes(const HttpParts& parts,
 // The bytes of a blob that rows of `job` name; not_found, with the reason, if it was removed since.
 [[nodiscard]] net::Reply blob_of_job(store::Blobs& blobs, const net::IncomingRequest& request,
                                      const store::Job& job, const Hash& hash);
+// Whether the client could pay for the job, before its shader is compiled. A job that is known
+// already is not paid for again. Waits for the core. http_jobs.cpp.
+[[nodiscard]] Result<> look_at_funds(const HttpParts& parts, const Signed& who,
+                                     const manifest::Manifest& manifest);
 [[nodiscard]] net::Reply busy();
 // Runs `work` on a pool, or answers 503 where it is full.
 void post_or_refuse(runtime::Pool& pool, const net::Respond& respond, std::function<void()> work);

@@ -57,7 +57,8 @@ void respond_submitted(const net::Respond& respond, const JobLinks& links,
   respond(reply);
 }
 
-// Before the shader is compiled. A job that is known already is not paid for again.
+}  // namespace
+
 Result<> look_at_funds(const HttpParts& parts, const Signed& who,
                        const manifest::Manifest& manifest) {
   WEFT_ASSIGN(const auto known, parts.store.job_of_nonce(who.client, who.nonce));
@@ -77,6 +78,8 @@ Result<> look_at_funds(const HttpParts& parts, const Signed& who,
   WEFT_OK(future.get());
   return {};
 }
+
+namespace {
 
 void submit(const HttpParts& parts, net::IncomingRequest request, const net::Respond& respond) {
   post_or_refuse(parts.submitters, respond, [parts, request = std::move(request), respond] {
