@@ -22,10 +22,10 @@ struct TensorType {
   std::string_view name;                                   // "f32": in an OnnxInterface.
   std::string_view protocol;                               // "FP32"
   std::string_view serving;                                // "DT_FLOAT"
-  std::size_t bytes = 0;                                   // Of an element, here
+  std::size_t bytes = 0;                                   // An element's, here
   manifest::ElementType job = manifest::ElementType::f32;  // and in a job: integers of four bytes.
 };
-// Of a type that read_onnx_interface() takes.
+// `name` is one that read_onnx_interface() takes.
 [[nodiscard]] const TensorType& tensor_type(std::string_view name);
 
 [[nodiscard]] std::uint64_t element_count(const TensorShape& shape);
