@@ -277,33 +277,6 @@ void submit(const Ask& asked) {
   if (!queued) asked->refuse(busy_error());
 }
 
-// The key's rates and budget; without one, the operator pays for its own machine.
-void admit(const Ask& asked) {
-  const HttpParts& parts = asked->service->parts;
-  const auto next = [asked] {
-    go_on(asked->service->parts.submitters, asked, [asked] { submit(asked); });
-  };
-  const bool queued = parts.loop.post([asked, next](jobs::Core& core, jobs::Moment now) {
-    const HttpParts& all = asked->service->parts;
-    if (asked->key)
-      return core.admit_job_request({.key = *asked->key, .budget = asked->budget}, now,
-                                    [asked, next](const Result<billing::JobAdmission>& admitted) {
-                                      asked->rates = admitted->rates;
-                                      if (admitted->refused)
-                                        return asked->refuse(admitted->refused->error);
-                                      asked->key_id = admitted->key_id;
-                                      asked->client = admitted->client;
-                                      asked->request.recognise_client(asked->key->text());
-                                      next();
-                                    });
-    asked->client = PublicKey::parse(all.info.coordinator).value();
-    if (all.book.is_funded(asked->client)) return next();
-    core.grant({.client = asked->client, .address = asked->request.address, .is_own = true}, now,
-               [next](const Result<jobs::OwnerView>&) { next(); });
-  });
-  if (!queued) asked->refuse(busy_error());
-}
-
 void read(const Ask& asked) {
   auto interface = interface_of(asked->service->parts, asked->card);
   if (!interface) return asked->refuse(interface.error());
@@ -327,7 +300,35 @@ void read(const Ask& asked) {
          weft::format("The outputs have {} bytes; an answer has at most {}: ask for fewer of them, "
                       "or submit a job (weft onnx run --coordinator).",
                       bytes, answer_bytes_max)});
-  admit(asked);
+  submit(asked);
+}
+
+// The key's rates and budget, before its body is read: an unknown key costs nothing more. Without
+// one, the operator pays for its own machine.
+void admit(const Ask& asked) {
+  const HttpParts& parts = asked->service->parts;
+  const auto next = [asked] {
+    go_on(asked->service->parts.submitters, asked, [asked] { read(asked); });
+  };
+  const bool queued = parts.loop.post([asked, next](jobs::Core& core, jobs::Moment now) {
+    const HttpParts& all = asked->service->parts;
+    if (asked->key)
+      return core.admit_job_request({.key = *asked->key, .budget = asked->budget}, now,
+                                    [asked, next](const Result<billing::JobAdmission>& admitted) {
+                                      asked->rates = admitted->rates;
+                                      if (admitted->refused)
+                                        return asked->refuse(admitted->refused->error);
+                                      asked->key_id = admitted->key_id;
+                                      asked->client = admitted->client;
+                                      asked->request.recognise_client(asked->key->text());
+                                      next();
+                                    });
+    asked->client = PublicKey::parse(all.info.coordinator).value();
+    if (all.book.is_funded(asked->client)) return next();
+    core.grant({.client = asked->client, .address = asked->request.address, .is_own = true}, now,
+               [next](const Result<jobs::OwnerView>&) { next(); });
+  });
+  if (!queued) asked->refuse(busy_error());
 }
 
 void start(const std::shared_ptr<Service>& service, const net::IncomingRequest& request,
@@ -349,7 +350,7 @@ void start(const std::shared_ptr<Service>& service, const net::IncomingRequest& 
   service->parts.models.find(request.parameters.at(0), [asked](Result<inference::ModelCard> card) {
     if (!card) return asked->refuse(card.error());
     asked->card = std::move(*card);
-    go_on(asked->service->parts.submitters, asked, [asked] { read(asked); });
+    admit(asked);
   });
 }
 
