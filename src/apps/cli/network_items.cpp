@@ -1,16 +1,15 @@
 #include "apps/cli/network_items.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "apps/cli/files.h"
 #include "apps/cli/follow_job.h"
 #include "apps/cli/progress.h"
 #include "apps/cli/wallet_choice.h"
-#include "common/base/byte_reader.h"
 #include "common/base/format.h"
 #include "common/crypto/ordered_id.h"
 #include "common/crypto/sha256.h"
+#include "engine/onnx/jobs/item_tensors.h"
 #include "engine/onnx/operators/infer.h"
 
 namespace weft::cli {
@@ -22,30 +21,10 @@ using onnx::Tensor;
 // class or a box, and far above what devices differ by.
 constexpr manifest::Compare tolerance{.exact = false, .absolute = 0.002, .relative = 0.002};
 
-Result<manifest::ElementType> job_type(onnx::ElementType type, const std::string& name) {
-  switch (type) {
-    case onnx::ElementType::f32:
-      return manifest::ElementType::f32;
-    case onnx::ElementType::f16:
-      return manifest::ElementType::f16;
-    case onnx::ElementType::i32:
-    case onnx::ElementType::i64:
-      return manifest::ElementType::i32;
-    case onnx::ElementType::u32:
-      return manifest::ElementType::u32;
-    case onnx::ElementType::i8:
-      return manifest::ElementType::i8;
-    default:
-      return fail(ErrorCode::unsupported,
-                  "'{}' is of the type {}; jobs have f32, f16, i32, u32, i8, and i64 as i32.", name,
-                  onnx::to_string(type));
-  }
-}
-
 Result<manifest::Binding> stack_of(const std::string& name, const Tensor& of_one,
                                    std::size_t items) {
   manifest::Binding stack{.name = name, .shape = {items}};
-  WEFT_ASSIGN(stack.type, job_type(of_one.type(), name));
+  stack.type = onnx::job_type(of_one.type());
   for (const std::int64_t size : of_one.shape()) {
     if (size == 0)
       return fail(ErrorCode::unsupported, "'{}' has no elements: its shape is {}.", name,
@@ -53,30 +32,6 @@ Result<manifest::Binding> stack_of(const std::string& name, const Tensor& of_one
     stack.shape.push_back(static_cast<std::uint64_t>(size));
   }
   return stack;
-}
-
-// The bytes of a tensor as a job has them.
-Result<> append_tensor(ByteVector& stack, const Tensor& tensor) {
-  if (tensor.type() != onnx::ElementType::i64) {
-    append(stack, tensor.bytes());
-    return {};
-  }
-  for (const std::int64_t value : tensor.values<std::int64_t>()) {
-    if (value < std::numeric_limits<std::int32_t>::min() ||
-        value > std::numeric_limits<std::int32_t>::max())
-      return fail(ErrorCode::unsupported, "An input has the value {}, which is not an i32.", value);
-    append_le(stack, static_cast<std::uint32_t>(value));
-  }
-  return {};
-}
-
-Result<Tensor> tensor_from(ByteSpan bytes, const Tensor& about) {
-  if (about.type() != onnx::ElementType::i64)
-    return Tensor::from_bytes(about.type(), about.shape(), ByteVector(bytes.begin(), bytes.end()));
-  std::vector<std::int64_t> values;
-  for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::int32_t))
-    values.push_back(static_cast<std::int32_t>(read_le<std::uint32_t>(bytes, at)));
-  return Tensor::of<std::int64_t>(about.shape(), values);
 }
 
 // What the model gives for one item, by type and shape.
@@ -102,7 +57,8 @@ Result<std::vector<Tensor>> output_shapes(const onnx::Graph& graph, const Items&
 Result<std::vector<ByteVector>> stacks(const Items& items) {
   std::vector<ByteVector> out(items.front().size());
   for (const std::vector<Tensor>& item : items) {
-    for (std::size_t i = 0; i < item.size(); ++i) WEFT_OK(append_tensor(out[i], item[i]));
+    for (std::size_t i = 0; i < item.size(); ++i)
+      WEFT_OK(onnx::append_to_stack(out[i], item[i], "An input"));
   }
   return out;
 }
@@ -177,8 +133,8 @@ Result<NetworkResults> run_on_network(const std::filesystem::path& file, const o
     WEFT_ASSIGN(const ByteVector bytes, fetch_output(*client, done, i));
     const std::size_t each = bytes.size() / items.size();
     for (std::size_t item = 0; item < items.size(); ++item) {
-      WEFT_ASSIGN(Tensor tensor,
-                  tensor_from(ByteSpan(bytes).subspan(item * each, each), shapes[i]));
+      WEFT_ASSIGN(Tensor tensor, onnx::from_stack(ByteSpan(bytes).subspan(item * each, each),
+                                                  shapes[i].type(), shapes[i].shape()));
       results.outputs[item].push_back(std::move(tensor));
     }
   }

@@ -26,8 +26,8 @@ inline constexpr std::size_t items_per_task = 4;
 using Items = std::vector<std::vector<onnx::Tensor>>;
 
 // The job's manifest; its data are blobs with the hashes of the model and of stacks(). Types of the
-// job are the model's; an i64 is an i32. unsupported for other types and for outputs whose size
-// depends on what is computed.
+// job are the model's; other integers are wider or narrower (item_tensors.h). unsupported for
+// outputs whose size depends on what is computed.
 [[nodiscard]] Result<manifest::Manifest> items_manifest(const onnx::Graph& graph, ByteSpan model,
                                                         const Items& items,
                                                         const NetworkItemsOptions& options);

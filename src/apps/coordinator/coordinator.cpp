@@ -252,6 +252,7 @@ class LiveCoordinator final : public Coordinator {
     server_->socket(feed_.route());
     add_model_routes(parts);
     add_answer_routes(parts);
+    add_infer_routes(parts);
     add_key_routes(parts);
     add_client_routes(parts);
     add_stake_routes(parts);

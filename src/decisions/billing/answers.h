@@ -48,6 +48,19 @@ struct AnswerAdmission {
   std::vector<AnswerId> answers;
 };
 
+// A request with an API key that becomes a job of the key's owner: what the job may cost is held
+// back of the key's budget until it has ended. The money itself is the job's escrow.
+struct JobRequest {
+  Hash key{};  // Hash of the secret.
+  MicroCredits budget = 0;
+};
+struct JobAdmission {
+  std::optional<KeyRefusal> refused;
+  RateStates rates;
+  std::string key_id;
+  PublicKey client;
+};
+
 // An answer that has ended, of a request with or without a key.
 struct AnswerReport {
   AnswerId id;

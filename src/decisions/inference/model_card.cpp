@@ -5,6 +5,7 @@
 #include "common/json/json.h"
 #include "common/protocol/serving.h"
 #include "decisions/inference/modality.h"
+#include "decisions/inference/onnx_interface.h"
 
 namespace weft::inference {
 namespace {
@@ -88,6 +89,11 @@ Result<ModelCard> read_model_card(std::string_view text) {
   if (object.has("price")) {
     constexpr std::uint64_t price_max = 1'000'000'000'000;  // A million credits.
     WEFT_ASSIGN(card.price, number_of<MicroCredits>(object, "price", 0, price_max));
+    if (is_onnx(card) && card.price > 0)
+      return object.value().error(
+          "price is {}; a request to an ONNX model is a job, which costs what its work costs: leave "
+          "it out",
+          card.price);
   }
   if (object.has("wire")) {
     WEFT_ASSIGN(card.wire, text_of(object, "wire", 8));

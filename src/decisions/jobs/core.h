@@ -116,6 +116,14 @@ struct GrantWanted {
   bool is_own = false;
 };
 
+// How a job has ended.
+struct EndedJob {
+  store::JobState state = store::JobState::done;
+  std::string reason;  // Empty where it is done.
+  std::vector<store::OutputBlob> outputs;
+  MicroCredits paid = 0;  // Out of its budget.
+};
+
 // What a device shows of its owner.
 struct OwnerView {
   OwnerId owner;
@@ -245,6 +253,17 @@ class Core {
   void answered(billing::AnswerReport report, Moment now);
   void answer_audited(const billing::AnswerAudited& audited, Moment now);
   void answer_traced(const billing::AnswerTraced& traced, Moment now);
+
+  // --- Requests that are jobs (core_requests.cpp). What was admitted ends with one
+  // job_request_ended(), which counts what was spent.
+  void admit_job_request(const billing::JobRequest& wanted, Moment now,
+                         Answer<billing::JobAdmission> answer);
+  void job_request_ended(const std::string& key_id, MicroCredits held, MicroCredits spent,
+                         Moment now);
+  // How many connected workers announce the feature.
+  void count_workers(std::string_view feature, const Answer<std::size_t>& answer);
+  // Tells once how a running job has ended; not_found where it does not run.
+  void when_ended(const JobId& job, Answer<EndedJob> answer);
 
   // --- Stakes (core_stakes.cpp). `number` is the request's own: the same one moves money once.
   // permission_denied where stakes are not open, insufficient_funds where the account does not hold

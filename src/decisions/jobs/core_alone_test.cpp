@@ -338,6 +338,59 @@ TEST(CoreAlone, NamesAnswersAsItIsTold) {
   EXPECT_EQ(admitted->answers, order.ids);
 }
 
+TEST(CoreAlone, HoldsOfAKeysBudgetWhatARequestsJobMayCost) {
+  CoreAlone alone;
+  billing::ApiKey key{
+      .id = "0123456789abcdef", .name = "test", .hash = {}, .owner = CoreAlone::worker(9)};
+  key.hash.bytes[0] = 1;
+  key.credits_max = 100;
+  alone.core().add_key(key, billing::KeyMaker::client, 0, alone.now, [](const auto&) {});
+  alone.run();
+  const auto admit = [&](const Hash& hash, MicroCredits budget) {
+    std::optional<billing::JobAdmission> out;
+    alone.core().admit_job_request({.key = hash, .budget = budget}, alone.now,
+                                   [&](const Result<billing::JobAdmission>& told) { out = *told; });
+    alone.run();
+    return out.value_or(billing::JobAdmission{});
+  };
+  EXPECT_EQ(admit({}, 1).refused.value().error.code, ErrorCode::unauthenticated);
+  const auto first = admit(key.hash, 60);
+  EXPECT_FALSE(first.refused.has_value());
+  EXPECT_EQ(first.client, key.owner);
+  EXPECT_EQ(first.key_id, key.id);
+  const auto second = admit(key.hash, 60);
+  ASSERT_TRUE(second.refused.has_value()) << "60 are held";
+  EXPECT_THAT(second.refused->error.message, testing::HasSubstr("Weft-Budget"));
+  alone.core().job_request_ended(key.id, 60, 30, alone.now);
+  alone.run();
+  EXPECT_EQ(alone.stored.api_keys.back().credits, 30);
+  EXPECT_FALSE(admit(key.hash, 60).refused.has_value()) << "30 are spent, and none held";
+}
+
+TEST(CoreAlone, TellsOnceHowAJobHasEnded) {
+  CoreAlone alone;
+  std::vector<Result<EndedJob>> told;
+  const auto listen = [&](const Result<EndedJob>& ended) { told.push_back(ended); };
+  const auto submission = CoreAlone::submission(count_manifest(1, 1));
+  alone.core().when_ended(submission.id, listen);
+  alone.run();
+  ASSERT_THAT(told, SizeIs(1));
+  EXPECT_EQ(told.back().error().code, ErrorCode::not_found) << "it does not run yet";
+
+  ASSERT_TRUE(alone.submit(submission).has_value());
+  alone.core().when_ended(submission.id, listen);
+  alone.run();
+  EXPECT_THAT(told, SizeIs(1));
+  alone.core().cancel({.job = submission.id, .client = submission.client}, alone.now,
+                      [](const auto&) {});
+  alone.run();
+  ASSERT_THAT(told, SizeIs(2));
+  ASSERT_TRUE(told.back().has_value());
+  EXPECT_EQ(told.back()->state, store::JobState::cancelled);
+  EXPECT_EQ(told.back()->reason, "Its client cancelled it.");
+  EXPECT_EQ(told.back()->paid, 0);
+}
+
 // The verifier takes turns by what an order says: a stranger's network, or the stranger itself
 // where it is of our own.
 TEST(CoreAlone, SaysOfEachSampleWhichNetworkItsStrangerIsOf) {

@@ -279,6 +279,7 @@ void Core::State::end_job(const JobId& id, store::JobUpdate::End end, Moment now
   head.state = std::string(to_string(end.state));
   head.ended = end.ended;
   board.ended(*this, id, std::move(head));
+  tell_waiters(found->second, end);
   close_escrow(found->second, now);
   switch (end.state) {
     case store::JobState::done:

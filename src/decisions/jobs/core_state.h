@@ -158,12 +158,15 @@ struct Core::State final : dashboard::WatchSource {
   std::unordered_set<OwnerId> funded;  // Owners that can spend something.
 
   std::unordered_map<JobId, RunningJob> jobs;  // Looked up only.
+  std::unordered_map<JobId, std::vector<Answer<EndedJob>>> waiters;  // For running jobs' ends.
   std::size_t tasks_open = 0;
   struct ClientLoad {
     std::size_t jobs = 0;
     std::uint64_t tasks = 0;
   };
   std::map<OwnerId, ClientLoad> loads;  // By owner with running jobs.
+  // core_requests.cpp; before the job's escrow is closed.
+  void tell_waiters(const RunningJob& job, const store::JobUpdate::End& end);
   // core_admission.cpp
   // Whether jobs of the client's owner may become one more.
   [[nodiscard]] Result<> room_for(const PublicKey& client, std::uint64_t tasks) const;

@@ -188,6 +188,37 @@ TEST(Gate, WantsJsonWherePagesCouldSendFormsOtherwise) {
   EXPECT_EQ(status_of(*open, form), 200) << "the attack";
 }
 
+TEST(Gate, TakesBytesWhereTheRouteDoesAndNoForms) {
+  const auto gate = gate_of();
+  gate->add({.method = "POST",
+             .pattern = "/v1/models/{}:predict",
+             .cost = 1,
+             .body_bytes_max = 100,
+             .takes_bytes = true});
+  RequestHead bytes = head_of("POST", "/v1/models/a:b:predict", 2);
+  for (const char* type : {"", "application/octet-stream", "application/json"}) {
+    bytes.content_type = type;
+    EXPECT_EQ(status_of(*gate, bytes), 200) << type;
+  }
+  for (const char* type : {"text/plain", "multipart/form-data", "application/octet-streams"}) {
+    bytes.content_type = type;
+    EXPECT_EQ(status_of(*gate, bytes), 415) << type;
+  }
+  bytes.content_type = "";
+  bytes.origin = "https://evil.example";
+  EXPECT_EQ(status_of(*gate, bytes), 403) << "a page of another site";
+}
+
+TEST(Gate, KnowsWhatStandsBehindAVariableInItsSegment) {
+  EXPECT_TRUE(matches_pattern("/v1/models/{}:predict", "/v1/models/m:predict"));
+  EXPECT_TRUE(matches_pattern("/v1/models/{}:predict", "/v1/models/a:predict:predict"));
+  EXPECT_FALSE(matches_pattern("/v1/models/{}:predict", "/v1/models/m"));
+  EXPECT_FALSE(matches_pattern("/v1/models/{}:predict", "/v1/models/m:predict/x"));
+  EXPECT_FALSE(matches_pattern("/v1/models/{}:predict", "/v1/models/a/b:predict"));
+  EXPECT_TRUE(matches_pattern("/v1/{}/x/{}", "/v1/a/x/b"));
+  EXPECT_FALSE(matches_pattern("/v1/{}/x/{}", "/v1/a/y/b"));
+}
+
 TEST(Gate, TakesTokensBeforeTheBodyAndOfWholeSlash64s) {
   auto options = options_with({});
   options.rate = RateLimit::Options{.per_second = 1, .burst = 3};

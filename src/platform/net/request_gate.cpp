@@ -36,13 +36,20 @@ bool has_form_of_signature(const RequestHead& head) {
          all_of_form(head.signature, 64, 88, false);
 }
 
-bool is_json(std::string_view type) {
+// The type without its parameters, in lower case.
+std::string plain_type(std::string_view type) {
   std::string word(type.substr(0, type.find(';')));
   while (word.ends_with(' ')) word.pop_back();
   std::ranges::transform(word, word.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
-  return word == "application/json";
+  return word;
+}
+
+bool is_taken(std::string_view type, const RouteRule& rule) {
+  const std::string word = plain_type(type);
+  return word == "application/json" ||
+         (rule.takes_bytes && (word.empty() || word == "application/octet-stream"));
 }
 
 }  // namespace
@@ -51,7 +58,12 @@ bool matches_pattern(std::string_view pattern, std::string_view path) {
   while (!pattern.empty() && !path.empty()) {
     if (pattern.starts_with("{}")) {
       pattern.remove_prefix(2);
-      path.remove_prefix(std::min(path.find('/'), path.size()));
+      // What stands behind the variable part in its segment: ":predict".
+      const std::string_view suffix = pattern.substr(0, pattern.find('/'));
+      const std::string_view segment = path.substr(0, path.find('/'));
+      if (!segment.ends_with(suffix)) return false;
+      pattern.remove_prefix(suffix.size());
+      path.remove_prefix(segment.size());
     } else if (pattern.front() == path.front()) {
       pattern.remove_prefix(1);
       path.remove_prefix(1);
@@ -160,7 +172,7 @@ RequestGate::Refused RequestGate::check_body(const RequestHead& head, const Rout
                    weft::format("The body has {} bytes; at most {} are taken here.", length, most));
   }
   if (length == 0 || rule == nullptr) return std::nullopt;
-  if (limits.json_only && !rule->is_upload && !is_json(head.content_type))
+  if (limits.json_only && !rule->is_upload && !is_taken(head.content_type, *rule))
     return refusal(415, ErrorCode::invalid_argument,
                    "The body is JSON here: send it with the header \"Content-Type: "
                    "application/json\".");

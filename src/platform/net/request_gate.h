@@ -34,6 +34,9 @@ struct RouteRule {
   bool is_socket = false;
   bool is_signed = false;    // Wants the form of a signature before the body.
   bool is_new_work = false;  // Refused while the disk is almost full.
+  // Beside JSON: application/octet-stream, which a page of another origin cannot send unasked, and
+  // no type at all, for which the check of the origin stands alone.
+  bool takes_bytes = false;
 };
 
 [[nodiscard]] bool matches_pattern(std::string_view pattern, std::string_view path);

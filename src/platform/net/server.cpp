@@ -353,7 +353,8 @@ class DrogonServer final : public Server {
                .cost = route.cost,
                .body_bytes_max = route.body_bytes_max,
                .is_signed = route.is_signed,
-               .is_new_work = route.is_new_work});
+               .is_new_work = route.is_new_work,
+               .takes_bytes = route.takes_bytes});
     const auto method = route.method == "POST"     ? drogon::Post
                         : route.method == "DELETE" ? drogon::Delete
                                                    : drogon::Get;

@@ -41,6 +41,8 @@ struct Route {
   std::uint64_t body_bytes_max = 4096;  // For POST and DELETE; other bodies are refused unread.
   bool is_signed = false;    // Its body is taken only after headers of a signature's form.
   bool is_new_work = false;  // Refused (503) while the disk is almost full.
+  // Bodies may be application/octet-stream, or of no type, as well.
+  bool takes_bytes = false;
 };
 
 // Takes the body of one upload as it comes. Not called again after finish() or abandon().

@@ -346,8 +346,9 @@ void add_hidden(CLI::App& app, std::function<int()>& chosen) {
 void add_model(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* model = app.add_subcommand(
       "model",
-      "Language models that a coordinator's workers serve\n\n"
+      "Models that a coordinator's workers answer with: language models, and ONNX models\n\n"
       "  weft model add llama-3.2-1b.gguf --coordinator http://127.0.0.1:7300 --wait\n"
+      "  weft model add mnist.onnx --coordinator http://127.0.0.1:7300\n"
       "  weft model list --coordinator http://127.0.0.1:7300");
   model->require_subcommand(1);
   auto options = std::make_shared<ServedModelOptions>();
@@ -356,7 +357,9 @@ void add_model(CLI::App& app, std::function<int()>& chosen) {
     add_tls(*command, options->tls);
   };
   CLI::App* add = model->add_subcommand(
-      "add", "Gives a GGUF file to the coordinator; its workers fetch the layers that they serve");
+      "add",
+      "Gives a GGUF file to the coordinator, whose workers fetch the layers that they serve, or an "
+      "ONNX file, which they run for each request");
   add->add_option("file", options->file, "The model")->required()->check(CLI::ExistingFile);
   add->add_option("--name", options->name, "How it is asked for (default: the file's name)");
   add->add_option("--shards", options->shards, "Workers that share its layers at least")
@@ -368,6 +371,9 @@ void add_model(CLI::App& app, std::function<int()>& chosen) {
                   "How hidden states travel between them: f32, f16 or i8 (default: as the "
                   "coordinator has it)")
       ->check(CLI::IsMember({"f32", "f16", "i8"}));
+  add->add_option("--size", options->sizes,
+                  "NAME=SIZE: a number for a size that an ONNX model has as a name")
+      ->type_name("NAME=SIZE");
   add->add_option("--wallet", options->wallet,
                   "Wallet file; made when missing (default: ~/.config/weft/wallet.json)")
       ->type_name("FILE");

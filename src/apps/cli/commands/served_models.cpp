@@ -10,8 +10,10 @@
 
 #include "apps/cli/api_client.h"
 #include "apps/cli/exit_code.h"
+#include "apps/cli/files.h"
 #include "apps/cli/large_upload.h"
 #include "apps/cli/progress.h"
+#include "apps/cli/served_onnx.h"
 #include "apps/cli/wallet_choice.h"
 #include "common/base/format.h"
 #include "common/crypto/sha256.h"
@@ -149,7 +151,56 @@ Result<std::string> state_of(ApiClient& client, const std::string& name) {
   return found->second;
 }
 
+std::string name_of(const ServedModelOptions& options) {
+  return options.name.empty() ? std::filesystem::path(options.file).stem().string() : options.name;
+}
+
+Result<> add_onnx(const ServedModelOptions& options) {
+  WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_or_new(options.wallet));
+  if (options.price || !options.wire.empty() || options.shards != 1)
+    return fail(ErrorCode::invalid_argument,
+                "--price, --wire and --shards are for language models; a request to an ONNX model "
+                "is a job.");
+  WEFT_ASSIGN(const ByteVector bytes, read_file(options.file));
+  auto interface = onnx_interface(bytes, options.sizes);
+  if (!interface) return pass(std::move(interface), "while reading {}", options.file);
+  inference::ModelCard card = inference::onnx_card();
+  card.name = name_of(options);
+  card.bytes = bytes.size();
+  WEFT_ASSIGN(const auto client,
+              ApiClient::create({.url = options.coordinator, .tls = options.tls}));
+  WEFT_ASSIGN(const Hash document,
+              client->put_blob(as_bytes(inference::to_json(*interface)), wallet));
+  card.chunks = document.text();
+  const Hash whole = crypto::sha256(bytes);
+  {
+    Progress progress("uploading");
+    WEFT_OK(upload_large(*client, bytes, whole, wallet, [&](std::uint64_t done) {
+      progress.show(done >> 20, bytes.size() >> 20, "MiB");
+    }));
+  }
+  card.file = whole.text();
+  WEFT_ASSIGN(const net::Response answer,
+              client->post_signed("/v1/models", inference::to_json(card), wallet));
+  if (options.json) {
+    std::printf("%s\n", answer.body.c_str());
+    return {};
+  }
+  std::string shapes;
+  for (const inference::TensorSpec& input : interface->inputs)
+    shapes += weft::format("{}{} {}", shapes.empty() ? "" : ", ", input.name,
+                           inference::to_string(input));
+  std::printf("%s is added: %.1f MiB, input %s. Ask it at\n  %s/v2/models/%s/infer\n",
+              card.name.c_str(), static_cast<double>(card.bytes) / (1 << 20), shapes.c_str(),
+              options.coordinator.c_str(), net::percent_encoded(card.name).c_str());
+  return {};
+}
+
 Result<> add(const ServedModelOptions& options) {
+  if (is_onnx_file(options.file)) return add_onnx(options);
+  if (!options.sizes.empty())
+    return fail(ErrorCode::invalid_argument,
+                "--size is for ONNX models, whose file ends in .onnx.");
   WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_or_new(options.wallet));
   WEFT_ASSIGN(const auto source, gguf::MappedFile::open(options.file));
   auto file = gguf::read_file(*source);
@@ -159,8 +210,7 @@ Result<> add(const ServedModelOptions& options) {
   const ByteSpan bytes = source->view(0, source->bytes()).value();
 
   inference::ModelCard card = std::move(*read);
-  card.name =
-      options.name.empty() ? std::filesystem::path(options.file).stem().string() : options.name;
+  card.name = name_of(options);
   card.shards_min = options.shards;
   if (options.price) {
     if (!(*options.price <= 1e6))
@@ -242,7 +292,7 @@ Result<> list(const ServedModelOptions& options) {
   WEFT_ASSIGN(const auto models, states_of(*client));
   for (const auto& [name, state] : models) std::printf("%-40s %s\n", name.c_str(), state.c_str());
   if (models.empty())
-    std::printf("No models yet; add one with weft model add FILE.gguf --coordinator %s\n",
+    std::printf("No models yet; add one with weft model add FILE --coordinator %s\n",
                 options.coordinator.c_str());
   return {};
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "platform/net/client.h"
 
@@ -13,12 +14,13 @@ struct ServedModelOptions {
   std::string coordinator;
   net::TlsOptions tls;
   std::string wallet;
-  std::string file;             // add
-  std::string name;             // add: the file's, without ".gguf"; remove
-  std::uint32_t shards = 1;     // add: workers that a chain has at least
-  std::optional<double> price;  // add: credits for 1,000 tokens
-  std::string wire;             // add: of hidden states; empty: the coordinator's
-  bool wait = false;            // add: until it can be asked
+  std::string file;                // add
+  std::string name;                // add: the file's, without ".gguf"; remove
+  std::uint32_t shards = 1;        // add: workers that a chain has at least
+  std::optional<double> price;     // add: credits for 1,000 tokens
+  std::string wire;                // add: of hidden states; empty: the coordinator's
+  std::vector<std::string> sizes;  // add: "NAME=SIZE" of an ONNX model's symbols
+  bool wait = false;               // add: until it can be asked
   bool json = false;
 };
 

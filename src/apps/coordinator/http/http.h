@@ -22,6 +22,7 @@
 #include "apps/coordinator/http/signatures.h"
 #include "apps/coordinator/http/upload_quota.h"
 #include "apps/coordinator/ingest/loop.h"
+#include "apps/coordinator/ingest/output_room.h"
 #include "apps/coordinator/ingest/submission.h"
 #include "common/protocol/api.h"
 #include "decisions/jobs/book.h"
@@ -85,6 +86,8 @@ void add_view_routes(
 void add_model_routes(const HttpParts& parts);  // http_models.cpp: /v1/models, /v1/serve
 // http_answers.cpp: /v1/chat/completions, /v1/completions, /v1/responses, /tokenize...
 void add_answer_routes(const HttpParts& parts);
+// http_infer.cpp: /v2, /v1/models/{}:predict and what belongs to them
+void add_infer_routes(const HttpParts& parts);
 void add_key_routes(const HttpParts& parts);       // http_keys.cpp: /v1/keys, /v1/guest
 void add_client_routes(const HttpParts& parts);    // http_clients.cpp: /v1/clients
 void add_stake_routes(const HttpParts& parts);     // http_stakes.cpp: /v1/stakes
@@ -133,6 +136,14 @@ void add_task_routes(const HttpParts& parts,
 // The bytes of a blob that rows of `job` name; not_found, with the reason, if it was removed since.
 [[nodiscard]] net::Reply blob_of_job(store::Blobs& blobs, const net::IncomingRequest& request,
                                      const store::Job& job, const Hash& hash);
+// Whether the client could pay for the job, before its shader is compiled. Waits for the core.
+// http_jobs.cpp.
+[[nodiscard]] Result<> look_at_funds(const HttpParts& parts, const Signed& who,
+                                     const manifest::Manifest& manifest);
+// Room for the results of a job that is about to be submitted under RoomAside::job(). Null: the
+// coordinator sets no room aside. http_jobs.cpp.
+[[nodiscard]] Result<std::shared_ptr<RoomAside>> set_room_aside(const HttpParts& parts,
+                                                                const manifest::Manifest& manifest);
 [[nodiscard]] net::Reply busy();
 // Runs `work` on a pool, or answers 503 where it is full.
 void post_or_refuse(runtime::Pool& pool, const net::Respond& respond, std::function<void()> work);

@@ -59,7 +59,8 @@ void respond_submitted(const net::Respond& respond, const JobLinks& links,
   respond(reply);
 }
 
-// Before the shader is compiled.
+}  // namespace
+
 Result<> look_at_funds(const HttpParts& parts, const Signed& who,
                        const manifest::Manifest& manifest) {
   const auto told = std::make_shared<std::promise<Result<bool>>>();
@@ -78,6 +79,16 @@ Result<> look_at_funds(const HttpParts& parts, const Signed& who,
   return {};
 }
 
+Result<std::shared_ptr<RoomAside>> set_room_aside(const HttpParts& parts,
+                                                  const manifest::Manifest& manifest) {
+  if (!parts.bounds.room_set_aside) return nullptr;
+  const JobId job{{crypto::ordered_id()}};
+  WEFT_OK(parts.blobs.room().set_aside(job, room_of(manifest)));
+  return std::make_shared<RoomAside>(parts.blobs.room(), job);
+}
+
+namespace {
+
 void submit(const HttpParts& parts, net::IncomingRequest request, const net::Respond& respond) {
   post_or_refuse(parts.submitters, respond, [parts, request = std::move(request), respond] {
     // The store keys jobs by their nonces, for longer than answers are remembered.
@@ -91,10 +102,7 @@ void submit(const HttpParts& parts, net::IncomingRequest request, const net::Res
       WEFT_ASSIGN(const auto known, parts.store.job_of_nonce(who->client, who->nonce));
       if (known) return {};
       WEFT_OK(look_at_funds(parts, *who, manifest));
-      if (!parts.bounds.room_set_aside) return {};
-      const JobId job{{crypto::ordered_id()}};
-      WEFT_OK(parts.blobs.room().set_aside(job, room_of(manifest)));
-      room = std::make_shared<RoomAside>(parts.blobs.room(), job);
+      WEFT_ASSIGN(room, set_room_aside(parts, manifest));
       return {};
     };
     auto submission =

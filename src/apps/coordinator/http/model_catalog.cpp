@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "common/base/format.h"
+#include "decisions/inference/onnx_interface.h"
 
 namespace weft::coordinator {
 
@@ -22,7 +23,7 @@ Error no_model_error(std::string_view name) {
 void ModelCatalog::load(inference::Desk& desk, Instant now) {
   for (const inference::ModelCard& card : registry_.cards()) {
     set_terms(card, desk, now);
-    desk.put_model(card, now);
+    if (!inference::is_onnx(card)) desk.put_model(card, now);
   }
 }
 
@@ -88,7 +89,11 @@ Result<> ModelCatalog::add(const inference::ModelCard& card, inference::Desk& de
                 own);
   WEFT_OK(registry_.put(card));
   set_terms(card, desk, now);
-  desk.put_model(card, now);
+  if (inference::is_onnx(card)) {
+    desk.remove_model(card.name, now);  // It may take the place of one that workers serve.
+  } else {
+    desk.put_model(card, now);
+  }
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "common/base/format.h"
 #include "common/json/quote.h"
 #include "decisions/inference/modality.h"
+#include "decisions/inference/onnx_interface.h"
 
 namespace weft::coordinator {
 
@@ -62,18 +63,26 @@ std::string served_model_json(const inference::ServedModel& model) {
 std::string model_json(const inference::ModelCard& card, const ModelFacts& facts) {
   const inference::ServedModel& state = facts.served;
   const bool vectors = inference::makes_vectors(card);
+  const bool tensors = inference::is_onnx(card);
+  // As TensorFlow Serving has it at the same path.
+  const std::string_view serving =
+      R"(,"model_version_status":[{"version":"1","state":"AVAILABLE","status":{"error_code":"OK","error_message":""}}])";
   return weft::format(
       R"({{"id":{},"object":"model","created":{},"owned_by":{},"weft":{{"state":"{}","chains":{},"shards":{},"running":{},"waiting":{},)"
       R"("file":"{}","bytes":{},"architecture":{},"layers":{},"context":{},"context_served":{},"shards_min":{},"price_per_1k_tokens":{},"price_next_per_1k_tokens":{},)"
-      R"("modalities":{{"input":["text"],"output":["{}"]}},"arithmetic":{{"activations":"{}","wire":"{}","exact":{}}},)"
-      R"("trust":{{"audited_share_newcomers":1,"audited_share_min":{},"verified":{}}}}}}})",
+      R"("modalities":{{"input":["{}"],"output":["{}"]}},"arithmetic":{{"activations":"{}","wire":"{}","exact":{}}},)"
+      R"("trust":{{"audited_share_newcomers":1,"audited_share_min":{},"verified":{}}}}}{}}})",
       json::quote(card.name), card.created / 1000, json::quote(card.owner), state.state,
       state.chains, state.shards, state.running, state.waiting, card.file, card.bytes,
       json::quote(card.architecture), card.layers, card.context, facts.context_served,
       card.shards_min, facts.price,
       facts.price_next ? weft::format("{}", *facts.price_next) : "null",
-      vectors ? "embedding" : "text", vectors ? "f32" : facts.activations, state.wire, state.exact,
-      facts.audited_share_min, state.auditable);
+      tensors ? "tensor" : "text",
+      tensors   ? "tensor"
+      : vectors ? "embedding"
+                : "text",
+      vectors ? "f32" : facts.activations, state.wire, state.exact, facts.audited_share_min,
+      state.auditable, tensors ? serving : "");
 }
 
 std::shared_ptr<const PagedList> serving_list(const ServingView& view) {

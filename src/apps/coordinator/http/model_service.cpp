@@ -12,6 +12,7 @@
 #include "common/base/format.h"
 #include "common/json/quote.h"
 #include "decisions/inference/arithmetic.h"
+#include "decisions/inference/onnx_interface.h"
 
 namespace weft::coordinator {
 
@@ -145,12 +146,24 @@ void ModelService::bar(const PublicKey& worker) {
 
 // --- Models.
 
+namespace {
+
+// What no worker serves: a request to an ONNX model is a job.
+inference::ServedModel not_served(const inference::ModelCard& card) {
+  inference::ServedModel out;
+  out.name = card.name;
+  if (inference::is_onnx(card)) out.state = "as jobs";
+  return out;
+}
+
+}  // namespace
+
 std::string ModelService::Parts::json_of(const inference::ModelCard& card,
                                          std::span<const inference::ServedModel> served,
                                          Instant now) const {
   const auto found = std::ranges::find(served, card.name, &inference::ServedModel::name);
   const auto terms = catalog.terms(card.name);
-  return model_json(card, {.served = found == served.end() ? inference::ServedModel{} : *found,
+  return model_json(card, {.served = found == served.end() ? not_served(card) : *found,
                            .context_served = desk.context_of(card),
                            .price = terms ? terms->price : 0,
                            .price_next = catalog.price_next(card.name, now),
@@ -196,6 +209,17 @@ void ModelService::remove_of(std::vector<std::string> owners,
   if (!queued) done(std::unexpected(busy_error()));
 }
 
+void ModelService::find(std::string name,
+                        const std::function<void(Result<inference::ModelCard>)>& done) {
+  const bool queued =
+      parts_->thread.post([this, name = std::move(name), done](inference::Desk&, Instant) {
+        const inference::ModelCard* const card = parts_->catalog.find(name);
+        if (card != nullptr) return done(*card);
+        done(std::unexpected(no_model_error(name)));
+      });
+  if (!queued) done(std::unexpected(busy_error()));
+}
+
 void ModelService::list(const ModelPage& page, const net::Respond& respond) {
   const bool queued = parts_->thread.post([this, page, respond](inference::Desk& desk,
                                                                 Instant now) {
@@ -223,10 +247,14 @@ void ModelService::show(std::string name, const net::Respond& respond) {
 // --- What serves models.
 
 void ModelService::status(const SharedLists::Take& take) {
-  const bool queued = parts_->thread.post([take](inference::Desk& desk, Instant) {
+  const bool queued = parts_->thread.post([this, take](inference::Desk& desk, Instant) {
+    auto models = desk.models();
+    for (const inference::ModelCard* card : parts_->catalog.page({}).cards) {
+      if (inference::is_onnx(*card)) models.push_back(not_served(*card));
+    }
     take(serving_list({.workers = desk.workers(),
                        .chains = desk.chains(),
-                       .models = desk.models(),
+                       .models = std::move(models),
                        .counters = desk.counters()}));
   });
   if (!queued) take(TooMany<SharedList>::answer());

@@ -1,7 +1,6 @@
 #include "engine/onnx/jobs/item_tensors.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 
 #include "common/base/byte_reader.h"
@@ -13,24 +12,15 @@ namespace {
 
 using manifest::Binding;
 
-// The job's type for a value of the model; an i64 travels as an i32.
 Result<> check_type(std::string_view what, const std::string& name, ElementType of_model,
                     manifest::ElementType of_job) {
-  const auto named = to_string(of_model);
-  static constexpr std::array known = {ElementType::f32, ElementType::f16, ElementType::i32,
-                                       ElementType::u32, ElementType::i8,  ElementType::i64};
-  if (!std::ranges::contains(known, of_model)) {
-    return fail(ErrorCode::unsupported,
-                "The model's {} '{}' is of the type {}; jobs have f32, f16, i32, u32, i8, and i64 "
-                "as i32.",
-                what, name, named);
-  }
-  const std::string_view wanted = of_model == ElementType::i64 ? "i32" : named;
-  if (manifest::to_string(of_job) == wanted) return {};
+  const manifest::ElementType wanted = job_type(of_model);
+  if (of_job == wanted) return {};
+  const bool same = manifest::to_string(wanted) == to_string(of_model);
   return fail(ErrorCode::invalid_argument,
               "The job's {} '{}' is of the type {}; the model's is {}{}.", what, name,
-              manifest::to_string(of_job), named,
-              of_model == ElementType::i64 ? ", which a job has as i32" : "");
+              manifest::to_string(of_job), to_string(of_model),
+              same ? "" : weft::format(", which a job has as {}", manifest::to_string(wanted)));
 }
 
 // The shape of one item's tensor: the stack's without its outermost dimension, with a batch of one
@@ -63,18 +53,62 @@ const Binding* find(const manifest::Manifest& manifest, const std::string& name,
   return found == manifest.bindings.end() ? nullptr : &*found;
 }
 
-// Integers of a job, as the model takes them.
-ByteVector widened(ByteSpan bytes) {
-  ByteVector out;
-  out.reserve(2 * bytes.size());
-  for (std::size_t at = 0; at < bytes.size(); at += sizeof(std::int32_t)) {
-    const auto value = static_cast<std::int32_t>(read_le<std::uint32_t>(bytes, at));
-    append_le(out, static_cast<std::uint64_t>(std::int64_t{value}));
-  }
-  return out;
+// Whether an element has other bytes in a job.
+bool is_converted(ElementType type) {
+  return element_bytes(type) != manifest::bytes_per_element(job_type(type));
 }
 
 }  // namespace
+
+manifest::ElementType job_type(ElementType of_model) {
+  switch (of_model) {
+    case ElementType::f32:
+      return manifest::ElementType::f32;
+    case ElementType::f16:
+      return manifest::ElementType::f16;
+    case ElementType::i8:
+      return manifest::ElementType::i8;
+    case ElementType::u8:
+    case ElementType::u16:
+    case ElementType::u32:
+    case ElementType::boolean:
+      return manifest::ElementType::u32;
+    case ElementType::i16:
+    case ElementType::i32:
+    case ElementType::i64:
+      break;
+  }
+  return manifest::ElementType::i32;
+}
+
+Result<> append_to_stack(ByteVector& stack, const Tensor& tensor, std::string_view what) {
+  if (!is_converted(tensor.type())) {
+    append(stack, tensor.bytes());
+    return {};
+  }
+  for (const std::int64_t value : tensor.integers()) {
+    if (value < std::numeric_limits<std::int32_t>::min() ||
+        value > std::numeric_limits<std::int32_t>::max())
+      return fail(ErrorCode::unsupported, "{} has the value {}, which is not an i32.", what, value);
+    append_le(stack, static_cast<std::uint32_t>(value));
+  }
+  return {};
+}
+
+Result<Tensor> from_stack(ByteSpan bytes, ElementType type, const Shape& shape) {
+  if (!is_converted(type))
+    return Tensor::from_bytes(type, shape, ByteVector(bytes.begin(), bytes.end()));
+  ByteVector own;
+  own.reserve(bytes.size() / sizeof(std::uint32_t) * element_bytes(type));
+  for (std::size_t at = 0; at + sizeof(std::uint32_t) <= bytes.size();
+       at += sizeof(std::uint32_t)) {
+    std::int64_t value = static_cast<std::int32_t>(read_le<std::uint32_t>(bytes, at));
+    if (type == ElementType::boolean) value = value != 0 ? 1 : 0;
+    for (std::size_t i = 0; i < element_bytes(type); ++i)
+      own.push_back(static_cast<std::uint8_t>(static_cast<std::uint64_t>(value) >> (8 * i)));
+  }
+  return Tensor::from_bytes(type, shape, std::move(own));
+}
 
 Result<ItemTensors> ItemTensors::create(const Graph& graph, const manifest::Manifest& manifest) {
   ItemTensors tensors;
@@ -136,10 +170,7 @@ Result<std::vector<Tensor>> ItemTensors::inputs(std::span<const ByteVector> data
     const ByteSpan bytes =
         ByteSpan(data[inputs_[i].binding])
             .subspan(item * inputs_[i].item_bytes, static_cast<std::size_t>(inputs_[i].item_bytes));
-    ByteVector own = shapes_[i].type() == ElementType::i64 ? widened(bytes)
-                                                           : ByteVector(bytes.begin(), bytes.end());
-    WEFT_ASSIGN(Tensor tensor,
-                Tensor::from_bytes(shapes_[i].type(), shapes_[i].shape(), std::move(own)));
+    WEFT_ASSIGN(Tensor tensor, from_stack(bytes, shapes_[i].type(), shapes_[i].shape()));
     tensors.push_back(std::move(tensor));
   }
   return tensors;
@@ -156,17 +187,7 @@ Result<> ItemTensors::append_outputs(std::span<const Tensor> results,
                   to_string(result.type()), to_string(result.shape()), output.name,
                   output.item_elements);
     }
-    if (output.type != ElementType::i64) {
-      append(outputs[i], result.bytes());
-      continue;
-    }
-    for (const std::int64_t value : result.values<std::int64_t>()) {
-      if (value < std::numeric_limits<std::int32_t>::min() ||
-          value > std::numeric_limits<std::int32_t>::max())
-        return fail(ErrorCode::unsupported,
-                    "The output '{}' has the value {}, which is not an i32.", output.name, value);
-      append_le(outputs[i], static_cast<std::uint32_t>(value));
-    }
+    WEFT_OK(append_to_stack(outputs[i], result, weft::format("The output '{}'", output.name)));
   }
   return {};
 }

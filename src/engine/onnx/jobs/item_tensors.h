@@ -1,6 +1,7 @@
 // Between the stacks of an onnx job and the tensors of its model. A stack holds one tensor for each
 // item along its outermost dimension; the rest of its shape is the tensor's, with or without a
-// leading dimension of 1 (a model's batch). An i64 of the model is an i32 of the job.
+// leading dimension of 1 (a model's batch). Integers that jobs do not have are wider or narrower
+// there: i64 and i16 are i32, u16, u8 and bool are u32.
 //
 // Lifetime: of the graph and the manifest nothing is kept. Threading: none of its own.
 #pragma once
@@ -14,10 +15,19 @@
 
 namespace weft::onnx {
 
+// The job's type for one of the model.
+[[nodiscard]] manifest::ElementType job_type(ElementType of_model);
+// Appends a tensor's elements as a job has them; unsupported for an i64 that is no i32, with
+// `what` before its value.
+[[nodiscard]] Result<> append_to_stack(ByteVector& stack, const Tensor& tensor,
+                                       std::string_view what);
+// The reverse. Elements are cut to the model's type; a truth value is anything but 0.
+[[nodiscard]] Result<Tensor> from_stack(ByteSpan bytes, ElementType type, const Shape& shape);
+
 class ItemTensors {
  public:
   // invalid_argument if the model's inputs or outputs are not those of the job, with one sentence
-  // that names the value; unsupported for a type that jobs do not have.
+  // that names the value.
   [[nodiscard]] static Result<ItemTensors> create(const Graph& graph,
                                                   const manifest::Manifest& manifest);
 

@@ -49,6 +49,37 @@ TEST(ItemTensors, CutOneItemAndPutResultsTogether) {
   EXPECT_TRUE(std::ranges::equal(outputs.at(1), as_bytes(std::span(y))));
 }
 
+TEST(ItemTensors, IntegersAreWiderOrNarrowerInAJob) {
+  const auto there_and_back = [](const Tensor& tensor, std::size_t bytes) {
+    ByteVector stack;
+    ASSERT_TRUE(append_to_stack(stack, tensor, "x").has_value());
+    EXPECT_EQ(stack.size(), bytes) << to_string(tensor.type());
+    EXPECT_EQ(bytes, static_cast<std::size_t>(tensor.count()) *
+                         manifest::bytes_per_element(job_type(tensor.type())));
+    const auto back = from_stack(stack, tensor.type(), tensor.shape());
+    ASSERT_TRUE(back.has_value()) << back.error().message;
+    EXPECT_TRUE(std::ranges::equal(back->bytes(), tensor.bytes())) << to_string(tensor.type());
+  };
+  const std::vector<std::uint8_t> u8 = {0, 200, 255};
+  const std::vector<std::int8_t> i8 = {0, -128, 127};
+  const std::vector<std::uint16_t> u16 = {0, 40000, 65535};
+  const std::vector<std::int16_t> i16 = {0, -32768, 32767};
+  const std::vector<std::int64_t> i64 = {0, -2147483648LL, 2147483647LL};
+  const std::vector<Truth> truths = {Truth(false), Truth(true), Truth(true)};
+  there_and_back(Tensor::of<std::uint8_t>({3}, u8), 12);
+  there_and_back(Tensor::of<std::int8_t>({3}, i8), 3);
+  there_and_back(Tensor::of<std::uint16_t>({3}, u16), 12);
+  there_and_back(Tensor::of<std::int16_t>({3}, i16), 12);
+  there_and_back(Tensor::of<std::int64_t>({3}, i64), 12);
+  there_and_back(Tensor::of<Truth>({3}, truths), 12);
+
+  ByteVector stack;
+  const std::vector<std::int64_t> far = {2147483648LL};
+  EXPECT_EQ(append_to_stack(stack, Tensor::of<std::int64_t>({1}, far), "An input").error().message,
+            "An input has the value 2147483648, which is not an i32.");
+  EXPECT_EQ(from_stack(ByteVector{7, 0, 0, 0}, ElementType::boolean, {1})->bytes()[0], 1);
+}
+
 TEST(ItemTensors, ModelsThatAreNotTheJobsAreRefusedWithTheValuesName) {
   const std::string good = small_manifest(3);
   EXPECT_EQ(refusal(good), "");

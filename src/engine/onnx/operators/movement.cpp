@@ -378,10 +378,11 @@ Result<SlicePlan> plan_slice(const Call& call) {
     const auto bound = [&](std::int64_t place, std::int64_t low, std::int64_t high) {
       return std::clamp(place < 0 ? place + size : place, low, high);
     };
+    // Backwards, a start before the first element is the first one; an end there takes it along.
     const std::int64_t first =
-        step > 0 ? bound(starts[i], 0, size) : bound(starts[i], -1, size - 1);
+        step > 0 || size == 0 ? bound(starts[i], 0, size) : bound(starts[i], 0, size - 1);
     const std::int64_t last = step > 0 ? bound(ends[i], 0, size) : bound(ends[i], -1, size - 1);
-    const std::int64_t way = step > 0 ? last - first : first - last;
+    const std::int64_t way = size == 0 ? 0 : step > 0 ? last - first : first - last;
     const std::int64_t stride = step > 0 ? step : -step;
     plan.shape[a] = way <= 0 ? 0 : (way - 1) / stride + 1;
     plan.start += plan.shape[a] == 0 ? 0 : first * plan.strides[a];

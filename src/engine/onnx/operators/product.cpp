@@ -73,16 +73,61 @@ std::vector<float> transposed_if(bool transpose, const Tensor& matrix) {
   return out;
 }
 
+// A product of integers is exact and wraps around where alpha and beta are 1; otherwise it is cut
+// towards zero.
+void multiply_integers(const GemmPlan& plan, const Tensor& a, const Tensor& b, const Tensor* c,
+                       Tensor& out) {
+  const std::vector<std::int64_t> left = a.integers(), right = b.integers(),
+                                  added =
+                                      c == nullptr ? std::vector<std::int64_t>() : c->integers();
+  std::vector<std::int64_t> sums;
+  for (std::int64_t i = 0; i < plan.rows; ++i)
+    for (std::int64_t j = 0; j < plan.columns; ++j) {
+      std::uint64_t sum = 0;
+      for (std::int64_t k = 0; k < plan.depth; ++k) {
+        const std::int64_t from = plan.transpose_a ? k * plan.rows + i : i * plan.depth + k;
+        const std::int64_t by = plan.transpose_b ? j * plan.depth + k : k * plan.columns + j;
+        sum += static_cast<std::uint64_t>(left[static_cast<std::size_t>(from)]) *
+               static_cast<std::uint64_t>(right[static_cast<std::size_t>(by)]);
+      }
+      sums.push_back(static_cast<std::int64_t>(sum));
+    }
+  const auto scaled = [](float factor, std::int64_t value) {
+    return factor == 1
+               ? value
+               : static_cast<std::int64_t>(std::clamp(
+                     static_cast<double>(factor) * static_cast<double>(value), -9e18, 9e18));
+  };
+  for (std::int64_t& sum : sums) sum = scaled(plan.alpha, sum);
+  if (c != nullptr) {
+    walk<1>(out.shape(), {broadcast_strides(c->shape(), out.shape())}, {0},
+            [&](std::int64_t i, const std::array<std::int64_t, 1>& from) {
+              std::int64_t& sum = sums[static_cast<std::size_t>(i)];
+              sum = static_cast<std::int64_t>(
+                  static_cast<std::uint64_t>(sum) +
+                  static_cast<std::uint64_t>(
+                      scaled(plan.beta, added[static_cast<std::size_t>(from[0])])));
+            });
+  }
+  with_type(out.type(), [&]<class T>() {
+    if constexpr (std::is_integral_v<T>) {
+      const auto result = out.mutable_values<T>();
+      for (std::size_t i = 0; i < sums.size(); ++i) result[i] = static_cast<T>(sums[i]);
+    }
+  });
+}
+
 Result<> run_gemm(Call& call) {
   const Tensor &a = call.input(0), &b = call.input(1);
-  if (!is_float(a.type()))
-    return call.located(
-        ErrorCode::unsupported,
-        weft::format("elements of type {} are not supported.", to_string(a.type())));
+  if (a.type() == ElementType::boolean) return call.bad_type(0);
   WEFT_ASSIGN(const GemmPlan plan, plan_gemm(call));
   const Tensor* c = call.optional_input(2);
   WEFT_ASSIGN(Tensor * out, call.make(0, a.type(), {plan.rows, plan.columns}));
   if (call.shapes_only()) return {};
+  if (!is_float(a.type())) {
+    multiply_integers(plan, a, b, c, *out);
+    return {};
+  }
   std::vector<float> sums(static_cast<std::size_t>(out->count()));
   add_product(plan.rows, plan.depth, plan.columns, transposed_if(plan.transpose_a, a).data(),
               transposed_if(plan.transpose_b, b).data(), sums.data());

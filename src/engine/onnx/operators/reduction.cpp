@@ -45,9 +45,13 @@ struct LogTotal : Total {
   static double finish(double sum, double) { return std::log(sum); }
 };
 struct LogExponentials : Total {
+  // Relative to the largest element, since a power of e soon leaves every range.
+  static constexpr bool shifts = true;
   static double step(double sum, double x) { return sum + std::exp(x); }
   static double finish(double sum, double) { return std::log(sum); }
 };
+template <class Kind>
+concept Shifts = requires { Kind::shifts; };
 struct Product : Total {
   static double start() { return 1; }
   static double step(double product, double x) { return product * x; }
@@ -101,11 +105,26 @@ Result<> run_reduction(Call& call) {
       constexpr bool is_integer = std::is_integral_v<T>;
       using Sum = std::conditional_t<is_integer, std::int64_t, double>;
       std::vector<Sum> sums(result.size(), static_cast<Sum>(Kind::start()));
+      std::vector<double> shifts;
+      if constexpr (Shifts<Kind> && !is_integer) {
+        shifts.assign(result.size(), -std::numeric_limits<double>::infinity());
+        walk<1>(x.shape(), {to}, {0}, [&](std::int64_t i, const std::array<std::int64_t, 1>& at) {
+          double& largest = shifts[static_cast<std::size_t>(at[0])];
+          const double value = static_cast<float>(in[static_cast<std::size_t>(i)]);
+          largest = std::max(largest, value);
+        });
+        // Infinity less infinity is no number: such sums need no shift.
+        for (double& largest : shifts)
+          if (!std::isfinite(largest)) largest = 0;
+      }
       walk<1>(x.shape(), {to}, {0}, [&](std::int64_t i, const std::array<std::int64_t, 1>& at) {
         Sum& sum = sums[static_cast<std::size_t>(at[0])];
         const T value = in[static_cast<std::size_t>(i)];
         if constexpr (is_integer)
           sum = integer_step<Kind>(sum, static_cast<std::int64_t>(value));
+        else if constexpr (Shifts<Kind>)
+          sum =
+              Kind::step(sum, static_cast<float>(value) - shifts[static_cast<std::size_t>(at[0])]);
         else
           sum = Kind::step(sum, static_cast<float>(value));
       });
@@ -118,8 +137,9 @@ Result<> run_reduction(Call& call) {
           else
             result[i] = static_cast<T>(sums[i]);
         } else {
-          result[i] = static_cast<T>(
-              static_cast<float>(Kind::finish(sums[i], static_cast<double>(reduced.factor))));
+          double value = Kind::finish(sums[i], static_cast<double>(reduced.factor));
+          if constexpr (Shifts<Kind>) value += shifts[i];
+          result[i] = static_cast<T>(static_cast<float>(value));
         }
       }
     }

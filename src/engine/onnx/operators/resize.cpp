@@ -13,6 +13,7 @@ enum class Coordinates {
   half_pixel,
   half_pixel_symmetric,
   pytorch_half_pixel,
+  half_pixel_for_nn,
   align_corners,
   asymmetric,
   crop_and_resize,
@@ -40,6 +41,7 @@ Result<ResizeSettings> read_settings(const Call& call) {
       {"half_pixel", Coordinates::half_pixel},
       {"half_pixel_symmetric", Coordinates::half_pixel_symmetric},
       {"pytorch_half_pixel", Coordinates::pytorch_half_pixel},
+      {"tf_half_pixel_for_nn", Coordinates::half_pixel_for_nn},  // Opset 11 and 12.
       {"align_corners", Coordinates::align_corners},
       {"asymmetric", Coordinates::asymmetric},
       {"tf_crop_and_resize", Coordinates::crop_and_resize}};
@@ -115,6 +117,8 @@ double source_of(Coordinates coordinates, const Axis& axis, double x) {
       return wide == 1 ? 0 : x * (size - 1) / (wide - 1);
     case Coordinates::asymmetric:
       return x / axis.scale;
+    case Coordinates::half_pixel_for_nn:
+      return (x + 0.5) / axis.scale;
     case Coordinates::crop_and_resize: {
       const double part = axis.roi_end - axis.roi_start;
       const auto count = static_cast<double>(axis.output);
@@ -232,12 +236,44 @@ Result<std::vector<Axis>> resized_axes(const Call& call, const std::vector<std::
   return out;
 }
 
+// Each element is one of the input, or the extrapolated one.
+void move_nearest(const Tensor& x, const ResizePlan& plan, Tensor& out) {
+  const Shape own = row_major_strides(x.shape()), outer = row_major_strides(plan.output);
+  with_type(x.type(), [&]<class T>() {
+    const auto in = x.values<T>();
+    const auto result = out.mutable_values<T>();
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      auto rest = static_cast<std::int64_t>(i);
+      std::int64_t from = 0;
+      bool inside = true;
+      for (std::size_t d = 0; d < own.size(); ++d) {
+        const std::vector<Tap>& taps =
+            plan.dimensions[d][static_cast<std::size_t>(rest / outer[d])];
+        rest %= outer[d];
+        inside = inside && !taps.empty();
+        if (inside) from += taps.front().place * own[d];
+      }
+      if constexpr (std::is_same_v<T, Truth>)
+        result[i] = inside ? in[static_cast<std::size_t>(from)] : Truth(plan.extrapolation != 0);
+      else
+        result[i] =
+            inside ? in[static_cast<std::size_t>(from)] : static_cast<T>(plan.extrapolation);
+    }
+  });
+}
+
 Result<> run_resize(Call& call) {
   const Tensor& x = call.input(0);
-  if (x.type() == ElementType::boolean || x.type() == ElementType::i64) return call.bad_type(0);
+  // A mean of truth values is no truth value, and one of i64 would not be exact.
+  const bool is_moved = x.type() == ElementType::boolean || x.type() == ElementType::i64;
+  if (is_moved && call.text("mode", "nearest") != "nearest") return call.bad_type(0);
   WEFT_ASSIGN(const ResizePlan plan, plan_resize(call));
   WEFT_ASSIGN(Tensor * out, call.make(0, x.type(), plan.output));
   if (call.shapes_only() || out->count() == 0) return {};
+  if (is_moved) {
+    move_nearest(x, plan, *out);
+    return {};
+  }
   // One dimension after the other, from the last to the first; in double.
   std::vector<double> values(static_cast<std::size_t>(x.count()));
   for (std::size_t i = 0; i < values.size(); ++i)

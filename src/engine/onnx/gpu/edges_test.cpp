@@ -1,0 +1,26 @@
+// Settings that ONNX's own cases leave out, on a GPU: by kernels, or by the processor between two.
+#include <gtest/gtest.h>
+
+#include "engine/onnx/gpu/test_gpu.h"
+#include "engine/onnx/operators/prepare.h"
+#include "engine/onnx/operators/test_cases.h"
+#include "engine/onnx/operators/test_edges.h"
+
+namespace weft::onnx {
+namespace {
+
+TEST(GpuEdges, GiveWhatTheSpecificationSays) {
+  ASSERT_NE(test::gpu_machine().device, nullptr) << "no GPU, not even a software one";
+  for (const test::EdgeCase& found : test::edge_cases()) {
+    auto graph = prepare(found.model);
+    ASSERT_TRUE(graph.has_value()) << found.name << ": " << graph.error().message;
+    GpuModel compiled(*test::gpu_machine().device, std::move(*graph), {});
+    const auto results = test::run_now(compiled, found.inputs);
+    ASSERT_TRUE(results.has_value()) << found.name << ": " << results.error().message;
+    EXPECT_EQ(test::difference(results->at(0), found.expected), "") << found.name;
+  }
+  EXPECT_TRUE(test::gpu_machine().device->uncaptured_errors().empty());
+}
+
+}  // namespace
+}  // namespace weft::onnx

@@ -1,0 +1,23 @@
+// Settings that ONNX's own cases leave out, on the processor.
+#include <gtest/gtest.h>
+
+#include "engine/onnx/operators/interpreter.h"
+#include "engine/onnx/operators/prepare.h"
+#include "engine/onnx/operators/test_cases.h"
+#include "engine/onnx/operators/test_edges.h"
+
+namespace weft::onnx {
+namespace {
+
+TEST(Edges, GiveWhatTheSpecificationSays) {
+  for (const test::EdgeCase& found : test::edge_cases()) {
+    auto graph = prepare(found.model);
+    ASSERT_TRUE(graph.has_value()) << found.name << ": " << graph.error().message;
+    const auto results = interpret(*graph, found.inputs);
+    ASSERT_TRUE(results.has_value()) << found.name << ": " << results.error().message;
+    EXPECT_EQ(test::difference(results->at(0), found.expected), "") << found.name;
+  }
+}
+
+}  // namespace
+}  // namespace weft::onnx
