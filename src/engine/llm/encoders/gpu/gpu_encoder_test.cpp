@@ -4,6 +4,7 @@
 
 #include "engine/gpu/native/instance.h"
 #include "engine/gpu/run.h"
+#include "engine/llm/encoders/test_formats.h"
 #include "engine/llm/encoders/test_vectors.h"
 #include "engine/llm/run_now.h"
 
@@ -83,6 +84,30 @@ TEST_P(GpuEncoders, MakeTheVectorsOfLlamaCppAndOfTheProcessor) {
   EXPECT_GE(worst_cpu, 0.9999);
   std::printf("  %s on %s: %zu texts, cosine at least %.7f, with the processor's %.7f\n",
               GetParam(), encoder->device().c_str(), expected.size(), worst, worst_cpu);
+}
+
+class GpuEncoderFormats : public testing::TestWithParam<test::FormatCase> {};
+INSTANTIATE_TEST_SUITE_P(Formats, GpuEncoderFormats,
+                         testing::Combine(testing::Values("bert", "nomic-bert"),
+                                          testing::ValuesIn(test::weight_types)),
+                         test::format_name);
+
+TEST_P(GpuEncoderFormats, MakeTheVectorsOfTheValuesOfTheirWeights) {
+  ASSERT_NE(machine().device, nullptr) << "no GPU, not even a software one";
+  const auto [architecture, type] = GetParam();
+  const test::EncoderMaker maker(architecture, type);
+  const auto own = maker.make(false), values = maker.make(true);
+  const auto encoder =
+      run(create_gpu_encoder(*machine().device, own->model, *own->source, {})).value();
+  const auto on_cpu = Encoder::create(values->model, *values->source, {.threads = 2}).value();
+  const auto texts = test::EncoderMaker::texts();
+
+  const Vectors made = run(encoder->embed(texts)).value();
+
+  const Vectors expected = run_now(on_cpu->embed(texts)).value();
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    EXPECT_GE(test::dot(made[i], expected[i]), 0.9999) << i;
+  EXPECT_TRUE(machine().device->uncaptured_errors().empty());
 }
 
 Async<> count_one(std::size_t& passes) {
