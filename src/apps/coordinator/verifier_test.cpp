@@ -177,6 +177,52 @@ TEST_F(VerifierOrder, PartsAreRunAloneWhereTheyCannotRunTogether) {
 }
 
 // Neighbours, and what a run of its own would not be worth; never more than fits into its time.
+class VerifiedJobsTest : public testing::Test {
+ protected:
+  // A counting job with so many bytes beside it.
+  std::shared_ptr<const manifest::Manifest> job_with(std::uint8_t mark, std::size_t bytes) {
+    auto parsed = manifest::parse(jobs::count_manifest(1, 1)).value();
+    const ByteVector data(bytes, mark);
+    parsed.bindings.push_back({.binding = 9, .data = manifest::Blob{blobs_->put(data).value()}});
+    return std::make_shared<const manifest::Manifest>(std::move(parsed));
+  }
+  static JobId id_of(std::uint8_t number) {
+    JobId id;
+    id.bytes[0] = number;
+    return id;
+  }
+  TestFolder folder_;
+  std::unique_ptr<store::Blobs> blobs_ = store::Blobs::open(folder_.path(), {}).value();
+};
+
+TEST_F(VerifiedJobsTest, TheirDataStayWithinABoundOfBytes) {
+  VerifiedJobs bounded(*blobs_, {.jobs_max = 8, .bytes_max = 250'000});
+  VerifiedJobs unbounded(*blobs_, {.jobs_max = 8, .bytes_max = UINT64_MAX});
+  for (std::uint8_t number = 1; number <= 4; ++number) {
+    const auto job = job_with(number, 100'000);
+    ASSERT_TRUE(bounded.find_or_load(id_of(number), job).has_value());
+    ASSERT_TRUE(unbounded.find_or_load(id_of(number), job).has_value());
+    EXPECT_LE(bounded.bytes(), 250'000U);
+  }
+  EXPECT_EQ(bounded.bytes(), 200'000U);
+  EXPECT_EQ(unbounded.bytes(), 400'000U) << "The attack: data of jobs that ended are kept.";
+  // The last ones are there, and count once.
+  ASSERT_TRUE(bounded.find_or_load(id_of(4), job_with(4, 100'000)).has_value());
+  EXPECT_EQ(bounded.bytes(), 200'000U);
+  bounded.clear();
+  EXPECT_EQ(bounded.bytes(), 0U);
+}
+
+TEST_F(VerifiedJobsTest, AJobOverTheBoundIsNotRead) {
+  VerifiedJobs jobs(*blobs_, {.jobs_max = 8, .bytes_max = 99'999});
+  const auto refused = jobs.find_or_load(id_of(1), job_with(1, 100'000));
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::resource_exhausted);
+  EXPECT_EQ(refused.error().message,
+            "The job's data have 100000 bytes; the verifier takes at most 99999.");
+  EXPECT_EQ(jobs.bytes(), 0U);
+}
+
 TEST(VerifierRuns, JoinPartsThatAreNearEachOther) {
   const std::vector<manifest::Range> parts = {{0, 2}, {2, 2}, {6, 2}, {20, 2}};
   using Runs = std::vector<manifest::Range>;

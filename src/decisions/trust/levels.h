@@ -70,6 +70,8 @@ struct Defences {
   // What a worker was paid for is computed again as soon as two devices have found one result of it
   // wrong, and not only when it is convicted.
   bool suspects_are_rechecked = true;
+  // A result that a root refutes counts against its worker once, however often it is looked at.
+  bool refuted_once = true;
   bool roots_check_pairs = true;  // Where there is a root, it checks what two established
                                   // workers agree on.
   double root_rechecks = 0.01;    // Share of the established workers' audits that a root does

@@ -581,9 +581,16 @@ void Referee::passed(const TaskId& task, Pass& pass) {
                    jobs_.at(task.job).terms.replicas > 1 && stakes_.locked(open.worker) > 0;
   if (!settings_.defences.standing_under_roots) book_.confirm(open.suspect, 1, pass.now);
   if (open.root_agrees) {
-    // It computed a part in which they differ, which refutes the others.
+    // It computed a part in which they differ, which refutes the others: once. A result that is
+    // held may be looked at again, and if each time counted, two workers that are refuted by each
+    // other's held results would have these computed again without end.
     for (const Replica& each : trust_.counted(task)) {
       if (!std::ranges::contains(open.rivals, each.root)) continue;
+      if (settings_.defences.refuted_once &&
+          std::ranges::any_of(open.mismatches, [&](const Mismatch& noted) {
+            return noted.worker == each.worker && noted.root == each.root;
+          }))
+        continue;
       note_mismatch(task, each.worker, each.root, pass);
       recheck_held(each.worker, pass);
     }

@@ -11,6 +11,9 @@ namespace {
 
 // An adapter's number beyond those of this machine; more are not looked at.
 constexpr std::size_t adapters_max = 8;
+// Jobs whose data are at hand a second time, for the confined process, and their bytes.
+constexpr std::size_t jobs_max = 4;
+constexpr std::uint64_t copies_bytes_max = std::uint64_t{64} << 20;
 
 class SandboxPartRunner final : public coordinator::PartRunner {
  public:
@@ -97,10 +100,18 @@ class SandboxPartRunner final : public coordinator::PartRunner {
     made->manifest = *job->manifest;
     made->shader = job->shader;
     made->data = job->data;
-    constexpr std::size_t jobs_max = 4;
+    // Copies of small jobs' data are kept, and that of the last job.
     jobs_.emplace_front(job, made);
-    if (jobs_.size() > jobs_max) jobs_.pop_back();
+    while (jobs_.size() > jobs_max || (jobs_.size() > 1 && bytes_kept() > copies_bytes_max))
+      jobs_.pop_back();
     return made;
+  }
+
+  [[nodiscard]] std::uint64_t bytes_kept() const {
+    std::uint64_t sum = 0;
+    for (const auto& [job, made] : jobs_)
+      for (const ByteVector& bytes : made->data) sum += bytes.size();
+    return sum;
   }
 
   const worker::Sandbox::Options options_;

@@ -13,37 +13,6 @@
 namespace weft::coordinator {
 namespace {
 
-constexpr std::size_t jobs_known_max = 8;
-
-Result<ByteVector> bytes_of(store::Blobs& blobs, const manifest::Data& data) {
-  if (const auto* given = std::get_if<manifest::Inline>(&data)) return given->bytes;
-  if (const auto* blob = std::get_if<manifest::Blob>(&data)) return blobs.read(blob->hash);
-  return ByteVector{};
-}
-
-Result<std::shared_ptr<const VerifiedJob>> load_job(
-    store::Blobs& blobs, const std::shared_ptr<const manifest::Manifest>& manifest) {
-  auto job = std::make_shared<VerifiedJob>();
-  job->manifest = manifest;
-  if (manifest->kind == manifest::Kind::kernel) {
-    for (const auto* data : {&manifest->kernel.a, &manifest->kernel.b}) {
-      WEFT_ASSIGN(auto bytes, bytes_of(blobs, *data));
-      job->data.push_back(std::move(bytes));
-    }
-    return job;
-  }
-  if (const auto* text = std::get_if<std::string>(&manifest->shader)) job->shader = *text;
-  if (const auto* blob = std::get_if<manifest::Blob>(&manifest->shader)) {
-    WEFT_ASSIGN(const auto bytes, blobs.read(blob->hash));
-    job->shader = as_text(bytes);
-  }
-  for (const auto& binding : manifest->bindings) {
-    WEFT_ASSIGN(auto bytes, bytes_of(blobs, binding.data));
-    job->data.push_back(std::move(bytes));
-  }
-  return job;
-}
-
 constexpr std::string_view changes =
     "The verifier computes something else of the same part when it runs it again, or inside a "
     "larger range.";
@@ -97,11 +66,12 @@ bool same_inside(const manifest::Manifest& manifest, const std::vector<ByteVecto
 }  // namespace
 
 Verifier::Verifier(store::Blobs& blobs, PartRunnerFactory make, Verified verified,
-                   Measured measured)
+                   Measured measured, const VerifierBounds& bounds)
     : blobs_(blobs),
       make_(std::move(make)),
       verified_(std::move(verified)),
       measured_(std::move(measured)),
+      jobs_(blobs, bounds),
       thread_([this](const std::stop_token& stop) { serve(stop); }) {}
 
 Verifier::~Verifier() = default;
@@ -167,6 +137,7 @@ void Verifier::serve(const std::stop_token& stop) {
       for (const auto& runner : runners_) {
         if (runner) runner->rest();
       }
+      jobs_.clear();
       continue;
     }
     if (stop.stop_requested()) break;
@@ -197,7 +168,7 @@ void Verifier::serve(const std::stop_token& stop) {
 
 void Verifier::carry_out(Order& order) {
   if (order.verify) return verified_(*order.verify, check(*order.verify));
-  const auto job = known(order.measure->job, order.measure->manifest);
+  const auto job = jobs_.find_or_load(order.measure->job, order.measure->manifest);
   const auto ran = job ? run(**job, order.measure->range) : std::unexpected(job.error());
   if (!ran) {
     log_info("The verifier cannot measure job {}: {}", order.measure->job.text(),
@@ -215,7 +186,7 @@ jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
     log_info("The verifier cannot check {}: {}", order.task.text(), why.message);
     return jobs::Checked{.outcome = trust::AuditOutcome::failed, .reason = why.message};
   };
-  const auto job = known(order.task.job, order.manifest);
+  const auto job = jobs_.find_or_load(order.task.job, order.manifest);
   if (!job) return given_up(job.error());
   if (order.paid) {
     auto checked = check_paid(order, **job);
@@ -441,19 +412,6 @@ Result<bool> Verifier::same(const jobs::VerifyOrder& order,
     if (!equal(*order.manifest, output, claimed, computed[output])) return false;
   }
   return true;
-}
-
-Result<Verifier::Known*> Verifier::known(
-    const JobId& id, const std::shared_ptr<const manifest::Manifest>& manifest) {
-  const auto found = std::ranges::find(known_, id, &Known::id);
-  if (found != known_.end()) {
-    known_.splice(known_.begin(), known_, found);
-    return &known_.front();
-  }
-  WEFT_ASSIGN(auto job, load_job(blobs_, manifest));
-  known_.push_front({.id = id, .job = std::move(job), .costs = {}});
-  if (known_.size() > jobs_known_max) known_.pop_back();
-  return &known_.front();
 }
 
 Result<PartRunner::Ran> Verifier::run(Known& job, manifest::Range range, Device device) {

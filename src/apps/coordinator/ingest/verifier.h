@@ -6,7 +6,8 @@
 // computed again, inside a larger range, and on a second device where this machine has one.
 //
 // Threading: post functions from any thread; orders run on a thread of its own, one at a time, and
-// their answers come from there. Bounds: orders_max that wait; part_max for one part.
+// their answers come from there. Bounds: orders_max that wait; part_max for one part;
+// VerifierBounds for the data at hand.
 #pragma once
 
 #include <array>
@@ -14,7 +15,6 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "apps/coordinator/ingest/busy_share.h"
+#include "apps/coordinator/ingest/verified_jobs.h"
 #include "apps/coordinator/ingest/verifier_runs.h"
 #include "decisions/jobs/world.h"
 #include "decisions/scheduler/pricing.h"
@@ -32,13 +33,6 @@
 #include "platform/store/blobs.h"
 
 namespace weft::coordinator {
-
-// A job with its bytes at hand, as exec::Job has them.
-struct VerifiedJob {
-  std::shared_ptr<const manifest::Manifest> manifest;
-  std::string shader;
-  std::vector<ByteVector> data;  // By binding (of a kernel: a, b); empty where there is none.
-};
 
 // Runs parts of strangers' jobs, confined. Threading: one thread, which owns it from its first call
 // on.
@@ -72,13 +66,16 @@ class Verifier {
   using Verified = std::function<void(const jobs::VerifyOrder&, const jobs::Checked&)>;
   using Measured = std::function<void(const JobId&, std::optional<scheduler::Measurement>)>;
 
-  Verifier(store::Blobs& blobs, PartRunnerFactory make, Verified verified, Measured measured);
+  Verifier(store::Blobs& blobs, PartRunnerFactory make, Verified verified, Measured measured,
+           const VerifierBounds& bounds = {});
   Verifier(const Verifier&) = delete;
   ~Verifier();
 
   void verify(jobs::VerifyOrder order);
   void measure(jobs::MeasureOrder order);
   [[nodiscard]] std::size_t waiting() const;
+  // Data of jobs that it has at hand.
+  [[nodiscard]] std::uint64_t bytes_held() const { return jobs_.bytes(); }
 
  private:
   enum Urgency : std::uint8_t { dispute, canary, first, routine, paid, urgencies };
@@ -93,12 +90,7 @@ class Verifier {
     std::map<std::string, std::deque<Order>> of;
     std::optional<std::string> last;
   };
-  struct Known {
-    JobId id;
-    std::shared_ptr<const VerifiedJob> job;
-    std::array<double, 2> seconds_per_workgroup{};  // The most so far, by device.
-    RunCosts costs;                                 // On the first device.
-  };
+  using Known = VerifiedJobs::Known;
   enum Device : std::uint8_t { first_device, second_device };
   // What is known of a part that a result has otherwise than the first device.
   struct Opinion {
@@ -130,8 +122,6 @@ class Verifier {
                                   const std::vector<store::OutputBlob>& outputs,
                                   manifest::Range range,
                                   const std::vector<ByteVector>& computed) const;
-  [[nodiscard]] Result<Known*> known(const JobId& id,
-                                     const std::shared_ptr<const manifest::Manifest>& manifest);
   [[nodiscard]] Result<PartRunner::Ran> run(Known& job, manifest::Range range,
                                             Device device = first_device);
 
@@ -146,7 +136,7 @@ class Verifier {
   std::uint32_t turns_ = 0;
   trust::VerifierTurns halves_;  // The thread's own.
   BusyShare busy_;
-  std::list<Known> known_;                              // The thread's own; the latest first.
+  VerifiedJobs jobs_;                                   // The thread's own.
   std::array<std::unique_ptr<PartRunner>, 2> runners_;  // By device.
   bool has_second_ = true;                              // As far as is known.
   std::jthread thread_;  // Last: starts when everything above is there.

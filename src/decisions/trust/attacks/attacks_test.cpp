@@ -206,5 +206,15 @@ TEST(Search, EndsWithWhatThereIs) {
   EXPECT_FALSE(found.best.empty());
 }
 
+// Workers that hand in each other's wrong results keep the verifier busy for good if a result that
+// was refuted before counts again each time that it is looked at.
+TEST(Attacks, ByWorkersThatAreRefutedByEachOthersResultsStopNoJob) {
+  Scene setup = standard_setup(1, 2'000);
+  EXPECT_EQ(played("own-vendor", setup).undecided, 0U);
+
+  setup.referee.defences.refuted_once = false;
+  EXPECT_GT(played("own-vendor", setup).undecided, 1'000U);
+}
+
 }  // namespace
 }  // namespace weft::trust::attacks

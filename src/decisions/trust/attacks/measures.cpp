@@ -34,13 +34,26 @@ Row wrong_in_all_slices(const TableOptions& options) {
           .kept = share <= promises::wrong_all_share_max};
 }
 
+// What is corrected, and what a plan costs, follows from how often it is found, and a run with a
+// handful of findings tells little: an attacker that is wrong in one slice of 64 in 3 % of the
+// costly tasks is found 0.6 times in 40,000 tasks. Plans are therefore played until so many
+// findings are expected; a run of a smaller scale leaves out costs of plans with too few.
+constexpr double findings_wanted = 30;
+
+// How often a sample of one part of 32 finds the plan in a task of all clients.
+double found_in_a_task(const Plan& plan) {
+  return plan.share * plan.task_share * (plan.target == JobClass::costly ? costly_share : 1.0) *
+         std::max(plan.slices / 64.0, 1 / 32.0);
+}
+
 Row any_wrong(const TableOptions& options) {
   double worst = 0;
   std::string by;
   for (const char* name : {"one-slice", "one-value", "slow-drip", "sleepers", "targeted", "rich",
                            "laundering", "own-vendor", "one-strike"}) {
     const auto* strategy = find_strategy(name);
-    const Outcome outcome = play(standard_setup(options.seed, scaled(400'000, options)), *strategy);
+    const double tasks = std::max(400'000.0, findings_wanted / found_in_a_task(strategy->plan()));
+    const Outcome outcome = play(standard_setup(options.seed, scaled(tasks, options)), *strategy);
     if (outcome.uncorrected_share() < worst) continue;
     worst = outcome.uncorrected_share();
     by = name;
@@ -51,12 +64,6 @@ Row any_wrong(const TableOptions& options) {
           .how = weft::format("worst of nine strategies: {}", by),
           .kept = worst <= promises::wrong_share_max};
 }
-
-// What a plan costs follows from how often it is found. A run with a handful of findings tells
-// little: an attacker that is wrong in one slice of 64 in 3 % of the costly tasks is found 0.6
-// times in 40,000 tasks. Each plan is therefore played until so many findings are expected; a run
-// of a smaller scale leaves out plans with too few.
-constexpr double findings_wanted = 30;
 
 Row cost_of_a_wrong_task(const TableOptions& options) {
   double least = std::numeric_limits<double>::infinity();
@@ -72,12 +79,9 @@ Row cost_of_a_wrong_task(const TableOptions& options) {
           plan.slices = slices;
           plan.task_share = share;
           plan.target = target;
-          // A task's sample has one slice at least.
-          const double found_in_a_task =
-              plan.share * share * (target == JobClass::costly ? costly_share : 1.0) * slices / 64;
-          const double tasks =
-              std::max(40'000.0, findings_wanted / found_in_a_task) * options.scale;
-          if (tasks * found_in_a_task < findings_min) {
+          const double found = found_in_a_task(plan);
+          const double tasks = std::max(40'000.0, findings_wanted / found) * options.scale;
+          if (tasks * found < findings_min) {
             ++left_out;
             continue;
           }
