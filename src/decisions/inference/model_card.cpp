@@ -91,7 +91,8 @@ Result<ModelCard> read_model_card(std::string_view text) {
     WEFT_ASSIGN(card.price, number_of<MicroCredits>(object, "price", 0, price_max));
     if (is_onnx(card) && card.price > 0)
       return object.value().error(
-          "price is {}; a request to an ONNX model is a job, which costs what its work costs: leave "
+          "price is {}; a request to an ONNX model is a job, which costs what its work costs: "
+          "leave "
           "it out",
           card.price);
   }

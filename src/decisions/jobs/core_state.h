@@ -157,7 +157,7 @@ struct Core::State final : dashboard::WatchSource {
   std::set<PublicKey> staked;          // Devices whose owner has a stake.
   std::unordered_set<OwnerId> funded;  // Owners that can spend something.
 
-  std::unordered_map<JobId, RunningJob> jobs;  // Looked up only.
+  std::unordered_map<JobId, RunningJob> jobs;                        // Looked up only.
   std::unordered_map<JobId, std::vector<Answer<EndedJob>>> waiters;  // For running jobs' ends.
   std::size_t tasks_open = 0;
   struct ClientLoad {
