@@ -174,8 +174,8 @@ Result<protocol::Capabilities> Sandbox::describe() {
 }
 
 Result<std::uint64_t> Sandbox::load(const std::shared_ptr<const exec::Job>& job) {
-  const auto known = std::ranges::find(
-      loaded_, job, &std::pair<std::uint64_t, std::shared_ptr<const exec::Job>>::second);
+  const auto known =
+      std::ranges::find_if(loaded_, [&](const auto& each) { return each.second.lock() == job; });
   if (known != loaded_.end()) return known->first;
   const std::uint64_t id = next_id_++;
   const ByteVector payload = Packer().number(id).bytes(pack_job(*job)).take();
@@ -187,7 +187,7 @@ Result<std::uint64_t> Sandbox::load(const std::shared_ptr<const exec::Job>& job)
   if (!loaded) {
     // It is kept there all the same, so that the count stays right; here it is unknown, so that it
     // is refused again.
-    loaded_.back().second = nullptr;
+    loaded_.back().second.reset();
     return pass(std::move(loaded));
   }
   return id;

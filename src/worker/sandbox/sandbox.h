@@ -89,8 +89,8 @@ class Sandbox {
   bool ready_ = false;
   std::vector<std::string> missing_;
   std::string said_;  // The end of its standard error.
-  std::deque<std::pair<std::uint64_t, std::shared_ptr<const exec::Job>>>
-      loaded_;  // As the child keeps them.
+  std::deque<std::pair<std::uint64_t, std::weak_ptr<const exec::Job>>>
+      loaded_;  // As the child keeps them; here their data may be gone.
   std::uint64_t next_id_ = 1;
 };
 

@@ -14,6 +14,8 @@ constexpr std::size_t adapters_max = 8;
 // Jobs whose data are at hand a second time, for the confined process, and their bytes.
 constexpr std::size_t jobs_max = 4;
 constexpr std::uint64_t copies_bytes_max = std::uint64_t{64} << 20;
+// Data of jobs in the confined process.
+constexpr std::uint64_t sent_bytes_max = std::uint64_t{512} << 20;
 
 class SandboxPartRunner final : public coordinator::PartRunner {
  public:
@@ -22,8 +24,9 @@ class SandboxPartRunner final : public coordinator::PartRunner {
 
   Result<Ran> run(const std::shared_ptr<const coordinator::VerifiedJob>& job, manifest::Range range,
                   Duration wall_max) override {
+    const std::shared_ptr<const exec::Job> copy = exec_job(job);
     if (!sandbox_ || !sandbox_->alive()) WEFT_OK(start());
-    worker::TaskRun task{.job = exec_job(job), .options = {}, .wall_max = wall_max};
+    worker::TaskRun task{.job = copy, .options = {}, .wall_max = wall_max};
     task.options.range = range;
     WEFT_ASSIGN(exec::Output output, sandbox_->run(task));
     return Ran{.outputs = std::move(output.outputs),
@@ -33,6 +36,7 @@ class SandboxPartRunner final : public coordinator::PartRunner {
   void rest() override {
     sandbox_.reset();
     jobs_.clear();
+    sent_bytes_ = 0;
   }
   std::string vendor() const override { return vendor_; }
   std::unique_ptr<coordinator::PartRunner> on_another_device() override {
@@ -94,12 +98,16 @@ class SandboxPartRunner final : public coordinator::PartRunner {
   std::shared_ptr<const exec::Job> exec_job(
       const std::shared_ptr<const coordinator::VerifiedJob>& job) {
     const auto found =
-        std::ranges::find_if(jobs_, [&](const auto& each) { return each.first == job; });
+        std::ranges::find_if(jobs_, [&](const auto& each) { return each.first.lock() == job; });
     if (found != jobs_.end()) return found->second;
     auto made = std::make_shared<exec::Job>();
     made->manifest = *job->manifest;
     made->shader = job->shader;
     made->data = job->data;
+    // The confined process keeps what it was sent: it is started again before that is too much.
+    const std::uint64_t bytes = bytes_of(*made);
+    if (sent_bytes_ + bytes > sent_bytes_max) rest();
+    sent_bytes_ += bytes;
     // Copies of small jobs' data are kept, and that of the last job.
     jobs_.emplace_front(job, made);
     while (jobs_.size() > jobs_max || (jobs_.size() > 1 && bytes_kept() > copies_bytes_max))
@@ -107,10 +115,14 @@ class SandboxPartRunner final : public coordinator::PartRunner {
     return made;
   }
 
+  [[nodiscard]] static std::uint64_t bytes_of(const exec::Job& job) {
+    std::uint64_t sum = 0;
+    for (const ByteVector& bytes : job.data) sum += bytes.size();
+    return sum;
+  }
   [[nodiscard]] std::uint64_t bytes_kept() const {
     std::uint64_t sum = 0;
-    for (const auto& [job, made] : jobs_)
-      for (const ByteVector& bytes : made->data) sum += bytes.size();
+    for (const auto& [job, made] : jobs_) sum += bytes_of(*made);
     return sum;
   }
 
@@ -120,8 +132,9 @@ class SandboxPartRunner final : public coordinator::PartRunner {
   std::string vendor_;
   double rate_ = 1;
   bool said_ = false;
+  std::uint64_t sent_bytes_ = 0;  // To the confined process, since its start.
   std::list<
-      std::pair<std::shared_ptr<const coordinator::VerifiedJob>, std::shared_ptr<const exec::Job>>>
+      std::pair<std::weak_ptr<const coordinator::VerifiedJob>, std::shared_ptr<const exec::Job>>>
       jobs_;
 };
 
