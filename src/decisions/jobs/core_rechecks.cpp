@@ -46,15 +46,18 @@ void Core::State::suspect(const trust::Suspected& suspected, Moment now) {
   if (!suspects.suspect(suspected.worker, suspected.client, now.unix)) return;
   log_info("A result of {} is wrong on two devices ({}): what it was paid for is computed again.",
            suspected.worker.text(), suspected.task.text());
-  rechecks.begin_suspect(suspected.worker, suspected.client, now.unix);
+  if (!rechecks.begin_suspect(suspected.worker, suspected.client, now.unix))
+    suspects.convicted(suspected.worker);
 }
 
 // Whose tasks are computed, whether they were right or not, makes room for those that wait.
 void Core::State::go_on_suspecting(Moment now) {
   for (const auto& [worker, tasks] : rechecks.take_computed_suspects()) {
     const bool wrong = found_wrong.erase(worker) > 0;
-    for (const auto& next : suspects.computed(worker, tasks, wrong, now.unix))
-      rechecks.begin_suspect(next.worker, next.client, now.unix);
+    for (const auto& next : suspects.computed(worker, tasks, wrong, now.unix)) {
+      if (!rechecks.begin_suspect(next.worker, next.client, now.unix))
+        suspects.convicted(next.worker);
+    }
   }
 }
 

@@ -32,9 +32,13 @@ void Rechecks::begin(const PublicKey& worker, UnixMillis convicted) {
   look_from_the_start(its);
 }
 
-void Rechecks::begin_suspect(const PublicKey& worker, const PublicKey& client,
+bool Rechecks::begin_suspect(const PublicKey& worker, const PublicKey& client,
                              UnixMillis suspected) {
-  if (workers_.contains(worker)) return;
+  if (const auto found = workers_.find(worker); found != workers_.end()) {
+    if (!found->second.suspect) return false;
+    found->second.convicted = suspected;
+    return true;
+  }
   Worker& its = workers_[worker];
   its.row.worker = worker;
   its.row.convicted = suspected;
@@ -48,6 +52,7 @@ void Rechecks::begin_suspect(const PublicKey& worker, const PublicKey& client,
   const auto latest = turns_.find(client);
   its.turn = std::max(first.value_or(0), latest == turns_.end() ? 0 : latest->second + 1);
   turns_[client] = its.turn;
+  return true;
 }
 
 void Rechecks::restore(const store::Recheck& row) {
@@ -156,6 +161,7 @@ std::vector<store::Recheck> Rechecks::complete(UnixMillis now) {
       its.since = its.row.convicted;
       its.row.convicted = *std::exchange(its.convicted, std::nullopt);
       look_from_the_start(its);
+      its.reported = false;
       return false;
     }
     if (its.suspect && now < its.row.convicted + settles_after) return false;

@@ -36,8 +36,9 @@ class Rechecks {
   // One that is under way goes on as it was: a convicted worker is given no more tasks. What it was
   // given while it was a suspect follows.
   void begin(const PublicKey& worker, UnixMillis convicted);
-  // As if it were convicted, because of a job of this client.
-  void begin_suspect(const PublicKey& worker, const PublicKey& client, UnixMillis suspected);
+  // As if it were convicted, because of a job of this client. Of a suspect that is here already,
+  // what it was given since follows. False: it is here because it is convicted.
+  bool begin_suspect(const PublicKey& worker, const PublicKey& client, UnixMillis suspected);
   void restore(const store::Recheck& row);
   // A conviction took so much of it that no client has. Nothing if the worker is not here.
   void took(const PublicKey& worker, MicroCredits amount);
@@ -75,10 +76,11 @@ class Rechecks {
     bool suspect = false;   // And not convicted.
     bool reported = false;  // By take_computed_suspects().
     std::uint64_t turn = 0;
-    std::optional<UnixMillis> since{};      // What is older is computed already.
-    std::optional<UnixMillis> convicted{};  // While it was a suspect: what is newer follows.
-    std::uint32_t waiting = 0;              // Tasks.
-    std::optional<TaskId> page_last{};      // The last of the page that is being computed.
+    std::optional<UnixMillis> since{};  // What is older is computed already.
+    // While it was a suspect: convicted, or suspected again. What is newer follows.
+    std::optional<UnixMillis> convicted{};
+    std::uint32_t waiting = 0;          // Tasks.
+    std::optional<TaskId> page_last{};  // The last of the page that is being computed.
   };
   // Once a page is computed, a restart need not compute it again.
   static void advance(Worker& its);

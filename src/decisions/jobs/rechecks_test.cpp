@@ -120,8 +120,8 @@ TEST(Rechecks, OfASuspectComeAfterThoseOfTheConvictedAndClientsTakeTurns) {
   Rechecks rechecks;
   // Many suspects because of one client's jobs, then one because of another's.
   for (std::uint8_t number = 1; number <= 8; ++number)
-    rechecks.begin_suspect(worker(number), worker(101), 2 * day);
-  rechecks.begin_suspect(worker(50), worker(102), 2 * day);
+    (void)rechecks.begin_suspect(worker(number), worker(101), 2 * day);
+  (void)rechecks.begin_suspect(worker(50), worker(102), 2 * day);
   rechecks.begin(worker(60), 2 * day);
 
   const auto wanted = rechecks.lookups();
@@ -135,7 +135,7 @@ TEST(Rechecks, OfASuspectComeAfterThoseOfTheConvictedAndClientsTakeTurns) {
 
 TEST(Rechecks, OfASuspectThatIsConvictedMeanwhileGoOnWithWhatItWasGivenSince) {
   Rechecks rechecks;
-  rechecks.begin_suspect(worker(1), worker(101), 2 * day);
+  (void)rechecks.begin_suspect(worker(1), worker(101), 2 * day);
   ASSERT_THAT(rechecks.lookups(), SizeIs(1));
   rechecks.begin(worker(1), 2 * day + 5000);
   rechecks.took(worker(1), 70);
@@ -157,9 +157,32 @@ TEST(Rechecks, OfASuspectThatIsConvictedMeanwhileGoOnWithWhatItWasGivenSince) {
   EXPECT_EQ(over[0].taken, 70);
 }
 
+// Or a second cheat in the ten minutes after the first would be its last that anything follows
+// from.
+TEST(Rechecks, OfAWorkerThatIsSuspectedAgainGoOnWithWhatItWasGivenSince) {
+  Rechecks rechecks;
+  EXPECT_TRUE(rechecks.begin_suspect(worker(1), worker(101), 2 * day));
+  (void)rechecks.lookups();
+  rechecks.found(worker(1), {});
+  EXPECT_THAT(rechecks.take_computed_suspects(), SizeIs(1));
+
+  EXPECT_TRUE(rechecks.begin_suspect(worker(1), worker(102), 2 * day + 5000));
+  EXPECT_THAT(rechecks.complete(2 * day + Rechecks::settles_after), IsEmpty());
+
+  const auto rest = rechecks.lookups();
+  ASSERT_THAT(rest, SizeIs(1));
+  EXPECT_EQ(rest[0].since, 2 * day);
+  EXPECT_EQ(rest[0].until, 2 * day + 5000);
+  rechecks.found(worker(1), {});
+  EXPECT_THAT(rechecks.take_computed_suspects(), SizeIs(1)) << "Its second client has room again.";
+
+  rechecks.begin(worker(2), 2 * day);
+  EXPECT_FALSE(rechecks.begin_suspect(worker(2), worker(101), 2 * day));
+}
+
 TEST(Rechecks, OfASuspectAreSettledWhenItHadTheTimeToBeConvicted) {
   Rechecks rechecks;
-  rechecks.begin_suspect(worker(1), worker(101), 2 * day);
+  (void)rechecks.begin_suspect(worker(1), worker(101), 2 * day);
   (void)rechecks.lookups();
   EXPECT_THAT(rechecks.take_computed_suspects(), IsEmpty());
   rechecks.found(worker(1), {});
