@@ -1,5 +1,6 @@
-// The scheduler's inside: jobs, their tasks, workers and what they hold. Methods are in leases.cpp
-// (what a worker holds and how that ends), matching.cpp (who gets what) and scheduler.cpp (events).
+// The scheduler's inside: the tables of jobs, workers and classes, and the parts with rules of
+// their own. Methods are in leases.cpp (what a worker holds and how that ends), matching.cpp (which
+// worker gets which task) and scheduler.cpp (events).
 //
 // Invariant between calls of decide(): no worker that has room could take a task of any job, except
 // for those that are marked as changed (changed_jobs, changed_workers).

@@ -155,6 +155,20 @@ std::string name_of(const ServedModelOptions& options) {
   return options.name.empty() ? std::filesystem::path(options.file).stem().string() : options.name;
 }
 
+// The file in parts, with progress, and then the card, which names it.
+Result<net::Response> upload_model(ApiClient& client, ByteSpan bytes, inference::ModelCard& card,
+                                   const crypto::KeyPair& wallet) {
+  const Hash whole = crypto::sha256(bytes);
+  {
+    Progress progress("uploading");
+    WEFT_OK(upload_large(client, bytes, whole, wallet, [&](std::uint64_t done) {
+      progress.show(done >> 20, bytes.size() >> 20, "MiB");
+    }));
+  }
+  card.file = whole.text();
+  return client.post_signed("/v1/models", inference::to_json(card), wallet);
+}
+
 Result<> add_onnx(const ServedModelOptions& options) {
   WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_or_new(options.wallet));
   if (options.price || !options.wire.empty() || options.shards != 1)
@@ -172,16 +186,7 @@ Result<> add_onnx(const ServedModelOptions& options) {
   WEFT_ASSIGN(const Hash document,
               client->put_blob(as_bytes(inference::to_json(*interface)), wallet));
   card.chunks = document.text();
-  const Hash whole = crypto::sha256(bytes);
-  {
-    Progress progress("uploading");
-    WEFT_OK(upload_large(*client, bytes, whole, wallet, [&](std::uint64_t done) {
-      progress.show(done >> 20, bytes.size() >> 20, "MiB");
-    }));
-  }
-  card.file = whole.text();
-  WEFT_ASSIGN(const net::Response answer,
-              client->post_signed("/v1/models", inference::to_json(card), wallet));
+  WEFT_ASSIGN(const net::Response answer, upload_model(*client, bytes, card, wallet));
   if (options.json) {
     std::printf("%s\n", answer.body.c_str());
     return {};
@@ -223,16 +228,7 @@ Result<> add(const ServedModelOptions& options) {
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_ASSIGN(const Hash chunks, client->put_blob(digests_of(bytes), wallet));
   card.chunks = chunks.text();
-  const Hash whole = crypto::sha256(bytes);
-  {
-    Progress progress("uploading");
-    WEFT_OK(upload_large(*client, bytes, whole, wallet, [&](std::uint64_t done) {
-      progress.show(done >> 20, bytes.size() >> 20, "MiB");
-    }));
-  }
-  card.file = whole.text();
-  WEFT_ASSIGN(const net::Response answer,
-              client->post_signed("/v1/models", inference::to_json(card), wallet));
+  WEFT_ASSIGN(const net::Response answer, upload_model(*client, bytes, card, wallet));
   if (options.wait) {
     Progress progress("loading " + card.name);
     const Instant begun = now();
