@@ -27,6 +27,9 @@ constexpr std::string_view prompt = "KING RICHARD III:\\nNow is the winter of"; 
 constexpr std::string_view words_only =
     R"(,"grammar":"root ::= (word \" \"){400}\nword ::= [a-zA-Z,.']+")";
 
+// What may follow changes with each token.
+constexpr std::string_view by_turns = R"(,"grammar":"root ::= ([a-z] [0-9]){1000}")";
+
 // A coordinator, so many workers, and the model in one chain of all of them.
 class Network {
  public:
@@ -110,10 +113,10 @@ class Network {
   }
 
   // Seconds until `requests` at a time have their answers; the transport they went by. The first
-  // `held` are held to a grammar that lets every word through; where there are others, the time is
-  // theirs.
+  // `held` are held to a grammar; if there are others, the time is theirs.
   Result<std::pair<double, std::string>> answer(std::uint32_t requests, std::uint32_t tokens,
-                                                std::uint32_t held = 0) {
+                                                std::uint32_t held = 0,
+                                                std::string_view grammar = words_only) {
     std::mutex mutex;
     std::condition_variable changed;
     std::uint32_t left = requests, timed = held < requests ? requests - held : requests;
@@ -124,7 +127,7 @@ class Network {
       net::Request request = net::post(
           "/v1/completions",
           weft::format(R"({{"model":"bench","prompt":"{}","max_tokens":{},"temperature":0{}}})",
-                       prompt, tokens, i < held ? words_only : ""));
+                       prompt, tokens, i < held ? grammar : ""));
       request.timeout = std::chrono::minutes(5);
       const bool is_timed = i >= held || held == requests;
       client_->send(std::move(request), [&, is_timed](const Result<net::Response>& answer) {
@@ -152,9 +155,10 @@ class Network {
   }
   // Tokens a second of all, without the prompt and the way there: the difference of a long answer
   // and one of one token.
-  Result<double> rate(std::uint32_t requests, std::uint32_t tokens, std::uint32_t held = 0) {
-    WEFT_ASSIGN(const auto one, answer(requests, 1, held));
-    WEFT_ASSIGN(const auto many, answer(requests, tokens, held));
+  Result<double> rate(std::uint32_t requests, std::uint32_t tokens, std::uint32_t held = 0,
+                      std::string_view grammar = words_only) {
+    WEFT_ASSIGN(const auto one, answer(requests, 1, held, grammar));
+    WEFT_ASSIGN(const auto many, answer(requests, tokens, held, grammar));
     transport_ = many.second;
     const std::uint32_t timed = held < requests ? requests - held : requests;
     return timed * (tokens - 1) / std::max(many.first - one.first, 1e-9);
@@ -418,7 +422,7 @@ class Bench {
 
   // One client with a grammar beside one without; and what such a one costs seven others.
   Result<> grammar() {
-    std::vector<double> held, plain, beside, among;
+    std::vector<double> held, plain, beside, among, changing, beside_changing;
     WEFT_ASSIGN(const auto network, Network::start({.shards = 1}, options_, folder()));
     constexpr std::uint32_t clients = 8;
     for (std::uint32_t round = 0; round < options_.rounds + 1; ++round) {
@@ -426,15 +430,20 @@ class Bench {
       WEFT_ASSIGN(const double one, network->rate(1, options_.tokens, 1));
       WEFT_ASSIGN(const double all, network->rate(clients, options_.tokens));
       WEFT_ASSIGN(const double others, network->rate(clients, options_.tokens, 1));
+      WEFT_ASSIGN(const double turns, network->rate(1, options_.tokens, 1, by_turns));
+      WEFT_ASSIGN(const double beside_turns, network->rate(clients, options_.tokens, 1, by_turns));
       if (round == 0) continue;
       plain.push_back(bare);
       held.push_back(one);
       among.push_back(all / clients);
       beside.push_back(others / (clients - 1));
-      say(
-          weft::format("grammar, round {}: {:.1f} tokens/s with one, {:.1f} without; others {:.1f} "
-                       "beside it, {:.1f} among themselves",
-                       round, one, bare, beside.back(), among.back()));
+      changing.push_back(turns);
+      beside_changing.push_back(beside_turns / (clients - 1));
+      say(weft::format(
+          "grammar, round {}: {:.1f} tokens/s with one, {:.1f} without; others {:.1f} "
+          "beside it, {:.1f} among themselves; {:.1f} and {:.1f} with one that changes "
+          "what is allowed with each token",
+          round, one, bare, beside.back(), among.back(), turns, beside_changing.back()));
     }
     constexpr double held_min = 0.75, others_min = 0.97;
     add("grammar", held, "without one", plain, ">= 0.75",
@@ -442,6 +451,11 @@ class Bench {
     add("grammar/others", beside, "8 without", among, ">= 0.97",
         spread(beside).median >= others_min * spread(among).median, "token/s each, 7 requests",
         "one of 8 requests is held to a grammar");
+    add("grammar/changing", changing, "without one", plain, "", false, "token/s, 1 request",
+        "what is allowed changes with each token");
+    add("grammar/changing others", beside_changing, "8 without", among, ">= 0.97",
+        spread(beside_changing).median >= others_min * spread(among).median,
+        "token/s each, 7 requests", "what is allowed to one of 8 requests changes with each token");
     return {};
   }
 

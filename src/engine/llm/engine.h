@@ -89,8 +89,8 @@ class Engine {
   [[nodiscard]] virtual Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences,
                                                                std::uint32_t more) = 0;
   // Tokens of the sequence that are drawn, or being drawn, and not yet handed out: the next draws
-  // of it cost nothing. Sequences that are drawn together stay together where those that have some
-  // are asked for theirs first.
+  // of it cost nothing. Sequences that are drawn together stay together where those that have the
+  // most are asked for theirs first.
   [[nodiscard]] virtual std::uint32_t drawn_ahead(SequenceId) const { return 0; }
 
   // Whether draws can keep the hidden states that they come from, so that last_hidden() need not

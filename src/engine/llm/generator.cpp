@@ -12,6 +12,9 @@ namespace {
 
 using Clock = RunningAnswer::Clock;
 
+// With another draw under way the device does not wait for the CPU.
+constexpr std::uint32_t ahead_beside_masks = 1;
+
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
 }  // namespace
@@ -276,12 +279,18 @@ Async<Result<>> Generator::mask(Slot& slot) {
     fail_answer(slot, allowed.error());
     co_return Result<>();
   }
-  ++answer.mask_stays;
   if (std::ranges::equal(answer.mask, *allowed)) co_return Result<>();
   answer.mask.assign(allowed->begin(), allowed->end());
   answer.mask_stays = 0;
   engine_.set_mask(slot.sequence, answer.mask);
   co_return Result<>();
+}
+
+std::uint32_t Generator::ahead_of_masks(std::uint32_t stays, std::size_t masked,
+                                        std::size_t slots) const {
+  // A recurrent state cannot go back.
+  if (engine_.config().delta_net) return 0;
+  return masked * 2 > slots ? stays : std::max(stays, ahead_beside_masks);
 }
 
 Async<Result<>> Generator::step_shaped(Slot& slot) {
@@ -333,6 +342,7 @@ Async<Result<>> Generator::take_masked(Slot& slot, Token token) {
     fail_answer(slot, taken.error());
     co_return Result<>();
   }
+  ++slot.answer->mask_stays;
   WEFT_CO_OK(co_await take_drawn(slot, {.token = token, .logprob = 0}, {}));
   if (!slot.answer) co_return Result<>();
   if (const auto forced = take_forced(slot); !forced) fail_answer(slot, forced.error());
@@ -343,8 +353,8 @@ Async<Result<>> Generator::take_masked(Slot& slot, Token token) {
 // One token for every sequence that is being answered.
 Async<Result<>> Generator::step() {
   std::vector<Slot*> slots, shaped;
-  std::uint32_t more = ~0u;
-  bool any_ahead = false, all_ahead = true;
+  std::uint32_t more = ~0u, mask_stays = ~0u, most_ahead = 0;
+  std::size_t masked = 0;
   for (const auto& slot : slots_.all()) {
     if (!slot->answer) continue;
     if (slot->answer->reading) {
@@ -362,18 +372,17 @@ Async<Result<>> Generator::step() {
       }
       WEFT_CO_OK(co_await mask(*slot));
       if (!slot->answer) continue;
-      // What is drawn ahead is taken back where the mask changes: as many tokens as it has stayed
-      // the same for. A recurrent state cannot go back.
-      more = std::min(more, engine_.config().delta_net ? 0 : slot->answer->mask_stays);
+      ++masked;
+      mask_stays = std::min(mask_stays, slot->answer->mask_stays);
     }
-    const bool ahead = engine_.drawn_ahead(slot->sequence) > 0;
-    any_ahead |= ahead;
-    all_ahead &= ahead;
+    most_ahead = std::max(most_ahead, engine_.drawn_ahead(slot->sequence));
     slots.push_back(slot.get());
   }
-  // Those that have joined wait for what is under way for the others, which then draw with them.
-  if (any_ahead && !all_ahead)
-    std::erase_if(slots, [&](Slot* slot) { return engine_.drawn_ahead(slot->sequence) == 0; });
+  if (masked > 0) more = std::min(more, ahead_of_masks(mask_stays, masked, slots.size()));
+  // Those that have joined wait for what is under way for the others, which then draw with them;
+  // so does an answer whose tokens were taken back.
+  std::erase_if(slots,
+                [&](Slot* slot) { return engine_.drawn_ahead(slot->sequence) < most_ahead; });
   std::vector<SequenceId> sequences;
   std::vector<std::vector<Drawn>> tops;
   for (Slot* const slot : slots) {

@@ -383,7 +383,7 @@ void DawnBackend::read(Handle handle, std::uint64_t offset, std::span<std::uint8
                                buffer.Unmap();
                                done({});
                              }),
-             device_.Get());
+             queue_.Get());
 }
 
 void DawnBackend::idle(Completion<> done) {
@@ -395,7 +395,7 @@ void DawnBackend::idle(Completion<> done) {
               return done(fail(ErrorCode::internal, "The GPU queue fails: {}", text(message)));
             done({});
           }),
-      device_.Get());
+      queue_.Get());
 }
 
 void DawnBackend::push_error_scope(Device::ErrorFilter filter) {

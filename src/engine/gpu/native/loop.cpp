@@ -27,8 +27,8 @@ void Loop::add(wgpu::Future future, const void* source) { pending_.push_back({fu
 bool Loop::collect(std::chrono::nanoseconds timeout) {
   const std::vector<Pending> pending = std::exchange(pending_, {});
   const bool timed = timeout > std::chrono::nanoseconds(0);
-  // Dawn waits for several devices at once only without a timeout. With one, the oldest operation's
-  // device is waited for, briefly if there are others.
+  // Dawn waits for several sources at once only without a timeout. With one, the oldest operation's
+  // source is waited for, briefly if there are others.
   std::vector<wgpu::FutureWaitInfo> infos;
   std::vector<std::size_t> indices;
   bool others = false;

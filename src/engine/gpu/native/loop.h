@@ -25,7 +25,7 @@ class Loop {
   [[nodiscard]] const wgpu::Instance& instance() const { return instance_; }
   [[nodiscard]] const std::shared_ptr<ReadyQueue>& ready() const { return ready_; }
 
-  // `source` names the device that it belongs to.
+  // `source` names what completes it: a device's queue, or the device for what no queue runs.
   void add(wgpu::Future future, const void* source);
   // A device whose loss poll() announces.
   void watch(const SharedHealth& health) { watched_.push_back(health); }

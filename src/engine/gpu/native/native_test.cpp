@@ -278,5 +278,33 @@ TEST(Native, TwoDevicesOfOneInstanceWaitSideBySide) {
   EXPECT_THAT(ended, testing::UnorderedElementsAre(1, 2, 3));
 }
 
+// A queue and a compiler are two sources as well, for which Dawn prints an error each time that the
+// pump waits for both, and does not wait.
+TEST(Native, AQueueAndACompilationWaitSideBySide) {
+  const auto instance = native::create_instance();
+  const auto device = run(*instance, instance->create_device({})).value();
+  const Pipeline pipeline = run(*instance, device->create_pipeline(doubling)).value();
+  const Buffer buffer = device->create_buffer({.size = 1 << 22, .usage = BufferUsage::storage});
+  const BindGroup group = device->create_bind_group(pipeline, 0, {{0, buffer}});
+  Encoder encoder = device->create_encoder();
+  {
+    Pass pass = encoder.begin_pass();
+    for (int i = 0; i < 20; ++i) pass.run(pipeline, {&group}, {16384});
+  }
+  testing::internal::CaptureStderr();
+  device->submit(std::move(encoder));
+  std::vector<int> ended;
+  start<Result<>>(device->idle(), [&](const Result<>&) { ended.push_back(1); });
+  PipelineOptions other = doubling;
+  other.wgsl += "\n// Not the one that is compiled already.\n";
+  start<Result<Pipeline>>(device->create_pipeline(other),
+                          [&](const Result<Pipeline>&) { ended.push_back(2); });
+
+  for (int i = 0; i < 1000 && ended.size() < 2; ++i) instance->poll(std::chrono::milliseconds(100));
+
+  EXPECT_THAT(ended, testing::UnorderedElementsAre(1, 2));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 }  // namespace
 }  // namespace weft::gpu

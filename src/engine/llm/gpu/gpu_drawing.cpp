@@ -109,6 +109,17 @@ void GpuEngine::finish_draws(gpu::Encoder encoder, const std::vector<SequenceId>
   ++counters_.decode_submits;
 }
 
+void GpuEngine::remember_drawn(SequenceId id) {
+  const GpuSequence& sequence = at(id);
+  if (!sequence.sampling.has_penalties()) return;
+  const std::size_t count =
+      std::min<std::size_t>(sequence.sampling.penalty_window, sequence.tokens.size());
+  std::vector<std::uint32_t> last(sequence.tokens.end() - static_cast<std::ptrdiff_t>(count),
+                                  sequence.tokens.end());
+  sampler_->remember(static_cast<std::uint32_t>(id),
+                     sequence.length - static_cast<std::uint32_t>(count), last);
+}
+
 // The first draw of these sequences together. Those whose last token was not read yet read it here,
 // a row each in one pass; the others draw from the final hidden states that they have.
 Async<Result<>> GpuEngine::draw_first(const std::vector<SequenceId>& sequences) {
@@ -145,14 +156,10 @@ Async<Result<>> GpuEngine::draw_first(const std::vector<SequenceId>& sequences) 
       sequence.fed = sequence.length;
       sequence.hidden_at.reset();
     }
-    // What penalties look back at; a stream remembers what it draws by itself.
-    if (sequence.sampling.has_penalties()) {
-      const std::size_t count =
-          std::min<std::size_t>(sequence.sampling.penalty_window, sequence.tokens.size());
-      std::vector<std::uint32_t> last(sequence.tokens.end() - static_cast<std::ptrdiff_t>(count),
-                                      sequence.tokens.end());
-      sampler_->remember(slot, sequence.length - static_cast<std::uint32_t>(count), last);
-    }
+    // A stream remembers what it draws by itself.
+    remember_drawn(id);
+    sequence.joined_at = sequence.length;
+    sequence.behind = false;
   }
   buffers_.write_rows(device_, places, segments);
   buffers_.write_tokens(device_, tokens);
@@ -221,6 +228,7 @@ Async<Result<std::vector<Drawn>>> GpuEngine::draw(std::vector<SequenceId> sequen
       co_return fail(ErrorCode::invalid_argument, "There are no logits before the first token.");
     WEFT_CO_OK(grow_or_fail(id, sequence.length));
     room = std::min(room, options_.context - sequence.length);
+    sequence.behind = false;
   }
   const auto lacking = [&] {
     std::vector<SequenceId> ids;
@@ -232,7 +240,7 @@ Async<Result<std::vector<Drawn>>> GpuEngine::draw(std::vector<SequenceId> sequen
     const bool coming =
         std::ranges::all_of(needed, [&](SequenceId id) { return at(id).under_way > 0; });
     if (!coming) {
-      if (!streams(needed)) {
+      if (!streams(needed) || may_feed() == 0) {
         // Rows are about to be written again: what is under way comes in first.
         while (!under_way_.empty()) WEFT_CO_OK(co_await take_oldest());
         needed = lacking();
@@ -247,10 +255,8 @@ Async<Result<std::vector<Drawn>>> GpuEngine::draw(std::vector<SequenceId> sequen
     // a submit.
     const std::size_t wanted = std::min<std::size_t>({std::size_t{more} + 1, room});
     while (streams(sequences) &&
-           under_way_.size() < std::min(wanted, submits_ahead * pacer_.steps()) &&
-           may_feed(sequences) > 0)
-      draw_further(
-          std::min<std::size_t>({pacer_.steps(), wanted - under_way_.size(), may_feed(sequences)}));
+           under_way_.size() < std::min(wanted, submits_ahead * pacer_.steps()) && may_feed() > 0)
+      draw_further(std::min<std::size_t>({pacer_.steps(), wanted - under_way_.size(), may_feed()}));
     WEFT_CO_OK(co_await take_oldest());
   }
   std::vector<Drawn> out;

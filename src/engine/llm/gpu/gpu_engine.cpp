@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "common/base/counted.h"
 #include "engine/llm/gpu/gpu_engine_state.h"
@@ -238,8 +239,13 @@ void GpuEngine::reset(SequenceId id) {
 // Forgets what was drawn ahead. A recurrent state that took it in begins from its start.
 void GpuEngine::settle(SequenceId id) {
   GpuSequence& sequence = at(id);
-  if (sequence.ahead.empty() && sequence.under_way == 0 && sequence.fed <= sequence.length) return;
+  const bool behind = std::exchange(sequence.behind, false);
+  if (!behind && sequence.ahead.empty() && sequence.under_way == 0 &&
+      sequence.fed <= sequence.length)
+    return;
   end_stream();
+  // What was to be read again has been read.
+  if (behind) sequence.fed = std::max(sequence.fed, sequence.length);
   sequence.ahead.clear();
   sequence.kept.erase(sequence.kept.upper_bound(sequence.length), sequence.kept.end());
   sequence.under_way = 0;
@@ -251,6 +257,31 @@ void GpuEngine::settle(SequenceId id) {
     sequence.fed = sequence.length;
     sequence.hidden_at.reset();
   }
+}
+
+// The row's token and place are written between passes: those that were submitted before still see
+// the old ones, and what they draw for it is not taken.
+bool GpuEngine::draw_again(SequenceId id) {
+  GpuSequence& sequence = at(id);
+  const auto row = std::ranges::find(stream_, id);
+  // The token before the rows began was read in another pass; read again here, it could round
+  // differently.
+  if (config_.delta_net || row == stream_.end() || sequence.length <= sequence.joined_at ||
+      sequence.fed < sequence.length)
+    return false;
+  sequence.ahead.clear();
+  sequence.kept.erase(sequence.kept.upper_bound(sequence.length), sequence.kept.end());
+  sequence.under_way = 0;
+  ++sequence.epoch;
+  sequence.fed = sequence.length - 1;
+  sequence.hidden_at.reset();
+  sequence.behind = true;
+  remember_drawn(id);
+  buffers_.write_row(
+      device_, static_cast<std::uint32_t>(row - stream_.begin()),
+      {.slot = static_cast<std::uint32_t>(id), .position = sequence.length - 1, .run = 0},
+      sequence.tokens.back());
+  return true;
 }
 
 std::uint32_t GpuEngine::rewind(SequenceId id, std::uint32_t wanted) {
@@ -281,7 +312,7 @@ void GpuEngine::set_sampling(SequenceId id, const Sampling& sampling) {
 }
 
 void GpuEngine::set_mask(SequenceId id, std::span<const std::uint64_t> allowed) {
-  settle(id);
+  if (!draw_again(id)) settle(id);
   sampler_->set_mask(static_cast<std::uint32_t>(id), allowed);
 }
 

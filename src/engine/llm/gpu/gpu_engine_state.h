@@ -37,6 +37,10 @@ struct GpuSequence {
   std::deque<Drawn> ahead;    // Drawn and not yet handed out.
   std::uint32_t under_way = 0;
   std::uint64_t epoch = 0;  // Goes up when what is under way no longer counts.
+  // Its length when it joined the rows that are drawn together.
+  std::uint32_t joined_at = 0;
+  // It goes on in these rows from its last token, behind what is under way for the others.
+  bool behind = false;
   std::optional<std::uint32_t>
       hidden_at;  // The final hidden state in last_hidden_ is the one behind so many positions.
   Sampling sampling;
@@ -141,6 +145,11 @@ class GpuEngine final : public Engine {
   [[nodiscard]] Result<> check_tokens(std::span<const Token> tokens) const;
   void reset(SequenceId id);
   void settle(SequenceId id);
+  // Takes back what was drawn ahead of a sequence that goes on in the same rows: the others keep
+  // theirs. False if it cannot, or nothing was drawn ahead.
+  [[nodiscard]] bool draw_again(SequenceId id);
+  // What penalties look back at.
+  void remember_drawn(SequenceId id);
   void place_rows(SequenceId id, std::uint32_t first, std::uint32_t count);
   // Records a pass of rows through the layers, and hands it to the device in pieces while more is
   // being recorded, so that it does not wait for all of it; the last piece is the caller's to
@@ -177,11 +186,11 @@ class GpuEngine final : public Engine {
   void count_decode(std::uint32_t dispatches);
   void finish_draws(gpu::Encoder encoder, const std::vector<SequenceId>& sequences);
   void draw_further(std::size_t steps);
-  // Positions that still fit behind what was fed, of all the sequences, with a token to be drawn
-  // behind each.
-  [[nodiscard]] std::size_t may_feed(const std::vector<SequenceId>& sequences) {
+  // Positions that still fit behind what was fed, of all sequences in the rows, with a token to be
+  // drawn behind each.
+  [[nodiscard]] std::size_t may_feed() {
     std::uint32_t left = options_.context;
-    for (const SequenceId id : sequences) {
+    for (const SequenceId id : stream_) {
       const std::uint32_t fed = at(id).fed;
       (void)grow(id, std::min<std::uint32_t>(options_.context, fed + StepPacer::steps_max));
       const std::uint32_t room =
@@ -190,9 +199,14 @@ class GpuEngine final : public Engine {
     }
     return left;
   }
-  // The rows are those of these sequences, in whatever order.
+  // The rows are those of these sequences, in whatever order, and of those that are behind.
   [[nodiscard]] bool streams(const std::vector<SequenceId>& sequences) const {
-    return stream_.size() == sequences.size() && std::ranges::is_permutation(stream_, sequences);
+    const auto asked = [&](SequenceId id) { return std::ranges::contains(sequences, id); };
+    return !stream_.empty() && std::ranges::all_of(sequences, [&](SequenceId id) {
+      return std::ranges::contains(stream_, id);
+    }) && std::ranges::all_of(stream_, [&](SequenceId id) {
+      return asked(id) || sequences_[index(id)]->behind;
+    });
   }
   void end_stream() { stream_.clear(); }
   [[nodiscard]] Result<> check_device() const;

@@ -117,5 +117,75 @@ TEST_P(Masked, AreDrawnAheadWhileTheMaskStays) {
   EXPECT_GE(ahead, 2u);
 }
 
+// A row of a batch whose mask changes takes back its own tokens; the others keep what is drawn
+// ahead of them, and nothing of theirs is drawn twice.
+TEST_P(Masked, TakeBackTheirOwnTokensAlone) {
+  if (engine_->config().delta_net) GTEST_SKIP() << "a recurrent state cannot go back";
+  const std::vector<Token> prompt = tokenizer_->encode("The capital of Japan", {}).value();
+  // Even tokens and odd ones by turns, `each` at a time.
+  constexpr std::size_t tokens_max = 36, each = 3;
+  const auto parity = [&](std::size_t drawn) {
+    const std::uint64_t word = drawn / each % 2 == 0 ? 0x5555555555555555 : 0xAAAAAAAAAAAAAAAA;
+    return std::vector<std::uint64_t>((engine_->config().vocabulary + 63) / 64, word);
+  };
+  for (const Activations activations : {Activations::f32, Activations::int8}) {
+    engine_ = engine_of(*model_, {.context = 192, .sequences = 3, .activations = activations});
+    const auto begin = [&](float temperature) {
+      const SequenceId id = engine_->open().value();
+      engine_->set_sampling(id,
+                            {.temperature = temperature, .repetition_penalty = 1.1f, .seed = 3});
+      EXPECT_TRUE(run(engine_->append(id, prompt)));
+      return id;
+    };
+    // Alone, one token at a time.
+    std::array<std::vector<Token>, 3> alone;
+    for (std::size_t row = 0; row < alone.size(); ++row) {
+      const SequenceId id = begin(static_cast<float>(row) * 0.7f);
+      for (std::size_t i = 0; i < tokens_max; ++i) {
+        if (row == 1) engine_->set_mask(id, parity(i));
+        alone[row].push_back(run(engine_->draw({id}, 0)).value().front().token);
+      }
+      engine_->set_mask(id, {});
+      engine_->close(id);
+    }
+
+    // Together, four ahead.
+    std::array<SequenceId, 3> ids{};
+    for (std::size_t row = 0; row < ids.size(); ++row)
+      ids[row] = begin(static_cast<float>(row) * 0.7f);
+    const std::uint64_t steps_before = engine_->counters().decode_steps;
+    std::array<std::vector<Token>, 3> said;
+    std::size_t changes = 0, steps = 0;
+    for (; said[1].size() < tokens_max; ++steps) {
+      if (said[1].size() % each == 0 && said[1].size() / each == changes) {
+        const std::uint32_t ahead = engine_->drawn_ahead(ids[0]);
+        engine_->set_mask(ids[1], parity(said[1].size()));
+        EXPECT_EQ(engine_->drawn_ahead(ids[0]), ahead);
+        EXPECT_EQ(engine_->drawn_ahead(ids[1]), 0u);
+        ++changes;
+      }
+      std::uint32_t most = 0;
+      for (const SequenceId id : ids) most = std::max(most, engine_->drawn_ahead(id));
+      std::vector<SequenceId> asked;
+      std::vector<std::size_t> rows;
+      for (std::size_t row = 0; row < ids.size(); ++row) {
+        if (engine_->drawn_ahead(ids[row]) < most) continue;
+        asked.push_back(ids[row]);
+        rows.push_back(row);
+      }
+      const std::vector<Drawn> drawn = run(engine_->draw(asked, 4)).value();
+      for (std::size_t i = 0; i < rows.size(); ++i) said[rows[i]].push_back(drawn[i].token);
+    }
+    const std::uint64_t passes = engine_->counters().decode_steps - steps_before;
+    EXPECT_EQ(said[0].size(), steps);
+    EXPECT_EQ(passes, steps + engine_->drawn_ahead(ids[0]));
+    EXPECT_GT(steps, tokens_max) << "masks took tokens back";
+    for (std::size_t row = 0; row < ids.size(); ++row) {
+      said[row].resize(std::min(said[row].size(), tokens_max));
+      EXPECT_EQ(said[row], alone[row]) << row << " with " << to_string(activations);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weft::llm

@@ -131,4 +131,12 @@ void RowBuffers::write_tokens(gpu::Device& device, std::span<const Token> row_to
   write(device, tokens, row_tokens);
 }
 
+void RowBuffers::write_row(gpu::Device& device, std::uint32_t row, const kernels::RowPlace& place,
+                           Token token) const {
+  check(row < shape.rows, "a pass has at most so many rows");
+  device.write(places, row * sizeof(place),
+               as_bytes(std::span<const kernels::RowPlace>(&place, 1)));
+  device.write(tokens, row * sizeof(token), as_bytes(std::span<const Token>(&token, 1)));
+}
+
 }  // namespace weft::llm

@@ -61,6 +61,9 @@ struct RowBuffers {
   void write_table(gpu::Device& device, std::uint32_t slot,
                    std::span<const std::uint32_t> slot_pages) const;
   void write_tokens(gpu::Device& device, std::span<const Token> row_tokens) const;
+  // One row of a pass whose other rows stay as they are.
+  void write_row(gpu::Device& device, std::uint32_t row, const kernels::RowPlace& place,
+                 Token token) const;
 };
 
 }  // namespace weft::llm
