@@ -7,8 +7,18 @@
 
 namespace weft::llm {
 
+bool AnswerReader::draws_masked(const GeneratorSlot& slot) const {
+  const Request& request = slot.answer->request;
+  const Sampling& sampling = request.sampling;
+  const bool restricted =
+      sampling.temperature > 0 && (sampling.top_k > 0 || sampling.top_p < 1 || sampling.min_p > 0);
+  return engine_.takes_masks() && request.constraint && request.bias.empty() && request.top == 0 &&
+         !restricted;
+}
+
 bool AnswerReader::keeps_hidden(const GeneratorSlot& slot) const {
-  return slot.answer->request.on_hidden && !slot.answer->is_shaped() && engine_.keeps_hidden();
+  return slot.answer->request.on_hidden && engine_.keeps_hidden() &&
+         (!slot.answer->is_shaped() || draws_masked(slot));
 }
 
 Async<Result<>> AnswerReader::replay(GeneratorSlot& slot) {

@@ -33,6 +33,8 @@ class AnswerReader {
   // Tells of the hidden state after what the slot has read, once for each length. An engine that
   // has none is not asked again.
   [[nodiscard]] Async<Result<>> tell_hidden(GeneratorSlot& slot);
+  // Whether the engine draws the tokens of a request with a constraint, among those that it allows.
+  [[nodiscard]] bool draws_masked(const GeneratorSlot& slot) const;
   // Whether the engine's draws bring the hidden states that the request asks for.
   [[nodiscard]] bool keeps_hidden(const GeneratorSlot& slot) const;
 

@@ -13,7 +13,7 @@ namespace {
 using Clock = RunningAnswer::Clock;
 
 // With another draw under way the device does not wait for the CPU.
-constexpr std::uint32_t ahead_beside_masks = 1;
+constexpr std::uint32_t ahead_beside_masks = 2;
 
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -262,15 +262,6 @@ Result<> Generator::take_forced(Slot& slot) {
   return {};
 }
 
-bool Generator::draws_masked(const Slot& slot) const {
-  const Request& request = slot.answer->request;
-  const Sampling& sampling = request.sampling;
-  const bool restricted =
-      sampling.temperature > 0 && (sampling.top_k > 0 || sampling.top_p < 1 || sampling.min_p > 0);
-  return engine_.takes_masks() && request.constraint && request.bias.empty() && request.top == 0 &&
-         !restricted;
-}
-
 Async<Result<>> Generator::mask(Slot& slot) {
   if (slot.unread > 0) WEFT_CO_OK(co_await reader_.feed(slot, true));
   RunningAnswer& answer = *slot.answer;
@@ -330,8 +321,9 @@ Async<Result<>> Generator::take_drawn(Slot& slot, const Drawn& drawn, std::vecto
   }
   take(slot, drawn, std::move(top));
   if (!slot.answer || !slot.answer->ending) co_return Result<>();
-  const bool draws_once_more =
-      reader_.keeps_hidden(slot) && slot.tokens.size() < engine_.options().context;
+  // Nothing may follow what a constraint completes.
+  const bool draws_once_more = reader_.keeps_hidden(slot) && !slot.answer->is_shaped() &&
+                               slot.tokens.size() < engine_.options().context;
   if (!draws_once_more) co_return co_await finish(slot, *slot.answer->ending);
   engine_.keep_hidden(slot.sequence, static_cast<std::uint32_t>(slot.tokens.size()), 1);
   co_return Result<>();
@@ -366,7 +358,7 @@ Async<Result<>> Generator::step() {
       continue;
     }
     if (slot->answer->is_shaped()) {
-      if (!draws_masked(*slot)) {
+      if (!reader_.draws_masked(*slot)) {
         shaped.push_back(slot.get());
         continue;
       }

@@ -69,8 +69,6 @@ class Generator {
   void begin(Slot& slot, std::unique_ptr<RunningAnswer> answer, std::uint32_t kept);
   [[nodiscard]] Async<Result<>> read_prompts();
   [[nodiscard]] Async<Result<>> step();
-  // Whether the engine draws the tokens of a request with a constraint.
-  [[nodiscard]] bool draws_masked(const Slot& slot) const;
   // What the constraint allows next goes to the engine, when all tokens before it are read.
   [[nodiscard]] Async<Result<>> mask(Slot& slot);
   // Draws that are worth making ahead for `slots` answers of which `masked` have masks, the least

@@ -101,7 +101,7 @@ TEST_P(Masked, AreDrawnAheadWhileTheMaskStays) {
   if (engine_->config().delta_net) GTEST_SKIP() << "a recurrent state cannot go back";
   Said said;
   Request request = question(0, 0, true, said);
-  request.on_hidden = {};
+  request.hidden_every = 2;
   Generator generator(*engine_, *tokenizer_);
   std::uint32_t ahead = 0;
   request.on_token = [&](const GeneratedToken& token, std::string_view) {
