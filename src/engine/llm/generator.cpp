@@ -12,7 +12,7 @@ namespace {
 
 using Clock = RunningAnswer::Clock;
 
-// With another draw under way the device does not wait for the CPU.
+// With two more draws under way the device does not wait for the CPU.
 constexpr std::uint32_t ahead_beside_masks = 2;
 
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
