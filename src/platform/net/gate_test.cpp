@@ -325,6 +325,21 @@ TEST(Connections, AreBoundedByAddressAndSlash64) {
   for (int i = 0; i < 900; ++i) EXPECT_TRUE(open.accept("192.0.2.1")) << "the attack";
 }
 
+// Most of a small total: the bound of an address follows what the process can hold.
+TEST(Connections, OfOneAddressAreAPartOfASmallTotal) {
+  const auto taken = [](const Limits& limits, std::size_t all) {
+    Sockets sockets(limits, all);
+    int count = 0;
+    while (count < 1000 && sockets.accept("192.0.2.1")) ++count;
+    return count;
+  };
+  EXPECT_EQ(taken({.largest_gives_way = false}, 20'000), 256);
+  EXPECT_EQ(taken({.largest_gives_way = false}, 480), 60);
+  EXPECT_EQ(taken({.largest_gives_way = false}, 24), 8) << "a page needs a few";
+  EXPECT_EQ(taken({.address_share = 0, .known_share = 0, .largest_gives_way = false}, 240), 240)
+      << "the attack";
+}
+
 TEST(Connections, AreBoundedInAll) {
   Sockets sockets({.known_share = 0}, 5);
   for (int i = 1; i <= 5; ++i) EXPECT_TRUE(sockets.accept("192.0.2." + std::to_string(i)));
