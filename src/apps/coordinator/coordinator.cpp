@@ -100,7 +100,8 @@ class LiveCoordinator final : public Coordinator {
                                         .verifier = verifier_.get()});
     core_ = std::make_unique<jobs::Core>(jobs::Core::Parts{.world = *effects_, .book = book_},
                                          options_.core);
-    if (options_.submission.room_set_aside) restore_room(loaded, blobs_->room());
+    if (options_.submission.room_set_aside)
+      restore_room(loaded, blobs_->room(), options_.submission.room_for_known);
     WEFT_ASSIGN(auto restored, look_up(std::move(loaded), *store_, *blobs_, unix_now()));
     WEFT_OK(core_->restore(std::move(restored), {.at = now(), .unix = unix_now()}));
     if (options_.fallback) {

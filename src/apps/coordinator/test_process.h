@@ -67,6 +67,7 @@ inline int serve_for_test(const char* port, const char* data) {
   if (const char* share = std::getenv("WEFT_TEST_UPLOAD_SHARE"))
     options.upload_share = std::atof(share);
   options.submission.room_set_aside = std::getenv("WEFT_TEST_NO_ROOM_ASIDE") == nullptr;
+  options.submission.room_for_known = std::getenv("WEFT_TEST_NO_ROOM_FOR_KNOWN") == nullptr;
   options.uploads_by_lease = std::getenv("WEFT_TEST_ANY_UPLOAD") == nullptr;
   options.reads_by_lease = std::getenv("WEFT_TEST_ANY_READ") == nullptr;
   options.signs_parts = std::getenv("WEFT_TEST_ANY_PART") == nullptr;
