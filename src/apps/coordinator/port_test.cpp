@@ -81,6 +81,16 @@ TEST_F(Port, KeepsItsFolderFromOtherUsers) {
   wait_until_ready();
 
   EXPECT_EQ(mode_of(folder_ / "weft.db"), fs::perms(0600));
+
+  process_->stop();
+  fs::permissions(folder_ / "weft.db", fs::perms(0644));
+  fs::permissions(folder_, fs::perms(0755));
+  setenv("WEFT_TEST_OPEN_FOLDER", "1", 1);
+  process_->start();
+  unsetenv("WEFT_TEST_OPEN_FOLDER");
+  wait_until_ready();
+  EXPECT_EQ(mode_of(folder_), fs::perms(0755)) << "the attack";
+  EXPECT_EQ(mode_of(folder_ / "weft.db"), fs::perms(0644));
 }
 
 // A worker without a job fills the blob store for good.

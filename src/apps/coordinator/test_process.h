@@ -71,6 +71,8 @@ inline int serve_for_test(const char* port, const char* data) {
   options.uploads_by_lease = std::getenv("WEFT_TEST_ANY_UPLOAD") == nullptr;
   options.reads_by_lease = std::getenv("WEFT_TEST_ANY_READ") == nullptr;
   options.signs_parts = std::getenv("WEFT_TEST_ANY_PART") == nullptr;
+  options.roots_when_decided = std::getenv("WEFT_TEST_UNDECIDED_ROOTS") == nullptr;
+  options.folder_is_private = std::getenv("WEFT_TEST_OPEN_FOLDER") == nullptr;
   // WEFT_TEST_DATA_BYTES: of one part of an owner's data; 0: all at once.
   if (const char* bytes = std::getenv("WEFT_TEST_DATA_BYTES"))
     options.owner_data_bytes_max = std::strtoull(bytes, nullptr, 10);
