@@ -2,10 +2,13 @@
 // coordinator that passes requests on to another is found out before anything is signed.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import crypto from 'node:crypto';
 import http from 'node:http';
+import net from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
-import { Program, getJson, run, scratch, serve, weft } from './lib.mjs';
+import { matrixJob, writeJob } from './jobs.mjs';
+import { Program, getJson, read, run, scratch, serve, until, weft, work } from './lib.mjs';
 
 async function user(t) {
   const folder = scratch(t);
@@ -120,4 +123,41 @@ test('a key that is named in advance is the only one that is accepted, by the co
   const turned = work(stranger.url);
   assert.notEqual((await turned.ended).code, 0);
   assert.match(turned.stderr, /which was named in advance/);
+});
+
+// A process that takes a port of the coordinator's machine and passes all bytes on sees what a worker without TLS says, and its token.
+test('a relay on loopback stores and reads with a worker’s token only what the worker’s leases lead to, and nothing after its session', { timeout: 120_000 }, async (t) => {
+  const { url } = await serve(t, { args: ['--grant', '100000'] });
+  const { hostname, port } = new URL(url);
+  let heard = '';
+  const relay = net.createServer((worker) => {
+    const onward = net.connect(Number(port), hostname);
+    worker.pipe(onward).pipe(worker);
+    onward.on('data', (bytes) => { heard += bytes.toString('latin1'); });
+    for (const end of [worker, onward]) end.on('error', () => { worker.destroy(); onward.destroy(); });
+  });
+  await new Promise((resolve) => relay.listen(0, '127.0.0.1', resolve));
+  t.after(() => relay.close());
+  const joined = await work(t, `http://127.0.0.1:${relay.address().port}`, { args: ['--device', 'cpu', '--model-memory-mb', '0'] });
+  const [, token] = /"blob_token":"([^"]+)"/.exec(heard);
+
+  // The data of a client's job that waits for workers with more than this one has.
+  const folder = scratch(t);
+  const job = matrixJob({ requires: { features: ['shader-f16'] } });
+  const submitted = await run(['submit', writeJob(folder, job), '--wallet', path.join(folder, 'client.json'), '--coordinator', url, '--json']);
+  assert.equal(submitted.code, 0, submitted.stderr);
+  assert.equal((await getJson(`${url}/v1/jobs/${JSON.parse(submitted.stdout).id}`)).leased, 0);
+  const hashOf = (bytes) => crypto.createHash('sha256').update(bytes).digest('hex');
+  const data = hashOf(Buffer.from(Int8Array.from(job.a.value).buffer));
+  assert.equal((await read(`${url}/v1/blobs/${data}`)).status, 200, 'it is there');
+  const own = Buffer.from('what no lease leads to');
+  const ask = async (method, hash, body) => (await fetch(`${url}/v1/blobs/${hash}`, { method, headers: { authorization: `Bearer ${token}` }, ...(body ? { body } : {}) })).status;
+
+  assert.equal(await ask('PUT', hashOf(own), own), 403);
+  assert.equal(await ask('GET', data), 403);
+
+  await joined.stop();
+  await until(async () => (await getJson(`${url}/v1/workers`)).workers.every(({ connected }) => !connected), 'the worker has left');
+  assert.equal(await ask('PUT', hashOf(own), own), 401);
+  assert.equal(await ask('GET', data), 401);
 });

@@ -100,7 +100,8 @@ class LiveCoordinator final : public Coordinator {
                                         .verifier = verifier_.get()});
     core_ = std::make_unique<jobs::Core>(jobs::Core::Parts{.world = *effects_, .book = book_},
                                          options_.core);
-    if (options_.submission.room_set_aside) restore_room(loaded, blobs_->room());
+    if (options_.submission.room_set_aside)
+      restore_room(loaded, blobs_->room(), options_.submission.room_for_known);
     WEFT_ASSIGN(auto restored, look_up(std::move(loaded), *store_, *blobs_, unix_now()));
     WEFT_OK(core_->restore(std::move(restored), {.at = now(), .unix = unix_now()}));
     if (options_.fallback) {
@@ -212,6 +213,7 @@ class LiveCoordinator final : public Coordinator {
         .reads_by_lease = options_.reads_by_lease,
         .owner_data_bytes_max = options_.owner_data_bytes_max,
         .signs_parts = options_.signs_parts,
+        .roots_when_decided = options_.roots_when_decided,
         .grants_to_strangers = !options_.core.grants_need_invitation && options_.core.grant > 0,
         .invite_file = invite_file_,
         .info = {.software = "weft/" WEFT_VERSION,
@@ -307,7 +309,12 @@ bool others_reach(const Options& options) {
 Result<std::unique_ptr<Coordinator>> Coordinator::start(Options options, ShaderChecker checker,
                                                         PartRunnerFactory runner,
                                                         TextReaderFactory texts) {
-  WEFT_OK(make_private(options.data));
+  if (options.folder_is_private) {
+    WEFT_OK(make_private(options.data));
+  } else {
+    std::error_code ignored;
+    std::filesystem::create_directories(options.data, ignored);
+  }
   WEFT_ASSIGN(auto lock, FolderLock::take(options.data));
   WEFT_ASSIGN(auto tls, tls_of(options));
   options.core.grant = options.grant.value_or(default_grant);

@@ -51,11 +51,13 @@ struct Options {
   std::optional<Fallback::Options> fallback{};    // Answers what the network cannot.
   std::optional<SettlementNetwork> settlement{};  // Which chain the page settles on.
   BlobSweep::Settings blob_ends{};                // When blobs go that no job needs.
-  double upload_share = 0.25;    // An owner uploads this share of blobs_bytes_max within an hour.
-  bool uploads_by_lease = true;  // Workers store only what their leases lead to,
-  bool reads_by_lease = true;    // and read only that and models that they serve.
-  bool joins_apart = true;       // Joins of results have threads of their own (work_pools.h).
-  bool signs_parts = true;       // Parts of uploads are signed with their bytes and place.
+  double upload_share = 0.25;      // An owner uploads this share of blobs_bytes_max within an hour.
+  bool uploads_by_lease = true;    // Workers store only what their leases lead to,
+  bool reads_by_lease = true;      // and read only that and models that they serve.
+  bool joins_apart = true;         // Joins of results have threads of their own (work_pools.h).
+  bool signs_parts = true;         // Parts of uploads are signed with their bytes and place.
+  bool roots_when_decided = true;  // Roots of a task's results are shown once it is accepted.
+  bool folder_is_private = true;   // Other users of the machine read nothing of `data`.
   std::size_t owner_data_bytes_max = std::size_t{4} << 20;     // A part of an export; 0: no bound.
   std::uint64_t disk_reserve_bytes = std::uint64_t{64} << 20;  // For the database; 0: none.
   bool allow_anyone = false;  // Though others reach it: jobs whose results any workers decide.

@@ -240,23 +240,43 @@ TEST_F(InterfaceTest, ATasksProofCanBeCheckedWithoutBelievingTheCoordinator) {
 }
 
 // A worker that saw another's root could say the same without computing.
+// What another worker of the same task would have to say.
 TEST_F(InterfaceTest, RootsOfUndecidedTasksAreNotShown) {
-  ScriptedWorker first(process_->url(), {}, 1);
-  const auto id = submitted(jobs::count_manifest(1, 2), 1);
-  const auto replicas = [&] {
+  const auto replicas = [&](const std::string& id) {
     return view<api::Tasks>("/v1/tasks?job=" + id).tasks.at(0).replicas;
   };
-  for (const Instant give_up = now() + 60s; replicas().empty() && now() < give_up;)
-    std::this_thread::sleep_for(20ms);
-  const auto undecided = replicas();
-  ASSERT_EQ(undecided.size(), 1U);
-  EXPECT_EQ(undecided[0].root, "");
+  const auto proven = [&](const std::string& id) {
+    return view<api::Proof>("/v1/jobs/" + id + "/tasks/0/proof").replicas;
+  };
+  const auto undecided = [&](std::uint64_t nonce) {
+    const auto id = submitted(jobs::count_manifest(1, 2), nonce);
+    for (const Instant give_up = now() + 60s; replicas(id).empty() && now() < give_up;)
+      std::this_thread::sleep_for(20ms);
+    return id;
+  };
+  {
+    ScriptedWorker first(process_->url(), {}, 1);
+    const auto id = undecided(1);
+    ASSERT_EQ(replicas(id).size(), 1U);
+    EXPECT_EQ(replicas(id)[0].root, "");
+    EXPECT_TRUE(proven(id).empty()) << "nor what its receipt signs";
 
-  ScriptedWorker second(process_->url(), {}, 2);
-  expect_settled(id, 1);
-  const auto decided = replicas();
-  ASSERT_EQ(decided.size(), 2U);
-  for (const auto& replica : decided) EXPECT_EQ(replica.root.size(), 64U);
+    ScriptedWorker second(process_->url(), {}, 2);
+    expect_settled(id, 1);
+    ASSERT_EQ(replicas(id).size(), 2U);
+    for (const auto& replica : replicas(id)) EXPECT_EQ(replica.root.size(), 64U);
+    EXPECT_EQ(proven(id).size(), 2U);
+  }
+
+  process_->stop();
+  setenv("WEFT_TEST_UNDECIDED_ROOTS", "1", 1);
+  process_->start();
+  unsetenv("WEFT_TEST_UNDECIDED_ROOTS");
+  wait_until_ready();
+  ScriptedWorker alone(process_->url(), {}, 3);
+  const auto id = undecided(2);
+  EXPECT_EQ(replicas(id).at(0).root.size(), 64U) << "the attack";
+  EXPECT_EQ(proven(id).at(0).root.size(), 64U);
 }
 
 TEST_F(InterfaceTest, RequestsThatAreNotSignedOrWronglySignedAreRefused) {

@@ -81,6 +81,16 @@ TEST_F(Port, KeepsItsFolderFromOtherUsers) {
   wait_until_ready();
 
   EXPECT_EQ(mode_of(folder_ / "weft.db"), fs::perms(0600));
+
+  process_->stop();
+  fs::permissions(folder_ / "weft.db", fs::perms(0644));
+  fs::permissions(folder_, fs::perms(0755));
+  setenv("WEFT_TEST_OPEN_FOLDER", "1", 1);
+  process_->start();
+  unsetenv("WEFT_TEST_OPEN_FOLDER");
+  wait_until_ready();
+  EXPECT_EQ(mode_of(folder_), fs::perms(0755)) << "the attack";
+  EXPECT_EQ(mode_of(folder_ / "weft.db"), fs::perms(0644));
 }
 
 // A worker without a job fills the blob store for good.
@@ -222,17 +232,20 @@ TEST_F(Port, AnOwnerFillsNoMoreThanItsShareOfTheStore) {
 // Uploads fill the store, and a job whose results are all accepted fails, as they cannot be joined.
 class RoomOfJobs : public ProcessTest {
  protected:
-  // 600 kB of room; each job of two tasks takes 160 kB for its results and as much for their join.
-  void begin(bool aside) {
+  // 600 kB of room; each job of two tasks takes 160 kB for its results, as much for those of known
+  // workers, and as much for their join.
+  void begin(bool aside, bool for_known = true) {
     process_->stop();
     setenv("WEFT_TEST_BLOBS_BYTES_MAX", "600000", 1);
     if (!aside) setenv("WEFT_TEST_NO_ROOM_ASIDE", "1", 1);
+    if (!for_known) setenv("WEFT_TEST_NO_ROOM_FOR_KNOWN", "1", 1);
     process_->start();
     wait_until_ready();
   }
   void TearDown() override {
     unsetenv("WEFT_TEST_BLOBS_BYTES_MAX");
     unsetenv("WEFT_TEST_NO_ROOM_ASIDE");
+    unsetenv("WEFT_TEST_NO_ROOM_FOR_KNOWN");
     ProcessTest::TearDown();
   }
   // How many of eight blobs of 50 kB are taken.
@@ -251,6 +264,40 @@ class RoomOfJobs : public ProcessTest {
     return client_->send_now(signed_by(wallet_, net::post("/v1/jobs", manifest), nonce)).value();
   }
 
+  // The job's, after a known worker has tried for a while.
+  std::string state_after_wrong_results(bool for_known) {
+    begin(true, for_known);
+    const auto job = submit_once(1);
+    EXPECT_EQ(job.status, 202) << job.body;
+    const std::string id = api::from_json<api::Submitted>(job.body)->id;
+    while (uploaded() > 0) {
+    }
+    std::atomic<std::uint32_t> made = 0;
+    const auto garbage = [&](const protocol::LeasedTask& task) {
+      ByteVector bytes;
+      const std::uint32_t mark = ++made << 20;
+      for (std::uint32_t i = 0; i < task.count; ++i) append_le(bytes, i ^ mark);
+      return bytes;
+    };
+    std::vector<std::unique_ptr<ScriptedWorker>> strangers;
+    for (const Instant enough = now() + 60s; made < 2 && now() < enough;) {
+      strangers.push_back(
+          std::make_unique<ScriptedWorker>(process_->url(), jobs::Behaviour{.compute = garbage}, 7,
+                                           crypto::KeyPair::generate().value(), 4, false));
+      for (const Instant next = now() + 1s; made < 2 && now() < next;)
+        std::this_thread::sleep_for(5ms);
+    }
+    EXPECT_GE(made, 2U) << "both tasks";
+    ScriptedWorker known(process_->url(), {}, 8);
+    std::string state = "running";
+    for (const Instant give_up = now() + (for_known ? 60s : 5s);
+         state == "running" && now() < give_up;) {
+      std::this_thread::sleep_for(20ms);
+      state = view<api::Job>("/v1/jobs/" + id).state;
+    }
+    return state;
+  }
+
   const std::string manifest =
       R"({"weft":1,"kind":"wgsl","name":"count","shader":{"inline":"fn main() {}"},"entry":"main",
       "bindings":[{"binding":0,"role":"output","type":"u32","shape":[40000],"split_dim":0}],
@@ -263,7 +310,7 @@ TEST_F(RoomOfJobs, UploadsTakeNothingOfWhatResultsNeed) {
   const auto job = submit_once(1);
   ASSERT_EQ(job.status, 202) << job.body;
 
-  EXPECT_EQ(uploaded(), 5) << "of what is left";
+  EXPECT_EQ(uploaded(), 2) << "of what is left";
 
   process_->kill();
   process_->start();
@@ -288,6 +335,15 @@ TEST_F(RoomOfJobs, WithoutItUploadsEndAJobWhoseResultsAreAllAccepted) {
   EXPECT_THAT(ended.reason, testing::HasSubstr("The blobs would take more than 600000 bytes"));
 }
 
+// Strangers hand in wrong results until the room of their job is used up.
+TEST_F(RoomOfJobs, WrongResultsOfStrangersKeepNoKnownWorkersOut) {
+  EXPECT_EQ(state_after_wrong_results(true), "done");
+}
+
+TEST_F(RoomOfJobs, WithoutRoomForThemKnownWorkersAreKeptOutByWrongResults) {
+  EXPECT_NE(state_after_wrong_results(false), "done") << "the attack";
+}
+
 TEST_F(RoomOfJobs, AJobWithoutRoomIsRefusedUntilOthersHaveEnded) {
   begin(true);
   const auto first = submit_once(1);
@@ -297,7 +353,7 @@ TEST_F(RoomOfJobs, AJobWithoutRoomIsRefusedUntilOthersHaveEnded) {
 
   EXPECT_EQ(second.status, 503);
   EXPECT_THAT(second.body,
-              testing::ContainsRegex("The job's results take 320000 bytes, and 27.... of the "
+              testing::ContainsRegex("The job's results take 480000 bytes, and 11.... of the "
                                      "store's 600000 are left: try again when data of other jobs "
                                      "have gone, or have the operator raise --blobs-bytes-max."));
   EXPECT_EQ(submit_once(1).status, 202) << "what was taken is taken";

@@ -149,14 +149,23 @@ TEST_F(SubmissionTest, AModelIsCheckedByItsBytesAndRefusedByName) {
   EXPECT_EQ(refused.error().error.message, "model: It is not a model.");
 }
 
-TEST_F(SubmissionTest, AShaderThatCannotBeCheckedIsTaken) {
-  const auto taken = read(with_input,
-                          [](const manifest::Manifest&, std::string_view,
-                             const ShaderAsker&) -> Result<std::vector<ShaderComplaint>> {
-                            return fail(ErrorCode::unavailable, "There is no GPU here.");
-                          });
+// On a machine without a device, whose workers would be the first to compile what strangers send.
+TEST_F(SubmissionTest, WhatNothingHasCheckedIsTakenOnlyIfTheOperatorSaysSo) {
+  const ShaderChecker without_device =
+      [](const manifest::Manifest&, std::string_view,
+         const ShaderAsker&) -> Result<std::vector<ShaderComplaint>> {
+    return fail(ErrorCode::unavailable, "There is no GPU here.");
+  };
 
-  EXPECT_TRUE(taken.has_value());
+  for (const std::string_view text : {with_input, with_model}) {
+    const auto refused = read(text, without_device);
+    ASSERT_FALSE(refused.has_value());
+    EXPECT_EQ(refused.error().error.code, ErrorCode::unsupported);
+    EXPECT_THAT(refused.error().error.message,
+                AllOf(HasSubstr("There is no GPU here."), HasSubstr("--unchecked-shaders")));
+    EXPECT_TRUE(read(text, without_device, {.unchecked_shaders = true}).has_value())
+        << "the attack";
+  }
 }
 
 TEST_F(SubmissionTest, ResultsThatAnyWorkersDecideAreTakenWhereTheOperatorAllowsThem) {

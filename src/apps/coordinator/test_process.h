@@ -67,9 +67,12 @@ inline int serve_for_test(const char* port, const char* data) {
   if (const char* share = std::getenv("WEFT_TEST_UPLOAD_SHARE"))
     options.upload_share = std::atof(share);
   options.submission.room_set_aside = std::getenv("WEFT_TEST_NO_ROOM_ASIDE") == nullptr;
+  options.submission.room_for_known = std::getenv("WEFT_TEST_NO_ROOM_FOR_KNOWN") == nullptr;
   options.uploads_by_lease = std::getenv("WEFT_TEST_ANY_UPLOAD") == nullptr;
   options.reads_by_lease = std::getenv("WEFT_TEST_ANY_READ") == nullptr;
   options.signs_parts = std::getenv("WEFT_TEST_ANY_PART") == nullptr;
+  options.roots_when_decided = std::getenv("WEFT_TEST_UNDECIDED_ROOTS") == nullptr;
+  options.folder_is_private = std::getenv("WEFT_TEST_OPEN_FOLDER") == nullptr;
   // WEFT_TEST_DATA_BYTES: of one part of an owner's data; 0: all at once.
   if (const char* bytes = std::getenv("WEFT_TEST_DATA_BYTES"))
     options.owner_data_bytes_max = std::strtoull(bytes, nullptr, 10);

@@ -8,6 +8,7 @@
 #include "common/base/bytes.h"
 #include "common/base/ids.h"
 #include "common/base/log.h"
+#include "common/base/log_escapes.h"
 #include "common/base/number_id.h"
 
 namespace weft {
@@ -123,16 +124,25 @@ TEST(NumberId, NamesNothingUntilItIsGivenOutAndIsNoOtherKindOfId) {
 
 // What strangers send becomes part of lines, and must begin none and steer no terminal.
 TEST(Log, WritesControlCharactersOfStrangersAsText) {
-  testing::internal::CaptureStderr();
-  log_error("Its shader: {}",
-            "a\n00:00:00.000 error a false line\x1b[2J\xc2\x9b"
-            "2J caf\xc3\xa9");
-  const std::string line = testing::internal::GetCapturedStderr();
+  const auto written = [] {
+    testing::internal::CaptureStderr();
+    log_error("Its shader: {}",
+              "a\n00:00:00.000 error a false line\x1b[2J\xc2\x9b"
+              "2J caf\xc3\xa9");
+    return testing::internal::GetCapturedStderr();
+  };
+  const std::string line = written();
 
   EXPECT_TRUE(line.ends_with(
       "Its shader: a\\x0a00:00:00.000 error a false line\\x1b[2J\\x9b2J caf\xc3\xa9\n"))
       << line;
   EXPECT_EQ(std::ranges::count(line, '\n'), 1);
+
+  set_log_escapes(false);
+  const std::string open = written();
+  set_log_escapes(true);
+  EXPECT_EQ(std::ranges::count(open, '\n'), 2) << "the attack";
+  EXPECT_TRUE(open.contains("\n00:00:00.000 error a false line\x1b[2J"));
 }
 
 }  // namespace

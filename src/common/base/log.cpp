@@ -6,15 +6,18 @@
 
 #include "common/base/clock.h"
 #include "common/base/format.h"
+#include "common/base/log_escapes.h"
 
 namespace weft {
 namespace {
 
 std::atomic<LogLevel> level_min{LogLevel::info};
+std::atomic<bool> escapes{true};
 
 // Strangers' text becomes part of lines: what could begin another line or steer a terminal is
 // written as \xNN. Bytes of UTF-8 stay, but for the control characters U+0080 to U+009F.
 std::string without_controls(std::string_view text) {
+  if (!escapes.load(std::memory_order_relaxed)) return std::string(text);
   std::string out;
   out.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -36,6 +39,8 @@ std::string without_controls(std::string_view text) {
 
 void set_log_level(LogLevel level) { level_min.store(level, std::memory_order_relaxed); }
 LogLevel log_level() { return level_min.load(std::memory_order_relaxed); }
+
+void set_log_escapes(bool on) { escapes.store(on, std::memory_order_relaxed); }
 
 void log_line(LogLevel level, std::string_view text) {
   constexpr std::string_view names[] = {"debug", "info ", "warn ", "error"};

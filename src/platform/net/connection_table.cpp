@@ -1,5 +1,6 @@
 #include "platform/net/connection_table.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -12,10 +13,18 @@ std::size_t places_of_unknown(const Limits& limits, std::size_t all) {
   return all - static_cast<std::size_t>(static_cast<double>(all) * limits.known_share);
 }
 
+// 0: no bound.
+std::size_t places_of_address(const Limits& limits, std::size_t all) {
+  const std::size_t most = limits.connections_per_address;
+  if (all == 0 || most == 0 || limits.address_share == 0) return most;
+  const auto share = static_cast<std::size_t>(static_cast<double>(all) * limits.address_share);
+  return std::min(most, std::max(share, limits.address_least));
+}
+
 }  // namespace
 
 ConnectionTable::ConnectionTable(const Limits& limits, std::size_t connections_max, IsOpen is_open)
-    : per_address_(limits.connections_per_address),
+    : per_address_(places_of_address(limits, connections_max)),
       handshake_max_(limits.handshake_max),
       connections_max_(connections_max),
       unknown_max_(places_of_unknown(limits, connections_max)),

@@ -188,13 +188,19 @@ TEST(Gate, WantsJsonWherePagesCouldSendFormsOtherwise) {
   EXPECT_EQ(status_of(*open, form), 200) << "the attack";
 }
 
+// A page may send a body without a content type to any address, unasked; its origin stands against
+// that.
 TEST(Gate, TakesBytesWhereTheRouteDoesAndNoForms) {
-  const auto gate = gate_of();
-  gate->add({.method = "POST",
-             .pattern = "/v1/models/{}:predict",
-             .cost = 1,
-             .body_bytes_max = 100,
-             .takes_bytes = true});
+  const auto gate_with = [](const Limits& limits) {
+    auto gate = gate_of(limits);
+    gate->add({.method = "POST",
+               .pattern = "/v1/models/{}:predict",
+               .cost = 1,
+               .body_bytes_max = 100,
+               .takes_bytes = true});
+    return gate;
+  };
+  const auto gate = gate_with({});
   RequestHead bytes = head_of("POST", "/v1/models/a:b:predict", 2);
   for (const char* type : {"", "application/octet-stream", "application/json"}) {
     bytes.content_type = type;
@@ -204,9 +210,11 @@ TEST(Gate, TakesBytesWhereTheRouteDoesAndNoForms) {
     bytes.content_type = type;
     EXPECT_EQ(status_of(*gate, bytes), 415) << type;
   }
+  EXPECT_EQ(status_of(*gate_with({.json_only = false}), bytes), 200) << "the attack";
   bytes.content_type = "";
   bytes.origin = "https://evil.example";
   EXPECT_EQ(status_of(*gate, bytes), 403) << "a page of another site";
+  EXPECT_EQ(status_of(*gate_with({.check_origin = false}), bytes), 200) << "the attack";
 }
 
 TEST(Gate, KnowsWhatStandsBehindAVariableInItsSegment) {
@@ -323,6 +331,21 @@ TEST(Connections, AreBoundedByAddressAndSlash64) {
 
   Sockets open({.connections_per_address = 0});
   for (int i = 0; i < 900; ++i) EXPECT_TRUE(open.accept("192.0.2.1")) << "the attack";
+}
+
+// Most of a small total: the bound of an address follows what the process can hold.
+TEST(Connections, OfOneAddressAreAPartOfASmallTotal) {
+  const auto taken = [](const Limits& limits, std::size_t all) {
+    Sockets sockets(limits, all);
+    int count = 0;
+    while (count < 1000 && sockets.accept("192.0.2.1")) ++count;
+    return count;
+  };
+  EXPECT_EQ(taken({.largest_gives_way = false}, 20'000), 256);
+  EXPECT_EQ(taken({.largest_gives_way = false}, 480), 60);
+  EXPECT_EQ(taken({.largest_gives_way = false}, 24), 8) << "a page needs a few";
+  EXPECT_EQ(taken({.address_share = 0, .known_share = 0, .largest_gives_way = false}, 240), 240)
+      << "the attack";
 }
 
 TEST(Connections, AreBoundedInAll) {

@@ -16,6 +16,10 @@ struct Limits {
   std::size_t connections_max = 20'000;
   std::size_t descriptors_kept = 512;         // Descriptors left for files and child processes.
   std::size_t connections_per_address = 256;  // IPv4: one address; IPv6: a /64.
+  // Where connections_max, or what the process can hold of it, is small, one address has no more
+  // than this part of it, and address_least at least.
+  double address_share = 0.125;
+  std::size_t address_least = 8;
   Duration handshake_max = std::chrono::seconds(10);
   // The share of all connections that is kept for known peers (Peer::recognise()): others are in it
   // until a new connection wants their place, and then the oldest of them goes.

@@ -411,19 +411,30 @@ TEST_F(Net, APortThatIsTakenIsAnErrorThatNamesIt) {
 
 // A person who installs it in a browser must not let its key speak for every site.
 TEST(Certificate, CannotSignOthers) {
-  std::string pattern = (fs::temp_directory_path() / "weft-tls-XXXXXX").string();
-  const fs::path folder = mkdtemp(pattern.data());
-  const auto files = self_signed(folder, {"127.0.0.1"}, unix_now());
-  ASSERT_TRUE(files.has_value());
+  struct Rights {
+    bool signs_others = false;
+    std::uint32_t usage = 0;
+  };
+  const auto rights = [](const SelfSigned& how) {
+    std::string pattern = (fs::temp_directory_path() / "weft-tls-XXXXXX").string();
+    const fs::path folder = mkdtemp(pattern.data());
+    const auto files = self_signed(folder, {"127.0.0.1"}, unix_now(), how).value();
+    BIO* const in = BIO_new_file(files.certificate.c_str(), "r");
+    X509* const certificate = PEM_read_bio_X509(in, nullptr, nullptr, nullptr);
+    const Rights out{.signs_others = X509_check_ca(certificate) != 0,
+                     .usage = X509_get_key_usage(certificate)};
+    X509_free(certificate);
+    BIO_free(in);
+    fs::remove_all(folder);
+    return out;
+  };
 
-  BIO* const in = BIO_new_file(files->certificate.c_str(), "r");
-  X509* const certificate = PEM_read_bio_X509(in, nullptr, nullptr, nullptr);
-  ASSERT_NE(certificate, nullptr);
-  EXPECT_EQ(X509_check_ca(certificate), 0);
-  EXPECT_EQ(X509_get_key_usage(certificate), static_cast<std::uint32_t>(KU_DIGITAL_SIGNATURE));
-  X509_free(certificate);
-  BIO_free(in);
-  fs::remove_all(folder);
+  const Rights made = rights({});
+  EXPECT_FALSE(made.signs_others);
+  EXPECT_EQ(made.usage, static_cast<std::uint32_t>(KU_DIGITAL_SIGNATURE));
+  const Rights open = rights({.signs_no_others = false});
+  EXPECT_TRUE(open.signs_others) << "the attack";
+  EXPECT_NE(open.usage & KU_KEY_CERT_SIGN, 0U);
 }
 
 TEST(Certificate, IsKeptWhileItCoversTheNamesAndMadeAnewOtherwise) {

@@ -96,8 +96,8 @@ bool add_extension(X509* certificate, int nid, const std::string& value) {
   return added;
 }
 
-CertificatePtr make_certificate(EVP_PKEY* key, const std::vector<std::string>& names,
-                                UnixMillis at) {
+CertificatePtr make_certificate(EVP_PKEY* key, const std::vector<std::string>& names, UnixMillis at,
+                                const SelfSigned& how) {
   CertificatePtr certificate(X509_new());
   X509_set_version(certificate.get(), X509_VERSION_3);
   unsigned char serial[16];
@@ -125,8 +125,11 @@ CertificatePtr make_certificate(EVP_PKEY* key, const std::vector<std::string>& n
   }
   alternatives.pop_back();
   const bool made = add_extension(certificate.get(), NID_subject_alt_name, alternatives) &&
-                    add_extension(certificate.get(), NID_basic_constraints, "critical,CA:FALSE") &&
-                    add_extension(certificate.get(), NID_key_usage, "critical,digitalSignature") &&
+                    add_extension(certificate.get(), NID_basic_constraints,
+                                  how.signs_no_others ? "critical,CA:FALSE" : "critical,CA:TRUE") &&
+                    add_extension(certificate.get(), NID_key_usage,
+                                  how.signs_no_others ? "critical,digitalSignature"
+                                                      : "critical,digitalSignature,keyCertSign") &&
                     add_extension(certificate.get(), NID_subject_key_identifier, "hash") &&
                     add_extension(certificate.get(), NID_ext_key_usage, "serverAuth") &&
                     X509_sign(certificate.get(), key, EVP_sha256()) > 0;
@@ -177,7 +180,8 @@ std::vector<std::string> names_of(const TlsFiles& files) {
 }
 
 Result<TlsFiles> self_signed(const std::filesystem::path& folder,
-                             const std::vector<std::string>& names, UnixMillis at) {
+                             const std::vector<std::string>& names, UnixMillis at,
+                             const SelfSigned& how) {
   TlsFiles files{.certificate = folder / "cert.pem", .key = folder / "key.pem"};
   if (names.empty())
     return fail(ErrorCode::invalid_argument, "A certificate needs at least one name.");
@@ -188,7 +192,7 @@ Result<TlsFiles> self_signed(const std::filesystem::path& folder,
     return fail(ErrorCode::unavailable, "The folder {} cannot be made: {}.", folder.string(),
                 error.message());
   const KeyPtr key(EVP_EC_gen("P-256"));
-  const auto certificate = key ? make_certificate(key.get(), names, at) : nullptr;
+  const auto certificate = key ? make_certificate(key.get(), names, at, how) : nullptr;
   if (!certificate)
     return fail(ErrorCode::internal, "OpenSSL makes no certificate for these names.");
   WEFT_ASSIGN(auto key_file, create_file(files.key, 0600));

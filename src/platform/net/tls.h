@@ -19,8 +19,12 @@ namespace weft::net {
 // there is kept while it covers all names and lasts another week; otherwise it is replaced: ECDSA
 // P-256, 825 days, the most that browsers take. It cannot sign other certificates: a browser that
 // trusts it trusts this server alone.
+struct SelfSigned {
+  bool signs_no_others = true;  // Off only in tests: its key then makes certificates of any site.
+};
 [[nodiscard]] Result<TlsFiles> self_signed(const std::filesystem::path& folder,
-                                           const std::vector<std::string>& names, UnixMillis at);
+                                           const std::vector<std::string>& names, UnixMillis at,
+                                           const SelfSigned& how = {});
 
 // Reads both files and checks that they belong together, so that the sentence comes from us and not
 // from the TLS library.

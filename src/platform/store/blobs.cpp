@@ -222,8 +222,7 @@ struct Blobs::Writer::State {
                   "The blob has more than the {} bytes that it was announced with.", bytes_max);
     }
     WEFT_ASSIGN(const Room::Taken more, blobs->room.take(bytes.size(), wanted));
-    taken.bytes += more.bytes;
-    taken.from_job += more.from_job;
+    taken.add(more);
     written += bytes.size();
     hash.update(bytes);
     return write_all(file.number(), bytes, path);

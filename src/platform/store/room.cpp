@@ -4,10 +4,21 @@
 
 namespace weft::store {
 
-std::uint64_t* Room::State::left_of(const For& wanted) {
-  const auto found = jobs.find(wanted.job);
-  if (found == jobs.end()) return nullptr;
-  return wanted.part == Part::join ? &found->second.join : &found->second.results;
+void Room::Taken::add(const Taken& more) {
+  bytes += more.bytes;
+  from_job.results += more.from_job.results;
+  from_job.of_known += more.from_job.of_known;
+  from_job.join += more.from_job.join;
+}
+
+Room::Needs Room::State::left_for(std::uint64_t bytes, const std::optional<For>& wanted) const {
+  const auto found = wanted ? jobs.find(wanted->job) : jobs.end();
+  if (found == jobs.end()) return {};
+  const Needs& left = found->second;
+  if (wanted->part == Part::join) return {.join = std::min(left.join, bytes)};
+  Needs out{.results = std::min(left.results, bytes)};
+  if (wanted->part == Part::of_known) out.of_known = std::min(left.of_known, bytes - out.results);
+  return out;
 }
 
 std::uint64_t Room::State::free(std::uint64_t bytes_max) const {
@@ -48,16 +59,20 @@ void Room::end(const JobId& job) {
 
 Result<Room::Taken> Room::take(std::uint64_t bytes, const std::optional<For>& wanted) {
   return state_.with([&](State& state) -> Result<Taken> {
-    std::uint64_t* const left = wanted ? state.left_of(*wanted) : nullptr;
-    const std::uint64_t from_job = left == nullptr ? 0 : std::min(*left, bytes);
-    if (bytes - from_job > state.free(bytes_max_)) {
+    const Needs from_job = state.left_for(bytes, wanted);
+    if (bytes - from_job.total() > state.free(bytes_max_)) {
       return fail(ErrorCode::resource_exhausted,
                   "The blobs would take more than {} bytes, of which {} are set aside for results "
                   "of running jobs; --blobs-bytes-max raises the bound.",
                   bytes_max_, state.aside);
     }
-    if (left != nullptr) *left -= from_job;
-    state.aside -= from_job;
+    if (from_job.total() > 0) {
+      Needs& left = state.jobs.at(wanted->job);
+      left.results -= from_job.results;
+      left.of_known -= from_job.of_known;
+      left.join -= from_job.join;
+    }
+    state.aside -= from_job.total();
     state.used += bytes;
     return Taken{.bytes = bytes, .from_job = from_job};
   });
@@ -66,10 +81,12 @@ Result<Room::Taken> Room::take(std::uint64_t bytes, const std::optional<For>& wa
 void Room::give_back(const Taken& taken, const std::optional<For>& wanted) {
   state_.with([&](State& state) {
     state.used -= taken.bytes;
-    std::uint64_t* const left = wanted ? state.left_of(*wanted) : nullptr;
-    if (left == nullptr) return;
-    *left += taken.from_job;
-    state.aside += taken.from_job;
+    const auto found = wanted ? state.jobs.find(wanted->job) : state.jobs.end();
+    if (found == state.jobs.end()) return;
+    found->second.results += taken.from_job.results;
+    found->second.of_known += taken.from_job.of_known;
+    found->second.join += taken.from_job.join;
+    state.aside += taken.from_job.total();
   });
 }
 

@@ -17,13 +17,15 @@ namespace weft::store {
 
 class Room {
  public:
-  // What a job stores. Results and their join are apart: wrong results of its own workers take
-  // nothing of what the join needs.
-  enum class Part : std::uint8_t { results, join };
+  // What a job stores. Its parts are apart: wrong results of its own workers take nothing of what
+  // the join needs, and those of strangers nothing of what is kept for results of known workers,
+  // which take `results` as long as there is some.
+  enum class Part : std::uint8_t { results, of_known, join };
   struct Needs {
     std::uint64_t results = 0;
+    std::uint64_t of_known = 0;
     std::uint64_t join = 0;
-    [[nodiscard]] std::uint64_t total() const { return results + join; }
+    [[nodiscard]] std::uint64_t total() const { return results + of_known + join; }
   };
   struct For {
     JobId job;
@@ -32,7 +34,8 @@ class Room {
   // Bytes that were taken; `from_job`: so many of them were set aside.
   struct Taken {
     std::uint64_t bytes = 0;
-    std::uint64_t from_job = 0;
+    Needs from_job;
+    void add(const Taken& more);
   };
 
   explicit Room(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
@@ -62,7 +65,8 @@ class Room {
     std::uint64_t aside = 0;  // Sum of `jobs`.
     std::unordered_map<JobId, Needs> jobs;
 
-    std::uint64_t* left_of(const For& wanted);
+    // What of `bytes` the job has for this purpose.
+    [[nodiscard]] Needs left_for(std::uint64_t bytes, const std::optional<For>& wanted) const;
     [[nodiscard]] std::uint64_t free(std::uint64_t bytes_max) const;
   };
   const std::uint64_t bytes_max_;

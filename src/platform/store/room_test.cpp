@@ -28,6 +28,32 @@ TEST(Room, OthersTakeNothingOfWhatIsSetAside) {
   EXPECT_EQ(room.aside(), 0U);
 }
 
+// Results that are refused stay for an hour: what strangers hand in takes the job's room, and
+// nothing of what is kept for known workers.
+TEST(Room, StrangersTakeNothingOfWhatIsForKnownWorkers) {
+  const Room::For of_known{.job = job, .part = Room::Part::of_known};
+  const auto right_one_has_room = [&](std::uint64_t apart) {
+    Room room(100);
+    EXPECT_TRUE(room.set_aside(job, {.results = 30, .of_known = apart, .join = 30}).has_value());
+    EXPECT_TRUE(room.take(30, results).has_value()) << "wrong";
+    EXPECT_TRUE(room.take(room.aside() > 30 ? 10 : 40).has_value()) << "others' data";
+    EXPECT_FALSE(room.take(1, results).has_value());
+    return room.take(30, of_known).has_value();
+  };
+  EXPECT_TRUE(right_one_has_room(30));
+  EXPECT_FALSE(right_one_has_room(0)) << "the attack";
+
+  Room room(100);
+  ASSERT_TRUE(room.set_aside(job, {.results = 30, .of_known = 30}).has_value());
+  const auto taken = room.take(50, of_known).value();
+  EXPECT_EQ(taken.from_job.results, 30U) << "first of what all may take";
+  EXPECT_EQ(taken.from_job.of_known, 20U);
+  room.give_back(taken, of_known);
+  EXPECT_EQ(room.aside(), 60U);
+  EXPECT_EQ(room.used(), 0U);
+  EXPECT_TRUE(room.take(30, results).has_value());
+}
+
 TEST(Room, AJobForWhichThereIsNoRoomIsRefused) {
   Room room(100);
   ASSERT_TRUE(room.take(50).has_value());
@@ -60,7 +86,7 @@ TEST(Room, WhatWasNotStoredIsSetAsideAgain) {
   ASSERT_TRUE(room.set_aside(job, {.results = 50, .join = 0}).has_value());
   const auto taken = room.take(60, results);
   ASSERT_TRUE(taken.has_value());
-  EXPECT_EQ(taken->from_job, 50U) << "the rest is free room";
+  EXPECT_EQ(taken->from_job.results, 50U) << "the rest is free room";
 
   room.give_back(*taken, results);
 

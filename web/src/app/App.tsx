@@ -11,11 +11,12 @@ import { ThemeSwitch } from './ThemeSwitch';
 
 const PlaygroundPage = lazy(async () => ({ default: (await import('../features/playground')).PlaygroundPage }));
 const ChatPage = lazy(async () => ({ default: (await import('../features/chat')).createChatPage() }));
+const AccountPage = lazy(async () => ({ default: (await import('../features/account')).AccountPage }));
 const WalletPage = lazy(async () => ({ default: (await import('../features/wallet')).WalletPage }));
 const DashboardPage = lazy(async () => ({ default: (await import('../features/dashboard')).createDashboardPage(new URL('/', window.location.href).href) }));
 
-const names: Record<Page, string> = { contribute: 'Contribute', dashboard: 'Network', playground: 'Playground', chat: 'Chat', wallet: 'Wallet' };
-const pages: readonly Page[] = ['contribute', 'dashboard', 'playground', 'chat', 'wallet'];
+const names: Record<Page, string> = { contribute: 'Contribute', dashboard: 'Network', playground: 'Playground', chat: 'Chat', account: 'Account', wallet: 'Wallet' };
+const pages: readonly Page[] = ['contribute', 'dashboard', 'playground', 'chat', 'account', 'wallet'];
 
 /** `base` is the coordinator's address with a slash at its end. */
 export function App({ engine, throttle, base }: { engine: Engine; throttle: Throttle; base: string }) {
@@ -25,13 +26,13 @@ export function App({ engine, throttle, base }: { engine: Engine; throttle: Thro
   }, [page]);
   return (
     <div className="mx-auto max-w-[76rem] px-5 sm:px-8">
-      <header className={`relative z-10 flex flex-wrap items-center justify-between gap-x-4 gap-y-2 py-5 ${page === 'contribute' ? 'lg:mr-[31rem]' : ''}`}>
-        <div className="contents sm:flex sm:items-center sm:gap-8">
+      <header className={`relative z-10 flex flex-wrap items-center justify-between gap-x-3 gap-y-2 py-5 ${page === 'contribute' ? 'lg:mr-[31rem]' : ''}`}>
+        <div className="contents sm:flex sm:items-center sm:gap-5">
           <a href={base} onClick={follow} className="flex items-center gap-2.5 text-xl font-bold tracking-tight">
             <Mark className="size-7" />
             weft
           </a>
-          <nav aria-label="Pages" className="order-last flex w-full gap-5 text-sm sm:order-none sm:w-auto">
+          <nav aria-label="Pages" className="order-last flex w-full flex-wrap gap-x-3 text-sm sm:order-none sm:w-auto">
             {pages.map((one) => (
               <a
                 key={one}
@@ -57,6 +58,10 @@ export function App({ engine, throttle, base }: { engine: Engine; throttle: Thro
       ) : page === 'dashboard' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the dashboard…</main>}>
           <DashboardPage />
+        </Suspense>
+      ) : page === 'account' ? (
+        <Suspense fallback={<main className="pt-14 text-soft">Loading the account…</main>}>
+          <AccountPage base={base} />
         </Suspense>
       ) : page === 'wallet' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the wallet…</main>}>

@@ -1,7 +1,9 @@
 // Signals come when they come: before this page was told of the chain they belong to, or while it still has the chain's earlier epoch.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LineNews } from './messages';
-import { candidatesMax, earlyOfOneMax, linesMax, Peers, signalCharactersMax } from './peers';
+import { peerBounds, Peers, type PeerBounds } from './peers';
+
+const { candidatesMax, earlyOfOneMax, linesMax, signalCharactersMax } = peerBounds;
 
 /** What Peers uses of a connection; it notes what it is told. */
 class FakeConnection {
@@ -42,13 +44,15 @@ describe('lines to other tabs', () => {
   let said: LineNews[];
   let peers: Peers;
   let relayOnly: boolean;
+  /** Lines with some bounds off. */
+  const without = (off: Partial<PeerBounds>) => new Peers({ say: (news) => said.push(news), relayOnly: () => relayOnly, bounds: { ...peerBounds, ...off } });
   const answers = () => said.filter((news) => news.type === 'signal' && (JSON.parse(news.text) as { description?: { type: string } }).description?.type === 'answer');
   beforeEach(() => {
     FakeConnection.made = [];
     vi.stubGlobal('RTCPeerConnection', FakeConnection);
     said = [];
     relayOnly = false;
-    peers = new Peers({ say: (news) => said.push(news), relayOnly: () => relayOnly });
+    peers = without({});
     return () => vi.unstubAllGlobals();
   });
   const signals = async (chain: number, epoch: number) => {
@@ -140,6 +144,31 @@ describe('lines to other tabs', () => {
     expect(FakeConnection.made).toHaveLength(linesMax);
     await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 499, text: offer });
     expect(answers()).toHaveLength(1);
+  });
+
+  it('without their bounds take all that members send: the attacks', async () => {
+    peers = without({ candidatesMax: Infinity });
+    await open(7, 1);
+    await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 0, text: offer });
+    for (let i = 0; i < 10 * candidatesMax; ++i) await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 0, text: candidate });
+    expect(FakeConnection.made.at(-1)?.candidates).toHaveLength(10 * candidatesMax);
+
+    peers = without({ linesMax: Infinity });
+    await peers.take({ type: 'open', chain: 7, epoch: 1, index: 0, members: Array.from({ length: 999 }, (_, i) => i + 1), iceServers: [] });
+    expect(FakeConnection.made).toHaveLength(1000);
+
+    said = [];
+    peers = without({ signalCharactersMax: Infinity });
+    await open(7, 1);
+    await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 0, text: JSON.stringify({ description: { type: 'offer', sdp: 'x'.repeat(1e6) } }) });
+    expect(answers()).toHaveLength(1);
+
+    said = [];
+    peers = without({ earlyOfOneMax: Infinity });
+    await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 0, text: offer });
+    for (let i = 0; i < 1000; ++i) await peers.take({ type: 'signal', chain: 7, epoch: 1, from: 2, text: candidate });
+    await open(7, 1);
+    expect(answers()).toHaveLength(0);
   });
 
   it.each([

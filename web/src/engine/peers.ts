@@ -14,29 +14,37 @@ type Chain = { readonly epoch: number; readonly lines: Map<number, Line> };
 type Signal = { description?: RTCSessionDescriptionInit; candidate?: RTCIceCandidateInit };
 
 const earlySignalsMax = 256;
-/** Signals of one member of one chain before the chain: a member that floods puts out no other member's. */
-export const earlyOfOneMax = 40;
-/** Characters of one signal; a browser's description has some thousand. */
-export const signalCharactersMax = 16_384;
-/** Members of one chain that this tab calls or answers; the nearest to it come first. */
-export const linesMax = 64;
-/** A browser has some ten; each is an address that this one calls. */
-export const candidatesMax = 32;
+/** What other members may take of this tab. */
+export type PeerBounds = {
+  /** Signals of one member of one chain before the chain: a member that floods puts out no other member's. */
+  readonly earlyOfOneMax: number;
+  /** Characters of one signal; a browser's description has some thousand. */
+  readonly signalCharactersMax: number;
+  /** Members of one chain that this tab calls or answers; the nearest to it come first. */
+  readonly linesMax: number;
+  /** A browser has some ten; each is an address that this one calls. */
+  readonly candidatesMax: number;
+};
+export const peerBounds: PeerBounds = { earlyOfOneMax: 40, signalCharactersMax: 16_384, linesMax: 64, candidatesMax: 32 };
 
 export type PeersOptions = {
   readonly say: (news: LineNews, transfer: Transferable[]) => void;
   /** Asked for each new line. True: only through a TURN server, which hides this machine's address from the other members. */
   readonly relayOnly: () => boolean;
+  /** Others than peerBounds in tests only, which see what members do without them. */
+  readonly bounds?: PeerBounds;
 };
 
 export class Peers {
   readonly #options: PeersOptions;
+  readonly #bounds: PeerBounds;
   readonly #chains = new Map<number, Chain>();
   /** Signals from members that were told of the chain before this tab. */
   #early: Early[] = [];
 
   constructor(options: PeersOptions) {
     this.#options = options;
+    this.#bounds = options.bounds ?? peerBounds;
   }
 
   async take(order: LinesOrder): Promise<void> {
@@ -62,7 +70,7 @@ export class Peers {
     this.#chains.set(chain, made);
     const calls: Promise<void>[] = [];
     const relayOnly = this.#options.relayOnly();
-    const nearest = [...members].sort((a, b) => Math.abs(a - index) - Math.abs(b - index)).slice(0, linesMax);
+    const nearest = [...members].sort((a, b) => Math.abs(a - index) - Math.abs(b - index)).slice(0, this.#bounds.linesMax);
     for (const member of nearest) {
       const connection = new RTCPeerConnection({ iceServers: [...iceServers], iceTransportPolicy: relayOnly ? 'relay' : 'all' });
       made.lines.set(member, { connection, early: [], candidates: 0 });
@@ -87,7 +95,7 @@ export class Peers {
   }
 
   async #signal({ chain, epoch, from, text }: { chain: number; epoch: number; from: number; text: string }): Promise<void> {
-    if (text.length > signalCharactersMax) return;
+    if (text.length > this.#bounds.signalCharactersMax) return;
     const known = this.#chains.get(chain);
     if (known === undefined || known.epoch < epoch || !known.lines.has(from)) {
       this.#keep({ chain, epoch, from, text });
@@ -109,7 +117,7 @@ export class Peers {
           }
         }
       }
-      if (candidate !== undefined && ++line.candidates <= candidatesMax) {
+      if (candidate !== undefined && ++line.candidates <= this.#bounds.candidatesMax) {
         if (connection.remoteDescription === null) line.early.push(candidate);
         else await connection.addIceCandidate(candidate);
       }
@@ -122,7 +130,7 @@ export class Peers {
   #keep(signal: Early): void {
     const { chain, epoch, from } = signal;
     const ofOne = this.#early.filter((other) => other.chain === chain && other.epoch === epoch && other.from === from);
-    if (ofOne.length >= earlyOfOneMax) return;
+    if (ofOne.length >= this.#bounds.earlyOfOneMax) return;
     this.#early.push(signal);
     if (this.#early.length > earlySignalsMax) this.#early.shift(); // The oldest may belong to a chain that never formed.
   }

@@ -83,11 +83,14 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
       ->check(CLI::Range(1, 1'000'000'000));
   command->add_option("--tasks-max", options->tasks_max, "Tasks of running jobs")
       ->check(CLI::Range(1, 1'000'000'000));
-  command->add_option("--jobs-per-client", options->jobs_per_client, "Running jobs of one client")
+  command
+      ->add_option("--jobs-per-client", options->jobs_per_client,
+                   "Running jobs of one client (default: a tenth of --jobs-max, at most 1000)")
       ->check(CLI::Range(1, 1'000'000'000));
   command
       ->add_option("--tasks-per-client", options->tasks_per_client,
-                   "Tasks of running jobs of one client")
+                   "Tasks of running jobs of one client (default: a quarter of --tasks-max, at "
+                   "most 500000)")
       ->check(CLI::Range(1, 1'000'000'000));
   command->add_option("--workers-max", options->workers_max, "Connected workers")
       ->check(CLI::Range(1, 1'000'000));
@@ -99,6 +102,9 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
   command->add_flag("--allow-anyone", options->allow_anyone,
                     "Beyond loopback: jobs may ask for no more than that any workers agree "
                     "(verify.trust \"anyone\", docs/trust.md)");
+  command->add_flag("--unchecked-shaders", options->unchecked_shaders,
+                    "Without a device on this machine: take jobs whose shader nothing here has "
+                    "compiled, so that workers are the first to compile what clients send");
   command->add_flag("--stakes", options->stakes,
                     "Workers may deposit and withdraw stakes (weft stake)");
   command->add_flag(
@@ -159,7 +165,8 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
       ->check(CLI::Range(1, 1'000'000));
   command
       ->add_option("--connections-per-address", options->connections_per_address,
-                   "Connections of one address (IPv6: a /64)")
+                   "Connections of one address (IPv6: a /64; default: an eighth of all that the "
+                   "process can hold, at most 256)")
       ->check(CLI::Range(1, 1'000'000));
   command->callback([options, &chosen] {
     chosen = [options] {

@@ -11,16 +11,12 @@ namespace {
 
 // An adapter's number beyond those of this machine; more are not looked at.
 constexpr std::size_t adapters_max = 8;
-// Jobs whose data are at hand a second time, for the confined process, and their bytes.
-constexpr std::size_t jobs_max = 4;
-constexpr std::uint64_t copies_bytes_max = std::uint64_t{64} << 20;
-// Data of jobs in the confined process.
-constexpr std::uint64_t sent_bytes_max = std::uint64_t{512} << 20;
 
 class SandboxPartRunner final : public coordinator::PartRunner {
  public:
-  SandboxPartRunner(worker::Sandbox::Options options, std::vector<std::filesystem::path> drivers)
-      : options_(std::move(options)), drivers_(std::move(drivers)) {}
+  SandboxPartRunner(worker::Sandbox::Options options, std::vector<std::filesystem::path> drivers,
+                    const PartRunnerBounds& bounds)
+      : options_(std::move(options)), drivers_(std::move(drivers)), bounds_(bounds) {}
 
   Result<Ran> run(const std::shared_ptr<const coordinator::VerifiedJob>& job, manifest::Range range,
                   Duration wall_max) override {
@@ -63,8 +59,8 @@ class SandboxPartRunner final : public coordinator::PartRunner {
       if (options.adapter && past_last) continue;
       const Result<bool> other = is_other(options);
       if (other && *other) {
-        auto runner =
-            std::make_unique<SandboxPartRunner>(options, std::vector<std::filesystem::path>());
+        auto runner = std::make_unique<SandboxPartRunner>(
+            options, std::vector<std::filesystem::path>(), bounds_);
         if (runner->start()) {
           log_info("The verifier's second device is of {}, its first one of {}.", runner->vendor_,
                    vendor_);
@@ -104,13 +100,13 @@ class SandboxPartRunner final : public coordinator::PartRunner {
     made->manifest = *job->manifest;
     made->shader = job->shader;
     made->data = job->data;
-    // The confined process keeps what it was sent: it is started again before that is too much.
     const std::uint64_t bytes = bytes_of(*made);
-    if (sent_bytes_ + bytes > sent_bytes_max) rest();
+    if (sent_bytes_ + bytes > bounds_.sent_bytes_max) rest();
     sent_bytes_ += bytes;
     // Copies of small jobs' data are kept, and that of the last job.
     jobs_.emplace_front(job, made);
-    while (jobs_.size() > jobs_max || (jobs_.size() > 1 && bytes_kept() > copies_bytes_max))
+    while (jobs_.size() > bounds_.copies_max ||
+           (jobs_.size() > 1 && bytes_kept() > bounds_.copies_bytes_max))
       jobs_.pop_back();
     return made;
   }
@@ -128,6 +124,7 @@ class SandboxPartRunner final : public coordinator::PartRunner {
 
   const worker::Sandbox::Options options_;
   const std::vector<std::filesystem::path> drivers_;
+  const PartRunnerBounds bounds_;
   std::unique_ptr<worker::Sandbox> sandbox_;
   std::string vendor_;
   double rate_ = 1;
@@ -150,8 +147,9 @@ std::vector<std::filesystem::path> drivers_of_browsers() {
 }
 
 std::unique_ptr<coordinator::PartRunner> make_part_runner(
-    worker::Sandbox::Options options, std::vector<std::filesystem::path> more_drivers) {
-  return std::make_unique<SandboxPartRunner>(std::move(options), std::move(more_drivers));
+    worker::Sandbox::Options options, std::vector<std::filesystem::path> more_drivers,
+    const PartRunnerBounds& bounds) {
+  return std::make_unique<SandboxPartRunner>(std::move(options), std::move(more_drivers), bounds);
 }
 
 std::unique_ptr<coordinator::PartRunner> make_part_runner() {

@@ -4,6 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <string>
+#include <unistd.h>
+#include <utility>
+
 #include "common/manifest/manifest.h"
 
 namespace weft::cli {
@@ -65,6 +74,81 @@ TEST(PartRunner, HasNoSecondDeviceWhereOneDriverIsInstalled) {
   ASSERT_TRUE(ran.has_value()) << ran.error().message;
 
   EXPECT_EQ(only->on_another_device(), nullptr);
+}
+
+// A job of its own with so many bytes of data, of which it sums some.
+std::shared_ptr<const coordinator::VerifiedJob> sum_of(std::uint32_t mark, std::size_t words) {
+  auto job = std::make_shared<coordinator::VerifiedJob>();
+  job->shader = R"(
+@group(0) @binding(0) var<storage, read> x: array<u32>;
+@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+@compute @workgroup_size(1) fn main() { y[0] = x[0] + x[arrayLength(&x) - 1]; })";
+  job->manifest = std::make_shared<const manifest::Manifest>(
+      manifest::parse(
+          R"({"weft":1,"kind":"wgsl","name":"sum","shader":{"inline":"-"},"entry":"main",
+              "bindings":[{"binding":0,"role":"input","type":"u32","shape":[)" +
+          std::to_string(words) + R"(],"blob":")" + Hash().text() + R"("},
+                          {"binding":1,"role":"output","type":"u32","shape":[1]}],
+              "dispatch":[1,1,1],"verify":{"compare":"exact","replicas":1},"budget":1})")
+          .value());
+  ByteVector data;
+  data.reserve(4 * words);
+  for (std::size_t i = 0; i < words; ++i) append_le(data, mark);
+  job->data = {std::move(data), {}};
+  return job;
+}
+
+// Resident memory of the processes below this one.
+std::uint64_t bytes_of_descendants() {
+  std::map<int, std::pair<int, std::uint64_t>> processes;  // Its parent, and its bytes.
+  std::error_code gone;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
+    std::ifstream status(entry.path() / "status");
+    int process = 0;
+    int parent = 0;
+    std::uint64_t kilobytes = 0;
+    for (std::string word; status >> word;) {
+      if (word == "Pid:") status >> process;
+      if (word == "PPid:") status >> parent;
+      if (word == "VmRSS:") status >> kilobytes;
+    }
+    if (process != 0) processes[process] = {parent, kilobytes << 10};
+  }
+  std::uint64_t sum = 0;
+  for (const auto& [process, of] : processes) {
+    int above = of.first;
+    while (above != 0 && above != getpid() && processes.contains(above))
+      above = processes.at(above).first;
+    if (above == getpid()) sum += of.second;
+  }
+  return sum;
+}
+
+// Clients' jobs, one after the other, each with data that were not paid for: the process keeps four
+// of any size.
+TEST(PartRunner, TheConfinedProcessKeepsNoMoreDataThanItsBound) {
+  constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+  const auto grown = [&](const PartRunnerBounds& bounds) -> std::optional<std::uint64_t> {
+    const auto runner = make_part_runner(child, {}, bounds);
+    std::uint64_t first = 0;
+    std::uint64_t most = 0;
+    for (std::uint32_t mark = 1; mark <= 4; ++mark) {
+      const auto ran = runner->run(sum_of(mark, 4 * mebibyte), {.first = 0, .count = 1}, wall_max);
+      if (!ran) return std::nullopt;
+      ByteVector sum;
+      append_le(sum, 2 * mark);
+      EXPECT_EQ(ran->outputs.at(0), sum);
+      most = std::max(most, bytes_of_descendants());
+      if (mark == 1) first = most;
+    }
+    return most - first;
+  };
+
+  const auto bounded = grown({.sent_bytes_max = 40 * mebibyte});  // Two jobs of 16 MiB.
+  if (!bounded) GTEST_SKIP() << "This machine has no device.";
+
+  EXPECT_LT(*bounded, 28 * mebibyte);
+  EXPECT_GT(grown({.sent_bytes_max = UINT64_MAX}).value_or(0), 40 * mebibyte) << "the attack";
 }
 
 }  // namespace

@@ -20,6 +20,8 @@ Result<> refuse_what_it_closes(const ServeOptions& options) {
                    "strangers would have models answer for nothing"},
            Opening{options.allow_anyone, "--allow-anyone",
                    "a thousand free wallets of one stranger could decide a result"},
+           Opening{options.unchecked_shaders, "--unchecked-shaders",
+                   "workers would be the first to compile what strangers send"},
            Opening{options.tls_self_signed, "--tls-self-signed",
                    "strangers' browsers refuse such a certificate"},
            Opening{options.store == "memory:", "--store memory:",

@@ -56,6 +56,8 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"OpenModels", behind_a_proxy, [](auto& o) { o.open_models = true; },
                 "--open-models"},
         Refusal{"Anyone", behind_a_proxy, [](auto& o) { o.allow_anyone = true; }, "--allow-anyone"},
+        Refusal{"UncheckedShaders", behind_a_proxy, [](auto& o) { o.unchecked_shaders = true; },
+                "--unchecked-shaders"},
         Refusal{"SelfSigned", behind_a_proxy, [](auto& o) { o.tls_self_signed = true; },
                 "--tls-self-signed"},
         Refusal{"Forgetful", behind_a_proxy, [](auto& o) { o.store = "memory:"; }, "memory:"},

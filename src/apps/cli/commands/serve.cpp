@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "apps/cli/commands/client_shares.h"
 #include "apps/cli/commands/invite.h"
 #include "apps/cli/commands/public_profile.h"
 #include "apps/cli/exit_code.h"
@@ -104,17 +105,22 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   out.hosts = options.hosts;
   out.trusted_proxies = options.trusted_proxies;
   out.limits.connections_max = options.connections_max;
-  out.limits.connections_per_address = options.connections_per_address;
+  if (options.connections_per_address) {
+    out.limits.connections_per_address = *options.connections_per_address;
+    out.limits.address_share = 0;  // The operator has said how many.
+  }
   out.wire = options.wire;
   out.activations = options.activations;
   out.partition = options.partition;
   out.ice_servers = options.ice_servers;
   out.submission = {.input_bytes_max = options.job_input_bytes_max,
-                    .output_bytes_max = options.job_output_bytes_max};
+                    .output_bytes_max = options.job_output_bytes_max,
+                    .unchecked_shaders = options.unchecked_shaders};
   out.core.jobs_running_max = options.jobs_max;
   out.core.tasks_open_max = options.tasks_max;
-  out.core.jobs_per_client_max = options.jobs_per_client;
-  out.core.tasks_per_client_max = options.tasks_per_client;
+  const ClientShares shares = client_shares(options);
+  out.core.jobs_per_client_max = shares.jobs;
+  out.core.tasks_per_client_max = shares.tasks;
   out.core.workers_max = options.workers_max;
   if (!(options.stake_target >= 0 && options.stake_target <= 1e12)) {
     return fail(ErrorCode::invalid_argument,

@@ -35,8 +35,8 @@ struct ServeOptions {
   std::uint64_t job_output_bytes_max = std::uint64_t{1} << 30;
   std::uint64_t jobs_max = 10'000;
   std::uint64_t tasks_max = 2'000'000;
-  std::uint64_t jobs_per_client = 1'000;
-  std::uint64_t tasks_per_client = 500'000;
+  std::optional<std::uint64_t> jobs_per_client;  // Default: client_shares.h.
+  std::optional<std::uint64_t> tasks_per_client;
   std::uint64_t workers_max = 20'000;
   std::uint64_t task_wall_ms = 30'000;  // For one task.
   std::uint32_t checkpoint_ms =
@@ -45,6 +45,7 @@ struct ServeOptions {
   std::uint32_t stake_permille = 0;         // Thousandths of a worker's earnings: into its stake,
   double stake_target = 10;                 // until that holds so many credits.
   bool allow_anyone = false;                // Jobs whose results any workers decide.
+  bool unchecked_shaders = false;           // Jobs whose shader no device here can compile.
   bool stakes = false;                      // Workers may deposit and withdraw stakes.
   bool require_keys = false;                // For models; by default if others reach it.
   bool open_models = false;                 // No keys then either.
@@ -59,9 +60,9 @@ struct ServeOptions {
   std::string ice_servers;           // STUN and TURN servers for tabs: JSON, or a file with it.
   double rate_limit = 50;            // Requests a second from one address, by their cost.
   std::vector<std::string> hosts;    // Names that others call it by.
-  std::vector<std::string> trusted_proxies;     // Addresses.
-  std::uint64_t connections_max = 20'000;       // In all,
-  std::uint64_t connections_per_address = 256;  // and of one address (IPv6: a /64).
+  std::vector<std::string> trusted_proxies;              // Addresses.
+  std::uint64_t connections_max = 20'000;                // In all,
+  std::optional<std::uint64_t> connections_per_address;  // and of one address (IPv6: a /64).
 };
 
 // $XDG_DATA_HOME/weft, else ~/.local/share/weft.

@@ -84,11 +84,15 @@ class CheckThread {
       WEFT_ASSIGN(sandbox, worker::Sandbox::start({.load_max = check_max}));
       if (Result<std::vector<std::string>> ready = sandbox->wait_ready(); !ready) {
         if (!std::exchange(said_, true))
-          log_warning("Shaders are not checked at submission: {}", ready.error().message);
+          log_warning("Nothing can be checked at submission: {}", ready.error().message);
         return pass(std::move(ready));
       }
     }
-    return sandbox->check(job);
+    auto checked = sandbox->check(job);
+    // The device was there: the shader has ended the child.
+    if (!checked && checked.error().code == ErrorCode::unavailable)
+      checked.error().code = ErrorCode::device_lost;
+    return checked;
   }
 
   std::mutex mutex_;

@@ -19,9 +19,9 @@ using CompileShader =
 [[nodiscard]] coordinator::ShaderChecker shader_checker_with(CompileShader compile,
                                                              ShaderCheckLimits limits = {});
 
-// Empty where this machine has no device to compile for; workers then report what does not compile.
-// Several children, each started at its first check and again when it was lost; a check has two
-// seconds.
+// unavailable where this machine has no device to compile for; software ones (lavapipe,
+// SwiftShader) are devices. Several children, each started at its first check and again when it was
+// lost; a check has two seconds.
 [[nodiscard]] coordinator::ShaderChecker make_shader_checker();
 
 }  // namespace weft::cli

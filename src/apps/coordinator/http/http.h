@@ -60,6 +60,7 @@ struct HttpParts {
   bool reads_by_lease = true;  // Workers read only what leases and models that they serve lead to.
   std::size_t owner_data_bytes_max = 0;  // One part of an owner's data; 0: no bound.
   bool signs_parts = true;               // Parts of uploads are signed with their bytes and place.
+  bool roots_when_decided = true;        // Roots of results are shown once their task is accepted.
   bool grants_to_strangers = false;      // They count as clients that hold credits; tests.
   std::string invite_file;               // What clients of this machine may redeem.
   protocol::api::Info info;

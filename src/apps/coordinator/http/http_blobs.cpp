@@ -199,7 +199,9 @@ Result<std::optional<store::Room::For>> within_bounds(const HttpParts& parts,
   }
   if (const auto upload = parts.book.worker_blobs().take_upload(who, length)) {
     if (!upload->output_of) return std::nullopt;
-    return store::Room::For{.job = *upload->output_of};
+    return store::Room::For{.job = *upload->output_of,
+                            .part = parts.book.is_known(who) ? store::Room::Part::of_known
+                                                             : store::Room::Part::results};
   }
   return fail(ErrorCode::permission_denied, "{} bytes are more than the worker's leases lead to.",
               length);

@@ -83,7 +83,7 @@ Result<std::shared_ptr<RoomAside>> set_room_aside(const HttpParts& parts,
                                                   const manifest::Manifest& manifest) {
   if (!parts.bounds.room_set_aside) return nullptr;
   const JobId job{{crypto::ordered_id()}};
-  WEFT_OK(parts.blobs.room().set_aside(job, room_of(manifest)));
+  WEFT_OK(parts.blobs.room().set_aside(job, room_of(manifest, parts.bounds.room_for_known)));
   return std::make_shared<RoomAside>(parts.blobs.room(), job);
 }
 
@@ -300,8 +300,8 @@ void show_tasks(const HttpParts& parts, const net::IncomingRequest& request,
   if (!page) return respond(net::problem(page.error()));
   with_job(
       parts, request, wanted->second, respond,
-      [&store = parts.store, &loop = parts.loop, respond, page = *page](const Viewer&,
-                                                                        const store::Job& row) {
+      [&store = parts.store, &loop = parts.loop, respond, page = *page,
+       hides = parts.roots_when_decided](const Viewer&, const store::Job& row) {
         const auto accepted = store.tasks(row.id);
         const auto replicas = store.replicas(row.id);
         if (!accepted) return respond(net::problem(accepted.error()));
@@ -323,7 +323,7 @@ void show_tasks(const HttpParts& parts, const net::IncomingRequest& request,
           views[replica.task.index].replicas.push_back(
               {.worker = replica.worker.text(),
                // Before the task is decided, the root would tell other workers what to say.
-               .root = task == nullptr ? "" : replica.root.text(),
+               .root = hides && task == nullptr ? "" : replica.root.text(),
                .agreed = agreed});
         }
         const std::size_t first = std::min<std::size_t>(page.from, views.size());

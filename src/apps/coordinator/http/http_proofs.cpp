@@ -13,7 +13,8 @@ namespace {
 
 namespace api = protocol::api;
 
-Result<api::Proof> proof_of(store::Store& store, const store::Job& job, std::uint32_t index) {
+Result<api::Proof> proof_of(store::Store& store, const store::Job& job, std::uint32_t index,
+                            bool hides_undecided) {
   const JobId& id = job.id;
   if (index >= job.tasks)
     return fail(ErrorCode::not_found, "Job {} has {} tasks and none of number {}.", id.text(),
@@ -45,8 +46,10 @@ Result<api::Proof> proof_of(store::Store& store, const store::Job& job, std::uin
     for (const auto& sibling : path.siblings) proof.path.push_back(sibling.text());
     proof.job_root = job.root.text();
   }
+  // Before the task is decided, roots and what receipts sign would tell other workers what to say.
+  const bool hides = hides_undecided && accepted == tasks.end();
   for (const auto& replica : replicas) {
-    if (replica.task.index != index) continue;
+    if (hides || replica.task.index != index) continue;
     const auto receipt = std::ranges::find(receipts, replica.receipt, &store::Receipt::digest);
     if (receipt == receipts.end())
       return fail(ErrorCode::data_loss, "The receipt {} is not stored.", replica.receipt.text());
@@ -86,9 +89,9 @@ void show_proof(const HttpParts& parts, const net::IncomingRequest& request,
         net::problem({ErrorCode::not_found, weft::format("\"{}\" is not a task's number.", text)}));
   }
   with_job(parts, request, request.parameters.at(0), respond,
-           [&store = parts.store, coordinator = parts.info.coordinator, respond, index](
-               const Viewer&, const store::Job& row) {
-             auto proof = proof_of(store, row, index);
+           [&store = parts.store, coordinator = parts.info.coordinator, respond, index,
+            hides = parts.roots_when_decided](const Viewer&, const store::Job& row) {
+             auto proof = proof_of(store, row, index, hides);
              if (!proof) return respond(net::problem(proof.error()));
              proof->coordinator = coordinator;
              respond(net::json_reply(200, api::to_json(*proof)));

@@ -16,7 +16,7 @@ std::uint64_t copies_of(const manifest::Manifest& manifest) {
 
 }  // namespace
 
-store::Room::Needs room_of(const manifest::Manifest& manifest) {
+store::Room::Needs room_of(const manifest::Manifest& manifest, bool apart_for_known) {
   const std::size_t outputs = manifest.output_bytes().size();
   std::uint64_t bytes = 0;
   for (std::uint32_t task = 0; task < manifest.split.tasks; ++task) {
@@ -25,10 +25,12 @@ store::Room::Needs room_of(const manifest::Manifest& manifest) {
       bytes += manifest::output_extent(manifest, i, range).size;
   }
   // The outputs of one task are the job's as they stand.
-  return {.results = bytes * copies_of(manifest), .join = manifest.split.tasks > 1 ? bytes : 0};
+  return {.results = bytes * copies_of(manifest),
+          .of_known = apart_for_known ? bytes : 0,
+          .join = manifest.split.tasks > 1 ? bytes : 0};
 }
 
-void restore_room(const store::Loaded& rows, store::Room& room) {
+void restore_room(const store::Loaded& rows, store::Room& room, bool apart_for_known) {
   std::unordered_map<JobId, std::uint64_t> accepted;
   for (const store::Task& task : rows.tasks) {
     for (const store::OutputBlob& output : task.outputs) accepted[task.id.job] += output.bytes;
@@ -36,8 +38,9 @@ void restore_room(const store::Loaded& rows, store::Room& room) {
   for (const store::Job& job : rows.jobs) {
     const auto manifest = manifest::parse(job.manifest);
     if (!manifest) continue;  // The core says so.
-    auto needs = room_of(*manifest);
+    auto needs = room_of(*manifest, apart_for_known);
     needs.results -= std::min(needs.results, accepted[job.id] * copies_of(*manifest));
+    needs.of_known -= std::min(needs.of_known, accepted[job.id]);
     room.restore(job.id, needs);
   }
 }

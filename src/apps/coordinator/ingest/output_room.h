@@ -1,5 +1,6 @@
 // How much of the blob store a job's results will take: its tasks' outputs, for each replica where
-// these may differ, and the joined ones. Set aside when a job is taken, and again after a restart.
+// these may differ, once more for known workers, and the joined ones. Set aside when a job is
+// taken, and again after a restart.
 #pragma once
 
 #include "common/manifest/manifest.h"
@@ -9,11 +10,13 @@
 
 namespace weft::coordinator {
 
-// O(tasks).
-[[nodiscard]] store::Room::Needs room_of(const manifest::Manifest& manifest);
+// O(tasks). `apart_for_known`: what known workers hand in has room that strangers' results do not
+// take.
+[[nodiscard]] store::Room::Needs room_of(const manifest::Manifest& manifest,
+                                         bool apart_for_known = true);
 
 // Room for what the running jobs among `rows` have still to store.
-void restore_room(const store::Loaded& rows, store::Room& room);
+void restore_room(const store::Loaded& rows, store::Room& room, bool apart_for_known = true);
 
 // Room that was set aside for a submission. It goes back with this object, unless the job runs:
 // then its end gives it back. Threading: one thread at a time.

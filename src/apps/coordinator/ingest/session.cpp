@@ -211,7 +211,9 @@ Result<std::optional<store::Room::For>> Session::room_for(const protocol::TaskRe
     is_output = is_output && upload->output_of.has_value();
   }
   if (!is_output) return std::nullopt;
-  return store::Room::For{.job = result.task.job};
+  return store::Room::For{.job = result.task.job,
+                          .part = parts_.book.is_known(hello_.key) ? store::Room::Part::of_known
+                                                                   : store::Room::Part::results};
 }
 
 // False where the connection has ended in between.

@@ -160,11 +160,20 @@ std::expected<jobs::Submission, Complaint> read_submission(
   if (!shader) return refuse(shader.error());
   if (parsed->kind != manifest::Kind::kernel && checker) {
     const auto complaints = checker(*parsed, *shader, asker);
-    if (!complaints && complaints.error().code != ErrorCode::unavailable)
+    const bool without_device = !complaints && complaints.error().code == ErrorCode::unavailable;
+    if (without_device && !bounds.unchecked_shaders) {
+      return refuse({ErrorCode::unsupported,
+                     weft::format("The coordinator's machine has no device to check {} with, so it "
+                                  "takes none: {} Its operator installs a driver (a software one, "
+                                  "such as lavapipe, will do), or has workers compile what nothing "
+                                  "has checked (weft serve --unchecked-shaders).",
+                                  is_model ? "models" : "shaders", complaints.error().message)});
+    }
+    if (!complaints && !without_device)
       return std::unexpected(
           Complaint{.error = complaints.error(),
                     .is_later = complaints.error().code == ErrorCode::resource_exhausted});
-    if (!complaints) log_warning("A shader is taken unchecked: {}", complaints.error().message);
+    if (without_device) log_warning("A shader is taken unchecked: {}", complaints.error().message);
     if (complaints && !complaints->empty()) {
       const auto& first = complaints->front();
       if (first.line == 0 || is_model)

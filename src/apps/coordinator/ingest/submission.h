@@ -24,8 +24,8 @@ struct ShaderComplaint {
 };
 // Compiles the shader of a manifest (whose text it gets, whether inline or from a blob), or reads
 // the model of an onnx job (whose bytes it gets), somewhere safe. Empty: it compiles. unavailable
-// means that nothing can be checked on this machine; the job is taken then, and workers report. Any
-// other error refuses it. May take seconds: `asker` is who waits for it, so that one of them does
+// means that nothing can be checked on this machine (SubmissionBounds::unchecked_shaders). Any
+// error refuses the job. May take seconds: `asker` is who waits for it, so that one of them does
 // not keep others waiting.
 struct ShaderAsker {
   std::string client;   // Its key.
@@ -48,9 +48,15 @@ struct SubmissionBounds {
   // The file of an onnx job, which is held in memory a few times while it is checked.
   std::uint64_t model_bytes_max = std::uint64_t{128} << 20;
   bool anyone = true;  // Whether it may ask for "trust": "anyone".
+  // Takes what no device of this machine can check, so that workers compile it first
+  // (--unchecked-shaders).
+  bool unchecked_shaders = false;
   // Room for its results is set aside before it is taken. Off only in tests: uploads fill the store
   // then, and a job whose results are all accepted fails.
   bool room_set_aside = true;
+  // A part of it is for results of known workers. Off only in tests: wrong results of strangers use
+  // up the room of their job, and right ones are not stored.
+  bool room_for_known = true;
 };
 
 struct Complaint {

@@ -1,34 +1,10 @@
 // A program as a job on the network: signed by the wallet that the browser keeps, sent, followed to its end.
 import { forgetInvitation, heldInvitation } from '../../app/invitation';
 import type { Lab } from '../../engine/lab';
-import type { Info, Jobs, Problem, Submitted } from '../../wire/api';
+import { answered, readSigned, signature } from '../../engine/signing';
+import type { Jobs, Submitted } from '../../wire/api';
 
 export type Job = Jobs['jobs'][number];
-
-async function answered<View>(response: Response): Promise<View> {
-  if (!response.ok) {
-    const problem = (await response.json().catch(() => ({}))) as Partial<Problem> & { line?: number; column?: number };
-    throw new Error(problem.detail ?? `The coordinator answered ${response.status}.`);
-  }
-  return (await response.json()) as View;
-}
-
-const keys = new Map<string, string>();
-
-async function keyOf(base: string): Promise<string> {
-  const known = keys.get(base);
-  if (known !== undefined) return known;
-  const { coordinator } = await answered<Info>(await fetch(new URL('/v1/info', base).href));
-  keys.set(base, coordinator);
-  return coordinator;
-}
-
-/** The headers that sign a request to this coordinator and to no other one. */
-async function signature(lab: Lab, base: string, method: string, target: string, body: string): Promise<Readonly<Record<string, string>>> {
-  const coordinator = await keyOf(base);
-  const { client, nonce, time, signature } = await lab.call('sign', `${coordinator} ${method} ${target}\n${body}`);
-  return { 'weft-client': client, 'weft-nonce': nonce, 'weft-time': time, 'weft-signature': signature };
-}
 
 /** Credits for this browser's wallet, where a link brought an invitation. It is asked once; what the coordinator says of it is thrown. */
 async function redeemInvitation(lab: Lab, base: string): Promise<void> {
@@ -52,19 +28,12 @@ export async function submit(lab: Lab, base: string, manifest: string): Promise<
   return { ...(await answered<Submitted>(response)), client: signed['weft-client'] ?? '' };
 }
 
-/** Signed as the wallet that handed the job in: what a job computed is its owner's. */
-async function read(lab: Lab, base: string, path: string, signal?: AbortSignal): Promise<Response> {
-  const response = await fetch(new URL(path, base).href, { headers: await signature(lab, base, 'GET', path, ''), ...(signal ? { signal } : {}) });
-  if (response.status === 401) keys.delete(base); // Its key may be another one since.
-  return response;
-}
-
 export async function job(lab: Lab, base: string, id: string, signal: AbortSignal): Promise<Job> {
-  return answered<Job>(await read(lab, base, `/v1/jobs/${encodeURIComponent(id)}`, signal));
+  return answered<Job>(await readSigned(lab, base, `/v1/jobs/${encodeURIComponent(id)}`, signal));
 }
 
 export async function output(lab: Lab, base: string, id: string, index: number): Promise<Uint8Array> {
-  const response = await read(lab, base, `/v1/jobs/${encodeURIComponent(id)}/outputs/${index}`);
+  const response = await readSigned(lab, base, `/v1/jobs/${encodeURIComponent(id)}/outputs/${index}`);
   if (!response.ok) return answered<never>(response);
   return new Uint8Array(await response.arrayBuffer());
 }

@@ -1,0 +1,45 @@
+// What the options of `weft serve` leave to one client by default, and what it takes without a device: with the real program.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { hashJob, matrixJob, writeJob } from './jobs.mjs';
+import { run, scratch, serve } from './lib.mjs';
+
+/** What becomes of a job of a wallet's own network. */
+async function submits(t, args = [], env = {}) {
+  const { url, data } = await serve(t, { args: ['--grant', '100000', ...args], env });
+  const folder = scratch(t);
+  let jobs = 0;
+  return {
+    data,
+    submit: async (wallet, manifest) => {
+      const file = writeJob(folder, { ...manifest, name: `job-${jobs += 1}` });
+      const { code, stderr } = await run(['submit', file, '--coordinator', url, '--wallet', path.join(folder, wallet), '--json']);
+      return code === 0 ? 'taken' : stderr;
+    },
+  };
+}
+
+test('one client takes a tenth of a small number of jobs, unless the operator says otherwise', { timeout: 120_000 }, async (t) => {
+  const scaled = await submits(t, ['--jobs-max', '20']);
+  assert.equal(await scaled.submit('mallory', matrixJob()), 'taken');
+  assert.equal(await scaled.submit('mallory', matrixJob()), 'taken');
+  assert.match(await scaled.submit('mallory', matrixJob()), /2 jobs of this client with 2 tasks are running; .* \(--jobs-per-client and --tasks-per-client/);
+  assert.equal(await scaled.submit('alice', matrixJob()), 'taken');
+
+  const open = await submits(t, ['--jobs-max', '2', '--jobs-per-client', '2']);
+  assert.equal(await open.submit('mallory', matrixJob()), 'taken');
+  assert.equal(await open.submit('mallory', matrixJob()), 'taken');
+  assert.match(await open.submit('alice', matrixJob()), /--jobs-max/, 'the attack');
+});
+
+test('without a device shaders are refused, unless the operator has workers compile them first', { timeout: 120_000 }, async (t) => {
+  const none = { VK_DRIVER_FILES: '/dev/null', VK_ICD_FILENAMES: '/dev/null' };
+  const closed = await submits(t, [], none);
+  const refused = await closed.submit('mallory', hashJob());
+  assert.match(refused, /has no device to check shaders with, so it takes none: .*--unchecked-shaders/);
+  assert.equal(await closed.submit('mallory', matrixJob()), 'taken', 'a kernel has no shader');
+
+  const open = await submits(t, ['--unchecked-shaders'], none);
+  assert.equal(await open.submit('mallory', hashJob()), 'taken', 'the attack');
+});

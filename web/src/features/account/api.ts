@@ -1,0 +1,55 @@
+// What the account asks of the coordinator: its balances, its history, and a payment, which moves credits once however often it is sent.
+import type { Lab } from '../../engine/lab';
+import { answered, coordinatorKey, readSigned, signature } from '../../engine/signing';
+import type { LedgerAccount, Owner } from '../../wire/api';
+import { makeStatement, statementAccounts, type Statement } from './statement';
+
+const pageOfEntries = 1000; // As the coordinator bounds it.
+
+export async function fetchOwner(lab: Lab, base: string): Promise<Owner> {
+  const owner = await answered<Owner>(await readSigned(lab, base, '/v1/owner'));
+  if (typeof owner.free !== 'number' || !Array.isArray(owner.devices)) throw new Error('/v1/owner answered with something else than it should.');
+  return owner;
+}
+
+export async function fetchStatement(lab: Lab, base: string, owner: string): Promise<Statement> {
+  const histories: LedgerAccount[] = [];
+  for (const [kind] of statementAccounts) {
+    const ask = async (from: number): Promise<LedgerAccount> =>
+      answered(await readSigned(lab, base, `/v1/owner/statement?account=${kind}&from=${from}&count=${pageOfEntries}`));
+    const first = await ask(0);
+    const entries = [...first.entries];
+    for (let from = first.next; from !== 0; ) {
+      const page = await ask(from);
+      entries.push(...page.entries);
+      from = page.next;
+    }
+    histories.push({ ...first, entries });
+  }
+  return makeStatement(owner, histories);
+}
+
+/** It is not known whether the coordinator has the request: sent again, it still counts once. */
+export class Unanswered extends Error {}
+
+/** A payment that is signed. Each send() sends the same request. */
+export type Payment = { readonly to: string; readonly amount: bigint; send(): Promise<Owner> };
+
+export async function signPayment(lab: Lab, base: string, to: string, amount: bigint): Promise<Payment> {
+  const path = '/v1/owner/payments';
+  const body = `{"to":${JSON.stringify(to)},"amount":${amount}}`;
+  const request = { method: 'POST', body, headers: { 'content-type': 'application/json', ...(await signature(lab, base, 'POST', path, body)) } };
+  const send = async (): Promise<Owner> => {
+    let response: Response;
+    try {
+      response = await fetch(new URL(path, base).href, request);
+    } catch {
+      throw new Unanswered('No answer has come, so it is not known whether the credits have moved.');
+    }
+    if (response.status >= 500) throw new Unanswered(`The coordinator answered ${response.status}, so it is not known whether the credits have moved.`);
+    return answered<Owner>(response);
+  };
+  return { to, amount, send };
+}
+
+export { coordinatorKey };
