@@ -97,6 +97,14 @@ void ledger_of(CLI::App* command, const Options& options) {
   add_ca_cert(*command, options->coordinator_tls, "--coordinator-ca-cert");
 }
 
+void operators_folder(CLI::App* command, const Options& options) {
+  command
+      ->add_option("--data", options->data,
+                   "The coordinator's folder, which has the operator's wallet")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+}
+
 void add_founding(ChainCommands& commands, const Options& options) {
   CLI::App* deploy = commands.founding(
       "deploy",
@@ -195,11 +203,15 @@ void add_money(ChainCommands& commands, const Options& options) {
       "DIR/chain-credits.txt: keep it, or charges are credited twice.",
       chain_credit_command, options);
   ledger_of(credit, options);
-  credit
-      ->add_option("--data", options->data,
-                   "The coordinator's folder, which has the operator's wallet")
-      ->required()
-      ->check(CLI::ExistingDirectory);
+  operators_folder(credit, options);
+  CLI::App* stakes = commands.reading(
+      "stakes",
+      "Tells a coordinator what owners have staked on the chain for good; by the operator\n\n"
+      "  weft chain stakes --coordinator URL --data DIR --network chain.json\n\n"
+      "To be run again and again, such as once a minute: what was told counts for ten minutes.",
+      chain_stakes_command, options);
+  ledger_of(stakes, options);
+  operators_folder(stakes, options);
   CLI::App* stake = commands.signing(
       "stake",
       "Stakes tokens: what devices of the wallet have to lose, weight in votes, a share of fees\n\n"

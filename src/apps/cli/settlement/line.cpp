@@ -98,6 +98,25 @@ Result<std::optional<solana::ProgramState>> SettlementLine::state(std::string_vi
   return state;
 }
 
+Result<SettlementLine::StatesAt> SettlementLine::states(std::string_view kind,
+                                                        chain::Confirmation level) const {
+  constexpr std::size_t config_at = 8;  // In every account of the program but the config itself.
+  const auto layout = solana::state_layout(kind);
+  WEFT_ASSIGN(auto found,
+              rpc->accounts_of(
+                  network.program,
+                  {.bytes = layout.bytes, .at = config_at, .equal = config_address.span()}, level));
+  StatesAt out{.slot = found.slot, .states = {}};
+  for (chain::AccountData& account : found.accounts) {
+    if (account.owner != network.program || account.data.empty() || account.data[0] != layout.kind)
+      continue;
+    WEFT_ASSIGN(solana::ProgramState state,
+                solana::ProgramState::read(kind, std::move(account.data)));
+    if (state.key("config") == config_address) out.states.push_back(std::move(state));
+  }
+  return out;
+}
+
 Result<std::uint64_t> SettlementLine::rent_of_state(std::string_view kind) const {
   return rpc->rent_of(solana::state_layout(kind).bytes);
 }
