@@ -374,6 +374,10 @@ test('a stake on the chain counts at its coordinator while it is final, and no m
   const { staked, on_chain } = await shown('bob');
   assert.deepEqual({ staked, on_chain }, { staked: 0, on_chain: 300 * credit });
 
+  await c.ok('bob', 'stake', '20');
+  assert.deepEqual(await read(), { owners: 2, staked: 350 * credit }, 'what is added counts when it is final');
+  assert.equal(await c.rpc('litesvm_fork', 1), 1);
+
   // What begins to unbond counts no more at once, before it is final.
   await c.ok('bob', 'unstake', '100');
   assert.deepEqual(await read(), { owners: 2, staked: 250 * credit });
