@@ -222,6 +222,18 @@ test('a network lives from its deployment to a vote, by commands alone', { timeo
   const digest = wire.sha256('weft-receipt-2', genesis, wire.fromBase58(program), wire.fromBase58(operator), session, worker, claims);
   const recorded = await c.ok('alice', 'receipt', 'record', bob, device.text, wire.toBase58(device.sign(digest)), '--session', session.toString('hex'), '--worker', worker.toString('hex'), '--root', claims.toString('hex'));
   await c.refused('alice', ['receipt', 'close', recorded.receipt], 1, /close_receipt_time/);
+  const listed = async (...args) => { const { code, stdout, stderr } = await run(['chain', 'receipt', 'list', '--network', c.network, ...args]); assert.equal(code, 0, stderr); return stdout; };
+  const { receipts } = JSON.parse(await listed('--owner', bob, '--json'));
+  assert.equal(receipts.length, 1);
+  const { recorded_at, closable_at, ...row } = receipts[0];
+  assert.deepEqual(row, { receipt: recorded.receipt, device: device.text, digest: digest.toString('hex'), root: claims.toString('hex'), payer: alice, device_ends_at: 0 });
+  assert.ok(recorded_at > 1_800_000_000 && closable_at > recorded_at);
+  const table = (await listed('--wallet', c.file('bob.json'))).split('\n');
+  assert.match(table[0], /^receipt +device +recorded, UTC +its rent$/);
+  assert.match(table[1], new RegExp(`^${recorded.receipt} +${device.text} +20\\d\\d-\\d\\d-\\d\\d \\d\\d:\\d\\d +held to 20`));
+  // Another owner that names the same device does not have its receipts, and a device without one has none.
+  await c.ok('alice', 'device', device.text);
+  assert.equal(await listed('--owner', alice), `No receipt of a device of ${alice} is recorded.\n`);
 
   // A device that signs two results of one task: its owner's stake is gone, a tenth of it to the wallet that shows it.
   await c.ok('alice', 'stake', '50');
@@ -248,7 +260,9 @@ test('a network lives from its deployment to a vote, by commands alone', { timeo
   await c.rpc('litesvm_warp', 18 * day);
   await c.ok('bob', 'execute', String(proposal));
   assert.equal((await c.status()).parameters.fee_bps, 200);
+  assert.match(await listed('--owner', bob), /can be taken back/);
   await c.ok('alice', 'receipt', 'close', recorded.receipt);
+  assert.deepEqual(JSON.parse(await listed('--owner', bob, '--json')).receipts, []);
   await c.ok('bob', 'rewards');
 
   // Ways out: with the coordinator at once, without it after the time-out, and the stake after unbonding.

@@ -441,6 +441,7 @@ void add_receipts(CLI::App* chain, ChainCommands& commands, std::function<int()>
       "Receipts of devices on the chain: proof of compute, which pays nothing by itself\n\n"
       "  weft chain receipt record OWNER DEVICE SIGNATURE --session HEX --worker HEX --root HEX "
       "--network chain.json\n"
+      "  weft chain receipt list --network chain.json\n"
       "  weft chain receipt close ACCOUNT --network chain.json");
   receipt->require_subcommand(1);
   ChainCommands receipts(receipt, chosen);
@@ -453,7 +454,16 @@ void add_receipts(CLI::App* chain, ChainCommands& commands, std::function<int()>
   record->add_option("--root", options->root, "Merkle root of the claims")->required();
   CLI::App* close = receipts.signing("close", "Takes its rent back after the evidence window",
                                      chain_close_receipt_command, options);
-  close->add_option("account", options->target, "As `receipt record --json` names it")->required();
+  close->add_option("account", options->target, "As `receipt list` names it")->required();
+  CLI::App* list =
+      receipts.reading("list",
+                       "Lists what is recorded of an owner's devices\n\n"
+                       "  weft chain receipt list --network chain.json\n"
+                       "  weft chain receipt list --owner KEY --network chain.json --json",
+                       chain_receipt_list_command, options);
+  list->add_option("--owner", options->owner, "Whose (default: the wallet's)");
+  list->add_option("--wallet", options->wallet, "Wallet file (default: ~/.config/weft/wallet.json)")
+      ->type_name("FILE");
 }
 
 }  // namespace

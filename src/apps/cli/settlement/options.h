@@ -100,5 +100,6 @@ int chain_execute_command(const SettlementOptions& options);
 int chain_device_command(const SettlementOptions& options);
 int chain_receipt_command(const SettlementOptions& options);
 int chain_close_receipt_command(const SettlementOptions& options);
+int chain_receipt_list_command(const SettlementOptions& options);
 
 }  // namespace weft::cli
