@@ -119,6 +119,7 @@ function accountsOf(program, settled) {
     if (was && was.lamports() > 0n && toBase58(was.owner()) === program) found.set(one, was); else found.delete(one);
   return [...found];
 }
+const inContext = (wanted, settled, value) => (wanted ? { context: { slot: Math.max(0, slot() - (settled ? finalized_slots : 0)), apiVersion: '2.0.0' }, value } : value);
 const ripe = (since) => (slot() - since >= finalized_slots ? 'finalized' : slot() > since + 1 ? 'confirmed' : 'processed');
 
 const methods = {
@@ -132,9 +133,9 @@ const methods = {
   getBalance: ([one]) => context(Number(svm.getBalance(key(one)) ?? 0n)),
   getAccountInfo: ([one]) => context(account(one)),
   getMultipleAccounts: ([many]) => { if (!Array.isArray(many) || many.length > 100) throw bad('Too many inputs provided; max 100'); return context(many.map(account)); },
-  getProgramAccounts: ([program, { filters = [], commitment } = {}]) => accountsOf(program, commitment === 'finalized')
+  getProgramAccounts: ([program, { filters = [], commitment, withContext } = {}]) => inContext(withContext, commitment === 'finalized', accountsOf(program, commitment === 'finalized')
     .filter(([, one]) => filters.every(({ dataSize, memcmp }) => (dataSize === undefined || one.data().length === dataSize) && (!memcmp || Buffer.from(one.data()).subarray(memcmp.offset).indexOf(Buffer.from(memcmp.bytes, 'base64')) === 0)))
-    .map(([pubkey, one]) => ({ pubkey, account: shown(one) })),
+    .map(([pubkey, one]) => ({ pubkey, account: shown(one) }))),
   getSignaturesForAddress: ([one, { limit = 1000 } = {}]) => order.filter((signature) => landed.get(signature).keys.includes(one)).reverse().slice(0, limit)
     .map((signature) => { const { slot: at, err } = landed.get(signature); return { signature, slot: at, err, memo: null, blockTime: null, confirmationStatus: ripe(at) }; }),
   getRecentPrioritizationFees: () => Array.from({ length: 5 }, (_, i) => ({ slot: slot() - i, prioritizationFee: 1_000 * i })),

@@ -107,14 +107,14 @@ const u64 = (number) => { const bytes = Buffer.alloc(8); bytes.writeBigUInt64LE(
 const text = (value) => [u32(Buffer.byteLength(value)), Buffer.from(value)];
 const sha256 = (parts) => crypto.createHash('sha256').update(Buffer.concat(parts)).digest();
 
-/** The headers by which a wallet signs a request without a body, as docs/http.md, "Signing", has it. `coordinator`: its wallet file. */
-export function signed(url, { wallet, coordinator, method = 'GET' }) {
+/** The headers by which a wallet signs a request, as docs/http.md, "Signing", has it. `coordinator`: its wallet file. */
+export function signed(url, { wallet, coordinator, method = 'GET', body = '' }) {
   const { pathname, searchParams } = new URL(url);
   const numbers = numbersOf(wallet);
   const nonce = crypto.randomBytes(16), time = Date.now();
   const query = [...searchParams].sort(([a], [b]) => (a < b ? -1 : 1));
   const digest = sha256([Buffer.from('weft-request-2'), numbersOf(coordinator).subarray(32), ...text(method), ...text(decodeURIComponent(pathname)),
-    u32(query.length), ...query.flatMap(([name, value]) => [...text(name), ...text(value)]), sha256([]), u64(time), nonce]);
+    u32(query.length), ...query.flatMap(([name, value]) => [...text(name), ...text(value)]), sha256([Buffer.from(body)]), u64(time), nonce]);
   const secret = crypto.createPrivateKey({ key: Buffer.concat([pkcs8, numbers.subarray(0, 32)]), format: 'der', type: 'pkcs8' });
   return { 'weft-client': toBase58(numbers.subarray(32)), 'weft-nonce': nonce.toString('hex'), 'weft-time': String(time), 'weft-signature': toBase58(crypto.sign(null, digest, secret)) };
 }

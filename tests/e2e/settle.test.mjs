@@ -8,8 +8,8 @@ import { compile } from '../../chain/build.mjs';
 import { link } from '../../chain/linker/link.mjs';
 import * as wire from '../../chain/tests/wire.mjs';
 import { hashJob, writeJob } from './jobs.mjs';
-import { Program, getJson, pause, root, run, scratch, serve, until, weft, work } from './lib.mjs';
-import { buildChain, chain, credit, day, found, keyOf, rowsText, tokensOf, u64 } from './settlement.mjs';
+import { Program, getJson, pause, root, run, scratch, serve, signed, until, weft, work } from './lib.mjs';
+import { buildChain, chain, credit, day, found, keyOf, rowsText, tokensOf, twoResults, u64 } from './settlement.mjs';
 
 before(buildChain);
 
@@ -222,23 +222,25 @@ test('a network lives from its deployment to a vote, by commands alone', { timeo
   const digest = wire.sha256('weft-receipt-2', genesis, wire.fromBase58(program), wire.fromBase58(operator), session, worker, claims);
   const recorded = await c.ok('alice', 'receipt', 'record', bob, device.text, wire.toBase58(device.sign(digest)), '--session', session.toString('hex'), '--worker', worker.toString('hex'), '--root', claims.toString('hex'));
   await c.refused('alice', ['receipt', 'close', recorded.receipt], 1, /close_receipt_time/);
+  const listed = async (...args) => { const { code, stdout, stderr } = await run(['chain', 'receipt', 'list', '--network', c.network, ...args]); assert.equal(code, 0, stderr); return stdout; };
+  const { receipts } = JSON.parse(await listed('--owner', bob, '--json'));
+  assert.equal(receipts.length, 1);
+  const { recorded_at, closable_at, ...row } = receipts[0];
+  assert.deepEqual(row, { receipt: recorded.receipt, device: device.text, digest: digest.toString('hex'), root: claims.toString('hex'), payer: alice, device_ends_at: 0 });
+  assert.ok(recorded_at > 1_800_000_000 && closable_at > recorded_at);
+  const table = (await listed('--wallet', c.file('bob.json'))).split('\n');
+  assert.match(table[0], /^receipt +device +recorded, UTC +its rent$/);
+  assert.match(table[1], new RegExp(`^${recorded.receipt} +${device.text} +20\\d\\d-\\d\\d-\\d\\d \\d\\d:\\d\\d +held to 20`));
+  // Another owner that names the same device does not have its receipts, and a device without one has none.
+  await c.ok('alice', 'device', device.text);
+  assert.equal(await listed('--owner', alice), `No receipt of a device of ${alice} is recorded.\n`);
 
   // A device that signs two results of one task: its owner's stake is gone, a tenth of it to the wallet that shows it.
   await c.ok('alice', 'stake', '50');
   const liar = keyOf(c.file('guard.json'));
   await c.ok('alice', 'device', liar.text);
   const job = '00112233445566778899aabbccddeeff';
-  const signedResult = (word, siblings) => {
-    const number = Buffer.alloc(8);
-    number.writeUInt32LE(7, 0);
-    number.writeUInt32LE(2, 4);
-    const result = wire.sha256(word), claim = wire.sha256('weft-claim-2', Buffer.from(job, 'hex'), number, result);
-    const root = siblings.reduce((node, sibling, i) => (i & 1 ? wire.sha256(Buffer.from([1]), sibling, node) : wire.sha256(Buffer.from([1]), node, sibling)), wire.sha256(Buffer.from([0]), claim));
-    const hex = (bytes) => bytes.toString('hex'), nonce = wire.sha256('worker', word);
-    const message = wire.sha256('weft-receipt-2', genesis, wire.fromBase58(program), wire.fromBase58(operator), session, nonce, root);
-    return { result: hex(result), session: hex(session), worker: hex(nonce), siblings: siblings.map(hex), sides: siblings.reduce((bits, _, i) => bits | (i & 1) << i, 0), signature: wire.toBase58(liar.sign(message)) };
-  };
-  const evidence = (change = {}) => { fs.writeFileSync(c.file('two.json'), JSON.stringify({ owner: alice, device: liar.text, job, task: 7, attempt: 2, first: signedResult('a', [wire.sha256('s'), wire.sha256('t')]), second: signedResult('b', []), ...change })); return c.file('two.json'); };
+  const { signedResult, evidence } = twoResults(c, { program, operator, owner: alice, device: liar, job });
   await c.refused('bob', ['slash', evidence({ second: signedResult('a', []) })], 2, /Both are the same result/);
   await c.refused('bob', ['slash', evidence({ attempt: 3 })], 2, /is not signed by the device .* for this network, task and attempt/);
   const held = (await c.status(bob)).owner.tokens;
@@ -258,7 +260,9 @@ test('a network lives from its deployment to a vote, by commands alone', { timeo
   await c.rpc('litesvm_warp', 18 * day);
   await c.ok('bob', 'execute', String(proposal));
   assert.equal((await c.status()).parameters.fee_bps, 200);
+  assert.match(await listed('--owner', bob), /can be taken back/);
   await c.ok('alice', 'receipt', 'close', recorded.receipt);
+  assert.deepEqual(JSON.parse(await listed('--owner', bob, '--json')).receipts, []);
   await c.ok('bob', 'rewards');
 
   // Ways out: with the coordinator at once, without it after the time-out, and the stake after unbonding.
@@ -358,6 +362,65 @@ test('what is charged becomes credits once, whatever is killed and whatever a fo
   const broken = await run(args());
   assert.equal(broken.code, 1);
   assert.match(broken.stderr, /Line \d+ of .*chain-credits\.txt is no row\./);
+});
+
+test('a stake on the chain counts at its coordinator while it is final, and no more when it unbonds or is slashed', { timeout: 300_000 }, async (t) => {
+  const c = await chain(t);
+  const [operator, bob, carol] = await Promise.all(['operator', 'bob', 'carol'].map(c.wallet));
+  const { program } = await found(c, operator, [bob, carol]);
+  const data = scratch(t);
+  fs.copyFileSync(c.file('operator.json'), path.join(data, 'coordinator.json'));
+  const { url } = await serve(t, { data, args: ['--settlement', c.network] });
+  const reading = (folder = data) => run(['chain', 'stakes', '--coordinator', url, '--data', folder, '--network', c.network, '--json']);
+  const read = async () => { const { code, stdout, stderr } = await reading(); assert.equal(code, 0, stderr); const { owners, staked } = JSON.parse(stdout); return { owners, staked }; };
+  const shown = async (name) => JSON.parse((await run(['stake', 'show', '--coordinator', url, '--wallet', c.file(`${name}.json`), '--json'])).stdout);
+
+  // What a fork takes back never counted; what is final does, beside the ledger's.
+  await c.ok('bob', 'stake', '300');
+  assert.deepEqual(await read(), { owners: 0, staked: 0 });
+  assert.equal(await c.rpc('litesvm_fork', 1), 1);
+  await c.rpc('litesvm_advance', 40);
+  assert.deepEqual(await read(), { owners: 0, staked: 0 });
+  await c.ok('bob', 'stake', '300');
+  await c.ok('carol', 'stake', '50');
+  await c.rpc('litesvm_advance', 40);
+  assert.deepEqual(await read(), { owners: 2, staked: 350 * credit });
+  const { staked, on_chain } = await shown('bob');
+  assert.deepEqual({ staked, on_chain }, { staked: 0, on_chain: 300 * credit });
+
+  await c.ok('bob', 'stake', '20');
+  assert.deepEqual(await read(), { owners: 2, staked: 350 * credit }, 'what is added counts when it is final');
+  assert.equal(await c.rpc('litesvm_fork', 1), 1);
+
+  // What begins to unbond counts no more at once, before it is final.
+  await c.ok('bob', 'unstake', '100');
+  assert.deepEqual(await read(), { owners: 2, staked: 250 * credit });
+  await c.rpc('litesvm_advance', 40);
+  assert.deepEqual(await read(), { owners: 2, staked: 250 * credit });
+
+  // Nor does a slashed stake.
+  const liar = keyOf(c.file('operator.json'));
+  await c.ok('carol', 'device', liar.text);
+  const { evidence } = twoResults(c, { program, operator, owner: carol, device: liar, job: '00112233445566778899aabbccddeeff' });
+  await c.ok('bob', 'slash', evidence());
+  assert.deepEqual(await read(), { owners: 1, staked: 200 * credit });
+  assert.equal((await shown('carol')).on_chain, 0);
+
+  // An answer that is lost changes nothing; another wallet is refused by the command and by the coordinator.
+  await c.rpc('litesvm_faults', [{ method: 'getProgramAccounts', lose: 1 }]);
+  assert.notEqual((await reading()).code, 0);
+  assert.equal((await shown('bob')).on_chain, 200 * credit);
+  const other = scratch(t);
+  fs.copyFileSync(c.file('bob.json'), path.join(other, 'coordinator.json'));
+  const foreign = await reading(other);
+  assert.equal(foreign.code, 1);
+  assert.match(foreign.stderr, /The coordinator of this network is/);
+  const target = `${url}/v1/settlement/stakes`;
+  const body = JSON.stringify({ ...JSON.parse(fs.readFileSync(c.network, 'utf8')), rpc: undefined, slot: 10 ** 9, stakes: [{ owner: bob, amount: 10 ** 12 }] });
+  const forged = await fetch(target, { method: 'POST', body, headers: { ...signed(target, { wallet: c.file('bob.json'), coordinator: c.file('operator.json'), method: 'POST', body }), 'content-type': 'application/json' } });
+  assert.equal(forged.status, 403);
+  assert.match(await forged.text(), /Only the operator/);
+  assert.equal((await shown('bob')).on_chain, 200 * credit);
 });
 
 test('what a worker has earned becomes its tokens, and no epoch gives more than was charged', { timeout: 600_000 }, async (t) => {

@@ -98,5 +98,27 @@ export async function found(c, operator, people) {
   const { program } = JSON.parse(deployed.stdout);
   const made = await run(['chain', 'init', '--program', program, '--mint-key', c.file('mint.json'), '--out', c.network, '--founders-amount', '60000', '--guardian', operator, ...place]);
   assert.equal(made.code, 0, made.stderr);
-  for (const one of people) await c.give('operator', one, 1_000 * credit, JSON.parse(made.stdout).mint);
+  const { mint } = JSON.parse(made.stdout);
+  for (const one of people) await c.give('operator', one, 1_000 * credit, mint);
+  return { program, mint };
+}
+
+/** Evidence that a device of an owner signed two results of task 7, attempt 2: the file that `weft chain slash` reads. */
+export function twoResults(c, { program, operator, owner, device, job }) {
+  const session = wire.sha256('session'), hex = (bytes) => bytes.toString('hex');
+  const signedResult = (word, siblings) => {
+    const number = Buffer.alloc(8);
+    number.writeUInt32LE(7, 0);
+    number.writeUInt32LE(2, 4);
+    const result = wire.sha256(word), claim = wire.sha256('weft-claim-2', Buffer.from(job, 'hex'), number, result);
+    const root = siblings.reduce((node, sibling, i) => (i & 1 ? wire.sha256(Buffer.from([1]), sibling, node) : wire.sha256(Buffer.from([1]), node, sibling)), wire.sha256(Buffer.from([0]), claim));
+    const nonce = wire.sha256('worker', word);
+    const message = wire.sha256('weft-receipt-2', Buffer.alloc(32, 5), wire.fromBase58(program), wire.fromBase58(operator), session, nonce, root);
+    return { result: hex(result), session: hex(session), worker: hex(nonce), siblings: siblings.map(hex), sides: siblings.reduce((bits, _, i) => bits | (i & 1) << i, 0), signature: wire.toBase58(device.sign(message)) };
+  };
+  const evidence = (change = {}) => {
+    fs.writeFileSync(c.file('two.json'), JSON.stringify({ owner, device: device.text, job, task: 7, attempt: 2, first: signedResult('a', [wire.sha256('s'), wire.sha256('t')]), second: signedResult('b', []), ...change }));
+    return c.file('two.json');
+  };
+  return { signedResult, evidence };
 }

@@ -186,40 +186,63 @@ test('a receipt of a device is checked in the page, and one that was changed is 
   await c.ok('operator', 'receipt', 'record', bob, device.text, signature, '--session', hex(session), '--worker', hex(worker), '--root', hex(root));
 
   const { url } = await serve(t, { args: ['--settlement', c.network] });
-  const { page, complaints } = await browse(t, { webgpu: false });
+  const { context, page, complaints } = await browse(t, { webgpu: false });
+  await context.addInitScript(testWallet, bob);
   await page.goto(`${url}/wallet`);
-  const checked = byId(page, 'receipt-checked');
   // What the page says of a file: each has a name of its own, so that a wrong answer fails at once instead of being waited for.
   let files = 0;
+  const fileOf = (name, value) => ({ name, mimeType: 'application/json', buffer: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)) });
+  const said = async (name) => { const one = byId(page, 'receipt-checked').filter({ hasText: `${name}: this receipt` }); await one.waitFor(); return one.innerText(); };
   const check = async (value) => {
     const name = `receipt-${++files}.json`;
-    await page.getByLabel('A receipt’s file').setInputFiles({ name, mimeType: 'application/json', buffer: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)) });
-    await checked.getByText(`${name}: this receipt`).waitFor();
-    return checked.innerText();
+    await page.getByLabel('Receipts’ files').setInputFiles(fileOf(name, value));
+    return said(name);
   };
   const holds = async (value, ...sentences) => {
-    const said = await check(value);
-    assert.match(said, /: this receipt holds\./);
-    for (const sentence of sentences) assert.ok(said.includes(sentence), `${sentence} is missing in: ${said}`);
+    const found = await check(value);
+    assert.match(found, /: this receipt holds\./);
+    for (const sentence of sentences) assert.ok(found.includes(sentence), `${sentence} is missing in: ${found}`);
   };
   const refused = async (value, sentence) => {
-    const said = await check(value);
-    assert.match(said, /: this receipt is refused\./);
-    assert.ok(said.includes(sentence), `${sentence} is missing in: ${said}`);
+    const found = await check(value);
+    assert.match(found, /: this receipt is refused\./);
+    assert.ok(found.includes(sentence), `${sentence} is missing in: ${found}`);
   };
   await holds(receipt, 'Its 3 claims make the root that is signed.', 'The device has signed it for this network and its coordinator.',
-    `The chain names ${device.text} as a device of its owner.`);
+    `The chain names ${device.text} as a device of its owner.`, 'It is recorded on the chain since 20');
   assert.deepEqual(await violations(page), []);
   await refused({ ...receipt, claims: claims.map((claim, i) => (i === 1 ? { ...claim, result: hex(wire.sha256('another')) } : claim)) }, 'Its claims do not make the root that is signed.');
   await refused({ ...receipt, worker: hex(wire.sha256('another')) }, 'The device has not signed it for this network and its coordinator.');
   await refused({ ...receipt, owner: operator }, 'The chain does not name this device for this owner.');
   await refused('{', 'This file is not JSON.');
   await holds(receipt);
+
+  // Several files at once make a list, each checked by itself; one that is not recorded says so.
+  const nonce = wire.sha256('another worker');
+  const unrecorded = { ...receipt, worker: hex(nonce), signature: wire.toBase58(device.sign(wire.sha256('weft-receipt-2', genesis, wire.fromBase58(program), wire.fromBase58(operator), session, nonce, root))) };
+  await page.getByLabel('Receipts’ files').setInputFiles([fileOf('first.json', receipt), fileOf('second.json', unrecorded), fileOf('third.json', { ...receipt, session: hex(wire.sha256('x')) })]);
+  assert.match(await said('first.json'), /this receipt holds\.[^]*It is recorded on the chain since/);
+  assert.match(await said('second.json'), /this receipt holds\.[^]*It is not recorded on the chain\./);
+  assert.match(await said('third.json'), /this receipt is refused\./);
+  // A file that was changed is checked again, in its own place.
+  await page.getByLabel('Receipts’ files').setInputFiles(fileOf('first.json', unrecorded));
+  await byId(page, 'receipt-checked').filter({ hasText: 'first.json' }).getByText('It is not recorded on the chain.').waitFor();
+  assert.equal(await byId(page, 'receipt-checked').filter({ hasText: 'first.json' }).count(), 1);
+  assert.deepEqual(await violations(page), []);
+
+  // What is recorded of the wallet's devices, each with the file that was checked for it.
+  await page.getByRole('button', { name: 'Test wallet' }).click();
+  const recorded = byId(page, 'receipt-recorded');
+  await recorded.waitFor();
+  assert.equal(await recorded.count(), 1);
+  assert.match(await recorded.innerText(), new RegExp(`Of ${device.text}, recorded 20[^]*The chain names ${device.text} as a device of its owner\\.[^]*Its claims were checked: receipt-`));
+  assert.deepEqual(await violations(page), []);
   // An ended device is answered for until its evidence window has passed.
   await c.ok('bob', 'device', device.text, '--end');
   await holds(receipt);
   await c.rpc('litesvm_warp', 60 * day);
   await refused(receipt, 'The owner has ended this device, and its stake no longer answers for it.');
+  await recorded.getByText('The owner has ended this device, and its stake no longer answers for it.').waitFor();
   assert.deepEqual(complaints, []);
 });
 

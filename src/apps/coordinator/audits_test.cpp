@@ -101,6 +101,39 @@ TEST_F(AuditsTest, WorkersWithReputationAndAStakeWorkAloneAndAuditsConfirmThem) 
   EXPECT_EQ(opened(), tasks - 1) << "each of the others had to open its commitment";
 }
 
+// A stake on the chain cannot be slashed for a wrong result: what it stands for would be promised
+// and not be there.
+class ChainStakesTest : public AuditsTest {
+ protected:
+  static jobs::CoreSettings almost_without_stakes() {
+    jobs::CoreSettings settings = audited_settings();
+    settings.stake_target = 1;  // Some stake, so that replicas are left to be decided.
+    return settings;
+  }
+  ChainStakesTest() : AuditsTest(almost_without_stakes()) {}
+
+  void stake_on_chain(MicroCredits each) {
+    jobs::ChainReading reading{.slot = 1, .stakes = {}};
+    for (const auto& key : keys)
+      reading.stakes.push_back({.owner = OwnerId::of_first(key.public_key()), .amount = each});
+    network.post([&](jobs::Core& core, jobs::Moment now) {
+      core.chain_stakes(reading, now, [](const auto& taken) { EXPECT_TRUE(taken.has_value()); });
+    });
+    network.run();
+  }
+};
+
+TEST_F(ChainStakesTest, NoWorkerWorksAloneForAStakeThatTheLedgerCannotSlash) {
+  warm_up();
+  stake_on_chain(1'000'000'000'000);
+
+  const auto job = run(jobs::count_manifest(tasks, 2, "", 100, 1.0));
+
+  expect_right(job);
+  EXPECT_EQ(network.store().replicas(job.id)->size(), 2 * tasks);
+  EXPECT_EQ(opened(), 0U);
+}
+
 TEST_F(AuditsTest, AnAuditRunsAPartOfTheTaskElsewhereAndIsPaidInProportion) {
   warm_up();
 

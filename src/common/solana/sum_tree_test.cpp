@@ -6,6 +6,8 @@
 
 #include <random>
 
+#include "common/solana/two_threads.h"
+
 namespace weft::solana {
 namespace {
 
@@ -55,6 +57,39 @@ TEST(SumTree, TheOrderOfRowsMakesNoDifference) {
   std::ranges::reverse(owners);
 
   EXPECT_EQ(SumTree::create(owners)->root(), root);
+}
+
+// The root as the definition has it, one node after the other.
+SumNode folded(std::vector<Earned> owners) {
+  std::ranges::sort(owners, {}, &Earned::owner);
+  std::vector<SumNode> level;
+  for (const Earned& one : owners) level.push_back(leaf_of(one));
+  crypto::RepeatedSha256 sha256;
+  for (SumNode empty; level.size() > 1; empty = node_of(sha256, empty, empty)) {
+    if (level.size() % 2 != 0) level.push_back(empty);
+    for (std::size_t i = 0; i < level.size(); i += 2)
+      level[i / 2] = node_of(sha256, level[i], level[i + 1]);
+    level.resize(level.size() / 2);
+  }
+  return level.front();
+}
+
+TEST(SumTree, TwoThreadsMakeTheRootThatOneMakes) {
+  for (const std::size_t count :
+       {places_for_two_threads - 1, places_for_two_threads, places_for_two_threads + 1,
+        2 * places_for_two_threads + 1, std::size_t{20'001}}) {
+    auto owners = crowd(count);
+    const SumNode root = folded(owners);
+    std::ranges::sort(owners, std::ranges::greater(), &Earned::owner);
+
+    const auto tree = SumTree::create(owners).value();
+
+    EXPECT_EQ(tree.root(), root) << count;
+    EXPECT_TRUE(std::ranges::is_sorted(tree.owners(), {}, &Earned::owner)) << count;
+    owners.back() = owners.front();  // The same owner at both ends: one in each half.
+    owners.back().index = static_cast<std::uint32_t>(count);
+    EXPECT_FALSE(SumTree::create(owners).has_value()) << count;
+  }
 }
 
 TEST(SumTree, AnUpdateIsTheSameAsBuildingAnew) {

@@ -26,6 +26,7 @@
 #include "common/protocol/watch.h"
 #include "decisions/billing/answers.h"
 #include "decisions/jobs/book.h"
+#include "decisions/jobs/chain_stakes.h"
 #include "decisions/jobs/events.h"
 #include "decisions/jobs/grant_bounds.h"
 #include "decisions/jobs/world.h"
@@ -93,12 +94,25 @@ struct StakeMove {
 };
 struct StakeView {
   PublicKey wallet;
-  MicroCredits staked = 0;
-  MicroCredits at_risk = 0;  // For tasks and answers that are not decided.
+  MicroCredits staked = 0;    // In the ledger.
+  MicroCredits on_chain = 0;  // On the chain, and not unbonding.
+  MicroCredits at_risk = 0;   // For tasks and answers that are not decided.
   ledger::Funds spendable;
   double reputation = 0;
   bool established = false;
   UnixMillis suspended_until = 0;
+};
+
+// A reading of all stakes on the chain, as chain_stakes.h says, and what the coordinator knows
+// then.
+struct ChainReading {
+  std::uint64_t slot = 0;
+  std::vector<ChainStake> stakes;
+};
+struct ChainReadingTaken {
+  std::uint64_t slot = 0;
+  std::size_t owners = 0;
+  MicroCredits staked = 0;
 };
 
 // Free credits of the owner of `by` out of the ledger, to be paid on the chain that settles it.
@@ -270,6 +284,8 @@ class Core {
   // it or what is staked is at risk.
   void move_stake(const StakeMove& move, Moment now, Answer<StakeView> answer);
   void show_stake(const PublicKey& wallet, Moment now, Answer<StakeView> answer);
+  // As ChainStakes::seen().
+  void chain_stakes(const ChainReading& reading, Moment now, Answer<ChainReadingTaken> answer);
 
   // --- Standing (core_standing.cpp). By the operator: the suspension ends, at once. not_found for
   // a worker that is not suspended, already_exists for a pardon from before its conviction,

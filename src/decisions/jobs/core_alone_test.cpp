@@ -61,6 +61,61 @@ TEST(CoreAlone, RunsAJobFromItsSubmissionToItsPay) {
   EXPECT_EQ(crypto::sha256(alone.kept[0]), alone.stored.receipts[0].digest);
 }
 
+// The job whose task the only worker, with room for one, is given first of two that wait.
+JobId first_served(CoreAlone& alone) {
+  alone.arrive(1, {}, 1);
+  const auto leases = alone.told<protocol::Lease>(1);
+  EXPECT_FALSE(leases.empty());
+  return leases.empty() ? JobId{} : leases.front().job;
+}
+Submission submission_of(std::uint8_t client, std::uint8_t nonce) {
+  auto made = CoreAlone::submission(count_manifest(1, 1), nonce);
+  made.client.bytes[0] = client;
+  return made;
+}
+ChainStake staked(std::uint8_t owner, MicroCredits amount) {
+  PublicKey key;
+  key.bytes[0] = owner;
+  return {.owner = OwnerId::of_first(key), .amount = amount};
+}
+void read_chain(CoreAlone& alone, std::uint64_t slot, std::vector<ChainStake> stakes) {
+  bool taken = false;
+  alone.core().chain_stakes({.slot = slot, .stakes = std::move(stakes)}, alone.now,
+                            [&](const auto& answer) { taken = answer.has_value(); });
+  alone.run();
+  EXPECT_TRUE(taken);
+}
+
+TEST(CoreAlone, AClientsStakeOnTheChainServesItsJobsFirst) {
+  CoreAlone alone;
+  read_chain(alone, 1, {staked(8, 1'000'000'000)});
+  ASSERT_TRUE(alone.submit(submission_of(7, 1)));
+  ASSERT_TRUE(alone.submit(submission_of(8, 2)));
+
+  EXPECT_EQ(first_served(alone), submission_of(8, 2).id);
+}
+
+TEST(CoreAlone, AStakeThatLeavesTheChainServesNoJobFirst) {
+  CoreAlone alone;
+  read_chain(alone, 1, {staked(8, 1'000'000'000)});
+  read_chain(alone, 2, {});  // All of it unbonds.
+  ASSERT_TRUE(alone.submit(submission_of(7, 1)));
+  ASSERT_TRUE(alone.submit(submission_of(8, 2)));
+
+  EXPECT_EQ(first_served(alone), submission_of(7, 1).id);
+}
+
+TEST(CoreAlone, AReadingOfTheChainThatIsOldServesNoJobFirstThoughNothingHappenedSince) {
+  CoreAlone alone;
+  read_chain(alone, 1, {staked(8, 1'000'000'000)});
+  alone.now.at += ChainStakes::counts_for + std::chrono::seconds(1);
+  alone.now.unix += 601'000;  // And no event, no flush: the chain's node is down.
+  ASSERT_TRUE(alone.submit(submission_of(7, 1)));
+  ASSERT_TRUE(alone.submit(submission_of(8, 2)));
+
+  EXPECT_EQ(first_served(alone), submission_of(7, 1).id);
+}
+
 TEST(CoreAlone, GivesTheStoredJobOfANonceAgain) {
   const auto submission = CoreAlone::submission(count_manifest(2, 1));
   store::Job row{.id = submission.id,

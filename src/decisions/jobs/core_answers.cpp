@@ -216,8 +216,7 @@ bool Core::State::audit_is_due(const billing::AnswerId& id, billing::OpenAnswer&
   for (const PublicKey& worker : open.workers) {
     trust::CheckRates rates = answer_rates(worker, now);
     const MicroCredits stake = trust::stake_for(open.due, rates, settings.referee.checks.collusion);
-    const MicroCredits held =
-        ledger.balance(ledger::Account::stake(owner_of(worker))) - stake_at_risk(worker);
+    const MicroCredits held = slashable_stake_of(owner_of(worker)) - stake_at_risk(worker);
     if (stake > held) rates.replica = 1;
     open.stake = std::max(open.stake, std::min(stake, std::max<MicroCredits>(held, 0)));
     rate = std::max(rate, rates.replica);

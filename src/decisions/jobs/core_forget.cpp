@@ -47,7 +47,7 @@ void Core::owner_data(const PublicKey& device, Moment now, Answer<OwnerData> ans
                                .refused = counts.refused};
     if (connected != state.workers.end()) view = state.view_of(each.key, connected->second);
     data.workers.push_back({.view = std::move(view),
-                            .standing = state.stake_view(each.key, now.unix),
+                            .standing = state.stake_view(each.key, now),
                             .seen = last_seen(presence)});
   }
   reply(std::move(data));

@@ -164,7 +164,7 @@ void Core::State::add_running(RunningJob job, Moment now,
   wanted.client =
       PublicKey{{owner_of(job.row.client).bytes}};  // Shares belong to owners, not devices.
   wanted.share = weight_of(wanted.client);
-  wanted.stake = ledger.balance(ledger::Account::stake(owner_of(job.row.client)));
+  wanted.stake = stake_of(owner_of(job.row.client), now.at);
   if (job.manifest->deadline_s != 0) {
     const UnixMillis ends = job.row.created + std::int64_t{1000} * job.manifest->deadline_s;
     wanted.deadline = now.at + std::chrono::milliseconds(ends - now.unix);

@@ -123,7 +123,7 @@ void Core::add_device(const PublicKey& by, const OwnerId& to, store::Device devi
   }
   const OwnerId owner = state.owner_of(by);
   state.parts.book.set_funded(key, state.funded.contains(owner));
-  if (state.ledger.balance(ledger::Account::stake(owner)) > 0) state.staked.insert(key);
+  if (state.slashable_stake_of(owner) > 0) state.staked.insert(key);
   log_info("{} is a device of the owner {} now.", key.text(), owner.text());
   reply(state.owner_view(by));
 }

@@ -26,7 +26,7 @@ void Core::State::note_balances(const OwnerId& owner) {
     can_spend ? (void)funded.insert(owner) : (void)funded.erase(owner);
     for (const auto& device : owners.devices(owner)) parts.book.set_funded(device.key, can_spend);
   }
-  const bool has_stake = ledger.balance(ledger::Account::stake(owner)) > 0;
+  const bool has_stake = slashable_stake_of(owner) > 0;
   if (has_stake == staked.contains(PublicKey{{owner.bytes}})) return;
   for (const auto& device : owners.devices(owner))
     has_stake ? (void)staked.insert(device.key) : (void)staked.erase(device.key);
@@ -155,8 +155,7 @@ MicroCredits Core::State::pay_from_verification(const TaskId& task, const Public
 }
 
 MicroCredits Core::State::part_for_stake(const OwnerId& owner, MicroCredits each) const {
-  const MicroCredits missing =
-      settings.stake_target - ledger.balance(ledger::Account::stake(owner));
+  const MicroCredits missing = settings.stake_target - slashable_stake_of(owner);
   return std::max<MicroCredits>(std::min(missing, each / 1000 * settings.stake_permille +
                                                       each % 1000 * settings.stake_permille / 1000),
                                 0);

@@ -5,6 +5,14 @@
 
 namespace weft::jobs {
 
+MicroCredits Core::State::stake_of(const OwnerId& owner, Instant now) const {
+  return slashable_stake_of(owner) + chain_stakes.of(owner, now);
+}
+
+MicroCredits Core::State::slashable_stake_of(const OwnerId& owner) const {
+  return ledger.balance(ledger::Account::stake(owner));
+}
+
 MicroCredits Core::State::stake_at_risk(const PublicKey& wallet) const {
   MicroCredits sum = 0;
   for (const auto& device : owners.devices(owner_of(wallet))) {
@@ -15,18 +23,19 @@ MicroCredits Core::State::stake_at_risk(const PublicKey& wallet) const {
 }
 
 MicroCredits Core::State::free_of_answers(const PublicKey& wallet) const {
-  return ledger.balance(ledger::Account::stake(owner_of(wallet))) - stake_at_risk(wallet) +
+  return slashable_stake_of(owner_of(wallet)) - stake_at_risk(wallet) +
          trust.stakes().locked(wallet);
 }
 
-StakeView Core::State::stake_view(const PublicKey& wallet, UnixMillis now) const {
+StakeView Core::State::stake_view(const PublicKey& wallet, Moment now) const {
   return {.wallet = wallet,
-          .staked = ledger.balance(ledger::Account::stake(owner_of(wallet))),
+          .staked = slashable_stake_of(owner_of(wallet)),
+          .on_chain = chain_stakes.of(owner_of(wallet), now.at),
           .at_risk = stake_at_risk(wallet),
           .spendable = ledger.spendable(owner_of(wallet)),
-          .reputation = trust.book().reputation(wallet, now),
-          .established = trust.established(wallet, now),
-          .suspended_until = trust.book().suspended(wallet, now)
+          .reputation = trust.book().reputation(wallet, now.unix),
+          .established = trust.established(wallet, now.unix),
+          .suspended_until = trust.book().suspended(wallet, now.unix)
                                  ? trust.book().record(wallet).suspended_until
                                  : 0};
 }
@@ -34,7 +43,17 @@ StakeView Core::State::stake_view(const PublicKey& wallet, UnixMillis now) const
 void Core::show_stake(const PublicKey& wallet, Moment now, Answer<StakeView> answer) {
   State& state = *state_;
   state.effect(
-      [answer = std::move(answer), view = state.stake_view(wallet, now.unix)] { answer(view); });
+      [answer = std::move(answer), view = state.stake_view(wallet, now)] { answer(view); });
+}
+
+void Core::chain_stakes(const ChainReading& reading, Moment now, Answer<ChainReadingTaken> answer) {
+  State& state = *state_;
+  const auto reply = state.replier(std::move(answer));
+  if (auto taken = state.chain_stakes.seen(reading.slot, reading.stakes, now.at); !taken)
+    return reply(pass(std::move(taken)));
+  ChainReadingTaken out{.slot = state.chain_stakes.slot(), .owners = reading.stakes.size()};
+  for (const ChainStake& stake : reading.stakes) out.staked += stake.amount;
+  reply(out);
 }
 
 void Core::move_stake(const StakeMove& move, Moment now, Answer<StakeView> answer) {
@@ -51,7 +70,7 @@ void Core::move_stake(const StakeMove& move, Moment now, Answer<StakeView> answe
   auto transaction = move.deposit ? ledger::deposit_stake(owner, move.amount, move.number)
                                   : ledger::withdraw_stake(owner, move.amount, move.number);
   if (!move.deposit && !state.ledger.knows(transaction.key)) {
-    const MicroCredits held = state.ledger.balance(ledger::Account::stake(owner));
+    const MicroCredits held = state.slashable_stake_of(owner);
     const MicroCredits free = std::max<MicroCredits>(held - state.stake_at_risk(move.wallet), 0);
     if (move.amount > free)
       return reply(fail(ErrorCode::insufficient_funds,
@@ -64,7 +83,7 @@ void Core::move_stake(const StakeMove& move, Moment now, Answer<StakeView> answe
       return reply(pass(std::move(has)));
   if (auto moved = state.move_money(std::move(transaction), now); !moved)
     return reply(pass(std::move(moved)));
-  reply(state.stake_view(move.wallet, now.unix));
+  reply(state.stake_view(move.wallet, now));
 }
 
 }  // namespace weft::jobs

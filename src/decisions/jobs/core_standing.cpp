@@ -51,7 +51,7 @@ void Core::pardon(const Pardon& wanted, Moment now, Answer<StakeView> answer) {
   state.store_standings(now);
   state.refresh(worker, now);
   log_info("The worker {} is pardoned.", worker.text());
-  reply(state.stake_view(worker, now.unix));
+  reply(state.stake_view(worker, now));
 }
 
 // Some wallet could work alone: only then are replicas of a new job left to be decided.
@@ -64,7 +64,7 @@ void Core::State::convict(const trust::Convicted& convicted, Moment now) {
   ++counters.convictions;
   const auto job = jobs.find(convicted.task.job);
   const OwnerId owner = owner_of(convicted.worker);
-  const MicroCredits held = ledger.balance(ledger::Account::stake(owner));
+  const MicroCredits held = slashable_stake_of(owner);
   // A job that has ended has no client to be compensated any more; then all of it is the
   // platform's.
   const ledger::Slash slash{

@@ -154,7 +154,8 @@ struct Core::State final : dashboard::WatchSource {
   UnixMillis unix_now = 0;  // Time of the latest event; what is suspended until then.
   Instant at_now{};
   Instant samples_looked{}, samples_warned{};
-  std::set<PublicKey> staked;          // Devices whose owner has a stake.
+  std::set<PublicKey> staked;  // Devices whose owner has a stake in the ledger.
+  ChainStakes chain_stakes;
   std::unordered_set<OwnerId> funded;  // Owners that can spend something.
 
   std::unordered_map<JobId, RunningJob> jobs;                        // Looked up only.
@@ -379,11 +380,15 @@ struct Core::State final : dashboard::WatchSource {
   void bar_server(const PublicKey& worker, Moment now);
 
   // core_stakes.cpp
+  // What the owner has staked, in the ledger and on the chain together; and what of it the ledger
+  // can slash, which alone may be locked for work (decision 31).
+  [[nodiscard]] MicroCredits stake_of(const OwnerId& owner, Instant now) const;
+  [[nodiscard]] MicroCredits slashable_stake_of(const OwnerId& owner) const;
   [[nodiscard]] MicroCredits stake_at_risk(const PublicKey& wallet) const;
   // The part of the owner's stake that is not at risk for answers or by another of its
   // devices: tasks of this one may lock it.
   [[nodiscard]] MicroCredits free_of_answers(const PublicKey& wallet) const;
-  [[nodiscard]] StakeView stake_view(const PublicKey& wallet, UnixMillis now) const;
+  [[nodiscard]] StakeView stake_view(const PublicKey& wallet, Moment now) const;
 
   // core_held.cpp
   HeldPays held_pays;

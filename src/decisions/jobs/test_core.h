@@ -71,11 +71,11 @@ class CoreAlone : public World {
     return answer.value_or(fail(ErrorCode::unavailable, "No answer."));
   }
   // A native worker whose session and key have the same number.
-  void arrive(std::uint8_t number, std::string prefix = {}) {
+  void arrive(std::uint8_t number, std::string prefix = {}, std::uint32_t slots = 4) {
     Arrival arrival{.session = SessionId(number), .hello = {}, .blob_token = "token"};
     arrival.prefix = std::move(prefix);
     arrival.hello.key = worker(number);
-    arrival.hello.slots = 4;
+    arrival.hello.slots = slots;
     arrival.hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
     arrival.hello.capabilities.f32_gflop_per_s = 1000;
     core_->arrive(arrival, now);

@@ -202,19 +202,25 @@ Result<std::vector<std::optional<AccountData>>> Rpc::accounts(std::span<const Pu
   return out;
 }
 
-Result<std::vector<AccountData>> Rpc::final_accounts(const PublicKey& program,
-                                                     const AccountFilter& filter) {
-  WEFT_ASSIGN(const std::string text,
-              call("getProgramAccounts",
-                   weft::format(R"(["{}",{{"encoding":"base64","commitment":"finalized","filters":)"
-                                R"([{{"dataSize":{}}},{{"memcmp":{{"offset":{},"bytes":"{}",)"
-                                R"("encoding":"base64"}}}}]}}])",
-                                program.text(), filter.bytes, filter.at, to_base64(filter.equal))));
+Result<Rpc::FoundAccounts> Rpc::accounts_of(const PublicKey& program, const AccountFilter& filter,
+                                            Confirmation level) {
+  WEFT_ASSIGN(
+      const std::string text,
+      call("getProgramAccounts",
+           weft::format(R"(["{}",{{"encoding":"base64","commitment":"{}","withContext":true,)"
+                        R"("filters":[{{"dataSize":{}}},{{"memcmp":{{"offset":{},)"
+                        R"("bytes":"{}","encoding":"base64"}}}}]}}])",
+                        program.text(), to_string(level), filter.bytes, filter.at,
+                        to_base64(filter.equal))));
   WEFT_ASSIGN(const json::Value root, json::parse(text, answer_limits));
-  std::vector<AccountData> out;
-  WEFT_OK(root.for_each({.count_max = accounts_max}, [&](const json::Value& row) -> Result<> {
+  WEFT_ASSIGN(const json::Value context, get(root, "context"));
+  WEFT_ASSIGN(const json::Value slot, get(context, "slot"));
+  WEFT_ASSIGN(const json::Value rows, get(root, "value"));
+  FoundAccounts out;
+  WEFT_ASSIGN(out.slot, whole(slot));
+  WEFT_OK(rows.for_each({.count_max = accounts_max}, [&](const json::Value& row) -> Result<> {
     WEFT_ASSIGN(const json::Value account, get(row, "account"));
-    WEFT_ASSIGN(out.emplace_back(), account_of(account));
+    WEFT_ASSIGN(out.accounts.emplace_back(), account_of(account));
     return {};
   }));
   return out;

@@ -75,14 +75,18 @@ class Rpc {
   [[nodiscard]] Result<std::vector<std::optional<AccountData>>> accounts(
       std::span<const PublicKey> keys);
   // All accounts of a program that have this size and these bytes at this place, as they are where
-  // the cluster has agreed for good (finalized).
+  // the cluster has agreed so far.
   struct AccountFilter {
     std::size_t bytes = 0;
     std::size_t at = 0;
     ByteSpan equal;
   };
-  [[nodiscard]] Result<std::vector<AccountData>> final_accounts(const PublicKey& program,
-                                                                const AccountFilter& filter);
+  struct FoundAccounts {
+    std::uint64_t slot = 0;  // Whose state they are.
+    std::vector<AccountData> accounts;
+  };
+  [[nodiscard]] Result<FoundAccounts> accounts_of(const PublicKey& program,
+                                                  const AccountFilter& filter, Confirmation level);
   // Micro-lamports for a compute unit that recent transactions on these accounts paid: the median,
   // 0 where none did.
   [[nodiscard]] Result<std::uint64_t> priority_fee(std::span<const PublicKey> accounts);

@@ -97,6 +97,14 @@ void ledger_of(CLI::App* command, const Options& options) {
   add_ca_cert(*command, options->coordinator_tls, "--coordinator-ca-cert");
 }
 
+void operators_folder(CLI::App* command, const Options& options) {
+  command
+      ->add_option("--data", options->data,
+                   "The coordinator's folder, which has the operator's wallet")
+      ->required()
+      ->check(CLI::ExistingDirectory);
+}
+
 void add_founding(ChainCommands& commands, const Options& options) {
   CLI::App* deploy = commands.founding(
       "deploy",
@@ -195,11 +203,15 @@ void add_money(ChainCommands& commands, const Options& options) {
       "DIR/chain-credits.txt: keep it, or charges are credited twice.",
       chain_credit_command, options);
   ledger_of(credit, options);
-  credit
-      ->add_option("--data", options->data,
-                   "The coordinator's folder, which has the operator's wallet")
-      ->required()
-      ->check(CLI::ExistingDirectory);
+  operators_folder(credit, options);
+  CLI::App* stakes = commands.reading(
+      "stakes",
+      "Tells a coordinator what owners have staked on the chain for good; by the operator\n\n"
+      "  weft chain stakes --coordinator URL --data DIR --network chain.json\n\n"
+      "To be run again and again, such as once a minute: what was told counts for ten minutes.",
+      chain_stakes_command, options);
+  ledger_of(stakes, options);
+  operators_folder(stakes, options);
   CLI::App* stake = commands.signing(
       "stake",
       "Stakes tokens: what devices of the wallet have to lose, weight in votes, a share of fees\n\n"
@@ -429,6 +441,7 @@ void add_receipts(CLI::App* chain, ChainCommands& commands, std::function<int()>
       "Receipts of devices on the chain: proof of compute, which pays nothing by itself\n\n"
       "  weft chain receipt record OWNER DEVICE SIGNATURE --session HEX --worker HEX --root HEX "
       "--network chain.json\n"
+      "  weft chain receipt list --network chain.json\n"
       "  weft chain receipt close ACCOUNT --network chain.json");
   receipt->require_subcommand(1);
   ChainCommands receipts(receipt, chosen);
@@ -441,7 +454,16 @@ void add_receipts(CLI::App* chain, ChainCommands& commands, std::function<int()>
   record->add_option("--root", options->root, "Merkle root of the claims")->required();
   CLI::App* close = receipts.signing("close", "Takes its rent back after the evidence window",
                                      chain_close_receipt_command, options);
-  close->add_option("account", options->target, "As `receipt record --json` names it")->required();
+  close->add_option("account", options->target, "As `receipt list` names it")->required();
+  CLI::App* list =
+      receipts.reading("list",
+                       "Lists what is recorded of an owner's devices\n\n"
+                       "  weft chain receipt list --network chain.json\n"
+                       "  weft chain receipt list --owner KEY --network chain.json --json",
+                       chain_receipt_list_command, options);
+  list->add_option("--owner", options->owner, "Whose (default: the wallet's)");
+  list->add_option("--wallet", options->wallet, "Wallet file (default: ~/.config/weft/wallet.json)")
+      ->type_name("FILE");
 }
 
 }  // namespace

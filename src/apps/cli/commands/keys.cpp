@@ -132,6 +132,7 @@ Result<> print_stake(const StakeOptions& options, const std::string& body) {
   line("staked", view["staked"]);
   line("  of it at risk", view["at_risk"]);
   line("  of it free", view["free"]);
+  line("staked on the chain", view["on_chain"]);
   line("balance", view["balance"]);
   line("granted, not to stake", view["granted"]);
   std::printf("%-22s %16s%s\n", "reputation", view["reputation"].c_str(),

@@ -15,7 +15,6 @@ namespace {
 using settlement::Crediting;
 using settlement::JournalRow;
 
-constexpr std::size_t config_at = 8;  // In every account of the program but the config itself.
 constexpr std::size_t nonce_bytes = 16;
 
 struct Crediter {
@@ -51,24 +50,6 @@ Result<Credited> issue_open(Crediter& c) {
   return out;
 }
 
-Result<std::vector<solana::ProgramState>> final_escrows(const SettlementLine& line) {
-  WEFT_ASSIGN(
-      auto accounts,
-      line.rpc->final_accounts(line.network.program, {.bytes = solana::state_layout("escrow").bytes,
-                                                      .at = config_at,
-                                                      .equal = line.config_address.span()}));
-  std::vector<solana::ProgramState> out;
-  for (chain::AccountData& account : accounts) {
-    if (account.owner != line.network.program || account.data.empty() ||
-        account.data[0] != solana::state_layout("escrow").kind)
-      continue;
-    WEFT_ASSIGN(solana::ProgramState escrow,
-                solana::ProgramState::read("escrow", std::move(account.data)));
-    if (escrow.key("config") == line.config_address) out.push_back(std::move(escrow));
-  }
-  return out;
-}
-
 Result<> print_credited(const SettlementOptions& options, const Credited& credited) {
   if (options.json) {
     std::printf(
@@ -94,8 +75,8 @@ Result<> credit(const SettlementOptions& options) {
   Crediter crediter{line, *api, wallet, journal, std::move(charges)};
   // What a run before this one began comes first; then what is new.
   WEFT_ASSIGN(Credited done, issue_open(crediter));
-  WEFT_ASSIGN(const auto escrows, final_escrows(line));
-  for (const solana::ProgramState& escrow : escrows) {
+  WEFT_ASSIGN(const auto escrows, line.states("escrow", chain::Confirmation::finalized));
+  for (const solana::ProgramState& escrow : escrows.states) {
     const auto next = crediter.charges.seen(escrow.key("owner"), escrow.number("charged"));
     if (!next) continue;
     const JournalRow row{.state = JournalRow::State::open, .crediting = *next};

@@ -98,6 +98,28 @@ Result<std::optional<solana::ProgramState>> SettlementLine::state(std::string_vi
   return state;
 }
 
+Result<SettlementLine::StatesAt> SettlementLine::states(std::string_view kind,
+                                                        chain::Confirmation level,
+                                                        const std::optional<PublicKey>& of) const {
+  constexpr std::size_t config_at = 8;  // In every account of the program but the config itself.
+  constexpr std::size_t named_at = config_at + 32;
+  const auto layout = solana::state_layout(kind);
+  WEFT_ASSIGN(auto found, rpc->accounts_of(network.program,
+                                           {.bytes = layout.bytes,
+                                            .at = of ? named_at : config_at,
+                                            .equal = of ? of->span() : config_address.span()},
+                                           level));
+  StatesAt out{.slot = found.slot, .states = {}};
+  for (chain::AccountData& account : found.accounts) {
+    if (account.owner != network.program || account.data.empty() || account.data[0] != layout.kind)
+      continue;
+    WEFT_ASSIGN(solana::ProgramState state,
+                solana::ProgramState::read(kind, std::move(account.data)));
+    if (state.key("config") == config_address) out.states.push_back(std::move(state));
+  }
+  return out;
+}
+
 Result<std::uint64_t> SettlementLine::rent_of_state(std::string_view kind) const {
   return rpc->rent_of(solana::state_layout(kind).bytes);
 }

@@ -33,6 +33,15 @@ struct SettlementLine {
   // nullopt where there is no such account.
   [[nodiscard]] Result<std::optional<solana::ProgramState>> state(std::string_view kind,
                                                                   const PublicKey& address) const;
+  // All of the network's accounts of a kind, as they are where the cluster has agreed so far; with
+  // `of`, those of them that name this key after the config: an owner's devices, a device's
+  // receipts.
+  struct StatesAt {
+    std::uint64_t slot = 0;
+    std::vector<solana::ProgramState> states;
+  };
+  [[nodiscard]] Result<StatesAt> states(std::string_view kind, chain::Confirmation level,
+                                        const std::optional<PublicKey>& of = {}) const;
   [[nodiscard]] Result<std::uint64_t> rent_of_state(std::string_view kind) const;
   // 0, or the rent of an account that is not there yet.
   [[nodiscard]] Result<std::uint64_t> rent_if_missing(const PublicKey& address,

@@ -39,7 +39,7 @@ struct SettlementOptions {
   std::uint64_t halving_epochs = 365;
   std::vector<std::string> parameters;  // NAME=VALUE.
 
-  // credit, settle, rows: also `coordinator`, its URL.
+  // credit, stakes, settle, rows: also `coordinator`, its URL.
   net::TlsOptions coordinator_tls;
   std::filesystem::path data;
 
@@ -75,6 +75,7 @@ int chain_withdraw_command(const SettlementOptions& options);
 int chain_voucher_command(const SettlementOptions& options);
 int chain_charge_command(const SettlementOptions& options);
 int chain_credit_command(const SettlementOptions& options);
+int chain_stakes_command(const SettlementOptions& options);
 int chain_settle_command(const SettlementOptions& options);
 int chain_rows_command(const SettlementOptions& options);
 int chain_stake_command(const SettlementOptions& options);
@@ -99,5 +100,6 @@ int chain_execute_command(const SettlementOptions& options);
 int chain_device_command(const SettlementOptions& options);
 int chain_receipt_command(const SettlementOptions& options);
 int chain_close_receipt_command(const SettlementOptions& options);
+int chain_receipt_list_command(const SettlementOptions& options);
 
 }  // namespace weft::cli

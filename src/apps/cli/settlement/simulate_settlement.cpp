@@ -323,11 +323,12 @@ Result<std::vector<SimulatedCoordinator::Charged>> Play::charged_on_chain() {
     return out;
   }
   const auto layout = solana::state_layout("escrow");
-  WEFT_ASSIGN(auto accounts,
-              chain_->rpc().final_accounts(
+  WEFT_ASSIGN(auto found,
+              chain_->rpc().accounts_of(
                   line().network.program,
-                  {.bytes = layout.bytes, .at = 8, .equal = line().config_address.span()}));
-  for (chain::AccountData& account : accounts) {
+                  {.bytes = layout.bytes, .at = 8, .equal = line().config_address.span()},
+                  chain::Confirmation::finalized));
+  for (chain::AccountData& account : found.accounts) {
     if (account.data[0] != layout.kind) continue;
     WEFT_ASSIGN(const auto escrow, solana::ProgramState::read("escrow", std::move(account.data)));
     out.push_back({escrow.key("owner"), escrow.number("charged")});

@@ -76,7 +76,7 @@ struct HttpParts {
 void add_job_routes(const HttpParts& parts);     // http_jobs.cpp: /v1/jobs, /v1/tasks
 void add_blob_routes(const HttpParts& parts);    // http_blobs.cpp: /v1/blobs/{}
 void add_ledger_routes(const HttpParts& parts);  // http_ledger.cpp: /v1/ledger
-// http_settlement.cpp: /v1/settlement/network, /v1/settlement/rows/{}
+// http_settlement.cpp: /v1/settlement/network, /v1/settlement/rows/{}, /v1/settlement/stakes
 void add_settlement_routes(const HttpParts& parts);
 // http_proofs.cpp: /v1/jobs/{}/tasks/{}/proof, /v1/jobs/{}/blobs/{}
 void add_proof_routes(const HttpParts& parts);

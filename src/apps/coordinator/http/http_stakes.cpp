@@ -16,8 +16,8 @@ using Out = const net::Respond&;
 
 std::string stake_json(const jobs::StakeView& view) {
   return weft::format(
-      R"({{"wallet":"{}","staked":{},"at_risk":{},"free":{},"balance":{},"granted":{},"reputation":{:.6f},"established":{},"suspended_until":{}}})",
-      view.wallet.text(), view.staked, view.at_risk,
+      R"({{"wallet":"{}","staked":{},"on_chain":{},"at_risk":{},"free":{},"balance":{},"granted":{},"reputation":{:.6f},"established":{},"suspended_until":{}}})",
+      view.wallet.text(), view.staked, view.on_chain, view.at_risk,
       std::max<MicroCredits>(view.staked - view.at_risk, 0), view.spendable.free,
       view.spendable.granted, view.reputation, view.established, view.suspended_until);
 }

@@ -82,7 +82,7 @@ export function WalletPage({ base }: { base: string }) {
             )}
           </>
         )}
-        {s.phase.kind === 'ready' ? <ReceiptPanel desk={s.phase.desk} /> : null}
+        {s.phase.kind === 'ready' ? <ReceiptPanel desk={s.phase.desk} owner={s.session?.account.address ?? null} /> : null}
       </div>
     </main>
   );

@@ -52,6 +52,8 @@ export async function sha256(...parts: readonly Uint8Array[]): Promise<Bytes> {
 
 export const same = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, i) => byte === b[i]);
 
+export const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+
 export function toBase64(bytes: Uint8Array): string {
   let out = '';
   for (const byte of bytes) out += String.fromCharCode(byte);

@@ -1,10 +1,10 @@
 // What an owner has on the chain, and what it can do there, each as transactions with a sentence that says what is signed.
 import { base58 } from '../../engine/keptWallet';
 import { creditsText, spanText } from './credits';
-import { checkReceipt, parseReceipt, type ReceiptCheck } from './receipts';
+import { checkDevice, checkReceipt, digestOf, parseReceipt, type ReceiptCheck, type Recorded } from './receipts';
 import { readProposals, type Proposal } from './proposals';
 import { clockSysvar, makeTokens, tokensOf } from './addresses';
-import { fromBase58, numberAt, type Bytes } from './bytes';
+import { fromBase58, hex, numberAt, same, type Bytes } from './bytes';
 import { call, Network, ownersOfPage, ring, State } from './program';
 import { Rpc, type Account } from './rpc';
 import { parseRows, SumTree, type Row } from './sumTree';
@@ -31,6 +31,8 @@ export type Holding = {
   readonly earningsNote: string;  // Why no earnings are shown.
   readonly proposals: readonly Proposal[];
 };
+/** What a receipt's file is worth, and since when it is recorded on the chain (null: it is not). */
+export type CheckedReceipt = { readonly checks: readonly ReceiptCheck[]; readonly digest: string; readonly recordedAt: number | null };
 /** One transaction: what is signed, in words, and the rent of accounts that it makes. */
 export type Act = { readonly what: string; readonly instructions: readonly Instruction[]; readonly rent: number };
 
@@ -38,6 +40,9 @@ const amountAt = 64;  // In a token account.
 const tokenAccountBytes = 165;
 const unixTimeAt = 32;  // In the clock.
 const finalState = 2n;
+const configAt = 8;  // In every account of the program but the config; what the account is of stands after it.
+const devicesMost = 50;  // An owner's devices that are asked for: each is a question to the node.
+const timeOf = (clock: Account | null | undefined): number => (clock ? Number(numberAt(clock.data, unixTimeAt, 8)) : 0);
 
 export class Desk {
   readonly rpc: Rpc;
@@ -117,7 +122,7 @@ export class Desk {
         rewards: state.number('rewards'),
       },
       unbondingSeconds: Number(config.number('unbonding_seconds')),
-      now: clock ? Number(numberAt(clock.data, unixTimeAt, 8)) : 0,
+      now: timeOf(clock),
       earnings: typeof found === 'string' ? null : found,
       earningsNote: typeof found === 'string' ? found : '',
       proposals: await readProposals(this.rpc, this.network, this.program, config, owner),
@@ -125,17 +130,35 @@ export class Desk {
   }
 
   /** Checks a receipt against the chain; throws a sentence where the text is no receipt. */
-  async checkReceipt(written: string): Promise<ReceiptCheck[]> {
+  async checkReceipt(written: string): Promise<CheckedReceipt> {
     const receipt = parseReceipt(written);
     const config = await this.config();
-    const [account, clock] = await this.rpc.accounts([await this.network.device(fromBase58(receipt.owner), fromBase58(receipt.device)), clockSysvar]);
-    const device = account && account.owner === this.program ? State.read('device', account.data) : null;
-    return checkReceipt(
-      receipt,
-      { genesis: config.key('genesis'), program: this.network.program, coordinator: config.key('coordinator') },
-      device === null ? null : { endsAt: Number(device.number('ends_at')) },
-      clock ? Number(numberAt(clock.data, unixTimeAt, 8)) : 0,
-    );
+    const place = { genesis: config.key('genesis'), program: this.network.program, coordinator: config.key('coordinator') };
+    const digest = await digestOf(receipt, place);
+    const named = await this.network.device(fromBase58(receipt.owner), fromBase58(receipt.device));
+    const [account, record, clock] = await this.rpc.accounts([named, await this.network.receipt(digest), clockSysvar]);
+    const device = this.state('device', account), recorded = this.state('receipt', record);
+    const checks = await checkReceipt(receipt, place, device === null ? null : { endsAt: Number(device.number('ends_at')) }, timeOf(clock));
+    const on = recorded !== null && same(recorded.key('digest'), digest) && same(recorded.key('device'), named);
+    return { checks, digest: hex(digest), recordedAt: on ? Number(recorded.number('recorded_at')) : null };
+  }
+
+  /** What is recorded on the chain of an owner's devices, oldest first, each with whether its device still answers. */
+  async recorded(address: string): Promise<Recorded[]> {
+    const owner = fromBase58(address), config = await this.network.config();
+    const [clock] = await this.rpc.accounts([clockSysvar]);
+    const of = async (kind: string, key: Bytes) =>
+      (await this.rpc.accountsOf(this.program, State.bytesOf(kind), [{ at: configAt, bytes: config }, { at: configAt + 32, bytes: key }])).flatMap((one) => this.state(kind, one) ?? []).filter((one) => same(one.key('config'), config));
+    const devices = (await of('device', owner)).slice(0, devicesMost);
+    const lists = await Promise.all(devices.map(async (device) => {
+      const key = device.key('device');
+      const check = checkDevice(base58(key), { endsAt: Number(device.number('ends_at')) }, timeOf(clock));
+      return (await of('receipt', await this.network.device(owner, key))).map((one) => ({ digest: hex(one.key('digest')), device: base58(key), at: Number(one.number('recorded_at')), check }));
+    }));
+    return lists.flat().sort((a, b) => a.at - b.at || (a.digest < b.digest ? -1 : 1));
+  }
+  private state(kind: string, account: Account | null | undefined): State | null {
+    return account && account.owner === this.program ? State.read(kind, account.data) : null;
   }
 
   private async rentIfMissing(key: Bytes, bytes: number): Promise<number> {

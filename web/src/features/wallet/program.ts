@@ -102,6 +102,9 @@ export class Network {
   async device(owner: Bytes, device: Bytes): Promise<Bytes> {
     return (await this.at(text('device'), await this.config(), owner, device)).key;
   }
+  async receipt(digest: Bytes): Promise<Bytes> {
+    return (await this.at(text('receipt'), await this.config(), digest)).key;
+  }
   async proposal(number: number): Promise<Bytes> {
     return (await this.at(text('proposal'), await this.config(), little(number, 8))).key;
   }

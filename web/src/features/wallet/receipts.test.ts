@@ -3,7 +3,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { base58 } from '../../engine/keptWallet';
-import { checkReceipt, parseReceipt, receiptDigest, rootOfClaims, type Receipt } from './receipts';
+import { checkDevice, checkReceipt, digestOf, parseReceipt, receiptDigest, rootOfClaims, type Receipt } from './receipts';
 
 const filled = (byte: number, size = 32) => new Uint8Array(size).fill(byte);
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex');
@@ -41,6 +41,13 @@ describe('a receipt', () => {
     expect(await refused(await receiptOf(), {}, null)).toEqual(['Device']);
     expect(await refused(await receiptOf(), {}, 1_000)).toEqual(['Device']);
     expect(await refused(await receiptOf(), {}, 1_001)).toEqual([]);
+  });
+  it('has one digest, under which the chain records it', async () => {
+    const receipt = await receiptOf();
+    expect(hex(await digestOf(receipt, place))).toBe(hex(await receiptDigest(place, filled(4), filled(5), await rootOfClaims(claims))));
+    expect(hex(await digestOf(receipt, { ...place, program: filled(9) }))).not.toBe(hex(await digestOf(receipt, place)));
+    expect(checkDevice('D', { endsAt: 10 }, 9)).toEqual({ name: 'Device', ok: true, detail: 'The chain names D as a device of its owner.' });
+    expect(checkDevice('D', { endsAt: 10 }, 10).ok).toBe(false);
   });
   it('is read from a file, and other files are named', async () => {
     const receipt = await receiptOf();

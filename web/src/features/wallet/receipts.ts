@@ -18,6 +18,8 @@ export type SigningPlace = { readonly genesis: Bytes; readonly program: Bytes; r
 /** What the chain says of the device. `endsAt` is 0 while it signs for its owner. */
 export type Delegation = { readonly endsAt: number };
 export type ReceiptCheck = { readonly name: string; readonly ok: boolean; readonly detail: string };
+/** A receipt that is recorded on the chain. */
+export type Recorded = { readonly digest: string; readonly device: string; readonly at: number; readonly check: ReceiptCheck };
 
 export const receiptBytesMax = 256 * 1024;
 const claimsMost = 256;  // Eight levels: more than that cannot be evidence on the chain.
@@ -71,21 +73,26 @@ export async function rootOfClaims(claims: readonly Claim[]): Promise<Bytes> {
 export const receiptDigest = (place: SigningPlace, session: Bytes, worker: Bytes, root: Bytes): Promise<Bytes> =>
   sha256(text('weft-receipt-2'), place.genesis, place.program, place.coordinator, session, worker, root);
 
+export const digestOf = (receipt: Receipt, place: SigningPlace): Promise<Bytes> =>
+  receiptDigest(place, fromHex(receipt.session, 32, 'session'), fromHex(receipt.worker, 32, 'worker'), fromHex(receipt.root, 32, 'root'));
+
+/** Whether the owner's stake answers for the device. */
+export function checkDevice(device: string, delegation: Delegation | null, now: number): ReceiptCheck {
+  const ok = delegation !== null && (delegation.endsAt === 0 || now < delegation.endsAt);
+  const refusal = delegation === null ? 'The chain does not name this device for this owner.' : 'The owner has ended this device, and its stake no longer answers for it.';
+  return { name: 'Device', ok, detail: ok ? `The chain names ${device} as a device of its owner.` : refusal };
+}
+
 /** Every check with what it found, in words. `now` is the chain's clock. */
 export async function checkReceipt(receipt: Receipt, place: SigningPlace, delegation: Delegation | null, now: number): Promise<ReceiptCheck[]> {
   const root = fromHex(receipt.root, 32, 'root');
   const made = same(await rootOfClaims(receipt.claims), root);
-  const digest = await receiptDigest(place, fromHex(receipt.session, 32, 'session'), fromHex(receipt.worker, 32, 'worker'), root);
+  const digest = await digestOf(receipt, place);
   const key = await crypto.subtle.importKey('raw', fromBase58(receipt.device), 'Ed25519', false, ['verify']);
   const signed = await crypto.subtle.verify('Ed25519', key, fromBase58(receipt.signature, 64), digest);
-  const answers = delegation !== null && (delegation.endsAt === 0 || now < delegation.endsAt);
   return [
     { name: 'Claims', ok: made, detail: made ? `Its ${receipt.claims.length} claims make the root that is signed.` : 'Its claims do not make the root that is signed.' },
     { name: 'Signature', ok: signed, detail: signed ? 'The device has signed it for this network and its coordinator.' : 'The device has not signed it for this network and its coordinator.' },
-    {
-      name: 'Device',
-      ok: answers,
-      detail: answers ? `The chain names ${receipt.device} as a device of its owner.` : delegation === null ? 'The chain does not name this device for this owner.' : 'The owner has ended this device, and its stake no longer answers for it.',
-    },
+    checkDevice(receipt.device, delegation, now),
   ];
 }

@@ -38,6 +38,13 @@ export class Rpc {
     if (!Array.isArray(value) || value.length !== keys.length) throw new Error('The node answers with other accounts than it was asked for.');
     return value.map((one) => (one === null ? null : { owner: one.owner, data: fromBase64(one.data[0]) }));
   }
+  /** A program's accounts of a size that have these bytes at these places. */
+  async accountsOf(program: string, size: number, named: readonly { readonly at: number; readonly bytes: Bytes }[]): Promise<Account[]> {
+    const filters = [{ dataSize: size }, ...named.map(({ at, bytes }) => ({ memcmp: { offset: at, bytes: toBase64(bytes), encoding: 'base64' } }))];
+    const rows = await this.ask<{ readonly account: NonNullable<RawAccount> }[]>('getProgramAccounts', [program, { encoding: 'base64', commitment: 'confirmed', filters }]);
+    if (!Array.isArray(rows)) throw new Error('The node answers without a list of accounts.');
+    return rows.map(({ account }) => ({ owner: account.owner, data: fromBase64(account.data[0]) }));
+  }
   async lamports(key: Uint8Array): Promise<number> {
     return (await this.ask<Value<number>>('getBalance', [base58(key)])).value;
   }

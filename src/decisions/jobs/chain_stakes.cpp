@@ -1,0 +1,41 @@
+#include "decisions/jobs/chain_stakes.h"
+
+namespace weft::jobs {
+
+// More than any network's cap, and such that a sum with a balance does not overflow.
+constexpr MicroCredits chain_stake_max = MicroCredits{1} << 60;
+
+Result<> ChainStakes::seen(std::uint64_t slot, std::span<const ChainStake> stakes, Instant now) {
+  if (stakes.size() > rows_max)
+    return fail(ErrorCode::invalid_argument,
+                "A reading of the chain's stakes has {} owners; {} at most are taken.",
+                stakes.size(), rows_max);
+  if (slot < slot_)
+    return fail(
+        ErrorCode::already_exists,
+        "The chain's stakes are known as of slot {}; these are of slot {}, from a node that "
+        "lags behind.",
+        slot_, slot);
+  std::unordered_map<OwnerId, MicroCredits> amounts;
+  for (const ChainStake& stake : stakes) {
+    if (stake.amount < 0 || stake.amount > chain_stake_max)
+      return fail(ErrorCode::invalid_argument, "{} cannot have staked {} micro-credits.",
+                  stake.owner.text(), stake.amount);
+    if (!amounts.emplace(stake.owner, stake.amount).second)
+      return fail(ErrorCode::invalid_argument, "The stake of {} comes twice in one reading.",
+                  stake.owner.text());
+  }
+  if (slot == slot_) return {};
+  amounts_ = std::move(amounts);
+  slot_ = slot;
+  seen_at_ = now;
+  return {};
+}
+
+MicroCredits ChainStakes::of(const OwnerId& owner, Instant now) const {
+  if (now - seen_at_ > counts_for) return 0;
+  const auto found = amounts_.find(owner);
+  return found == amounts_.end() ? 0 : found->second;
+}
+
+}  // namespace weft::jobs

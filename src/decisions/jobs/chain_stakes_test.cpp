@@ -1,0 +1,83 @@
+// Stakes on the chain count as its newest final state has them, once each, and not for long where
+// no newer state is read.
+#include "decisions/jobs/chain_stakes.h"
+
+#include <gtest/gtest.h>
+
+namespace weft::jobs {
+namespace {
+
+using namespace std::chrono_literals;
+
+OwnerId chain_owner(std::uint8_t number) {
+  OwnerId out;
+  out.bytes[0] = number;
+  return out;
+}
+constexpr Instant read_at{1h};
+
+TEST(ChainStakes, AReadingReplacesTheOneBefore) {
+  ChainStakes stakes;
+  ASSERT_TRUE(
+      stakes.seen(10, std::vector<ChainStake>{{chain_owner(1), 50}, {chain_owner(2), 7}}, read_at));
+  EXPECT_EQ(stakes.of(chain_owner(1), read_at), 50);
+  EXPECT_EQ(stakes.of(chain_owner(2), read_at), 7);
+  EXPECT_EQ(stakes.of(chain_owner(3), read_at), 0);
+
+  // One unbonds a part, the other is slashed: it is in the reading no more.
+  ASSERT_TRUE(stakes.seen(11, std::vector<ChainStake>{{chain_owner(1), 20}}, read_at + 1s));
+
+  EXPECT_EQ(stakes.of(chain_owner(1), read_at + 1s), 20);
+  EXPECT_EQ(stakes.of(chain_owner(2), read_at + 1s), 0);
+}
+
+TEST(ChainStakes, AnEarlierSlotBringsNothingBack) {
+  ChainStakes stakes;
+  ASSERT_TRUE(stakes.seen(10, std::vector<ChainStake>{{chain_owner(1), 50}}, read_at));
+  ASSERT_TRUE(stakes.seen(12, {}, read_at + 1s));
+
+  const auto late = stakes.seen(11, std::vector<ChainStake>{{chain_owner(1), 50}}, read_at + 2s);
+
+  ASSERT_FALSE(late);
+  EXPECT_EQ(late.error().code, ErrorCode::already_exists);
+  EXPECT_EQ(stakes.of(chain_owner(1), read_at + 2s), 0);
+}
+
+TEST(ChainStakes, CountNothingWhereTheChainIsNotReadAnyMore) {
+  ChainStakes stakes;
+  ASSERT_TRUE(stakes.seen(10, std::vector<ChainStake>{{chain_owner(1), 50}}, read_at));
+  EXPECT_EQ(stakes.of(chain_owner(1), read_at + ChainStakes::counts_for), 50);
+  EXPECT_EQ(stakes.of(chain_owner(1), read_at + ChainStakes::counts_for + 1s), 0);
+
+  // A node that stands still gives the same slot again and again.
+  ASSERT_TRUE(stakes.seen(10, std::vector<ChainStake>{{chain_owner(1), 50}},
+                          read_at + ChainStakes::counts_for));
+  EXPECT_EQ(stakes.of(chain_owner(1), read_at + ChainStakes::counts_for + 1s), 0);
+
+  ASSERT_TRUE(stakes.seen(11, std::vector<ChainStake>{{chain_owner(1), 50}}, read_at + 1h));
+  EXPECT_EQ(stakes.of(chain_owner(1), read_at + 1h), 50);
+}
+
+TEST(ChainStakes, AReadingThatCannotBeRightChangesNothing) {
+  ChainStakes stakes;
+  ASSERT_TRUE(stakes.seen(10, std::vector<ChainStake>{{chain_owner(1), 50}}, read_at));
+  const auto refused = [&](const std::vector<ChainStake>& rows) {
+    const auto taken = stakes.seen(11, rows, read_at);
+    return !taken && taken.error().code == ErrorCode::invalid_argument &&
+           stakes.of(chain_owner(1), read_at) == 50 && stakes.slot() == 10;
+  };
+
+  EXPECT_TRUE(refused({{chain_owner(1), 50}, {chain_owner(2), 1}, {chain_owner(1), 50}}))
+      << "twice";
+  EXPECT_TRUE(refused({{chain_owner(1), -1}}));
+  EXPECT_TRUE(refused({{chain_owner(1), INT64_MAX}}));
+  std::vector<ChainStake> many(ChainStakes::rows_max + 1);
+  for (std::size_t i = 0; i < many.size(); ++i) {
+    many[i].owner.bytes[0] = static_cast<std::uint8_t>(i);
+    many[i].owner.bytes[1] = static_cast<std::uint8_t>(i >> 8);
+  }
+  EXPECT_TRUE(refused(many));
+}
+
+}  // namespace
+}  // namespace weft::jobs
