@@ -66,6 +66,8 @@ class Connection {
 
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] bool ready() const { return state_ == State::ready; }
+  // The one that has proved its key last; while a connection is being made, none.
+  [[nodiscard]] const PublicKey& coordinator() const { return coordinator_; }
 
   // Dropped while not ready.
   void send(const protocol::WorkerMessage& message);

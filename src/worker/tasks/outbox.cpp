@@ -23,6 +23,12 @@ bool Outbox::remove(const TaskKey& key) {
   return true;
 }
 
+void Outbox::clear() {
+  entries_.clear();
+  unreceipted_.clear();
+  bytes_ = 0;
+}
+
 const protocol::ResultFrame* Outbox::send_next() {
   const auto entry = std::ranges::find(entries_, false, &Entry::sent);
   if (entry == entries_.end()) return nullptr;

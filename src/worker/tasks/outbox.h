@@ -28,6 +28,7 @@ class Outbox {
   void add(protocol::ResultFrame frame);
   // Answered or taken back. False where there is no such result.
   bool remove(const TaskKey& key);
+  void clear();
   // Nothing more may be added before something was sent.
   [[nodiscard]] bool full() const {
     return entries_.size() >= options_.results_max || bytes_ >= options_.bytes_max;

@@ -360,5 +360,73 @@ TEST(Session, MayBeDestroyedWithEverythingUnderWay) {
   EXPECT_LE(world.runner.runs.size(), 3U);
 }
 
+// The coordinator leases task 3 again as the same attempt, with other data.
+protocol::Lease lease_of_three(const Hash& manifest, std::uint32_t first = 3) {
+  return {.manifest = manifest,
+          .wall_ms_max = 1000,
+          .tasks = {{.index = 3, .attempt = 1, .first = first, .count = 1}}};
+}
+
+TEST(Session, SignsOneRootForAnAttemptWhateverIsLeasedAlsoAfterARestart) {
+  RememberedRoots memory;
+  std::uint8_t identity = 1;
+  const auto play = [&](std::uint8_t answer) {
+    World world(memory.options());
+    memory.host = &world.host;
+    world.coordinator.take_key(identity);
+    world.runner.output = answer;
+    world.join();
+    world.coordinator.send(lease_of_three(world.manifest));
+    EXPECT_TRUE(world.host.run_until([&] {
+      return world.seen<event::Verdict>().size() + world.seen<event::TaskFailed>().size() == 1;
+    }));
+    EXPECT_THAT(world.coordinator.complaints, testing::IsEmpty());
+    EXPECT_EQ(world.coordinator.receipts + static_cast<int>(world.seen<event::TaskFailed>().size()),
+              1);
+    EXPECT_EQ(world.session.stats().held, 0U);
+    return world.coordinator.receipts == 1;
+  };
+
+  EXPECT_TRUE(play(1));
+  EXPECT_FALSE(play(2));  // Nothing is handed in, and nothing signed.
+  EXPECT_TRUE(play(1));   // The same again is no contradiction.
+  identity = 2;
+  EXPECT_TRUE(play(2));  // Another coordinator's task.
+}
+
+TEST(Session, PartsOfATaskThatItHasAnsweredAreSigned) {
+  RememberedRoots memory;
+  World world(memory.options());
+  memory.host = &world.host;
+  world.join();
+  for (const std::uint32_t first : {3U, 5U, 6U}) {  // The whole, and two audits.
+    world.coordinator.send(lease_of_three(world.manifest, first));
+    ASSERT_TRUE(world.host.run_until([&] {
+      return world.session.stats().counters.tasks_done == (first == 3 ? 1U : first - 3);
+    }));
+    world.host.run_for(1s);
+  }
+  EXPECT_EQ(world.coordinator.receipts, 3);
+  EXPECT_THAT(world.seen<event::TaskFailed>(), testing::IsEmpty());
+}
+
+TEST(Session, ResultsThatWereAdmittedForAnotherKeyAreNotSignedForThisOne) {
+  RememberedRoots memory;
+  World world(memory.options());
+  memory.host = &world.host;
+  world.coordinator.answer_verdicts = false;
+  world.join();
+  world.coordinator.send(lease_of_three(world.manifest));
+  ASSERT_TRUE(world.host.run_until([&] { return world.coordinator.receipts == 1; }));
+  EXPECT_EQ(world.session.stats().unanswered, 1U);
+
+  world.coordinator.take_key(1);
+  world.host.drop("rotated");
+  world.host.run_for(10s);
+  EXPECT_TRUE(world.coordinator.welcomed());
+  EXPECT_EQ(world.coordinator.receipts, 1);
+  EXPECT_EQ(world.session.stats().unanswered, 0U);
+}
+
 }  // namespace
 }  // namespace weft::worker

@@ -44,6 +44,11 @@ class FakeCoordinator {
   [[nodiscard]] bool done() const { return open_.empty(); }
   [[nodiscard]] bool welcomed() const { return welcomed_; }
 
+  // Another key, as if it had been rotated; the same number is the same key.
+  void take_key(std::uint8_t number) {
+    identity_ = crypto::KeyPair::from_seed(ByteVector(32, number)).value();
+  }
+
   JobId job{};
   std::function<void()> on_traffic = [] {};  // At every message, either way.
   bool answer_verdicts = true;

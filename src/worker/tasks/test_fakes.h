@@ -179,12 +179,14 @@ class FakeRunner final : public TaskRunner {
     });
   }
   [[nodiscard]] std::vector<ByteVector> outputs(manifest::Range range) const {
-    return {ByteVector(std::size_t{4} * range.count, static_cast<std::uint8_t>(range.first)),
+    return {ByteVector(std::size_t{4} * range.count,
+                       output.value_or(static_cast<std::uint8_t>(range.first))),
             ByteVector(large_bytes, static_cast<std::uint8_t>(range.first + 1))};
   }
 
   Duration takes = std::chrono::milliseconds(10);
   std::size_t large_bytes = 0;
+  std::optional<std::uint8_t> output;  // Each byte, whatever the range.
   std::optional<Error> error;
   std::vector<TaskRun> runs;
   int cancels = 0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "worker/tasks/session.h"
+#include "worker/tasks/signed_roots.h"
 #include "worker/tasks/test_coordinator.h"
 
 namespace weft::worker {
@@ -16,14 +17,39 @@ inline const std::string manifest_text =
     R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"x"},"entry":"main","bindings":[{"binding":0,"role":"output","type":"u32","shape":[64],"split_dim":0}],)"
     R"("dispatch":[64],"split":{"tasks":64,"axis":"x"}})";
 
+// What a machine or a tab remembers of what it has signed, for each coordinator; outlives worlds.
+class RememberedRoots final : public SigningMemory {
+ public:
+  void admit(const PublicKey& coordinator, const TaskKey& key, const Hash& root,
+             std::function<void(Result<>)> done) override {
+    SignedRoots& roots = of[coordinator];
+    const SignedRoots::Verdict verdict = roots.look(key, root);
+    if (verdict == SignedRoots::Verdict::fresh) (void)roots.add(key, root);
+    const bool may =
+        verdict == SignedRoots::Verdict::fresh || verdict == SignedRoots::Verdict::same;
+    host->later([may, done = std::move(done)] {
+      done(may ? Result<>() : fail(ErrorCode::already_exists, "signed before"));
+    });
+  }
+  FakeHost* host = nullptr;  // The world's.
+  std::map<PublicKey, SignedRoots> of;
+
+  [[nodiscard]] Session::Options options() {
+    Session::Options out;
+    out.work.signing = this;
+    return out;
+  }
+};
+
 struct World {
+  explicit World(Session::Options given = {}) : options(std::move(given)) {}
   FakeHost host;
   FakeRunner runner{host};
   FakeCoordinator coordinator{host};
   crypto::KeyPair key = crypto::KeyPair::generate().value();
   Hash manifest = host.add_blob({manifest_text.begin(), manifest_text.end()});
   std::vector<Event> events;
-  Session::Options options = {};
+  Session::Options options;
   Session session{host, runner, key, options,
                   [this](const Event& event) { events.push_back(event); }};
 

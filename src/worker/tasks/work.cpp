@@ -22,6 +22,10 @@ TaskKey key_of(const protocol::HeldTask& held) {
   return {.task = held.task, .attempt = held.attempt};
 }
 
+bool is_whole(const manifest::Manifest& manifest, std::uint32_t index, manifest::Range range) {
+  return index < manifest.split.tasks && range == manifest::task_range(manifest, index);
+}
+
 }  // namespace
 
 Work::Work(Host& host, TaskRunner& runner, Connection& connection, const Options& options,
@@ -44,6 +48,12 @@ bool Work::holds(const TaskKey& key) const {
 }
 
 void Work::on_ready(const protocol::Welcome& welcome) {
+  // Results were admitted for the key that the coordinator had; those without a verdict are done
+  // again.
+  if (std::exchange(coordinator_, connection_.coordinator()) != connection_.coordinator()) {
+    outbox_.clear();
+    commitments_.clear();
+  }
   token_ = welcome.blob_token;
   blobs_.set_token(token_);
   counters_.balance = welcome.balance;
@@ -183,8 +193,9 @@ void Work::throttle(double share) {
   if (resting_) end_rest();
 }
 
-void Work::succeed(const TaskKey& key, exec::Output output, const exec::Job& job,
-                   const exec::Traffic& traffic, double resumed) {
+void Work::succeed(const Queued& task, exec::Output output, const exec::Job& job, double resumed) {
+  const TaskKey& key = task.key;
+  const exec::Traffic traffic = exec::traffic(job, task.range);
   ++counters_.tasks_done;
   counters_.gpu_seconds += output.gpu_seconds;
   counters_.wall_seconds += output.wall_seconds;
@@ -195,6 +206,7 @@ void Work::succeed(const TaskKey& key, exec::Output output, const exec::Job& job
                         .bytes = traffic.bytes,
                         .operations = traffic.operations});
   Delivery& delivery = deliveries_[key];
+  delivery.whole = is_whole(job.manifest, key.task.index, task.range);
   protocol::TaskResult& result = delivery.frame.result;
   std::vector<std::vector<Hash>> leaves;
   std::vector<Hash> roots;
@@ -260,7 +272,26 @@ void Work::uploaded(const TaskKey& key, Result<> result) {
   Delivery& delivery = deliveries_.at(key);
   if (!result && !delivery.error) delivery.error = result.error();
   if (--delivery.uploads > 0) return;
-  const Delivery done = std::move(delivery);
+  admit(key);
+}
+
+void Work::admit(const TaskKey& key) {
+  const Delivery& delivery = deliveries_.at(key);
+  if (delivery.error || !delivery.whole || options_.signing == nullptr) return deliver(key);
+  options_.signing->admit(coordinator_, key, delivery.frame.result.root,
+                          alive_.guard([this, key, serial = delivery.serial,
+                                        coordinator = coordinator_](const Result<>& admitted) {
+                            const auto found = deliveries_.find(key);
+                            if (found == deliveries_.end() || found->second.serial != serial)
+                              return;  // Taken back.
+                            if (coordinator != coordinator_) return admit(key);
+                            if (!admitted) found->second.error = admitted.error();
+                            deliver(key);
+                          }));
+}
+
+void Work::deliver(const TaskKey& key) {
+  const Delivery done = std::move(deliveries_.at(key));
   deliveries_.erase(key);
   if (done.error) {
     --counters_.tasks_done;

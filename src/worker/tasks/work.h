@@ -26,6 +26,7 @@
 #include "worker/tasks/job_loader.h"
 #include "worker/tasks/outbox.h"
 #include "worker/tasks/progress.h"
+#include "worker/tasks/signing_memory.h"
 #include "worker/tasks/slices.h"
 
 namespace weft::worker {
@@ -52,6 +53,8 @@ class Work {
     Duration rest_told = std::chrono::milliseconds(
         250);  // A longer rest is worth telling, so that no task waits through it here.
     std::function<void(bool rests)> on_rest{};
+    // What this device has signed; outlives the work. Null: nothing is remembered, in tests alone.
+    SigningMemory* signing = nullptr;
   };
 
   Work(Host& host, TaskRunner& runner, Connection& connection, const Options& options,
@@ -115,6 +118,9 @@ class Work {
     protocol::ResultFrame frame;
     std::size_t uploads = 0;
     std::optional<Error> error;
+    // Its result is of the whole task, so that a second one would be evidence against this device.
+    // Parts (audits, polls) are asked for under the same attempt as other parts of the task.
+    bool whole = true;
   };
 
   // work_residents.cpp
@@ -140,8 +146,7 @@ class Work {
   void forget_proofs();
   void rest(Duration rest);
   void end_rest();
-  void succeed(const TaskKey& key, exec::Output output, const exec::Job& job,
-               const exec::Traffic& traffic, double resumed);
+  void succeed(const Queued& task, exec::Output output, const exec::Job& job, double resumed);
   void fail_task(const TaskKey& key, Error error);
   struct Upload {
     TaskKey key;
@@ -152,6 +157,9 @@ class Work {
   };
   void upload(Upload upload);
   void uploaded(const TaskKey& key, Result<> result);
+  // Once its outputs are there: asks whether its root may be signed, then hands it on.
+  void admit(const TaskKey& key);
+  void deliver(const TaskKey& key);
   [[nodiscard]] bool is_wanted(const Upload& upload) const;
   void send_results();
   void send_receipt();
@@ -176,6 +184,7 @@ class Work {
   std::map<TaskKey, std::vector<std::vector<Hash>>> commitments_;
   std::map<TaskKey, Hash> proofs_;  // Proofs of leases: shown after a reconnect.
   Counters counters_;
+  PublicKey coordinator_;  // The one whose welcome came last.
   std::string token_;
   Duration beat_every_ = std::chrono::seconds(1);
   bool beating_ = false;

@@ -214,13 +214,13 @@ void Work::part_ends(Resident& resident, std::uint32_t parts, Duration took,
       // Out of turn first: what becomes of the output may let others begin.
       const double resumed = progress.resumed();
       const auto job = resident.job;
-      const manifest::Range range = resident.task.range;
+      const Queued task = resident.task;
       exec::Output whole = progress.finish();
       slices_.end(key.task);
       resident.admitted = false;
       resident.progress.reset();
       rest_after(took);
-      succeed(key, std::move(whole), *job, exec::traffic(*job, range), resumed);
+      succeed(task, std::move(whole), *job, resumed);
       return remove(serial);
     }
   }

@@ -16,6 +16,7 @@
 #include "apps/worker/native/cpu_runner.h"
 #include "apps/worker/native/native_host.h"
 #include "apps/worker/native/serving_process.h"
+#include "apps/worker/native/signing_file.h"
 #include "apps/worker/native/tcp_lines.h"
 #include "apps/worker/native/thread_runner.h"
 #include "common/base/log.h"
@@ -35,10 +36,9 @@ constexpr auto stop_max = std::chrono::seconds(10);
 
 double credits(MicroCredits amount) { return static_cast<double>(amount) * 1e-6; }
 
-Result<crypto::KeyPair> wallet_of(const WorkOptions& options) {
-  if (!options.wallet.empty()) return crypto::load_or_create_wallet(options.wallet);
-  WEFT_ASSIGN(const std::filesystem::path path, crypto::default_wallet_path());
-  return crypto::load_or_create_wallet(path);
+Result<std::filesystem::path> wallet_path(const WorkOptions& options) {
+  if (!options.wallet.empty()) return options.wallet;
+  return crypto::default_wallet_path();
 }
 
 // What runs the tasks, and what it says of itself.
@@ -355,7 +355,8 @@ Result<> work(const WorkOptions& options) {
   Ending ending;
   FirstContact contact(options.coordinator,
                        ending);  // Both outlive the client, on whose thread they are told.
-  WEFT_ASSIGN(crypto::KeyPair wallet, wallet_of(options));
+  WEFT_ASSIGN(const std::filesystem::path wallet_file, wallet_path(options));
+  WEFT_ASSIGN(crypto::KeyPair wallet, crypto::load_or_create_wallet(wallet_file));
   WEFT_ASSIGN(const auto client,
               net::Client::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_ASSIGN(Device device, make_device(options, *client));
@@ -363,6 +364,8 @@ Result<> work(const WorkOptions& options) {
   WEFT_ASSIGN(auto models, ModelService::create(options, device.capabilities.copy_gb_per_s));
 
   NativeHost host(*client);
+  SigningFile signing(wallet_file.string() + ".signed",
+                      [&client](std::function<void()> work) { client->post(std::move(work)); });
   Session::Options session_options;
   session_options.connection.capabilities = device.capabilities;
   session_options.connection.slots = options.slots;
@@ -385,6 +388,7 @@ Result<> work(const WorkOptions& options) {
   session_options.work.jobs.bytes_max = memory_bytes;
   session_options.work.blobs.cache_bytes_max =
       std::min(session_options.work.blobs.cache_bytes_max, memory_bytes);
+  session_options.work.signing = &signing;
   session_options.work.wall_max = std::chrono::milliseconds(options.wall_ms_max);
   if (models)
     session_options.on_welcome = [&models](const protocol::Welcome& welcome) {

@@ -119,6 +119,7 @@ void Engine::begin(const Start& start, protocol::Capabilities capabilities) {
     options.work.slice_memory_bytes = options.connection.slice_memory_bytes;
     options.work.memory_bytes = share_memory(start).tasks.bytes_max;
   }
+  options.work.signing = &run_->signing;
   options.work.jobs.bytes_max = share_memory(start).tasks.bytes_max;
   options.work.blobs.cache_bytes_max =
       std::min(std::uint64_t{128} << 20, options.work.jobs.bytes_max);

@@ -15,6 +15,7 @@
 #include "apps/worker/web/web_lines.h"
 #include "apps/worker/web/web_runner.h"
 #include "apps/worker/web/web_serving_host.h"
+#include "apps/worker/web/web_signing.h"
 #include "common/crypto/keys.h"
 #include "worker/inference/serving.h"
 #include "worker/tasks/session.h"
@@ -62,6 +63,7 @@ class Engine {
     std::unique_ptr<WebHost> host;
     std::unique_ptr<WebRunner> runner;
     std::unique_ptr<crypto::BrowserKey> key;
+    WebSigning signing;
     std::unique_ptr<WebLines> lines;
     std::unique_ptr<WebServingHost> serving_host;
     std::unique_ptr<Serving> serving;  // Language models, on a line of its own.

@@ -38,6 +38,10 @@ void weft_blob_get(void* callback, const char* url, std::uint32_t url_size, cons
                    std::uint32_t token_size, double bytes_max);
 void weft_blob_put(void* callback, const char* url, std::uint32_t url_size, const char* token,
                    std::uint32_t token_size, const void* bytes, double size);
+// 56 bytes of coordinator, job, index and attempt, and a root; a FetchCallback, whose data are one
+// byte (signing_web.js).
+void weft_signed_admit(void* callback, const void* key, const void* root,
+                       std::uint32_t entries_max);
 void weft_timer(void* callback, double milliseconds);
 double weft_random_share();
 // One event for the page, as JSON.

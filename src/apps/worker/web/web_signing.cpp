@@ -1,0 +1,49 @@
+#include "apps/worker/web/web_signing.h"
+
+#include <utility>
+
+#include "apps/worker/web/imports.h"
+#include "common/base/bytes.h"
+
+namespace weft::worker::web {
+namespace {
+
+// Highest byte first, so that keys are in the order of tasks.
+void append_number(ByteVector& out, std::uint32_t number) {
+  for (const int shift : {24, 16, 8, 0}) out.push_back(static_cast<std::uint8_t>(number >> shift));
+}
+
+Result<> answer_of(const TaskKey& key, std::string_view code, ByteSpan data) {
+  if (!code.empty())
+    return fail(error_code_from(code),
+                "This browser cannot keep what it has signed, so that it signs nothing: {}. Give "
+                "the page room to store data, and reload it.",
+                as_text(data));
+  if (data.size() == 1 && data[0] == 0) return {};
+  if (data.size() == 1 && data[0] == 2)
+    return fail(ErrorCode::already_exists,
+                "Task {} is too old for this browser to know whether it has signed a result of "
+                "attempt {} before.",
+                key.task.text(), key.attempt);
+  return fail(ErrorCode::already_exists,
+              "This browser has signed another result of attempt {} of task {}.", key.attempt,
+              key.task.text());
+}
+
+}  // namespace
+
+void WebSigning::admit(const PublicKey& coordinator, const TaskKey& key, const Hash& root,
+                       std::function<void(Result<>)> done) {
+  ByteVector name;
+  append(name, coordinator.span());
+  append(name, key.task.job.span());
+  append_number(name, key.task.index);
+  append_number(name, key.attempt);
+  auto* callback =
+      new FetchCallback{[key, done = std::move(done)](std::string_view code, ByteSpan data) {
+        done(answer_of(key, code, data));
+      }};
+  weft_signed_admit(callback, name.data(), root.bytes.data(), entries_max_);
+}
+
+}  // namespace weft::worker::web
