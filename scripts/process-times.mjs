@@ -2,9 +2,9 @@
 // processes that outlive their parent, such as those of a browser that was ended. Without /proc there is nothing to see: 0.
 import fs from 'node:fs';
 
-const ticks = 100; // Of a second, in which Linux counts.
+const ticks = 100; // Linux counts in hundredths of a second.
 
-/** Of every process: parent, when it began, seconds of processors. */
+/** Every process: its parent, when it began, seconds of processors. */
 function processes() {
   const found = new Map();
   let names = [];
