@@ -25,7 +25,7 @@ function readGoogleTest(file) {
   }
 }
 
-// A program that failed is run once more (ctest --repeat), and GoogleTest then writes NAME_1.json beside NAME.json: the last run counts.
+// A program that failed is run once more, and GoogleTest then writes NAME_1.json beside NAME.json: the last run counts.
 function lastRuns(reports) {
   const repeated = reports.filter((name) => reports.includes(name.replace(/\.json$/, '_1.json')));
   for (const name of repeated) console.log(`RUN TWICE: ${path.basename(name, '.json')} (it failed at the first run)`);
@@ -61,8 +61,9 @@ for (const entry of fs.readdirSync(root, { withFileTypes: true })) {
   if (entry.isDirectory()) {
     const reports = fs.readdirSync(file).filter((name) => name.endsWith('.json'));
     for (const name of lastRuns(reports)) readGoogleTest(path.join(file, name));
-    const junit = `${file}-ctest.xml`;
-    if (fs.existsSync(junit)) readCtest(junit, new Set(reports.map((name) => path.basename(name, '.json'))));
+    const reported = new Set(reports.map((name) => path.basename(name, '.json')));
+    if (fs.existsSync(`${file}-ctest.xml`)) readCtest(`${file}-ctest.xml`, reported);
+    if (fs.existsSync(`${file}-ctest`)) for (const one of fs.readdirSync(`${file}-ctest`)) readCtest(path.join(`${file}-ctest`, one), reported);
   } else if (entry.name === 'web.json') readVitest(file);
   else if (entry.name.endsWith('.tap')) readTap(file);
 }

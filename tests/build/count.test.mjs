@@ -15,8 +15,8 @@ const report = (failed) => JSON.stringify({
 
 function count(t, files) {
   const folder = scratch(t);
-  fs.mkdirSync(path.join(folder, 'release'));
-  for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(folder, 'release', name), text);
+  for (const part of ['release', 'release-ctest']) fs.mkdirSync(path.join(folder, part));
+  for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(folder, name.endsWith('.xml') ? 'release-ctest' : 'release', name), text);
   const { status, stdout } = spawnSync(process.execPath, [path.join(root, 'scripts/count-tests.mjs'), folder], { encoding: 'utf8' });
   return { status, stdout };
 }
@@ -41,4 +41,12 @@ test('a program that fails twice fails the run', (t) => {
 
   assert.equal(status, 1);
   assert.match(stdout, /^0 passed, 1 failed, 1 skipped$/m);
+});
+
+test('what ctest says of a program counts where the program gave no report', (t) => {
+  const said = (name, outcome) => `<testsuite><testcase name="${name}" classname="${name}" time="0.1" status="${outcome}"></testcase></testsuite>`;
+  const { status, stdout } = count(t, { 'net_test.json': report(false), 'net_test.xml': said('net_test', 'run'), 'arrows.xml': said('arrows', 'run'), 'crashes.xml': said('crashes', 'fail') });
+
+  assert.equal(status, 1);
+  assert.match(stdout, /^FAILED {2}crashes\n2 passed, 1 failed, 1 skipped$/m);
 });

@@ -1,4 +1,5 @@
-// The chat page as the coordinator serves it, in a real Chromium with a real (tiny) model on the software GPU.
+// The chat page as the coordinator serves it, in a real Chromium with a real (tiny) model: once on the software GPU, which compiles for
+// about twenty seconds for each page, and on the processor where the page is looked at and not the model.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -84,7 +85,7 @@ test('the chat loads when its page is opened, and a file answers: streamed, stop
 
 test('an address on another server is downloaded once, kept and removed; what is not a model is refused in words', async (t) => {
   const { url } = await serve(t);
-  const { page, complaints } = await browse(t);
+  const { page, complaints } = await browse(t, { webgpu: false });
   const models = await serveModels(t);
   models.files.set('text.gguf', Buffer.from('This is not a model.'));
   await page.goto(`${url}/chat`);
@@ -113,7 +114,7 @@ test('an address on another server is downloaded once, kept and removed; what is
 
 test('the chat in light and dark, on a desk and a phone: no accessibility violation, nothing wider than the window; and by keyboard alone', async (t) => {
   const { url } = await serve(t);
-  const { page } = await browse(t, { bypassCSP: true });  // So that the test can inject axe.
+  const { page } = await browse(t, { webgpu: false, bypassCSP: true });  // So that the test can inject axe.
   const everywhere = async (state) => {
     for (const colorScheme of ['light', 'dark']) {
       for (const [name, viewport] of Object.entries(sizes)) {

@@ -14,3 +14,6 @@ export async function violations(page) {
 }
 
 export const sizes = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
+
+/** The dashboard is told what happens in the network. */
+export const live = (page) => page.locator('[data-testid="feed"][data-state="open"]').waitFor();

@@ -1,0 +1,173 @@
+// Runs unit tests and end-to-end tests as one queue, so that tests that wait run beside tests that compute, to the end.
+//
+//   node scripts/run-tests.mjs RESULTS TEST...     a TEST is a file, NAME.test.mjs, or unit:NAME, a program that ctest knows
+//
+// A test takes as many processors as it used on average when it last ran here (its share; unknown: 1 for a unit test, 2/3 for an
+// end-to-end test, which mostly waits), and begins when those are free; the longest first, so that no long one is left for the end.
+// A file with a line "// Runs alone: REASON" shares the machine with no other. A test that fails is run once more, alone, after
+// the others; one that passes only then is named at the end, as an instability to look into.
+//
+// Results: RESULTS/e2e-NAME.tap of a file; RESULTS/release/NAME.json (GoogleTest) and RESULTS/release-ctest/NAME.xml of a program.
+// The output of a file is printed when it ends (at once, if it is the only test), that of a program if it failed; without a
+// terminal a line every 10 s tells what runs. Exit code 1 if a test failed twice.
+//
+// TEST_PROCESSORS    how many processors are shared out (all)
+// TEST_TIMES         a file that keeps what each test took: {"NAME": {"seconds": 12, "share": 0.7}}
+// TEST_UNITS         the folder of ctest (build/release)
+// TEST_UNIT_SECONDS  the longest that a unit test may take (900)
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { ProcessTimes } from './process-times.mjs';
+
+const [results, ...listed] = process.argv.slice(2);
+if (!results || listed.length === 0) {
+  process.stderr.write('run-tests: Expected a folder for the results and the tests.\n');
+  process.exit(2);
+}
+const processors = Number(process.env.TEST_PROCESSORS ?? os.availableParallelism());
+if (!(processors >= 1 && processors <= 1024)) {
+  process.stderr.write(`run-tests: TEST_PROCESSORS is "${process.env.TEST_PROCESSORS}", not a number from 1 to 1024.\n`);
+  process.exit(2);
+}
+const folder = path.resolve(results);
+const units = process.env.TEST_UNITS ?? 'build/release';
+const kept = process.env.TEST_TIMES;
+const times = (() => {
+  try {
+    return JSON.parse(fs.readFileSync(kept, 'utf8'));
+  } catch {
+    return {}; // No run before this one, or none that ended: the order is no more than a matter of speed.
+  }
+})();
+const time = () => new Date().toTimeString().slice(0, 8);
+
+function fileTest(file) {
+  const name = path.basename(file, '.test.mjs');
+  return {
+    key: name,
+    name,
+    share: times[name]?.share ?? 2 / 3,
+    alone: /^\/\/ Runs alone: /m.test(fs.readFileSync(file, 'utf8')),
+    quiet: false,
+    command: [process.execPath, '--test', '--test-timeout=900000', '--test-reporter=spec', '--test-reporter-destination=stdout',
+      '--test-reporter=tap', `--test-reporter-destination=${path.join(folder, `e2e-${name}.tap`)}`, file],
+    environment: process.env,
+  };
+}
+
+function unitTest(name) {
+  const key = `unit:${name}`;
+  return {
+    key,
+    name,
+    share: times[key]?.share ?? 1,
+    alone: false,
+    quiet: true,
+    command: ['ctest', '--test-dir', units, '-R', `^${name}$`, '--timeout', process.env.TEST_UNIT_SECONDS ?? '900', '--output-on-failure',
+      '--no-tests=error', '--output-junit', path.join(folder, 'release-ctest', `${name}.xml`)],
+    environment: { ...process.env, GTEST_OUTPUT: `json:${path.join(folder, 'release')}/` },
+  };
+}
+
+const tests = listed.map((test) => (test.startsWith('unit:') ? unitTest(test.slice(5)) : fileTest(test)));
+if (tests.some(({ quiet }) => quiet)) fs.mkdirSync(path.join(folder, 'release-ctest'), { recursive: true });
+const longest = (a, b) => (times[b.key]?.seconds ?? Infinity) - (times[a.key]?.seconds ?? Infinity) || 0;
+tests.sort(longest);
+
+const running = new Map(); // Test to the time when it began.
+const children = new Set();
+let ended = 0;
+let stopped = false;
+
+const processTimes = new ProcessTimes();
+const sampling = setInterval(() => processTimes.sample(), 500);
+
+// bash says on the third stream how many seconds of processors the test and all that it waited for have used.
+const timed = 'exec 4>&2 2>&3; TIMEFORMAT="%U %S"; time "$@" 2>&4 3>&- 4>&-';
+
+function run(test, streams) {
+  return new Promise((resolve) => {
+    const began = Date.now();
+    running.set(test, began);
+    const output = streams ? 'inherit' : 'pipe';
+    const child = spawn('bash', ['-c', timed, 'bash', ...test.command], { stdio: ['ignore', output, output, 'pipe'], env: test.environment, detached: true });
+    children.add(child);
+    processTimes.begin(child.pid);
+    const said = [];
+    let used = '';
+    if (!streams) for (const pipe of [child.stdout, child.stderr]) pipe.on('data', (bytes) => said.push(bytes));
+    child.stdio[3].on('data', (bytes) => { used += bytes; });
+    child.on('close', (code) => {
+      children.delete(child);
+      running.delete(test);
+      ended += 1;
+      const seconds = (Date.now() - began) / 1000;
+      const [user, system] = used.trim().split('\n').at(-1).split(' ').map(Number);
+      const share = Math.max(user + system, processTimes.end(child.pid)) / seconds;
+      // Beside others a test takes longer, which makes its share smaller than what it wants: the largest counts.
+      if (code === 0 && share >= 0) times[test.key] = { seconds: Math.round(seconds), share: Math.max(times[test.key]?.share ?? 0, Number(share.toFixed(2))) };
+      if (!streams) {
+        const line = `${test.name} (${time()}, ${seconds.toFixed(0)} s, ${share.toFixed(1)} processors)`;
+        if (test.quiet && code === 0) process.stdout.write(`ok ${line}\n`);
+        else process.stdout.write(`\n-- ${line}\n${Buffer.concat(said)}`);
+      }
+      resolve(code === 0);
+    });
+  });
+}
+
+// Runs tests side by side as far as the processors go, or one at a time; the tests that failed.
+function all(some, oneAtATime, streams = false) {
+  return new Promise((resolve) => {
+    const waiting = [...some];
+    const failed = [];
+    const inUse = () => [...running.keys()].reduce((sum, { share }) => sum + share, 0);
+    // A test that would take more than one processor begins when one is free: it would wait for more until the others are done.
+    const room = (test) => running.size < 3 * processors && inUse() + Math.min(test.share, 1) <= processors + 0.25;
+    const fits = (test) => running.size === 0 || (!oneAtATime && room(test));
+    const begin = () => {
+      for (let next = stopped ? -1 : waiting.findIndex(fits); next >= 0; next = waiting.findIndex(fits)) {
+        const [test] = waiting.splice(next, 1);
+        run(test, streams).then((passed) => {
+          if (!passed) failed.push(test);
+          begin();
+        });
+      }
+      if (running.size === 0) resolve(failed);
+    };
+    begin();
+  });
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.on(signal, () => {
+    stopped = true;
+    for (const child of children) process.kill(-child.pid, signal);
+  });
+
+const progress = setInterval(() => {
+  if (process.stdout.isTTY || running.size === 0) return;
+  const now = [...running].map(([test, began]) => `${test.name} (${((Date.now() - began) / 1000).toFixed(0)} s)`);
+  process.stdout.write(`weft test: ${Math.min(ended, tests.length)} of ${tests.length} tests done; running: ${now.join(', ')}\n`);
+}, 10_000);
+
+const single = tests.length === 1;
+const failed = [
+  ...(await all(tests.filter(({ alone }) => !alone), false, single)),
+  ...(await all(tests.filter(({ alone }) => alone), true, single)),
+];
+const unstable = [];
+const broken = [];
+for (const test of failed) {
+  if (stopped) break;
+  process.stdout.write(`\n== ${test.name} failed; run once more (${time()})\n`);
+  ((await run(test, true)) ? unstable : broken).push(test.name);
+}
+clearInterval(progress);
+clearInterval(sampling);
+if (kept) fs.writeFileSync(kept, JSON.stringify(times));
+if (unstable.length > 0) process.stdout.write(`PASSED AT THE SECOND RUN: ${unstable.join(' ')}\n`);
+if (broken.length > 0) process.stdout.write(`FAILED TWICE: ${broken.join(' ')}\n`);
+process.exitCode = stopped ? 130 : broken.length > 0 ? 1 : 0;

@@ -1,0 +1,139 @@
+// How tests are run (scripts/run-tests.mjs): as many at a time as the processors go round, the longest first, some alone, a failure
+// once more, alone; unit tests and files in one queue.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+
+// Runs files with these texts, and unit tests that are these shell commands ($LOG is the log); `log` has a line "+NAME" when a file
+// begins and "-NAME" when it ends. `times`: what the tests took before.
+function runTests(t, files, { times = {}, units = {}, environment = {} } = {}) {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'weft-run-tests-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const log = path.join(folder, 'log');
+  fs.writeFileSync(log, '');
+  const head = (name) => `import fs from 'node:fs'; import test from 'node:test'; import assert from 'node:assert/strict';
+const log = ${JSON.stringify(log)}; const say = (what) => fs.appendFileSync(log, what + '\\n'); const said = () => fs.readFileSync(log, 'utf8').split('\\n');
+const until = async (condition) => { while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20)); };
+say('+${name}'); process.on('exit', () => say('-${name}'));\n`;
+  const paths = Object.entries(files).map(([name, text]) => {
+    const file = path.join(folder, `${name}.test.mjs`);
+    fs.writeFileSync(file, head(name) + text);
+    return file;
+  });
+  // One argument in double brackets is taken as it is written.
+  fs.writeFileSync(path.join(folder, 'CTestTestfile.cmake'), Object.entries(units).map(([name, shell]) => `add_test(${name} sh -c [[${shell}]])\n`).join(''));
+  const kept = path.join(folder, 'times');
+  fs.writeFileSync(kept, JSON.stringify(times));
+  const { NODE_TEST_CONTEXT, ...rest } = process.env; // It is set in a test; node's runner would take it for its own.
+  const run = spawnSync(process.execPath, [path.join(root, 'scripts/run-tests.mjs'), folder, ...Object.keys(units).map((name) => `unit:${name}`), ...paths], {
+    encoding: 'utf8',
+    env: { ...rest, LOG: log, TEST_UNITS: folder, TEST_TIMES: kept, TEST_PROCESSORS: '2', ...environment },
+  });
+  return { code: run.status, text: run.stdout + run.stderr, lines: fs.readFileSync(log, 'utf8').trim().split('\n'), folder, times: JSON.parse(fs.readFileSync(kept, 'utf8')) };
+}
+
+const passes = "test('passes', () => {});\n";
+const fails = "test('fails', () => assert.fail('on purpose'));\n";
+
+const waitsFor = (...names) => `test('meets', { timeout: 60_000 }, () => until(() => ${JSON.stringify(names)}.every((name) => said().includes('+' + name))));\n`;
+const most = (lines) => {
+  let now = 0;
+  return Math.max(...lines.map((line) => (now += line[0] === '+' ? 1 : -1)));
+};
+
+test('three files that have not run before share two processors', (t) => {
+  const waits = waitsFor('a', 'b', 'c'); // None ends unless all three run.
+  const { code, text } = runTests(t, { a: waits, b: waits, c: waits });
+  assert.equal(code, 0, text);
+});
+
+test('tests that mostly wait run beside one that computes, and two that compute fill two processors', (t) => {
+  const waits = waitsFor('a', 'b', 'c', 'd', 'e');
+  const share = (share) => ({ seconds: 10, share });
+  const beside = runTests(t, { a: waits, b: waits, c: waits, d: waits, e: waits }, { times: { a: share(1), b: share(0.2), c: share(0.2), d: share(0.2), e: share(0.2) } });
+  assert.equal(beside.code, 0, beside.text);
+  const slow = "test('takes a moment', () => new Promise((resolve) => setTimeout(resolve, 300)));\n";
+  const full = runTests(t, { a: slow, b: slow, c: slow, d: slow }, { times: { a: share(1), b: share(1), c: share(1), d: share(0.9) } });
+  assert.equal(full.code, 0, full.text);
+  assert.equal(most(full.lines), 2, full.lines.join(' '));
+});
+
+test('a test of more threads than there are processors begins when one is free', (t) => {
+  const waits = waitsFor('wide', 'other');
+  const { code, text } = runTests(t, { wide: waits, other: waits }, { times: { other: { seconds: 9, share: 1 }, wide: { seconds: 8, share: 1.9 } } });
+  assert.equal(code, 0, text);
+});
+
+test('unit tests and files are one queue; a unit test that passes is one line, one that fails is shown and run again', (t) => {
+  const beside = runTests(t, { file: waitsFor('unit') }, { units: { unit: 'echo +unit >>$LOG; until grep -q +file $LOG; do sleep 0.02; done; echo nothing to see' } });
+  assert.equal(beside.code, 0, beside.text);
+  assert.match(beside.text, /^ok unit \(.* processors\)$/m);
+  assert.doesNotMatch(beside.text, /nothing to see/);
+  assert.match(fs.readFileSync(path.join(beside.folder, 'release-ctest/unit.xml'), 'utf8'), /<testcase name="unit"[^>]* status="run"/);
+  const broken = runTests(t, {}, { units: { good: 'true', broken: 'echo +broken >>$LOG; echo it broke; exit 1' } });
+  assert.equal(broken.code, 1);
+  assert.match(broken.text, /it broke/);
+  assert.match(broken.text, /^FAILED TWICE: broken$/m);
+  assert.deepEqual(broken.lines, ['+broken', '+broken']);
+});
+
+test('a file that asks to be alone shares the machine with no other', (t) => {
+  const alone = `// Runs alone: the test says so.\n${passes}`;
+  const { code, lines } = runTests(t, { a: alone, b: passes, c: passes, d: alone });
+  assert.equal(code, 0);
+  for (const name of ['a', 'd']) assert.equal(lines.indexOf(`-${name}`) - lines.indexOf(`+${name}`), 1, lines.join(' '));
+});
+
+test('the test that took longest in the last run begins first, after those that have not run before', (t) => {
+  const before = { short: { seconds: 2, share: 1 }, long: { seconds: 70, share: 1.5 } };
+  const { code, text, lines, times } = runTests(t, { short: passes, long: passes, fresh: passes }, { times: before, environment: { TEST_PROCESSORS: '1' } });
+  assert.equal(code, 0, text);
+  assert.deepEqual(lines.filter((line) => line.startsWith('+')), ['+fresh', '+long', '+short']);
+  assert.deepEqual(Object.keys(times).sort(), ['fresh', 'long', 'short']);
+  assert.ok(times.long.seconds < 70, 'what it took this time');
+  assert.equal(times.long.share, 1.5, 'the largest share');
+  assert.ok(times.fresh.share > 0);
+});
+
+test('what a test and its processes compute is its share', (t) => {
+  const burns = 'sh -c "i=0; while [ \\$i -lt 400000 ]; do i=\\$((i+1)); done"';
+  const { code, text, times } = runTests(t, {}, { units: { burns, sleeps: 'sleep 1' } });
+  assert.equal(code, 0, text);
+  assert.ok(times['unit:burns'].share > 2 * times['unit:sleeps'].share, JSON.stringify(times));
+});
+
+test('what a process computes that outlives its parent is in the share, too', (t) => {
+  const burn = 'while (process.cpuUsage().user < 1.5e6); fs.appendFileSync(process.env.LOG, "-burn\\n")';
+  const orphan = `import { spawn } from 'node:child_process';
+test('passes', () => {
+  spawn('sh', ['-c', ${JSON.stringify(`node -e '${burn}' & sleep 0.6`)}], { detached: true, stdio: 'ignore' }).unref();
+  return until(() => said().includes('-burn'));
+});\n`;
+  const { code, text, times } = runTests(t, { orphan });
+  assert.equal(code, 0, text);
+  assert.ok(times.orphan.share * times.orphan.seconds > 1.2, JSON.stringify(times));
+});
+
+test('a file that passes at its second run is named, and a file that fails twice ends the run with 1', (t) => {
+  const second = "test('the second time', () => assert.ok(said().filter((line) => line === '+once').length > 1));\n";
+  const good = runTests(t, { once: second, other: passes });
+  assert.equal(good.code, 0, good.text);
+  assert.match(good.text, /^PASSED AT THE SECOND RUN: once$/m);
+  assert.match(fs.readFileSync(path.join(good.folder, 'e2e-once.tap'), 'utf8'), /^# pass 1$/m);
+  const bad = runTests(t, { bad: fails, other: passes });
+  assert.equal(bad.code, 1);
+  assert.match(bad.text, /^FAILED TWICE: bad$/m);
+  assert.equal(bad.lines.filter((line) => line === '+bad').length, 2);
+});
+
+test('a number of processors that is not one is refused', (t) => {
+  const { code, text } = runTests(t, { a: passes }, { environment: { TEST_PROCESSORS: 'many' } });
+  assert.equal(code, 2);
+  assert.equal(text, 'run-tests: TEST_PROCESSORS is "many", not a number from 1 to 1024.\n');
+});
