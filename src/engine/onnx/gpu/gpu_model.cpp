@@ -287,6 +287,16 @@ Result<> GpuModel::take_from(Plan& plan, ValueId id, const gpu::Buffer& buffer) 
   return {};
 }
 
+void GpuModel::clear_values() {
+  for (const auto& [key, plan] : plans_) {
+    if (plan->recording) submit(*plan);  // What a run that failed had recorded.
+    gpu::Encoder encoder = device_.create_encoder("onnx clear");
+    for (const gpu::Buffer& slot : plan->slots) encoder.clear(slot, 0, slot.size());
+    if (plan->staging_bytes > 0) encoder.clear(plan->staging, 0, plan->staging_bytes);
+    device_.submit(std::move(encoder));
+  }
+}
+
 void GpuModel::submit(Plan& plan) {
   device_.submit(std::move(plan.encoder));
   plan.recording = false;

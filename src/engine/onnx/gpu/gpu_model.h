@@ -70,6 +70,8 @@ class GpuModel {
   // for an input that says shapes.
   [[nodiscard]] Async<Result<std::vector<Tensor>>> run_on_device(
       std::vector<Tensor> inputs, std::vector<const gpu::Buffer*> buffers, Observe observe = {});
+  // Overwrites what runs left on the device with zeros, before runs for another client.
+  void clear_values();
   // How long a run takes on the device. Nodes that the processor computes count in run_seconds
   // only.
   [[nodiscard]] Async<Result<Measurement>> measure(std::vector<Tensor> inputs);
