@@ -6,22 +6,27 @@
 namespace weft::onnx {
 namespace {
 
-// Which pixels make pixel `i` of `to`, along one side.
-struct Shares {
-  std::int64_t first = 0;
-  std::vector<double> weights;
-};
-std::vector<Shares> shares_of(std::int64_t from, std::int64_t to) {
+std::uint8_t rounded(double value) {
+  return static_cast<std::uint8_t>(std::clamp(std::floor(value + 0.5), 0.0, 255.0));
+}
+
+std::size_t pixel_at(const Picture& picture, std::int64_t x, std::int64_t y) {
+  return static_cast<std::size_t>((y * picture.width + x) * 3);
+}
+
+}  // namespace
+
+std::vector<PixelShares> pixel_shares(std::int64_t from, std::int64_t to) {
   const double step = static_cast<double>(from) / static_cast<double>(to);
   const double reach = std::max(step, 1.0);
-  std::vector<Shares> out;
+  std::vector<PixelShares> out;
   for (std::int64_t i = 0; i < to; ++i) {
     const double centre = (static_cast<double>(i) + 0.5) * step;
     const auto first =
         std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(centre - reach + 0.5)));
     const auto last =
         std::min<std::int64_t>(from, static_cast<std::int64_t>(std::floor(centre + reach + 0.5)));
-    Shares shares{.first = first, .weights = {}};
+    PixelShares shares{.first = first, .weights = {}};
     double sum = 0;
     for (std::int64_t k = first; k < last; ++k) {
       const double distance = std::abs((static_cast<double>(k) - centre + 0.5) / reach);
@@ -34,23 +39,13 @@ std::vector<Shares> shares_of(std::int64_t from, std::int64_t to) {
   return out;
 }
 
-std::uint8_t rounded(double value) {
-  return static_cast<std::uint8_t>(std::clamp(std::floor(value + 0.5), 0.0, 255.0));
-}
-
-std::size_t pixel_at(const Picture& picture, std::int64_t x, std::int64_t y) {
-  return static_cast<std::size_t>((y * picture.width + x) * 3);
-}
-
-}  // namespace
-
 Picture resized(const Picture& picture, std::int64_t width, std::int64_t height) {
   Picture wide{.width = width, .height = picture.height, .pixels = {}};
   wide.pixels.resize(static_cast<std::size_t>(width * picture.height * 3));
-  const auto columns = shares_of(picture.width, width);
+  const auto columns = pixel_shares(picture.width, width);
   for (std::int64_t y = 0; y < picture.height; ++y)
     for (std::int64_t x = 0; x < width; ++x) {
-      const Shares& shares = columns[static_cast<std::size_t>(x)];
+      const PixelShares& shares = columns[static_cast<std::size_t>(x)];
       for (std::size_t c = 0; c < 3; ++c) {
         double sum = 0;
         for (std::size_t k = 0; k < shares.weights.size(); ++k)
@@ -62,9 +57,9 @@ Picture resized(const Picture& picture, std::int64_t width, std::int64_t height)
     }
   Picture out{.width = width, .height = height, .pixels = {}};
   out.pixels.resize(static_cast<std::size_t>(width * height * 3));
-  const auto rows = shares_of(picture.height, height);
+  const auto rows = pixel_shares(picture.height, height);
   for (std::int64_t y = 0; y < height; ++y) {
-    const Shares& shares = rows[static_cast<std::size_t>(y)];
+    const PixelShares& shares = rows[static_cast<std::size_t>(y)];
     for (std::int64_t x = 0; x < width; ++x)
       for (std::size_t c = 0; c < 3; ++c) {
         double sum = 0;
@@ -85,10 +80,12 @@ Result<Fit> fit_from(std::string_view word) {
               word);
 }
 
-FittedPicture fitted(const Picture& picture, std::int64_t width, std::int64_t height, Fit fit) {
-  const auto w = static_cast<double>(picture.width), h = static_cast<double>(picture.height);
+PlacedPart placed_part(std::int64_t picture_width, std::int64_t picture_height, std::int64_t width,
+                       std::int64_t height, Fit fit) {
+  const auto w = static_cast<double>(picture_width), h = static_cast<double>(picture_height);
   if (fit == Fit::stretch)
-    return {.picture = resized(picture, width, height),
+    return {.width = width,
+            .height = height,
             .placement = {.left = 0,
                           .top = 0,
                           .scale_x = static_cast<double>(width) / w,
@@ -99,20 +96,27 @@ FittedPicture fitted(const Picture& picture, std::int64_t width, std::int64_t he
     return std::max<std::int64_t>(
         1, static_cast<std::int64_t>(centred ? std::nearbyint(size * scale) : size * scale));
   };
-  const Picture small = resized(picture, side(w), side(h));
-  const std::int64_t left = centred ? (width - small.width) / 2 : 0;
-  const std::int64_t top = centred ? (height - small.height) / 2 : 0;
+  PlacedPart part{.width = side(w), .height = side(h), .placement = {}};
+  part.left = centred ? (width - part.width) / 2 : 0;
+  part.top = centred ? (height - part.height) / 2 : 0;
+  part.placement = {.left = static_cast<double>(part.left),
+                    .top = static_cast<double>(part.top),
+                    .scale_x = scale,
+                    .scale_y = scale};
+  return part;
+}
+
+FittedPicture fitted(const Picture& picture, std::int64_t width, std::int64_t height, Fit fit) {
+  const PlacedPart part = placed_part(picture.width, picture.height, width, height, fit);
+  const Picture small = resized(picture, part.width, part.height);
   FittedPicture out{.picture = {.width = width, .height = height, .pixels = {}},
-                    .placement = {.left = static_cast<double>(left),
-                                  .top = static_cast<double>(top),
-                                  .scale_x = scale,
-                                  .scale_y = scale}};
-  out.picture.pixels.assign(static_cast<std::size_t>(width * height * 3), 114);
+                    .placement = part.placement};
+  out.picture.pixels.assign(static_cast<std::size_t>(width * height * 3), grey_around);
   for (std::int64_t y = 0; y < small.height; ++y)
     std::copy_n(small.pixels.begin() + static_cast<std::ptrdiff_t>(pixel_at(small, 0, y)),
                 small.width * 3,
                 out.picture.pixels.begin() +
-                    static_cast<std::ptrdiff_t>(pixel_at(out.picture, left, top + y)));
+                    static_cast<std::ptrdiff_t>(pixel_at(out.picture, part.left, part.top + y)));
   return out;
 }
 

@@ -21,6 +21,14 @@ struct Picture {
 // filter as wide as the step).
 [[nodiscard]] Picture resized(const Picture& picture, std::int64_t width, std::int64_t height);
 
+// Which pixels make one pixel of a resized picture, along one side; the weights' sum is 1.
+struct PixelShares {
+  std::int64_t first = 0;
+  std::vector<double> weights;
+};
+// One for each pixel of `to`, as resized() has them.
+[[nodiscard]] std::vector<PixelShares> pixel_shares(std::int64_t from, std::int64_t to);
+
 enum class Fit : std::uint8_t {
   letterbox,  // In proportion, centred on grey (114, 114, 114).
   top_left,   // In proportion, in the corner, on the same grey.
@@ -36,6 +44,19 @@ struct Placement {
   double scale_x = 1;
   double scale_y = 1;
 };
+// The part of the fitted picture that the picture takes; grey is around it.
+struct PlacedPart {
+  std::int64_t left = 0;
+  std::int64_t top = 0;
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  Placement placement;
+};
+// What fitted() does, by numbers.
+[[nodiscard]] PlacedPart placed_part(std::int64_t picture_width, std::int64_t picture_height,
+                                     std::int64_t width, std::int64_t height, Fit fit);
+inline constexpr std::uint8_t grey_around = 114;
+
 struct FittedPicture {
   Picture picture;
   Placement placement;
