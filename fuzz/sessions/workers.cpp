@@ -240,11 +240,25 @@ void Worker::deliver(const Held& held, Conduct conduct) {
   std::string bytes(as_text(*encoded));
   if (wrong(3)) bytes = mutate_bytes(std::move(bytes), random);
   if (wrong(4)) bytes = mutate_frame(std::move(bytes), random);
+  const manifest::Range leased{.first = held.task.first, .count = held.task.count};
+  const bool part = leased != manifest::task_range(*known->manifest, held.task.index);
   proof::Claim claim{.task = id, .attempt = held.task.attempt, .root = frame.result.root};
+  if (part != wrong(3)) {
+    claim.first = held.task.first;
+    claim.count = held.task.count;
+  }
   if (wrong(3)) claim.root.bytes[7] ^= 1;
   protocol::Receipt receipt;
-  receipt.items.push_back({.task = id, .attempt = held.task.attempt, .root = claim.root});
-  auto digest = proof::receipt_digest(challenge_.coordinator, challenge_.nonce,
+  receipt.items.push_back({.task = id,
+                           .attempt = held.task.attempt,
+                           .root = claim.root,
+                           .first = claim.first,
+                           .count = claim.count});
+  auto digest = proof::receipt_digest({.genesis = challenge_.genesis,
+                                       .program = challenge_.program,
+                                       .coordinator = challenge_.coordinator,
+                                       .session = challenge_.nonce,
+                                       .worker = hello_.nonce},
                                       std::vector<proof::Claim>{claim});
   if (wrong(3)) digest.bytes[0] ^= 1;
   receipt.signature = key().sign_now(digest.span());

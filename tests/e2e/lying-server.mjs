@@ -2,50 +2,7 @@
 // with an honest engine behind it.
 import http from 'node:http';
 import net from 'node:net';
-
-/** Text and binary frames, a client's masked, one at a time; `take(head, payload)` gets each. */
-function frames(take) {
-  let held = Buffer.alloc(0);
-  return (data) => {
-    held = Buffer.concat([held, data]);
-    for (;;) {
-      if (held.length < 2) return;
-      let length = held[1] & 0x7f;
-      let at = 2;
-      if (length === 126) {
-        if (held.length < 4) return;
-        length = held.readUInt16BE(2);
-        at = 4;
-      } else if (length === 127) {
-        if (held.length < 10) return;
-        length = Number(held.readBigUInt64BE(2));
-        at = 10;
-      }
-      const masks = (held[1] & 0x80) !== 0 ? 4 : 0;
-      if (held.length < at + masks + length) return;
-      const mask = held.subarray(at, at + masks);
-      const payload = Buffer.from(held.subarray(at + masks, at + masks + length));
-      for (let i = 0; masks > 0 && i < length; ++i) payload[i] ^= mask[i % 4];
-      const head = held[0];
-      held = held.subarray(at + masks + length);
-      take(head, payload);
-    }
-  };
-}
-
-function framed(head, payload, mask) {
-  const length = payload.length < 126 ? Buffer.from([mask | payload.length]) : Buffer.alloc(payload.length < 65536 ? 3 : 9);
-  if (length.length === 3) {
-    length[0] = mask | 126;
-    length.writeUInt16BE(payload.length, 1);
-  } else if (length.length === 9) {
-    length[0] = mask | 127;
-    length.writeBigUInt64BE(BigInt(payload.length), 1);
-  }
-  return Buffer.concat([Buffer.from([head]), length, Buffer.alloc(mask === 0 ? 0 : 4), payload]);
-}
-const masked = (head, payload) => framed(head, payload, 0x80);
-const unmasked = (head, payload) => framed(head, payload, 0);
+import { frames, masked, unmasked } from './sockets.mjs';
 
 /** The end of the HTTP answer that opens a WebSocket, then its frames. */
 function afterHead(onHead, onFrame) {

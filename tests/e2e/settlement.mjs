@@ -90,13 +90,13 @@ export const rowsText = (rows, sorted = true) => {
   return ['owner,index,amount,units', ...lines.map(([, line]) => line), ''].join('\n');
 };
 
-/** The shortest way to a network: its program, its mint and tokens for `people`. */
-export async function found(c, operator, people) {
+/** The shortest way to a network: its program, its mint and tokens for `people`. `more`: what else `weft chain init` is told. */
+export async function found(c, operator, people, more = []) {
   const place = ['--rpc', c.url, '--wallet', c.file('operator.json'), '--json', '--yes'];
   const deployed = await run(['chain', 'deploy', '--elf', path.join(root, 'build/chain/weft.so'), '--program-key', c.file('program.json'), ...place]);
   assert.equal(deployed.code, 0, deployed.stderr);
   const { program } = JSON.parse(deployed.stdout);
-  const made = await run(['chain', 'init', '--program', program, '--mint-key', c.file('mint.json'), '--out', c.network, '--founders-amount', '60000', '--guardian', operator, ...place]);
+  const made = await run(['chain', 'init', '--program', program, '--mint-key', c.file('mint.json'), '--out', c.network, '--founders-amount', '60000', '--guardian', operator, ...place, ...more]);
   assert.equal(made.code, 0, made.stderr);
   const { mint } = JSON.parse(made.stdout);
   for (const one of people) await c.give('operator', one, 1_000 * credit, mint);

@@ -53,6 +53,8 @@ Result<> BlobSweep::name_blobs_of(const JobId& job, const std::function<void(con
     name_outputs(replica.outputs);
     name(replica.receipt);
   }
+  WEFT_ASSIGN(const auto receipts, store_.receipts(job));
+  for (const store::Receipt& receipt : receipts) name(receipt.claims);
   return {};
 }
 

@@ -35,6 +35,7 @@ class SweepTest : public testing::Test {
       add(replica.outputs);
       if (replica.receipt != Hash()) all.push_back(replica.receipt);
     }
+    for (const auto& receipt : network.store().receipts(job).value()) all.push_back(receipt.claims);
     return all;
   }
   bool all_there(const std::vector<Hash>& blobs) {

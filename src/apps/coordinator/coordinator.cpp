@@ -77,17 +77,21 @@ class LiveCoordinator final : public Coordinator {
     pools_.emplace(WorkPools::Settings{.joins_apart = options_.joins_apart});
     if (runner_) verifier_ = make_verifier();
     WEFT_ASSIGN(invite_file_, write_invite(options_.data, identity_, unix_now()));
-    workers_.emplace(
-        WorkerSockets::Parts{.identity = identity_,
-                             .book = book_,
-                             .intake = intake_,
-                             .secret = options_.core.secret,
-                             .loop = loop_,
-                             .work =
-                                 [this](jobs::SessionId id, std::function<void()> work) {
-                                   return pools_->checks().post(id.number(), std::move(work));
-                                 },
-                             .invite_file = invite_file_});
+    workers_.emplace(WorkerSockets::Parts{
+        .identity = identity_,
+        .book = book_,
+        .intake = intake_,
+        .secret = options_.core.secret,
+        .loop = loop_,
+        .work =
+            [this](jobs::SessionId id, std::function<void()> work) {
+              return pools_->checks().post(id.number(), std::move(work));
+            },
+        .invite_file = invite_file_,
+        .genesis = options_.settlement ? options_.settlement->genesis : Hash(),
+        .program = options_.settlement && options_.settlement->genesis != Hash()
+                       ? options_.settlement->program
+                       : PublicKey()});
     effects_.emplace(CoreEffects::Parts{.workers = *workers_,
                                         .models = *models_,
                                         .loop = loop_,
@@ -248,6 +252,7 @@ class LiveCoordinator final : public Coordinator {
     add_ledger_routes(parts);
     add_settlement_routes(parts);
     add_proof_routes(parts);
+    add_evidence_routes(parts);
     add_verdict_routes(parts);
     add_quote_routes(parts);
     add_view_routes(parts);

@@ -212,18 +212,20 @@ TEST_F(CoreTest, EveryResultThatCountsHasItsReceiptStoredHoweverManyWereSent) {
   ASSERT_THAT(worker.leases, SizeIs(1));
   const auto made = jobs::hand_in({}, a, worker.challenge, id, worker.leases[0].tasks[0]);
   worker.say(made.receipt);
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 2000; ++i) {
     protocol::Receipt flood;
     std::vector<proof::Claim> claims;
-    for (std::uint32_t k = 0; k < 4000; ++k) {
+    for (std::uint32_t k = 0; k < proof::receipt_claims_max; ++k) {
       JobId other;
-      other.bytes[0] = static_cast<std::uint8_t>(i + 100);
+      other.bytes[0] = static_cast<std::uint8_t>(i >> 8);
+      other.bytes[1] = static_cast<std::uint8_t>(i);
+      other.bytes[2] = 1;
       const TaskId task{.job = other, .index = k};
       claims.push_back({.task = task, .attempt = 1, .root = {}});
       flood.items.push_back({.task = task, .attempt = 1, .root = {}});
     }
-    flood.signature = a.sign_now(
-        proof::receipt_digest(worker.challenge.coordinator, worker.challenge.nonce, claims).span());
+    flood.signature =
+        a.sign_now(proof::receipt_digest(jobs::place_of(worker.challenge), claims).span());
     worker.say(flood);
   }
   worker.line->on_binary(made.frame);
@@ -236,6 +238,7 @@ TEST_F(CoreTest, EveryResultThatCountsHasItsReceiptStoredHoweverManyWereSent) {
   ASSERT_EQ(receipts->size(), 1U);
   EXPECT_EQ(replicas->front().receipt, receipts->front().digest);
   EXPECT_TRUE(network.blobs().has(receipts->front().digest));
+  EXPECT_TRUE(network.blobs().has(receipts->front().claims));
 }
 
 TEST_F(CoreTest, WhatCameBeforeAFrameThatIsTooLargeIsTaken) {
@@ -308,11 +311,11 @@ INSTANTIATE_TEST_SUITE_P(
         Nonsense{"NoJson", [](TestWorker& worker) { worker.line->on_text("hello"); },
                  "invalid_argument"},
         Nonsense{"UnknownType",
-                 [](TestWorker& worker) { worker.line->on_text(R"({"type":"dance","v":5})"); },
+                 [](TestWorker& worker) { worker.line->on_text(R"({"type":"dance","v":6})"); },
                  "invalid_argument"},
         Nonsense{"UnknownField",
                  [](TestWorker& worker) {
-                   worker.line->on_text(R"({"type":"beat","v":5,"running":0,"more":1})");
+                   worker.line->on_text(R"({"type":"beat","v":6,"running":0,"more":1})");
                  },
                  "invalid_argument"},
         Nonsense{"NoFrame", [](TestWorker& worker) { worker.line->on_binary("x"); },

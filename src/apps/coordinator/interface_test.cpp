@@ -12,6 +12,7 @@
 #include "common/base/format.h"
 #include "common/crypto/wallet.h"
 #include "common/proof/merkle.h"
+#include "common/proof/receipt.h"
 
 namespace weft::coordinator {
 namespace {
@@ -224,14 +225,14 @@ TEST_F(InterfaceTest, ATasksProofCanBeCheckedWithoutBelievingTheCoordinator) {
       EXPECT_TRUE(crypto::verify_now(PublicKey::parse(replica.worker).value(),
                                      Hash::parse(replica.receipt)->span(),
                                      Signature::parse(replica.signature).value()));
-      ByteVector claim;
-      append(claim, JobId::parse(id)->span());
-      append_le(claim, index);
-      append_le(claim, replica.attempt);
-      append(claim, root.span());
-      EXPECT_THAT(statement, HasSubstr(std::string(as_text(claim))));
-      EXPECT_THAT(statement,
-                  testing::StartsWith("weft-receipt-1" + std::string(as_text(coordinator.span()))));
+      const std::string claims = read("/v1/blobs/" + replica.claims).body;
+      const auto receipt = proof::read_receipt(as_bytes(statement), as_bytes(claims));
+      ASSERT_TRUE(receipt) << receipt.error().message;
+      EXPECT_EQ(receipt->place.coordinator, coordinator);
+      EXPECT_THAT(receipt->claims, testing::Contains(proof::Claim{
+                                       .task = {.job = JobId::parse(id).value(), .index = index},
+                                       .attempt = replica.attempt,
+                                       .root = root}));
     }
   }
   EXPECT_EQ(read("/v1/jobs/" + id + "/tasks/5/proof").status, 404);
@@ -489,7 +490,7 @@ TEST_F(InterfaceTest, MalformedAndOversizedFramesAreAnsweredWithOneErrorAndOther
   const std::vector<std::pair<std::function<void(net::Socket&)>, std::string>> rows = {
       {[](net::Socket& socket) { socket.send_text("{"); }, "invalid_argument"},
       {[](net::Socket& socket) { socket.send_text(R"({"type":"hello","v":1})"); }, "unsupported"},
-      {[](net::Socket& socket) { socket.send_text(R"({"type":"hello","v":5})"); },
+      {[](net::Socket& socket) { socket.send_text(R"({"type":"hello","v":6})"); },
        "invalid_argument"},
       {[](net::Socket& socket) { socket.send_text(R"({"type":"beat","v":9,"running":0})"); },
        "unsupported"},

@@ -217,6 +217,7 @@ TEST_F(RoutesTest, AJobsLinkShowsThisJobAndNoOther) {
   const std::string output = proof->outputs.at(0).hash;
   EXPECT_EQ(of(job + "/blobs/" + output).status, 200);
   EXPECT_EQ(of(job + "/blobs/" + proof->replicas.at(0).receipt).status, 200);
+  EXPECT_EQ(of(job + "/blobs/" + proof->replicas.at(0).claims).status, 200);
   EXPECT_EQ(of(job + "/blobs/" + Hash().text()).status, 404);
   EXPECT_EQ(of("/v1/blobs/" + output).status, 401) << "blobs have no owner: a job's route shows it";
 

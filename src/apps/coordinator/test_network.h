@@ -129,6 +129,11 @@ class TestNetwork : public jobs::World {
     start();
   }
 
+  [[nodiscard]] bool is_part(const JobId& job, const protocol::LeasedTask& task) const {
+    const auto manifest = book_->manifest(job);
+    return manifest && manifest::Range{.first = task.first, .count = task.count} !=
+                           manifest::task_range(*manifest, task.index);
+  }
   TestWorker& join(const crypto::KeyPair& key, jobs::Behaviour behaviour = {},
                    protocol::WorkerKind kind = protocol::WorkerKind::native) {
     auto& worker = connect(key, std::move(behaviour));
@@ -540,7 +545,8 @@ inline void TestWorker::deliver(const protocol::Lease& lease, const protocol::Le
                                     .code = "internal",
                                     .message = "It does not want to."});
   }
-  const jobs::Handed made = jobs::hand_in(behaviour, key, challenge, lease.job, task);
+  const bool part = network.is_part(lease.job, task);
+  const jobs::Handed made = jobs::hand_in(behaviour, key, challenge, lease.job, task, part);
   handed[{TaskId{.job = lease.job, .index = task.index}, task.attempt}] = made.bytes;
   if (behaviour.receipt_first) say(made.receipt);
   line->on_binary(made.frame);

@@ -71,6 +71,8 @@ void WorkerSockets::open(std::shared_ptr<net::Peer> peer) {
       .core = [&loop = parts_.loop](Loop::Event event) { return loop.post(std::move(event)); },
       .work = [this, id](std::function<void()> work) { return parts_.work(id, std::move(work)); },
       .invite_file = here ? parts_.invite_file : std::string(),
+      .genesis = parts_.genesis,
+      .program = parts_.program,
       .prefix = prefix});
   sessions_.with([&](auto& sessions) { sessions.emplace(id, std::move(session)); });
 }

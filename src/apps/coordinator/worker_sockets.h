@@ -32,6 +32,8 @@ class WorkerSockets {
     // Runs the work of one session in order, off the network's threads; false if too much waits.
     std::function<bool(jobs::SessionId, std::function<void()>)> work;
     std::string invite_file;  // Told to native workers that come over loopback.
+    Hash genesis{};           // Session::Parts has them.
+    PublicKey program{};
   };
   explicit WorkerSockets(Parts parts) : parts_(std::move(parts)) {}
   WorkerSockets(const WorkerSockets&) = delete;

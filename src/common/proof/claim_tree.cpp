@@ -21,10 +21,14 @@ std::vector<Hash> digests_of(std::span<const Claim> claims) {
 
 Hash claim_digest(const Claim& claim) {
   ByteVector fields;
-  append(fields, as_bytes(std::string_view("weft-claim-2")));
+  append(fields, as_bytes(std::string_view(claim.whole() ? "weft-claim-2" : "weft-part-2")));
   append(fields, claim.task.job.span());
   append_le(fields, claim.task.index);
   append_le(fields, claim.attempt);
+  if (!claim.whole()) {
+    append_le(fields, claim.first);
+    append_le(fields, claim.count);
+  }
   append(fields, claim.root.span());
   return crypto::sha256(fields);
 }

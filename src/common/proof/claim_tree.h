@@ -1,5 +1,5 @@
 // A session's claims as the leaves of a Merkle tree, so that one of them can be shown with a few
-// hashes and without the others. A device signs the root (solana::receipt_digest), and the on-chain
+// hashes and without the others. A device signs the root (receipt.h), and the on-chain
 // program reads the same bytes (chain/program/receipts.h).
 #pragma once
 
@@ -22,7 +22,9 @@ struct ClaimPath {
   std::uint64_t sides = 0;       // A bit for each sibling: 1 where the path's node is on the right.
 };
 
-// SHA-256("weft-claim-2" || job id || u32 index || u32 attempt || root), little-endian.
+// SHA-256("weft-claim-2" || job id || u32 index || u32 attempt || root), little-endian. A claim of
+// a part has another word, so that the on-chain program does not read it, and its range:
+// SHA-256("weft-part-2" || job id || u32 index || u32 attempt || u32 first || u32 count || root).
 [[nodiscard]] Hash claim_digest(const Claim& claim);
 // The tree of merkle.h over the claims' digests, in their order.
 [[nodiscard]] Hash root_of_claims(std::span<const Claim> claims);

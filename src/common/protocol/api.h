@@ -188,13 +188,16 @@ struct Tasks {
 // GET /v1/jobs/ID/tasks/INDEX/proof: everything to check one task with, without believing the
 // coordinator: `root` is the tree over the roots of the outputs' bytes, `path` leads from it to the
 // job's root, and each receipt's digest is the SHA-256 of what its worker signed: GET
-// /v1/blobs/{receipt} has those bytes, with (task, attempt, root) among their claims.
+// /v1/blobs/{receipt} has those bytes, which end with the root of claims; GET /v1/blobs/{claims}
+// has these, with (task, attempt, root) among them. Receipts of the first format, which had their
+// claims in what was signed, name none.
 struct ProofReplica {
   std::string worker;
   std::uint32_t attempt = 0;
   std::string root;
   bool agreed = false;    // Paid for this task.
   std::string receipt;    // The digest that is signed.
+  std::string claims;     // The blob of its claims; empty: the first format.
   std::string signature;  // The worker's signature.
   double gpu_seconds = 0;
   double wall_seconds = 0;

@@ -26,11 +26,13 @@ ByteVector hello_digest(const PublicKey& coordinator, const Hash& nonce, const P
 
 ByteVector challenge_digest(const ChallengeProof& proof) {
   crypto::Sha256 digest;
-  digest.update(as_bytes(std::string_view("weft-challenge-1")))
+  digest.update(as_bytes(std::string_view("weft-challenge-2")))
       .update(proof.coordinator.span())
       .update(proof.worker_nonce.span())
       .update(proof.worker.span())
       .update(proof.nonce.span())
+      .update(proof.genesis.span())
+      .update(proof.program.span())
       .update(as_bytes(proof.host));
   return digest_of(digest);
 }

@@ -14,16 +14,18 @@ namespace weft::protocol {
 // || worker).
 [[nodiscard]] ByteVector hello_digest(const PublicKey& coordinator, const Hash& nonce,
                                       const PublicKey& worker);
-// What the coordinator signs to show that it holds its key: SHA-256("weft-challenge-1" ||
-// coordinator
-// || the worker's nonce || worker || nonce || host). `host` is what the worker's connection asked
-// for, as canonical_host() writes it: a coordinator answers for its own names only, so that a relay
-// under another name cannot pass the signature on as its own.
+// What the coordinator signs to show that it holds its key: SHA-256("weft-challenge-2" ||
+// coordinator || the worker's nonce || worker || nonce || genesis || program || host). Genesis and
+// program are those of Challenge: a relay cannot make a worker sign for another chain. `host` is
+// what the worker's connection asked for, as canonical_host() writes it: a coordinator answers for
+// its own names only, so that a relay under another name cannot pass the signature on as its own.
 struct ChallengeProof {
   PublicKey coordinator;
   Hash worker_nonce;
   PublicKey worker;
   Hash nonce;
+  Hash genesis{};
+  PublicKey program{};
   std::string_view host;
 };
 [[nodiscard]] ByteVector challenge_digest(const ChallengeProof& proof);

@@ -50,8 +50,12 @@ struct Shape<Challenge> {
   static constexpr std::string_view type = "challenge";
   static constexpr std::string_view name = "Challenge";
   static constexpr std::tuple fields{
-      field("version", &Challenge::version), field("nonce", &Challenge::nonce),
-      field("coordinator", &Challenge::coordinator), field("signature", &Challenge::signature),
+      field("version", &Challenge::version),
+      field("nonce", &Challenge::nonce),
+      field("coordinator", &Challenge::coordinator),
+      field("signature", &Challenge::signature),
+      field("genesis", &Challenge::genesis, {.optional = true}),
+      field("program", &Challenge::program, {.optional = true}),
       field("invite_file", &Challenge::invite_file, {.bytes_max = 4096, .optional = true})};
 };
 template <>
@@ -136,15 +140,16 @@ struct Shape<TaskResult> {
 template <>
 struct Shape<ReceiptItem> {
   static constexpr std::string_view name = "ReceiptItem";
-  static constexpr std::tuple fields{field("task", &ReceiptItem::task),
-                                     field("attempt", &ReceiptItem::attempt),
-                                     field("root", &ReceiptItem::root)};
+  static constexpr std::tuple fields{
+      field("task", &ReceiptItem::task), field("attempt", &ReceiptItem::attempt),
+      field("root", &ReceiptItem::root), field("first", &ReceiptItem::first, {.optional = true}),
+      field("count", &ReceiptItem::count, {.optional = true})};
 };
 template <>
 struct Shape<Receipt> {
   static constexpr std::string_view type = "receipt";
   static constexpr std::string_view name = "Receipt";
-  static constexpr std::tuple fields{field("items", &Receipt::items, task_list),
+  static constexpr std::tuple fields{field("items", &Receipt::items, {.count_max = 8}),
                                      field("signature", &Receipt::signature)};
 };
 template <>

@@ -12,7 +12,7 @@
 
 namespace weft::protocol {
 
-inline constexpr std::uint32_t version = 5;
+inline constexpr std::uint32_t version = 6;
 inline constexpr std::size_t frame_bytes_max = std::size_t{1} << 20;
 
 // A million credits for a compute unit.
@@ -38,6 +38,10 @@ struct Challenge {
   Hash nonce{};  // 32 random bytes: also the session's nonce in receipts.
   PublicKey coordinator{};
   Signature signature{};  // Signs challenge_digest(): it holds this key and has this name.
+  // The chain on which receipts of this coordinator count, for what is signed (proof/receipt.h);
+  // zeros where it settles on none.
+  Hash genesis{};
+  PublicKey program{};
   // On loopback, to native workers: where the operator's own processes find an invitation.
   std::string invite_file{};
 };

@@ -33,10 +33,12 @@ struct ReceiptItem {
   TaskId task{};
   std::uint32_t attempt = 0;
   Hash root{};
+  std::uint32_t first = 0;  // The part of the task that was leased; `count` 0: the whole.
+  std::uint32_t count = 0;
 };
 struct Receipt {
-  std::vector<ReceiptItem> items{};
-  Signature signature{};  // Signs proof::receipt_digest().
+  std::vector<ReceiptItem> items{};  // At most proof::receipt_claims_max.
+  Signature signature{};             // Signs proof::receipt_digest().
 };
 struct TaskFailed {
   TaskId task{};

@@ -51,6 +51,7 @@ void each_field(A& batch, B& other, Use use) {
   use(batch.rechecks, other.rechecks);
   use(batch.corrections, other.corrections);
   use(batch.checks, other.checks);
+  use(batch.evidence, other.evidence);
   use(batch.checks_kept_since, other.checks_kept_since);
 }
 

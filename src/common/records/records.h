@@ -133,8 +133,33 @@ struct Receipt {
   Hash session_nonce;
   Signature signature;
   UnixMillis arrived = 0;
+  // The blob with the claims whose root is signed. Zeros: a receipt of the first format, whose
+  // statement has them.
+  Hash claims{};
   friend bool operator==(const Receipt&, const Receipt&) = default;
 };
+
+// Two receipts of one device that contradict each other: it has signed two results of one task and
+// attempt. With all that shows it, whatever becomes of the task, its blobs and its other receipts.
+struct Evidence {
+  struct Signed {
+    Hash root;             // The result.
+    ByteVector statement;  // proof::receipt_statement(), and what its root covers.
+    ByteVector claims;
+    Signature signature;
+    friend bool operator==(const Signed&, const Signed&) = default;
+  };
+  PublicKey worker;
+  PublicKey owner;  // When it came.
+  TaskId task;
+  std::uint32_t attempt = 0;
+  UnixMillis time = 0;
+  Signed first, second;
+  friend bool operator==(const Evidence&, const Evidence&) = default;
+};
+// What is kept: the first of a worker (one is enough for all of a stake), and the first of all.
+inline constexpr std::size_t evidence_of_worker_max = 4;
+inline constexpr std::size_t evidence_max = 65536;
 
 struct Transaction {
   ledger::Transaction transaction;
@@ -320,6 +345,7 @@ struct Batch {
   std::vector<Changed<Recheck>> rechecks;
   std::vector<Correction> corrections;  // Put in place of the task's.
   std::vector<Check> checks;
+  std::vector<Evidence> evidence;             // One for an attempt; over the bounds it is left out.
   std::vector<UnixMillis> checks_kept_since;  // Some that are older are forgotten.
   // Clients whose ended jobs lose what tells of their content: name, manifest, reason and outputs.
   // What was moved and proven stays. Their nonces and each job's other rows are not changed. After

@@ -15,7 +15,10 @@
 
 namespace weft::jobs {
 
-// A worker that holds one has had no other lease on the task, so that this attempt is its first.
+// A worker may be leased several parts of one task under this attempt. Its claims of parts are
+// signed by another word than those of whole tasks (proof/claim_tree.h), so that they never
+// contradict each other. A whole task (a trap, an audit of what cannot be cut) that the worker has
+// answered before under this attempt it answers the same, or fails.
 inline constexpr std::uint32_t extra_attempt = 1;
 // So many workers are asked before an audit is given up for a second replica.
 inline constexpr std::size_t auditors_max = 3;

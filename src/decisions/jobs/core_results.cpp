@@ -46,6 +46,7 @@ void Core::receipt(CoveringReceipt receipt, Moment now) {
   const PublicKey key = worker->hello.key;
   state.scheduler.heard(key, now.at);
   receipt.receipt.arrived = now.unix;
+  state.note_signed(key, receipt, now);
   std::vector<trust::Claim> claims;
   std::vector<Coverings::Attempt> attempts;
   for (const auto& item : receipt.items) {
@@ -57,8 +58,11 @@ void Core::receipt(CoveringReceipt receipt, Moment now) {
     attempts.emplace_back(item.task, item.attempt);
   }
   // What its receipt is forgotten of counts with a new one.
-  for (const auto& [task, attempt] : worker->coverings.add(
-           {.receipt = receipt.receipt, .statement = std::move(receipt.statement)}, attempts))
+  for (const auto& [task, attempt] :
+       worker->coverings.add({.receipt = receipt.receipt,
+                              .statement = std::move(receipt.statement),
+                              .claims = std::move(receipt.claims)},
+                             attempts))
     state.trust.forget_claim(key, task, attempt);
   for (const auto& item : receipt.items) state.extra_claim(key, item, now);
   state.act(state.trust.add_receipt(key, claims, now.unix), now);
@@ -191,6 +195,7 @@ void Core::State::count(const trust::Counted& counted, Moment now) {
 // With what was signed, so that others can check it later without the coordinator.
 void Core::State::store_receipt(Covering& covering) {
   parts.world.keep(std::exchange(covering.statement, {}));
+  parts.world.keep(std::exchange(covering.claims, {}));
   batch.receipts.push_back(covering.receipt);
 }
 

@@ -18,6 +18,7 @@
 #include "decisions/jobs/coverings.h"
 #include "decisions/jobs/held_pay.h"
 #include "decisions/jobs/rechecks.h"
+#include "decisions/jobs/signed_claims.h"
 #include "decisions/jobs/used_quotes.h"
 #include "decisions/ledger/answer_pay.h"
 #include "decisions/ledger/ledger.h"
@@ -146,6 +147,7 @@ struct Core::State final : dashboard::WatchSource {
   ledger::Ledger ledger;
   ledger::Owners owners;
   Audits audits;
+  SignedClaims signed_claims;
   billing::Answers answers;
   std::vector<JobId>
       complete;              // All their tasks are accepted, by rulings that are being carried out.
@@ -251,6 +253,8 @@ struct Core::State final : dashboard::WatchSource {
                std::optional<MicroCredits> paid, std::string reason);
   void store_reputation(const PublicKey& worker);
   void store_receipt(Covering& covering);
+  // core_signed.cpp
+  void note_signed(const PublicKey& worker, const CoveringReceipt& receipt, Moment now);
 
   // core_compare.cpp
   // Whether the result is being compared first: compared() hands it to trust then.

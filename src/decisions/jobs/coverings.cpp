@@ -7,7 +7,7 @@ std::vector<Coverings::Attempt> Coverings::add(Covering covering,
   std::vector<Attempt> dropped;
   if (attempts.empty()) return dropped;
   const auto kept = std::make_shared<Kept>();
-  kept->bytes = covering.statement.size();
+  kept->bytes = covering.statement.size() + covering.claims.size();
   kept->covering = std::make_shared<Covering>(std::move(covering));
   bytes_ += kept->bytes;
   for (const Attempt& attempt : attempts) {

@@ -21,7 +21,9 @@ namespace weft::jobs {
 // A receipt, stored when the first of its results counts.
 struct Covering {
   store::Receipt receipt;
-  ByteVector statement;  // Kept as a blob, which then has the digest's name. Until it is stored.
+  // Kept as blobs, by the names digest and claims of the receipt. Until they are stored.
+  ByteVector statement;
+  ByteVector claims;
   bool stored = false;
 };
 
@@ -43,7 +45,7 @@ class Coverings {
  private:
   struct Kept {
     std::shared_ptr<Covering> covering;
-    std::size_t bytes = 0;     // Length of the statement, when it came.
+    std::size_t bytes = 0;     // Length of what is kept, when it came.
     std::size_t attempts = 0;  // That it covers still.
   };
   struct Row {

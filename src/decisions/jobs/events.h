@@ -136,8 +136,10 @@ struct Comparison {
 struct CoveringReceipt {
   SessionId session{};
   store::Receipt receipt;
-  std::vector<protocol::ReceiptItem> items;
+  std::vector<protocol::ReceiptItem> items;  // What the worker holds leases of, as it was leased.
+  std::vector<protocol::ReceiptItem> unleased;  // What else it signs: that covers nothing.
   ByteVector statement;  // What was signed is the SHA-256 of this, the receipt's digest.
+  ByteVector claims;     // Those of all items; the blob Receipt::claims.
 };
 
 // What the coordinator's verifier found.

@@ -94,8 +94,12 @@ class CoreAlone : public World {
                        .wall_seconds = 0.001};
     const Hash root = delivery.result.root;
     core_->deliver(delivery, now);
-    CoveringReceipt receipt{
-        .session = SessionId(number), .receipt = {}, .items = {}, .statement = {}};
+    CoveringReceipt receipt{.session = SessionId(number),
+                            .receipt = {},
+                            .items = {},
+                            .unleased = {},
+                            .statement = {},
+                            .claims = {}};
     receipt.items.push_back({.task = id, .attempt = task.attempt, .root = root});
     receipt.statement = {number, static_cast<std::uint8_t>(task.index)};
     receipt.receipt.digest = crypto::sha256(receipt.statement);

@@ -58,9 +58,18 @@ struct Handed {
   ByteVector bytes;
   protocol::Receipt receipt;
 };
+// What the receipts of a session are signed for. (These workers say hello with a nonce of zeros.)
+inline proof::ReceiptPlace place_of(const protocol::Challenge& challenge) {
+  return {.genesis = challenge.genesis,
+          .program = challenge.program,
+          .coordinator = challenge.coordinator,
+          .session = challenge.nonce,
+          .worker = {}};
+}
+// `part`: the lease is of a part of the task.
 inline Handed hand_in(const Behaviour& behaviour, const crypto::KeyPair& key,
                       const protocol::Challenge& challenge, const JobId& job,
-                      const protocol::LeasedTask& task) {
+                      const protocol::LeasedTask& task, bool part = false) {
   const TaskId id{.job = job, .index = task.index};
   ByteVector bytes;
   if (behaviour.compute) {
@@ -91,9 +100,17 @@ inline Handed hand_in(const Behaviour& behaviour, const crypto::KeyPair& key,
   Handed handed{.frame = std::string(as_text(protocol::encode_frame(frame).value())),
                 .bytes = bytes,
                 .receipt = {}};
-  const proof::Claim claim{.task = id, .attempt = task.attempt, .root = frame.result.root};
-  handed.receipt.items.push_back({.task = id, .attempt = task.attempt, .root = claim.root});
-  auto digest = proof::receipt_digest(challenge.coordinator, challenge.nonce, std::vector{claim});
+  const proof::Claim claim{.task = id,
+                           .attempt = task.attempt,
+                           .root = frame.result.root,
+                           .first = part ? task.first : 0,
+                           .count = part ? task.count : 0};
+  handed.receipt.items.push_back({.task = id,
+                                  .attempt = task.attempt,
+                                  .root = claim.root,
+                                  .first = claim.first,
+                                  .count = claim.count});
+  auto digest = proof::receipt_digest(place_of(challenge), std::vector{claim});
   if (behaviour.bad_signature) digest.bytes[0] ^= 1;
   handed.receipt.signature = key.sign_now(digest.span());
   return handed;

@@ -48,6 +48,7 @@ class ForwardingStore : public Store {
   Result<std::vector<Check>> checks(const JobId& id, std::uint32_t count) override {
     return inner_->checks(id, count);
   }
+  Result<std::vector<Evidence>> evidence() override { return inner_->evidence(); }
   Result<std::vector<Check>> checks(const PublicKey& worker, std::uint32_t count) override {
     return inner_->checks(worker, count);
   }

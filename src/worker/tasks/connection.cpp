@@ -36,7 +36,7 @@ void Connection::open() {
   ++epoch_;
   state_ = State::connecting;
   challenged_ = false;
-  coordinator_ = {};  // Until it has proved its key.
+  place_ = {};  // Until it has proved its key.
   handlers_.connecting();
   host_.connect(
       {.open = while_this_socket([this] { say_hello(); }),
@@ -81,8 +81,12 @@ void Connection::send_receipt(std::vector<protocol::ReceiptItem> items,
                               std::function<void()> sent) {
   std::vector<proof::Claim> claims;
   for (const auto& item : items)
-    claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
-  const Hash digest = proof::receipt_digest(coordinator_, nonce_, claims);
+    claims.push_back({.task = item.task,
+                      .attempt = item.attempt,
+                      .root = item.root,
+                      .first = item.first,
+                      .count = item.count});
+  const Hash digest = proof::receipt_digest(place_, claims);
   start<Result<Signature>>(
       signer_.sign({digest.bytes.begin(), digest.bytes.end()}),
       alive_.guard([this, epoch = epoch_, items = std::move(items),
@@ -102,11 +106,11 @@ void Connection::set_slots(std::uint32_t slots) {
 
 void Connection::say_hello() {
   state_ = State::joining;
-  crypto::random_bytes(own_nonce_.bytes);
+  crypto::random_bytes(place_.worker.bytes);
   host_.send_text(protocol::encode(
       protocol::WorkerMessage(protocol::Hello{.versions = protocol::version_list(),
                                               .key = signer_.public_key(),
-                                              .nonce = own_nonce_,
+                                              .nonce = place_.worker,
                                               .kind = options_.kind,
                                               .software = options_.software,
                                               .slots = options_.slots,
@@ -145,9 +149,11 @@ void Connection::on_challenge(const protocol::Challenge& challenge) {
     return other_version(challenge.version, protocol::version);
   challenged_ = true;
   const protocol::ChallengeProof proof{.coordinator = challenge.coordinator,
-                                       .worker_nonce = own_nonce_,
+                                       .worker_nonce = place_.worker,
                                        .worker = signer_.public_key(),
                                        .nonce = challenge.nonce,
+                                       .genesis = challenge.genesis,
+                                       .program = challenge.program,
                                        .host = options_.host};
   start<Result<bool>>(
       crypto::verify(challenge.coordinator, protocol::challenge_digest(proof), challenge.signature),
@@ -169,10 +175,14 @@ void Connection::on_challenge(const protocol::Challenge& challenge) {
 }
 
 void Connection::prove(const protocol::Challenge& challenge) {
-  coordinator_ = challenge.coordinator;
-  nonce_ = challenge.nonce;
+  place_ = {.genesis = challenge.genesis,
+            .program = challenge.program,
+            .coordinator = challenge.coordinator,
+            .session = challenge.nonce,
+            .worker = place_.worker};
   start<Result<Signature>>(
-      signer_.sign(protocol::hello_digest(coordinator_, nonce_, signer_.public_key())),
+      signer_.sign(
+          protocol::hello_digest(place_.coordinator, place_.session, signer_.public_key())),
       while_this_socket([this, invite = options_.invite ? options_.invite(challenge)
                                                         : ""](Result<Signature> signature) {
         if (!signature) return refuse(signature.error());
@@ -182,7 +192,7 @@ void Connection::prove(const protocol::Challenge& challenge) {
 }
 
 void Connection::on_welcome(const protocol::Welcome& welcome) {
-  if (state_ != State::joining || coordinator_ == PublicKey())
+  if (state_ != State::joining || place_.coordinator == PublicKey())
     return nonsense({ErrorCode::invalid_argument, "The coordinator sends a welcome out of turn."});
   state_ = State::ready;
   if (!spoke_nonsense_) failures_ = 0;

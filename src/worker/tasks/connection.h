@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/crypto/keys.h"
+#include "common/proof/receipt.h"
 #include "common/protocol/messages_fwd.h"
 #include "common/protocol/result_frame.h"
 #include "worker/tasks/alive.h"
@@ -67,7 +68,7 @@ class Connection {
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] bool ready() const { return state_ == State::ready; }
   // The one that has proved its key last; while a connection is being made, none.
-  [[nodiscard]] const PublicKey& coordinator() const { return coordinator_; }
+  [[nodiscard]] const PublicKey& coordinator() const { return place_.coordinator; }
 
   // Dropped while not ready.
   void send(const protocol::WorkerMessage& message);
@@ -102,9 +103,7 @@ class Connection {
   bool challenged_ = false;
   bool spoke_nonsense_ = false;  // Until it sends something of use.
   int failures_ = 0;             // In a row.
-  PublicKey coordinator_;
-  Hash own_nonce_;  // This socket's.
-  Hash nonce_;
+  proof::ReceiptPlace place_;    // What this socket's receipts are signed for.
   Alive alive_;
 };
 

@@ -5,10 +5,10 @@
 
 namespace weft::worker {
 
-void Outbox::add(protocol::ResultFrame frame) {
+void Outbox::add(protocol::ResultFrame frame, manifest::Range part) {
   const TaskKey key{.task = frame.result.task, .attempt = frame.result.attempt};
   bytes_ += frame.payload.size();
-  entries_.push_back({.key = key, .frame = std::move(frame), .sent = false});
+  entries_.push_back({.key = key, .frame = std::move(frame), .part = part, .sent = false});
   forget_oldest_sent();
 }
 
@@ -34,7 +34,11 @@ const protocol::ResultFrame* Outbox::send_next() {
   if (entry == entries_.end()) return nullptr;
   entry->sent = true;
   const protocol::TaskResult& result = entry->frame.result;
-  unreceipted_.push_back({.task = result.task, .attempt = result.attempt, .root = result.root});
+  unreceipted_.push_back({.task = result.task,
+                          .attempt = result.attempt,
+                          .root = result.root,
+                          .first = entry->part.first,
+                          .count = entry->part.count});
   return &entry->frame;
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "common/manifest/split.h"
 #include "common/protocol/result_frame.h"
 #include "worker/tasks/events.h"
 
@@ -25,7 +26,8 @@ class Outbox {
 
   explicit Outbox(Options options) : options_(options) {}
 
-  void add(protocol::ResultFrame frame);
+  // `part`: of the task that it is about; empty: the whole.
+  void add(protocol::ResultFrame frame, manifest::Range part);
   // Answered or taken back. False where there is no such result.
   bool remove(const TaskKey& key);
   void clear();
@@ -52,6 +54,7 @@ class Outbox {
   struct Entry {
     TaskKey key;
     protocol::ResultFrame frame;
+    manifest::Range part;
     bool sent = false;
   };
   void forget_oldest_sent();

@@ -136,6 +136,18 @@ TEST(SessionConnection, ProvesItsKeyToNoCoordinatorThatHasNotProvedItsOwn) {
   }
 }
 
+// A relay that names another chain than the coordinator that it passes on.
+TEST(Connection, SignsForTheChainThatTheCoordinatorHasSignedFor) {
+  for (const bool changed : {false, true}) {
+    World world;
+    if (changed) world.coordinator.signs_genesis = Hash{};
+    world.session.start();
+    world.host.run_for(60s);
+    EXPECT_EQ(world.coordinator.welcomed(), !changed);
+    EXPECT_EQ(world.heard<protocol::Prove>().size(), changed ? 0U : 1U);
+  }
+}
+
 TEST(SessionConnection, JoinsOnlyTheCoordinatorThatIsAccepted) {
   World world;
   Session::Options options = world.options;

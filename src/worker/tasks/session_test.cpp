@@ -32,7 +32,7 @@ TEST(Session, JoinsRunsItsTasksAndIsPaidForEach) {
             20);  // Batched: a task takes 10 ms, a receipt covers 50 ms.
 }
 
-TEST(Session, GathersManyQuickResultsIntoReceiptsOfSixteen) {
+TEST(Session, GathersManyQuickResultsIntoReceiptsOfEight) {
   World world;
   world.runner.takes = 0ms;
   world.session.start();
@@ -40,8 +40,8 @@ TEST(Session, GathersManyQuickResultsIntoReceiptsOfSixteen) {
 
   ASSERT_TRUE(world.host.run_until([&] { return world.coordinator.done(); }));
 
-  EXPECT_LE(world.coordinator.receipts, 64 / 16 + 3);
-  for (const auto& receipt : world.heard<protocol::Receipt>()) EXPECT_LE(receipt.items.size(), 16U);
+  EXPECT_LE(world.coordinator.receipts, 64 / 8 + 3);
+  for (const auto& receipt : world.heard<protocol::Receipt>()) EXPECT_LE(receipt.items.size(), 8U);
 }
 
 // The socket is lost at the n-th message of either side, for every n there is.
@@ -408,6 +408,12 @@ TEST(Session, PartsOfATaskThatItHasAnsweredAreSigned) {
   }
   EXPECT_EQ(world.coordinator.receipts, 3);
   EXPECT_THAT(world.seen<event::TaskFailed>(), testing::IsEmpty());
+  // By a word that is no evidence, with the part that was leased.
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> signed_parts;
+  for (const auto& receipt : world.heard<protocol::Receipt>())
+    for (const auto& item : receipt.items) signed_parts.emplace_back(item.first, item.count);
+  EXPECT_THAT(signed_parts,
+              testing::ElementsAre(testing::Pair(0, 0), testing::Pair(5, 1), testing::Pair(6, 1)));
 }
 
 TEST(Session, ResultsThatWereAdmittedForAnotherKeyAreNotSignedForThisOne) {

@@ -60,6 +60,7 @@ class FakeCoordinator {
   std::map<std::uint32_t, int> paid;    // Times, by task.
   std::vector<protocol::WorkerMessage> heard;
   std::vector<std::string> complaints;
+  std::optional<Hash> signs_genesis;  // In its challenge, instead of the one that it names.
   int receipts = 0;
   int results = 0;
   std::vector<protocol::TaskResult> delivered;
@@ -86,15 +87,23 @@ class FakeCoordinator {
     key_ = hello.key;
     if (refusal) return send(*refusal);
     if (answers_hello) return answers_hello();
+    place_.worker = hello.nonce;
     nonce_.bytes[0] = static_cast<std::uint8_t>(nonce_.bytes[0] + 1);
-    protocol::Challenge challenge{
-        .version = version, .nonce = nonce_, .coordinator = identity_.public_key()};
+    protocol::Challenge challenge{.version = version,
+                                  .nonce = nonce_,
+                                  .coordinator = identity_.public_key(),
+                                  .genesis = place_.genesis,
+                                  .program = place_.program};
+    place_.coordinator = challenge.coordinator;
+    place_.session = nonce_;
     challenge.signature =
         (has_its_key ? identity_ : stolen_)
             .sign_now(protocol::challenge_digest({.coordinator = challenge.coordinator,
                                                   .worker_nonce = hello.nonce,
                                                   .worker = hello.key,
                                                   .nonce = nonce_,
+                                                  .genesis = signs_genesis.value_or(place_.genesis),
+                                                  .program = place_.program,
                                                   .host = host}));
     send(challenge);
   }
@@ -158,8 +167,12 @@ class FakeCoordinator {
     ++receipts;
     std::vector<proof::Claim> claims;
     for (const auto& item : receipt.items)
-      claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
-    const Hash digest = proof::receipt_digest(identity_.public_key(), nonce_, claims);
+      claims.push_back({.task = item.task,
+                        .attempt = item.attempt,
+                        .root = item.root,
+                        .first = item.first,
+                        .count = item.count});
+    const Hash digest = proof::receipt_digest(place_, claims);
     if (!crypto::verify_now(key_, digest.span(), receipt.signature))
       return complain("wrong signature in a receipt");
     for (const auto& item : receipt.items) {
@@ -185,6 +198,11 @@ class FakeCoordinator {
   const crypto::KeyPair stolen_ = crypto::KeyPair::generate().value();
   PublicKey key_;
   Hash nonce_;
+  proof::ReceiptPlace place_{.genesis = crypto::sha256(as_bytes(std::string_view("a chain"))),
+                             .program = {},
+                             .coordinator = {},
+                             .session = {},
+                             .worker = {}};
   Hash manifest_;
   bool welcomed_ = false;
   std::set<std::uint32_t> open_;  // Not paid yet.

@@ -206,7 +206,7 @@ void Work::succeed(const Queued& task, exec::Output output, const exec::Job& job
                         .bytes = traffic.bytes,
                         .operations = traffic.operations});
   Delivery& delivery = deliveries_[key];
-  delivery.whole = is_whole(job.manifest, key.task.index, task.range);
+  if (!is_whole(job.manifest, key.task.index, task.range)) delivery.part = task.range;
   protocol::TaskResult& result = delivery.frame.result;
   std::vector<std::vector<Hash>> leaves;
   std::vector<Hash> roots;
@@ -277,7 +277,7 @@ void Work::uploaded(const TaskKey& key, Result<> result) {
 
 void Work::admit(const TaskKey& key) {
   const Delivery& delivery = deliveries_.at(key);
-  if (delivery.error || !delivery.whole || options_.signing == nullptr) return deliver(key);
+  if (delivery.error || delivery.part.count > 0 || options_.signing == nullptr) return deliver(key);
   options_.signing->admit(coordinator_, key, delivery.frame.result.root,
                           alive_.guard([this, key, serial = delivery.serial,
                                         coordinator = coordinator_](const Result<>& admitted) {
@@ -298,7 +298,7 @@ void Work::deliver(const TaskKey& key) {
     commitments_.erase(key);
     fail_task(key, *done.error);
   } else {
-    outbox_.add(done.frame);
+    outbox_.add(done.frame, done.part);
     send_results();
   }
   run_next();

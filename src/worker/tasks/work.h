@@ -41,7 +41,7 @@ class Work {
     std::size_t queue_max = 1024;
     std::size_t commitments_max = 4096;  // Results that could still be audited.
     std::size_t deliveries_max = 4;      // Results whose outputs are being uploaded.
-    std::size_t receipt_items_max = 16;
+    std::size_t receipt_items_max = proof::receipt_claims_max;
     Duration receipt_delay =
         std::chrono::milliseconds(50);  // After the first result that is not in a receipt.
     std::uint32_t slices = 0;  // Tasks that are resident at a time; 0: one, with all of the memory.
@@ -118,9 +118,10 @@ class Work {
     protocol::ResultFrame frame;
     std::size_t uploads = 0;
     std::optional<Error> error;
-    // Its result is of the whole task, so that a second one would be evidence against this device.
-    // Parts (audits, polls) are asked for under the same attempt as other parts of the task.
-    bool whole = true;
+    // The part of the task that it is about. Empty: the whole, so that a second result would be
+    // evidence against this device. Parts (audits, polls) are asked for under the same attempt as
+    // other parts of the task, and signed by another word.
+    manifest::Range part{};
   };
 
   // work_residents.cpp

@@ -141,6 +141,7 @@ export type Proof = {
     readonly agreed: boolean;
     readonly arrived: number;
     readonly attempt: number;
+    readonly claims: string;
     readonly gpu_seconds: number;
     readonly receipt: string;
     readonly root: string;

@@ -361,9 +361,13 @@ void Play::deliver(Wire::Id id, Worker& worker) {
   const protocol::ResultFrame frame =
       result_of(name, task.attempt, std::move(bytes), {.gpu_seconds = took, .wall_seconds = took});
   wire_->send_binary(id, protocol::encode_frame(frame).value());
-  wire_->send_text(id, protocol::encode(receipt_of(
-                           its.key, worker.challenge,
-                           {{.task = name, .attempt = task.attempt, .root = frame.result.root}})));
+  wire_->send_text(
+      id, protocol::encode(receipt_of(its.key, worker.challenge,
+                                      {{.task = name,
+                                        .attempt = task.attempt,
+                                        .root = frame.result.root,
+                                        .first = task.asked.whole() ? 0 : task.asked.first,
+                                        .count = task.asked.whole() ? 0 : task.asked.count}})));
   begin(id, worker);
 }
 

@@ -6,6 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/format.h"
 #include "common/crypto/sha256.h"
+#include "common/proof/receipt.h"
 #include "common/protocol/api.h"
 #include "common/protocol/codec.h"
 
@@ -194,6 +195,7 @@ void Crowd::work(Worker& worker, Wire::Id id, const protocol::Lease& lease) {
       bytes.assign(bytes_of.bytes.begin(), bytes_of.bytes.begin() + 16);
     }
     const protocol::ResultFrame frame = result_of(name, task.attempt, std::move(bytes));
+    if (worker.unsigned_items.size() == proof::receipt_claims_max) sign(worker, id);
     if (worker.unsigned_items.empty()) signing_.push_back(id);
     worker.unsigned_items.push_back(
         {.task = name, .attempt = task.attempt, .root = frame.result.root});

@@ -203,7 +203,13 @@ class FloorServer final : public Floor {
     for (const auto& item : receipt->items)
       claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
     if (!crypto::verify_now(worker->key,
-                            proof::receipt_digest(key_.public_key(), {}, claims).span(),
+                            proof::receipt_digest({.genesis = {},
+                                                   .program = {},
+                                                   .coordinator = key_.public_key(),
+                                                   .session = {},
+                                                   .worker = {}},
+                                                  claims)
+                                .span(),
                             receipt->signature))
       return peer.close("The receipt's signature is wrong.");
     for (const proof::Claim& claim : claims) accept(worker, claim.task, "");

@@ -88,11 +88,18 @@ protocol::Receipt receipt_of(const crypto::KeyPair& key, const protocol::Challen
                              std::vector<protocol::ReceiptItem> items, Signing signing) {
   std::vector<proof::Claim> claims;
   for (const auto& item : items)
-    claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
-  return {.items = std::move(items),
-          .signature = sign(
-              key, proof::receipt_digest(challenge.coordinator, challenge.nonce, claims).span(),
-              signing)};
+    claims.push_back({.task = item.task,
+                      .attempt = item.attempt,
+                      .root = item.root,
+                      .first = item.first,
+                      .count = item.count});
+  const Hash digest = proof::receipt_digest({.genesis = challenge.genesis,
+                                             .program = challenge.program,
+                                             .coordinator = challenge.coordinator,
+                                             .session = challenge.nonce,
+                                             .worker = {}},
+                                            claims);
+  return {.items = std::move(items), .signature = sign(key, digest.span(), signing)};
 }
 
 }  // namespace weft::coordinator::bench

@@ -51,7 +51,8 @@ struct Timing {
 // The one output of a task, in the frame.
 [[nodiscard]] protocol::ResultFrame result_of(const TaskId& task, std::uint32_t attempt,
                                               ByteVector output, const Timing& timing = {});
-// For the session that the challenge began.
+// For the session that the challenge began, with a hello whose nonce is zeros; at most
+// proof::receipt_claims_max items.
 [[nodiscard]] protocol::Receipt receipt_of(const crypto::KeyPair& key,
                                            const protocol::Challenge& challenge,
                                            std::vector<protocol::ReceiptItem> items,

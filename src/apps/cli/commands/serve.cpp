@@ -18,6 +18,7 @@
 #include "apps/cli/network_models.h"
 #include "apps/cli/settlement/line.h"
 #include "apps/coordinator/coordinator.h"
+#include "common/base/log.h"
 #include "platform/net/server.h"
 #include "platform/net/static_files.h"
 
@@ -150,6 +151,15 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
     coordinator::SettlementNetwork network{.rpc = file.rpc, .program = {}, .mint = {}};
     WEFT_ASSIGN(network.program, parse_key(file.program, "a program"));
     WEFT_ASSIGN(network.mint, parse_key(file.mint, "a mint"));
+    if (file.genesis.empty()) {
+      log_warning(
+          "{} does not name the genesis hash of its cluster, so that workers sign receipts for no "
+          "chain: add \"genesis\" with the hash in hexadecimal digits, or run `weft chain init` "
+          "again with the same --mint-key and --out, which writes the file again.",
+          options.settlement.string());
+    } else {
+      WEFT_ASSIGN(network.genesis, Hash::parse(file.genesis));
+    }
     if (net::origin_of(file.rpc).empty())
       return fail(ErrorCode::invalid_argument, "The node \"{}\" in {} is no http(s) address.",
                   file.rpc, options.settlement.string());

@@ -184,7 +184,7 @@ Result<> init(const SettlementOptions& options) {
   const PublicKey config = network.config();
   WEFT_ASSIGN(const auto there, rpc->account(config));
   if (there && there->owner == network.program) {
-    WEFT_OK(write_network_file(options, network));
+    WEFT_OK(write_network_file(options, *rpc, network));
     return fail(ErrorCode::already_exists,
                 "The mint {} has its network already; {} names it. Another network needs another "
                 "--mint-key file.",
@@ -203,7 +203,7 @@ Result<> init(const SettlementOptions& options) {
                                  network.program.text(), network.mint.text(), config.text()),
                     weft::format("The network of the mint {} is in {}.", network.mint.text(),
                                  options.out.string())));
-  return options.dry_run ? Result<>() : write_network_file(options, network);
+  return options.dry_run ? Result<>() : write_network_file(options, *rpc, network);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ std::uint64_t number_at(ByteSpan bytes, std::size_t at) {
 
 Result<> fill_from_file(std::string_view text, SettlementOptions& options) {
   WEFT_ASSIGN(const json::Value root, json::parse(text, {.bytes_max = 65536, .depth_max = 4}));
-  WEFT_ASSIGN(const json::Object members, root.object({"rpc", "program", "mint"}));
+  WEFT_ASSIGN(const json::Object members, root.object({"rpc", "program", "mint", "genesis"}));
   const auto fill = [&](std::string_view name, std::string& out) -> Result<> {
     const auto value = members.find(name);
     if (!value || !out.empty()) return {};
@@ -29,6 +29,7 @@ Result<> fill_from_file(std::string_view text, SettlementOptions& options) {
   };
   WEFT_OK(fill("rpc", options.rpc));
   WEFT_OK(fill("program", options.program));
+  WEFT_OK(fill("genesis", options.genesis));
   return fill("mint", options.mint);
 }
 
@@ -173,10 +174,13 @@ Result<SettlementLine> settlement_line(const SettlementOptions& given) {
                         .config = std::move(config)};
 }
 
-Result<> write_network_file(const SettlementOptions& options, const solana::Network& network) {
-  const std::string text =
-      weft::format("{{\n  \"rpc\": {},\n  \"program\": \"{}\",\n  \"mint\": \"{}\"\n}}\n",
-                   json::quote(options.rpc), network.program.text(), network.mint.text());
+Result<> write_network_file(const SettlementOptions& options, chain::Rpc& rpc,
+                            const solana::Network& network) {
+  WEFT_ASSIGN(const Hash genesis, rpc.genesis_hash());
+  const std::string text = weft::format(
+      "{{\n  \"rpc\": {},\n  \"program\": \"{}\",\n  \"mint\": \"{}\",\n  \"genesis\": "
+      "\"{}\"\n}}\n",
+      json::quote(options.rpc), network.program.text(), network.mint.text(), genesis.text());
   return write_file(options.out, as_bytes(std::string_view(text)));
 }
 

@@ -58,7 +58,7 @@ struct SettlementLine {
 // not_found where the node has no such network.
 [[nodiscard]] Result<SettlementLine> settlement_line(const SettlementOptions& options);
 // What `init` leaves for the other commands.
-[[nodiscard]] Result<> write_network_file(const SettlementOptions& options,
+[[nodiscard]] Result<> write_network_file(const SettlementOptions& options, chain::Rpc& rpc,
                                           const solana::Network& network);
 
 }  // namespace weft::cli

@@ -19,6 +19,7 @@ struct SettlementOptions {
   net::TlsOptions tls;
   std::string program;
   std::string mint;
+  std::string genesis;  // The cluster's, in the file of a network.
   // The wallet that signs and pays, how sure the cluster must be, and what is said.
   std::filesystem::path wallet;
   std::string level = "confirmed";

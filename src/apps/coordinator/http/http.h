@@ -80,6 +80,8 @@ void add_ledger_routes(const HttpParts& parts);  // http_ledger.cpp: /v1/ledger
 void add_settlement_routes(const HttpParts& parts);
 // http_proofs.cpp: /v1/jobs/{}/tasks/{}/proof, /v1/jobs/{}/blobs/{}
 void add_proof_routes(const HttpParts& parts);
+// http_evidence.cpp: /v1/evidence
+void add_evidence_routes(const HttpParts& parts);
 void add_verdict_routes(const HttpParts& parts);
 void add_quote_routes(const HttpParts& parts);  // http_quotes.cpp: /v1/jobs/quote
 void add_view_routes(

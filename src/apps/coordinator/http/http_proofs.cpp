@@ -61,6 +61,7 @@ Result<api::Proof> proof_of(store::Store& store, const store::Job& job, std::uin
                                         accepted->basis != store::Basis::corrected &&
                                         std::ranges::contains(accepted->agreeing, replica.worker),
                               .receipt = replica.receipt.text(),
+                              .claims = receipt->claims == Hash() ? "" : receipt->claims.text(),
                               .signature = receipt->signature.text(),
                               .gpu_seconds = replica.gpu_seconds,
                               .wall_seconds = replica.wall_seconds,
@@ -75,8 +76,10 @@ Result<bool> belongs(store::Store& store, const JobId& id, const Hash& blob) {
   WEFT_ASSIGN(const auto tasks, store.tasks(id));
   for (const auto& task : tasks)
     if (std::ranges::contains(task.outputs, blob, &store::OutputBlob::hash)) return true;
-  WEFT_ASSIGN(const auto replicas, store.replicas(id));
-  return std::ranges::contains(replicas, blob, &store::Replica::receipt);
+  WEFT_ASSIGN(const auto receipts, store.receipts(id));
+  return std::ranges::any_of(receipts, [&](const store::Receipt& receipt) {
+    return blob == receipt.digest || (blob == receipt.claims && blob != Hash());
+  });
 }
 
 void show_proof(const HttpParts& parts, const net::IncomingRequest& request,

@@ -11,6 +11,7 @@ struct SettlementNetwork {
   std::string rpc;
   PublicKey program;
   PublicKey mint;
+  Hash genesis{};  // The cluster's; zeros where the network's file does not name it.
 };
 
 }  // namespace weft::coordinator

@@ -300,12 +300,16 @@ void Session::hello(const protocol::Hello& hello) {
                                               .worker_nonce = hello.nonce,
                                               .worker = hello.key,
                                               .nonce = nonce_,
+                                              .genesis = parts_.genesis,
+                                              .program = parts_.program,
                                               .host = parts_.host}));
   parts_.connection->send_text(
       protocol::encode(protocol::Challenge{.version = *chosen,
                                            .nonce = nonce_,
                                            .coordinator = parts_.coordinator,
                                            .signature = signature,
+                                           .genesis = parts_.genesis,
+                                           .program = parts_.program,
                                            .invite_file = native ? parts_.invite_file : ""}));
 }
 
@@ -397,23 +401,50 @@ void Session::result(protocol::ResultFrame frame) {
   });
 }
 
+bool Session::is_leased(const protocol::ReceiptItem& item) {
+  const auto range = held_range(item.task, item.attempt);
+  const auto manifest = parts_.book.manifest(item.task.job);
+  if (!range || !manifest || item.task.index >= manifest->split.tasks) return false;
+  const bool whole =
+      range->count == 0 || *range == manifest::task_range(*manifest, item.task.index);
+  return whole ? item.count == 0 : item.first == range->first && item.count == range->count;
+}
+
 void Session::receipt(const protocol::Receipt& receipt) {
+  if (std::ranges::any_of(receipt.items,
+                          [](const auto& item) { return item.count == 0 && item.first != 0; }))
+    return refuse(ErrorCode::invalid_argument, "A whole task has no first workgroup.");
   std::vector<proof::Claim> claims;
   claims.reserve(receipt.items.size());
   for (const auto& item : receipt.items)
-    claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
-  ByteVector statement = proof::receipt_statement(parts_.coordinator, nonce_, claims);
+    claims.push_back({.task = item.task,
+                      .attempt = item.attempt,
+                      .root = item.root,
+                      .first = item.first,
+                      .count = item.count});
+  ByteVector statement = proof::receipt_statement({.genesis = parts_.genesis,
+                                                   .program = parts_.program,
+                                                   .coordinator = parts_.coordinator,
+                                                   .session = nonce_,
+                                                   .worker = hello_.nonce},
+                                                  claims);
   const Hash digest = crypto::sha256(statement);
   if (!crypto::verify_now(hello_.key, digest.span(), receipt.signature)) {
     return refuse(ErrorCode::unauthenticated, "The receipt's signature does not fit.");
   }
+  ByteVector text = proof::claims_text(claims);
   jobs::CoveringReceipt covering{.session = parts_.id,
                                  .receipt = {.digest = digest,
                                              .worker = hello_.key,
                                              .session_nonce = nonce_,
-                                             .signature = receipt.signature},
-                                 .items = receipt.items,
-                                 .statement = std::move(statement)};
+                                             .signature = receipt.signature,
+                                             .claims = crypto::sha256(text)},
+                                 .items = {},
+                                 .unleased = {},
+                                 .statement = std::move(statement),
+                                 .claims = std::move(text)};
+  for (const auto& item : receipt.items)
+    (is_leased(item) ? covering.items : covering.unleased).push_back(item);
   tell([covering = std::move(covering)](jobs::Core& core, jobs::Moment now) {
     core.receipt(covering, now);
   });

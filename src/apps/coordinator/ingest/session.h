@@ -61,6 +61,9 @@ class Session : public std::enable_shared_from_this<Session> {
     PostWork work;                // Runs in order, off the network's thread.
     // Told to native workers that come over loopback; empty: none are.
     std::string invite_file = {};
+    // The chain on which receipts count; zeros: none.
+    Hash genesis{};
+    PublicKey program{};
     // The invitation of workers that show none. Tests have workers that need none.
     std::string prefix{};  // The worker's network, as net::address_prefix() has it.
     trust::Invitation without = trust::Invitation::none;
@@ -108,6 +111,8 @@ class Session : public std::enable_shared_from_this<Session> {
   // What it was leased of the task; an empty range stands for the whole.
   [[nodiscard]] std::optional<manifest::Range> held_range(const TaskId& task,
                                                           std::uint32_t attempt);
+  // Whether the worker holds a lease of what the item says that it has done.
+  [[nodiscard]] bool is_leased(const protocol::ReceiptItem& item);
 
   const Parts parts_;
   std::atomic<Stage> stage_ = Stage::hello;

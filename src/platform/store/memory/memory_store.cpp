@@ -31,6 +31,7 @@ class MemoryStore final : public Store {
   Result<std::vector<Task>> paid_tasks(const PaidPage& page) override;
   Result<std::vector<Correction>> corrections(const JobId& id) override;
   Result<BasisCounts> bases(const JobId& id) override;
+  Result<std::vector<Evidence>> evidence() override;
   Result<std::vector<Check>> checks(const JobId& id, std::uint32_t count) override;
   Result<std::vector<Check>> checks(const PublicKey& worker, std::uint32_t count) override;
 
@@ -88,6 +89,7 @@ class MemoryStore final : public Store {
   std::map<PublicKey, Recheck> rechecks_;
   std::map<TaskId, Correction> corrections_;
   std::vector<Check> checks_;
+  std::vector<Evidence> evidence_;
   std::vector<std::function<void()>>
       undo_;  // Undoes the batch that is being written; run backwards if it is refused.
 };
@@ -228,6 +230,18 @@ Result<> MemoryStore::write_verdicts(const Batch& batch) {
     WEFT_OK(row_of(each.task.job));
     checks_.push_back(each);
     undo_later([this] { checks_.pop_back(); });
+  }
+  for (const Evidence& each : batch.evidence) {
+    const auto of_worker = std::ranges::count(evidence_, each.worker, &Evidence::worker);
+    const bool is_known = std::ranges::any_of(evidence_, [&](const Evidence& other) {
+      return other.worker == each.worker && other.task == each.task &&
+             other.attempt == each.attempt;
+    });
+    if (is_known || static_cast<std::size_t>(of_worker) >= evidence_of_worker_max ||
+        evidence_.size() >= evidence_max)
+      continue;
+    evidence_.push_back(each);
+    undo_later([this] { evidence_.pop_back(); });
   }
   for (const UnixMillis since : batch.checks_kept_since) {
     undo_later([this, old = checks_] { checks_ = old; });
@@ -394,6 +408,11 @@ Result<std::vector<Check>> MemoryStore::latest_checks(std::uint32_t count, Wante
     if (wanted(*each)) found.push_back(*each);
   std::ranges::reverse(found);
   return found;
+}
+
+Result<std::vector<Evidence>> MemoryStore::evidence() {
+  const std::lock_guard lock(mutex_);
+  return evidence_;
 }
 
 Result<std::vector<Check>> MemoryStore::checks(const JobId& id, std::uint32_t count) {

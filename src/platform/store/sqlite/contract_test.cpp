@@ -222,6 +222,32 @@ TEST_P(StoreContract, KeepsWhatIsCorrectedAndHowResultsWereDecided) {
   EXPECT_TRUE(store->load().value().rechecks.empty());
 }
 
+TEST_P(StoreContract, KeepsEvidenceWithinBounds) {
+  const auto evidence = [](unsigned worker, std::uint32_t index, unsigned other) {
+    return Evidence{
+        .worker = key_of(worker),
+        .owner = key_of(worker + 100),
+        .task = {.job = {}, .index = index},
+        .attempt = 1,
+        .time = 17,
+        .first = {.root = hash_of(1), .statement = {1, 2, 3}, .claims = {4}, .signature = {}},
+        .second = {.root = hash_of(other), .statement = {5}, .claims = {6, 7}, .signature = {}}};
+  };
+  Batch batch;
+  std::vector<Evidence> kept;
+  for (std::uint32_t index = 0; index < 10; ++index) {
+    batch.evidence.push_back(evidence(1, index, 2));
+    if (index < evidence_of_worker_max) kept.push_back(batch.evidence.back());
+  }
+  batch.evidence.push_back(evidence(1, 0, 3));  // The same attempt.
+  batch.evidence.push_back(evidence(2, 0, 3));  // Another worker.
+  kept.push_back(batch.evidence.back());
+  commit(batch);
+  EXPECT_EQ(store->evidence().value(), kept);
+  commit(batch);
+  EXPECT_EQ(store->evidence().value(), kept);
+}
+
 TEST_P(StoreContract, NamesTheJobsWhoseBlobsAreKept) {
   constexpr UnixMillis since = 5'000;
   const Job running = job_row(1), ended_before = job_row(2), ended_later = job_row(3),

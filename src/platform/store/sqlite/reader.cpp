@@ -342,7 +342,7 @@ Result<std::vector<Receipt>> Reader::receipts(const JobId& id) {
   WEFT_ASSIGN(const std::int64_t job, job_row(id));
   return rows<Receipt>(
       connection_,
-      "SELECT digest, worker, session_nonce, signature, arrived FROM receipts "
+      "SELECT digest, worker, session_nonce, signature, arrived, claims FROM receipts "
       "WHERE seq IN (SELECT receipt_seq FROM replicas WHERE job = ?) ORDER BY seq",
       [](const Statement& row) -> Result<Receipt> {
         Receipt receipt{.digest = {},
@@ -354,6 +354,7 @@ Result<std::vector<Receipt>> Reader::receipts(const JobId& id) {
         WEFT_ASSIGN(receipt.worker, row.fixed<PublicKey>(1));
         WEFT_ASSIGN(receipt.session_nonce, row.fixed<Hash>(2));
         WEFT_ASSIGN(receipt.signature, row.fixed<Signature>(3));
+        WEFT_ASSIGN(receipt.claims, row.fixed<Hash>(5));
         return receipt;
       },
       job);

@@ -202,6 +202,18 @@ constexpr std::array steps = {
     )"},
     // Whether a job ends over its price_max: it did in all jobs before.
     Step{"ALTER TABLE jobs ADD COLUMN price_max_named INTEGER NOT NULL DEFAULT 1;"},
+    // Receipts of the second format, whose claims are a blob of their own; receipts that contradict
+    // each other.
+    Step{R"(
+    ALTER TABLE receipts ADD COLUMN claims BLOB NOT NULL
+      DEFAULT X'0000000000000000000000000000000000000000000000000000000000000000';
+
+    CREATE TABLE evidence (
+      seq INTEGER PRIMARY KEY, worker BLOB NOT NULL, owner BLOB NOT NULL, job BLOB NOT NULL, task INTEGER NOT NULL, attempt INTEGER NOT NULL,
+      time INTEGER NOT NULL, root BLOB NOT NULL, statement BLOB NOT NULL, claims BLOB NOT NULL, signature BLOB NOT NULL,
+      other_root BLOB NOT NULL, other_statement BLOB NOT NULL, other_claims BLOB NOT NULL, other_signature BLOB NOT NULL,
+      UNIQUE (worker, job, task, attempt));
+    )"},
 };
 
 Result<int> version_of(Connection& connection) {

@@ -67,7 +67,8 @@ inline Receipt receipt_row(unsigned worker) {
           .worker = key_of(worker),
           .session_nonce = hash_of(2),
           .signature = {},
-          .arrived = 1'700'000'000'100};
+          .arrived = 1'700'000'000'100,
+          .claims = hash_of(worker + 50)};
 }
 inline OwnerId owner_of(const PublicKey& key) { return OwnerId::of_first(key); }
 inline Checkpoint checkpoint_row(const TaskId& task, unsigned worker, std::uint32_t done) {

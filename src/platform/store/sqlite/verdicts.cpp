@@ -175,4 +175,31 @@ Result<std::vector<Check>> Reader::checks_of_worker(const PublicKey& worker, std
   return found;
 }
 
+Result<std::vector<Evidence>> Reader::evidence() {
+  WEFT_ASSIGN(Statement statement,
+              connection_.prepare(
+                  "SELECT worker, owner, job, task, attempt, time, root, statement, claims, "
+                  "signature, other_root, other_statement, other_claims, other_signature FROM "
+                  "evidence ORDER BY seq"));
+  statement.start();
+  return all_of<Evidence>(statement, [](const Statement& row) -> Result<Evidence> {
+    Evidence out;
+    WEFT_ASSIGN(out.worker, row.fixed<PublicKey>(0));
+    WEFT_ASSIGN(out.owner, row.fixed<PublicKey>(1));
+    WEFT_ASSIGN(out.task.job, row.fixed<JobId>(2));
+    out.task.index = static_cast<std::uint32_t>(row.integer(3));
+    out.attempt = static_cast<std::uint32_t>(row.integer(4));
+    out.time = row.integer(5);
+    int column = 6;
+    for (Evidence::Signed* each : {&out.first, &out.second}) {
+      WEFT_ASSIGN(each->root, row.fixed<Hash>(column));
+      each->statement.assign_range(row.blob(column + 1));
+      each->claims.assign_range(row.blob(column + 2));
+      WEFT_ASSIGN(each->signature, row.fixed<Signature>(column + 3));
+      column += 4;
+    }
+    return out;
+  });
+}
+
 }  // namespace weft::store::sqlite

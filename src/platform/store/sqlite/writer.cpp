@@ -39,8 +39,9 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "SELECT seq FROM jobs WHERE id = ?",
     "INSERT INTO nonces VALUES (?, ?, ?)",
-    "INSERT INTO receipts (digest, worker, session_nonce, signature, arrived) VALUES (?, ?, ?, ?, "
-    "?)",
+    "INSERT INTO receipts (digest, worker, session_nonce, signature, arrived, claims) VALUES (?, "
+    "?, "
+    "?, ?, ?, ?)",
     "SELECT seq FROM receipts WHERE digest = ? ORDER BY seq DESC LIMIT 1",
     "INSERT INTO replicas VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "INSERT INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -84,6 +85,10 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "INSERT OR REPLACE INTO corrections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "INSERT INTO checks (job, task, time, worker, root, by_worker, kind, outcome, ranges, wrong, "
     "reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT OR IGNORE INTO evidence (worker, owner, job, task, attempt, time, root, statement, "
+    "claims, signature, other_root, other_statement, other_claims, other_signature) "
+    "SELECT ?1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM evidence WHERE "
+    "worker = ?1) < ?15 AND (SELECT coalesce(max(seq), 0) FROM evidence) < ?16",
     // The table is in the order of time; a bound, so that no batch waits long.
     "DELETE FROM checks WHERE seq IN (SELECT seq FROM checks ORDER BY seq LIMIT 1000) AND time < ?",
 };
@@ -215,6 +220,7 @@ Result<> Writer::write_verdicts(const Batch& batch) {
                                           pack(std::span<const Check::Range>(each.ranges)),
                                           pack(std::span<const Check::Range>(wrong)), each.reason));
   }
+  for (const Evidence& each : batch.evidence) WEFT_OK(write(each));
   for (const UnixMillis since : batch.checks_kept_since)
     WEFT_OK(statements_[forget_checks].run(since));
   return {};
@@ -282,10 +288,20 @@ Result<> Writer::write(const Nonce& nonce) {
   });
 }
 
+Result<> Writer::write(const Evidence& evidence) {
+  const auto& [root, statement, claims, signature] = evidence.first;
+  const auto& other = evidence.second;
+  return statements_[insert_evidence].run(
+      evidence.worker, evidence.owner, evidence.task.job, evidence.task.index, evidence.attempt,
+      evidence.time, root, ByteSpan(statement), ByteSpan(claims), signature, other.root,
+      ByteSpan(other.statement), ByteSpan(other.claims), other.signature,
+      static_cast<std::int64_t>(evidence_of_worker_max), static_cast<std::int64_t>(evidence_max));
+}
+
 Result<> Writer::write(const Receipt& receipt) {
   if (receipt_rows_.contains(receipt.digest)) return {};
   WEFT_OK(statements_[insert_receipt].run(receipt.digest, receipt.worker, receipt.session_nonce,
-                                          receipt.signature, receipt.arrived));
+                                          receipt.signature, receipt.arrived, receipt.claims));
   if (receipt_rows_.size() >= rows_cached_max) receipt_rows_.clear();
   receipt_rows_[receipt.digest] = connection_.last_row();
   return {};

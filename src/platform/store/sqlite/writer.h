@@ -64,6 +64,7 @@ class Writer {
     remove_recheck,
     put_correction,
     insert_check,
+    insert_evidence,
     forget_checks,
     sql_count,
   };
@@ -76,6 +77,7 @@ class Writer {
   Result<> write(const Job& job);
   Result<> write(const Nonce& nonce);
   Result<> write(const Receipt& receipt);
+  Result<> write(const Evidence& evidence);
   Result<> write(const Replica& replica);
   Result<> write(const Task& task);
   Result<> write(const JobUpdate& update);

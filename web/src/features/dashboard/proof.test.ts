@@ -21,7 +21,23 @@ async function taskRoot(bytes: Uint8Array) {
   return rootOf([await leaf(await outputRoot(bytes))]);
 }
 
-async function sample(index = 2): Promise<Proof> {
+const word = (text: string) => new TextEncoder().encode(text);
+const little = (value: number) => Uint8Array.from([value, value >> 8, value >> 16, value >> 24].map((byte) => byte & 255));
+const joined = (...parts: readonly Uint8Array[]) => Uint8Array.from(parts.flatMap((part) => [...part]));
+
+/** What is signed for one claim, and the blob with the claims: beside another task's, and a part of the same one. */
+async function secondFormat(coordinator: Uint8Array, index: number, root: Uint8Array) {
+  const task = (of: number) => joined(fromHex(job, 16) ?? new Uint8Array(), little(of), little(9));
+  const other = Uint8Array.from({ length: 32 }, () => 7);
+  const whole = async (of: number, its: Uint8Array) => leaf(await sha256(word('weft-claim-2'), task(of), its));
+  const part = await leaf(await sha256(word('weft-part-2'), task(index), little(5), little(2), other));
+  const claims = joined(word('weft-claims-2'), little(3), task(index + 1), other, new Uint8Array(8), task(index), other, little(5), little(2), task(index), root, new Uint8Array(8));
+  const tree = await rootOf([await whole(index + 1, other), part, await whole(index, root)]);
+  const statement = joined(word('weft-receipt-2'), new Uint8Array(64), coordinator, new Uint8Array(64).fill(3), tree);
+  return { statement, claims };
+}
+
+async function sample(index = 2, format: 1 | 2 = 2): Promise<Proof> {
   const bytes = Uint8Array.from({ length: chunkBytes + 5 }, (_, i) => i % 251);
   const root = await taskRoot(bytes);
   const roots = await Promise.all([0, 1, 2].map((i) => (i === index ? root : taskRoot(Uint8Array.of(i)))));
@@ -31,22 +47,16 @@ async function sample(index = 2): Promise<Proof> {
   const coordinator = crypto.getRandomValues(new Uint8Array(32));
   const pair = (await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])) as CryptoKeyPair;
   const key = new Uint8Array(await crypto.subtle.exportKey('raw', pair.publicKey));
-  const statement = new Uint8Array(14 + 32 + 32 + 4 + 56);
-  statement.set(new TextEncoder().encode('weft-receipt-1'));
-  statement.set(coordinator, 14);
-  const view = new DataView(statement.buffer);
-  view.setUint32(78, 1, true);
-  statement.set(fromHex(job, 16) ?? [], 82);
-  view.setUint32(98, index, true);
-  view.setUint32(102, 9, true);
-  statement.set(root, 106);
+  const first = joined(word('weft-receipt-1'), coordinator, new Uint8Array(32), little(1), fromHex(job, 16) ?? new Uint8Array(), little(index), little(9), root);
+  const second = await secondFormat(coordinator, index, root);
+  const statement = format === 1 ? first : second.statement;
   const digest = await sha256(statement);
   return {
     job, index, tasks: 3, coordinator: base58(coordinator), root: toHex(root), job_root: toHex(await rootOf(leaves)), path,
     outputs: [{ hash: await keep(bytes), bytes: bytes.length }],
     replicas: [
       {
-        worker: base58(key), attempt: 9, root: toHex(root), agreed: true, receipt: await keep(statement),
+        worker: base58(key), attempt: 9, root: toHex(root), agreed: true, receipt: await keep(statement), claims: format === 1 ? '' : await keep(second.claims),
         signature: base58(new Uint8Array(await crypto.subtle.sign('Ed25519', pair.privateKey, digest))), gpu_seconds: 0, wall_seconds: 0, arrived: 0,
       },
     ],
@@ -54,8 +64,8 @@ async function sample(index = 2): Promise<Proof> {
 }
 
 describe('check', () => {
-  it.each([0, 1, 2])('accepts task %i of three', async (index) => {
-    const checked = await check(await sample(index), read);
+  it.each([[0, 2], [1, 2], [2, 2], [0, 1], [2, 1]] as const)('accepts task %i of three, with a receipt of format %i', async (index, format) => {
+    const checked = await check(await sample(index, format), read);
     expect(checked.checks.map(({ ok, detail }) => [ok, detail])).toEqual([
       [true, '65,541 bytes hash to the task’s root.'],
       [true, `${index === 2 ? 1 : 2} steps lead to the job’s root.`],
@@ -79,6 +89,9 @@ describe('check', () => {
     ['another coordinator', (proof) => ({ ...proof, coordinator: replica(proof).worker })],
     ['another worker', async (proof) => ({ ...proof, replicas: [{ ...replica(proof), worker: replica(await sample()).worker }] })],
     ['another signature', async (proof) => ({ ...proof, replicas: [{ ...replica(proof), signature: replica(await sample(1)).signature }] })],
+    ['other claims', async (proof) => ({ ...proof, replicas: [{ ...replica(proof), claims: replica(await sample(1)).claims }] })],
+    ['claims of the other format', (proof) => ({ ...proof, replicas: [{ ...replica(proof), claims: '' }] })],
+    ['a claim of a part', (proof) => ({ ...proof, replicas: [{ ...replica(proof), root: '07'.repeat(32) }] })],
     ['an unknown receipt', (proof) => ({ ...proof, replicas: [{ ...replica(proof), receipt: flip(replica(proof).receipt) }] })],
   ])('refuses %s', async (_, change) => {
     const checked = await check(await change(await sample()), read);

@@ -105,21 +105,44 @@ export type Checked = {
 export type ReadBlob = (hash: string) => Promise<Uint8Array<ArrayBuffer>>;
 export const outputBytesMax = 32 * 1024 * 1024;
 
-const statementName = new TextEncoder().encode('weft-receipt-1');
+// What was signed is a receipt of the second format, whose claims are a blob of their own, or of the first, which holds them.
+const textOf = (word: string) => new TextEncoder().encode(word);
+const firstName = textOf('weft-receipt-1');
+const secondName = textOf('weft-receipt-2');
+const claimsName = textOf('weft-claims-2');
 const claimBytes = 16 + 4 + 4 + 32;
+const rangeBytes = 4 + 4;  // The part of the task; zeros: the whole.
 
 function startsWith(bytes: Uint8Array, start: Uint8Array, at = 0): boolean {
-  return start.every((byte, i) => bytes[at + i] === byte);
+  return at + start.length <= bytes.length && start.every((byte, i) => bytes[at + i] === byte);
 }
 
-/** What a receipt signs names this claim: its name, the coordinator, the session, then the claims. */
+/** The list at the end of the bytes, each of so many bytes; null if there is none of that length. */
+function listOf(bytes: Uint8Array, at: number, each: number): Uint8Array[] | null {
+  if (bytes.length < at + 4) return null;
+  const count = new DataView(bytes.buffer, bytes.byteOffset).getUint32(at, true);
+  if (bytes.length !== at + 4 + count * each) return null;
+  return Array.from({ length: count }, (_, i) => bytes.subarray(at + 4 + i * each, at + 4 + (i + 1) * each));
+}
+
+/** A receipt of the first format names this claim: its name, the coordinator, the session, then the claims. */
 export function names(statement: Uint8Array, coordinator: Uint8Array, claim: Uint8Array): boolean {
-  const head = statementName.length + 32 + 32;
-  if (statement.length < head + 4 || !startsWith(statement, statementName) || !startsWith(statement, coordinator, statementName.length)) return false;
-  const count = new DataView(statement.buffer, statement.byteOffset).getUint32(head, true);
-  if (statement.length !== head + 4 + count * claimBytes) return false;
-  for (let i = 0; i < count; i += 1) if (startsWith(statement, claim, head + 4 + i * claimBytes)) return true;
-  return false;
+  if (!startsWith(statement, firstName) || !startsWith(statement, coordinator, firstName.length)) return false;
+  return listOf(statement, firstName.length + 32 + 32, claimBytes)?.some((one) => startsWith(one, claim)) ?? false;
+}
+
+/** One of the second format does: its name, genesis, program, the coordinator, both nonces, and the root of these claims. */
+export async function namesByRoot(statement: Uint8Array, claims: Uint8Array, coordinator: Uint8Array, claim: Uint8Array): Promise<boolean> {
+  if (statement.length !== secondName.length + 6 * 32 || !startsWith(statement, secondName) || !startsWith(statement, coordinator, secondName.length + 64)) return false;
+  const list = startsWith(claims, claimsName) ? listOf(claims, claimsName.length, claimBytes + rangeBytes) : null;
+  if (list === null) return false;
+  const leaves = await Promise.all(list.map(async (one) => {
+    const task = one.subarray(0, 24), root = one.subarray(24, claimBytes), range = one.subarray(claimBytes);
+    const part = range.subarray(4).some((byte) => byte !== 0);
+    return leaf(part ? await sha256(textOf('weft-part-2'), task, range, root) : await sha256(textOf('weft-claim-2'), task, root));
+  }));
+  if (!startsWith(statement, await rootOf(leaves), statement.length - 32)) return false;
+  return list.some((one) => startsWith(one, claim) && one.subarray(claimBytes).every((byte) => byte === 0));
 }
 
 function claimOf(job: Uint8Array, index: number, attempt: number, root: Uint8Array): Uint8Array {
@@ -142,7 +165,9 @@ async function checkReplica(proof: Proof, replica: Proof['replicas'][number], re
   if (!key || !signature || !digest || !root || !job || !coordinator) return 'The receipt is not written as it should be.';
   const statement = await read(replica.receipt);
   if (toHex(await sha256(statement)) !== replica.receipt) return 'What was signed does not have the receipt’s digest.';
-  if (!names(statement, coordinator, claimOf(job, proof.index, replica.attempt, root))) return 'The receipt does not name this result.';
+  const claim = claimOf(job, proof.index, replica.attempt, root);
+  const named = replica.claims === '' ? names(statement, coordinator, claim) : await namesByRoot(statement, await read(replica.claims), coordinator, claim);
+  if (!named) return 'The receipt does not name this result.';
   const imported = await crypto.subtle.importKey('raw', key, 'Ed25519', false, ['verify']);
   if (!(await crypto.subtle.verify('Ed25519', imported, signature, digest))) return 'The signature is not this worker’s.';
   return '';

@@ -1,0 +1,173 @@
+// A device that signs two results of one task and attempt leaves evidence behind, whether or not
+// either of them counts; a device that is asked for parts of a task leaves none.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "apps/coordinator/test_network.h"
+#include "common/proof/claim_tree.h"
+
+namespace weft::coordinator {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Hash root_of(std::uint8_t byte) {
+  Hash root;
+  root.bytes.fill(byte);
+  return root;
+}
+
+class EvidenceTest : public testing::Test {
+ protected:
+  JobId submit(std::uint32_t tasks, std::uint32_t replicas = 1) {
+    const auto submitted =
+        network.submit(client, jobs::count_manifest(tasks, replicas), {++nonce_});
+    EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
+    return submitted ? JobId::parse(submitted->id).value() : JobId{};
+  }
+  void sign(TestWorker& worker, std::vector<protocol::ReceiptItem> items) {
+    std::vector<proof::Claim> claims;
+    for (const auto& item : items)
+      claims.push_back({.task = item.task,
+                        .attempt = item.attempt,
+                        .root = item.root,
+                        .first = item.first,
+                        .count = item.count});
+    protocol::Receipt receipt{.items = std::move(items), .signature = {}};
+    receipt.signature =
+        a.sign_now(proof::receipt_digest(jobs::place_of(worker.challenge), claims).span());
+    worker.say(receipt);
+    network.run();
+  }
+  std::vector<store::Evidence> evidence() { return network.store().evidence().value(); }
+  // Both sides, as anyone can check them.
+  void expect_proven(const store::Evidence& found, const TaskId& task, const Hash& first,
+                     const Hash& second) {
+    EXPECT_EQ(found.worker, a.public_key());
+    EXPECT_EQ(found.owner, a.public_key());
+    EXPECT_EQ(found.task, task);
+    EXPECT_EQ(found.first.root, first);
+    EXPECT_EQ(found.second.root, second);
+    for (const auto* side : {&found.first, &found.second}) {
+      const auto receipt = proof::read_receipt(side->statement, side->claims);
+      ASSERT_TRUE(receipt) << receipt.error().message;
+      EXPECT_TRUE(std::ranges::contains(
+          receipt->claims,
+          proof::Claim{.task = task, .attempt = found.attempt, .root = side->root}));
+      EXPECT_TRUE(crypto::verify_now(a.public_key(), crypto::sha256(side->statement).span(),
+                                     side->signature));
+    }
+  }
+
+  TestNetwork network;
+  crypto::KeyPair client = crypto::KeyPair::generate().value();
+  crypto::KeyPair a = crypto::KeyPair::generate().value();
+  std::uint8_t nonce_ = 0;
+};
+
+TEST_F(EvidenceTest, IsKeptThoughNoResultWasEverHandedIn) {
+  auto& worker = network.join(a, {.silent = true});
+  const TaskId task{.job = submit(1), .index = 0};
+  ASSERT_THAT(worker.leases, SizeIs(1));
+
+  sign(worker, {{.task = task, .attempt = 1, .root = root_of(1)}});
+  sign(worker, {{.task = task, .attempt = 1, .root = root_of(1)}});
+  EXPECT_THAT(evidence(), IsEmpty());  // The same again.
+  sign(worker, {{.task = task, .attempt = 1, .root = root_of(2)}});
+  ASSERT_THAT(evidence(), SizeIs(1));
+  expect_proven(evidence()[0], task, root_of(1), root_of(2));
+
+  sign(worker, {{.task = task, .attempt = 1, .root = root_of(3)}});
+  EXPECT_THAT(evidence(), SizeIs(1));  // One for an attempt.
+}
+
+TEST_F(EvidenceTest, IsKeptOverSessions) {
+  auto& before = network.join(a, {.silent = true});
+  const TaskId task{.job = submit(1), .index = 0};
+  sign(before, {{.task = task, .attempt = 1, .root = root_of(1)}});
+  before.line->on_closed();
+  network.run();
+
+  auto& after = network.join(a, {.silent = true});
+  sign(after, {{.task = task, .attempt = 1, .root = root_of(2)}});
+  ASSERT_THAT(evidence(), SizeIs(1));
+  expect_proven(evidence()[0], task, root_of(1), root_of(2));
+}
+
+TEST_F(EvidenceTest, IsKeptOfTasksThatAreAcceptedAndJobsThatHaveEnded) {
+  auto& worker = network.join(a);
+  const JobId job = submit(2);
+  ASSERT_EQ(network.finish(job).state, store::JobState::done);
+  ASSERT_THAT(worker.leases, testing::Not(IsEmpty()));
+  const protocol::LeasedTask leased = worker.leases[0].tasks[0];
+  const TaskId task{.job = job, .index = leased.index};
+  const Hash right =
+      proof::task_root(std::array{jobs::hand_in({}, a, worker.challenge, job, leased).bytes});
+
+  sign(worker, {{.task = task, .attempt = leased.attempt, .root = root_of(9)}});
+  ASSERT_THAT(evidence(), SizeIs(1));
+  expect_proven(evidence()[0], task, right, root_of(9));
+}
+
+TEST_F(EvidenceTest, OneReceiptCanContradictItself) {
+  auto& worker = network.join(a, {.silent = true});
+  const TaskId task{.job = submit(1), .index = 0};
+  sign(worker, {{.task = task, .attempt = 1, .root = root_of(1)},
+                {.task = task, .attempt = 1, .root = root_of(2)}});
+  ASSERT_THAT(evidence(), SizeIs(1));
+  expect_proven(evidence()[0], task, root_of(1), root_of(2));
+}
+
+TEST_F(EvidenceTest, AttemptsTasksAndDevicesAreKeptApart) {
+  auto& worker = network.join(a, {.silent = true});
+  const JobId job = submit(4);
+  ASSERT_THAT(worker.leases, testing::Not(IsEmpty()));
+  const auto item = [&](std::uint32_t index, std::uint32_t attempt, std::uint8_t root) {
+    return protocol::ReceiptItem{
+        .task = {.job = job, .index = index}, .attempt = attempt, .root = root_of(root)};
+  };
+  sign(worker, {item(0, 1, 1), item(1, 1, 2), item(0, 2, 3)});
+  EXPECT_THAT(evidence(), IsEmpty());
+}
+
+// An audit or a poll leases parts of one task under one attempt, and a worker may be given several.
+TEST_F(EvidenceTest, PartsOfATaskAreNone) {
+  auto& worker = network.join(a, {.silent = true});
+  const JobId job = submit(1);
+  const TaskId task{.job = job, .index = 0};
+  sign(worker, {{.task = task, .attempt = 1, .root = root_of(1)}});
+  for (const std::uint32_t first : {1U, 2U}) {
+    worker.line->send(protocol::Lease{
+        .job = job, .tasks = {{.index = 0, .attempt = 1, .first = first, .count = 1}}});
+    const auto root = static_cast<std::uint8_t>(10 + first);
+    sign(worker, {{.task = task, .attempt = 1, .root = root_of(root), .first = first, .count = 1}});
+  }
+  EXPECT_THAT(evidence(), IsEmpty());
+  EXPECT_THAT(worker.errors, IsEmpty());
+}
+
+// Else a worker could sign what is no evidence and be paid.
+TEST_F(EvidenceTest, AWholeTaskThatIsSignedAsAPartCoversNothing) {
+  auto& worker = network.join(a, {.silent = true});
+  const JobId job = submit(1);
+  const TaskId task{.job = job, .index = 0};
+  const auto made = jobs::hand_in({}, a, worker.challenge, job, worker.leases[0].tasks[0]);
+  const Hash root = made.receipt.items[0].root;
+  worker.line->on_binary(made.frame);
+  sign(worker, {{.task = task, .attempt = 1, .root = root, .first = 0, .count = 4}});
+  EXPECT_THAT(network.store().replicas(job).value(), IsEmpty());
+  sign(worker, {{.task = task, .attempt = 1, .root = root}});
+  EXPECT_EQ(network.finish(job).state, store::JobState::done);
+}
+
+TEST_F(EvidenceTest, AWholeTaskHasNoFirstWorkgroup) {
+  auto& worker = network.join(a, {.silent = true});
+  const TaskId task{.job = submit(1), .index = 0};
+  sign(worker, {{.task = task, .attempt = 1, .root = root_of(1), .first = 3, .count = 0}});
+  ASSERT_THAT(worker.errors, SizeIs(1));
+  EXPECT_EQ(worker.errors[0].code, "invalid_argument");
+}
+
+}  // namespace
+}  // namespace weft::coordinator

@@ -1,0 +1,67 @@
+// /v1/evidence: devices that have signed two results of one task and attempt, each as the file that
+// `weft chain slash` reads. It is for anyone: the chain pays the one that brings it.
+#include <algorithm>
+
+#include "apps/coordinator/http/http.h"
+#include "common/base/format.h"
+#include "common/base/log.h"
+#include "common/proof/claim_tree.h"
+
+namespace weft::coordinator {
+namespace {
+
+Result<std::string> side_of(const store::Evidence& evidence, const store::Evidence::Signed& side) {
+  WEFT_ASSIGN(const proof::KeptReceipt receipt, proof::read_receipt(side.statement, side.claims));
+  const proof::Claim wanted{.task = evidence.task, .attempt = evidence.attempt, .root = side.root};
+  const auto found = std::ranges::find(receipt.claims, wanted);
+  const auto index = static_cast<std::size_t>(found - receipt.claims.begin());
+  WEFT_ASSIGN(const proof::ClaimPath path, proof::path_of_claim(receipt.claims, index));
+  std::string siblings;
+  for (const Hash& sibling : path.siblings)
+    siblings += weft::format("{}\"{}\"", siblings.empty() ? "" : ",", sibling.text());
+  return weft::format(
+      R"({{"result":"{}","session":"{}","worker":"{}","siblings":[{}],"sides":{},"signature":"{}"}})",
+      side.root.text(), receipt.place.session.text(), receipt.place.worker.text(), siblings,
+      path.sides, side.signature.text());
+}
+
+Result<std::string> text_of(const store::Evidence& evidence) {
+  WEFT_ASSIGN(const std::string first, side_of(evidence, evidence.first));
+  WEFT_ASSIGN(const std::string second, side_of(evidence, evidence.second));
+  return weft::format(
+      R"({{"owner":"{}","device":"{}","job":"{}","task":{},"attempt":{},"first":{},"second":{}}})",
+      evidence.owner.text(), evidence.worker.text(), evidence.task.job.text(), evidence.task.index,
+      evidence.attempt, first, second);
+}
+
+Result<std::string> list_of(store::Store& store) {
+  WEFT_ASSIGN(const auto all, store.evidence());
+  std::string out;
+  for (const store::Evidence& each : all) {
+    const auto text = text_of(each);
+    if (text) {
+      out += (out.empty() ? "" : ",") + *text;
+    } else {
+      log_error("Evidence against {} cannot be read: {}", each.worker.text(), text.error().message);
+    }
+  }
+  return weft::format(R"({{"evidence":[{}]}})", out);
+}
+
+}  // namespace
+
+void add_evidence_routes(const HttpParts& parts) {
+  parts.server.route({.method = "GET",
+                      .pattern = "/v1/evidence",
+                      .handle =
+                          [parts](const net::IncomingRequest&, const net::Respond& respond) {
+                            post_or_refuse(parts.readers, respond, [parts, respond] {
+                              const auto list = list_of(parts.store);
+                              respond(list ? net::json_reply(200, *list)
+                                           : net::problem(list.error()));
+                            });
+                          },
+                      .cost = 150});  // It reads up to evidence_max rows.
+}
+
+}  // namespace weft::coordinator
