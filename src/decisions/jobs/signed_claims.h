@@ -37,7 +37,7 @@ class SignedClaims {
   };
   // The first one of this attempt, where it is remembered.
   [[nodiscard]] std::optional<Claim> find(const PublicKey& device, const Attempt& attempt) const;
-  // Of an attempt of which none is remembered.
+  // None may be remembered for the attempt.
   void add(const PublicKey& device, const Attempt& attempt, Claim claim);
 
   [[nodiscard]] std::size_t size() const { return size_; }
