@@ -41,7 +41,7 @@ class EvidenceTest : public testing::Test {
     network.run();
   }
   std::vector<store::Evidence> evidence() { return network.store().evidence().value(); }
-  // Both sides, as anyone can check them.
+  // Both sides, as any reader can check them.
   void expect_proven(const store::Evidence& found, const TaskId& task, const Hash& first,
                      const Hash& second) {
     EXPECT_EQ(found.worker, a.public_key());

@@ -1,5 +1,6 @@
 // /v1/evidence: devices that have signed two results of one task and attempt, each as the file that
-// `weft chain slash` reads. It is for anyone: the chain pays the one that brings it.
+// `weft chain slash` reads. Every reader may have it: the chain pays the first wallet that brings
+// it.
 #include <algorithm>
 
 #include "apps/coordinator/http/http.h"
