@@ -154,7 +154,7 @@ test('a chain of three answers with the tokens of the whole, and goes on when a 
   assert.equal(unbroken.choices[0].text, expected.text);
 
   const pauses = [];
-  for (let round = 0; round < (long ? 100 : 10); ++round) {
+  for (let round = 0; round < (long ? 100 : 4); ++round) {
     // Asked for before the answer begins: the list is made four times a second, and an answer takes a quarter of one.
     const chain = await chainOf(url, workers);
     const stream = await openai.completions.create({ ...ask, stream: true, stream_options: { include_usage: true } });

@@ -1,5 +1,4 @@
 // A tab takes what its user allows: of time, of memory, in the background, on battery; over a reload too.
-// Runs alone: shares of this machine’s time are measured.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
