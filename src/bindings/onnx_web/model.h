@@ -58,7 +58,7 @@ class Model {
   std::vector<std::optional<onnx::Tensor>> known_outputs_;
   std::vector<gpu::Buffer> buffers_;  // By input; made when they are asked for.
   std::vector<onnx::Tensor> outputs_;
-  std::int64_t input_width_ = 0;  // The latest run's, for boxes.
+  std::int64_t input_width_ = 0;  // The latest run had an input of this size.
   std::int64_t input_height_ = 0;
   std::uint64_t weight_bytes_ = 0;
   bool running_ = false;

@@ -11,7 +11,7 @@ using onnx::Graph;
 using onnx::Shape;
 using onnx::Tensor;
 
-constexpr std::uint64_t exact_max = std::uint64_t{1} << 53;  // The largest whole number that JavaScript counts to.
+constexpr std::uint64_t exact_max = std::uint64_t{1} << 53;  // A number in JavaScript.
 
 struct Given {
   std::string name;

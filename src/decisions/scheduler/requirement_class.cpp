@@ -41,7 +41,7 @@ std::vector<std::string> lacking(const Worker& worker, const ClassKey& key) {
     words.push_back(weft::format("{} MiB of memory", (key.memory_bytes + (1 << 20) - 1) >> 20));
   for (const std::string& feature : key.features) {
     if (std::ranges::contains(has.features, feature)) continue;
-    words.push_back(feature == manifest::onnx_feature ? "a native worker, which runs ONNX models"
+    words.push_back(feature == manifest::onnx_feature ? "a GPU worker that runs ONNX models"
                                                       : "the feature " + feature);
   }
   for (const auto& [name, least] : key.limits) {

@@ -80,7 +80,7 @@ class GpuExecutor final : public Executor {
   [[nodiscard]] Result<> has_models() const {
     if (models_) return {};
     return fail(ErrorCode::unsupported,
-                "This worker runs no jobs of the kind \"onnx\"; native workers do.");
+                "This worker runs no jobs of the kind \"onnx\"; workers with a GPU do.");
   }
 
   Async<Result<>> make_matmul() {

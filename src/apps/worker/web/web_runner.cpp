@@ -5,8 +5,10 @@
 
 #include "apps/worker/web/imports.h"
 #include "common/base/check.h"
+#include "common/manifest/manifest.h"
 #include "engine/gpu/report.h"
 #include "engine/gpu/web/instance.h"
+#include "engine/onnx/jobs/model_executor.h"
 #include "worker/tasks/capabilities.h"
 
 namespace weft::worker::web {
@@ -72,6 +74,7 @@ Async<Result<protocol::Capabilities>> WebRunner::open_gpu() {
   if (!instance_) instance_ = gpu::web::create_instance();
   WEFT_CO_ASSIGN(auto device, co_await instance_->create_device({.label = "weft worker"}));
   protocol::Capabilities capabilities = capabilities_of(*device, bounds_.bytes_max);
+  capabilities.features.emplace_back(manifest::onnx_feature);
   // Most browsers give away no more than this.
   if (capabilities.description.empty())
     capabilities.description = capabilities.vendor + " " + capabilities.architecture;
@@ -82,7 +85,8 @@ Async<Result<protocol::Capabilities>> WebRunner::open_gpu() {
     remember(capabilities);
   }
   device_ = std::move(device);
-  executor_ = exec::create_gpu_executor(*device_, bounds_);
+  executor_ =
+      exec::create_gpu_executor(*device_, bounds_, onnx::create_model_executor(*device_, bounds_));
   lost_ = false;
   device_->on_lost(alive_.guard([this](std::string reason) { lost(std::move(reason)); }));
   co_return capabilities;

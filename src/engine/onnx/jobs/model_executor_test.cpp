@@ -78,7 +78,7 @@ TEST_F(ModelJobs, AWorkerWithoutModelsSaysSo) {
   const auto refused = run(job_of(small_manifest(1)), {.first = 0, .count = 1});
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().message,
-            "This worker runs no jobs of the kind \"onnx\"; native workers do.");
+            "This worker runs no jobs of the kind \"onnx\"; workers with a GPU do.");
 }
 
 }  // namespace
