@@ -103,7 +103,9 @@ class Bench {
                    .tasks = 64,
                    .replicas = 1,
                    .strangers = true,
-                   .slices = 64},
+                   .slices = 64,
+                   // The canary runs on the verifier's device, beside all else on this machine.
+                   .budget = 1000},
          .goal_postgresql = 0,
          .goal_redis = 0},
     };

@@ -23,8 +23,9 @@ class Corrections : public testing::Test {
  protected:
   static constexpr std::uint32_t tasks = 16;
 
-  Corrections() {
-    network = std::make_unique<TestNetwork>(jobs::CoreSettings());
+  Corrections() { open(); }
+  void open(const jobs::CoreSettings& settings = {}) {
+    network = std::make_unique<TestNetwork>(settings);
     network->verifier = true;
     network->invitation = trust::Invitation::none;
     sleeper = &network->join(sleeper_key);
@@ -67,17 +68,53 @@ class Corrections : public testing::Test {
     const store::Job job = network->finish(submit(wallet(), tasks, 1));
     EXPECT_EQ(job.state, store::JobState::done);
   }
-  // In jobs of two clients the verifier finds it wrong.
-  void convict() {
+  // The verifier finds it wrong in a job of one more client.
+  void be_found_wrong() {
     sleeper->behaviour.compute = zeros;
-    for (int client = 0; client < 2; ++client) {
-      const JobId job = submit(wallet(), tasks, 1);
-      TestWorker& trusted = invited();
-      EXPECT_EQ(network->finish(job).state, store::JobState::done);
-      trusted.line->on_closed();
-      network->run();
-    }
+    const JobId job = submit(wallet(), tasks, 1);
+    TestWorker& trusted = invited();
+    EXPECT_EQ(network->finish(job).state, store::JobState::done);
+    trusted.line->on_closed();
+    network->run();
+    sleeper->behaviour.compute = nullptr;
+  }
+  void convict() {
+    for (int client = 0; client < 2; ++client) be_found_wrong();
     EXPECT_EQ(metric("weft_convictions_total"), 1);
+  }
+  [[nodiscard]] MicroCredits held() const {
+    return network->balance(ledger::Account::held(OwnerId::of_first(sleeper_key.public_key())));
+  }
+  [[nodiscard]] MicroCredits staked() const {
+    return network->balance(ledger::Account::stake(OwnerId::of_first(sleeper_key.public_key())));
+  }
+  std::optional<ErrorCode> move_stake(bool deposit, MicroCredits amount) {
+    std::optional<ErrorCode> code;
+    network->post([&](jobs::Core& core, jobs::Moment now) {
+      core.move_stake({.wallet = sleeper_key.public_key(),
+                       .deposit = deposit,
+                       .amount = amount,
+                       .number = ++stake_moves},
+                      now, [&](const Result<jobs::StakeView>& moved) {
+                        if (!moved) code = moved.error().code;
+                      });
+    });
+    network->run();
+    return code;
+  }
+  struct Sums {
+    MicroCredits due = 0;
+    MicroCredits refunded = 0;
+    std::size_t settled = 0;
+  };
+  Sums sums(const store::Job& job) {
+    Sums sums;
+    for (const auto& each : network->store().corrections(job.id).value()) {
+      sums.due += each.due;
+      sums.refunded += each.refunded;
+      sums.settled += each.settled ? 1 : 0;
+    }
+    return sums;
   }
   std::int64_t metric(const std::string& name) {
     std::string text;
@@ -105,6 +142,7 @@ class Corrections : public testing::Test {
   std::unique_ptr<TestNetwork> network;
   std::vector<std::unique_ptr<crypto::KeyPair>> wallets;
   std::uint8_t nonce = 0;
+  std::uint64_t stake_moves = 0;
   crypto::KeyPair sleeper_key = crypto::KeyPair::generate().value();
   TestWorker* sleeper = nullptr;
 };
@@ -143,6 +181,144 @@ TEST_F(Corrections, AJobThatEndedAndWasPaidHoursAgoIsCorrectedAndItsClientIsRefu
   EXPECT_EQ(metric("weft_rechecks_running"), 0);
   EXPECT_THAT(network->store().load()->rechecks, IsEmpty());
   EXPECT_THAT(network->store().load()->corrections, IsEmpty());
+}
+
+// One mismatch makes a suspect; with the second one, of another client's job, it is convicted.
+TEST_F(Corrections, ASuspectThatIsConvictedHoursLaterPaysForWhatWasReplacedMeanwhile) {
+  for (const bool waits : {true, false}) {
+    jobs::CoreSettings settings;
+    if (!waits) settings.refund_owed_for = std::chrono::milliseconds(0);
+    open(settings);
+    const crypto::KeyPair& deceived = wallet();
+    const store::Job before = deceive(deceived);
+    later(std::chrono::hours(1));  // Its pay is free since long.
+    be_found_wrong();
+    later(std::chrono::minutes(30));
+    ASSERT_EQ(network->store().job(before.id)->state, store::JobState::corrected)
+        << "the results do not wait for a conviction";
+    expect_right(network->store().job(before.id).value());
+    ASSERT_EQ(sums(before).refunded, 0) << "it is not convicted";
+    ASSERT_EQ(metric("weft_convictions_total"), 0);
+    network->restart();
+    sleeper = &network->join(sleeper_key);
+    later(std::chrono::hours(2));
+    work_well();  // Its pay is held when the worker is convicted.
+    ASSERT_GT(held(), 0);
+    const MicroCredits left = has(deceived);
+
+    convict();
+
+    const Sums after = sums(before);
+    EXPECT_EQ(after.settled, tasks);
+    EXPECT_EQ(after.refunded > 0, waits);
+    EXPECT_LE(after.refunded, after.due);
+    EXPECT_EQ(has(deceived), left + after.refunded);
+    EXPECT_EQ(metric("weft_jobs_corrected_total"), 0) << "after the restart no job is joined again";
+    EXPECT_TRUE(network->store().audit().has_value());
+  }
+}
+
+TEST_F(Corrections, ASuspectThatIsNotConvictedInADayOwesNothing) {
+  const store::Job before = deceive(wallet());
+  later(std::chrono::hours(1));
+  be_found_wrong();
+  later(std::chrono::hours(23));
+  EXPECT_EQ(sums(before).settled, 0U);
+  network->restart();
+
+  network->pass(std::chrono::hours(2));
+
+  EXPECT_EQ(sums(before).settled, tasks);
+  EXPECT_EQ(sums(before).refunded, 0);
+  EXPECT_THAT(network->store().load()->corrections, IsEmpty());
+}
+
+// The pay for a result that is known to be wrong is at hand when its worker is convicted.
+TEST_F(Corrections, PayForAWrongResultIsHeldAsLongAsItsClientIsOwedSomething) {
+  for (const bool waits : {true, false}) {
+    for (const bool convicted : {true, false}) {
+      jobs::CoreSettings settings;
+      if (!waits) settings.refund_owed_for = std::chrono::milliseconds(0);
+      open(settings);
+      const crypto::KeyPair& deceived = wallet();
+      const store::Job before = deceive(deceived);
+      const MicroCredits paid = held();
+      ASSERT_GT(paid, 0);
+      be_found_wrong();  // Within ten minutes.
+      later(std::chrono::minutes(30));
+      EXPECT_EQ(held(), waits ? paid : 0);
+      network->restart();
+      sleeper = &network->join(sleeper_key);
+      later(std::chrono::minutes(30));
+      EXPECT_EQ(held(), waits ? paid : 0);
+      const MicroCredits left = has(deceived);
+      const MicroCredits its = has(sleeper_key);
+
+      if (convicted)
+        convict();
+      else
+        later(std::chrono::hours(25));
+
+      EXPECT_EQ(held(), 0);
+      if (!waits) continue;
+      EXPECT_EQ(has(sleeper_key), convicted ? its : its + paid);
+      EXPECT_EQ(has(deceived), left + sums(before).refunded);
+      if (convicted)
+        EXPECT_GE(sums(before).refunded, paid);
+      else
+        EXPECT_EQ(sums(before).refunded, 0);
+      EXPECT_TRUE(network->store().audit().has_value());
+    }
+  }
+}
+
+TEST_F(Corrections, WhatAWorkerMayOweIsNotWithdrawnFromItsStake) {
+  jobs::CoreSettings settings;
+  settings.stakes_open = true;
+  open(settings);
+  const crypto::KeyPair& deceived = wallet();
+  const store::Job before = deceive(deceived, 4 * tasks);
+  network->finish(submit(sleeper_key, 1, 1));  // So that it is granted credits.
+  later(std::chrono::hours(1));
+  ASSERT_EQ(move_stake(true, has(sleeper_key)), std::nullopt);
+  be_found_wrong();
+  later(std::chrono::hours(1));
+  const MicroCredits due = sums(before).due;
+  ASSERT_EQ(sums(before).refunded, 0);
+  ASSERT_GT(staked(), due);
+  EXPECT_EQ(move_stake(false, staked() - due + 1), ErrorCode::insufficient_funds)
+      << "its clients are owed that, if it is convicted";
+  network->drop_paid_checks = 0;
+
+  be_found_wrong();
+
+  ASSERT_EQ(metric("weft_convictions_total"), 1);
+  const MicroCredits rest = staked();
+  ASSERT_GT(rest, due);
+  EXPECT_EQ(move_stake(false, 1), ErrorCode::insufficient_funds)
+      << "it is not known yet what else was wrong";
+  network->drop_paid_checks = std::nullopt;
+  network->restart();
+  network->pass(std::chrono::minutes(1));
+  EXPECT_EQ(sums(before).settled, 4 * tasks);
+  EXPECT_EQ(sums(before).refunded, due);
+  EXPECT_EQ(move_stake(false, staked()), std::nullopt) << "nothing more is owed";
+  EXPECT_TRUE(network->store().audit().has_value());
+}
+
+// It would be others' money: a client whose own worker is wrong, and keeps what it was paid, gains
+// nothing by the worker's conviction.
+TEST_F(Corrections, TheVerificationAccountGivesNoMoreThanItGotOfTheWrongTasks) {
+  const store::Job before = deceive(wallet());
+  later(std::chrono::hours(1));  // Nothing of it is held or staked.
+
+  convict();
+
+  const Sums after = sums(before);
+  EXPECT_EQ(after.settled, tasks);
+  EXPECT_GT(after.refunded, 0);
+  EXPECT_LE(after.refunded, after.due / 50);
+  EXPECT_GT(network->balance(ledger::Account::verification()), 0) << "there is more";
 }
 
 TEST_F(Corrections, WhatIsOlderThanADayStays) {

@@ -264,6 +264,48 @@ TEST_F(LevelsNetwork, PayThatIsHeldOutlivesTheCoordinator) {
   EXPECT_GT(network->balance(account), 0);
 }
 
+// Else a client gives its own workers a tenth of their standing again after each restart.
+TEST_F(LevelsNetwork, ARestartForgetsNothingOfWhatAClientHasGivenOfAStanding) {
+  open();
+  std::vector<crypto::KeyPair*> keys(10);
+  for (auto& key : keys) key = &wallet();
+  const auto join_all = [&] {
+    for (const auto* key : keys) network->join(*key);
+  };
+  const auto most = [&] {
+    double reputation = 0;
+    for (const auto* key : keys) {
+      network->post([&](jobs::Core& core, jobs::Moment now) {
+        core.show_stake(key->public_key(), now, [&](const Result<jobs::StakeView>& view) {
+          reputation = std::max(reputation, view->reputation);
+        });
+      });
+    }
+    network->run();
+    return 10 * reputation / (1 - reputation);  // Confirmations.
+  };
+  const crypto::KeyPair& client = wallet();
+  const auto give = [&](const crypto::KeyPair& from) {
+    for (int i = 0; i < 3; ++i)
+      EXPECT_TRUE(store::has_results(
+          network->finish(submit(from, jobs::count_manifest(4 * tasks, 1))).state));
+  };
+  join_all();
+  give(client);
+  ASSERT_GT(most(), 0);
+  ASSERT_FALSE(network->store().load()->client_shares.empty());
+
+  for (int restart = 0; restart < 3; ++restart) {
+    network->restart();
+    join_all();
+    give(client);
+  }
+
+  EXPECT_LE(most(), trust::Evidence::client_floor + 1e-9);
+  give(wallet());
+  EXPECT_GT(most(), 1.5) << "another client gives more";
+}
+
 TEST_F(LevelsNetwork, TrustedWorkersArePaidAtOnce) {
   open();
   TestWorker& trusted = invited();

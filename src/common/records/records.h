@@ -200,6 +200,16 @@ struct Standing {
   friend bool operator==(const Standing&, const Standing&) = default;
 };
 
+// What a client has given of a worker's standing (decisions/trust/evidence.h). Each worker has one
+// for each client. Stored with the worker's standing, so that both are of the same moment.
+struct ClientShare {
+  PublicKey worker;
+  PublicKey client;   // Its owner.
+  double weight = 0;  // Evidence at `at`.
+  UnixMillis at = 0;
+  friend bool operator==(const ClientShare&, const ClientShare&) = default;
+};
+
 // What one worker's run of some work has shown, for quotes (decisions/scheduler/measured_work.h).
 // A worker has one for each work.
 struct Pace {
@@ -283,7 +293,8 @@ struct Correction {
   Hash was;                   // The root of the result that was wrong.
   MicroCredits due = 0;       // What the client had paid for it,
   MicroCredits refunded = 0;  // and got back, out of what the conviction took.
-  bool settled = false;       // The refund is made, and the job's root and outputs are right.
+  bool joined = false;        // The job's root and outputs are right, or cannot be.
+  bool settled = false;       // And nothing more is refunded.
   std::string reason;
   friend bool operator==(const Correction&, const Correction&) = default;
 };
@@ -331,6 +342,7 @@ struct Batch {
   std::vector<Transaction> transactions;
   std::vector<Reputation> reputations;
   std::vector<Standing> standings;
+  std::vector<Changed<ClientShare>> client_shares;
   std::vector<ClientWeight> client_weights;
   std::vector<ApiKey> api_keys;
   std::vector<Device> devices;  // Put in place of the one with the same key.
@@ -369,6 +381,7 @@ struct Loaded {
   std::vector<ledger::AppliedKey> keys;  // Transactions of running jobs, and those without a job.
   std::vector<Reputation> reputations;
   std::vector<Standing> standings;
+  std::vector<ClientShare> client_shares;  // By worker and client.
   std::vector<ClientWeight> client_weights;
   std::vector<ApiKey> api_keys;         // By id.
   std::vector<Checkpoint> checkpoints;  // For running jobs and ended ones.

@@ -200,13 +200,16 @@ Transaction refund_wrong(const WrongRefund& refund) {
       .key = weft::format("correct:{}:{}", refund.task.text(), refund.time),
       .job = refund.task.job,
       .entries = {},
-      .what = weft::format("returns {} credits for task {}, whose accepted result was wrong",
-                           credits(refund.platform.total() + refund.verification.total()),
-                           refund.task.index)};
+      .what = weft::format(
+          "returns {} credits for task {}, whose accepted result was wrong",
+          credits(refund.platform.total() + refund.verification.total() + refund.stake),
+          refund.task.index)};
   post_platform(transaction.entries, refund.platform, Sign::take);
   post_verification(transaction.entries, refund.verification, Sign::take);
+  if (refund.stake > 0)
+    transaction.entries.push_back({Account::stake(refund.worker), -refund.stake});
   post_owner(transaction.entries, refund.client,
-             {.free = refund.platform.free + refund.verification.free,
+             {.free = refund.platform.free + refund.verification.free + refund.stake,
               .granted = refund.platform.granted + refund.verification.granted},
              Sign::add);
   return transaction;

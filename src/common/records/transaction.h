@@ -128,14 +128,16 @@ struct HeldPay {
 // else to the verification account. Key "forfeit:JOB/INDEX:WORKER".
 [[nodiscard]] Transaction forfeit(const HeldPay& held, const std::optional<OwnerId>& client);
 
-// What a client paid for a task whose accepted result was wrong, out of what a conviction took. Key
-// "correct:JOB/INDEX:TIME".
+// What a client paid for a task whose accepted result was wrong, out of what a conviction took, the
+// stake of the convicted worker's owner and the verification account. Key "correct:JOB/INDEX:TIME".
 struct WrongRefund {
   TaskId task;
   std::int64_t time = 0;  // When it was corrected: tells refunds of one task apart.
   OwnerId client;
   Funds platform;      // From each
-  Funds verification;  // of the two accounts.
+  Funds verification;  // of the two accounts,
+  OwnerId worker;      // and from this owner's stake.
+  MicroCredits stake = 0;
 };
 [[nodiscard]] Transaction refund_wrong(const WrongRefund& refund);
 

@@ -76,6 +76,11 @@ struct CoreSettings {
       client_weights;  // Clients' shares of the network, where that is not 1 (--client-weight).
   // Pay of newcomers becomes theirs so much later (docs/trust.md); 0: at once.
   std::chrono::milliseconds pay_held_for{600'000};
+  // So long after an accepted result was found wrong its client gets its money back, if the worker
+  // is convicted.
+  std::chrono::milliseconds refund_owed_for{86'400'000};
+  // What a conviction took does not reach: the rest of the owner's stake pays.
+  bool refunds_from_stake = true;
   bool stakes_open = false;  // Workers may deposit and withdraw (--stakes).
   billing::AnswerChecks answers;
   // Off only in tests. A quote counts for one job (used_quotes.h); nothing of an owner is deleted

@@ -66,8 +66,10 @@ Result<> Core::State::nothing_under_way(const OwnerView& owner) const {
       return std::ranges::any_of(
           lost.second, [&](const LostPay& each) { return each.part.paid->client == key; });
     });
-    const bool is_corrected = std::ranges::any_of(
-        corrections, [&](const auto& open) { return open.second.row.client == key; });
+    const bool is_corrected = std::ranges::any_of(corrections, [&](const auto& open) {
+      const bool is_right = open.second.computed && open.second.row.joined;
+      return open.second.row.client == key && !is_right;
+    });
     if (is_rechecked || is_corrected || rechecks.waits_for_client(key) || held_pays.holds_for(key))
       return refuse("results of its ended jobs may still be computed again",
                     "wait until their workers' pay is free");

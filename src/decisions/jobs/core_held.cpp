@@ -92,6 +92,11 @@ void Core::State::forfeit_held_pay(const PublicKey& worker, Moment now) {
   for (HeldPays::Entry& each : held_pays.take_of(worker, owner_of(worker))) {
     ledger::Funds rest = each.funds;
     for (const auto& part : each.parts) {
+      const LostPay lost{.worker = each.worker, .owner = each.owner, .part = part};
+      if (is_lost_to_client(lost, now)) {
+        rest = rest - part.funds;
+        continue;
+      }
       if (!parts.world.verifies()) {
         forget_held_row(part.paid->task, each.worker);
         continue;
@@ -103,7 +108,7 @@ void Core::State::forfeit_held_pay(const PublicKey& worker, Moment now) {
                                          .free = part.funds.free,
                                          .granted = part.funds.granted,
                                          .lost = true}});
-      compute_again({.worker = each.worker, .owner = each.owner, .part = part});
+      compute_again(lost);
     }
     if (rest.total() == 0) continue;
     rechecks.took(worker, rest.total());
@@ -113,6 +118,18 @@ void Core::State::forfeit_held_pay(const PublicKey& worker, Moment now) {
                                     static_cast<double>(rest.total()) / 1e6);
     move_held(std::move(transaction), "forfeit", each, now);
   }
+}
+
+// The result is known to be wrong where it was replaced already.
+bool Core::State::is_lost_to_client(const LostPay& lost, Moment now) {
+  const auto found = corrections.find(lost.part.paid->task);
+  if (found == corrections.end() || found->second.row.was != lost.part.paid->root) return false;
+  settle_lost(lost, true, now);
+  store::Correction& row = found->second.row;
+  row.refunded = std::min(row.refunded + lost.part.funds.total(), row.due);
+  batch.corrections.push_back(row);
+  owed.reset();
+  return true;
 }
 
 void Core::State::compute_again(const LostPay& lost) {
@@ -131,6 +148,12 @@ void Core::State::settle_lost(const LostPay& lost, bool wrong, Moment now) {
               moved.error().message);
   if (!wrong) rechecks.took(lost.worker, lost.part.funds.total());
   forget_held_row(paid.task, lost.worker);
+}
+
+// What is held of a wrong result waits for a conviction as long as its client is owed something.
+Instant Core::State::free_after_correction(const store::Correction& row, Moment now) const {
+  const auto owed_until = std::chrono::milliseconds(row.time - now.unix) + settings.refund_owed_for;
+  return now.at + std::max<std::chrono::milliseconds>(owed_until, settings.pay_held_for);
 }
 
 // How long it was held before the restart is not stored: it starts again.
@@ -186,8 +209,10 @@ Result<> Core::State::restore_held_pay(const store::Loaded& loaded, Moment now) 
                   row.task.text());
     const HeldPays::Part part{.paid = paid->second, .funds = funds};
     if (!row.lost) {
-      held_pays.add({.worker = row.worker, .owner = row.owner, .funds = funds, .parts = {part}},
-                    free_at);
+      const auto wrong = corrections.find(row.task);
+      held_pays.add(
+          {.worker = row.worker, .owner = row.owner, .funds = funds, .parts = {part}},
+          wrong == corrections.end() ? free_at : free_after_correction(wrong->second.row, now));
     } else if (const LostPay lost{.worker = row.worker, .owner = row.owner, .part = part};
                parts.world.verifies()) {
       compute_again(lost);

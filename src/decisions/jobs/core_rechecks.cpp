@@ -176,52 +176,104 @@ void Core::State::correct(const PaidTask& paid, const PublicKey& worker, const R
     trust.remove_traps(task.job);  // One of them may have had this answer.
     if (!job->second.joining) {
       job->second.accepted[task.index] = std::make_unique<const Settled>(right.root, right.outputs);
-      open.joined = true;
+      open.row.joined = true;
     }
   }
+  held_pays.postpone(task, free_after_correction(open.row, now));
   batch.corrections.push_back(open.row);
   corrections.insert_or_assign(task, std::move(open));
+  owed.reset();
 }
 
 // What is to be looked up; what is over.
 void Core::State::go_on_rechecking(Moment now) {
+  end_owed(now);
   if (rechecks.size() == 0) return;
   go_on_suspecting(now);
   for (const FindPaid& wanted : rechecks.lookups())
     effect([this, wanted] { parts.world.find_paid(wanted); });
   const auto over = rechecks.complete(now.unix);
   for (const store::Recheck& row : over) {
-    refund_corrected(row, now);
+    for (auto& [task, open] : corrections)
+      open.computed = open.computed || open.row.worker == row.worker;
+    if (row.taken > 0 || is_convicted(row.worker)) refund_corrected(row, now);
     batch.rechecks.push_back({.row = row, .change = store::Change::remove});
   }
   if (!over.empty()) settle_corrections();
   for (const store::Recheck& row : rechecks.changed()) batch.rechecks.push_back({.row = row});
 }
 
+// A suspect is not, and may be so later.
+bool Core::State::is_convicted(const PublicKey& worker) const {
+  return trust.book().suspended(worker, unix_now);
+}
+
+// The clients of a worker that was not convicted in time are owed nothing more.
+void Core::State::end_owed(Moment now) {
+  constexpr auto look_every = std::chrono::minutes(1);
+  if (corrections.empty() || (owed_looked && now.at - *owed_looked < look_every)) return;
+  owed_looked = now.at;
+  const UnixMillis since = now.unix - settings.refund_owed_for.count();
+  bool ended = false;
+  for (auto& [task, open] : corrections) {
+    if (!open.computed || open.refunded || open.row.time > since) continue;
+    open.refunded = ended = true;
+  }
+  owed.reset();
+  if (ended) settle_corrections();
+}
+
+MicroCredits Core::State::owed_by(const OwnerId& owner) const {
+  if (corrections.empty()) return 0;
+  if (!owed) {
+    owed.emplace();
+    for (const auto& [task, open] : corrections) {
+      if (!open.refunded) (*owed)[owner_of(open.row.worker)] += open.row.due - open.row.refunded;
+    }
+  }
+  const auto found = owed->find(owner);
+  return found == owed->end() ? 0 : found->second;
+}
+
 // Everything that the worker was paid for is known: the clients of wrong tasks share what its
-// conviction took.
+// conviction took, then what is left of its owner's stake. Beyond that the verification account
+// gives no more than it got of their prices: a client whose own worker is wrong, and which keeps
+// what it was paid, would take others' money otherwise.
 void Core::State::refund_corrected(const store::Recheck& row, Moment now) {
   MicroCredits due = 0;
+  MicroCredits fees = 0;
   std::vector<OpenCorrection*> of_worker;
   for (auto& [task, open] : corrections) {
     if (open.row.worker != row.worker || open.refunded) continue;
     due += open.row.due - open.row.refunded;
+    fees += open.row.due / 1000 * settings.verification_permille +
+            open.row.due % 1000 * settings.verification_permille / 1000;
     of_worker.push_back(&open);
   }
-  MicroCredits left =
-      std::min(row.taken, ledger.platform().total() + ledger.verification().total());
-  const MicroCredits taken = left;
+  owed.reset();
+  const OwnerId owner = owner_of(row.worker);
+  const MicroCredits accounts = ledger.platform().total() + ledger.verification().total();
+  const MicroCredits taken = std::min({row.taken, accounts, due});
+  MicroCredits stake = settings.refunds_from_stake
+                           ? std::min(ledger.balance(ledger::Account::stake(owner)), due - taken)
+                           : 0;
+  const MicroCredits fee = std::min({fees, accounts - taken, due - taken - stake});
+  const MicroCredits all = taken + stake + fee;
   for (OpenCorrection* open : of_worker) {
     open->refunded = true;
-    const MicroCredits part = refund_of(open->row.due - open->row.refunded, due, taken);
+    const MicroCredits part = refund_of(open->row.due - open->row.refunded, due, all);
     if (part <= 0) continue;
-    const MicroCredits from_platform = std::min(part, ledger.platform().total());
+    const MicroCredits of_stake = std::min(part, stake);
+    const MicroCredits of_accounts = part - of_stake;
+    const MicroCredits from_platform = std::min(of_accounts, ledger.platform().total());
     auto transaction = ledger::refund_wrong(
         {.task = open->row.task,
          .time = open->row.time,
          .client = owner_of(open->row.client),
          .platform = ledger::granted_first(ledger.platform(), from_platform),
-         .verification = ledger::granted_first(ledger.verification(), part - from_platform)});
+         .verification = ledger::granted_first(ledger.verification(), of_accounts - from_platform),
+         .worker = owner,
+         .stake = of_stake});
     if (const auto moved = move_money(std::move(transaction), now);
         !moved || *moved != ledger::Applied::now) {
       log_error("The client of {} cannot be refunded: {}", open->row.task.text(),
@@ -229,27 +281,29 @@ void Core::State::refund_corrected(const store::Recheck& row, Moment now) {
       continue;
     }
     open->row.refunded += part;
-    left -= part;
+    stake -= of_stake;
   }
 }
 
-// Jobs that ended with wrong results are joined again; what is settled is no longer kept here.
+// Jobs that ended with wrong results are joined again, once all of a worker's are known; what is
+// settled is no longer kept here.
 void Core::State::settle_corrections() {
   for (auto each = corrections.begin(); each != corrections.end();) {
     OpenCorrection& open = each->second;
     const JobId& job = each->first.job;
-    if (!open.refunded) {
+    if (!open.computed) {
       ++each;
       continue;
     }
-    if (open.joined) {
+    if (!open.row.joined) {
+      if (!jobs.contains(job) && joining_again.insert(job).second)
+        effect([this, job] { parts.world.join_again(job); });
+    } else if (open.refunded) {
       open.row.settled = true;
       batch.corrections.push_back(open.row);
       each = corrections.erase(each);
       continue;
     }
-    if (!jobs.contains(job) && joining_again.insert(job).second)
-      effect([this, job] { parts.world.join_again(job); });
     ++each;
   }
 }
@@ -260,10 +314,11 @@ void Core::joined_again(const JobId& id, const Result<JoinedAgain>& joined, Mome
   std::uint32_t replaced = 0;
   for (auto each = state.corrections.lower_bound({.job = id, .index = 0});
        each != state.corrections.end() && each->first.job == id; ++each) {
-    each->second.joined = true;
-    if (!joined)
-      each->second.row.reason =
-          "The job's outputs cannot be joined again: " + joined.error().message;
+    store::Correction& row = each->second.row;
+    if (row.joined) continue;
+    row.joined = true;
+    if (!joined) row.reason = "The job's outputs cannot be joined again: " + joined.error().message;
+    state.batch.corrections.push_back(row);
     ++replaced;
   }
   if (!joined) {
@@ -307,12 +362,12 @@ void Core::State::restore_rechecks(const store::Loaded& loaded) {
   for (const store::Recheck& row : loaded.rechecks) rechecks.restore(row);
   std::set<JobId> running;
   for (const store::Job& row : loaded.jobs) running.insert(row.id);
-  for (const store::Correction& row : loaded.corrections) {
+  for (store::Correction row : loaded.corrections) {
     // A running job takes the right result up with its tasks.
+    row.joined = row.joined || running.contains(row.task.job);
+    const bool computed = !rechecks.contains(row.worker);
     corrections.insert_or_assign(row.task,
-                                 OpenCorrection{.row = row,
-                                                .joined = running.contains(row.task.job),
-                                                .refunded = !rechecks.contains(row.worker)});
+                                 OpenCorrection{.row = std::move(row), .computed = computed});
   }
   settle_corrections();
 }

@@ -88,7 +88,7 @@ Result<> Core::restore(Restored given, Moment now) {
     state.trust.restore_reputation(
         reputation.worker, {.accepted = reputation.accepted, .refused = reputation.refused});
   }
-  state.restore_standings(loaded.standings);
+  state.restore_standings(loaded);
   state.restore_presence(loaded.presences);
   state.restore_prices(loaded);
   WEFT_OK(state.restore_weights(loaded.client_weights));

@@ -14,8 +14,15 @@ MicroCredits Core::State::slashable_stake_of(const OwnerId& owner) const {
 }
 
 MicroCredits Core::State::stake_at_risk(const PublicKey& wallet) const {
-  MicroCredits sum = 0;
-  for (const auto& device : owners.devices(owner_of(wallet))) {
+  const OwnerId owner = owner_of(wallet);
+  const auto devices = owners.devices(owner);
+  // It is not known yet what a convicted worker's clients are owed.
+  if (std::ranges::any_of(devices, [&](const auto& device) {
+        return rechecks.contains(device.key) && is_convicted(device.key);
+      }))
+    return ledger.balance(ledger::Account::stake(owner));
+  MicroCredits sum = owed_by(owner);
+  for (const auto& device : devices) {
     const auto risk = answers.at_risk.find(device.key);
     sum += trust.stakes().locked(device.key) + (risk == answers.at_risk.end() ? 0 : risk->second);
   }

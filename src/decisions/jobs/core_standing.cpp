@@ -7,14 +7,17 @@
 #include "decisions/jobs/core_state.h"
 
 namespace weft::jobs {
-void Core::State::restore_standings(std::span<const store::Standing> rows) {
-  for (const auto& row : rows) {
+void Core::State::restore_standings(const store::Loaded& loaded) {
+  for (const auto& row : loaded.standings) {
     trust.restore_record(row.worker, {.verified = row.verified,
                                       .updated = row.updated,
                                       .wrong = row.wrong,
                                       .suspended_until = row.suspended_until});
     if (row.suspended_until > 0) parts.book.bar(row.worker, row.suspended_until);
   }
+  for (const auto& row : loaded.client_shares)
+    trust.evidence().restore(row.worker,
+                             {.client = row.client, .weight = row.weight, .at = row.at});
 }
 
 void Core::State::store_standings(Moment now) {
@@ -26,6 +29,11 @@ void Core::State::store_standings(Moment now) {
                                .updated = record.updated,
                                .wrong = record.wrong,
                                .suspended_until = record.suspended_until});
+    for (const auto& share : trust.evidence().take_changed(worker))
+      batch.client_shares.push_back(
+          {.row =
+               {.worker = worker, .client = share.client, .weight = share.weight, .at = share.at},
+           .change = share.forgotten ? store::Change::remove : store::Change::put});
   }
 }
 

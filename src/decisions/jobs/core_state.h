@@ -352,7 +352,7 @@ struct Core::State final : dashboard::WatchSource {
   std::optional<Instant> presence_stored;  // When that of all connected workers was stored.
 
   // core_standing.cpp
-  void restore_standings(std::span<const store::Standing> rows);
+  void restore_standings(const store::Loaded& loaded);
   void store_standings(Moment now);
   [[nodiscard]] bool a_worker_works_alone(Moment now) const;
   void convict(const trust::Convicted& convicted, Moment now);
@@ -414,6 +414,9 @@ struct Core::State final : dashboard::WatchSource {
   void free_held_pay(Moment now);
   void forfeit_held_pay(const PublicKey& worker, Moment now);
   void compute_again(const LostPay& lost);
+  // Whether the client of its task, which is corrected already, was given it.
+  bool is_lost_to_client(const LostPay& lost, Moment now);
+  [[nodiscard]] Instant free_after_correction(const store::Correction& row, Moment now) const;
   void settle_lost(const LostPay& lost, bool wrong, Moment now);
   void forget_held_row(const TaskId& task, const PublicKey& worker);
   [[nodiscard]] Result<> restore_held_pay(const store::Loaded& loaded, Moment now);
@@ -422,6 +425,7 @@ struct Core::State final : dashboard::WatchSource {
   Rechecks rechecks;
   std::map<TaskId, OpenCorrection> corrections;
   std::set<JobId> joining_again;
+  std::optional<Instant> owed_looked;  // For what is owed no more.
   trust::Suspects suspects;
   std::set<PublicKey> found_wrong;  // Workers whose recheck has found a wrong task.
   void suspect(const trust::Suspected& suspected, Moment now);
@@ -434,6 +438,11 @@ struct Core::State final : dashboard::WatchSource {
                MicroCredits refunded, Moment now);
   void go_on_rechecking(Moment now);
   void refund_corrected(const store::Recheck& row, Moment now);
+  [[nodiscard]] bool is_convicted(const PublicKey& worker) const;
+  void end_owed(Moment now);
+  // To clients of wrong results of its workers, which may still be convicted.
+  [[nodiscard]] MicroCredits owed_by(const OwnerId& owner) const;
+  mutable std::optional<std::map<OwnerId, MicroCredits>> owed;  // By owner; counted when asked for.
   void settle_corrections();
   void tell_corrected(const store::Job& row);
   void restore_rechecks(const store::Loaded& loaded);

@@ -5,9 +5,13 @@
 
 namespace weft::jobs {
 
+Instant HeldPays::minute_of(Instant free_at) {
+  return Instant(std::chrono::ceil<std::chrono::minutes>(free_at.time_since_epoch()));
+}
+
 void HeldPays::add(const Entry& entry, Instant free_at) {
-  const auto minute = std::chrono::ceil<std::chrono::minutes>(free_at.time_since_epoch());
-  Entry& sum = entries_.try_emplace({Instant(minute), entry.worker}, Entry{}).first->second;
+  const Key key{.free_at = minute_of(free_at), .worker = entry.worker, .owner = entry.owner};
+  Entry& sum = entries_.try_emplace(key).first->second;
   sum.worker = entry.worker;
   sum.owner = entry.owner;
   sum.funds.free += entry.funds.free;
@@ -17,7 +21,7 @@ void HeldPays::add(const Entry& entry, Instant free_at) {
 
 std::vector<HeldPays::Entry> HeldPays::take_free(Instant now) {
   std::vector<Entry> taken;
-  while (!entries_.empty() && entries_.begin()->first.first <= now) {
+  while (!entries_.empty() && entries_.begin()->first.free_at <= now) {
     taken.push_back(entries_.begin()->second);
     entries_.erase(entries_.begin());
   }
@@ -36,6 +40,24 @@ std::vector<HeldPays::Entry> HeldPays::take_of(const PublicKey& worker, const Ow
   return taken;
 }
 
+void HeldPays::postpone(const TaskId& task, Instant free_at) {
+  std::vector<Entry> postponed;
+  for (auto each = entries_.begin(); each != entries_.end();) {
+    Entry& entry = each->second;
+    if (each->first.free_at >= minute_of(free_at)) break;
+    std::erase_if(entry.parts, [&](const Part& part) {
+      if (part.paid->task != task) return false;
+      entry.funds.free -= part.funds.free;
+      entry.funds.granted -= part.funds.granted;
+      postponed.push_back(
+          {.worker = entry.worker, .owner = entry.owner, .funds = part.funds, .parts = {part}});
+      return true;
+    });
+    each = entry.funds.total() == 0 && entry.parts.empty() ? entries_.erase(each) : std::next(each);
+  }
+  for (const Entry& each : postponed) add(each, free_at);
+}
+
 bool HeldPays::holds_for(const PublicKey& client) const {
   return std::ranges::any_of(entries_, [&](const auto& each) {
     return std::ranges::any_of(each.second.parts,
@@ -45,7 +67,7 @@ bool HeldPays::holds_for(const PublicKey& client) const {
 
 std::optional<Instant> HeldPays::next() const {
   if (entries_.empty()) return {};
-  return entries_.begin()->first.first;
+  return entries_.begin()->first.free_at;
 }
 
 }  // namespace weft::jobs

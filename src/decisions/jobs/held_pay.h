@@ -51,12 +51,22 @@ class HeldPays {
   // What is held for the worker, and forgotten here; also what is held for its owner and an unknown
   // worker (Entry::worker is zeros then).
   [[nodiscard]] std::vector<Entry> take_of(const PublicKey& worker, const OwnerId& owner);
+  // What is held for the task becomes free at `free_at`, if that is later.
+  void postpone(const TaskId& task, Instant free_at);
   [[nodiscard]] std::optional<Instant> next() const;
   // Whether something is held for a task of the client.
   [[nodiscard]] bool holds_for(const PublicKey& client) const;
 
  private:
-  std::map<std::pair<Instant, PublicKey>, Entry> entries_;
+  struct Key {
+    Instant free_at;
+    PublicKey worker;
+    OwnerId owner;  // Unknown workers of several owners stay apart.
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  static Instant minute_of(Instant free_at);
+
+  std::map<Key, Entry> entries_;
 };
 
 }  // namespace weft::jobs

@@ -47,6 +47,24 @@ TEST(HeldPay, OfOneWorkerAndMinuteIsOneEntry) {
   EXPECT_EQ(taken[0].funds.free + taken[1].funds.free, 107);
 }
 
+TEST(HeldPay, OfUnknownWorkersIsEachOwnersOwn) {
+  HeldPays held;
+  for (std::uint8_t owner = 1; owner <= 2; ++owner) {
+    HeldPays::Entry entry = pay_of(owner, MicroCredits{owner} * 10);
+    entry.worker = {};
+    held.add(entry, start + 30s);
+  }
+
+  const auto taken = held.take_of(key_of(1), OwnerId{{key_of(1).bytes}});
+
+  ASSERT_EQ(taken.size(), 1U);
+  EXPECT_EQ(taken[0].funds.free, 10);
+  const auto rest = held.take_free(start + 1min);
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_EQ(rest[0].funds.free, 20);
+  EXPECT_EQ(rest[0].owner, OwnerId{{key_of(2).bytes}});
+}
+
 TEST(HeldPay, KnowsTheTasksOfAMinute) {
   HeldPays held;
   for (std::uint32_t index = 0; index < 3; ++index) {

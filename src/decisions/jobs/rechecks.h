@@ -98,8 +98,8 @@ class Rechecks {
 // A correction whose money or whose job is not settled yet.
 struct OpenCorrection {
   store::Correction row;
-  bool joined = false;    // The job has the right results, or none at all.
-  bool refunded = false;  // As far as what the conviction took reaches.
+  bool computed = false;  // And so is all else that its worker was paid for.
+  bool refunded = false;  // As far as the money reaches; or nothing is owed any more.
 };
 
 // What the client paid for an accepted task of so many agreeing workers.

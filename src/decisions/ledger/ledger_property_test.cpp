@@ -40,7 +40,7 @@ class Market {
     const JobId of = job(pick(500));
     const TaskId task{of, static_cast<std::uint32_t>(pick(64))};
     const Funds escrow = chance(95) ? ledger.escrow(of) : funds();
-    switch (pick(14)) {
+    switch (pick(15)) {
       case 0:
         return grant(owner(pick(200)), amount());
       case 1:
@@ -90,6 +90,19 @@ class Market {
         return transfer(client, owner(pick(20)), amount(), pick(1000));
       case 12:
         return settle(client, amount(), pick(1000));
+      case 13: {
+        const auto part = [&](const Funds& has) {
+          return chance(95) ? granted_first(has, std::min(price(), has.total())) : funds();
+        };
+        const MicroCredits stake = ledger.balance(Account::stake(client));
+        return refund_wrong({.task = task,
+                             .time = static_cast<std::int64_t>(pick(1000)),
+                             .client = owner(pick(20)),
+                             .platform = part(ledger.platform()),
+                             .verification = part(ledger.verification()),
+                             .worker = client,
+                             .stake = chance(95) ? std::min(price(), stake) : price()});
+      }
       case 10:
       case 11: {
         if (held_.empty()) return grant(owner(pick(200)), amount());

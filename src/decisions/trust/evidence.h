@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/ids.h"
@@ -22,6 +23,18 @@ class Evidence {
   [[nodiscard]] double admit(const PublicKey& worker, const PublicKey& client, double weight,
                              double verified, double share_max, UnixMillis half_life,
                              UnixMillis now);
+
+  // What a client has given of a worker's evidence, at that time.
+  struct Share {
+    PublicKey client;
+    double weight = 0;
+    UnixMillis at = 0;
+    bool forgotten = false;  // It is not kept any more.
+    friend bool operator==(const Share&, const Share&) = default;
+  };
+  // Those of the worker that changed since the last call, by client.
+  [[nodiscard]] std::vector<Share> take_changed(const PublicKey& worker);
+  void restore(const PublicKey& worker, const Share& share);
 
   // A mismatch of `worker` in a job of `client` that a trusted worker confirmed, with what it may
   // lose for it. Says in jobs of how many clients there were some, and what they come to.
@@ -46,6 +59,7 @@ class Evidence {
     MicroCredits penalty = 0;
   };
   std::unordered_map<PublicKey, std::map<PublicKey, Given>> given_;  // Looked up only.
+  std::unordered_map<PublicKey, std::set<PublicKey>> changed_;       // Looked up only.
   std::unordered_map<PublicKey, Wrong> mismatches_;                  // Looked up only.
 };
 

@@ -268,6 +268,7 @@ class Referee {
   [[nodiscard]] const ReputationBook& book() const { return book_; }
   [[nodiscard]] const Secret& secret() const { return secret_; }
   [[nodiscard]] std::vector<PublicKey> take_moved() { return book_.take_moved(); }
+  [[nodiscard]] Evidence& evidence() { return evidence_; }  // To be stored and restored.
   void restore_record(const PublicKey& worker, const Record& record) {
     book_.restore(worker, record);
   }

@@ -95,7 +95,8 @@ void Crowd::prepare(std::size_t jobs) {
     job.body = manifest_of({.name = weft::format("bench-{}", next_job_++),
                             .tasks = options_.tasks,
                             .slices = options_.slices,
-                            .replicas = options_.replicas});
+                            .replicas = options_.replicas,
+                            .budget = options_.budget});
     job.headers = post_headers("/v1/jobs", job.body);
     prepared_.push_back(std::move(job));
   }

@@ -37,6 +37,7 @@ class Crowd {
     // workgroups, each of which the coordinator's verifier can compute again alone.
     bool strangers = false;
     std::uint32_t slices = 1;
+    std::uint32_t budget = 1;  // Credits for each job.
     bool sign = true;  // Submissions and receipts; else zeros stand there, for a server that does
                        // not look (floor.h).
   };

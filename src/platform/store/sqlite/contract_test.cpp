@@ -59,6 +59,14 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
   first.models = {{.row = model_row("a")}, {.row = model_row("b")}};
   first.presences = {{.row = presence_row(1)}, {.row = presence_row(2)}};
   first.paces = {{.row = pace_row(1, 30)}, {.row = pace_row(2, 20)}, {.row = pace_row(3, 10)}};
+  const auto share = [](unsigned worker, unsigned client, double weight) {
+    return ClientShare{
+        .worker = key_of(worker), .client = key_of(client), .weight = weight, .at = 5};
+  };
+  first.client_shares = {{.row = share(2, 1, 0.3)},
+                         {.row = share(1, 2, 1.1)},
+                         {.row = share(1, 1, 0.1)},
+                         {.row = share(2, 2, 0.5)}};
   first.seasons = {{.hour = 167, .busy = 0.25}, {.hour = 3, .busy = 0.5}};
   commit(first);
   Batch second;
@@ -66,6 +74,8 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
   second.models = {{.row = model_row("a"), .change = Change::remove}};
   second.presences = {{.row = {.worker = key_of(2)}, .change = Change::remove}};
   second.paces = {{.row = pace_row(2, 0), .change = Change::remove}, {.row = pace_row(3, 40)}};
+  second.client_shares = {{.row = share(1, 2, 0), .change = Change::remove},
+                          {.row = share(2, 1, 0.4)}};
   second.seasons = {{.hour = 3, .busy = 0.75}};
   commit(second);
   const Loaded loaded = store->load().value();
@@ -74,6 +84,8 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
   EXPECT_EQ(loaded.models, std::vector{model_row("b")});
   EXPECT_EQ(loaded.presences, std::vector{presence_row(1)});
   EXPECT_EQ(loaded.paces, (std::vector{pace_row(1, 30), pace_row(3, 40)})) << "by time";
+  EXPECT_EQ(loaded.client_shares,
+            (std::vector{share(1, 1, 0.1), share(2, 1, 0.4), share(2, 2, 0.5)}));
   EXPECT_EQ(loaded.seasons,
             (std::vector<Season>{{.hour = 3, .busy = 0.75}, {.hour = 167, .busy = 0.25}}));
 
@@ -170,6 +182,7 @@ TEST_P(StoreContract, KeepsWhatIsCorrectedAndHowResultsWereDecided) {
                         .was = batch.tasks[0].root,
                         .due = 30,
                         .refunded = 20,
+                        .joined = true,
                         .settled = false,
                         .reason = "x"};
   const Check check{.task = second,

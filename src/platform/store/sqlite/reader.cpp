@@ -87,6 +87,18 @@ Result<> Reader::load_workers(Loaded& loaded) {
                                                .wrong = static_cast<std::uint32_t>(row.integer(3)),
                                                .suspended_until = row.integer(4)};
                              }));
+  WEFT_ASSIGN(loaded.client_shares,
+              rows<ClientShare>(connection_,
+                                "SELECT worker, client, weight, at FROM client_shares ORDER BY "
+                                "worker, client",
+                                [](const Statement& row) -> Result<ClientShare> {
+                                  ClientShare share;
+                                  WEFT_ASSIGN(share.worker, row.fixed<PublicKey>(0));
+                                  WEFT_ASSIGN(share.client, row.fixed<PublicKey>(1));
+                                  share.weight = row.real(2);
+                                  share.at = row.integer(3);
+                                  return share;
+                                }));
   WEFT_ASSIGN(loaded.presences,
               rows<Presence>(connection_, "SELECT worker, hours FROM presences ORDER BY worker",
                              [](const Statement& row) -> Result<Presence> {

@@ -202,6 +202,14 @@ constexpr std::array steps = {
     )"},
     // Whether a job ends over its price_max: it did in all jobs before.
     Step{"ALTER TABLE jobs ADD COLUMN price_max_named INTEGER NOT NULL DEFAULT 1;"},
+    // What clients have given of workers' standings: of those before, nothing is known. A job is
+    // joined again before it is known what is refunded.
+    Step{R"(
+    ALTER TABLE corrections ADD COLUMN joined INTEGER NOT NULL DEFAULT 0;
+
+    CREATE TABLE client_shares (
+      worker BLOB, client BLOB, weight REAL NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (worker, client)) WITHOUT ROWID;
+    )"},
     // Receipts of the second format, whose claims are a blob of their own; receipts that contradict
     // each other.
     Step{R"(

@@ -23,7 +23,7 @@ Result<std::vector<Row>> all_of(Statement& statement, Make make) {
 
 constexpr std::string_view correction_columns =
     "c.task, c.worker, c.time, c.replaced, c.was, c.due, c.refunded, c.settled, c.reason, j.id, "
-    "c.client";
+    "c.client, c.joined";
 Result<Correction> correction_of(const Statement& row) {
   WEFT_ASSIGN(const JobId job, row.fixed<JobId>(9));
   Correction made{.task = {.job = job, .index = static_cast<std::uint32_t>(row.integer(0))},
@@ -34,6 +34,7 @@ Result<Correction> correction_of(const Statement& row) {
                   .was = {},
                   .due = row.integer(5),
                   .refunded = row.integer(6),
+                  .joined = row.integer(11) != 0,
                   .settled = row.integer(7) != 0,
                   .reason = row.text(8)};
   WEFT_ASSIGN(made.worker, row.fixed<PublicKey>(1));

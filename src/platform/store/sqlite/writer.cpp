@@ -53,6 +53,8 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "INSERT INTO reputations VALUES (?, ?, ?) ON CONFLICT (worker) DO UPDATE SET accepted = "
     "excluded.accepted, refused = excluded.refused",
     "INSERT OR REPLACE INTO standings VALUES (?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO client_shares VALUES (?, ?, ?, ?)",
+    "DELETE FROM client_shares WHERE worker = ? AND client = ?",
     "INSERT OR REPLACE INTO client_weights VALUES (?, ?, ?)",
     "INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO "
     "UPDATE SET hash = excluded.hash, name = excluded.name, owner = excluded.owner, "
@@ -82,7 +84,7 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "UPDATE tasks SET root = ?, outputs = ?, worker = ?, basis = ? WHERE job = ? AND task = ?",
     "INSERT OR REPLACE INTO rechecks VALUES (?, ?, ?, ?, ?, ?)",
     "DELETE FROM rechecks WHERE worker = ?",
-    "INSERT OR REPLACE INTO corrections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "INSERT OR REPLACE INTO corrections VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "INSERT INTO checks (job, task, time, worker, root, by_worker, kind, outcome, ranges, wrong, "
     "reason) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "INSERT OR IGNORE INTO evidence (worker, owner, job, task, attempt, time, root, statement, "
@@ -161,6 +163,11 @@ Result<> Writer::write_records(const Batch& batch) {
   for (const Standing& each : batch.standings)
     WEFT_OK(statements_[put_standing].run(each.worker, each.verified, each.updated, each.wrong,
                                           each.suspended_until));
+  for (const auto& [row, change] : batch.client_shares) {
+    WEFT_OK(change == Change::remove
+                ? statements_[remove_client_share].run(row.worker, row.client)
+                : statements_[put_client_share].run(row.worker, row.client, row.weight, row.at));
+  }
   for (const ClientWeight& each : batch.client_weights)
     WEFT_OK(statements_[put_client_weight].run(each.client, each.weight, each.at));
   for (const ApiKey& each : batch.api_keys) WEFT_OK(write(each));
@@ -206,9 +213,9 @@ Result<> Writer::write_verdicts(const Batch& batch) {
   }
   for (const Correction& each : batch.corrections) {
     WEFT_ASSIGN(const std::int64_t job, job_row(each.task.job));
-    WEFT_OK(statements_[put_correction].run(job, each.task.index, each.worker, each.client,
-                                            each.time, each.replaced ? 1 : 0, each.was, each.due,
-                                            each.refunded, each.settled ? 1 : 0, each.reason));
+    WEFT_OK(statements_[put_correction].run(
+        job, each.task.index, each.worker, each.client, each.time, each.replaced ? 1 : 0, each.was,
+        each.due, each.refunded, each.settled ? 1 : 0, each.reason, each.joined ? 1 : 0));
   }
   for (const Check& each : batch.checks) {
     WEFT_ASSIGN(const std::int64_t job, job_row(each.task.job));

@@ -43,6 +43,8 @@ class Writer {
     insert_movement,
     put_reputation,
     put_standing,
+    put_client_share,
+    remove_client_share,
     put_client_weight,
     put_api_key,
     put_device,
