@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const here = path.dirname(fileURLToPath(import.meta.url));
 const from = path.resolve(process.env.WEFT_ENGINE_DIR ?? path.join(here, '../../build/web/engine'));
 const to = path.resolve(here, '../dist/engine');
-const files = ['weft_engine.mjs', 'weft_engine.wasm', 'weft_llm.mjs', 'weft_llm.wasm'];
+const files = ['weft_engine.mjs', 'weft_engine.wasm', 'weft_llm.mjs', 'weft_llm.wasm', 'weft_onnx.mjs', 'weft_onnx.wasm'];
 
 const missing = files.filter((name) => !fs.existsSync(path.join(from, name)));
 if (missing.length > 0) {

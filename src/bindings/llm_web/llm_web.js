@@ -1,32 +1,6 @@
 // The model's file, the event loop and the answers for the model's Worker: an Emscripten --js-library; imports.h says what crosses.
 // Module.source is { bytes, read(offset, into) }, synchronous. A trap in C++ surfaces instead of vanishing in a promise.
 addToLibrary({
-  // Calls `use` with copies of texts on the heap: pointer and length of each in turn.
-  $weftInto__deps: ['malloc', 'free'],
-  $weftInto: (texts, use) => {
-    const places = [];
-    try {
-      for (const text of texts) {
-        const bytes = new TextEncoder().encode(text);
-        const pointer = _malloc(bytes.length + 1);
-        HEAPU8.set(bytes, pointer);
-        places.push(pointer, bytes.length);
-      }
-      use(...places);
-    } finally {
-      for (let i = 0; i < places.length; i += 2) _free(places[i]);
-    }
-  },
-
-  // Calls that are answered later, by number.
-  $weftCalls: { next: 1, waiting: new Map() },
-  $weftCall__deps: ['$weftCalls'],
-  $weftCall: (ask, onPiece) => {
-    const call = weftCalls.next++;
-    const answer = new Promise((resolve, reject) => weftCalls.waiting.set(call, { resolve, reject, onPiece }));
-    ask(call);
-    return { call, answer };
-  },
   weft_llm_answer__deps: ['$weftCalls', '$UTF8ToString'],
   weft_llm_answer__sig: 'vipipi',
   weft_llm_answer: (call, code, codeSize, text, size) => {

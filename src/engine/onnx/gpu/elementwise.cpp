@@ -267,15 +267,30 @@ std::optional<std::string> element_text(const Operands& given, KernelText& text)
   return std::nullopt;
 }
 
-// Strides of an operand along the output: broadcast, or one value per channel.
+// Strides of an operand of BatchNormalization: one value per channel, or (spatial = 0) for each
+// place of an image.
+std::optional<Shape> normalisation_strides(const Node& node, const Shape& shape, const Shape& out) {
+  if (out.size() < 2) return std::nullopt;
+  const auto spatial = node.attributes.find("spatial");
+  const auto* setting =
+      spatial == node.attributes.end() ? nullptr : std::get_if<std::int64_t>(&spatial->second);
+  Shape strides(out.size(), 0);
+  std::int64_t count = out[1];
+  if (setting == nullptr || *setting != 0) {
+    strides[1] = out[1] == 1 ? 0 : 1;
+  } else {
+    strides = row_major_strides(out);
+    strides[0] = 0;
+    count = element_count(Shape(out.begin() + 1, out.end()));
+  }
+  if (element_count(shape) != count) return std::nullopt;
+  return strides;
+}
+
+// Strides of an operand along the output: broadcast, or those of BatchNormalization.
 std::optional<Shape> operand_strides(const Node& node, std::size_t input, const Shape& shape,
                                      const Shape& out) {
-  if (node.op == "BatchNormalization" && input > 0) {
-    Shape strides(out.size(), 0);
-    if (out.size() < 2 || element_count(shape) != out[1]) return std::nullopt;
-    strides[1] = out[1] == 1 ? 0 : 1;
-    return strides;
-  }
+  if (node.op == "BatchNormalization" && input > 0) return normalisation_strides(node, shape, out);
   if (node.op == "Clip" && input > 0) return Shape(out.size(), 0);
   const auto wide = broadcast(shape, out);
   if (!wide || *wide != out) return std::nullopt;

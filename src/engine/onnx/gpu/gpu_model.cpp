@@ -39,6 +39,17 @@ std::uint64_t padded(std::uint64_t bytes) {
 
 }  // namespace
 
+bool has_one_plan(const Graph& graph) {
+  const std::vector<bool> telling = telling_inputs(graph);
+  for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
+    const ValueInfo& input = graph.inputs[i];
+    if (telling[i] || input.type == ElementType::i64 || !input.shape) return false;
+    if (!std::ranges::all_of(*input.shape, [](const Dimension& d) { return d.size.has_value(); }))
+      return false;
+  }
+  return true;
+}
+
 GpuModel::GpuModel(gpu::Device& device, Graph graph, Options options)
     : device_(device),
       graph_(std::move(graph)),
@@ -201,7 +212,12 @@ Async<Result<GpuModel::Plan*>> GpuModel::plan_for(const std::vector<Tensor>& inp
   }
   auto found = plans_.find(key);
   if (found == plans_.end()) {
+    if (released_)
+      co_return fail(ErrorCode::unsupported,
+                     "The model is bound to other input shapes, and its weights are on the GPU "
+                     "alone; open it again for these.");
     WEFT_CO_ASSIGN(auto plan, co_await bind(inputs));
+    if (options_.release_constants) release_constants(*plan);
     while (plans_.size() >= options_.plans_max)
       plans_.erase(std::ranges::min_element(
           plans_, {}, [](const auto& entry) { return entry.second->last_use; }));
@@ -209,6 +225,76 @@ Async<Result<GpuModel::Plan*>> GpuModel::plan_for(const std::vector<Tensor>& inp
   }
   found->second->last_use = ++uses_;
   co_return found->second.get();
+}
+
+void GpuModel::release_constants(Plan& plan) {
+  std::vector<bool> needed(graph_.values.size());  // On the processor, in runs to come.
+  for (const ValueId id : graph_.outputs) needed[id] = true;
+  for (const Step& step : plan.schedule.steps)
+    if (step.kind == Step::Kind::processor)
+      for (const ValueId id : step.node->inputs)
+        if (id != no_value) needed[id] = true;
+  for (ValueId id = 0; id < graph_.values.size(); ++id) {
+    std::optional<Tensor>& constant = graph_.values[id].constant;
+    if (!constant || needed[id]) continue;
+    constant = constant->without_bytes();
+    plan.inference.values[id] = *constant;
+  }
+  for (Step& step : plan.schedule.steps)
+    for (Kernel& kernel : step.kernels)
+      for (KernelInput& input : kernel.inputs) input.data.reset();
+  released_ = true;
+}
+
+Result<> GpuModel::check_buffers(std::span<const Tensor> inputs,
+                                 std::span<const gpu::Buffer* const> buffers) const {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const std::string& name = graph_.inputs[i].name;
+    if (buffers[i] == nullptr) {
+      if (!inputs[i].has_bytes())
+        return fail(ErrorCode::invalid_argument, "The input '{}' has no values.", name);
+      continue;
+    }
+    if (telling_[i] || inputs[i].type() == ElementType::i64)
+      return fail(ErrorCode::unsupported,
+                  "The values of the input '{}' decide how the model is bound, so that they cannot "
+                  "be on the GPU alone; give them as bytes.",
+                  name);
+    if (const auto bytes = static_cast<std::uint64_t>(inputs[i].count()) * 4;
+        buffers[i]->size() < bytes)
+      return fail(ErrorCode::invalid_argument,
+                  "The buffer of the input '{}' has {} bytes; shape {} takes {}.", name,
+                  buffers[i]->size(), to_string(inputs[i].shape()), bytes);
+  }
+  return {};
+}
+
+Result<> GpuModel::take_from(Plan& plan, ValueId id, const gpu::Buffer& buffer) {
+  const std::uint32_t slot = plan.memory.slot_of[id];
+  if (slot == MemoryPlan::none) {  // No kernel reads it.
+    for (const Step& step : plan.schedule.steps)
+      if (step.kind != Step::Kind::kernels && std::ranges::contains(step.node->inputs, id))
+        return fail(ErrorCode::unsupported,
+                    "The processor computes node '{}' ({}) from the input '{}'; give its values as "
+                    "bytes.",
+                    step.node->name, step.node->op, graph_.name(id));
+    return {};
+  }
+  if (!plan.recording) plan.encoder = device_.create_encoder("onnx");
+  plan.recording = true;
+  const auto bytes = static_cast<std::uint64_t>(plan.inference.values[id]->count()) * 4;
+  if (bytes > 0) plan.encoder.copy(buffer, 0, plan.slots[slot], 0, bytes);
+  return {};
+}
+
+void GpuModel::clear_values() {
+  for (const auto& [key, plan] : plans_) {
+    if (plan->recording) submit(*plan);  // What a run that failed had recorded.
+    gpu::Encoder encoder = device_.create_encoder("onnx clear");
+    for (const gpu::Buffer& slot : plan->slots) encoder.clear(slot, 0, slot.size());
+    if (plan->staging_bytes > 0) encoder.clear(plan->staging, 0, plan->staging_bytes);
+    device_.submit(std::move(encoder));
+  }
 }
 
 void GpuModel::submit(Plan& plan) {
@@ -231,8 +317,8 @@ Async<Result<>> GpuModel::fetch(Plan& plan, std::vector<ValueId> ids) {
   }
   submit(plan);
   std::vector<std::uint32_t> words(offset / 4);
-  WEFT_CO_OK(co_await device_.read(plan.staging, 0,
-                                   {reinterpret_cast<std::uint8_t*>(words.data()), offset}));
+  WEFT_CO_OK(co_await device_.read(
+      plan.staging, 0, {reinterpret_cast<std::uint8_t*>(words.data()), words.size() * 4}));
   offset = 0;
   for (const ValueId id : ids) {
     const auto count = static_cast<std::size_t>(words_of(context, plan.schedule, id));
@@ -249,7 +335,15 @@ Async<Result<>> GpuModel::fetch(Plan& plan, std::vector<ValueId> ids) {
 }
 
 Async<Result<std::vector<Tensor>>> GpuModel::run(std::vector<Tensor> inputs, Observe observe) {
+  std::vector<const gpu::Buffer*> none(inputs.size());
+  co_return co_await run_on_device(std::move(inputs), std::move(none), std::move(observe));
+}
+
+Async<Result<std::vector<Tensor>>> GpuModel::run_on_device(std::vector<Tensor> inputs,
+                                                           std::vector<const gpu::Buffer*> buffers,
+                                                           Observe observe) {
   WEFT_CO_OK(check_inputs(graph_, inputs));
+  WEFT_CO_OK(check_buffers(inputs, buffers));
   WEFT_CO_ASSIGN(Plan* const plan, co_await plan_for(inputs));
   statistics_ = {.nodes_on_gpu = plan->schedule.nodes_on_gpu,
                  .nodes_on_processor = plan->schedule.nodes_on_processor,
@@ -272,6 +366,10 @@ Async<Result<std::vector<Tensor>>> GpuModel::run(std::vector<Tensor> inputs, Obs
   };
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const ValueId id = graph_.input_ids[i];
+    if (buffers[i] != nullptr) {
+      WEFT_CO_OK(take_from(*plan, id, *buffers[i]));
+      continue;
+    }
     if (!plan->input_is_known[i]) WEFT_CO_OK(upload(id, inputs[i]));
     plan->host[id] = std::move(inputs[i]);
   }

@@ -27,6 +27,9 @@ class GpuModel {
     std::size_t barrier = ~std::size_t{0};  // As ScheduleOptions has it.
     std::uint64_t value_bytes_max = 0;      // What values may take on the device; 0: any.
     std::size_t plans_max = 8;  // For sets of input shapes; the longest unused goes first.
+    // Constants leave this process's memory when the first plan has them on the device. No other
+    // plan can be bound then: for graphs with has_one_plan().
+    bool release_constants = false;
   };
   // What a bound plan consists of.
   struct Statistics {
@@ -61,6 +64,14 @@ class GpuModel {
   // `observe` is called after the run with every value that was computed, if keep_all is set.
   [[nodiscard]] Async<Result<std::vector<Tensor>>> run(std::vector<Tensor> inputs,
                                                        Observe observe = {});
+  // The same where inputs lie on the device already: `buffers` has one for each input that is given
+  // by type and shape only, and null for the others. They are read when the run begins, with the
+  // first submit; elements take four bytes, as kernel.h says. Fails with unsupported for an i64 and
+  // for an input that says shapes.
+  [[nodiscard]] Async<Result<std::vector<Tensor>>> run_on_device(
+      std::vector<Tensor> inputs, std::vector<const gpu::Buffer*> buffers, Observe observe = {});
+  // Overwrites what runs left on the device with zeros, before runs for another client.
+  void clear_values();
   // How long a run takes on the device. Nodes that the processor computes count in run_seconds
   // only.
   [[nodiscard]] Async<Result<Measurement>> measure(std::vector<Tensor> inputs);
@@ -74,6 +85,11 @@ class GpuModel {
   struct Plan;
   // True if the values of that input belong to a plan.
   [[nodiscard]] bool is_known(std::size_t input, const Tensor& value) const;
+  [[nodiscard]] Result<> check_buffers(std::span<const Tensor> inputs,
+                                       std::span<const gpu::Buffer* const> buffers) const;
+  // Records that an input on the device goes to its place.
+  Result<> take_from(Plan& plan, ValueId id, const gpu::Buffer& buffer);
+  void release_constants(Plan& plan);
   Async<Result<Plan*>> plan_for(const std::vector<Tensor>& inputs);
   Async<Result<std::unique_ptr<Plan>>> bind(const std::vector<Tensor>& inputs);
   Async<Result<>> tune(const Inference& inference);
@@ -83,7 +99,7 @@ class GpuModel {
   Async<Result<>> fetch(Plan& plan, std::vector<ValueId> ids);
 
   gpu::Device& device_;
-  const Graph graph_;
+  Graph graph_;
   const Options options_;
   const std::vector<bool> telling_;
   ConvolutionChoices choices_;
@@ -91,7 +107,12 @@ class GpuModel {
   std::map<ValueId, gpu::Buffer> weights_;  // Constants of the graph, shared by plans.
   std::map<std::string, std::unique_ptr<Plan>> plans_;
   std::uint64_t uses_ = 0;
+  bool released_ = false;  // Constants are on the device alone.
   Statistics statistics_;
 };
+
+// True if each run of the graph is bound in the same way: input shapes are fixed, and no values of
+// inputs belong to a plan.
+[[nodiscard]] bool has_one_plan(const Graph& graph);
 
 }  // namespace weft::onnx

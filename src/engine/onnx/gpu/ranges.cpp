@@ -70,7 +70,7 @@ Range magnitude(const Range& a) {
 
 class Prover {
  public:
-  Prover(const Graph& graph, const Inference& inference) : graph_(graph), inference_(inference) {
+  Prover(const Graph& graph, const Inference& inference) : inference_(inference) {
     ranges.resize(graph.values.size());
     for (ValueId id = 0; id < ranges.size(); ++id) {
       const auto& value = inference.values[id];
@@ -194,7 +194,6 @@ class Prover {
     return std::nullopt;
   }
 
-  const Graph& graph_;
   const Inference& inference_;
 };
 

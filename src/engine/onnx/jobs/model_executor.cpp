@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "common/crypto/sha256.h"
 #include "engine/onnx/gpu/gpu_model.h"
 #include "engine/onnx/jobs/item_tensors.h"
 #include "engine/onnx/operators/prepare.h"
@@ -11,13 +12,22 @@
 namespace weft::onnx {
 namespace {
 
-constexpr std::size_t models_max = 2;
+constexpr std::size_t jobs_max = 2;
+constexpr std::size_t models_max = 4;
+constexpr std::size_t plans_max = 2;  // A model has one for each set of input shapes.
 
-// A job's model, ready to run. It keeps the job, so that no other job has its address.
+// A model that is compiled for the device, and kept for later jobs that bring the same bytes.
+struct Kept {
+  Hash bytes;
+  std::unique_ptr<GpuModel> model;
+  std::weak_ptr<const exec::Job> latest;  // Whose values may lie on the device.
+};
+
+// A job with its model, ready to run. It keeps the job, so that no other job has its address.
 struct Opened {
   std::shared_ptr<const exec::Job> job;
   ItemTensors tensors;
-  std::unique_ptr<GpuModel> model;
+  std::shared_ptr<Kept> kept;
 };
 
 class ModelExecutor final : public exec::Executor {
@@ -34,16 +44,20 @@ class ModelExecutor final : public exec::Executor {
                                   exec::RunOptions options) override {
     WEFT_CO_OK(exec::range_fits(*job, device_, bounds_, options));
     WEFT_CO_ASSIGN(const std::shared_ptr<Opened> opened, open(job));
+    drop_unused();
+    GpuModel& model = *opened->kept->model;
+    if (opened->kept->latest.lock() != job) model.clear_values();
+    opened->kept->latest = job;
     const auto began = std::chrono::steady_clock::now();
     exec::Output output;
     output.outputs.resize(opened->tensors.output_count());
     for (std::uint32_t i = 0; i < options.range.count; ++i) {
       const std::uint32_t item = options.range.first + i;
       WEFT_CO_ASSIGN(std::vector<Tensor> inputs, opened->tensors.inputs(job->data, item));
-      auto results = co_await opened->model->run(std::move(inputs));
+      auto results = co_await model.run(std::move(inputs));
       if (!results) co_return pass(std::move(results), "while running item {}", item);
       WEFT_CO_OK(opened->tensors.append_outputs(*results, output.outputs));
-      output.dispatches += static_cast<std::uint32_t>(opened->model->statistics().dispatches);
+      output.dispatches += static_cast<std::uint32_t>(model.statistics().dispatches);
     }
     output.wall_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -56,23 +70,52 @@ class ModelExecutor final : public exec::Executor {
     const auto known = std::ranges::find(opened_, job, [](const auto& each) { return each->job; });
     if (known != opened_.end()) {
       std::rotate(opened_.begin(), known, known + 1);
+      const auto kept = std::ranges::find(kept_, opened_.front()->kept);
+      std::rotate(kept_.begin(), kept, kept + 1);
       return opened_.front();
     }
-    auto read = read_model(job->data.front());
+    WEFT_ASSIGN(std::shared_ptr<Kept> kept, keep(job->data.front()));
+    WEFT_ASSIGN(ItemTensors tensors, ItemTensors::create(kept->model->graph(), job->manifest));
+    opened_.push_front(std::make_shared<Opened>(
+        Opened{.job = job, .tensors = std::move(tensors), .kept = std::move(kept)}));
+    if (opened_.size() > jobs_max) opened_.pop_back();
+    return opened_.front();
+  }
+
+  // The model with these bytes, as it was compiled for an earlier job, or new.
+  Result<std::shared_ptr<Kept>> keep(ByteSpan bytes) {
+    const Hash hash = crypto::sha256(bytes);
+    const auto known = std::ranges::find(kept_, hash, [](const auto& each) { return each->bytes; });
+    if (known != kept_.end()) {
+      std::rotate(kept_.begin(), known, known + 1);
+      return kept_.front();
+    }
+    auto read = read_model(bytes);
     if (!read) return pass(std::move(read), "while reading the job's model");
     WEFT_ASSIGN(Graph graph, onnx::prepare(std::move(*read)));
-    WEFT_ASSIGN(ItemTensors tensors, ItemTensors::create(graph, job->manifest));
     auto model = std::make_unique<GpuModel>(
-        device_, std::move(graph), GpuModel::Options{.value_bytes_max = bounds_.bytes_max});
-    opened_.push_front(std::make_shared<Opened>(
-        Opened{.job = job, .tensors = std::move(tensors), .model = std::move(model)}));
-    if (opened_.size() > models_max) opened_.pop_back();
-    return opened_.front();
+        device_, std::move(graph),
+        GpuModel::Options{.value_bytes_max = bounds_.bytes_max, .plans_max = plans_max});
+    kept_.push_front(
+        std::make_shared<Kept>(Kept{.bytes = hash, .model = std::move(model), .latest = {}}));
+    drop_unused();
+    return kept_.front();
+  }
+
+  // Models that were used longest ago go while there are too many, or while what is kept takes more
+  // of the device than a task may. The one used last stays.
+  void drop_unused() {
+    while (kept_.size() > 1 &&
+           (kept_.size() > models_max || device_.buffer_bytes() > bounds_.bytes_max)) {
+      std::erase_if(opened_, [&](const auto& each) { return each->kept == kept_.back(); });
+      kept_.pop_back();
+    }
   }
 
   gpu::Device& device_;
   const exec::Bounds bounds_;
   std::deque<std::shared_ptr<Opened>> opened_;  // The last used first.
+  std::deque<std::shared_ptr<Kept>> kept_;      // The same.
 };
 
 }  // namespace

@@ -63,9 +63,13 @@ Result<> run_batch_normalisation(Call& call) {
   if (call.integer("training_mode", 0) != 0 ||
       (call.opset() < 7 && call.integer("is_test", 0) == 0 && call.output_count() > 1))
     return call.located(ErrorCode::unsupported, "its training mode is not supported.");
-  if (call.integer("spatial", 1) == 0)
-    return call.located(ErrorCode::unsupported, "spatial = 0 is not supported.");
-  const std::int64_t channels = x.shape()[1];
+  // Before opset 9, spatial = 0: what a channel has otherwise, each place of an image has.
+  AxisView view(x.shape(), 1);
+  if (call.integer("spatial", 1) == 0) {
+    view.length *= view.after;
+    view.after = 1;
+  }
+  const std::int64_t channels = view.length;
   WEFT_ASSIGN(const auto scale, per_channel(call, 1, channels));
   WEFT_ASSIGN(const auto bias, per_channel(call, 2, channels));
   WEFT_ASSIGN(const auto mean, per_channel(call, 3, channels));
@@ -74,7 +78,6 @@ Result<> run_batch_normalisation(Call& call) {
   if (call.shapes_only()) return {};
   const double epsilon = call.number("epsilon", 1e-5f);
   std::vector<float> values = floats_of(x);
-  const AxisView view(x.shape(), 1);
   for (std::int64_t b = 0; b < view.before; ++b)
     for (std::int64_t c = 0; c < channels; ++c) {
       const double factor = scale[at(c)] / std::sqrt(variance[at(c)] + epsilon);

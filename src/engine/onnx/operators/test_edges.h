@@ -115,6 +115,12 @@ inline std::vector<EdgeCase> edge_cases() {
   add("a product of i64 with factors", "Gemm", 13,
       std::vector{i64({1, 2}, {3, 5}), i64({2, 1}, {7, 1}), i64({1}, {3})},
       Attributes{{"alpha", 0.5F}, {"beta", 2.0F}}, i64({1, 1}, {19}));
+  // Two images of one channel of two places; (x - mean) / sqrt(variance) * scale + bias by place.
+  add("normalised place by place", "BatchNormalization", 7,
+      std::vector{f({2, 1, 2}, {1, 2, 3, 4}), f({1, 2}, {2, 3}), f({1, 2}, {10, 20}),
+                  f({1, 2}, {1, 0}), f({1, 2}, {4, 16})},
+      Attributes{{"spatial", std::int64_t{0}}, {"epsilon", 0.0F}},
+      f({2, 1, 2}, {10, 21.5F, 12, 23}));
   return cases;
 }
 
