@@ -11,11 +11,12 @@ import { ThemeSwitch } from './ThemeSwitch';
 
 const PlaygroundPage = lazy(async () => ({ default: (await import('../features/playground')).PlaygroundPage }));
 const ChatPage = lazy(async () => ({ default: (await import('../features/chat')).createChatPage() }));
+const VisionPage = lazy(async () => ({ default: (await import('../features/vision')).VisionPage }));
 const WalletPage = lazy(async () => ({ default: (await import('../features/wallet')).WalletPage }));
 const DashboardPage = lazy(async () => ({ default: (await import('../features/dashboard')).createDashboardPage(new URL('/', window.location.href).href) }));
 
-const names: Record<Page, string> = { contribute: 'Contribute', dashboard: 'Network', playground: 'Playground', chat: 'Chat', wallet: 'Wallet' };
-const pages: readonly Page[] = ['contribute', 'dashboard', 'playground', 'chat', 'wallet'];
+const names: Record<Page, string> = { contribute: 'Contribute', dashboard: 'Network', playground: 'Playground', chat: 'Chat', vision: 'Vision', wallet: 'Wallet' };
+const pages: readonly Page[] = ['contribute', 'dashboard', 'playground', 'chat', 'vision', 'wallet'];
 
 /** `base` is the coordinator's address with a slash at its end. */
 export function App({ engine, throttle, base }: { engine: Engine; throttle: Throttle; base: string }) {
@@ -31,7 +32,7 @@ export function App({ engine, throttle, base }: { engine: Engine; throttle: Thro
             <Mark className="size-7" />
             weft
           </a>
-          <nav aria-label="Pages" className="order-last flex w-full gap-5 text-sm sm:order-none sm:w-auto">
+          <nav aria-label="Pages" className="order-last flex w-full flex-wrap gap-x-5 gap-y-1 text-sm sm:order-none sm:w-auto">
             {pages.map((one) => (
               <a
                 key={one}
@@ -57,6 +58,10 @@ export function App({ engine, throttle, base }: { engine: Engine; throttle: Thro
       ) : page === 'dashboard' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the dashboard…</main>}>
           <DashboardPage />
+        </Suspense>
+      ) : page === 'vision' ? (
+        <Suspense fallback={<main className="pt-14 text-soft">Loading the page…</main>}>
+          <VisionPage />
         </Suspense>
       ) : page === 'wallet' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the wallet…</main>}>
