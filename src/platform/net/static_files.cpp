@@ -37,7 +37,7 @@ bool carries_hash(const std::filesystem::path& path) {
 std::string policy_of(const std::string& connects) {
   return weft::format(
       "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self' blob:; "
-      "connect-src 'self'{}{}; img-src 'self' data: blob:; "
+      "connect-src 'self'{}{}; img-src 'self' data: blob:; media-src 'self' blob: https:; "
       "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; form-action 'none'; "
       "frame-ancestors 'none'",
       connects.empty() ? "" : " ", connects);

@@ -12,11 +12,12 @@ import { ThemeSwitch } from './ThemeSwitch';
 const PlaygroundPage = lazy(async () => ({ default: (await import('../features/playground')).PlaygroundPage }));
 const ChatPage = lazy(async () => ({ default: (await import('../features/chat')).createChatPage() }));
 const AccountPage = lazy(async () => ({ default: (await import('../features/account')).AccountPage }));
+const VisionPage = lazy(async () => ({ default: (await import('../features/vision')).VisionPage }));
 const WalletPage = lazy(async () => ({ default: (await import('../features/wallet')).WalletPage }));
 const DashboardPage = lazy(async () => ({ default: (await import('../features/dashboard')).createDashboardPage(new URL('/', window.location.href).href) }));
 
-const names: Record<Page, string> = { contribute: 'Contribute', dashboard: 'Network', playground: 'Playground', chat: 'Chat', account: 'Account', wallet: 'Wallet' };
-const pages: readonly Page[] = ['contribute', 'dashboard', 'playground', 'chat', 'account', 'wallet'];
+const names: Record<Page, string> = { contribute: 'Contribute', dashboard: 'Network', playground: 'Playground', chat: 'Chat', vision: 'Vision', account: 'Account', wallet: 'Wallet' };
+const pages: readonly Page[] = ['contribute', 'dashboard', 'playground', 'chat', 'vision', 'account', 'wallet'];
 
 /** `base` is the coordinator's address with a slash at its end. */
 export function App({ engine, throttle, base }: { engine: Engine; throttle: Throttle; base: string }) {
@@ -32,7 +33,7 @@ export function App({ engine, throttle, base }: { engine: Engine; throttle: Thro
             <Mark className="size-7" />
             weft
           </a>
-          <nav aria-label="Pages" className="order-last flex w-full flex-wrap gap-x-3 text-sm sm:order-none sm:w-auto">
+          <nav aria-label="Pages" className="order-last flex w-full flex-wrap gap-x-3 gap-y-1 text-sm sm:order-none sm:w-auto">
             {pages.map((one) => (
               <a
                 key={one}
@@ -62,6 +63,10 @@ export function App({ engine, throttle, base }: { engine: Engine; throttle: Thro
       ) : page === 'account' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the account…</main>}>
           <AccountPage base={base} />
+        </Suspense>
+      ) : page === 'vision' ? (
+        <Suspense fallback={<main className="pt-14 text-soft">Loading the page…</main>}>
+          <VisionPage />
         </Suspense>
       ) : page === 'wallet' ? (
         <Suspense fallback={<main className="pt-14 text-soft">Loading the wallet…</main>}>

@@ -1,9 +1,9 @@
 // Which page is shown, from the address. Links between pages change it without a reload, so that running work continues.
 import { useSyncExternalStore, type MouseEvent } from 'react';
 
-export type Page = 'contribute' | 'dashboard' | 'playground' | 'chat' | 'account' | 'wallet';
+export type Page = 'contribute' | 'dashboard' | 'playground' | 'chat' | 'vision' | 'account' | 'wallet';
 
-export const paths: Record<Page, string> = { contribute: '/', dashboard: '/dashboard', playground: '/playground', chat: '/chat', account: '/account', wallet: '/wallet' };
+export const paths: Record<Page, string> = { contribute: '/', dashboard: '/dashboard', playground: '/playground', chat: '/chat', vision: '/vision', account: '/account', wallet: '/wallet' };
 
 const moved = 'weft-moved';
 

@@ -1,0 +1,148 @@
+// A detector over the WebAssembly of src/bindings/onnx_web, whose README.md has the interface.
+import { EngineMissing } from './loadEngine';
+import { fitPixels, placedPart, type Geometry, type PixelScale, type Placement } from './pictureFit';
+import { PictureKernel } from './pictureKernel';
+import type { Box, Detector, FitKind, Seen } from './visionMessages';
+
+type Value = { readonly name: string; readonly type: string | null; readonly shape: readonly (number | string)[] | null };
+export type OnnxInfo = {
+  readonly name: string;
+  readonly weightBytes: number;
+  readonly inputs: readonly Value[];
+  readonly outputs: readonly Value[];
+  readonly device: { readonly kind: 'gpu' | 'cpu'; readonly name: string; readonly reason: string };
+};
+type OnnxModel = {
+  readonly info: OnnxInfo;
+  run(inputs: Record<string, { gpu: true } | { data: Float32Array }>): Promise<unknown>;
+  inputBuffer(name: string): Promise<{ buffer: GPUBuffer; device: GPUDevice }>;
+  boxes(options: { left: number; top: number; scaleX: number; scaleY: number }): Promise<readonly Box[]>;
+  close(): void;
+};
+type OnnxModule = { open(bytes: Uint8Array, options: object): Promise<OnnxModel> };
+
+const moduleAt = new URL('/engine/weft_onnx.mjs', self.location.href).href;
+let loading: Promise<OnnxModule> | null = null;
+
+async function load(): Promise<OnnxModule> {
+  loading ??= (import(/* @vite-ignore */ moduleAt) as Promise<{ default: () => Promise<OnnxModule> }>)
+    .catch(async (error: unknown) => {
+      // A failed import() does not say whether the file is missing or broken.
+      const there = await fetch(moduleAt, { method: 'HEAD' });
+      if (!there.ok || !(there.headers.get('content-type') ?? '').includes('javascript')) throw new EngineMissing(`${new URL(moduleAt).pathname} answered ${there.status}.`);
+      throw error;
+    })
+    .then(({ default: create }) => create());
+  loading.catch(() => (loading = null));
+  return loading;
+}
+
+const sizes = (shape: Value['shape'] | undefined) => (shape?.every((size) => typeof size === 'number') === true ? (shape as readonly number[]) : null);
+
+/** Input and convention of a detector that `weft detect` knows; or a sentence that says why it is not one. */
+export function detectorOf(info: OnnxInfo): { input: string; width: number; height: number; fit: FitKind; mean: number; scale: number; outputBytes: number } | string {
+  const [input, second] = info.inputs;
+  const shape = input?.shape ?? [];
+  const [, , height, width] = shape;
+  const one = (size: number | string | undefined, value: number) => typeof size === 'string' || size === value;
+  if (input === undefined || second !== undefined || input.type !== 'f32' || shape.length !== 4 || !one(shape[0], 1) || !one(shape[1], 3) || typeof height !== 'number' || typeof width !== 'number') {
+    return 'The model is no detector that is known: its input must be f32 of shape [1, 3, height, width].';
+  }
+  const outputs = info.outputs.map((output) => sizes(output.shape));
+  const known = outputs.filter((output) => output !== null);
+  const rows = (output: readonly number[] | undefined, least: number) => output !== undefined && output.length === 3 && output[0] === 1 && (output[2] ?? 0) >= least;
+  // An output whose size follows from values is looked at when it is there.
+  if (known.length === outputs.length) {
+    const [first, boxes] = known;
+    const fits = (known.length === 1 && rows(first, 6)) || (known.length === 2 && rows(first, 2) && rows(boxes, 4) && boxes?.[2] === 4 && first?.[1] === boxes[1]);
+    if (!fits) return 'The model is no detector that is known: it needs one f32 output of shape [1, boxes, 5 + classes], or two, [1, boxes, classes] and [1, boxes, 4].';
+  }
+  const outputBytes = known.reduce((sum, output) => sum + 4 * output.reduce((a, b) => a * b, 1), 0);
+  const common = { input: input.name, width, height, outputBytes };
+  return info.outputs.length === 2 ? { ...common, fit: 'stretch', mean: 127, scale: 1 / 128 } : { ...common, fit: 'letterbox', mean: 0, scale: 1 / 255 };
+}
+
+/** Sizes for a model whose batch or colours are names: one picture of three colours. Null where there is nothing to fix. */
+export function batchOfOne(info: OnnxInfo): Record<string, number> | null {
+  const [batch, colours] = info.inputs[0]?.shape ?? [];
+  const sizes: Record<string, number> = {};
+  if (typeof batch === 'string' && batch !== '?') sizes[batch] = 1;
+  if (typeof colours === 'string' && colours !== '?') sizes[colours] = 3;
+  return Object.keys(sizes).length === 0 ? null : sizes;
+}
+
+export class OnnxDetector {
+  readonly about: Detector;
+  readonly #model: OnnxModel;
+  readonly #input: string;
+  readonly #scale: Omit<PixelScale, 'blueFirst'>;
+  readonly #kernel: PictureKernel | null;
+  #canvas: OffscreenCanvas | null = null;
+
+  private constructor(model: OnnxModel, about: Detector, input: string, scale: Omit<PixelScale, 'blueFirst'>, kernel: PictureKernel | null) {
+    this.#model = model;
+    this.about = about;
+    this.#input = input;
+    this.#scale = scale;
+    this.#kernel = kernel;
+  }
+
+  /** Rejects with one sentence. */
+  static async open(bytes: Uint8Array): Promise<OnnxDetector> {
+    const onnx = await load();
+    let model = await onnx.open(bytes, { device: 'auto' });
+    try {
+      const sizes = batchOfOne(model.info);
+      if (sizes !== null) {
+        model.close();
+        model = await onnx.open(bytes, { device: 'auto', sizes });
+      }
+      const found = detectorOf(model.info);
+      if (typeof found === 'string') throw new Error(found);
+      const { input, mean, scale, width, height, fit, outputBytes } = found;
+      const { name, weightBytes, device } = model.info;
+      let kernel: PictureKernel | null = null;
+      if (device.kind === 'gpu') {
+        const given = await model.inputBuffer(input);
+        kernel = await PictureKernel.create(given.device, given.buffer);
+      }
+      return new OnnxDetector(model, { name, width, height, weightBytes, outputBytes, fit, device }, input, { mean, scale }, kernel);
+    } catch (error) {
+      model.close();
+      throw error;
+    }
+  }
+
+  async see({ frame, fit, blueFirst }: { frame: VideoFrame; fit: FitKind; blueFirst: boolean }): Promise<Seen> {
+    const begun = performance.now();
+    const { width, height } = this.about;
+    const geometry: Geometry = { pictureWidth: frame.displayWidth, pictureHeight: frame.displayHeight, width, height, fit };
+    const scale = { ...this.#scale, blueFirst };
+    let placement: Placement;
+    if (this.#kernel !== null) {
+      placement = this.#kernel.put(frame, geometry, scale);
+      await this.#model.run({ [this.#input]: { gpu: true } });
+    } else {
+      placement = placedPart(geometry).placement;
+      await this.#model.run({ [this.#input]: { data: fitPixels(this.#pixels(frame), geometry, scale) } });
+    }
+    const boxes = await this.#model.boxes({ ...placement });
+    return { boxes, milliseconds: performance.now() - begun, pictureBytes: geometry.pictureWidth * geometry.pictureHeight * 4 };
+  }
+
+  close(): void {
+    this.#kernel?.release();
+    this.#model.close();
+  }
+
+  #pixels(frame: VideoFrame): Uint8ClampedArray {
+    const { displayWidth: width, displayHeight: height } = frame;
+    this.#canvas ??= new OffscreenCanvas(width, height);
+    this.#canvas.width = width;
+    this.#canvas.height = height;
+    const context = this.#canvas.getContext('2d', { willReadFrequently: true });
+    if (context === null) throw new Error('This browser gives no canvas to read pictures with.');
+    context.drawImage(frame, 0, 0);
+    return context.getImageData(0, 0, width, height).data;
+  }
+}

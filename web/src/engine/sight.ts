@@ -1,0 +1,61 @@
+// A detector as the page sees it: calls with answers, around one dedicated Worker that is made at the first call.
+import type { FromVision, ToVision, VisionCalls, VisionMethod } from './visionMessages';
+
+export type SightPort = {
+  postMessage(message: ToVision, transfer: Transferable[]): void;
+  terminate(): void;
+  onmessage: ((event: MessageEvent<FromVision>) => void) | null;
+  onerror: ((event: ErrorEvent) => void) | null;
+};
+
+export function createVisionWorker(): SightPort {
+  return new Worker(new URL('./visionWorker.ts', import.meta.url), { type: 'module', name: 'weft-vision' }) as SightPort;
+}
+
+/** The engine's files are not on this server. */
+export class SightMissing extends Error {}
+
+type Waiting = { resolve(answer: unknown): void; reject(error: Error): void };
+
+export class Sight {
+  readonly #createPort: () => SightPort;
+  #port: SightPort | null = null;
+  #next = 1;
+  #waiting = new Map<number, Waiting>();
+
+  constructor(createPort: () => SightPort = createVisionWorker) {
+    this.#createPort = createPort;
+  }
+
+  /** Rejects with one sentence. What is in `transfer` is handed over. */
+  call<Method extends VisionMethod>(method: Method, argument: VisionCalls[Method]['argument'], transfer: Transferable[]): Promise<VisionCalls[Method]['answer']> {
+    const port = this.#open();
+    const call = this.#next++;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(call, { resolve: resolve as (answer: unknown) => void, reject });
+      port.postMessage({ call, method, argument } as ToVision, transfer);
+    });
+  }
+
+  /** Ends the Worker; what waits is refused. */
+  close(why = 'The model was closed.'): void {
+    this.#port?.terminate();
+    this.#port = null;
+    for (const { reject } of this.#waiting.values()) reject(new Error(why));
+    this.#waiting.clear();
+  }
+
+  #open(): SightPort {
+    if (this.#port !== null) return this.#port;
+    const port = this.#createPort();
+    port.onmessage = ({ data }) => {
+      const waiting = this.#waiting.get(data.call);
+      this.#waiting.delete(data.call);
+      if ('refusal' in data) waiting?.reject(data.missing ? new SightMissing(data.refusal) : new Error(data.refusal));
+      else waiting?.resolve(data.answer);
+    };
+    port.onerror = (event) => this.close(event.message || "The model's Worker broke.");
+    this.#port = port;
+    return port;
+  }
+}

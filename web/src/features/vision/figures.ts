@@ -1,0 +1,54 @@
+// What the page tells of its frames: the last ones, by numbers.
+
+export type Drawn = {
+  /** Milliseconds from capture to drawing. */
+  readonly latency: number;
+  /** When it was drawn, in milliseconds. */
+  readonly at: number;
+};
+export type Figures = {
+  readonly drawn: number;
+  readonly skipped: number;
+  /** Null until there is a frame, or for a rate two. */
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly framesPerSecond: number | null;
+};
+
+const kept = 120;
+
+/** The value below which the share of the values lies; nearest rank. */
+export function quantile(values: readonly number[], share: number): number | null {
+  if (values.length === 0) return null;
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? null;
+}
+
+export class FrameLog {
+  #drawn: Drawn[] = [];
+  #count = 0;
+  #skipped = 0;
+
+  draw(one: Drawn): void {
+    this.#count += 1;
+    this.#drawn = [...this.#drawn, one].slice(-kept);
+  }
+
+  skip(frames: number): void {
+    this.#skipped += frames;
+  }
+
+  figures(): Figures {
+    const latencies = this.#drawn.map((one) => one.latency);
+    const first = this.#drawn[0];
+    const last = this.#drawn.at(-1);
+    const seconds = first !== undefined && last !== undefined ? (last.at - first.at) / 1000 : 0;
+    return {
+      drawn: this.#count,
+      skipped: this.#skipped,
+      p50: quantile(latencies, 0.5),
+      p95: quantile(latencies, 0.95),
+      framesPerSecond: seconds > 0 ? (this.#drawn.length - 1) / seconds : null,
+    };
+  }
+}

@@ -1,0 +1,2 @@
+// What the shell loads when the page Vision is opened.
+export { VisionPage } from './VisionPage';

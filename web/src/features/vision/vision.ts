@@ -1,0 +1,192 @@
+// What the page Vision does: a model, a source of pictures, and a loop that gives the model one frame at a time. A frame that comes while
+// the model is busy is skipped, never queued; what is drawn is always a frame with its own boxes.
+import { Sight, SightMissing } from '../../engine/sight';
+import type { Box, Detector, FitKind } from '../../engine/visionMessages';
+import { FrameLog, type Figures } from './figures';
+import type { Source } from './sources';
+
+export type Model = { readonly state: 'none'; readonly trouble: string | null } | { readonly state: 'opening'; readonly name: string } | { readonly state: 'ready'; readonly name: string; readonly detector: Detector };
+
+export type VisionState = {
+  readonly model: Model;
+  readonly source: { readonly name: string; readonly moves: boolean } | null;
+  readonly fit: FitKind;
+  readonly blueFirst: boolean;
+  readonly figures: Figures;
+  /** The last frame's. */
+  readonly pictureBytes: number;
+  readonly size: readonly [number, number] | null;
+  readonly boxes: readonly Box[];
+  readonly trouble: string | null;
+};
+
+/** Draws a frame and its boxes at once. */
+export type Stage = { show(frame: VideoFrame, boxes: readonly Box[]): void };
+
+const bytesMax = 1 << 30;
+
+function sentence(error: unknown): string {
+  if (error instanceof SightMissing) return `This server has no engine for models: ${error.message} Its operator builds it with ./weft build.`;
+  return error instanceof Error ? error.message : String(error);
+}
+
+export class Vision {
+  readonly #sight: Sight;
+  readonly #figuresEveryMs: number;
+  readonly #listeners = new Set<() => void>();
+  #state: VisionState = {
+    model: { state: 'none', trouble: null },
+    source: null,
+    fit: 'letterbox',
+    blueFirst: false,
+    figures: new FrameLog().figures(),
+    pictureBytes: 0,
+    size: null,
+    boxes: [],
+    trouble: null,
+  };
+  #source: Source | null = null;
+  #stage: Stage | null = null;
+  #log = new FrameLog();
+  #busy = false;
+  /** Counts models, sources and settings: an answer of an earlier one is not drawn. */
+  #turn = 0;
+  #told = 0;
+
+  /** Numbers that change faster than `figuresEveryMs` cannot be read. */
+  constructor(sight: Sight = new Sight(), figuresEveryMs = 250) {
+    this.#sight = sight;
+    this.#figuresEveryMs = figuresEveryMs;
+  }
+
+  readonly state = (): VisionState => this.#state;
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+
+  setStage(stage: Stage | null): void {
+    this.#stage = stage;
+  }
+
+  async open(file: File): Promise<void> {
+    const turn = this.#begin();
+    this.#set({ model: { state: 'opening', name: file.name }, trouble: null });
+    try {
+      if (file.size > bytesMax) throw new Error(`${file.name} is over 1 GiB, which is more than a tab takes.`);
+      const bytes = await file.arrayBuffer();
+      const detector = await this.#sight.call('open', bytes, [bytes]);
+      if (this.#turn !== turn) return;
+      this.#set({ model: { state: 'ready', name: file.name, detector }, fit: detector.fit });
+    } catch (error) {
+      if (this.#turn !== turn) return;
+      this.#set({ model: { state: 'none', trouble: sentence(error) } });
+      return;
+    }
+    this.#look();
+  }
+
+  /** Takes the source over; the one before is closed. */
+  watch(source: Source): void {
+    this.#begin();
+    this.#source?.close();
+    this.#source = source;
+    this.#set({ source: { name: source.name, moves: source.video !== null }, trouble: null, boxes: [], size: null });
+    if (source.video !== null) this.#follow(source, source.video);
+    this.#look();
+  }
+
+  stop(): void {
+    this.#begin();
+    this.#source?.close();
+    this.#source = null;
+    this.#set({ source: null, boxes: [], size: null });
+  }
+
+  change(settings: { readonly fit?: FitKind; readonly blueFirst?: boolean }): void {
+    this.#begin();
+    this.#set(settings);
+    this.#look();
+  }
+
+  complain(trouble: string | null): void {
+    this.#set({ trouble });
+  }
+
+  #begin(): number {
+    this.#log = new FrameLog();
+    this.#told = 0;
+    this.#set({ figures: this.#log.figures(), pictureBytes: 0 });
+    return (this.#turn += 1);
+  }
+
+  /** A picture that stands still is looked at once. */
+  #look(): void {
+    const picture = this.#source?.picture;
+    if (picture === null || picture === undefined) return;
+    void this.#see(() => new VideoFrame(picture, { timestamp: 0 }), performance.now());
+  }
+
+  #follow(source: Source, video: HTMLVideoElement): void {
+    let presented = 0;
+    const next = (now: number, about: VideoFrameCallbackMetadata) => {
+      if (this.#source !== source) return;
+      video.requestVideoFrameCallback(next);
+      // Frames that the browser never gave this page count as skipped, too.
+      const missed = presented === 0 ? 0 : about.presentedFrames - presented - 1;
+      presented = about.presentedFrames;
+      if (this.#state.model.state !== 'ready') return;
+      this.#log.skip(Math.max(0, missed));
+      void this.#see(() => new VideoFrame(video, { timestamp: Math.round(about.mediaTime * 1e6) }), about.captureTime ?? now);
+    };
+    video.requestVideoFrameCallback(next);
+  }
+
+  async #see(take: () => VideoFrame, captured: number): Promise<void> {
+    const { model, fit, blueFirst } = this.#state;
+    if (model.state !== 'ready') return;
+    if (this.#busy) {
+      this.#log.skip(1);
+      this.#tell();
+      return;
+    }
+    this.#busy = true;
+    const turn = this.#turn;
+    let frame: VideoFrame | null = null;
+    try {
+      frame = take();
+      const seen = await this.#give(frame, fit, blueFirst);
+      if (this.#turn === turn) {
+        this.#stage?.show(frame, seen.boxes);
+        const at = performance.now();
+        this.#log.draw({ latency: at - captured, at });
+        this.#set({ boxes: seen.boxes, pictureBytes: seen.pictureBytes, size: [frame.displayWidth, frame.displayHeight], trouble: null });
+        this.#tell();
+      }
+    } catch (error) {
+      if (this.#turn === turn) this.#set({ trouble: sentence(error) });
+    } finally {
+      frame?.close();
+      this.#busy = false;
+    }
+    // A still picture has no next frame: what was changed meanwhile counts now.
+    if (this.#turn !== turn) this.#look();
+  }
+
+  #give(frame: VideoFrame, fit: FitKind, blueFirst: boolean) {
+    const given = frame.clone();
+    return this.#sight.call('see', { frame: given, fit, blueFirst }, [given as unknown as Transferable]);
+  }
+
+  #tell(): void {
+    const now = performance.now();
+    if (this.#told !== 0 && now - this.#told < this.#figuresEveryMs) return;
+    this.#told = now;
+    this.#set({ figures: this.#log.figures() });
+  }
+
+  #set(change: Partial<VisionState>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}
