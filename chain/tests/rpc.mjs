@@ -68,8 +68,10 @@ const steps = { // What changes the chain; each is written into the log and can 
     if (landed.has(signature)) return { err: 'AlreadyProcessed', logs: [], units: 0 };
     if (!hashes.has(blockhash) || hashes.get(blockhash) + blockhash_slots < height) return { err: 'BlockhashNotFound', logs: [], units: 0 };
     const before = writableKeys(raw).map((one) => [one, svm.getAccount(fromBase58(one))]);
+    const payer = fromBase58(keys[0]), held = svm.getBalance(payer) ?? 0n;
     const result = outcome(svm.sendVersionedTransaction(raw));
     if (typeof result.err === 'string') return result; // It never reached a block.
+    result.paid = Number(held - (svm.getBalance(payer) ?? 0n)); // The fee, where the payer moves no lamports besides.
     while (recent.length && slot() - recent[0].slot >= finalized_slots) recent.shift();
     recent.push({ slot: slot(), before });
     landed.set(signature, { slot: slot(), keys, ...result });
@@ -151,7 +153,7 @@ const methods = {
     return signature;
   },
   getSignatureStatuses: ([signatures]) => context(signatures.map((one) => { const found = landed.get(one); return found ? { slot: found.slot, confirmations: ripe(found.slot) === 'finalized' ? null : slot() - found.slot, err: found.err, status: found.err ? { Err: found.err } : { Ok: null }, confirmationStatus: ripe(found.slot) } : null; })),
-  getTransaction: ([one]) => { const found = landed.get(one); return found ? { slot: found.slot, blockTime: null, meta: { err: found.err, logMessages: found.logs, computeUnitsConsumed: found.units } } : null; },
+  getTransaction: ([one]) => { const found = landed.get(one); return found ? { slot: found.slot, blockTime: null, meta: { err: found.err, fee: found.paid, logMessages: found.logs, computeUnitsConsumed: found.units } } : null; },
   litesvm_advance: ([slots]) => act('advance', whole(slots ?? 1)),
   litesvm_warp: ([seconds]) => act('warp', whole(seconds)),
   litesvm_patch: ([one, at, bytes]) => act('patch', String(one), whole(at), String(bytes)),

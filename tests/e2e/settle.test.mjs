@@ -505,12 +505,105 @@ test('what a worker has earned becomes its tokens, and no epoch gives more than 
   const claimed = (await c.ok('alice', 'claim', '--rows', c.file('epoch-3.csv'))).claimed;
   assert.ok(claimed > 0);
   // What no voucher has charged never was credits, and comes back without the ledger.
-  await c.ok('alice', 'withdraw', '500', '--coordinator-wallet', c.file('operator.json'));
+  await c.ok('alice', 'withdraw', '450', '--coordinator-wallet', c.file('operator.json'));
   const s = await c.status();
   assert.equal(s.final_emission, 1_000 * credit);
   const paid = await tokens(bob);
-  await c.ok('bob', 'claim', '--rows', c.file('epoch-3.csv'));
+  const work_of = async (name, more) => { const made = await run(['chain', 'rows', ...at, '--network', c.network, '--previous', c.file('epoch-3.csv'), '--out', c.file(name), ...more]); assert.equal(made.code, 0, made.stderr); return Number(fs.readFileSync(c.file(name), 'utf8').split('\n').find((line) => line.startsWith(bob)).split(',')[3]); };
+  await c.charge('alice', 50 * credit);
+  await c.rpc('litesvm_advance', 40);
+  await done(['chain', 'credit', ...at, '--data', data, '--network', c.network]);
+  await done(['submit', writeJob(scratch(t), hashJob({ rounds: 4096, budget: 50 })), ...at, '--wallet', c.file('alice.json'), '--wait']);
+  const whole = await work_of('whole.csv', []);
+  // The operator pays for bob's claim: its cost is taken off bob's units, and off no credits.
+  const costly = JSON.parse(await done(['chain', 'relay', '--rows', c.file('epoch-3.csv'), '--data', data, '--units-per-sol', '1', '--owner', bob, '--network', c.network, '--wallet', c.file('operator.json'), '--yes', '--json']));
+  assert.equal(costly.claims, 1);
+  const relays = ['--relays', path.join(data, 'chain-relays.txt')];
+  const old = fs.readFileSync(c.file('epoch-3.csv'), 'utf8').split('\n').find((line) => line.startsWith(bob)).split(',');
+  const cost = Math.ceil(costly.fee_lamports / 1000);  // Millionths of a unit.
+  assert.ok(cost > 0 && whole - cost > Number(old[3]), `there was more work than that: ${old[3]}, then ${whole}, and ${cost} to pay`);
+  assert.equal(await work_of('less.csv', relays), whole - cost);
+  assert.equal(await work_of('again.csv', []), whole);
+  assert.deepEqual(fs.readFileSync(c.file('less.csv'), 'utf8').split('\n').map((line) => line.split(',')[2]), fs.readFileSync(c.file('again.csv'), 'utf8').split('\n').map((line) => line.split(',')[2]));
   assert.ok(await tokens(bob) - paid >= 1_000 * credit, 'the emission is paid');
+});
+
+test('claims that the operator relays cost their owners units once, whatever is killed', { timeout: 600_000 }, async (t) => {
+  const c = await chain(t);
+  const [operator, bob, carol] = await Promise.all(['operator', 'bob', 'carol'].map(c.wallet));
+  const dora = await c.wallet('dora');
+  const { mint } = await found(c, operator, [bob, carol]);
+  const data = scratch(t), journal = path.join(data, 'chain-relays.txt');
+  const tokens = async (owner) => (await c.status(owner)).owner.tokens;
+  const relayed = (file, more = []) => ['chain', 'relay', '--rows', file, '--data', data, '--units-per-sol', '5000', '--network', c.network, '--wallet', c.file('operator.json'), '--json', '--yes', ...more];
+  // The chain goes on meanwhile, so that what landed is final soon.
+  const passing = async (work) => {
+    const timer = setInterval(() => void c.rpc('litesvm_advance', 4), 300);
+    try { return await work(); } finally { clearInterval(timer); }
+  };
+  const relay = async (file, more) => {
+    const { code, stdout, stderr } = await passing(() => run(relayed(file, more), { seconds: 120 }));
+    assert.equal(code, 0, stderr);
+    return { ...JSON.parse(stdout), stderr };
+  };
+  const rows = () => fs.readFileSync(journal, 'utf8').trim().split('\n').slice(1).map((line) => line.split(' '));
+  const paid = (owner) => rows().reduce((sum, [state, whose, , lamports]) => sum + (state === 'done' && whose === owner ? Number(lamports) : 0), 0);
+  let number = 0;
+  const epoch = async (amount) => {
+    number += 1;
+    const list = [bob, carol, dora].map((owner, index) => ({ owner, index, amount: (amount + index) * credit, units: amount }));
+    fs.writeFileSync(c.file(`epoch-${number}.csv`), rowsText(list));
+    await c.rpc('litesvm_warp', day);
+    const more = number === 1 ? 3 * amount + 3 : 3 * 10;
+    await c.ok('operator', 'post', String(number), '--rows', c.file(`epoch-${number}.csv`), '--emission', String(more));
+    await c.rpc('litesvm_warp', day / 2);
+    await c.ok('operator', 'finalise');
+    return c.file(`epoch-${number}.csv`);
+  };
+
+  // The page is open after the first claim of all; an owner without a token account is left to claim for itself.
+  const first = await epoch(50);
+  assert.deepEqual(await relay(first).then(({ claims }) => claims), 0, 'no page is open yet');
+  await c.ok('carol', 'claim', '--rows', first);
+  const before = { bob: await tokens(bob), lamports: (await c.rpc('getBalance', operator)).value };
+  const one = await relay(first);
+  assert.match(one.stderr, new RegExp(`Claims 50\\.000000 credits for ${bob}\\.\nThis costs 0\\.0`));
+  assert.equal(await tokens(bob) - before.bob, 50 * credit);
+  assert.equal(one.claims, 1);
+  assert.equal(before.lamports - (await c.rpc('getBalance', operator)).value, one.fee_lamports);
+  assert.ok(one.fee_lamports >= 5_000);
+  assert.equal(paid(bob), one.fee_lamports);
+  assert.equal((await relay(first)).claims, 0);
+  assert.equal(await c.rpc('getAccountInfo', wire.toBase58(tokensOf(wire.fromBase58(dora), wire.fromBase58(mint)))).then(({ value }) => value), null);
+
+  // Killed at random moments, or while the node keeps it waiting; a fork takes what is not final back.
+  let killed = 0, random = 3;
+  const below = (n) => { random = (random * 1103515245 + 12345) % 2 ** 31; return random % n; };
+  for (let i = 1; i <= 8; ++i) {
+    const file = await epoch(50 + 10 * i);
+    const start = { bob: await tokens(bob), lamports: (await c.rpc('getBalance', operator)).value, bobs: paid(bob), carols: paid(carol) };
+    const waits = ['sendTransaction', 'getTransaction', null, 'getSignatureStatuses'][i % 4];
+    if (waits) await c.rpc('litesvm_faults', [{ method: waits, hold: 1 }]);
+    const held = await c.rpc('litesvm_held');
+    const process = new Program(t, weft, relayed(file));
+    if (waits) await passing(() => until(async () => await c.rpc('litesvm_held') > held, `the command asks for ${waits}`, 60));
+    else await pause(below(1_500));
+    process.signal('SIGKILL');
+    if ((await process.ended).signal === 'SIGKILL') ++killed;
+    if (waits === 'getSignatureStatuses') await c.rpc('litesvm_fork', 1);  // A claim that was sent and is not final.
+    if (i % 4 === 0) await c.rpc('litesvm_faults', [{ method: 'sendTransaction', lose: 1 }, { method: 'getSignatureStatuses', lose: 1, delay: 1 }]);
+    await relay(file);
+    assert.equal(await tokens(bob) - start.bob, 10 * credit, `epoch ${number}: paid once`);
+    const spent = start.lamports - (await c.rpc('getBalance', operator)).value;
+    assert.equal(paid(bob) - start.bobs + paid(carol) - start.carols, spent, `epoch ${number}: the fees that were paid are written down once`);
+    assert.deepEqual(rows().filter(([state]) => state === 'sent').length, rows().filter(([state]) => state !== 'sent').length, 'nothing is left open');
+  }
+  assert.ok(killed >= 4, `${killed} of 8 were still at work`);
+
+  // The same journal counts at one rate, and rows lack the cost: bob's units, not its credits.
+  const other = await run(relayed(first).map((word) => (word === '5000' ? '6000' : word)));
+  assert.equal(other.code, 2);
+  assert.match(other.stderr, /is the journal of another network or coordinator/);
 });
 
 /** Posts the root of rows in the order of the file, which `weft chain post` refuses to make. */

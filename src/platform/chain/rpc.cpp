@@ -292,4 +292,19 @@ Result<std::optional<SignatureStatus>> Rpc::status(const Signature& signature) {
   return out;
 }
 
+Result<Lamports> Rpc::fee_of(const Signature& signature) {
+  WEFT_ASSIGN(
+      const std::string text,
+      call("getTransaction", weft::format(R"(["{}",{{"encoding":"base64","commitment":"finalized",)"
+                                          R"("maxSupportedTransactionVersion":0}}])",
+                                          signature.text())));
+  WEFT_ASSIGN(const json::Value root, json::parse(text, answer_limits));
+  if (is_null(root))
+    return fail(ErrorCode::unavailable, "The node does not know the transaction {} any more.",
+                signature.text());
+  WEFT_ASSIGN(const json::Value meta, get(root, "meta"));
+  WEFT_ASSIGN(const json::Value fee, get(meta, "fee"));
+  return whole(fee);
+}
+
 }  // namespace weft::chain

@@ -97,6 +97,10 @@ class Rpc {
   // nullopt: not known, which is not the same as failed.
   [[nodiscard]] Result<std::optional<SignatureStatus>> status(const Signature& signature);
 
+  // What a transaction on which the cluster has agreed for good paid in fees; unavailable where the
+  // node does not know it.
+  [[nodiscard]] Result<Lamports> fee_of(const Signature& signature);
+
   // Any method; `parameters` is a JSON array. The text of the answer's `result`.
   [[nodiscard]] Result<std::string> call(std::string_view method, std::string_view parameters);
 

@@ -260,6 +260,10 @@ void add_epochs(ChainCommands& commands, const Options& options) {
       ->check(CLI::ExistingFile);
   made->add_option("--epoch", options->epoch,
                    "The epoch whose emission they share (default: no emission)");
+  made->add_option("--relays", options->relays,
+                   "DIR/chain-relays.txt of `weft chain relay`: what claims cost the operator is "
+                   "taken off their owners' units")
+      ->check(CLI::ExistingFile);
   made->add_option("--out", options->out, "Where the rows are written to")
       ->required()
       ->type_name("FILE");
@@ -288,6 +292,26 @@ void add_epochs(ChainCommands& commands, const Options& options) {
       chain_claim_command, options);
   claim->add_option("owner", options->owner, "Whose (default: the wallet's)");
   rows_of(claim, options, rows);
+  CLI::App* relay = commands.signing(
+      "relay",
+      "Claims for owners what the newest of these epochs gives them, at the wallet's cost; by the "
+      "operator\n\n"
+      "  weft chain relay --rows epoch-12.csv --data DIR --units-per-sol 5000 --network "
+      "chain.json\n\n"
+      "What each claim cost is written into DIR/chain-relays.txt, and `weft chain rows --relays` "
+      "takes it off the owner's units, once. Keep that file, and publish it with the rows. Owners "
+      "without a token account are left out.",
+      chain_relay_command, options);
+  rows_of(relay, options, rows);
+  operators_folder(relay, options);
+  relay
+      ->add_option("--units-per-sol", options->units_a_sol,
+                   "Compute units that a SOL of fees takes; the same for all of a network's time")
+      ->required()
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000'000}));
+  relay->add_option("--owner", options->owner, "This owner alone");
+  relay->add_option("--at-least", options->at_least, "Credits that an owner must be due (1)");
+  relay->add_option("--most", options->most, "Claims of one run (100)");
   CLI::App* verify = commands.reading(
       "verify",
       "Builds an epoch's root again from its public rows; exit code 1 names the first "

@@ -74,54 +74,6 @@ Result<> finalise(const SettlementOptions& options) {
                     .extra = weft::format(R"("epoch":{})", epoch)});
 }
 
-// The newest final epoch whose tree these rows make.
-Result<std::uint64_t> final_slot_of(const SettlementLine& line, const solana::SumTree& tree) {
-  std::optional<std::uint64_t> found;
-  for (std::uint64_t slot = 0; slot < solana::epochs_remembered; ++slot) {
-    if (line.epoch_state(slot) != EpochState::final ||
-        line.epoch_root(slot).bytes != tree.root().hash.bytes ||
-        line.epoch_number(slot, "amount") != tree.root().sum)
-      continue;
-    if (!found || line.epoch_number(slot, "epoch") > line.epoch_number(*found, "epoch"))
-      found = slot;
-  }
-  if (!found)
-    return fail(ErrorCode::not_found,
-                "The rows make the root {}, which is that of no final epoch; `weft chain status` "
-                "lists the epochs.",
-                tree.root().hash.text());
-  return *found;
-}
-
-Result<std::uint64_t> claimed_before(const SettlementLine& line, std::uint32_t index) {
-  WEFT_ASSIGN(const auto page,
-              line.rpc->account(line.network.page(index / solana::owners_of_page).address));
-  if (!page || page->owner != line.network.program) return 0;
-  const std::size_t at = std::size_t{8} * (index % solana::owners_of_page);
-  if (page->data.size() < at + 8)
-    return fail(ErrorCode::data_loss, "The page of claimed amounts has {} bytes.",
-                page->data.size());
-  std::uint64_t out = 0;
-  for (std::size_t i = 8; i-- > 0;) out = out << 8 | page->data[at + i];
-  return out;
-}
-
-Result<solana::ProgramCall> claim_call(const SettlementLine& line, const solana::SumTree& tree,
-                                       const PublicKey& owner, std::uint64_t slot) {
-  WEFT_ASSIGN(const std::uint32_t position, tree.position(owner));
-  const solana::Earned& row = tree.owners()[position];
-  const auto page = line.network.page(row.index / solana::owners_of_page);
-  solana::ProgramCall call = line.call("claim");
-  call.key("page", page.address)
-      .key("to", line.tokens_of(owner))
-      .number("page_bump", page.bump)
-      .number("place", slot | std::uint64_t{row.index} << 4U | std::uint64_t{position} << 25U)
-      .number("amount", row.amount)
-      .number("units", row.units);
-  call.tail(path_bytes(tree.path(position)));
-  return call;
-}
-
 Result<> claim(const SettlementOptions& options) {
   WEFT_ASSIGN(auto rows, epoch_rows(options.rows));
   WEFT_ASSIGN(const solana::SumTree tree, solana::SumTree::create(std::move(rows)));
@@ -133,7 +85,8 @@ Result<> claim(const SettlementOptions& options) {
   WEFT_ASSIGN(const std::uint64_t slot, final_slot_of(own.line, tree));
   WEFT_ASSIGN(const std::uint32_t position, tree.position(owner));
   const solana::Earned& row = tree.owners()[position];
-  WEFT_ASSIGN(const std::uint64_t before, claimed_before(own.line, row.index));
+  WEFT_ASSIGN(const auto claimed, ClaimedPages(own.line).of(row.index));
+  const std::uint64_t before = claimed.value_or(0);
   if (before >= row.amount)
     return fail(ErrorCode::already_exists, "{} has claimed its {} of epoch {} already.",
                 owner.text(), credits_text(row.amount), own.line.epoch_number(slot, "epoch"));
@@ -249,6 +202,59 @@ int epochs_done(const char* command, const Result<>& done) {
 }
 
 }  // namespace
+
+Result<std::uint64_t> final_slot_of(const SettlementLine& line, const solana::SumTree& tree) {
+  std::optional<std::uint64_t> found;
+  for (std::uint64_t slot = 0; slot < solana::epochs_remembered; ++slot) {
+    if (line.epoch_state(slot) != EpochState::final ||
+        line.epoch_root(slot).bytes != tree.root().hash.bytes ||
+        line.epoch_number(slot, "amount") != tree.root().sum)
+      continue;
+    if (!found || line.epoch_number(slot, "epoch") > line.epoch_number(*found, "epoch"))
+      found = slot;
+  }
+  if (!found)
+    return fail(ErrorCode::not_found,
+                "The rows make the root {}, which is that of no final epoch; `weft chain status` "
+                "lists the epochs.",
+                tree.root().hash.text());
+  return *found;
+}
+
+Result<solana::ProgramCall> claim_call(const SettlementLine& line, const solana::SumTree& tree,
+                                       const PublicKey& owner, std::uint64_t slot) {
+  WEFT_ASSIGN(const std::uint32_t position, tree.position(owner));
+  const solana::Earned& row = tree.owners()[position];
+  const auto page = line.network.page(row.index / solana::owners_of_page);
+  solana::ProgramCall call = line.call("claim");
+  call.key("page", page.address)
+      .key("to", line.tokens_of(owner))
+      .number("page_bump", page.bump)
+      .number("place", slot | std::uint64_t{row.index} << 4U | std::uint64_t{position} << 25U)
+      .number("amount", row.amount)
+      .number("units", row.units);
+  call.tail(path_bytes(tree.path(position)));
+  return call;
+}
+
+Result<std::optional<std::uint64_t>> ClaimedPages::of(std::uint32_t index) {
+  const std::uint32_t number = index / solana::owners_of_page;
+  auto found = pages_.find(number);
+  if (found == pages_.end()) {
+    WEFT_ASSIGN(auto page, line_.rpc->account(line_.network.page(number).address));
+    const bool open = page && page->owner == line_.network.program;
+    found =
+        pages_.emplace(number, open ? std::optional(std::move(page->data)) : std::nullopt).first;
+  }
+  if (!found->second) return std::nullopt;
+  const ByteVector& data = *found->second;
+  const std::size_t at = std::size_t{8} * (index % solana::owners_of_page);
+  if (data.size() < at + 8)
+    return fail(ErrorCode::data_loss, "The page of claimed amounts has {} bytes.", data.size());
+  std::uint64_t out = 0;
+  for (std::size_t i = 8; i-- > 0;) out = out << 8 | data[at + i];
+  return out;
+}
 
 Result<std::vector<solana::Earned>> epoch_rows(const std::filesystem::path& path) {
   WEFT_ASSIGN(const ByteVector bytes, read_file(path));

@@ -50,7 +50,11 @@ struct SettlementOptions {
   std::string target;
   std::string word;
   std::uint64_t number = 0;
-  std::filesystem::path rows, previous, against, message, coordinator_wallet;
+  std::filesystem::path rows, previous, against, message, coordinator_wallet, relays;
+  // relay: what a SOL of fees takes, which claims are worth it, how many.
+  std::uint64_t units_a_sol = 0;
+  std::string at_least = "1";
+  std::size_t most = 100;
   std::string new_tokens;  // post: credits of the growth that are emission; empty: as the rows say.
   std::optional<std::uint64_t> epoch;  // rows: the epoch whose emission they share.
   std::vector<std::filesystem::path> guardian_wallets;
@@ -85,6 +89,7 @@ int chain_rewards_command(const SettlementOptions& options);
 int chain_post_command(const SettlementOptions& options);
 int chain_finalise_command(const SettlementOptions& options);
 int chain_claim_command(const SettlementOptions& options);
+int chain_relay_command(const SettlementOptions& options);
 int chain_verify_command(const SettlementOptions& options);
 int chain_demand_command(const SettlementOptions& options);
 int chain_answer_command(const SettlementOptions& options);

@@ -9,6 +9,7 @@
 #include "apps/cli/files.h"
 #include "apps/cli/settlement/epochs.h"
 #include "apps/cli/settlement/line.h"
+#include "apps/cli/settlement/relay_journal.h"
 #include "apps/cli/wallet_choice.h"
 #include "decisions/settlement/epoch_rows.h"
 
@@ -109,7 +110,14 @@ Result<> rows(const SettlementOptions& options) {
   WEFT_ASSIGN(const std::uint64_t available, available_of(line));
   const std::uint64_t emission = options.epoch ? emission_left(line, *options.epoch) : 0;
   WEFT_ASSIGN(const auto client, coordinator_of(options));
-  WEFT_ASSIGN(const auto settled, settled_at(*client));
+  WEFT_ASSIGN(auto settled, settled_at(*client));
+  if (!options.relays.empty()) {
+    WEFT_ASSIGN(const PublishedRelays relays, read_relays(options.relays));
+    if (relays.place.config != line.config_address)
+      return fail(ErrorCode::invalid_argument, "{} has the relays of another network.",
+                  options.relays.string());
+    settlement::deduct_relays(settled, relays.relays, relays.place.units_a_sol);
+  }
   WEFT_ASSIGN(
       const settlement::EpochRows next,
       settlement::next_rows(previous, settled, {.available = available, .emission = emission}));

@@ -1,0 +1,57 @@
+// The journal of `weft chain relay`: which claims the operator's wallet has sent for whom, and what
+// they cost. Its first line names the network and how many units a SOL of fees takes. It is public:
+// rows are made from it (`weft chain rows --relays`), and each `done` names a transaction on the
+// chain.
+//
+//   sent OWNER SIGNATURE HEIGHT BASE64     before it is sent; the bytes, to be sent again
+//   done OWNER SIGNATURE LAMPORTS          landed for good, with its fee
+//   expired OWNER SIGNATURE                can land no more
+//
+// Threading: one thread. One process at a time writes the file.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <vector>
+
+#include "apps/cli/settlement/journal_file.h"
+#include "decisions/settlement/relays.h"
+#include "platform/chain/sender.h"
+
+namespace weft::cli {
+
+class RelayJournal {
+ public:
+  struct Place {
+    PublicKey config;
+    std::uint64_t units_a_sol = 0;
+  };
+  // As JournalFile::open() says; data_loss where a line is no row or does not follow.
+  [[nodiscard]] static Result<RelayJournal> open(const std::filesystem::path& path,
+                                                 const Place& place);
+
+  [[nodiscard]] const settlement::Relays& relays() const { return relays_; }
+  // The bytes of each relay that is under way.
+  [[nodiscard]] const std::map<Signature, chain::SignedTransaction>& transactions() const {
+    return transactions_;
+  }
+  // On the disk when they return.
+  [[nodiscard]] Result<> sent(const PublicKey& owner, const chain::SignedTransaction& transaction);
+  [[nodiscard]] Result<> ended(const settlement::RelayRow& row);
+
+ private:
+  explicit RelayJournal(JournalFile file) : file_(std::move(file)) {}
+  JournalFile file_;
+  settlement::Relays relays_;
+  std::map<Signature, chain::SignedTransaction> transactions_;
+};
+
+// The same for a reader, while another process may write it.
+struct PublishedRelays {
+  RelayJournal::Place place;
+  settlement::Relays relays;
+};
+// data_loss where it is no such file.
+[[nodiscard]] Result<PublishedRelays> read_relays(const std::filesystem::path& path);
+
+}  // namespace weft::cli

@@ -1,0 +1,61 @@
+#include "decisions/settlement/relays.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace weft::settlement {
+
+namespace {
+__extension__ using Wide = unsigned __int128;  // Both compilers have it.
+}  // namespace
+
+Result<Relays> Relays::restore(std::span<const RelayRow> journal) {
+  Relays out;
+  for (const RelayRow& row : journal) WEFT_OK(out.written(row));
+  return out;
+}
+
+Result<> Relays::written(const RelayRow& row) {
+  const auto found = open_.find(row.owner);
+  if (row.state == RelayRow::State::sent) {
+    if (found != open_.end())
+      return fail(ErrorCode::data_loss, "The journal relays for {} twice at a time.",
+                  row.owner.text());
+    open_.emplace(row.owner, row.signature);
+    return {};
+  }
+  if (found == open_.end() || found->second != row.signature)
+    return fail(ErrorCode::data_loss,
+                "The journal ends the relay {} of {}, which is not under way.",
+                row.signature.text(), row.owner.text());
+  open_.erase(found);
+  if (row.state == RelayRow::State::done) paid_[row.owner] += row.lamports;
+  return {};
+}
+
+std::vector<RelayRow> Relays::open() const {
+  std::vector<RelayRow> out;
+  for (const auto& [owner, signature] : open_)
+    out.push_back({.state = RelayRow::State::sent, .owner = owner, .signature = signature});
+  return out;
+}
+
+std::uint64_t Relays::lamports(const PublicKey& owner) const {
+  const auto found = paid_.find(owner);
+  return found == paid_.end() ? 0 : found->second;
+}
+
+std::uint64_t relay_units(std::uint64_t lamports, std::uint64_t units_a_sol) {
+  constexpr Wide lamports_a_thousandth = 1000;  // 10^9 lamports a SOL, 10^6 millionths a unit.
+  const Wide millionths =
+      (Wide{lamports} * units_a_sol + lamports_a_thousandth - 1) / lamports_a_thousandth;
+  return static_cast<std::uint64_t>(
+      std::min(millionths, Wide{std::numeric_limits<std::uint64_t>::max()}));
+}
+
+void deduct_relays(std::span<Settled> settled, const Relays& relays, std::uint64_t units_a_sol) {
+  for (Settled& one : settled)
+    one.units -= std::min(one.units, relay_units(relays.lamports(one.owner), units_a_sol));
+}
+
+}  // namespace weft::settlement
