@@ -96,7 +96,7 @@ Result<PublishedRelays> read_relays(const std::filesystem::path& path) {
   WEFT_ASSIGN(const ByteVector bytes, read_file(path));
   std::string_view rest = as_text(bytes);
   const auto wrong = [&](std::size_t line) {
-    return fail(ErrorCode::data_loss, "Line {} of {} is none of `weft chain relay`.", line,
+    return fail(ErrorCode::data_loss, "Line {} of {} is not one of `weft chain relay`.", line,
                 path.string());
   };
   PublishedRelays out;
