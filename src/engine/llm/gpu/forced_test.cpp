@@ -116,11 +116,15 @@ TEST_P(ForcedRounded, StaysCloseToItselfWithRoundedActivations) {
 
   // Random weights sort their candidates less clearly than trained ones.
   const bool random = std::string_view(GetParam()).ends_with("random");
-  EXPECT_LT(rounded.mean, random ? 1e-2 : 2e-3);
+  // Not 0: it was the kernels that round activations which read. The quick run's tokens are the
+  // more decided ones: at most 4e-5 of trained models, 1.3e-4 to 4.8e-4 with a scale 8 % too large.
+  EXPECT_GT(rounded.mean, 1e-6);
+  EXPECT_LT(rounded.mean, random ? 1e-2 : weft::test::long_tests() ? 2e-3 : 2e-4);
   EXPECT_GE(rounded.same_top, random ? 0.95 : 0.99);
 
   const Divergence halves =
       divergence(*model, {.kv = KvFormat::f16, .activations = Activations::f16}, tokens, expected);
+  EXPECT_GT(halves.mean, 0);
   EXPECT_LT(halves.mean, random ? 1e-4 : 2e-5);
   EXPECT_GE(halves.same_top, 0.99);
 }
