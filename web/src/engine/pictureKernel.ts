@@ -20,12 +20,23 @@ type Bound = {
   readonly placement: Placement;
 };
 
+const paddedRow = (width: number) => Math.ceil(width / rowAlignment) * rowAlignment;
+
+/** Why a picture does not fit into a GPU's texture and buffer; null if it does. */
+export function tooLarge(width: number, height: number, limits: { readonly maxTextureDimension2D: number; readonly maxStorageBufferBindingSize: number }): string | null {
+  const side = limits.maxTextureDimension2D;
+  if (width <= side && height <= side && paddedRow(width) * height * 4 <= limits.maxStorageBufferBindingSize) return null;
+  return `The picture has ${width} × ${height} pixels, which is too large for this GPU: take one with at most ${side} pixels a side and ${Math.floor(limits.maxStorageBufferBindingSize / 4)} in all.`;
+}
+
 export class PictureKernel {
   readonly #device: GPUDevice;
   readonly #input: GPUBuffer;
   readonly #pipelines: readonly [GPUComputePipeline, GPUComputePipeline];
   /** For the geometry of the last frame. */
   #bound: Bound | null = null;
+  /** Frames go over it since one could not be taken directly. */
+  #canvas: OffscreenCanvas | null = null;
 
   private constructor(device: GPUDevice, input: GPUBuffer, pipelines: readonly [GPUComputePipeline, GPUComputePipeline]) {
     this.#device = device;
@@ -42,8 +53,8 @@ export class PictureKernel {
   /** Submits the work; what is submitted afterwards sees the input. Gives where the picture lies in it. */
   put(frame: VideoFrame, geometry: Geometry, scale: PixelScale): Placement {
     const bound = this.#bind(geometry, scale);
-    const size = [geometry.pictureWidth, geometry.pictureHeight];
-    this.#device.queue.copyExternalImageToTexture({ source: frame }, { texture: bound.texture, colorSpace: 'srgb' }, size);
+    const size = [geometry.pictureWidth, geometry.pictureHeight] as const;
+    this.#copy(frame, bound.texture, size);
     const encoder = this.#device.createCommandEncoder({ label: 'picture' });
     encoder.copyTextureToBuffer({ texture: bound.texture }, { buffer: bound.picture, bytesPerRow: bound.bytesPerRow }, size);
     const pass = encoder.beginComputePass({ label: 'picture' });
@@ -57,6 +68,25 @@ export class PictureKernel {
     return bound.placement;
   }
 
+  /** Where the browser decodes films on the processor (a software GPU), WebGPU takes no frames of theirs: those go over a canvas. */
+  #copy(frame: VideoFrame, texture: GPUTexture, size: readonly [number, number]): void {
+    const to = { texture, colorSpace: 'srgb' } as const;
+    if (this.#canvas === null) {
+      try {
+        this.#device.queue.copyExternalImageToTexture({ source: frame }, to, size);
+        return;
+      } catch {
+        this.#canvas = new OffscreenCanvas(...size);
+      }
+    }
+    const canvas = this.#canvas;
+    if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
+    const context = canvas.getContext('2d');
+    if (context === null) throw new Error('This browser gives no canvas to take pictures over.');
+    context.drawImage(frame, 0, 0);
+    this.#device.queue.copyExternalImageToTexture({ source: canvas }, to, size);
+  }
+
   release(): void {
     this.#bound?.texture.destroy();
     for (const buffer of this.#bound?.buffers ?? []) buffer.destroy();
@@ -68,9 +98,11 @@ export class PictureKernel {
     if (this.#bound?.key === key) return this.#bound;
     this.release();
     const { pictureWidth, pictureHeight, width, height } = geometry;
-    const part = placedPart(geometry);
-    const pixelsPerRow = Math.ceil(pictureWidth / rowAlignment) * rowAlignment;
     const device = this.#device;
+    const trouble = tooLarge(pictureWidth, pictureHeight, device.limits);
+    if (trouble !== null) throw new Error(trouble);
+    const part = placedPart(geometry);
+    const pixelsPerRow = paddedRow(pictureWidth);
     const texture = device.createTexture({
       label: 'picture',
       size: [pictureWidth, pictureHeight],

@@ -95,7 +95,8 @@ function playing(video: HTMLVideoElement, source: string, trouble: string): Prom
 export async function openFile(file: File): Promise<Source> {
   const trouble = `This browser cannot read ${file.name} as a film or a picture. Take a JPEG, PNG, WebM or MP4 file.`;
   if (!file.type.startsWith('video/')) {
-    const picture = await createImageBitmap(file).catch(() => {
+    // The numbers of the file, as `weft detect` reads them: a picture's colour profile changes what a detector sees.
+    const picture = await createImageBitmap(file, { colorSpaceConversion: 'none' }).catch(() => {
       throw new SourceError('unreadable', trouble);
     });
     return { name: file.name, video: null, picture, close: () => picture.close() };
