@@ -61,7 +61,8 @@ std::optional<Error> Scheduler::State::blame(JobState& job, TaskState& task, std
                                              const WorkerState& worker, Blame kind,
                                              const Error& why, bool canary) const {
   const PublicKey& key = worker.info.key;
-  if (kind == Blame::none || kind == Blame::ours || kind == Blame::busy || kind == Blame::forgery)
+  if (kind == Blame::none || kind == Blame::ours || kind == Blame::busy ||
+      kind == Blame::signed_before || kind == Blame::forgery)
     return {};
 
   const bool counts = !worker.newcomer() || !settings.safeguards.trusted_blame;

@@ -132,9 +132,10 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
   if (replica.newcomer && (kind == Blame::ours || !settings.safeguards.tries_are_spent))
     give_try_back(job);
   if (kind != Blame::none && kind != Blame::ours) {
-    const Instant retry_at = now + (kind == Blame::forgery  ? settings.retry_forger_after
-                                    : kind == Blame::unable ? settings.retry_unable_after
-                                                            : settings.retry_same_after);
+    const Instant retry_at =
+        now + (kind == Blame::forgery                                  ? settings.retry_forger_after
+               : kind == Blame::unable || kind == Blame::signed_before ? settings.retry_unable_after
+                                                                       : settings.retry_same_after);
     std::erase_if(task.failures,
                   [&](const FailureOn& failure) { return failure.worker == worker.info.key; });
     task.failures.push_back({.worker = worker.info.key, .retry_at = retry_at});

@@ -29,6 +29,8 @@ Blame blame_for(ErrorCode code) {
       return Blame::timeout;
     case ErrorCode::cancelled:
       return Blame::busy;
+    case ErrorCode::already_exists:
+      return Blame::signed_before;
     case ErrorCode::data_loss:
       return Blame::forgery;
     default:

@@ -609,6 +609,30 @@ TEST(Failure, DoesNotCountATaskThatAWorkerGivesBack) {
   EXPECT_EQ(rig.scheduler.jobs(), 1U);
 }
 
+TEST(Failure, GivesATaskThatWorkersMayHaveSignedToOthersAndBlamesNothing) {
+  Rig rig;
+  for (std::uint64_t i = 1; i <= 10; ++i) rig.add(native_worker(i));
+  rig.add(known_job(1, 1));
+  std::set<PublicKey> workers;
+  for (int round = 0; round < 10; ++round) {
+    const auto leases = rig.decide(round);
+    ASSERT_EQ(leases.size(), 1U);
+    EXPECT_TRUE(workers.insert(leases[0].worker).second) << "not the same one again";
+    ASSERT_TRUE(rig.scheduler
+                    .failed({leases[0].job, 0}, leases[0].worker, leases[0].tasks[0].attempt,
+                            {already_exists, "It may have signed it."}, at(round))
+                    .has_value());
+  }
+  EXPECT_TRUE(rig.decide(120).empty()) << "nor in a loop while there is no other one";
+  rig.add(native_worker(11), 120);
+
+  const auto leases = rig.decide(120);
+
+  ASSERT_EQ(leases.size(), 1U);
+  EXPECT_EQ(leases[0].worker, key_of(11));
+  EXPECT_EQ(rig.scheduler.jobs(), 1U);
+}
+
 TEST(Failure, DoesNotLetForgersEndAJob) {
   Rig rig;
   for (std::uint64_t i = 1; i <= 10; ++i) rig.add(native_worker(i));

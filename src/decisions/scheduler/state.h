@@ -28,9 +28,12 @@
 namespace weft::scheduler {
 
 enum class Blame : std::uint8_t {
-  none,     // It goes elsewhere at once.
-  ours,     // It was taken back, or makes way: the worker did nothing wrong.
-  busy,     // The worker gave it back: not to the same one for a while.
+  none,  // It goes elsewhere at once.
+  ours,  // It was taken back, or makes way: the worker did nothing wrong.
+  busy,  // The worker gave it back: not to the same one for a while.
+  // The worker has signed a result of it, or does not know whether it has: says nothing about the
+  // worker or the job, and it does not get it again soon.
+  signed_before,
   forgery,  // The worker's answer was wrong: says nothing about the task, and the worker does not
             // get it again soon.
   failure,  // It failed there.

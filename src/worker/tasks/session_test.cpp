@@ -416,6 +416,28 @@ TEST(Session, PartsOfATaskThatItHasAnsweredAreSigned) {
               testing::ElementsAre(testing::Pair(0, 0), testing::Pair(5, 1), testing::Pair(6, 1)));
 }
 
+TEST(Session, WhatMayHaveBeenSignedIsRefusedBeforeItIsComputed) {
+  RememberedRoots memory;
+  World world(memory.options());
+  memory.host = &world.host;
+  world.coordinator.take_key(1);
+  world.join();
+  const auto coordinator = crypto::KeyPair::from_seed(ByteVector(32, 1)).value().public_key();
+  SignedRoots& roots = memory.of[coordinator] = SignedRoots(1);
+  for (const std::uint32_t index : {3U, 4U}) {
+    (void)roots.add({.task = {.job = {}, .index = index}, .attempt = 1}, {});
+    (void)roots.shrink();
+  }
+  world.coordinator.send(lease_of_three(world.manifest));
+  ASSERT_TRUE(world.host.run_until([&] { return world.seen<event::TaskFailed>().size() == 1; }));
+  EXPECT_EQ(world.seen<event::TaskFailed>()[0].error.code, ErrorCode::already_exists);
+  EXPECT_THAT(world.runner.runs, testing::IsEmpty());
+
+  world.coordinator.send(lease_of_three(world.manifest, 5));  // A part: an audit.
+  ASSERT_TRUE(world.host.run_until([&] { return world.coordinator.receipts == 1; }));
+  EXPECT_THAT(world.runner.runs, testing::SizeIs(1));
+}
+
 TEST(Session, ResultsThatWereAdmittedForAnotherKeyAreNotSignedForThisOne) {
   RememberedRoots memory;
   World world(memory.options());

@@ -51,6 +51,55 @@ TEST(SignedRoots, WhatIsForgottenIsNeverSignedAgain) {
   EXPECT_EQ(roots.look(key_of(200), root_of(1)), Verdict::fresh);
 }
 
+TEST(SignedRoots, AnOldJobGoesOnWhileANewerOneFillsTheRecord) {
+  SignedRoots roots(64);
+  for (std::uint32_t index = 0; index < 1000; ++index) {
+    for (std::uint32_t tiny = 0; tiny < 5; ++tiny) {
+      const TaskKey newer = key_of(9, index * 5 + tiny);
+      ASSERT_EQ(roots.look(newer, root_of(1)), Verdict::fresh);
+      roots.add(newer, root_of(1));
+      (void)roots.shrink();
+    }
+    ASSERT_EQ(roots.look(key_of(1, index), root_of(1)), Verdict::fresh) << index;
+    roots.add(key_of(1, index), root_of(1));
+    (void)roots.shrink();
+    EXPECT_LE(roots.size(), 64U);
+    EXPECT_EQ(roots.look(key_of(1, index), root_of(2)), Verdict::other);
+  }
+  EXPECT_EQ(roots.look(key_of(1, 3), root_of(1)), Verdict::forgotten);
+  EXPECT_EQ(roots.look(key_of(9, 3), root_of(1)), Verdict::forgotten);
+  EXPECT_EQ(roots.look(key_of(1, 1000), root_of(1)), Verdict::fresh);
+}
+
+TEST(SignedRoots, AJobThatIsSignedForIsKeptWhileOthersAreDropped) {
+  SignedRoots roots(64);
+  for (std::uint8_t job = 2; job < 250; ++job) {
+    roots.add(key_of(job), root_of(1));
+    (void)roots.shrink();
+    ASSERT_EQ(roots.look(key_of(1, job), root_of(1)), Verdict::fresh) << int{job};
+    roots.add(key_of(1, job), root_of(1));
+    (void)roots.shrink();
+    EXPECT_LE(roots.marks().jobs.size(), roots.jobs_max());
+    roots = SignedRoots::from(roots.all(), 64);  // Which keeps the order of the jobs.
+  }
+  EXPECT_EQ(roots.look(key_of(2), root_of(1)), Verdict::forgotten);
+  EXPECT_EQ(roots.look(key_of(2, 7), root_of(1)), Verdict::forgotten);
+  EXPECT_EQ(roots.look(key_of(0, 7), root_of(1)), Verdict::forgotten);  // Before a dropped one.
+  EXPECT_EQ(roots.look(key_of(249), root_of(1)), Verdict::same);
+}
+
+TEST(SignedRoots, ReadsTheMarkOfTheFirstFormat) {
+  ByteVector stored;
+  append(stored, key_of(5).task.job.span());
+  append_le(stored, std::uint32_t{7});
+  append_le(stored, std::uint32_t{2});
+  const SignedRoots roots = SignedRoots::from(stored);
+  EXPECT_EQ(roots.look(key_of(4, 9), root_of(1)), Verdict::forgotten);
+  EXPECT_EQ(roots.look(key_of(5, 7, 2), root_of(1)), Verdict::forgotten);
+  EXPECT_EQ(roots.look(key_of(5, 7, 3), root_of(1)), Verdict::fresh);
+  EXPECT_EQ(roots.look(key_of(6), root_of(1)), Verdict::fresh);
+}
+
 TEST(SignedRoots, ReadsWhatItHasWrittenAndStopsBeforeARecordThatWasCutShort) {
   SignedRoots roots;
   ByteVector stored = roots.all();

@@ -19,6 +19,12 @@ class SigningMemory {
   // inside this call. already_exists: another root was signed, or what was signed is forgotten.
   virtual void admit(const PublicKey& coordinator, const TaskKey& key, const Hash& root,
                      std::function<void(Result<>)> done) = 0;
+  // Whether admit() would surely refuse, as far as is known at once: asked before a task is
+  // computed. False says nothing.
+  [[nodiscard]] virtual bool forgotten(const PublicKey& coordinator, const TaskKey& key) const {
+    (void)coordinator, (void)key;
+    return false;
+  }
 };
 
 }  // namespace weft::worker

@@ -31,6 +31,10 @@ class RememberedRoots final : public SigningMemory {
       done(may ? Result<>() : fail(ErrorCode::already_exists, "signed before"));
     });
   }
+  [[nodiscard]] bool forgotten(const PublicKey& coordinator, const TaskKey& key) const override {
+    const auto found = of.find(coordinator);
+    return found != of.end() && found->second.marks().forgotten(key);
+  }
   FakeHost* host = nullptr;  // The world's.
   std::map<PublicKey, SignedRoots> of;
 

@@ -22,10 +22,6 @@ TaskKey key_of(const protocol::HeldTask& held) {
   return {.task = held.task, .attempt = held.attempt};
 }
 
-bool is_whole(const manifest::Manifest& manifest, std::uint32_t index, manifest::Range range) {
-  return index < manifest.split.tasks && range == manifest::task_range(manifest, index);
-}
-
 }  // namespace
 
 Work::Work(Host& host, TaskRunner& runner, Connection& connection, const Options& options,

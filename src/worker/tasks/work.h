@@ -125,6 +125,9 @@ class Work {
   };
 
   // work_residents.cpp
+  // Whether a lease is of a whole task: its root then goes into the record of what was signed.
+  [[nodiscard]] static bool is_whole(const manifest::Manifest& manifest, std::uint32_t index,
+                                     manifest::Range range);
   void run_next();
   void take_in();
   void load(Resident& resident);

@@ -19,6 +19,11 @@ Duration duration_of(double seconds) {
 
 }  // namespace
 
+bool Work::is_whole(const manifest::Manifest& manifest, std::uint32_t index,
+                    manifest::Range range) {
+  return index < manifest.split.tasks && range == manifest::task_range(manifest, index);
+}
+
 Work::Resident* Work::resident_of(std::uint64_t serial) {
   const auto found =
       std::ranges::find_if(residents_, [&](const auto& each) { return each->serial == serial; });
@@ -74,6 +79,15 @@ void Work::loaded(Resident& resident, const std::shared_ptr<const exec::Job>& jo
     fail_task(task.key, {ErrorCode::invalid_argument,
                          weft::format("The lease asks for {} workgroups from {}; the job has {}.",
                                       task.range.count, task.range.first, length)});
+    return remove(resident.serial);
+  }
+  if (options_.signing != nullptr && is_whole(job->manifest, task.key.task.index, task.range) &&
+      options_.signing->forgotten(coordinator_, task.key)) {
+    fail_task(task.key,
+              {ErrorCode::already_exists,
+               weft::format("Task {} is too old for this worker to know whether it has signed a "
+                            "result of attempt {} before: another worker has to do it.",
+                            task.key.task.text(), task.key.attempt)});
     return remove(resident.serial);
   }
   resident.job = job;

@@ -14,7 +14,13 @@
 namespace weft::worker {
 namespace {
 
-constexpr std::string_view head = "weft-signed-roots-1\n";
+constexpr std::string_view head = "weft-signed-roots-2\n";
+constexpr std::string_view head_before = "weft-signed-roots-1\n";  // Is read, too.
+static_assert(head.size() == head_before.size());
+
+bool begins_one(std::string_view text) {
+  return text.starts_with(head) || text.starts_with(head_before);
+}
 
 class Descriptor {
  public:
@@ -104,17 +110,19 @@ Result<> SigningJournal::catch_up(Locked& file) {
     roots_.take(bytes);
   } else {
     // A first write that a crash cut short: nothing was acknowledged.
-    if (size < begin && head.starts_with(as_text(bytes).substr(0, head.size()))) {
+    const std::string_view first = as_text(bytes).substr(0, head.size());
+    if (size < begin && (head.starts_with(first) || head_before.starts_with(first))) {
       if (::ftruncate(file.file(), 0) != 0) return failed(path_, "written");
       return catch_up(file);
     }
-    if (size < begin || !as_text(bytes).starts_with(head))
+    if (size < begin || !begins_one(first))
       return fail(ErrorCode::data_loss,
                   "{} is no record of what this worker has signed: put the file back from a copy, "
                   "or give the worker a new wallet. (Without the record the stake of the wallet's "
                   "owner is at risk.)",
                   path_.string());
     roots_ = SignedRoots::from(ByteSpan(bytes).subspan(head.size()), entries_max_);
+    marks_changed_ = true;
     file_ = found.st_ino;
   }
   // A record that a crash cut short was not acknowledged either.
@@ -177,6 +185,7 @@ std::vector<Result<>> SigningJournal::admit(std::span<const Claim> claims) {
     return all_fail(failed(path_, "written").error());
   known_ += records.size();
   if (roots_.shrink()) {
+    marks_changed_ = true;
     if (const auto replaced = replace(); !replaced) return all_fail(replaced.error());
   }
   return answers;
@@ -199,6 +208,12 @@ void SigningFile::admit(const PublicKey& coordinator, const TaskKey& key, const 
   wake_.notify_one();
 }
 
+bool SigningFile::forgotten(const PublicKey& coordinator, const TaskKey& key) const {
+  const std::scoped_lock lock(mutex_);
+  const auto found = marks_.find(coordinator);
+  return found != marks_.end() && found->second.forgotten(key);
+}
+
 void SigningFile::work(const std::stop_token& stop) {
   for (;;) {
     std::deque<Waiting> taken;
@@ -215,6 +230,11 @@ void SigningFile::work(const std::stop_token& stop) {
           journals_.try_emplace(coordinator, folder_ / coordinator.text()).first->second;
       std::vector<Result<>> found = journal.admit(of);
       answers[coordinator].assign(found.begin(), found.end());
+      if (journal.take_marks_changed()) {
+        SignedRoots::Marks marks = journal.marks();
+        const std::scoped_lock lock(mutex_);
+        marks_.insert_or_assign(coordinator, std::move(marks));
+      }
     }
     for (Waiting& each : taken) {
       auto& of = answers[each.coordinator];

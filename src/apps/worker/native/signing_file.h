@@ -17,6 +17,7 @@
 #include <span>
 #include <stop_token>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "worker/tasks/signed_roots.h"
@@ -35,6 +36,9 @@ class SigningJournal {
                           std::size_t entries_max = SignedRoots::entries_usual);
   // An answer for each claim: SigningMemory::admit()'s. All fail where the file cannot be written.
   [[nodiscard]] std::vector<Result<>> admit(std::span<const Claim> claims);
+  // Up to where roots were forgotten at the last call; true where that changed since the last take.
+  [[nodiscard]] const SignedRoots::Marks& marks() const { return roots_.marks(); }
+  [[nodiscard]] bool take_marks_changed() { return std::exchange(marks_changed_, false); }
 
  private:
   class Locked;
@@ -47,6 +51,7 @@ class SigningJournal {
   SignedRoots roots_;
   std::uint64_t file_ = 0;   // Its inode; 0: none was read.
   std::uint64_t known_ = 0;  // Bytes of it that are in roots_.
+  bool marks_changed_ = false;
 };
 
 class SigningFile final : public SigningMemory {
@@ -57,6 +62,8 @@ class SigningFile final : public SigningMemory {
 
   void admit(const PublicKey& coordinator, const TaskKey& key, const Hash& root,
              std::function<void(Result<>)> done) override;
+  // Known from the first root on that this process was asked to admit for the coordinator.
+  [[nodiscard]] bool forgotten(const PublicKey& coordinator, const TaskKey& key) const override;
 
  private:
   struct Waiting {
@@ -68,7 +75,8 @@ class SigningFile final : public SigningMemory {
 
   const std::filesystem::path folder_;
   const Post post_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
+  std::map<PublicKey, SignedRoots::Marks> marks_;  // Copies of the journals'.
   std::condition_variable_any wake_;
   std::deque<Waiting> waiting_;
   std::map<PublicKey, SigningJournal> journals_;  // The thread's.

@@ -72,7 +72,7 @@ TEST_F(SigningFileTest, ProcessesWithOneWalletKnowWhatTheOthersHaveSigned) {
     EXPECT_FALSE(admits(one, claim_of(index / 2, 2)));
     EXPECT_FALSE(admits(other, claim_of(index / 2, 2)));
   }
-  EXPECT_LE(std::filesystem::file_size(file), 20 + 24 + (8 + 1) * 56U);
+  EXPECT_LE(std::filesystem::file_size(file), 20 + 24 + (8 + 1 + 1) * 56U);
 }
 
 TEST_F(SigningFileTest, ARecordThatACrashCutShortIsWrittenAnew) {
@@ -117,6 +117,46 @@ TEST_F(SigningFileTest, AFolderThatCannotBeWrittenSignsNothing) {
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code, ErrorCode::unavailable);
   }
+}
+
+TEST_F(SigningFileTest, KnowsAtOnceWhatIsForgottenOnceTheFileWasRead) {
+  PublicKey coordinator;
+  const auto path = folder / coordinator.text();
+  {
+    SigningJournal journal(path, 8);
+    for (std::uint32_t index = 0; index < 20; ++index) {
+      const Claim claim = claim_of(index, 1);
+      EXPECT_TRUE(admits(journal, claim));
+    }
+  }
+  std::promise<void> answered;
+  SigningFile memory(folder, [&](const std::function<void()>& work) {
+    work();
+    answered.set_value();
+  });
+  const Claim claim = claim_of(20, 1);
+  memory.admit(coordinator, claim.key, claim.root,
+               [](const Result<>& answer) { EXPECT_TRUE(answer); });
+  answered.get_future().wait();
+  EXPECT_TRUE(memory.forgotten(coordinator, claim_of(1, 1).key));
+  EXPECT_FALSE(memory.forgotten(coordinator, claim_of(19, 1).key));
+  EXPECT_FALSE(memory.forgotten(coordinator, claim_of(21, 1).key));
+}
+
+TEST_F(SigningFileTest, AFileOfTheFirstFormatGoesOn) {
+  std::filesystem::create_directories(folder);
+  const Claim claim = claim_of(5, 1);
+  ByteVector text;
+  append(text, as_bytes("weft-signed-roots-1\n"));
+  append(text, claim.key.task.job.span());
+  append_le(text, std::uint32_t{4});
+  append_le(text, std::uint32_t{1});
+  append(text, SignedRoots().add(claim.key, claim.root));
+  std::ofstream(file, std::ios::binary) << as_text(text);
+  SigningJournal journal(file);
+  EXPECT_FALSE(admits(journal, claim_of(4, 1)));
+  EXPECT_FALSE(admits(journal, claim_of(5, 2)));
+  EXPECT_TRUE(admits(journal, claim_of(6, 1)));
 }
 
 TEST_F(SigningFileTest, AnswersOnTheThreadThatItIsGiven) {
