@@ -339,6 +339,43 @@ TEST(CoreAlone, RefundsTheWrongTasksOfAConvictedWorkerAndKeepsTheRestForVerifier
   EXPECT_EQ(balance(ledger::Account::held(owner)), 0);
 }
 
+// The client of the first task was refunded when another worker that agreed was convicted, and the
+// task has the right root by now; the coordinator ended before the job was joined again.
+TEST(CoreAlone, AClientIsRefundedNoMoreThanItPaidOverTwoConvictionsAndARestart) {
+  for (const MicroCredits refunded : {0, 6, 20}) {
+    const auto submission = CoreAlone::submission(count_manifest(4, 1));
+    Restored restored = after_a_conviction(submission);
+    Hash was;
+    was.bytes[0] = 99;
+    const TaskId task{.job = submission.id, .index = 0};
+    restored.rows.corrections.push_back({.task = task,
+                                         .worker = CoreAlone::worker(2),
+                                         .client = submission.client,
+                                         .replaced = true,
+                                         .was = was,
+                                         .due = std::max<MicroCredits>(refunded, 8),
+                                         .refunded = refunded,
+                                         .joined = true,
+                                         .reason = {}});
+    CoreAlone alone(std::move(restored), CoreAlone::Verifier::here);
+    const OwnerId client = OwnerId::of_first(submission.client);
+    const auto balance = [&](const ledger::Account& account) {
+      return alone.core().balance_now(account);
+    };
+    const MicroCredits owed = std::max<MicroCredits>(8 - refunded, 0);
+
+    EXPECT_THAT(alone.verifications, SizeIs(2)) << "it is known to be wrong";
+    EXPECT_EQ(balance(ledger::Account::owner(client)) + balance(ledger::Account::granted(client)),
+              owed);
+    EXPECT_EQ(
+        balance(ledger::Account::verification()) + balance(ledger::Account::verification_granted()),
+        10 - owed);
+    if (owed == 0) continue;
+    ASSERT_FALSE(alone.stored.corrections.empty());
+    EXPECT_EQ(alone.stored.corrections.back().refunded, 8) << "with the money";
+  }
+}
+
 TEST(CoreAlone, RefusesHeldPayThatItsAccountDoesNotHold) {
   const auto submission = CoreAlone::submission(count_manifest(4, 1));
   for (const bool more : {true, false}) {

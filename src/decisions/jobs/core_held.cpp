@@ -2,6 +2,7 @@
 // for wrong tasks goes back to their clients, and the rest to the verification account.
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "common/base/format.h"
 #include "common/base/log.h"
@@ -124,9 +125,8 @@ void Core::State::forfeit_held_pay(const PublicKey& worker, Moment now) {
 bool Core::State::is_lost_to_client(const LostPay& lost, Moment now) {
   const auto found = corrections.find(lost.part.paid->task);
   if (found == corrections.end() || found->second.row.was != lost.part.paid->root) return false;
-  settle_lost(lost, true, now);
   store::Correction& row = found->second.row;
-  row.refunded = std::min(row.refunded + lost.part.funds.total(), row.due);
+  row.refunded += settle_lost(lost, row.due - row.refunded, now);
   batch.corrections.push_back(row);
   owed.reset();
   return true;
@@ -137,17 +137,35 @@ void Core::State::compute_again(const LostPay& lost) {
   order_recheck(lost.worker, lost.part.paid);
 }
 
-void Core::State::settle_lost(const LostPay& lost, bool wrong, Moment now) {
+// Before the first refund all pay that is held for a task is less than what its client paid.
+MicroCredits Core::State::owed_for(const PaidTask& paid) const {
+  const auto found = corrections.find(paid.task);
+  if (found == corrections.end()) return std::numeric_limits<MicroCredits>::max();
+  return found->second.row.due - found->second.row.refunded;
+}
+
+MicroCredits Core::State::settle_lost(const LostPay& lost, MicroCredits owed, Moment now) {
   const PaidTask& paid = *lost.part.paid;
-  auto transaction = ledger::forfeit(
-      {.task = paid.task, .worker = lost.worker, .owner = lost.owner, .funds = lost.part.funds},
-      wrong ? std::optional(owner_of(paid.client)) : std::nullopt);
-  if (jobs.contains(paid.task.job)) transaction.job = paid.task.job;
-  if (const auto moved = move_money(std::move(transaction), now); !moved)
-    log_error("The held pay for task {} cannot be taken: {}", paid.task.text(),
-              moved.error().message);
-  if (!wrong) rechecks.took(lost.worker, lost.part.funds.total());
+  const auto move = [&](const ledger::Funds& funds, const std::optional<OwnerId>& client) {
+    auto transaction = ledger::forfeit(
+        {.task = paid.task, .worker = lost.worker, .owner = lost.owner, .funds = funds}, client);
+    if (client) transaction.key += ":client";
+    if (jobs.contains(paid.task.job)) transaction.job = paid.task.job;
+    const auto moved = move_money(std::move(transaction), now);
+    if (!moved)
+      log_error("The held pay for task {} cannot be taken: {}", paid.task.text(),
+                moved.error().message);
+    return moved.has_value();
+  };
+  const ledger::Funds& all = lost.part.funds;
+  const ledger::Funds returned =
+      ledger::granted_first(all, std::clamp<MicroCredits>(owed, 0, all.total()));
+  const ledger::Funds rest = all - returned;
+  MicroCredits refunded = 0;
+  if (returned.total() > 0 && move(returned, owner_of(paid.client))) refunded = returned.total();
+  if (rest.total() > 0 && move(rest, std::nullopt)) rechecks.took(lost.worker, rest.total());
   forget_held_row(paid.task, lost.worker);
+  return refunded;
 }
 
 // What is held of a wrong result waits for a conviction as long as its client is owed something.
@@ -182,12 +200,14 @@ Result<> Core::State::restore_held_pay(const store::Loaded& loaded, Moment now) 
   for (const store::Task& row : loaded.held_tasks) {
     const auto job = held_jobs.find(row.id.job);
     if (job == held_jobs.end() || row.id.index >= job->second.manifest->split.tasks) continue;
-    tasks[row.id] = std::make_shared<const PaidTask>(PaidTask{.task = row.id,
-                                                              .client = job->second.client,
-                                                              .manifest = job->second.manifest,
-                                                              .root = row.root,
-                                                              .outputs = row.outputs,
-                                                              .price = job->second.price_of(row)});
+    const auto wrong = corrections.find(row.id);  // Its row has the right result by now.
+    tasks[row.id] = std::make_shared<const PaidTask>(
+        PaidTask{.task = row.id,
+                 .client = job->second.client,
+                 .manifest = job->second.manifest,
+                 .root = wrong == corrections.end() ? row.root : wrong->second.row.was,
+                 .outputs = row.outputs,
+                 .price = job->second.price_of(row)});
   }
   std::map<OwnerId, ledger::Funds> unknown;  // What is held for an owner without a task.
   for (const ledger::Entry& entry : loaded.balances) {
@@ -213,12 +233,14 @@ Result<> Core::State::restore_held_pay(const store::Loaded& loaded, Moment now) 
       held_pays.add(
           {.worker = row.worker, .owner = row.owner, .funds = funds, .parts = {part}},
           wrong == corrections.end() ? free_at : free_after_correction(wrong->second.row, now));
-    } else if (const LostPay lost{.worker = row.worker, .owner = row.owner, .part = part};
-               parts.world.verifies()) {
-      compute_again(lost);
-    } else {
-      settle_lost(lost, false, now);
+      continue;
     }
+    const LostPay lost{.worker = row.worker, .owner = row.owner, .part = part};
+    if (is_lost_to_client(lost, now)) continue;
+    if (parts.world.verifies())
+      compute_again(lost);
+    else
+      settle_lost(lost, 0, now);
   }
   for (const auto& [owner, funds] : unknown) {
     if (funds.total() > 0)

@@ -81,7 +81,14 @@ void Core::paid_found(const PaidFound& found, Moment now) {
   for (const auto& each : found.tasks) {
     const TaskId& task = each.task.id;
     tasks.push_back(task);
-    if (each.task.worker == PublicKey{}) continue;  // The coordinator's own bytes.
+    if (each.task.worker == PublicKey{}) {  // The coordinator's own bytes.
+      // The worker was paid for the result that they replaced: its conviction pays as well.
+      if (const auto wrong = state.corrections.find(task); wrong != state.corrections.end()) {
+        wrong->second.owe.insert(found.worker);
+        state.owed.reset();
+      }
+      continue;
+    }
     const auto paid = std::make_shared<const PaidTask>(PaidTask{.task = task,
                                                                 .client = each.client,
                                                                 .manifest = each.manifest,
@@ -111,8 +118,8 @@ void Core::rechecked(const TaskId& task, const Hash& root, const Checked& checke
   MicroCredits refunded = 0;
   if (auto lost = state.lost_pays.extract(task); !lost.empty()) {
     for (const auto& each : lost.mapped()) {
-      if (wrong) refunded += each.part.funds.total();
-      state.settle_lost(each, wrong, now);
+      const MicroCredits owed = wrong ? state.owed_for(*paid) - refunded : 0;
+      refunded += state.settle_lost(each, owed, now);
     }
   }
   if (workers.empty()) return;
@@ -152,6 +159,14 @@ void Core::State::name_unchecked(const PaidTask& paid, const PublicKey& worker,
 void Core::State::correct(const PaidTask& paid, const PublicKey& worker, const Recomputed& right,
                           MicroCredits refunded, Moment now) {
   const TaskId& task = paid.task;
+  if (const auto found = corrections.find(task); found != corrections.end()) {
+    OpenCorrection& known = found->second;  // It is replaced already.
+    known.row.refunded = std::min(known.row.refunded + refunded, known.row.due);
+    known.owe.insert(worker);
+    batch.corrections.push_back(known.row);
+    owed.reset();
+    return;
+  }
   log_warning(
       "The result of {} was accepted and is wrong: it is replaced, and its client gets back "
       "what {} lost.",
@@ -171,7 +186,8 @@ void Core::State::correct(const PaidTask& paid, const PublicKey& worker, const R
                               .was = paid.root,
                               .due = paid.price,
                               .refunded = std::min(refunded, paid.price),
-                              .reason = {}}};
+                              .reason = {}},
+                      .owe = {worker}};
   if (const auto job = jobs.find(task.job); job != jobs.end()) {
     trust.remove_traps(task.job);  // One of them may have had this answer.
     if (!job->second.joining) {
@@ -214,13 +230,11 @@ void Core::State::end_owed(Moment now) {
   if (corrections.empty() || (owed_looked && now.at - *owed_looked < look_every)) return;
   owed_looked = now.at;
   const UnixMillis since = now.unix - settings.refund_owed_for.count();
-  bool ended = false;
   for (auto& [task, open] : corrections) {
-    if (!open.computed || open.refunded || open.row.time > since) continue;
-    open.refunded = ended = true;
+    if (open.computed && open.row.time <= since) open.over = true;
   }
   owed.reset();
-  if (ended) settle_corrections();
+  settle_corrections();  // Also of tasks whose pay is no longer held.
 }
 
 MicroCredits Core::State::owed_by(const OwnerId& owner) const {
@@ -228,7 +242,10 @@ MicroCredits Core::State::owed_by(const OwnerId& owner) const {
   if (!owed) {
     owed.emplace();
     for (const auto& [task, open] : corrections) {
-      if (!open.refunded) (*owed)[owner_of(open.row.worker)] += open.row.due - open.row.refunded;
+      if (open.over) continue;
+      std::set<OwnerId> owners_of_it;
+      for (const PublicKey& worker : open.owe) owners_of_it.insert(owner_of(worker));
+      for (const OwnerId& each : owners_of_it) (*owed)[each] += open.row.due - open.row.refunded;
     }
   }
   const auto found = owed->find(owner);
@@ -244,11 +261,17 @@ void Core::State::refund_corrected(const store::Recheck& row, Moment now) {
   MicroCredits fees = 0;
   std::vector<OpenCorrection*> of_worker;
   for (auto& [task, open] : corrections) {
-    if (open.row.worker != row.worker || open.refunded) continue;
+    if (open.over || open.owe.erase(row.worker) == 0) continue;
     due += open.row.due - open.row.refunded;
+    of_worker.push_back(&open);
+    // Given once, with the first conviction, also if that was before a restart.
+    const bool was_given =
+        open.fee_given || (open.row.worker != row.worker && is_convicted(open.row.worker) &&
+                           !rechecks.contains(open.row.worker));
+    open.fee_given = true;
+    if (was_given) continue;
     fees += open.row.due / 1000 * settings.verification_permille +
             open.row.due % 1000 * settings.verification_permille / 1000;
-    of_worker.push_back(&open);
   }
   owed.reset();
   const OwnerId owner = owner_of(row.worker);
@@ -260,7 +283,6 @@ void Core::State::refund_corrected(const store::Recheck& row, Moment now) {
   const MicroCredits fee = std::min({fees, accounts - taken, due - taken - stake});
   const MicroCredits all = taken + stake + fee;
   for (OpenCorrection* open : of_worker) {
-    open->refunded = true;
     const MicroCredits part = refund_of(open->row.due - open->row.refunded, due, all);
     if (part <= 0) continue;
     const MicroCredits of_stake = std::min(part, stake);
@@ -274,6 +296,7 @@ void Core::State::refund_corrected(const store::Recheck& row, Moment now) {
          .verification = ledger::granted_first(ledger.verification(), of_accounts - from_platform),
          .worker = owner,
          .stake = of_stake});
+    transaction.key += ":" + row.worker.text();
     if (const auto moved = move_money(std::move(transaction), now);
         !moved || *moved != ledger::Applied::now) {
       log_error("The client of {} cannot be refunded: {}", open->row.task.text(),
@@ -281,8 +304,17 @@ void Core::State::refund_corrected(const store::Recheck& row, Moment now) {
       continue;
     }
     open->row.refunded += part;
+    batch.corrections.push_back(open->row);
     stake -= of_stake;
   }
+}
+
+// What was refunded is kept as long as anything can be refunded once more: a client gets no more
+// than what it paid, over all convictions of workers that agreed on the result.
+bool Core::State::may_be_refunded(const TaskId& task, const OpenCorrection& open) const {
+  const bool is_owed = !open.over && open.row.refunded < open.row.due;
+  return is_owed || held_pays.holds_for(task) || lost_pays.contains(task) ||
+         rechecks.waiting(task) || rechecks.looks_up();
 }
 
 // Jobs that ended with wrong results are joined again, once all of a worker's are known; what is
@@ -298,7 +330,7 @@ void Core::State::settle_corrections() {
     if (!open.row.joined) {
       if (!jobs.contains(job) && joining_again.insert(job).second)
         effect([this, job] { parts.world.join_again(job); });
-    } else if (open.refunded) {
+    } else if (!may_be_refunded(each->first, open)) {
       open.row.settled = true;
       batch.corrections.push_back(open.row);
       each = corrections.erase(each);
@@ -366,10 +398,11 @@ void Core::State::restore_rechecks(const store::Loaded& loaded) {
     // A running job takes the right result up with its tasks.
     row.joined = row.joined || running.contains(row.task.job);
     const bool computed = !rechecks.contains(row.worker);
-    corrections.insert_or_assign(row.task,
-                                 OpenCorrection{.row = std::move(row), .computed = computed});
+    const TaskId task = row.task;
+    const PublicKey worker = row.worker;
+    corrections.insert_or_assign(
+        task, OpenCorrection{.row = std::move(row), .computed = computed, .owe = {worker}});
   }
-  settle_corrections();
 }
 
 }  // namespace weft::jobs

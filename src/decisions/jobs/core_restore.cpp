@@ -65,6 +65,7 @@ Result<> Core::restore(Restored given, Moment now) {
     return pass(std::move(restored), "while restoring the ledger");
   state.restore_rechecks(loaded);
   WEFT_OK(state.restore_held_pay(loaded, now));
+  state.settle_corrections();
   if (state.settings.grants.kept_over_restart)
     state.grant_bounds.restore(given.grants_today, now.unix);
   // What wallets earned as workers before an owner had one balance (all of it free credits, as

@@ -417,7 +417,10 @@ struct Core::State final : dashboard::WatchSource {
   // Whether the client of its task, which is corrected already, was given it.
   bool is_lost_to_client(const LostPay& lost, Moment now);
   [[nodiscard]] Instant free_after_correction(const store::Correction& row, Moment now) const;
-  void settle_lost(const LostPay& lost, bool wrong, Moment now);
+  // At most `owed` of it is the client's: the rest goes to the verification account.
+  MicroCredits settle_lost(const LostPay& lost, MicroCredits owed, Moment now);
+  // What the client of a wrong task has not got back yet of what it paid for it.
+  [[nodiscard]] MicroCredits owed_for(const PaidTask& paid) const;
   void forget_held_row(const TaskId& task, const PublicKey& worker);
   [[nodiscard]] Result<> restore_held_pay(const store::Loaded& loaded, Moment now);
 
@@ -444,6 +447,7 @@ struct Core::State final : dashboard::WatchSource {
   [[nodiscard]] MicroCredits owed_by(const OwnerId& owner) const;
   mutable std::optional<std::map<OwnerId, MicroCredits>> owed;  // By owner; counted when asked for.
   void settle_corrections();
+  [[nodiscard]] bool may_be_refunded(const TaskId& task, const OpenCorrection& open) const;
   void tell_corrected(const store::Job& row);
   void restore_rechecks(const store::Loaded& loaded);
 

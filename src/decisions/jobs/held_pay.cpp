@@ -17,12 +17,19 @@ void HeldPays::add(const Entry& entry, Instant free_at) {
   sum.funds.free += entry.funds.free;
   sum.funds.granted += entry.funds.granted;
   sum.parts.insert(sum.parts.end(), entry.parts.begin(), entry.parts.end());
+  for (const Part& part : entry.parts) ++tasks_[part.paid->task];
+}
+
+void HeldPays::forget(const Part& part) {
+  const auto found = tasks_.find(part.paid->task);
+  if (found != tasks_.end() && --found->second == 0) tasks_.erase(found);
 }
 
 std::vector<HeldPays::Entry> HeldPays::take_free(Instant now) {
   std::vector<Entry> taken;
   while (!entries_.empty() && entries_.begin()->first.free_at <= now) {
     taken.push_back(entries_.begin()->second);
+    for (const Part& part : taken.back().parts) forget(part);
     entries_.erase(entries_.begin());
   }
   return taken;
@@ -34,8 +41,10 @@ std::vector<HeldPays::Entry> HeldPays::take_of(const PublicKey& worker, const Ow
   std::erase_if(entries_, [&](const auto& each) {
     const Entry& entry = each.second;
     const bool its = entry.worker == worker || (entry.worker == unknown && entry.owner == owner);
-    if (its) taken.push_back(entry);
-    return its;
+    if (!its) return false;
+    taken.push_back(entry);
+    for (const Part& part : entry.parts) forget(part);
+    return true;
   });
   return taken;
 }
@@ -47,6 +56,7 @@ void HeldPays::postpone(const TaskId& task, Instant free_at) {
     if (each->first.free_at >= minute_of(free_at)) break;
     std::erase_if(entry.parts, [&](const Part& part) {
       if (part.paid->task != task) return false;
+      forget(part);
       entry.funds.free -= part.funds.free;
       entry.funds.granted -= part.funds.granted;
       postponed.push_back(

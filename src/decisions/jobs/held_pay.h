@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,7 @@ class HeldPays {
   [[nodiscard]] std::optional<Instant> next() const;
   // Whether something is held for a task of the client.
   [[nodiscard]] bool holds_for(const PublicKey& client) const;
+  [[nodiscard]] bool holds_for(const TaskId& task) const { return tasks_.contains(task); }
 
  private:
   struct Key {
@@ -65,8 +67,10 @@ class HeldPays {
     friend auto operator<=>(const Key&, const Key&) = default;
   };
   static Instant minute_of(Instant free_at);
+  void forget(const Part& part);
 
   std::map<Key, Entry> entries_;
+  std::unordered_map<TaskId, std::size_t> tasks_;  // How many parts each has.
 };
 
 }  // namespace weft::jobs

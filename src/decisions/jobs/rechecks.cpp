@@ -96,6 +96,10 @@ std::vector<FindPaid> Rechecks::lookups() {
   return wanted;
 }
 
+bool Rechecks::looks_up() const {
+  return std::ranges::any_of(workers_, [](const auto& each) { return each.second.looking; });
+}
+
 void Rechecks::found(const PublicKey& worker, const std::vector<TaskId>& tasks) {
   const auto found = workers_.find(worker);
   if (found == workers_.end()) return;

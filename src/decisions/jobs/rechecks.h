@@ -66,6 +66,8 @@ class Rechecks {
 
   [[nodiscard]] std::size_t size() const { return workers_.size(); }
   [[nodiscard]] bool contains(const PublicKey& worker) const { return workers_.contains(worker); }
+  // Whether tasks are being looked up: what is found may have been read before a correction.
+  [[nodiscard]] bool looks_up() const;
 
  private:
   struct Worker {
@@ -98,8 +100,11 @@ class Rechecks {
 // A correction whose money or whose job is not settled yet.
 struct OpenCorrection {
   store::Correction row;
-  bool computed = false;  // And so is all else that its worker was paid for.
-  bool refunded = false;  // As far as the money reaches; or nothing is owed any more.
+  bool computed = false;   // And so is all else that its worker was paid for.
+  bool over = false;       // Nothing is owed any more.
+  bool fee_given = false;  // The verification account gave what it got of the task.
+  std::set<PublicKey>
+      owe{};  // Those that agreed on the wrong result, where no conviction has paid.
 };
 
 // What the client paid for an accepted task of so many agreeing workers.
