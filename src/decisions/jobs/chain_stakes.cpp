@@ -2,7 +2,8 @@
 
 namespace weft::jobs {
 
-// More than any network's cap, and such that a sum with a balance does not overflow.
+// More than any network's cap, for one owner and for all together, and such that a sum with a
+// balance does not overflow.
 constexpr MicroCredits chain_stake_max = MicroCredits{1} << 60;
 
 Result<> ChainStakes::seen(std::uint64_t slot, std::span<const ChainStake> stakes, Instant now) {
@@ -17,6 +18,7 @@ Result<> ChainStakes::seen(std::uint64_t slot, std::span<const ChainStake> stake
         "lags behind.",
         slot_, slot);
   std::unordered_map<OwnerId, MicroCredits> amounts;
+  MicroCredits sum = 0;
   for (const ChainStake& stake : stakes) {
     if (stake.amount < 0 || stake.amount > chain_stake_max)
       return fail(ErrorCode::invalid_argument, "{} cannot have staked {} micro-credits.",
@@ -24,6 +26,11 @@ Result<> ChainStakes::seen(std::uint64_t slot, std::span<const ChainStake> stake
     if (!amounts.emplace(stake.owner, stake.amount).second)
       return fail(ErrorCode::invalid_argument, "The stake of {} comes twice in one reading.",
                   stake.owner.text());
+    if (stake.amount > chain_stake_max - sum)
+      return fail(ErrorCode::invalid_argument,
+                  "Owners cannot have staked more than {} micro-credits together.",
+                  chain_stake_max);
+    sum += stake.amount;
   }
   if (slot == slot_) return {};
   amounts_ = std::move(amounts);

@@ -58,6 +58,16 @@ TEST(ChainStakes, CountNothingWhereTheChainIsNotReadAnyMore) {
   EXPECT_EQ(stakes.of(chain_owner(1), read_at + 1h), 50);
 }
 
+TEST(ChainStakes, OneOwnerMayHaveStakedAllThatThereIs) {
+  ChainStakes stakes;
+  constexpr MicroCredits most = MicroCredits{1} << 60;
+
+  ASSERT_TRUE(stakes.seen(10, std::vector<ChainStake>{{chain_owner(1), most}, {chain_owner(2), 0}},
+                          read_at));
+
+  EXPECT_EQ(stakes.of(chain_owner(1), read_at), most);
+}
+
 TEST(ChainStakes, AReadingThatCannotBeRightChangesNothing) {
   ChainStakes stakes;
   ASSERT_TRUE(stakes.seen(10, std::vector<ChainStake>{{chain_owner(1), 50}}, read_at));
@@ -71,6 +81,8 @@ TEST(ChainStakes, AReadingThatCannotBeRightChangesNothing) {
       << "twice";
   EXPECT_TRUE(refused({{chain_owner(1), -1}}));
   EXPECT_TRUE(refused({{chain_owner(1), INT64_MAX}}));
+  constexpr MicroCredits most = MicroCredits{1} << 60;
+  EXPECT_TRUE(refused({{chain_owner(1), most}, {chain_owner(2), 1}})) << "more than there is";
   std::vector<ChainStake> many(ChainStakes::rows_max + 1);
   for (std::size_t i = 0; i < many.size(); ++i) {
     many[i].owner.bytes[0] = static_cast<std::uint8_t>(i);
