@@ -11,12 +11,6 @@ Result<> ChainStakes::seen(std::uint64_t slot, std::span<const ChainStake> stake
     return fail(ErrorCode::invalid_argument,
                 "A reading of the chain's stakes has {} owners; {} at most are taken.",
                 stakes.size(), rows_max);
-  if (slot < slot_)
-    return fail(
-        ErrorCode::already_exists,
-        "The chain's stakes are known as of slot {}; these are of slot {}, from a node that "
-        "lags behind.",
-        slot_, slot);
   std::unordered_map<OwnerId, MicroCredits> amounts;
   MicroCredits sum = 0;
   for (const ChainStake& stake : stakes) {
@@ -33,14 +27,26 @@ Result<> ChainStakes::seen(std::uint64_t slot, std::span<const ChainStake> stake
     sum += stake.amount;
   }
   if (slot == slot_) return {};
+  if (slot < slot_) {
+    const bool goes_on = behind_ != 0 && slot > behind_;
+    behind_ = slot;
+    if (!goes_on || counts(now))
+      return fail(
+          ErrorCode::already_exists,
+          "The chain's stakes are known as of slot {}; these are of slot {}, from a node that "
+          "lags behind. Earlier slots count again when they go on and the newest is older than {} "
+          "minutes.",
+          slot_, slot, std::chrono::duration_cast<std::chrono::minutes>(counts_for).count());
+  }
   amounts_ = std::move(amounts);
   slot_ = slot;
   seen_at_ = now;
+  behind_ = 0;
   return {};
 }
 
 MicroCredits ChainStakes::of(const OwnerId& owner, Instant now) const {
-  if (now - seen_at_ > counts_for) return 0;
+  if (!counts(now)) return 0;
   const auto found = amounts_.find(owner);
   return found == amounts_.end() ? 0 : found->second;
 }

@@ -58,6 +58,30 @@ TEST(ChainStakes, CountNothingWhereTheChainIsNotReadAnyMore) {
   EXPECT_EQ(stakes.of(chain_owner(1), read_at + 1h), 50);
 }
 
+TEST(ChainStakes, ASlotOfTheFarFutureShutsOutTheNodesThatFollowForAWhileOnly) {
+  ChainStakes stakes;
+  ASSERT_TRUE(stakes.seen(std::uint64_t{1} << 62, {}, read_at));
+  const std::vector<ChainStake> honest{{chain_owner(1), 50}};
+  ASSERT_FALSE(stakes.seen(10, honest, read_at + 1min));
+  ASSERT_FALSE(stakes.seen(11, honest, read_at + ChainStakes::counts_for)) << "it still counts";
+
+  ASSERT_TRUE(stakes.seen(12, honest, read_at + ChainStakes::counts_for + 1s));
+
+  EXPECT_EQ(stakes.slot(), 12U);
+  EXPECT_EQ(stakes.of(chain_owner(1), read_at + ChainStakes::counts_for + 1s), 50);
+  ASSERT_TRUE(stakes.seen(13, {}, read_at + ChainStakes::counts_for + 2s));
+}
+
+TEST(ChainStakes, ANodeThatStandsStillAtAnEarlierSlotIsNeverTaken) {
+  ChainStakes stakes;
+  ASSERT_TRUE(stakes.seen(12, {}, read_at));  // All is unbonded.
+  for (int minute = 1; minute < 60; ++minute) {
+    const Instant at = read_at + std::chrono::minutes(minute);
+    EXPECT_FALSE(stakes.seen(11, std::vector<ChainStake>{{chain_owner(1), 50}}, at));
+    EXPECT_EQ(stakes.of(chain_owner(1), at), 0);
+  }
+}
+
 TEST(ChainStakes, OneOwnerMayHaveStakedAllThatThereIs) {
   ChainStakes stakes;
   constexpr MicroCredits most = MicroCredits{1} << 60;
