@@ -8,6 +8,7 @@ addToLibrary({
       for (const text of texts) {
         const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
         const pointer = _malloc(bytes.length + 1);
+        if (pointer === 0) throw new Error(`out of memory: the module has no room for ${bytes.length} bytes. Release what it holds, or give it less at once.`);
         HEAPU8.set(bytes, pointer);
         places.push(pointer, bytes.length);
       }
@@ -23,7 +24,12 @@ addToLibrary({
   $weftCall: (ask, onPiece) => {
     const call = weftCalls.next++;
     const answer = new Promise((resolve, reject) => weftCalls.waiting.set(call, { resolve, reject, onPiece }));
-    ask(call);
+    try {
+      ask(call);
+    } catch (error) {
+      weftCalls.waiting.delete(call); // Nothing was asked, so that no answer comes.
+      throw error;
+    }
     return { call, answer };
   },
 });

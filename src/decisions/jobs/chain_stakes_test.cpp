@@ -58,6 +58,40 @@ TEST(ChainStakes, CountNothingWhereTheChainIsNotReadAnyMore) {
   EXPECT_EQ(stakes.of(chain_owner(1), read_at + 1h), 50);
 }
 
+TEST(ChainStakes, ASlotOfTheFarFutureShutsOutTheNodesThatFollowForAWhileOnly) {
+  ChainStakes stakes;
+  ASSERT_TRUE(stakes.seen(std::uint64_t{1} << 62, {}, read_at));
+  const std::vector<ChainStake> honest{{chain_owner(1), 50}};
+  ASSERT_FALSE(stakes.seen(10, honest, read_at + 1min));
+  ASSERT_FALSE(stakes.seen(11, honest, read_at + ChainStakes::counts_for)) << "it still counts";
+
+  ASSERT_TRUE(stakes.seen(12, honest, read_at + ChainStakes::counts_for + 1s));
+
+  EXPECT_EQ(stakes.slot(), 12U);
+  EXPECT_EQ(stakes.of(chain_owner(1), read_at + ChainStakes::counts_for + 1s), 50);
+  ASSERT_TRUE(stakes.seen(13, {}, read_at + ChainStakes::counts_for + 2s));
+}
+
+TEST(ChainStakes, ANodeThatStandsStillAtAnEarlierSlotIsNeverTaken) {
+  ChainStakes stakes;
+  ASSERT_TRUE(stakes.seen(12, {}, read_at));  // All is unbonded.
+  for (int minute = 1; minute < 60; ++minute) {
+    const Instant at = read_at + std::chrono::minutes(minute);
+    EXPECT_FALSE(stakes.seen(11, std::vector<ChainStake>{{chain_owner(1), 50}}, at));
+    EXPECT_EQ(stakes.of(chain_owner(1), at), 0);
+  }
+}
+
+TEST(ChainStakes, OneOwnerMayHaveStakedAllThatThereIs) {
+  ChainStakes stakes;
+  constexpr MicroCredits most = MicroCredits{1} << 60;
+
+  ASSERT_TRUE(stakes.seen(10, std::vector<ChainStake>{{chain_owner(1), most}, {chain_owner(2), 0}},
+                          read_at));
+
+  EXPECT_EQ(stakes.of(chain_owner(1), read_at), most);
+}
+
 TEST(ChainStakes, AReadingThatCannotBeRightChangesNothing) {
   ChainStakes stakes;
   ASSERT_TRUE(stakes.seen(10, std::vector<ChainStake>{{chain_owner(1), 50}}, read_at));
@@ -71,6 +105,8 @@ TEST(ChainStakes, AReadingThatCannotBeRightChangesNothing) {
       << "twice";
   EXPECT_TRUE(refused({{chain_owner(1), -1}}));
   EXPECT_TRUE(refused({{chain_owner(1), INT64_MAX}}));
+  constexpr MicroCredits most = MicroCredits{1} << 60;
+  EXPECT_TRUE(refused({{chain_owner(1), most}, {chain_owner(2), 1}})) << "more than there is";
   std::vector<ChainStake> many(ChainStakes::rows_max + 1);
   for (std::size_t i = 0; i < many.size(); ++i) {
     many[i].owner.bytes[0] = static_cast<std::uint8_t>(i);

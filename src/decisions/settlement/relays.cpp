@@ -28,8 +28,15 @@ Result<> Relays::written(const RelayRow& row) {
     return fail(ErrorCode::data_loss,
                 "The journal ends the relay {} of {}, which is not under way.",
                 row.signature.text(), row.owner.text());
+  if (row.state == RelayRow::State::done) {
+    std::uint64_t& paid = paid_[row.owner];
+    if (row.lamports > std::numeric_limits<std::uint64_t>::max() - paid)
+      return fail(ErrorCode::data_loss,
+                  "The journal has the relays of {} pay more lamports than there are.",
+                  row.owner.text());
+    paid += row.lamports;
+  }
   open_.erase(found);
-  if (row.state == RelayRow::State::done) paid_[row.owner] += row.lamports;
   return {};
 }
 

@@ -58,6 +58,8 @@ TEST(Relays, ARowThatDoesNotFollowIsRefused) {
   EXPECT_TRUE(refused({sent(0, 1), sent(0, 2)})) << "two at a time";
   EXPECT_TRUE(refused({sent(0, 1), done(0, 1, 5), done(0, 1, 5)})) << "paid twice";
   EXPECT_TRUE(refused({sent(0, 1), done(0, 2, 5)})) << "another transaction";
+  EXPECT_TRUE(refused({sent(0, 1), done(0, 1, UINT64_MAX), sent(0, 2), done(0, 2, 1)}))
+      << "fees that wrap around to nothing";
   EXPECT_TRUE(refused({sent(0, 1), done(1, 1, 5)})) << "another owner";
 }
 

@@ -8,6 +8,8 @@
 #include "apps/cli/settlement/epochs.h"
 #include "apps/cli/settlement/relay_journal.h"
 #include "apps/cli/wallet_choice.h"
+#include "common/solana/instructions.h"
+#include "platform/chain/fee_bound.h"
 
 namespace weft::cli {
 namespace {
@@ -36,7 +38,8 @@ Result<> finish(Relayer& r, const RelayRow& open, Tally& tally) {
   // What landed and was refused has paid its fee as well.
   if (!landed && landed.error().code != ErrorCode::permission_denied)
     return std::unexpected(landed.error());
-  WEFT_ASSIGN(row.lamports, r.own.line.rpc->fee_of(open.signature));
+  WEFT_ASSIGN(const chain::Lamports said, r.own.line.rpc->fee_of(open.signature));
+  WEFT_ASSIGN(row.lamports, chain::possible_fee(r.journal.transactions().at(open.signature), said));
   row.state = RelayRow::State::done;
   WEFT_OK(r.journal.ended(row));
   tally.claims += 1;

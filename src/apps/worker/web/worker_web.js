@@ -9,6 +9,7 @@ addToLibrary({
   $weftInto: (bytes, use) => {
     const pointer = bytes.length ? _malloc(bytes.length) : 0;
     try {
+      if (bytes.length && pointer === 0) throw new Error(`out of memory: the worker has no room for ${bytes.length} bytes that have come.`);
       if (pointer) HEAPU8.set(bytes, pointer);
       use(pointer, bytes.length);
     } catch (error) {

@@ -20,14 +20,19 @@ const owner: Owner = {
 type Sent = { readonly path: string; readonly body: string; readonly headers: Record<string, string> };
 let sent: Sent[] = [];
 let answers: (() => Response)[] = [];
+let reachable = true;
 
 beforeEach(() => {
   sent = [];
   answers = [];
+  reachable = true;
   vi.stubGlobal('fetch', async (address: string, init?: RequestInit) => {
     const { pathname } = new URL(address);
     if (pathname === '/v1/info') return Response.json({ coordinator });
-    if (pathname === '/v1/owner') return Response.json(owner);
+    if (pathname === '/v1/owner') {
+      if (!reachable) throw new Error('The connection is lost.');
+      return Response.json(owner);
+    }
     sent.push({ path: pathname, body: String(init?.body), headers: init?.headers as Record<string, string> });
     const answer = answers.shift();
     if (answer === undefined) throw new Error('The connection is lost.');
@@ -119,6 +124,67 @@ describe('a payment', () => {
     await waitFor(() => expect(said()).toContain('are sent'));
     expect(sent).toHaveLength(3);
     expect(new Set(sent.map(({ headers, body }) => `${headers['weft-nonce']} ${body}`)).size).toBe(1);
+  });
+
+  it.each([
+    ['breaks off', () => new Response(new ReadableStream({ start: (body) => body.error(new TypeError('network error')) }), { status: 200 })],
+    ['is a page of something between', () => new Response('<html>Sign in</html>', { status: 200 })],
+    ['is another document', () => Response.json(null)],
+  ])('whose answer %s may have moved the credits, and is sent again as the same request', async (_, broken) => {
+    open();
+    await fill(other, '1');
+    answers = [broken, () => Response.json({ ...owner, free: 9_000_000 })];
+    await user.click(screen.getByRole('button', { name: 'Send 1.000000 credits' }));
+    await waitFor(() => expect(said()).toContain('it is not known whether the credits have moved'));
+
+    await user.click(screen.getByRole('button', { name: 'Send again' }));
+
+    await waitFor(() => expect(said()).toContain('are sent'));
+    expect(sent.map(({ headers }) => headers['weft-nonce'])).toEqual([sent[0]!.headers['weft-nonce'], sent[0]!.headers['weft-nonce']]);
+  });
+
+  it.each([
+    [401, 'The signature is too old.'],
+    [429, 'Too many requests.'],
+  ])('without an answer stays in doubt when it is sent again and refused with %i, until it is cancelled', async (status, detail) => {
+    const port = open();
+    await fill(other, '1');
+    const before = port.of('sign').length;
+    await user.click(screen.getByRole('button', { name: 'Send 1.000000 credits' }));
+    await waitFor(() => expect(said()).toContain('it is not known whether the credits have moved'));
+
+    const refused = () => Response.json({ status, detail }, { status });
+    answers = [refused, refused];
+    await user.click(screen.getByRole('button', { name: 'Send again' }));
+    await waitFor(() => expect(said()).toContain(detail));
+    expect(said()).toContain('It is still not known whether the credits have moved.');
+    expect(said()).toContain('Save the statement and look for the payment in it');
+    expect(said()).not.toContain('Nothing was sent');
+    await user.click(screen.getByRole('button', { name: 'Send again' }));
+    await waitFor(() => expect(sent).toHaveLength(3));
+    await waitFor(() => expect(said()).toContain(detail));
+
+    expect(port.of('sign')).toHaveLength(before + 1);
+    expect(new Set(sent.map(({ headers }) => headers['weft-nonce'])).size).toBe(1);
+    await user.click(screen.getByRole('button', { name: 'Cancel' }));
+    expect(said()).toContain('It is not known whether the credits have moved. Save the statement');
+  });
+
+  it('in doubt is kept when the balances cannot be read again', async () => {
+    const port = open();
+    await fill(other, '1');
+    await user.click(screen.getByRole('button', { name: 'Send 1.000000 credits' }));
+    await waitFor(() => expect(said()).toContain('it is not known whether the credits have moved'));
+
+    reachable = false;
+    await user.click(screen.getByRole('button', { name: 'Read again' }));
+    await screen.findByText('The balances could not be read again: The connection is lost.');
+    const before = port.of('sign').length;
+    answers = [() => Response.json(owner)];
+    await user.click(screen.getByRole('button', { name: 'Send again' }));
+
+    await waitFor(() => expect(said()).toContain('are sent'));
+    expect(port.of('sign')).toHaveLength(before);
   });
 
   it('that the coordinator refuses says so, and the next one is signed again', async () => {

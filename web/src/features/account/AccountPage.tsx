@@ -13,7 +13,7 @@ import { KeyCard } from './KeyCard';
 import { SendCard } from './SendCard';
 import { statementCsv, statementJson } from './statement';
 
-type State = { readonly kind: 'loading' | 'without' } | { readonly kind: 'failed'; readonly why: string } | { readonly kind: 'ready'; readonly owner: Owner };
+type State = { readonly kind: 'loading' | 'without' } | { readonly kind: 'failed'; readonly why: string } | { readonly kind: 'ready'; readonly owner: Owner; readonly stale?: string };
 
 const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -41,7 +41,8 @@ export function AccountPage({ base, lab: given, kept = keptWallet }: { base: str
       if ((await kept()) === null) setState({ kind: 'without' });
       else setState({ kind: 'ready', owner: await fetchOwner(lab, base) });
     } catch (error) {
-      setState({ kind: 'failed', why: sentence(error) });
+      // What is shown stays, and with it a payment in doubt.
+      setState((shown) => (shown.kind === 'ready' ? { ...shown, stale: sentence(error) } : { kind: 'failed', why: sentence(error) }));
     }
   }, [lab, base, kept]);
   useEffect(() => void load(), [load]);
@@ -76,6 +77,7 @@ export function AccountPage({ base, lab: given, kept = keptWallet }: { base: str
           ) : null}
           {state.kind === 'ready' ? (
             <>
+              {state.stale === undefined ? null : <Notice tone="warn" title={`The balances could not be read again: ${state.stale}`} />}
               <Balances owner={state.owner} refresh={() => void load()} />
               <SendCard
                 owner={state.owner}

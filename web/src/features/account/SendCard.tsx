@@ -10,12 +10,13 @@ import { refusalOf } from './recipient';
 
 type Asked = { readonly to: string; readonly amount: bigint };
 type Said = { readonly tone: 'plain' | 'warn'; readonly title: string };
+const howToKnow = 'Save the statement and look for the payment in it before you send any again: where it is listed, the credits have moved.';
 
 export function SendCard({ owner, coordinator, sign, onPaid }: { owner: Owner; coordinator: string; sign: (to: string, amount: bigint) => Promise<Payment>; onPaid: (owner: Owner) => void }) {
   const [to, setTo] = useState('');
   const [credits, setCredits] = useState('');
   const [asked, setAsked] = useState<Asked | null>(null);
-  const [signed, setSigned] = useState<Payment | null>(null); // Sent, without an answer yet.
+  const [signed, setSigned] = useState<Payment | null>(null); // Perhaps sent. Only an answer to its first request or Cancel drops it.
   const [busy, setBusy] = useState(false);
   const [said, setSaid] = useState<Said | null>(null);
 
@@ -30,6 +31,7 @@ export function SendCard({ owner, coordinator, sign, onPaid }: { owner: Owner; c
     if (refusal === '' && amount !== null) setAsked({ to: key, amount });
   };
   const send = async ({ to: key, amount }: Asked) => {
+    const inDoubt = signed !== null;
     setBusy(true);
     setSaid(null);
     try {
@@ -43,14 +45,19 @@ export function SendCard({ owner, coordinator, sign, onPaid }: { owner: Owner; c
       setCredits('');
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      if (!(error instanceof Unanswered)) setSigned(null);
-      setSaid({ tone: 'warn', title: error instanceof Unanswered ? `${why} “Send again” sends the same request, which counts once.` : `Nothing was sent. ${why}` });
+      if (error instanceof Unanswered) setSaid({ tone: 'warn', title: `${why} “Send again” sends the same request, which counts once.` });
+      // A refusal of the request sent again says nothing of the first one: a signature is too old after minutes, also that of a payment that went through.
+      else if (inDoubt) setSaid({ tone: 'warn', title: `It is still not known whether the credits have moved. The request sent again was refused: ${why} ${howToKnow}` });
+      else {
+        setSigned(null);
+        setSaid({ tone: 'warn', title: `Nothing was sent. ${why}` });
+      }
     }
     setBusy(false);
   };
   const cancel = () => {
     setAsked(null);
-    setSaid(signed === null ? null : { tone: 'warn', title: 'It is not known whether the credits have moved: look at the balance and the statement before you send any again.' });
+    setSaid(signed === null ? null : { tone: 'warn', title: `It is not known whether the credits have moved. ${howToKnow}` });
     setSigned(null);
   };
 

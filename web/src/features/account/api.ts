@@ -7,8 +7,11 @@ import { makeStatement, statementAccounts, type Statement } from './statement';
 const pageOfEntries = 1000; // As the coordinator bounds it.
 
 export async function fetchOwner(lab: Lab, base: string): Promise<Owner> {
-  const owner = await answered<Owner>(await readSigned(lab, base, '/v1/owner'));
-  if (typeof owner.free !== 'number' || !Array.isArray(owner.devices)) throw new Error('/v1/owner answered with something else than it should.');
+  return checked(await answered<Owner>(await readSigned(lab, base, '/v1/owner')), '/v1/owner');
+}
+
+function checked(owner: Owner, path: string): Owner {
+  if (typeof owner?.free !== 'number' || !Array.isArray(owner.devices)) throw new Error(`${path} answered with something else than it should.`);
   return owner;
 }
 
@@ -47,7 +50,12 @@ export async function signPayment(lab: Lab, base: string, to: string, amount: bi
       throw new Unanswered('No answer has come, so it is not known whether the credits have moved.');
     }
     if (response.status >= 500) throw new Unanswered(`The coordinator answered ${response.status}, so it is not known whether the credits have moved.`);
-    return answered<Owner>(response);
+    if (!response.ok) return answered<Owner>(response);
+    try {
+      return checked(await answered<Owner>(response), path);
+    } catch {
+      throw new Unanswered('The answer broke off or is not of a coordinator, so it is not known whether the credits have moved.');
+    }
   };
   return { to, amount, send };
 }
