@@ -184,7 +184,7 @@ test('a machine with two GPUs has a worker on each, and one Ctrl-C ends both', {
   assert.equal(job.code, 0, job.stderr);
   assert.match(workers.output(), /gpu 0: .*joined/);
   assert.match(workers.output(), /gpu 1: .*joined/);
-  assert.deepEqual(fs.readdirSync(folder).sort(), ['client.json', 'wallet-2.json', 'wallet.json']);
+  assert.deepEqual(fs.readdirSync(folder).sort(), ['client.json', 'wallet-2.json', 'wallet-2.json.signed', 'wallet.json', 'wallet.json.signed']);
 
   process.kill(workers.child.pid, 'SIGINT');
   assert.deepEqual(await workers.ended, { code: 0, signal: null });

@@ -7,7 +7,7 @@ namespace weft::coordinator::bench {
 Result<ShownStanding> read_standing(std::string_view body) {
   WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = 4096}));
   WEFT_ASSIGN(const json::Object object,
-              root.object({"wallet", "staked", "at_risk", "free", "balance", "granted",
+              root.object({"wallet", "staked", "on_chain", "at_risk", "free", "balance", "granted",
                            "reputation", "established", "suspended_until"}));
   ShownStanding shown;
   WEFT_ASSIGN(const json::Value reputation, object.get("reputation"));
