@@ -458,7 +458,7 @@ test('what a worker has earned becomes its tokens, and no epoch gives more than 
   const most = Math.floor(earned / credit);
   const refused = async (amount, message) => { const { code, stderr } = await run(['chain', 'settle', amount, ...at, '--wallet', c.file('bob.json')]); assert.notEqual(code, 0); assert.match(stderr, message); };
   await refused(String(most + 1), /The balance is/);
-  await refused('0.5', /The least that is settled at a time is 1\.000000 credits/);
+  await refused('0.5', /0\.500000 credits cannot be settled: the least at a time is 1\.000000/);
   await refused('a few', /is not an amount of credits/);
   assert.deepEqual(await settle('bob', most), { owner: bob, settled: most * credit, free: earned - most * credit });
   assert.equal((await getJson(`${url}/v1/ledger`)).sum, 0);

@@ -51,7 +51,8 @@ class NetworkModels {
 
   [[nodiscard]] bool has_key() const { return !key_.empty(); }
   [[nodiscard]] Result<std::vector<NetworkModel>> list() const;
-  // `name`; without one, the only model whose output is `output`.
+  // The model `name`, or the only model whose output is `output` if `name` is empty. not_found if
+  // there is no such model, invalid_argument if there are several and `name` is empty.
   [[nodiscard]] Result<NetworkModel> choose(const std::string& name, std::string_view output) const;
 
   // `body`: a streamed request of chat completions. `say` is told of each bit of the text;

@@ -69,7 +69,7 @@ class AuditsTest : public testing::Test {
     EXPECT_EQ(network.output(job), expected);
     EXPECT_EQ(network.balance(ledger::Account::escrow(job.id)), 0);
     EXPECT_TRUE(network.store().audit().has_value());
-    EXPECT_THAT(network.store().evidence().value(), IsEmpty());
+    EXPECT_THAT(network.store().evidence(0, store::evidence_max).value(), IsEmpty());
   }
   // Tasks that a worker was leased whole.
   std::size_t opened() const {

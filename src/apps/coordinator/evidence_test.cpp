@@ -5,6 +5,7 @@
 
 #include "apps/coordinator/test_network.h"
 #include "common/proof/claim_tree.h"
+#include "common/protocol/receipt_claims.h"
 
 namespace weft::coordinator {
 namespace {
@@ -27,20 +28,16 @@ class EvidenceTest : public testing::Test {
     return submitted ? JobId::parse(submitted->id).value() : JobId{};
   }
   void sign(TestWorker& worker, std::vector<protocol::ReceiptItem> items) {
-    std::vector<proof::Claim> claims;
-    for (const auto& item : items)
-      claims.push_back({.task = item.task,
-                        .attempt = item.attempt,
-                        .root = item.root,
-                        .first = item.first,
-                        .count = item.count});
+    const auto claims = protocol::claims_of(items);
     protocol::Receipt receipt{.items = std::move(items), .signature = {}};
     receipt.signature =
         a.sign_now(proof::receipt_digest(jobs::place_of(worker.challenge), claims).span());
     worker.say(receipt);
     network.run();
   }
-  std::vector<store::Evidence> evidence() { return network.store().evidence().value(); }
+  std::vector<store::Evidence> evidence() {
+    return network.store().evidence(0, store::evidence_max).value();
+  }
   // Both sides, as any reader can check them.
   void expect_proven(const store::Evidence& found, const TaskId& task, const Hash& first,
                      const Hash& second) {

@@ -375,7 +375,8 @@ struct Loaded {
   std::vector<Secret> secrets;
   std::vector<Job> jobs;    // Running ones, in the order in which they were committed.
   std::vector<Task> tasks;  // Accepted tasks of running jobs, ordered by job as above, then index.
-  // Counted replicas of their open tasks; ordered likewise, then as they arrived.
+  // Counted replicas of the running jobs' open tasks, ordered by job and index as above, then by
+  // arrival.
   std::vector<Replica> replicas;
   std::vector<ledger::Entry> balances;
   std::vector<ledger::AppliedKey> keys;  // Transactions of running jobs, and those without a job.

@@ -204,8 +204,9 @@ class Desk {
   // Whether a shadow request of this model would be answered at once.
   [[nodiscard]] bool has_room_for_shadow(const std::string& model) const;
 
-  // Ends with one audited(). On a chain of others that serves the model, on a worker that stands by
-  // with all of it, or on an idle one that has room for it.
+  // Has other workers audit an answer: a chain that serves the model, else a worker that stands by
+  // with all of its layers, else an idle worker that has room for them. Ends with one
+  // DeskWorld::audited().
   void audit(AuditRequest request, Instant now);
   // Searches for the stage of its chain that an answer's refutation is to be blamed on
   // (stage_trace.h). Ends with one traced().

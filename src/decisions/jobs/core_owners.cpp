@@ -80,7 +80,8 @@ void Core::settle(const Settling& settling, Moment now, Answer<OwnerView> answer
     return reply(pass(std::move(may)));
   if (settling.amount < state.settings.settle_min)
     return reply(fail(ErrorCode::invalid_argument,
-                      "The least that is settled at a time is {:.6f} credits.",
+                      "{:.6f} credits cannot be settled: the least at a time is {:.6f}.",
+                      static_cast<double>(settling.amount) / 1e6,
                       static_cast<double>(state.settings.settle_min) / 1e6));
   const OwnerId owner = state.owner_of(settling.by);
   // The chain pays the key that names the owner.

@@ -81,9 +81,10 @@ void Core::move_stake(const StakeMove& move, Moment now, Answer<StakeView> answe
     const MicroCredits free = std::max<MicroCredits>(held - state.stake_at_risk(move.wallet), 0);
     if (move.amount > free)
       return reply(fail(ErrorCode::insufficient_funds,
-                        "{:.6f} credits are staked and {:.6f} of them are free; the others are at "
-                        "risk for work that is not decided.",
-                        static_cast<double>(held) / 1e6, static_cast<double>(free) / 1e6));
+                        "{:.6f} credits cannot be withdrawn: {:.6f} are staked and {:.6f} of them "
+                        "are free; the others are at risk until open work is decided.",
+                        static_cast<double>(move.amount) / 1e6, static_cast<double>(held) / 1e6,
+                        static_cast<double>(free) / 1e6));
   }
   if (move.deposit && !state.ledger.knows(transaction.key))
     if (auto has = state.has_free(owner, move.amount, "staked"); !has)

@@ -1,4 +1,4 @@
-// What the network thinks of its workers: convictions and what they cost, and standings that
+// Core's records of how far workers are trusted: convictions and what they cost, and standings that
 // outlive the process.
 #include <algorithm>
 

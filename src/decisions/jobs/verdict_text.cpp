@@ -33,7 +33,7 @@ constexpr std::array<Words, store::bases> words{{
     {"corrected", "was wrong, and the coordinator's verifier computed it again",
      "were wrong, and the coordinator's verifier computed them again"},
 }};
-// The order in which they are said: the strongest first, and what went wrong last.
+// The order in which how_decided() names the bases: the strongest first, corrected results last.
 constexpr std::array said{Basis::mathematics, Basis::root,      Basis::verifier, Basis::invited,
                           Basis::established, Basis::agreement, Basis::unknown,  Basis::corrected};
 

@@ -60,7 +60,7 @@ Result<> check_rules(std::string_view key, std::span<const Entry> net) {
   for (const Entry& taken : net) {
     if (taken.account.kind == Kind::settled && taken.amount < 0)
       return fail(ErrorCode::permission_denied,
-                  "What {} holds is paid on the chain: the transaction {} may not take it back.",
+                  "Credits in {} are paid on the chain: the transaction {} may not take them back.",
                   taken.account.text(), key);
   }
   for (const Entry& given : net) {

@@ -43,8 +43,9 @@ Result<> check_input(const Model& model, std::span<const Node> nodes, const Late
   if (!(model.last_work_layers >= 0) || !std::isfinite(model.last_work_layers))
     return fail(ErrorCode::invalid_argument, "last_work_layers is {}.", model.last_work_layers);
   if (latency.nodes() != nodes.size())
-    return fail(ErrorCode::invalid_argument, "There are latencies between {} nodes, but {} nodes.",
-                latency.nodes(), nodes.size());
+    return fail(ErrorCode::invalid_argument,
+                "The latencies are between {} nodes, but {} nodes are given.", latency.nodes(),
+                nodes.size());
   std::unordered_map<std::string_view, std::size_t> seen;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!std::isfinite(nodes[i].layers_per_s) || nodes[i].layers_per_s < 0)

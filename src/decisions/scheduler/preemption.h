@@ -88,8 +88,8 @@ class Preemption {
   std::optional<Preempt> checkpointed(const RunId& id, const PublicKey& worker,
                                       const Checkpoint& checkpoint, Instant now);
 
-  // Whether any run could make way for such a score, wherever that is; cheaper to know
-  // than what Urgent asks for.
+  // Whether any run, on any worker, could make way for a task of this score. Cheaper than
+  // make_way(), which also asks whether the task fits the place.
   [[nodiscard]] bool has_victim(double score, Instant now) const;
 
   struct Way {

@@ -17,7 +17,8 @@ Quote quote(const Pricing& pricing, const Market& market, double season) {
   constexpr double half_backlog_seconds = 60;
   Quote made{.base = pricing.per_unit,
              .season = std::isfinite(season) ? std::clamp(season, season_min, season_max) : 1};
-  // Without a trusted worker nothing is known of the market.
+  // Demand and capability stay 0 without a trusted worker: they are relative to what such workers
+  // can do.
   if (market.fleet_rate > 0) {
     const double backlog = std::max(market.waiting_seconds, 0.0) / market.fleet_rate;
     made.demand = std::isfinite(backlog) ? backlog / (backlog + half_backlog_seconds) : 1;

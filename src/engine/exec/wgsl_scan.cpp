@@ -17,8 +17,8 @@ bool is_letter(char c) {
 }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Words, numbers and single characters; comments and white space are dropped. Multi-character
-// operators come apart, which nothing here minds.
+// Splits the text into words, numbers and single characters, without comments and white space. An
+// operator of several characters becomes several tokens; no rule of WgslScan depends on it.
 std::vector<std::string_view> tokenize(std::string_view text) {
   std::vector<std::string_view> tokens;
   for (std::size_t i = 0; i < text.size();) {

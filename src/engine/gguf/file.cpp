@@ -190,7 +190,8 @@ class Parser {
     nested_arrays_ += array.count;
     if (nested_arrays_ > limits_.nested_arrays_max)
       return fail(ErrorCode::invalid_argument,
-                  "The file has more than {} arrays inside arrays; the last are in {}.",
+                  "The file has more than {} nested arrays (Limits::nested_arrays_max), counted up "
+                  "to {}.",
                   limits_.nested_arrays_max, where);
     for (std::size_t i = 0; i < array.count; ++i) {
       WEFT_ASSIGN(Array inner, parse_array(where, depth + 1));

@@ -258,7 +258,8 @@ TEST(GgufFile, BoundsAreOptions) {
   EXPECT_EQ(error_of(bytes, {.array_depth_max = 2}),
             "The arrays in the metadata 'a' nest deeper than 2 levels.");
   EXPECT_EQ(error_of(bytes, {.nested_arrays_max = 1}),
-            "The file has more than 1 arrays inside arrays; the last are in the metadata 'a'.");
+            "The file has more than 1 nested arrays (Limits::nested_arrays_max), counted up to the "
+            "metadata 'a'.");
   EXPECT_EQ(error_of(Builder().bytes(), {.header_bytes_max = 20}),
             "The header is longer than 20 bytes (Limits::header_bytes_max).");
 }

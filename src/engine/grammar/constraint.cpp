@@ -188,7 +188,8 @@ Result<> Constraint::accept(Token token) {
   if (!waits_ && !first_.empty()) {
     if (token != first_.front())
       return fail(ErrorCode::invalid_argument,
-                  "The answer begins with another token than it must.");
+                  "The answer begins with the token {}; the token {} is forced there.", token,
+                  first_.front());
     first_.pop_front();
     return {};
   }

@@ -71,7 +71,7 @@ class Engine {
   // Appends tokens. resource_exhausted (and nothing changed) where they do not fit into the
   // context, invalid_argument for a number that is no token.
   [[nodiscard]] virtual Async<Result<>> append(SequenceId sequence, std::vector<Token> tokens) = 0;
-  // The raw logits behind the last position; the engine has the last layer.
+  // The raw logits after the last position. Only for an engine that has the last layer.
   [[nodiscard]] virtual Async<Result<std::vector<float>>> logits(SequenceId sequence) = 0;
 
   // append() of a few tokens, and the raw logits behind each of them, [token][vocabulary].

@@ -308,7 +308,9 @@ class PatternReader {
                         : c >= 'a' && c <= 'f' ? c - 'a' + 10
                         : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                                : -1;
-      if (digit < 0) return fail(ErrorCode::invalid_argument, "has too few hexadecimal digits");
+      if (digit < 0)
+        return fail(ErrorCode::invalid_argument,
+                    "has a '\\x' or '\\u' with too few hexadecimal digits");
       value = value << 4 | static_cast<std::uint64_t>(digit);
     }
     if (count_of_digits == 0 || value > grammar::character_max ||

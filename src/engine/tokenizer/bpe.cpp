@@ -69,7 +69,7 @@ Result<> BytePairEncoder::load_merges(const Vocabulary& vocabulary,
 
   constexpr std::size_t merges_max = 1u << 24;
   if (merges.size() > merges_max)
-    return fail(ErrorCode::invalid_argument, "There are {} merges; at most {} are read.",
+    return fail(ErrorCode::invalid_argument, "The tokenizer has {} merges; at most {} are read.",
                 merges.size(), merges_max);
   std::size_t capacity = 16;
   while (capacity < merges.size() * 2) capacity *= 2;

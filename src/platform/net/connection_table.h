@@ -39,8 +39,9 @@ class ConnectionTable {
     bool welcome = false;  // Otherwise one too many, in all or of its group, and not counted.
     std::optional<Socket> ended;  // The connection that has to go for it; it counts no more.
   };
-  // A connection of "ADDRESS:PORT" was accepted. Connections that turn out to be closed are
-  // forgotten first. `bounded` false: of a trusted proxy, which stands for many.
+  // Enters a connection of "ADDRESS:PORT". If it would exceed a bound, connections that turn out to
+  // be closed are forgotten first. `bounded`: false for a trusted proxy, which stands for many
+  // clients, so that the bound of one address does not apply.
   [[nodiscard]] Accepted accept(const std::string& peer, const std::string& group,
                                 const Socket& socket, bool bounded, Instant at);
   void ready(const std::string& peer);      // Its handshake is done.

@@ -142,7 +142,8 @@ void ConnectionGuard::guard(const trantor::TcpConnectionPtr& connection) {
           state.left_ = 0;
           // (Those that it was refused for do not count.)
           if (std::exchange(state.drops_, true)) state.since_refused_ += buffer->readableBytes();
-          // What a long head took is given back: its answer may wait.
+          // The answer to a refused request may be delayed: the memory of a long head is released
+          // now.
           trantor::MsgBuffer empty(0);
           buffer->swap(empty);
           if (state.since_refused_ > bytes_after_refusal_max) end(from);

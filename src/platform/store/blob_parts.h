@@ -59,7 +59,7 @@ class BlobParts {
 
   // Bytes that are here of what `owner` (a key as text) sends; all of it where the blob is there.
   [[nodiscard]] std::uint64_t have(const Hash& hash, const std::string& owner) const;
-  // What is here of uploads of `owner` that are not finished.
+  // An upload of `owner` that is not finished, and how many of its bytes are here.
   struct Unfinished {
     Hash hash;
     std::uint64_t bytes = 0;

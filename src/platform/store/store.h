@@ -67,8 +67,9 @@ class Store {
       const JobId& id) = 0;  // By index, then as they arrived.
   [[nodiscard]] virtual Result<std::vector<Receipt>> receipts(
       const JobId& id) = 0;  // Those that its replicas name, each once.
-  // Oldest first; within the bounds of records.h.
-  [[nodiscard]] virtual Result<std::vector<Evidence>> evidence() = 0;
+  // Oldest first, `count` of them behind the first `from`; within the bounds of records.h.
+  [[nodiscard]] virtual Result<std::vector<Evidence>> evidence(std::size_t from,
+                                                               std::size_t count) = 0;
   // Newest first, running and ended: `count` of those created before `before` (0: now), and those
   // of the same millisecond as the last of these, so that pages from there on skip none.
   struct JobPage {

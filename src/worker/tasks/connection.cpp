@@ -7,6 +7,7 @@
 #include "common/proof/receipt.h"
 #include "common/protocol/codec.h"
 #include "common/protocol/digests.h"
+#include "common/protocol/receipt_claims.h"
 #include "common/protocol/versions.h"
 
 namespace weft::worker {
@@ -79,14 +80,7 @@ bool Connection::send(const protocol::ResultFrame& frame) {
 
 void Connection::send_receipt(std::vector<protocol::ReceiptItem> items,
                               std::function<void()> sent) {
-  std::vector<proof::Claim> claims;
-  for (const auto& item : items)
-    claims.push_back({.task = item.task,
-                      .attempt = item.attempt,
-                      .root = item.root,
-                      .first = item.first,
-                      .count = item.count});
-  const Hash digest = proof::receipt_digest(place_, claims);
+  const Hash digest = proof::receipt_digest(place_, protocol::claims_of(items));
   start<Result<Signature>>(
       signer_.sign({digest.bytes.begin(), digest.bytes.end()}),
       alive_.guard([this, epoch = epoch_, items = std::move(items),

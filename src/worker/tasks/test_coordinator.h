@@ -6,6 +6,7 @@
 #include "common/proof/merkle.h"
 #include "common/proof/receipt.h"
 #include "common/protocol/digests.h"
+#include "common/protocol/receipt_claims.h"
 #include "worker/tasks/events.h"
 #include "worker/tasks/test_fakes.h"
 
@@ -165,14 +166,7 @@ class FakeCoordinator {
   }
   void on_receipt(const protocol::Receipt& receipt) {
     ++receipts;
-    std::vector<proof::Claim> claims;
-    for (const auto& item : receipt.items)
-      claims.push_back({.task = item.task,
-                        .attempt = item.attempt,
-                        .root = item.root,
-                        .first = item.first,
-                        .count = item.count});
-    const Hash digest = proof::receipt_digest(place_, claims);
+    const Hash digest = proof::receipt_digest(place_, protocol::claims_of(receipt.items));
     if (!crypto::verify_now(key_, digest.span(), receipt.signature))
       return complain("wrong signature in a receipt");
     for (const auto& item : receipt.items) {

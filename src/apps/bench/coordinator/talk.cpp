@@ -13,6 +13,7 @@
 #include "common/proof/receipt.h"
 #include "common/protocol/codec.h"
 #include "common/protocol/digests.h"
+#include "common/protocol/receipt_claims.h"
 #include "common/protocol/signing.h"
 #include "common/records/records.h"
 
@@ -86,19 +87,12 @@ protocol::ResultFrame result_of(const TaskId& task, std::uint32_t attempt, ByteV
 
 protocol::Receipt receipt_of(const crypto::KeyPair& key, const protocol::Challenge& challenge,
                              std::vector<protocol::ReceiptItem> items, Signing signing) {
-  std::vector<proof::Claim> claims;
-  for (const auto& item : items)
-    claims.push_back({.task = item.task,
-                      .attempt = item.attempt,
-                      .root = item.root,
-                      .first = item.first,
-                      .count = item.count});
   const Hash digest = proof::receipt_digest({.genesis = challenge.genesis,
                                              .program = challenge.program,
                                              .coordinator = challenge.coordinator,
                                              .session = challenge.nonce,
                                              .worker = {}},
-                                            claims);
+                                            protocol::claims_of(items));
   return {.items = std::move(items), .signature = sign(key, digest.span(), signing)};
 }
 

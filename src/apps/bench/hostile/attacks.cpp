@@ -45,7 +45,7 @@ std::vector<Attack> attacks(const std::string& host) {
   for (int i = 0; i < 16; ++i) allowed += get(host);
   // RFC 6455, 5.2: a masked binary frame whose length follows in 8 bytes: 2^40.
   const std::string oversized = "\x82\xff\x00\x00\x01\x00\x00\x00\x00\x00mask"s;
-  // A frame of 65,535 bytes, of which a few come.
+  // A masked frame that announces 65,535 bytes and brings three.
   const std::string unfinished = "\x82\xfe\xff\xffmaskfew"s;
   return {
       {.name = "silent"},

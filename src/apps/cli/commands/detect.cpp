@@ -59,7 +59,7 @@ Result<DetectorInput> detector_input(const onnx::Graph& graph) {
               "height, width].");
 }
 
-// How pictures are given to a kind of detector where nothing else is said.
+// How pictures are fitted and scaled for a kind of detector, unless the options say otherwise.
 struct Convention {
   onnx::Fit fit = onnx::Fit::letterbox;
   onnx::PixelScale scale;

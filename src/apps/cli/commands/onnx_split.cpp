@@ -44,9 +44,9 @@ Result<SplitDocument> split_onnx(const OnnxSplitOptions& options) {
   WEFT_ASSIGN(const onnx::Inference inference, onnx::infer(graph, std::move(shapes)));
   if (graph.nodes.size() < options.parts)
     return fail(ErrorCode::invalid_argument,
-                "The model has {} nodes when what is constant is folded; it cannot be cut into {} "
-                "parts.",
-                graph.nodes.size(), options.parts);
+                "--parts {} is more than the {} nodes that the model has after constants are "
+                "folded; ask for fewer.",
+                options.parts, graph.nodes.size());
   const onnx::CutCost cuts = onnx::balanced_cuts(graph, inference, options.parts);
   SplitDocument out;
   for (std::size_t p = 0; p <= cuts.places.size(); ++p) {

@@ -51,7 +51,9 @@ struct WalletLine {
 };
 [[nodiscard]] Result<WalletLine> wallet_line(const SettlementOptions& options);
 
-// One call of the program in one transaction.
+// What a transaction has besides its one call of the on-chain program: the sentence that the user
+// sees, rent, signers other than the wallet, instructions before the call, and members for the JSON
+// output.
 struct OneCall {
   std::string what;
   chain::Lamports rent = 0;

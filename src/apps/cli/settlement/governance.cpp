@@ -148,7 +148,8 @@ Result<> execute(const SettlementOptions& options) {
   const PublicKey address = own.line.network.proposal(options.number);
   WEFT_ASSIGN(const auto proposal, own.line.state("proposal", address));
   if (!proposal) return fail(ErrorCode::not_found, "There is no proposal {}.", options.number);
-  // A token account is named in any case; only a payment pays to it.
+  // The instruction always names a token account. Only a payment pays to it; for the other
+  // proposals the treasury takes the place.
   const bool pays =
       proposal->number("action") == static_cast<std::uint64_t>(ProposedAction::payment);
   solana::ProgramCall call = own.line.call("execute");

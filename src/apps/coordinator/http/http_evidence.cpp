@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "apps/coordinator/http/http.h"
+#include "apps/coordinator/http/query_number.h"
 #include "common/base/format.h"
 #include "common/base/log.h"
 #include "common/proof/claim_tree.h"
@@ -35,10 +36,16 @@ Result<std::string> text_of(const store::Evidence& evidence) {
       evidence.attempt, first, second);
 }
 
-Result<std::string> list_of(store::Store& store) {
-  WEFT_ASSIGN(const auto all, store.evidence());
+constexpr std::size_t count_default = 100;
+constexpr std::size_t count_max = 1000;
+
+// `next` is 0 after the last ones.
+Result<std::string> list_of(store::Store& store, std::size_t from, std::size_t count) {
+  WEFT_ASSIGN(auto page, store.evidence(from, count + 1));
+  const bool more = page.size() > count;
+  if (more) page.pop_back();
   std::string out;
-  for (const store::Evidence& each : all) {
+  for (const store::Evidence& each : page) {
     const auto text = text_of(each);
     if (text) {
       out += (out.empty() ? "" : ",") + *text;
@@ -46,23 +53,28 @@ Result<std::string> list_of(store::Store& store) {
       log_error("Evidence against {} cannot be read: {}", each.worker.text(), text.error().message);
     }
   }
-  return weft::format(R"({{"evidence":[{}]}})", out);
+  return weft::format(R"({{"evidence":[{}],"next":{}}})", out, more ? from + count : 0);
 }
 
 }  // namespace
 
 void add_evidence_routes(const HttpParts& parts) {
-  parts.server.route({.method = "GET",
-                      .pattern = "/v1/evidence",
-                      .handle =
-                          [parts](const net::IncomingRequest&, const net::Respond& respond) {
-                            post_or_refuse(parts.readers, respond, [parts, respond] {
-                              const auto list = list_of(parts.store);
-                              respond(list ? net::json_reply(200, *list)
-                                           : net::problem(list.error()));
-                            });
-                          },
-                      .cost = 150});  // It reads up to evidence_max rows.
+  parts.server.route(
+      {.method = "GET",
+       .pattern = "/v1/evidence",
+       .handle =
+           [parts](const net::IncomingRequest& request, const net::Respond& respond) {
+             const auto from = query_number(request, "from", {.most = store::evidence_max});
+             if (!from) return respond(net::problem(from.error()));
+             const auto count = query_number(
+                 request, "count", {.otherwise = count_default, .least = 1, .most = count_max});
+             if (!count) return respond(net::problem(count.error()));
+             post_or_refuse(parts.readers, respond, [parts, respond, from = *from, count = *count] {
+               const auto list = list_of(parts.store, from, count);
+               respond(list ? net::json_reply(200, *list) : net::problem(list.error()));
+             });
+           },
+       .cost = 50});  // It makes up to count_max pairs of paths.
 }
 
 }  // namespace weft::coordinator

@@ -5,6 +5,7 @@
 
 #include "apps/coordinator/http/access.h"
 #include "apps/coordinator/http/price_terms.h"
+#include "apps/coordinator/http/query_number.h"
 #include "apps/coordinator/ingest/output_room.h"
 #include "apps/coordinator/ingest/submission_notes.h"
 #include "common/base/counted.h"
@@ -273,21 +274,13 @@ struct TaskPage {
   std::uint32_t count = count_max;
 };
 Result<TaskPage> task_page(const net::IncomingRequest& request) {
-  TaskPage page;
-  const auto read = [&](const char* name, std::uint32_t& value, std::uint32_t least,
-                        std::uint32_t most) -> Result<> {
-    const auto given = request.query.find(name);
-    if (given == request.query.end()) return {};
-    const std::string& text = given->second;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error == std::errc() && end == text.data() + text.size() && value >= least && value <= most)
-      return {};
-    return fail(ErrorCode::invalid_argument, "{}={} is not a number from {} to {}.", name, text,
-                least, most);
-  };
-  WEFT_OK(read("from", page.from, 0, UINT32_MAX));
-  WEFT_OK(read("count", page.count, 1, TaskPage::count_max));
-  return page;
+  WEFT_ASSIGN(const std::uint64_t from, query_number(request, "from", {.most = UINT32_MAX}));
+  WEFT_ASSIGN(
+      const std::uint64_t count,
+      query_number(request, "count",
+                   {.otherwise = TaskPage::count_max, .least = 1, .most = TaskPage::count_max}));
+  return TaskPage{.from = static_cast<std::uint32_t>(from),
+                  .count = static_cast<std::uint32_t>(count)};
 }
 
 void show_tasks(const HttpParts& parts, const net::IncomingRequest& request,

@@ -1,9 +1,9 @@
 // /v1/ledger: who holds what, and how it came to that.
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "apps/coordinator/http/access.h"
+#include "apps/coordinator/http/query_number.h"
 #include "apps/coordinator/http/settled_work.h"
 #include "common/base/format.h"
 
@@ -16,23 +16,11 @@ namespace api = protocol::api;
 constexpr std::uint32_t count_default = 100;
 constexpr std::uint32_t count_max = 1000;
 
-Result<std::uint64_t> number(const net::IncomingRequest& request, const std::string& name,
-                             std::uint64_t otherwise, std::uint64_t most) {
-  const auto given = request.query.find(name);
-  if (given == request.query.end()) return otherwise;
-  const std::string& text = given->second;
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > most)
-    return fail(ErrorCode::invalid_argument, "{}={} is not a number from 0 to {}.", name, text,
-                most);
-  return value;
-}
-
 Result<store::Store::HistoryPage> page_of(const net::IncomingRequest& request) {
-  WEFT_ASSIGN(const std::uint64_t from, number(request, "from", 0, INT64_MAX));
-  WEFT_ASSIGN(const std::uint64_t count, number(request, "count", count_default, count_max));
-  if (count == 0) return fail(ErrorCode::invalid_argument, "count=0 asks for nothing.");
+  WEFT_ASSIGN(const std::uint64_t from, query_number(request, "from", {.most = INT64_MAX}));
+  WEFT_ASSIGN(
+      const std::uint64_t count,
+      query_number(request, "count", {.otherwise = count_default, .least = 1, .most = count_max}));
   return store::Store::HistoryPage{.from = from, .count = static_cast<std::uint32_t>(count)};
 }
 

@@ -1,5 +1,5 @@
-// What a streamed reply says, from any thread and before the server has its stream, which comes on
-// a thread of the server's.
+// The text of a streamed reply, written by any thread. Until the server hands over the stream, on a
+// thread of its own, the text is kept here.
 #pragma once
 
 #include <memory>

@@ -21,7 +21,7 @@ class ModelRegistry {
   [[nodiscard]] const inference::ModelCard* find(std::string_view name) const;
   // Replaces the one of that name. Durable when it returns.
   [[nodiscard]] Result<> put(inference::ModelCard card);
-  // not_found where there is none. Durable when it returns.
+  // not_found if no model has that name. The removal is durable when this returns.
   [[nodiscard]] Result<> remove(std::string_view name);
 
  private:

@@ -12,6 +12,7 @@
 #include "common/proof/receipt.h"
 #include "common/protocol/codec.h"
 #include "common/protocol/digests.h"
+#include "common/protocol/receipt_claims.h"
 #include "common/protocol/versions.h"
 #include "decisions/jobs/core.h"
 #include "decisions/jobs/lease_proof.h"
@@ -414,14 +415,7 @@ void Session::receipt(const protocol::Receipt& receipt) {
   if (std::ranges::any_of(receipt.items,
                           [](const auto& item) { return item.count == 0 && item.first != 0; }))
     return refuse(ErrorCode::invalid_argument, "A whole task has no first workgroup.");
-  std::vector<proof::Claim> claims;
-  claims.reserve(receipt.items.size());
-  for (const auto& item : receipt.items)
-    claims.push_back({.task = item.task,
-                      .attempt = item.attempt,
-                      .root = item.root,
-                      .first = item.first,
-                      .count = item.count});
+  const std::vector<proof::Claim> claims = protocol::claims_of(receipt.items);
   ByteVector statement = proof::receipt_statement({.genesis = parts_.genesis,
                                                    .program = parts_.program,
                                                    .coordinator = parts_.coordinator,

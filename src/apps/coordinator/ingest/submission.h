@@ -66,8 +66,8 @@ struct Complaint {
   bool is_later = false;  // Trying again helps: others wait to be checked (429).
 };
 
-// Whether its wallet can pay a submission, and whether there is room for it, before anything
-// expensive is done with it.
+// Fails if the wallet that submits cannot pay, or if there is no room for the job. Called before
+// anything expensive is done with the submission.
 using FundsCheck = std::function<Result<>(const manifest::Manifest&)>;
 
 // The body has been signed by `who`. `funds` is asked before the shader is compiled and data are

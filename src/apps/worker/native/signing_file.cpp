@@ -36,6 +36,19 @@ class Descriptor {
   const int number_;
 };
 
+std::shared_ptr<const int> hold(int file) {
+  return {new int(::fcntl(file, F_DUPFD_CLOEXEC, 0)), [](const int* held) {
+            if (*held >= 0) ::close(*held);
+            delete held;
+          }};
+}
+
+bool is_same(const std::shared_ptr<const int>& held, const struct stat& found) {
+  struct stat last{};
+  return held && ::fstat(*held, &last) == 0 && last.st_dev == found.st_dev &&
+         last.st_ino == found.st_ino;
+}
+
 std::unexpected<Error> failed(const std::filesystem::path& path, std::string_view what) {
   return fail(ErrorCode::unavailable,
               "{} cannot be {}: {}. Without it this worker cannot tell what it has signed, and "
@@ -86,7 +99,7 @@ Result<> SigningJournal::catch_up(Locked& file) {
   const auto size = static_cast<std::uint64_t>(found.st_size);
   if (size == 0) {
     roots_ = SignedRoots(entries_max_);
-    file_ = found.st_ino;
+    file_ = hold(file.file());
     ByteVector begin;
     append(begin, as_bytes(head));
     append(begin, roots_.all());
@@ -95,7 +108,7 @@ Result<> SigningJournal::catch_up(Locked& file) {
       return failed(path_, "written");
     return sync_folder(path_.parent_path());
   }
-  const bool again = found.st_ino == file_ && known_ <= size;
+  const bool again = is_same(file_, found) && known_ <= size;
   const std::uint64_t from = again ? known_ : 0;
   ByteVector bytes(size - from);
   for (std::size_t at = 0; at < bytes.size();) {
@@ -123,7 +136,7 @@ Result<> SigningJournal::catch_up(Locked& file) {
                   path_.string());
     roots_ = SignedRoots::from(ByteSpan(bytes).subspan(head.size()), entries_max_);
     marks_changed_ = true;
-    file_ = found.st_ino;
+    file_ = hold(file.file());
   }
   // A record that a crash cut short was not acknowledged either.
   known_ = size - (size - begin) % SignedRoots::record_bytes;
@@ -143,14 +156,14 @@ Result<> SigningJournal::replace() {
       return failed(beside, "written");
   }
   if (::rename(beside.c_str(), path_.c_str()) != 0) return failed(path_, "replaced");
-  file_ = 0;  // Read again the next time.
+  file_ = nullptr;  // Read again the next time.
   return sync_folder(path_.parent_path());
 }
 
 std::vector<Result<>> SigningJournal::admit(std::span<const Claim> claims) {
   std::vector<Result<>> answers(claims.size());
   const auto all_fail = [&](const Error& why) {
-    file_ = 0;
+    file_ = nullptr;
     return std::vector<Result<>>(claims.size(), std::unexpected(why));
   };
   std::error_code ignored;  // Opening says what is wrong.

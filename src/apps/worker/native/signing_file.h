@@ -49,7 +49,9 @@ class SigningJournal {
   const std::filesystem::path path_;
   const std::size_t entries_max_;
   SignedRoots roots_;
-  std::uint64_t file_ = 0;   // Its inode; 0: none was read.
+  // The file that was read last, held open so that no other file is given its inode; null: none
+  // was.
+  std::shared_ptr<const int> file_;
   std::uint64_t known_ = 0;  // Bytes of it that are in roots_.
   bool marks_changed_ = false;
 };

@@ -75,6 +75,20 @@ TEST_F(SigningFileTest, ProcessesWithOneWalletKnowWhatTheOthersHaveSigned) {
   EXPECT_LE(std::filesystem::file_size(file), 20 + 24 + (8 + 1 + 1) * 56U);
 }
 
+// A file system may give a new file the inode of one that was replaced.
+TEST_F(SigningFileTest, AFileThatWasReplacedTwiceIsReadAnew) {
+  for (std::uint32_t round = 0; round < 20; ++round) {
+    SigningJournal idle(file, 8);
+    SigningJournal busy(file, 8);
+    const std::uint32_t first = round * 100;
+    EXPECT_TRUE(admits(idle, claim_of(first, 1)));
+    for (std::uint32_t index = 1; index <= 20; ++index)
+      EXPECT_TRUE(admits(busy, claim_of(first + index, 1)));
+    for (std::uint32_t index = 1; index <= 20; ++index)
+      EXPECT_FALSE(admits(idle, claim_of(first + index, 2))) << round << ", " << index;
+  }
+}
+
 TEST_F(SigningFileTest, ARecordThatACrashCutShortIsWrittenAnew) {
   std::uintmax_t whole = 0;
   {

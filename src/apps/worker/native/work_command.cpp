@@ -121,7 +121,7 @@ class FirstContact {
   bool asking_ = false;
 };
 
-// One line for what a person wants to know; the rest at debug level.
+// Logs a worker's events: one line for each that a person wants to know, the others at debug level.
 struct Teller {
   std::string coordinator;
   std::string key;

@@ -98,8 +98,9 @@ class Silence final : public Strategy {
   }
 };
 
-// Fresh wallets that are wrong in one slice, leave and come back: each has its first result checked
-// whole.
+// Fresh wallets that are wrong in one slice and leave after the first refusal. A new wallet
+// replaces each of them, and its first result is checked whole; the attack is meant to exhaust the
+// verifier.
 class Exhaustion final : public Strategy {
  public:
   using Strategy::Strategy;

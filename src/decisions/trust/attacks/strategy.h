@@ -60,7 +60,8 @@ class Strategy {
   [[nodiscard]] virtual bool leaves(double /*hours*/, std::uint32_t /*wrong*/) { return false; }
 
  protected:
-  // Wrong in as many slices of as many tasks as the plan says.
+  // An answer that is wrong as often and in as many slices as the plan says, in jobs of the plan's
+  // target; otherwise an honest one.
   [[nodiscard]] Deed cheats(const Sight& sight, Random& random) const;
 
   const Plan plan_;

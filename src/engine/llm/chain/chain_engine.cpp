@@ -159,7 +159,8 @@ Async<Result<std::vector<float>>> ChainEngine::last_hidden(SequenceId id) {
   WEFT_CO_ASSIGN(const Answer answer, co_await ask(id, ChainFrame::Want::hidden));
   WEFT_CO_ASSIGN(ChainFrame frame, co_await answer);
   if (frame.kind != ChainFrame::Kind::hidden)
-    co_return fail(ErrorCode::invalid_argument, "The chain's last stage gives no hidden state.");
+    co_return fail(ErrorCode::invalid_argument,
+                   "The chain's last stage was asked for a hidden state and sent none.");
   co_return std::move(frame.values);
 }
 

@@ -82,7 +82,7 @@ Async<Result<GpuMatrix>> WeightLoader::matrix(std::vector<Weight> tensors) {
       static_cast<std::uint32_t>(std::min<std::uint64_t>(bound / quant_row, out.rows));
   if (rows_max == 0)
     co_return fail(ErrorCode::resource_exhausted,
-                   "A row of '{}' has {} bytes; the device binds at most {}.",
+                   "A row of the tensor '{}' has {} bytes; the device binds buffers of at most {}.",
                    tensors.front()->name, quant_row, bound);
   for (std::uint32_t first = 0; first < out.rows; first += rows_max) {
     MatrixPart& part = out.parts.emplace_back();

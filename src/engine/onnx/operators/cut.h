@@ -8,7 +8,7 @@ namespace weft::onnx {
 // Nodes [first, last) of a graph as a graph of their own.
 struct Part {
   Graph graph;
-  // By place among the part's inputs and outputs: the value of the whole graph.
+  // For each input and output of the part, in order: its value in the whole graph.
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;  // All that later parts or the caller need.
 };

@@ -73,8 +73,8 @@ std::vector<float> transposed_if(bool transpose, const Tensor& matrix) {
   return out;
 }
 
-// A product of integers is exact and wraps around where alpha and beta are 1; otherwise it is cut
-// towards zero.
+// Integer sums are exact and wrap around at 64 bits. If alpha or beta is not 1, its product is
+// computed as a double, limited to 9e18 in size and cut towards zero.
 void multiply_integers(const GemmPlan& plan, const Tensor& a, const Tensor& b, const Tensor* c,
                        Tensor& out) {
   const std::vector<std::int64_t> left = a.integers(), right = b.integers(),

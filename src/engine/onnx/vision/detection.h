@@ -34,9 +34,9 @@ enum class DetectorKind : std::uint8_t {
 // From the shapes of the outputs; nullopt if they are neither.
 [[nodiscard]] std::optional<DetectorKind> detector_kind(const std::vector<Shape>& outputs);
 
-// The boxes in the pixels of the picture (they may reach over its edges), best first, after
-// non-maximum suppression by class. `width` and `height` are those of the model's input. Fails with
-// unsupported where the outputs are of no known kind.
+// The boxes in pixels of the picture (they may reach beyond its edges), best first, after
+// non-maximum suppression by class. `width` and `height` are those of the model's input.
+// unsupported if detector_kind() does not know the outputs, or if they are not f32.
 [[nodiscard]] Result<std::vector<Detection>> detections_of(const std::vector<Tensor>& outputs,
                                                            std::int64_t width, std::int64_t height,
                                                            const Placement& placement,

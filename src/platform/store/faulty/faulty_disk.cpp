@@ -223,8 +223,8 @@ struct FaultyDiskCalls {
     const auto found = disk.files_.find(name);
     if (found == disk.files_.end()) return SQLITE_IOERR_DELETE_NOENT;
     if (!disk.spend(*found->second)) return SQLITE_IOERR_DELETE;
-    // A file that was never synced was never there for sure, and what it replaced may still come
-    // back.
+    // A file that was never synced may be missing after a power cut, so it does not take the place
+    // of an earlier removed file of the same name: that one may still come back.
     if (found->second->synced) disk.removed_[name] = found->second;
     disk.files_.erase(found);
     if (sync_folder != 0) disk.removed_.clear();

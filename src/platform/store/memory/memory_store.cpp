@@ -31,7 +31,7 @@ class MemoryStore final : public Store {
   Result<std::vector<Task>> paid_tasks(const PaidPage& page) override;
   Result<std::vector<Correction>> corrections(const JobId& id) override;
   Result<BasisCounts> bases(const JobId& id) override;
-  Result<std::vector<Evidence>> evidence() override;
+  Result<std::vector<Evidence>> evidence(std::size_t from, std::size_t count) override;
   Result<std::vector<Check>> checks(const JobId& id, std::uint32_t count) override;
   Result<std::vector<Check>> checks(const PublicKey& worker, std::uint32_t count) override;
 
@@ -414,9 +414,10 @@ Result<std::vector<Check>> MemoryStore::latest_checks(std::uint32_t count, Wante
   return found;
 }
 
-Result<std::vector<Evidence>> MemoryStore::evidence() {
+Result<std::vector<Evidence>> MemoryStore::evidence(std::size_t from, std::size_t count) {
   const std::lock_guard lock(mutex_);
-  return evidence_;
+  return evidence_ | std::views::drop(from) | std::views::take(count) |
+         std::ranges::to<std::vector>();
 }
 
 Result<std::vector<Check>> MemoryStore::checks(const JobId& id, std::uint32_t count) {

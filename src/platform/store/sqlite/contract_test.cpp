@@ -256,9 +256,11 @@ TEST_P(StoreContract, KeepsEvidenceWithinBounds) {
   batch.evidence.push_back(evidence(2, 0, 3));  // Another worker.
   kept.push_back(batch.evidence.back());
   commit(batch);
-  EXPECT_EQ(store->evidence().value(), kept);
+  EXPECT_EQ(store->evidence(0, evidence_max).value(), kept);
+  EXPECT_EQ(store->evidence(1, 2).value(), std::vector(kept.begin() + 1, kept.begin() + 3));
+  EXPECT_TRUE(store->evidence(kept.size(), 2).value().empty());
   commit(batch);
-  EXPECT_EQ(store->evidence().value(), kept);
+  EXPECT_EQ(store->evidence(0, evidence_max).value(), kept);
 }
 
 TEST_P(StoreContract, NamesTheJobsWhoseBlobsAreKept) {

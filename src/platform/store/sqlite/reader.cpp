@@ -298,7 +298,8 @@ Result<> Reader::load_money(Loaded& loaded) {
                     return ledger::Entry{.account = account, .amount = row.integer(2)};
                   }));
   using Key = ledger::AppliedKey;
-  // Those of answers hold an id that is drawn once: nothing will ever ask for them again.
+  // Keys of answers are left out: each holds an id that is drawn once, so that no request repeats
+  // it.
   WEFT_ASSIGN(
       loaded.keys,
       rows<Key>(

@@ -31,7 +31,7 @@ class Reader {
   [[nodiscard]] Result<std::vector<Task>> paid_tasks(const Store::PaidPage& page);
   [[nodiscard]] Result<std::vector<Correction>> corrections(const JobId& id);
   [[nodiscard]] Result<BasisCounts> bases(const JobId& id);
-  [[nodiscard]] Result<std::vector<Evidence>> evidence();
+  [[nodiscard]] Result<std::vector<Evidence>> evidence(std::size_t from, std::size_t count);
   [[nodiscard]] Result<std::vector<Check>> checks_of_job(const JobId& id, std::uint32_t count);
   [[nodiscard]] Result<std::vector<Check>> checks_of_worker(const PublicKey& worker,
                                                             std::uint32_t count);

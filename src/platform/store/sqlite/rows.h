@@ -1,4 +1,5 @@
-// Lists inside a row as bytes: little-endian, one fixed size an element.
+// How rows hold records: lists as bytes (little-endian, elements of one fixed size), and the
+// columns of each table in the order in which SELECTs name them.
 #pragma once
 
 #include <array>
@@ -45,7 +46,8 @@ inline constexpr std::string_view job_columns =
     "units, pace, reason, root, ended, joined, per_unit, price_quoted, price_max, price_max_named";
 [[nodiscard]] Result<Job> job_of(const Statement& row);
 
-// For the job whose rows are asked for.
+// Columns of tasks and replicas. The job is not one of them: the query names it, and the caller
+// passes it in.
 inline constexpr std::string_view task_columns =
     "task, root, outputs, worker, agreeing, accepted, basis";
 [[nodiscard]] Result<Task> task_of(const Statement& row, const JobId& job);

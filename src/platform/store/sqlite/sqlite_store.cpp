@@ -91,7 +91,9 @@ class SqliteStore final : public Store {
     return read(&Reader::corrections, id);
   }
   Result<BasisCounts> bases(const JobId& id) override { return read(&Reader::bases, id); }
-  Result<std::vector<Evidence>> evidence() override { return read(&Reader::evidence); }
+  Result<std::vector<Evidence>> evidence(std::size_t from, std::size_t count) override {
+    return read(&Reader::evidence, from, count);
+  }
   Result<std::vector<Check>> checks(const JobId& id, std::uint32_t count) override {
     return read(&Reader::checks_of_job, id, count);
   }

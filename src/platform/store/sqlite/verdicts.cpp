@@ -176,13 +176,13 @@ Result<std::vector<Check>> Reader::checks_of_worker(const PublicKey& worker, std
   return found;
 }
 
-Result<std::vector<Evidence>> Reader::evidence() {
+Result<std::vector<Evidence>> Reader::evidence(std::size_t from, std::size_t count) {
   WEFT_ASSIGN(Statement statement,
               connection_.prepare(
                   "SELECT worker, owner, job, task, attempt, time, root, statement, claims, "
                   "signature, other_root, other_statement, other_claims, other_signature FROM "
-                  "evidence ORDER BY seq"));
-  statement.start();
+                  "evidence ORDER BY seq LIMIT ? OFFSET ?"));
+  statement.start(static_cast<std::int64_t>(count), static_cast<std::int64_t>(from));
   return all_of<Evidence>(statement, [](const Statement& row) -> Result<Evidence> {
     Evidence out;
     WEFT_ASSIGN(out.worker, row.fixed<PublicKey>(0));

@@ -1,6 +1,7 @@
 // Before a model is there: drop a file, choose one, give an address, or take what this browser has kept; then how far it is.
 import { useCallback, useEffect, useId, useRef, useState, type DragEvent, type FormEvent } from 'react';
 import { Button } from '../../design/Button';
+import { FileChoice } from '../../design/FileChoice';
 import { formatBytes, formatCredits } from '../../design/format';
 import { Notice } from '../../design/Notice';
 import type { KeptModel, OpenProgress, ServedModel, ServedModels, Shelf } from './backend';
@@ -75,19 +76,7 @@ function FileDrop({ onFile }: { onFile: (file: File) => void }) {
       <Button look="primary" className="mt-3" onClick={() => input.current?.click()}>
         Choose a file
       </Button>
-      <input
-        ref={input}
-        type="file"
-        accept=".gguf"
-        aria-label="Model file"
-        className="sr-only"
-        tabIndex={-1}
-        onChange={(event) => {
-          const file = event.target.files?.[0];
-          event.target.value = '';
-          if (file !== undefined) onFile(file);
-        }}
-      />
+      <FileChoice input={input} accept=".gguf" label="Model file" onFile={onFile} />
     </div>
   );
 }

@@ -54,7 +54,7 @@ export function keptConversations(storage: Pick<Storage, 'getItem' | 'setItem' |
       if (kept.length === 0) storage.removeItem(place);
       else storage.setItem(place, JSON.stringify(kept));
     } catch {
-      // A browser that is full or keeps nothing: the conversation is there until the page is left.
+      // The browser's storage is full or switched off: the conversation lasts until the page is left.
     }
   };
   return {

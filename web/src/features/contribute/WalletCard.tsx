@@ -2,6 +2,7 @@
 // made, saved and only then given to the engine.
 import { useRef, useState } from 'react';
 import { Button } from '../../design/Button';
+import { FileChoice } from '../../design/FileChoice';
 import { formatCredits, shorten } from '../../design/format';
 import type { Engine } from '../../engine/engine';
 import { base58 } from '../../engine/keptWallet';
@@ -108,19 +109,7 @@ export function WalletCard({ engine, session }: { engine: Engine; session: Sessi
           </div>
         </div>
       )}
-      <input
-        ref={file}
-        type="file"
-        accept="application/json,.json"
-        aria-label="Wallet file"
-        className="sr-only"
-        tabIndex={-1}
-        onChange={(event) => {
-          const [chosen] = event.target.files ?? [];
-          if (chosen) orSay(() => load(chosen));
-          event.target.value = '';
-        }}
-      />
+      <FileChoice input={file} accept="application/json,.json" label="Wallet file" onFile={(chosen) => orSay(() => load(chosen))} />
       <p role="status" className="mt-3 text-sm text-soft">
         {session.walletNote ?? note ?? ''}
       </p>

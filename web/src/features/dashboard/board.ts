@@ -101,7 +101,7 @@ export function boardOf(snapshot: Snapshot): Board {
 
 /** Throws if the delta does not follow: the caller must then ask for a new snapshot. Takes over the board before. */
 export function advance(board: Board, delta: Delta): Board {
-  if (delta.sequence !== board.sequence + 1) throw new Error(`Message ${delta.sequence} follows ${board.sequence}: something is missing.`);
+  if (delta.sequence !== board.sequence + 1) throw new Error(`Message ${board.sequence + 1} was expected and message ${delta.sequence} arrived.`);
   let { jobs, workers, workersVersion } = board;
   if (delta.jobs.length > 0 || delta.jobs_gone.length > 0) {
     const known = new Map(jobs.map((job) => [job.head.id, job]));

@@ -117,7 +117,7 @@ function startsWith(bytes: Uint8Array, start: Uint8Array, at = 0): boolean {
   return at + start.length <= bytes.length && start.every((byte, i) => bytes[at + i] === byte);
 }
 
-/** The list at the end of the bytes, each of so many bytes; null if there is none of that length. */
+/** The records at the end of the bytes, `each` bytes long, behind their number; null if the bytes have another length. */
 function listOf(bytes: Uint8Array, at: number, each: number): Uint8Array[] | null {
   if (bytes.length < at + 4) return null;
   const count = new DataView(bytes.buffer, bytes.byteOffset).getUint32(at, true);

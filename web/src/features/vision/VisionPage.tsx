@@ -1,6 +1,7 @@
 // A camera, a film or a picture, and a model that finds things in it, in this tab.
 import { useEffect, useId, useMemo, useRef, useState, useSyncExternalStore, type FormEvent } from 'react';
 import { Button } from '../../design/Button';
+import { FileChoice } from '../../design/FileChoice';
 import { formatBytes } from '../../design/format';
 import { Notice } from '../../design/Notice';
 import { Stat } from '../../design/Stat';
@@ -143,19 +144,7 @@ function ModelCard({ model, onFile }: { model: Model; onFile: (file: File) => vo
       <Button look={model.state === 'ready' ? 'small' : 'quiet'} className="mt-3" disabled={model.state === 'opening'} onClick={() => input.current?.click()}>
         {model.state === 'ready' ? 'Choose another' : 'Choose a model'}
       </Button>
-      <input
-        ref={input}
-        type="file"
-        accept=".onnx"
-        aria-label="Model file"
-        className="sr-only"
-        tabIndex={-1}
-        onChange={(event) => {
-          const file = event.target.files?.[0];
-          event.target.value = '';
-          if (file !== undefined) onFile(file);
-        }}
-      />
+      <FileChoice input={input} accept=".onnx" label="Model file" onFile={onFile} />
     </section>
   );
 }
@@ -190,19 +179,7 @@ function SourceCard({ state, opening, onTake, onStop }: { state: VisionState; op
           </Button>
         ) : null}
       </div>
-      <input
-        ref={input}
-        type="file"
-        accept="video/*,image/*"
-        aria-label="Film or picture file"
-        className="sr-only"
-        tabIndex={-1}
-        onChange={(event) => {
-          const file = event.target.files?.[0];
-          event.target.value = '';
-          if (file !== undefined) onTake(() => openFile(file));
-        }}
-      />
+      <FileChoice input={input} accept="video/*,image/*" label="Film or picture file" onFile={(file) => onTake(() => openFile(file))} />
       <form onSubmit={submit} className="mt-3">
         <label htmlFor={id} className="block text-xs text-soft">
           Or the address of a film
