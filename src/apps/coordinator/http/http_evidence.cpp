@@ -36,8 +36,7 @@ Result<std::string> text_of(const store::Evidence& evidence) {
       evidence.attempt, first, second);
 }
 
-constexpr std::size_t count_default = 100;
-constexpr std::size_t count_max = 1000;
+constexpr QueryBounds pairs_of_page{.otherwise = 100, .least = 1, .most = 1000};
 
 // `next` is 0 after the last ones.
 Result<std::string> list_of(store::Store& store, std::size_t from, std::size_t count) {
@@ -66,15 +65,14 @@ void add_evidence_routes(const HttpParts& parts) {
            [parts](const net::IncomingRequest& request, const net::Respond& respond) {
              const auto from = query_number(request, "from", {.most = store::evidence_max});
              if (!from) return respond(net::problem(from.error()));
-             const auto count = query_number(
-                 request, "count", {.otherwise = count_default, .least = 1, .most = count_max});
+             const auto count = query_number(request, "count", pairs_of_page);
              if (!count) return respond(net::problem(count.error()));
              post_or_refuse(parts.readers, respond, [parts, respond, from = *from, count = *count] {
                const auto list = list_of(parts.store, from, count);
                respond(list ? net::json_reply(200, *list) : net::problem(list.error()));
              });
            },
-       .cost = 50});  // It makes up to count_max pairs of paths.
+       .cost = 50});  // It makes the paths of a page of pairs.
 }
 
 }  // namespace weft::coordinator
