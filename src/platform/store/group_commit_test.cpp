@@ -48,7 +48,9 @@ class ForwardingStore : public Store {
   Result<std::vector<Check>> checks(const JobId& id, std::uint32_t count) override {
     return inner_->checks(id, count);
   }
-  Result<std::vector<Evidence>> evidence() override { return inner_->evidence(); }
+  Result<std::vector<Evidence>> evidence(std::size_t from, std::size_t count) override {
+    return inner_->evidence(from, count);
+  }
   Result<std::vector<Check>> checks(const PublicKey& worker, std::uint32_t count) override {
     return inner_->checks(worker, count);
   }
