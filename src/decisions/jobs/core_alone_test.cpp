@@ -511,5 +511,53 @@ TEST(CoreAlone, SaysOfEachSampleWhichNetworkItsStrangerIsOf) {
   EXPECT_EQ(alone.verifications[1].group, CoreAlone::worker(2).text());
 }
 
+// The verifier takes a quarter of an hour for a check.
+TEST(CoreAlone, GivesNewWorkersNoTaskWhileChecksAreLateAndSaysWhy) {
+  CoreAlone alone({}, CoreAlone::Verifier::here, CoreAlone::Count::levels);
+  alone.arrive(1, "192.0.2.0/24");
+  alone.arrive(2);
+  const auto submission = CoreAlone::submission(count_manifest(64, 1));
+  ASSERT_TRUE(alone.submit(submission).has_value());
+  alone.pass(std::chrono::seconds(1));
+  alone.core().measured(
+      submission.id,
+      scheduler::Measurement{.workgroups = 4, .gpu_seconds = 0.001, .elapsed_seconds = 0.001},
+      alone.now);
+  alone.pass(std::chrono::seconds(1));
+  for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}}) {
+    const auto leases = alone.told<protocol::Lease>(number);
+    ASSERT_FALSE(leases.empty());
+    const auto& task = leases[0].tasks.at(0);
+    alone.deliver(number, leases[0], task, counted_from(task.first, task.count));
+  }
+  ASSERT_THAT(alone.verifications, SizeIs(2));
+  alone.arrive(3, "198.51.100.0/24");
+  ASSERT_THAT(alone.told<protocol::Lease>(3), SizeIs(1)) << "the verifier has only begun";
+  alone.pass(std::chrono::minutes(15));
+
+  alone.arrive(4, "203.0.113.0/24");
+  alone.arrive(5);
+  EXPECT_THAT(alone.told<protocol::Lease>(4), IsEmpty());
+  EXPECT_THAT(alone.told<protocol::Lease>(5), SizeIs(1)) << "of our own network";
+
+  const auto answer = [&](std::size_t which) {
+    const VerifyOrder order = alone.verifications.at(which);
+    alone.core().verified(order.task, order.root, {.outcome = trust::AuditOutcome::agrees},
+                          alone.now);
+    alone.pass(std::chrono::seconds(2));
+  };
+  answer(0);
+  const auto verdicts = alone.told<protocol::Verdict>(1);
+  ASSERT_THAT(verdicts, SizeIs(1));
+  EXPECT_THAT(verdicts[0].reason,
+              testing::HasSubstr("New workers get no tasks now: a result could wait"));
+  EXPECT_THAT(alone.told<protocol::Lease>(4), IsEmpty()) << "the next check takes as long";
+
+  for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}, std::uint8_t{5}})
+    alone.core().left(SessionId(number), true, alone.now);
+  answer(1);
+  EXPECT_THAT(alone.told<protocol::Lease>(4), SizeIs(1)) << "nothing waits any more";
+}
+
 }  // namespace
 }  // namespace weft::jobs

@@ -49,6 +49,11 @@ std::optional<trust::Part> part_of(const std::optional<manifest::Range>& range) 
   return trust::Part{.first = range->first, .count = range->count};
 }
 
+scheduler::SampleQueue::Outcome sample_outcome(trust::AuditOutcome outcome) {
+  return outcome == trust::AuditOutcome::failed ? scheduler::SampleQueue::Outcome::failed
+                                                : scheduler::SampleQueue::Outcome::checked;
+}
+
 // What the coordinator's verifier says of a result besides the outcome.
 std::string basis_of(const Checked& checked) {
   if (checked.outcome != trust::AuditOutcome::differs) return checked.reason;
@@ -112,7 +117,10 @@ void Core::State::start_audit(const trust::AuditWanted& wanted, Moment now) {
     audit.range = audited_range(wanted, whole);
     audit.share = static_cast<double>(audit.range.count) / whole.count;
     const auto place = audits.open.insert_or_assign(wanted.task, std::move(audit)).first;
-    if (parts.world.verifies()) return verify(place->second);
+    if (parts.world.verifies()) {
+      verify(place->second);
+      return note_sample(place->second, now);
+    }
     if (wanted.by_root) return audit_ends(wanted.task, trust::AuditOutcome::failed, now);
     return lease_audit(place->second, now);
   }
@@ -190,6 +198,19 @@ bool Core::State::verifier_has_room() const {
   return true;
 }
 
+// Newcomers' tasks are given out by how long checks take.
+void Core::State::note_sample(const Audit& audit, Moment now) {
+  if (!audit.wanted.trusted_only || audit.opens) return;
+  const PublicKey& worker = audit.wanted.suspect;
+  if (trust.level(worker, now.unix) != trust::Level::newcomer) return;
+  if (!audit.verifying && !audit.auditor) return scheduler.sample_stalls(audit.wanted.task, worker);
+  const double share =
+      audit.verifying ? static_cast<double>(std::min(audit.wanted.samples, audit.wanted.parts)) /
+                            audit.wanted.parts
+                      : audit.share;
+  scheduler.sample_begins(audit.wanted.task, worker, share, now.at);
+}
+
 Core::State::Samples Core::State::samples() const {
   Samples out;
   for (const auto& [task, audit] : audits.open) {
@@ -229,6 +250,7 @@ void Core::verified(const TaskId& task, const Hash& root, const Checked& checked
       audit->second.wanted.root != root)
     return;
   audit->second.verifying = false;
+  state.scheduler.sample_ends(task, audit->second.wanted.suspect, sample_outcome(outcome), now.at);
   const bool dispute = !audit->second.wanted.rivals.empty();
   state.note_check({.task = task,
                     .time = now.unix,
@@ -333,12 +355,13 @@ void Core::State::lease_audit(Audit& audit, Moment now) {
   if (candidates.empty() && audit.opens && audit.wanted.trusted_only && audit.asked.empty() &&
       parts.world.verifies())
     return verify(audit);
-  if (candidates.empty()) return;  // A worker may join until the deadline.
+  if (candidates.empty()) return note_sample(audit, now);  // A worker may join until the deadline.
   const auto choice = trust::draw_below(candidates.size(), trust.secret(), trust::Purpose::auditor,
                                         task, audit.wanted.suspect, audit.asked.size());
   audit.auditor = candidates[choice];
   audit.asked.insert(*audit.auditor);
   lease_extra(*audit.auditor, task, audit.range);
+  note_sample(audit, now);
 }
 
 void Core::State::lease_extra(const PublicKey& worker, const TaskId& task, manifest::Range range) {
@@ -383,6 +406,7 @@ void Core::State::audit_ends(const TaskId& task, trust::AuditOutcome outcome, Mo
   auto node = audits.open.extract(task);
   if (node.empty()) return;
   const Audit& audit = node.mapped();
+  scheduler.sample_ends(task, audit.wanted.suspect, sample_outcome(outcome), now.at);
   const PublicKey auditor = audit.auditor.value_or(PublicKey{});
   if (audit.auditor && jobs.contains(task.job))
     note_check({.task = task,

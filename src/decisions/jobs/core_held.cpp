@@ -2,6 +2,7 @@
 // for wrong tasks goes back to their clients, and the rest to the verification account.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 
 #include "common/base/format.h"
@@ -23,6 +24,18 @@ bool Core::State::holds_pay_of(const PublicKey& worker) const {
          (trust.level(worker, unix_now) == trust::Level::newcomer || trust.watched(worker));
 }
 
+std::string Core::State::why_no_task(const PublicKey& worker) const {
+  const auto connected = workers.find(worker);
+  if (connected == workers.end() || connected->second.prefix.empty() ||
+      !scheduler.samples_are_late(at_now))
+    return {};
+  return weft::format(
+      " New workers get no tasks now: a result could wait {:.0f} minutes for its check, and may "
+      "wait {}.",
+      std::ceil(scheduler.sample_wait(at_now) / 60),
+      std::chrono::duration_cast<std::chrono::minutes>(settings.scheduler.sample_wait_max).count());
+}
+
 std::string Core::State::why_held(const PublicKey& worker) const {
   if (!holds_pay_of(worker)) return {};
   const auto minutes = std::chrono::ceil<std::chrono::minutes>(settings.pay_held_for).count();
@@ -34,9 +47,8 @@ std::string Core::State::why_held(const PublicKey& worker) const {
         minutes, minutes == 1 ? "minute" : "minutes");
   return weft::format(
       "The pay is held for {} {}: this worker is new here, and loses what is held if a result of "
-      "it "
-      "turns out to be wrong.",
-      minutes, minutes == 1 ? "minute" : "minutes");
+      "it turns out to be wrong.{}",
+      minutes, minutes == 1 ? "minute" : "minutes", why_no_task(worker));
 }
 
 void Core::State::hold_pay(std::vector<HeldPays::Entry> of_task, const RunningJob& job,

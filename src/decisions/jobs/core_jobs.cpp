@@ -185,6 +185,9 @@ void Core::State::add_running(RunningJob job, Moment now,
   }
   auto terms = terms_of(job.manifest);
   terms.client = job.row.client;
+  if (!terms.by_heads() && settings.referee.defences.newcomers_decide_nothing)
+    wanted.sample_parts =
+        std::clamp<std::uint32_t>(terms.parts, 1, settings.referee.checks.audit_parts_max);
   terms.eligible = [this, id] { return static_cast<std::uint32_t>(scheduler.able_count(id)); };
   job.refereed = terms.replicas > 1 ? a_worker_works_alone(now) : terms.audit > 0;
   if (job.refereed)

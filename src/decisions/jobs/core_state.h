@@ -278,6 +278,7 @@ struct Core::State final : dashboard::WatchSource {
     Duration oldest{};
   };
   [[nodiscard]] Samples samples() const;
+  void note_sample(const Audit& audit, Moment now);
   [[nodiscard]] bool verifier_has_room() const;
   void warn_of_lag(Moment now);
   void measure_canary(const JobId& job);
@@ -400,6 +401,8 @@ struct Core::State final : dashboard::WatchSource {
   [[nodiscard]] bool holds_pay_of(const PublicKey& worker) const;
   // The same in a sentence for the worker; empty if its pay is free at once.
   [[nodiscard]] std::string why_held(const PublicKey& worker) const;
+  // The same of why it gets no task, as a newcomer of another network.
+  [[nodiscard]] std::string why_no_task(const PublicKey& worker) const;
   // Pay that a conviction took, of tasks that the verifier computes again: who is to have it.
   struct LostPay {
     PublicKey worker;

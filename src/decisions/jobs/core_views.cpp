@@ -197,6 +197,9 @@ void Core::metrics(Answer<std::string> answer) {
       samples.waiting);
   add("weft_samples_oldest_seconds", "gauge", "How long the oldest of them has waited.",
       static_cast<std::uint64_t>(seconds(samples.oldest)));
+  add("weft_samples_expected_seconds", "gauge",
+      "How long one more new worker's result would wait to be checked.",
+      static_cast<std::uint64_t>(state.scheduler.sample_wait(state.at_now)));
   add("weft_samples_lag_total", "counter",
       "Times that the operator was told to add a verifier since the start.", counters.lags);
   const billing::AnswerCounters& answers = state.answers.counters;

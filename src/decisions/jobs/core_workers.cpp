@@ -92,6 +92,7 @@ void Core::arrive(Arrival arrival, Moment now) {
                             .capabilities = arrival.hello.capabilities};
   state.trust.admissions().set_vendor(key, arrival.hello.capabilities.vendor);
   joining.prefix = arrival.prefix;
+  joining.local = arrival.prefix.empty();
   joining.price_min = static_cast<MicroCredits>(arrival.hello.price_min);
   joining.standing = standing_of(state.trust.level(key, now.unix));
   if (arrival.hello.slice_memory_bytes > 0) {
@@ -135,7 +136,8 @@ void Core::State::refresh(const PublicKey& key, Moment now) {
   scheduler.set_standing(key, standing_of(trust.level(key, now.unix)));
   const std::size_t most = trust.leases_max(key, now.unix);
   const std::size_t waiting = worker->second.undecided.size();
-  scheduler.set_leases_max(key, static_cast<std::uint32_t>(most > waiting ? most - waiting : 0));
+  scheduler.set_leases_max(key, static_cast<std::uint32_t>(most > waiting ? most - waiting : 0),
+                           trust.sample_share(key, now.unix));
 }
 
 // A worker that stayed connected gets work again without reconnecting.
@@ -153,6 +155,7 @@ void Core::State::end_suspensions(Moment now) {
 }
 
 void Core::State::decided(const TaskId& task, const PublicKey& worker, Moment now) {
+  scheduler.sample_decided(task, worker);
   const auto found = workers.find(worker);
   if (found == workers.end()) return;
   found->second.undecided.erase(task);

@@ -231,6 +231,8 @@ void Scheduler::State::erase_job(JobState& job) {
   for (const auto& [index, task] : job.tasks) forget_way(job.task_id(index));
   preemption_requests.end_for(job.spec.id);
   copies -= job.copies;
+  samples.remove_job(job.spec.id);
+  kept_for_checks.erase(job.spec.id);
   clients.leave(job);
   if (job.listed_phase != RequirementClass::phases)
     job.requirements->needing[job.listed_phase].erase(job.rank);

@@ -48,6 +48,8 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
   if (worker.newcomer()) {
     ++job.newcomer_tries;
     job.prefix_leases.add(worker.info.prefix, 1);
+    if (job.spec.sample_parts > 0)
+      samples.add(job.task_id(index), worker.info.key, sample_of(worker, job));
   }
   worker.load_seconds += usual;
   watch(worker, job, index, predicted, now);
@@ -111,6 +113,7 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
            .charged,
       now);
   unhold(worker, job, index, now);
+  samples.remove(job.task_id(index), worker.info.key);
   preemption.lost(run_of(job, index, worker.info.key));
   preemption_requests.end(job.task_id(index), worker.info.key);
   if (task.copies > 0) drop_copies(job, task, 1);  // Whichever is left is no copy any more.

@@ -239,7 +239,7 @@ bool Scheduler::State::takes(const WorkerState& worker, JobState& job, Instant n
   return !waits || suits(worker, job, *index, now);
 }
 
-bool Scheduler::State::kept_from(const WorkerState& worker, const JobState& job) const {
+bool Scheduler::State::kept_from(const WorkerState& worker, const JobState& job, Instant now) {
   if (!worker.newcomer()) return false;
   const Safeguards& rules = settings.safeguards;
   // What a job costs is measured by a worker that is trusted, or by the operator's own device.
@@ -247,6 +247,10 @@ bool Scheduler::State::kept_from(const WorkerState& worker, const JobState& job)
   const double most = std::max(1.0, std::floor(rules.newcomer_share_max * job.spec.tasks));
   const bool is_bounded = job.has_trusted();
   if (is_bounded && job.newcomer_tries >= most) return true;
+  if (check_is_late(worker, job, now)) {
+    kept_for_checks.insert(job.spec.id);
+    return true;
+  }
   if (!rules.prefixes_share || worker.info.prefix.empty() || prefixes.prefixes() < 2) return false;
   const double all = is_bounded ? most : job.spec.tasks;
   return job.prefix_leases.of(worker.info.prefix) >= prefix_share(all, prefixes.prefixes());
@@ -263,7 +267,7 @@ void Scheduler::State::want_canary(JobState& job) {
 std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worker, JobState& job,
                                                         Instant now) {
   const PublicKey& key = worker.info.key;
-  if (worker.info.price_min > job.per_unit || kept_from(worker, job) ||
+  if (worker.info.price_min > job.per_unit || kept_from(worker, job, now) ||
       std::ranges::contains(job.barred, key) || leaves_canary(worker, job))
     return {};
   const bool leaves_lost_tasks = worker.newcomer() && job.has_trusted();

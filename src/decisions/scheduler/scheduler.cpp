@@ -97,9 +97,11 @@ void Scheduler::set_standing(const PublicKey& worker, Standing standing) {
   if (WorkerState* found = state_->find_worker(worker)) state_->set_standing(*found, standing);
 }
 
-void Scheduler::set_leases_max(const PublicKey& worker, std::uint32_t leases) {
+void Scheduler::set_leases_max(const PublicKey& worker, std::uint32_t leases, double sample_share) {
   WorkerState* found = state_->find_worker(worker);
-  if (found == nullptr || found->leases_max == leases) return;
+  if (found == nullptr) return;
+  found->sample_share = std::clamp(sample_share, 0.0, 1.0);
+  if (found->leases_max == leases) return;
   const bool more = leases > found->leases_max;
   found->leases_max = leases;
   state_->list_worker(*found);
@@ -134,7 +136,7 @@ std::vector<protocol::HeldTask> Scheduler::resume(const PublicKey& worker,
         return false;
       if ((job->canary == CanaryState::waiting && job->spec.kind == manifest::Kind::wgsl &&
            !found->native()) ||
-          state.kept_from(*found, *job))
+          state.kept_from(*found, *job, now))
         return false;  // It goes through the queue.
       TaskState* task = state.find_task(each.task);
       return task == nullptr || (task->missing() && task->replica_of(worker) == nullptr);
@@ -349,6 +351,7 @@ void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
   ++job->settled_count;
   if (const auto found = job->tasks.find(id.index); found != job->tasks.end()) {
     for (const ReplicaOf& replica : found->second.replicas) {
+      state.samples.decide(id, replica.worker);
       const bool accepted = std::ranges::contains(by, replica.worker);
       const bool counted = replica.state == ReplicaState::counted;
       if (replica.newcomer && (!counted || (accepted && state.settings.safeguards.tries_are_spent)))
@@ -387,6 +390,8 @@ void Scheduler::canary_measured(const JobId& id, const Measurement& measurement,
   state_->latest = std::max(state_->latest, now);
   JobState* job = state_->find_job(id);
   if (job == nullptr || job->canary != CanaryState::waiting) return;
+  if (job->spec.sample_parts > 0)
+    state_->samples.expect(id, measurement.elapsed_seconds / std::max(measurement.workgroups, 1U));
   (void)state_->pass_canary(*job, measurement, nullptr, now);
 }
 
@@ -412,6 +417,7 @@ std::vector<Decision> Scheduler::decide(Instant now) {
   state_->latest = std::max(state_->latest, now);
   state_->expire(now);
   state_->refresh_shares(now);
+  state_->look_at_kept(now);
   do {
     state_->match(now);
     state_->make_way(now);
@@ -425,7 +431,7 @@ std::optional<Instant> Scheduler::next_deadline() const {
   for (const auto at :
        {state_->job_deadlines.next(), state_->unfit_looks.next(), state_->worker_deadlines.next(),
         state_->retries.next(), state_->starving.next(), state_->patience.next(),
-        state_->preemption_scan_at}) {
+        state_->preemption_scan_at, state_->kept_look()}) {
     if (at) next = next ? std::min(*next, *at) : *at;
   }
   return next;

@@ -46,6 +46,7 @@
 
 #include "decisions/scheduler/presence.h"
 #include "decisions/scheduler/quote.h"
+#include "decisions/scheduler/sample_queue.h"
 #include "decisions/scheduler/types.h"
 #include "decisions/scheduler/waiting.h"
 
@@ -126,8 +127,9 @@ class Scheduler {
   void set_slots(const PublicKey& worker, std::uint32_t slots);
   // How far it is trusted from now on.
   void set_standing(const PublicKey& worker, Standing standing);
-  // It holds at most so many tasks at a time, however many slots it has.
-  void set_leases_max(const PublicKey& worker, std::uint32_t leases);
+  // It holds at most so many tasks at a time, however many slots it has. As a newcomer, such a part
+  // of each of its results is computed again.
+  void set_leases_max(const PublicKey& worker, std::uint32_t leases, double sample_share = 1);
   // Anything that came from the worker, beats above all.
   void heard(const PublicKey& worker, Instant now);
   // A worker that came back shows what it holds. Where the replica is still wanted the lease is its
@@ -171,6 +173,21 @@ class Scheduler {
   void canary_measured(const JobId& job, const Measurement& measurement, Instant now);
   // The task wants so many replicas in all.
   void want_replicas(const TaskId& task, std::uint32_t replicas);
+
+  // --- Checks of newcomers' results (sample_queue.h), of jobs with Job::sample_parts.
+  // A verifier has the result in its queue, and is going to compute such a part of the task again.
+  // A result that was leased before a restart counts from here on.
+  void sample_begins(const TaskId& task, const PublicKey& worker, double share, Instant now);
+  // No verifier that is here can check it.
+  void sample_stalls(const TaskId& task, const PublicKey& worker);
+  void sample_ends(const TaskId& task, const PublicKey& worker, SampleQueue::Outcome outcome,
+                   Instant now);
+  // It is accepted or refused.
+  void sample_decided(const TaskId& task, const PublicKey& worker);
+  // Seconds until the sample of one more newcomer would be decided.
+  [[nodiscard]] double sample_wait(Instant now) const;
+  // Newcomers get no tasks now, since that is too long.
+  [[nodiscard]] bool samples_are_late(Instant now) const;
 
   [[nodiscard]] std::vector<Decision> decide(Instant now);
   // When decide() has something to expire, at the earliest.

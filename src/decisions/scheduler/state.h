@@ -21,6 +21,7 @@
 #include "decisions/scheduler/preemption_requests.h"
 #include "decisions/scheduler/prefixes.h"
 #include "decisions/scheduler/resume_reservations.h"
+#include "decisions/scheduler/sample_queue.h"
 #include "decisions/scheduler/timers.h"
 #include "decisions/scheduler/worker_histories.h"
 #include "decisions/scheduler/worker_state.h"
@@ -79,6 +80,10 @@ struct Scheduler::State {
   // Those that made way; they are in `retries`, too.
   ResumeReservations resume_reservations;
   std::uint64_t preemptions = 0;
+
+  SampleQueue samples;
+  std::set<JobId> kept_for_checks;  // Jobs of which newcomers got nothing, since checks are late.
+  Instant kept_looked_at{};         // When those were looked at last.
 
   // Nothing where it is unknown.
   JobState* find_job(const JobId& id);
@@ -225,7 +230,17 @@ struct Scheduler::State {
   // One more newcomer may have a lease of the job again.
   void give_try_back(JobState& job);
   // Whether safeguards keep a newcomer from all of the job.
-  [[nodiscard]] bool kept_from(const WorkerState& worker, const JobState& job) const;
+  [[nodiscard]] bool kept_from(const WorkerState& worker, const JobState& job, Instant now);
+
+  // samples.cpp: newcomers' results that wait for a check.
+  [[nodiscard]] static SampleQueue::Sample sample_of(const WorkerState& worker,
+                                                     const JobState& job);
+  // Whether its result of the job could not be checked in time.
+  [[nodiscard]] bool check_is_late(const WorkerState& worker, const JobState& job,
+                                   Instant now) const;
+  // Jobs that newcomers may get something of again.
+  void look_at_kept(Instant now);
+  [[nodiscard]] std::optional<Instant> kept_look() const;
   // Asks for the operator's device where no trusted worker could run the canary.
   void want_canary(JobState& job);
   // Whether the worker would get something of the job now.

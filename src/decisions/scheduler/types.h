@@ -29,6 +29,8 @@ struct Safeguards {
   bool trusted_blame = true;         // Failures of newcomers alone end no job.
   bool lost_goes_to_trusted = true;  // A task that a newcomer lost goes to a trusted worker next.
   bool prefixes_share = true;        // Newcomers of one address prefix share one share of that.
+  // Newcomers get no task whose result could not be checked within Settings::sample_wait_max.
+  bool samples_in_time = true;
   // Leases of a job that newcomers may have, as a share of its tasks, if a trusted worker could run
   // them.
   double newcomer_share_max = 0.1;
@@ -43,6 +45,7 @@ struct Safeguards {
             .trusted_blame = false,
             .lost_goes_to_trusted = false,
             .prefixes_share = false,
+            .samples_in_time = false,
             .newcomer_share_max = 1,
             .tries_are_spent = false};
   }
@@ -79,6 +82,7 @@ struct Settings {
   std::chrono::milliseconds unfit_max = std::chrono::hours(24);
   std::uint32_t expiries_max =
       3;  // Leases in a row that a worker lets expire before it counts as lost.
+  std::chrono::milliseconds sample_wait_max = std::chrono::minutes(10);  // See Safeguards.
   std::uint32_t refusals_max =
       2;  // Workers that call the shader or its size wrong; one is enough in the canary.
   // Long tasks send their state no more often than this, and tasks that take less than twenty of it
@@ -126,6 +130,7 @@ struct Worker {
   std::string
       prefix{};  // Newcomers of one prefix share one share of a job; empty: it is not shared.
   MicroCredits price_min = 0;  // The least for a unit that it accepts; it gets no job below.
+  bool local = false;          // It is on this machine or in a private network.
 };
 
 struct Job {
@@ -150,9 +155,12 @@ struct Job {
   Duration waited{};                  // Since its submission, where it comes from before a restart.
   std::optional<Instant> deadline;    // The job ends with deadline_exceeded then.
   std::optional<Estimate> estimate;   // Known from before a restart: the canary has passed.
-  PublicKey client{};          // Whose share of the network it counts towards (fair_share.h).
-  double share = 1;            // The client's weight.
-  bool anyone = false;         // Its client lets newcomers run its canary.
+  PublicKey client{};   // Whose share of the network it counts towards (fair_share.h).
+  double share = 1;     // The client's weight.
+  bool anyone = false;  // Its client lets newcomers run its canary.
+  // Into how many parts a task is cut for checks of newcomers' results; 0: none of them waits for a
+  // check.
+  std::uint32_t sample_parts = 0;
   bool states_shared = false;  // A worker that runs a task of it uses any worker's state
                                // (docs/decisions/0006), not only from its own.
 };

@@ -33,9 +33,9 @@ std::string listed(const std::vector<Waiting::Lack>& lacks) {
 }  // namespace
 
 std::string_view to_string(WaitReason reason) {
-  constexpr std::array words{"no-workers", "requirements", "price",      "wallets",  "too-slow",
-                             "retry",      "canary",       "own-state",  "patience", "memory",
-                             "promised",   "reserved",     "making-way", "busy"};
+  constexpr std::array words{"no-workers", "requirements", "price",     "wallets",    "too-slow",
+                             "retry",      "canary",       "own-state", "checks",     "patience",
+                             "memory",     "promised",     "reserved",  "making-way", "busy"};
   return words.at(static_cast<std::size_t>(reason));
 }
 
@@ -74,6 +74,10 @@ std::string sentence(const Waiting& waiting) {
     case WaitReason::own_state:
       return "It made way for a more urgent task, and its worker alone can continue where it was." +
              expected(waiting, "Another begins it from the start");
+    case WaitReason::checks:
+      return "Only workers without standing are free, and they get no tasks now: their results "
+             "would "
+             "wait too long for a check.";
     case WaitReason::patience:
       return "Every free worker is too slow or is likely to leave before its end; a better worker "
              "may get free." +
@@ -123,6 +127,7 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
   std::uint32_t slow = 0;
   std::uint32_t no_memory = 0;
   std::uint32_t promised_away = 0;
+  std::uint32_t unchecked = 0;
   std::uint32_t free = 0;
   std::optional<Instant> retry_at;
   double fastest = std::numeric_limits<double>::infinity();
@@ -170,6 +175,10 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
       made.seconds_max = seconds(wall_bound(*worker));
     }
     if (!worker->free_key) continue;
+    if (check_is_late(*worker, job, now)) {
+      ++unchecked;
+      continue;
+    }
     if (worker->sliced() && !has_memory(*worker, job)) {
       ++no_memory;
     } else if (!admits(*worker, job, index, now)) {
@@ -205,6 +214,7 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
     return because(WaitReason::patience, seconds(*job.patient_until - now));
   }
   if (promised_away > 0) return because(WaitReason::promised);
+  if (unchecked > 0) return because(WaitReason::checks);
   if (no_memory > 0) return because(WaitReason::memory);
   const auto& queue = job.requirements->needing[job.listed_phase];
   made.position = 1;

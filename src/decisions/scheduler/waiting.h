@@ -25,6 +25,7 @@ enum class WaitReason : std::uint8_t {
   canary,        // Its job's first task runs first, to show what they take; of urgent jobs, a few.
   own_state,   // It made way, and the worker that has its state is to go on with it; another begins
                // it again after that.
+  checks,      // Only newcomers are free, whose results would wait too long for a check.
   patience,    // Every free worker is too slow or will leave too soon; a better one may get free.
   memory,      // The workers that are free have no room left in their memory.
   promised,    // Their room is promised to a task that comes first.

@@ -54,6 +54,7 @@ struct WorkerState {
   std::optional<FreeKey> free_key;         // Under which it stands in their `free`.
   bool gone = false;                       // Being removed: nothing is sent to it.
 
+  double sample_share = 1;  // The part of each of its results that a check computes again.
   bool ranks_last = false;  // Behind all that are trusted.
   std::uint32_t leases_max = std::numeric_limits<std::uint32_t>::max();
 

@@ -91,6 +91,10 @@ std::uint32_t Referee::leases_max(const PublicKey& worker, UnixMillis now) const
                   settings_.newcomer_leases_max);
 }
 
+double Referee::sample_share(const PublicKey& worker, UnixMillis now) const {
+  return suspicion_.contains(worker) ? 1 : 1 / (1 + book_.verified(worker, now));
+}
+
 void Referee::remove_job(const JobId& id) {
   trust_.remove_job(id);
   const auto job = jobs_.find(id);

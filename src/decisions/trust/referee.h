@@ -181,6 +181,9 @@ class Referee {
   // How many leases a worker may hold whose results are not decided.
   [[nodiscard]] std::uint32_t leases_max(const PublicKey& worker, UnixMillis now) const;
 
+  // The part of its next result that a root computes again, where the result can be cut so far.
+  [[nodiscard]] double sample_share(const PublicKey& worker, UnixMillis now) const;
+
   // As Trust has them.
   void add_job(const JobId& job, JobTerms terms, std::uint32_t tasks);
   void remove_job(const JobId& job);

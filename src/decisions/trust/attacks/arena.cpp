@@ -296,7 +296,8 @@ class Arena {
     const std::size_t most = referee_.leases_max(worker.key, unix());
     const std::size_t waiting = worker.undecided.size();
     scheduler_.set_leases_max(worker.key,
-                              static_cast<std::uint32_t>(most > waiting ? most - waiting : 0));
+                              static_cast<std::uint32_t>(most > waiting ? most - waiting : 0),
+                              referee_.sample_share(worker.key, unix()));
   }
   // Another wallet of the same attacker.
   void replace(std::uint32_t number) {
@@ -331,6 +332,9 @@ class Arena {
     wanted.budget = MicroCredits{1} << 60;
     wanted.per_unit = MicroCredits{1'000'000} * (job.costly ? costly : 1);
     wanted.client = id_of<PublicKey>(1'000'000 + client);
+    if (setup_.referee.defences.newcomers_decide_nothing)
+      wanted.sample_parts =
+          std::clamp<std::uint32_t>(setup_.slices, 1, setup_.referee.checks.audit_parts_max);
     jobs_.emplace(number, std::move(job));
     referee_.add_job(
         id,
@@ -599,6 +603,11 @@ class Arena {
                                 : referee_.level(wanted.suspect, unix()) == Level::newcomer ? 1
                                                                                             : 2;
     samples_[urgency].push_back({.wanted = wanted, .since = time_, .serial = audit_serial_});
+    if (referee_.level(wanted.suspect, unix()) == Level::newcomer)
+      scheduler_.sample_begins(
+          wanted.task, wanted.suspect,
+          static_cast<double>(std::min(wanted.samples, wanted.parts)) / wanted.parts,
+          instant(time_));
     if (!verifying_) verify();
   }
   [[nodiscard]] std::size_t verifier_waits() const {  // For what has standing.
@@ -681,6 +690,8 @@ class Arena {
           static_cast<double>(std::min(sample.wanted.samples, sample.wanted.parts)) *
           setup_.slices / sample.wanted.parts;
       outcome_.sample_lag = std::max(outcome_.sample_lag, time_ - sample.since);
+      if (&line == &samples_[1])
+        outcome_.newcomer_lag = std::max(outcome_.newcomer_lag, time_ - sample.since);
       if (const Job* job = job_of(sample.wanted.task); job != nullptr && !job->own)
         work(slices / setup_.slices);
       if (&line != &samples_[0])
@@ -693,6 +704,8 @@ class Arena {
   void verified() {
     const Sample sample = *std::exchange(verifying_, std::nullopt);
     const AuditWanted& wanted = sample.wanted;
+    scheduler_.sample_ends(wanted.task, wanted.suspect, scheduler::SampleQueue::Outcome::checked,
+                           instant(time_));
     if (!is_open(wanted.task, sample.serial)) return verify();
     bool agrees = true;
     // Where results differ it computes a part in which they do.
@@ -771,6 +784,7 @@ class Arena {
     --depth_;
   }
   void decided(const TaskId& task, std::uint32_t number) {
+    scheduler_.sample_decided(task, workers_[number].key);
     if (workers_[number].undecided.erase(task) > 0 ||
         referee_.level(workers_[number].key, unix()) != Level::newcomer)
       refresh(number);
@@ -968,11 +982,11 @@ class Arena {
 
 std::string Outcome::json() const {
   return weft::format(
-      R"({{"tasks":{},"undecided":{},"cheats":{},"wrong":{},"wrong_all":{},"corrected":{},"uncorrected":{:.3f},"uncorrected_share":{:.3e},"cost":{:.3f},"gained":{:.3f},"slashed":{:.3f},"forfeited":{:.3f},"convicted":{},"honest_convicted":{},"honest_slashed":{:.3f},"honest_refused":{},"jobs":{},"jobs_failed":{},"seconds":{:.1f},"price":{:.5f},"extra_cold":{:.4f},"extra_warm":{:.4f},"rechecked":{},"sample_lag":{:.1f}}})",
+      R"({{"tasks":{},"undecided":{},"cheats":{},"wrong":{},"wrong_all":{},"corrected":{},"uncorrected":{:.3f},"uncorrected_share":{:.3e},"cost":{:.3f},"gained":{:.3f},"slashed":{:.3f},"forfeited":{:.3f},"convicted":{},"honest_convicted":{},"honest_slashed":{:.3f},"honest_refused":{},"jobs":{},"jobs_failed":{},"seconds":{:.1f},"price":{:.5f},"extra_cold":{:.4f},"extra_warm":{:.4f},"rechecked":{},"sample_lag":{:.1f},"newcomer_lag":{:.1f}}})",
       tasks, undecided, cheats, wrong, wrong_all, corrected, uncorrected, uncorrected_share(),
       cost(), gained, slashed, forfeited, convicted, honest_convicted, honest_slashed,
       honest_refused, jobs, jobs_failed, seconds, price, extra_cold, extra_warm, rechecked,
-      sample_lag);
+      sample_lag, newcomer_lag);
 }
 
 Outcome play(const Scene& setup, const Entry* strategy, const Plan& plan,

@@ -216,5 +216,20 @@ TEST(Attacks, ByWorkersThatAreRefutedByEachOthersResultsStopNoJob) {
   EXPECT_GT(played("own-vendor", setup).undecided, 1'000U);
 }
 
+// A verifier that takes half a minute for each result of a new wallet, and a thousand of them.
+TEST(Attacks, ByManyWalletsMakeNoNewcomersResultWaitLongerThanTenMinutes) {
+  Scene setup = standard_setup(seed, 4'000);
+  setup.newcomers = 40;
+  setup.verifier_rate = 2;
+  const Outcome outcome = played("exhaustion", setup);
+  EXPECT_GT(outcome.newcomer_lag, 60) << outcome.json();
+  EXPECT_LE(outcome.newcomer_lag, promises::sample_wait_max) << outcome.json();
+  EXPECT_EQ(outcome.undecided, 0U);
+
+  setup.safeguards.samples_in_time = false;
+  const Outcome piles_up = played("exhaustion", setup);
+  EXPECT_GT(piles_up.newcomer_lag, promises::sample_wait_max) << piles_up.json();
+}
+
 }  // namespace
 }  // namespace weft::trust::attacks

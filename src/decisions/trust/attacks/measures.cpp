@@ -219,6 +219,27 @@ Row extra_work(const TableOptions& options) {
       .kept = outcome.extra_warm <= promises::extra_max && cold.extra_warm <= promises::extra_max};
 }
 
+// A verifier that takes half a minute for each result of a new wallet.
+Row newcomers_wait(const TableOptions& options) {
+  double worst = 0;
+  std::string by;
+  for (const char* name : {"", "exhaustion", "sybils"}) {
+    Scene setup = standard_setup(options.seed, scaled(8'000, options));
+    setup.newcomers = 40;
+    setup.verifier_rate = 2;
+    const auto* strategy = find_strategy(name);
+    const Outcome outcome = strategy == nullptr ? play(setup, nullptr, {}) : play(setup, *strategy);
+    if (outcome.newcomer_lag < worst) continue;
+    worst = outcome.newcomer_lag;
+    by = strategy == nullptr ? "honest" : name;
+  }
+  return {.measure = "a newcomer's result waits for its check, slow verifier",
+          .goal = "<= 600 s",
+          .measured = weft::format("{:.0f} s", worst),
+          .how = weft::format("40 honest newcomers; alone, exhaustion, sybils: {}", by),
+          .kept = worst <= promises::sample_wait_max};
+}
+
 constexpr std::array every_measure{
     Measure{"wrong-all", wrong_in_all_slices},
     Measure{"wrong-any", any_wrong},
@@ -229,6 +250,7 @@ constexpr std::array every_measure{
     Measure{"price", price_paid},
     Measure{"quote", quote_beside_sybils},
     Measure{"extra", extra_work},
+    Measure{"late", newcomers_wait},
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ inline constexpr double slowdown_max = 1.3;
 inline constexpr double price_max = 1.25;
 inline constexpr double quote_moved_max = 1.1;
 inline constexpr double extra_max = 0.05;
+inline constexpr double sample_wait_max = 600;  // Seconds.
 }  // namespace promises
 
 // What a plan costs its attackers is known after so many findings were to be expected, not before.

@@ -83,7 +83,8 @@ struct Outcome {
   double extra_cold = 0;             // Work beyond one run of each task: the first 10,000,
   double extra_warm = 0;             // the rest.
   std::uint64_t rechecked = 0;       // Paid tasks of suspects that were computed again.
-  double sample_lag = 0;             // Longest wait of a sample, in seconds.
+  double sample_lag = 0;             // Longest wait of a sample, in seconds,
+  double newcomer_lag = 0;           // and of a newcomer's.
 
   [[nodiscard]] double uncorrected_share() const {
     return tasks == 0 ? 0 : uncorrected / static_cast<double>(tasks);
