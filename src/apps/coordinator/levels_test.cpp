@@ -218,6 +218,32 @@ TEST_F(LevelsNetwork, WithoutAVerifierAStrangersWorkWaitsForATrustedWorker) {
   EXPECT_EQ(wrong_tasks(network->finish(id)), 0U);
 }
 
+// Not even the operator's own: any page may run in it.
+TEST_F(LevelsNetwork, TabsNeverVerifyForOthers) {
+  open(true, false);
+  TestWorker& trusted = invited({.answers_below = 1});  // The canary.
+  const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
+  network->run();
+  trusted.line->on_closed();
+  const TestWorker& stranger = *join(1).front();
+  network->run();
+  ASSERT_FALSE(stranger.handed.empty());
+
+  network->invitation = trust::Invitation::worker;
+  const TestWorker& tab = network->join(wallet(), {}, protocol::WorkerKind::browser);
+  network->invitation = trust::Invitation::none;
+  EXPECT_EQ(network->finish(job, std::chrono::seconds(60)).state, store::JobState::running);
+
+  EXPECT_FALSE(tab.handed.empty()) << "it runs tasks of its own";
+  for (const auto& [run, bytes] : tab.handed) {
+    EXPECT_TRUE(std::ranges::none_of(stranger.handed, [&](const auto& each) {
+      return each.first.first == run.first;
+    })) << run.first.text();
+  }
+  (void)invited();
+  EXPECT_EQ(wrong_tasks(network->finish(job)), 0U);
+}
+
 TEST_F(LevelsNetwork, AVerifierThatCannotRunTheJobMakesItWaitAndBlamesNoWorker) {
   open();
   network->verifier_fails = true;

@@ -255,6 +255,7 @@ class TestNetwork : public jobs::World {
   std::size_t verified = 0;             // Orders to it.
   std::optional<int> drop_paid_checks;  // After so many orders for paid tasks it answers none.
   bool paid_checks_fail = false;
+  bool drop_joins = false;  // Corrected jobs are not joined again, as if the process ended before.
   std::function<void(jobs::Submission&)> amend;  // What submissions say besides.
   std::uint64_t price_min = 0;                   // What workers that join from here on accept.
   bool taint_grants = false;
@@ -332,6 +333,7 @@ class TestNetwork : public jobs::World {
                           jobs::Core& core, jobs::Moment now) { core.paid_found(found, now); });
   }
   void join_again(const JobId& job) override {
+    if (drop_joins) return;
     events_.push_back(
         [job, joined = coordinator::join_again(job, *store_, *intake_)](
             jobs::Core& core, jobs::Moment now) { core.joined_again(job, joined, now); });

@@ -210,6 +210,17 @@ struct ClientShare {
   friend bool operator==(const ClientShare&, const ClientShare&) = default;
 };
 
+// What a worker got wrong in jobs of one client, which convicts it with a mismatch in another one's
+// (decisions/trust/evidence.h). A worker has one for each client.
+struct Mismatch {
+  PublicKey worker;
+  PublicKey client;  // Its owner.
+  TaskId task;       // The latest.
+  UnixMillis at = 0;
+  MicroCredits penalty = 0;
+  friend bool operator==(const Mismatch&, const Mismatch&) = default;
+};
+
 // What one worker's run of some work has shown, for quotes (decisions/scheduler/measured_work.h).
 // A worker has one for each work.
 struct Pace {
@@ -343,6 +354,7 @@ struct Batch {
   std::vector<Reputation> reputations;
   std::vector<Standing> standings;
   std::vector<Changed<ClientShare>> client_shares;
+  std::vector<Changed<Mismatch>> mismatches;
   std::vector<ClientWeight> client_weights;
   std::vector<ApiKey> api_keys;
   std::vector<Device> devices;  // Put in place of the one with the same key.
@@ -383,6 +395,7 @@ struct Loaded {
   std::vector<Reputation> reputations;
   std::vector<Standing> standings;
   std::vector<ClientShare> client_shares;  // By worker and client.
+  std::vector<Mismatch> mismatches;        // The same.
   std::vector<ClientWeight> client_weights;
   std::vector<ApiKey> api_keys;         // By id.
   std::vector<Checkpoint> checkpoints;  // For running jobs and ended ones.

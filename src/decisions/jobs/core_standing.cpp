@@ -18,6 +18,9 @@ void Core::State::restore_standings(const store::Loaded& loaded) {
   for (const auto& row : loaded.client_shares)
     trust.evidence().restore(row.worker,
                              {.client = row.client, .weight = row.weight, .at = row.at});
+  for (const auto& row : loaded.mismatches)
+    trust.restore_mismatch(
+        row.worker, {.client = row.client, .task = row.task, .at = row.at, .penalty = row.penalty});
 }
 
 void Core::State::store_standings(Moment now) {
@@ -35,6 +38,13 @@ void Core::State::store_standings(Moment now) {
                {.worker = worker, .client = share.client, .weight = share.weight, .at = share.at},
            .change = share.forgotten ? store::Change::remove : store::Change::put});
   }
+  for (const auto& [worker, row, forgotten] : trust.evidence().take_changed_mismatches())
+    batch.mismatches.push_back({.row = {.worker = worker,
+                                        .client = row.client,
+                                        .task = row.task,
+                                        .at = row.at,
+                                        .penalty = row.penalty},
+                                .change = forgotten ? store::Change::remove : store::Change::put});
 }
 
 void Core::pardon(const Pardon& wanted, Moment now, Answer<StakeView> answer) {

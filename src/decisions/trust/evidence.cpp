@@ -44,12 +44,62 @@ void Evidence::restore(const PublicKey& worker, const Share& share) {
   given_[worker][share.client] = {.weight = share.weight, .at = share.at};
 }
 
-Evidence::Mismatches Evidence::mismatch(const PublicKey& worker, const PublicKey& client,
-                                        MicroCredits penalty) {
-  Wrong& wrong = mismatches_[worker];
-  if (wrong.clients.size() < clients_max) wrong.clients.insert(client);
-  wrong.penalty += penalty;
-  return {.clients = wrong.clients.size(), .penalty = wrong.penalty};
+Evidence::Mismatches Evidence::mismatch(const PublicKey& worker, const Mismatch& found) {
+  auto& rows = mismatches_[worker];
+  forget_old(worker, rows, found.at);
+  if (rows.contains(found.client) || rows.size() < clients_max) {
+    Mismatch& row = rows[found.client];
+    const MicroCredits before = row.penalty;
+    row = found;
+    row.penalty += before;
+    changed_mismatches_.insert({worker, found.client});
+  }
+  Mismatches known{.clients = rows.size(), .penalty = 0};
+  for (const auto& [client, row] : rows) known.penalty += row.penalty;
+  return known;
+}
+
+void Evidence::forget_mismatches(const PublicKey& worker) {
+  const auto rows = mismatches_.extract(worker);
+  if (rows.empty()) return;
+  for (const auto& [client, row] : rows.mapped()) changed_mismatches_.insert({worker, client});
+}
+
+void Evidence::forget_old(const PublicKey& worker, std::map<PublicKey, Mismatch>& rows,
+                          UnixMillis now) {
+  std::erase_if(rows, [&](const auto& each) {
+    if (each.second.at + mismatch_lasts > now) return false;
+    changed_mismatches_.insert({worker, each.first});
+    return true;
+  });
+}
+
+std::vector<PublicKey> Evidence::forget_old_mismatches(UnixMillis now) {
+  std::vector<PublicKey> without;
+  for (auto& [worker, rows] : mismatches_) {
+    forget_old(worker, rows, now);
+    if (rows.empty()) without.push_back(worker);
+  }
+  for (const PublicKey& worker : without) mismatches_.erase(worker);
+  return without;
+}
+
+std::vector<Evidence::ChangedMismatch> Evidence::take_changed_mismatches() {
+  std::vector<ChangedMismatch> changed;
+  for (const auto& [worker, client] : std::exchange(changed_mismatches_, {})) {
+    const auto rows = mismatches_.find(worker);
+    const auto row = rows == mismatches_.end() ? std::map<PublicKey, Mismatch>::iterator{}
+                                               : rows->second.find(client);
+    const bool kept = rows != mismatches_.end() && row != rows->second.end();
+    changed.push_back({.worker = worker,
+                       .row = kept ? row->second : Mismatch{.client = client, .task = {}},
+                       .forgotten = !kept});
+  }
+  return changed;
+}
+
+void Evidence::restore(const PublicKey& worker, const Mismatch& mismatch) {
+  mismatches_[worker][mismatch.client] = mismatch;
 }
 
 }  // namespace weft::trust

@@ -363,8 +363,10 @@ std::vector<Ruling> Referee::trap_answered(const Trap& trap, const PublicKey& wo
     });
     if (settings_.defences.same_vendor_confirms && !confirmed) return {};
     if (!seen_twice({.worker = worker}, trap.by, now)) return {};
-    const auto known =
-        evidence_.mismatch(worker, admissions_.owner(*trap.client), at_risk(trap.value, {}));
+    const auto known = evidence_.mismatch(worker, {.client = admissions_.owner(*trap.client),
+                                                   .task = trap.task,
+                                                   .at = now,
+                                                   .penalty = at_risk(trap.value, {})});
     if (known.clients < settings_.defences.clients_to_convict) return {};
     convict(trap.task, worker, known.penalty, trap.value,
             "Results of jobs of several clients are wrong.", pass);
@@ -929,8 +931,10 @@ void Referee::count_mismatch(const JobId& id, const Mismatch& mismatch, bool con
   const Job& job = jobs_.at(id);
   const bool is_new = !mismatch.counted || !std::ranges::contains(risks_[worker], mismatch.task);
   if (is_new) risks_[worker].push_back(mismatch.task);
-  const auto known = evidence_.mismatch(worker, admissions_.owner(job.terms.client),
-                                        is_new ? mismatch.penalty : 0);
+  const auto known = evidence_.mismatch(worker, {.client = admissions_.owner(job.terms.client),
+                                                 .task = mismatch.task,
+                                                 .at = pass.now,
+                                                 .penalty = is_new ? mismatch.penalty : 0});
   if (!conclusive && known.clients < settings_.defences.clients_to_convict) return;
   evidence_.forget_mismatches(worker);
   free_risks(worker);
@@ -938,6 +942,18 @@ void Referee::count_mismatch(const JobId& id, const Mismatch& mismatch, bool con
           conclusive ? "A result is wrong that many others of its vendor have right."
                      : "Results of jobs of several clients are wrong.",
           pass);
+}
+
+// What it may lose stays locked.
+void Referee::restore_mismatch(const PublicKey& worker, const Evidence::Mismatch& mismatch) {
+  evidence_.restore(worker, mismatch);
+  risks_[worker].push_back(mismatch.task);
+  (void)stakes_.lock(worker, risk_of(mismatch.task), mismatch.penalty,
+                     std::numeric_limits<MicroCredits>::max() / 2);
+}
+
+void Referee::forget_old_mismatches(UnixMillis now) {
+  for (const PublicKey& worker : evidence_.forget_old_mismatches(now)) free_risks(worker);
 }
 
 void Referee::free_risks(const PublicKey& worker) {

@@ -275,6 +275,9 @@ class Referee {
   void restore_record(const PublicKey& worker, const Record& record) {
     book_.restore(worker, record);
   }
+  void restore_mismatch(const PublicKey& worker, const Evidence::Mismatch& mismatch);
+  // What was found too long ago convicts no more, and its stake is free again.
+  void forget_old_mismatches(UnixMillis now);
   void restore_reputation(const PublicKey& worker, Reputation reputation) {
     trust_.restore_reputation(worker, reputation);
   }

@@ -78,6 +78,7 @@ class MemoryStore final : public Store {
   std::map<PublicKey, Reputation> reputations_;
   std::map<PublicKey, Standing> standings_;
   std::map<std::pair<PublicKey, PublicKey>, ClientShare> client_shares_;
+  std::map<std::pair<PublicKey, PublicKey>, Mismatch> mismatches_;
   std::map<PublicKey, ClientWeight> client_weights_;
   std::map<PublicKey, Device> devices_;
   std::map<std::string, ApiKey> api_keys_;
@@ -202,6 +203,8 @@ Result<> MemoryStore::write_records(const Batch& batch) {
   }
   for (const auto& each : batch.client_shares)
     change(client_shares_, std::pair(each.row.worker, each.row.client), each);
+  for (const auto& each : batch.mismatches)
+    change(mismatches_, std::pair(each.row.worker, each.row.client), each);
   for (const auto& each : batch.presences) change(presences_, each.row.worker, each);
   for (const auto& each : batch.models) change(models_, each.row.name, each);
   for (const auto& each : batch.paces)
@@ -331,6 +334,7 @@ Result<Loaded> MemoryStore::load() {
   copy(reputations_, loaded.reputations);
   copy(standings_, loaded.standings);
   copy(client_shares_, loaded.client_shares);
+  copy(mismatches_, loaded.mismatches);
   copy(client_weights_, loaded.client_weights);
   copy(devices_, loaded.devices);
   copy(api_keys_, loaded.api_keys);

@@ -67,6 +67,14 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
                          {.row = share(1, 2, 1.1)},
                          {.row = share(1, 1, 0.1)},
                          {.row = share(2, 2, 0.5)}};
+  const auto mismatch = [](unsigned worker, unsigned client, MicroCredits penalty) {
+    return Mismatch{.worker = key_of(worker),
+                    .client = key_of(client),
+                    .task = {.job = job_row(7).id, .index = 3},
+                    .at = 5,
+                    .penalty = penalty};
+  };
+  first.mismatches = {{.row = mismatch(2, 1, 10)}, {.row = mismatch(1, 2, 20)}};
   first.seasons = {{.hour = 167, .busy = 0.25}, {.hour = 3, .busy = 0.5}};
   commit(first);
   Batch second;
@@ -76,6 +84,9 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
   second.paces = {{.row = pace_row(2, 0), .change = Change::remove}, {.row = pace_row(3, 40)}};
   second.client_shares = {{.row = share(1, 2, 0), .change = Change::remove},
                           {.row = share(2, 1, 0.4)}};
+  second.mismatches = {{.row = mismatch(1, 2, 0), .change = Change::remove},
+                       {.row = mismatch(2, 1, 30)},
+                       {.row = mismatch(1, 1, 5)}};
   second.seasons = {{.hour = 3, .busy = 0.75}};
   commit(second);
   const Loaded loaded = store->load().value();
@@ -86,6 +97,7 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
   EXPECT_EQ(loaded.paces, (std::vector{pace_row(1, 30), pace_row(3, 40)})) << "by time";
   EXPECT_EQ(loaded.client_shares,
             (std::vector{share(1, 1, 0.1), share(2, 1, 0.4), share(2, 2, 0.5)}));
+  EXPECT_EQ(loaded.mismatches, (std::vector{mismatch(1, 1, 5), mismatch(2, 1, 30)}));
   EXPECT_EQ(loaded.seasons,
             (std::vector<Season>{{.hour = 3, .busy = 0.75}, {.hour = 167, .busy = 0.25}}));
 

@@ -99,6 +99,20 @@ Result<> Reader::load_workers(Loaded& loaded) {
                                   share.at = row.integer(3);
                                   return share;
                                 }));
+  WEFT_ASSIGN(loaded.mismatches,
+              rows<Mismatch>(connection_,
+                             "SELECT worker, client, job, task, at, penalty FROM mismatches ORDER "
+                             "BY worker, client",
+                             [](const Statement& row) -> Result<Mismatch> {
+                               Mismatch mismatch;
+                               WEFT_ASSIGN(mismatch.worker, row.fixed<PublicKey>(0));
+                               WEFT_ASSIGN(mismatch.client, row.fixed<PublicKey>(1));
+                               WEFT_ASSIGN(mismatch.task.job, row.fixed<JobId>(2));
+                               mismatch.task.index = static_cast<std::uint32_t>(row.integer(3));
+                               mismatch.at = row.integer(4);
+                               mismatch.penalty = row.integer(5);
+                               return mismatch;
+                             }));
   WEFT_ASSIGN(loaded.presences,
               rows<Presence>(connection_, "SELECT worker, hours FROM presences ORDER BY worker",
                              [](const Statement& row) -> Result<Presence> {

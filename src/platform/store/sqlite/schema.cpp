@@ -222,6 +222,12 @@ constexpr std::array steps = {
       other_root BLOB NOT NULL, other_statement BLOB NOT NULL, other_claims BLOB NOT NULL, other_signature BLOB NOT NULL,
       UNIQUE (worker, job, task, attempt));
     )"},
+    // Mismatches that wait for those in another client's job: none are known of before.
+    Step{R"(
+    CREATE TABLE mismatches (
+      worker BLOB, client BLOB, job BLOB NOT NULL, task INTEGER NOT NULL, at INTEGER NOT NULL, penalty INTEGER NOT NULL,
+      PRIMARY KEY (worker, client)) WITHOUT ROWID;
+    )"},
 };
 
 Result<int> version_of(Connection& connection) {

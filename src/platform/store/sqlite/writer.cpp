@@ -55,6 +55,8 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "INSERT OR REPLACE INTO standings VALUES (?, ?, ?, ?, ?)",
     "INSERT OR REPLACE INTO client_shares VALUES (?, ?, ?, ?)",
     "DELETE FROM client_shares WHERE worker = ? AND client = ?",
+    "INSERT OR REPLACE INTO mismatches VALUES (?, ?, ?, ?, ?, ?)",
+    "DELETE FROM mismatches WHERE worker = ? AND client = ?",
     "INSERT OR REPLACE INTO client_weights VALUES (?, ?, ?)",
     "INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO "
     "UPDATE SET hash = excluded.hash, name = excluded.name, owner = excluded.owner, "
@@ -167,6 +169,12 @@ Result<> Writer::write_records(const Batch& batch) {
     WEFT_OK(change == Change::remove
                 ? statements_[remove_client_share].run(row.worker, row.client)
                 : statements_[put_client_share].run(row.worker, row.client, row.weight, row.at));
+  }
+  for (const auto& [row, change] : batch.mismatches) {
+    WEFT_OK(change == Change::remove
+                ? statements_[remove_mismatch].run(row.worker, row.client)
+                : statements_[put_mismatch].run(row.worker, row.client, row.task.job,
+                                                row.task.index, row.at, row.penalty));
   }
   for (const ClientWeight& each : batch.client_weights)
     WEFT_OK(statements_[put_client_weight].run(each.client, each.weight, each.at));

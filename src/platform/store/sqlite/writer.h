@@ -45,6 +45,8 @@ class Writer {
     put_standing,
     put_client_share,
     remove_client_share,
+    put_mismatch,
+    remove_mismatch,
     put_client_weight,
     put_api_key,
     put_device,
