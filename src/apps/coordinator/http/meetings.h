@@ -29,9 +29,9 @@ class Meetings {
   struct Bounds {
     std::size_t meetings_max = 1024;
     std::size_t sockets_per_address = 32;  // Hosts and guests; for IPv6 a /64.
-    std::size_t guests_max = 16;           // Of one meeting at a time.
+    std::size_t guests_max = 16;           // One meeting has so many at a time.
     std::size_t text_bytes_max = std::size_t{12} << 10;
-    std::size_t texts_max = 4;                      // Of a guest, and to it, in its whole life.
+    std::size_t texts_max = 4;                      // A guest says so many, and hears so many.
     Duration guest_max = std::chrono::seconds(60);  // Older ones give their place to new ones,
     Duration meeting_max = std::chrono::hours(12);  // and so do older meetings.
   };
@@ -54,10 +54,10 @@ class Meetings {
   };
   struct Member {
     std::shared_ptr<net::Peer> peer;
-    std::string group;    // Of its address.
+    std::string group;    // Its address's.
     std::string meeting;  // Empty until it has said which.
     bool is_host = false;
-    std::size_t texts = 0;  // Of and to a guest.
+    std::size_t texts = 0;  // What a guest has said.
     Instant since{};
   };
   // What is to be done with peers once the lock is free.
