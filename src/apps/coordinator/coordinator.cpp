@@ -7,8 +7,10 @@
 #include "apps/coordinator/disk_reserve.h"
 #include "apps/coordinator/folder_lock.h"
 #include "apps/coordinator/http/http.h"
+#include "apps/coordinator/http/meetings.h"
 #include "apps/coordinator/http/owner_quotas.h"
 #include "apps/coordinator/http/watch_feed.h"
+#include "apps/coordinator/ice_servers.h"
 #include "apps/coordinator/ingest/output_room.h"
 #include "apps/coordinator/ingest/restoring.h"
 #include "apps/coordinator/invite_file.h"
@@ -61,6 +63,10 @@ class LiveCoordinator final : public Coordinator {
 
   Result<> run() {
     WEFT_ASSIGN(inference::DeskSettings desk, desk_settings(options_, book_));
+    WEFT_ASSIGN(auto ice, IceServers::read(options_.ice_servers));
+    meetings_.emplace(Meetings::Options{.ice_servers = [ice = std::move(ice)] {
+      return protocol::serving::encode(ice.issue("meeting", unix_now(), IceServers::For::stranger));
+    }});
     WEFT_ASSIGN(rotations_, read_rotations(options_.data));
     WEFT_ASSIGN(blob_parts_, store::BlobParts::open(*blobs_, options_.data / "parts",
                                                     {.bytes_max = options_.blobs_bytes_max}));
@@ -257,6 +263,7 @@ class LiveCoordinator final : public Coordinator {
     add_quote_routes(parts);
     add_view_routes(parts);
     server_->socket(feed_.route());
+    server_->socket(meetings_->route());
     add_model_routes(parts);
     add_answer_routes(parts);
     add_infer_routes(parts);
@@ -293,6 +300,7 @@ class LiveCoordinator final : public Coordinator {
   std::unique_ptr<jobs::Core> core_;
   Loop loop_;
   WatchFeed feed_{loop_};
+  std::optional<Meetings> meetings_;
   SharedViews shared_;
   SharedLists lists_;
   Signatures signatures_{identity_.public_key(), options_.signatures};
