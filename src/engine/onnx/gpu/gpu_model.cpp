@@ -37,6 +37,11 @@ std::uint64_t padded(std::uint64_t bytes) {
   return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
 }
 
+// True if a tensor's bytes are the words that lie on a GPU: nothing is converted on the way.
+bool is_stored_as_it_is(ElementType type) {
+  return type == ElementType::f32 || type == ElementType::i32 || type == ElementType::u32;
+}
+
 }  // namespace
 
 bool has_one_plan(const Graph& graph) {
@@ -293,6 +298,7 @@ void GpuModel::clear_values() {
     gpu::Encoder encoder = device_.create_encoder("onnx clear");
     for (const gpu::Buffer& slot : plan->slots) encoder.clear(slot, 0, slot.size());
     if (plan->staging_bytes > 0) encoder.clear(plan->staging, 0, plan->staging_bytes);
+    std::ranges::fill(plan->words, 0);
     device_.submit(std::move(encoder));
   }
 }
@@ -316,7 +322,19 @@ Async<Result<>> GpuModel::fetch(Plan& plan, std::vector<ValueId> ids) {
     offset += padded(bytes);
   }
   submit(plan);
-  std::vector<std::uint32_t> words(offset / 4);
+  // One large value goes straight to where it stays: fresh memory and copies of megabytes take
+  // longer than a small model's kernels.
+  if (const auto& about = plan.inference.values[ids[0]]; ids.size() == 1 &&
+                                                         !plan.schedule.bounded.contains(ids[0]) &&
+                                                         is_stored_as_it_is(about->type())) {
+    WEFT_CO_ASSIGN(Tensor value, Tensor::create(about->type(), about->shape()));
+    if (value.byte_count() > 0)
+      WEFT_CO_OK(co_await device_.read(plan.staging, 0, value.mutable_bytes()));
+    plan.host[ids[0]] = std::move(value);
+    co_return Result<>();
+  }
+  std::vector<std::uint32_t>& words = plan.words;
+  words.resize(offset / 4);
   WEFT_CO_OK(co_await device_.read(
       plan.staging, 0, {reinterpret_cast<std::uint8_t*>(words.data()), words.size() * 4}));
   offset = 0;
@@ -357,6 +375,10 @@ Async<Result<std::vector<Tensor>>> GpuModel::run_on_device(std::vector<Tensor> i
   const auto upload = [&](ValueId id, const Tensor& value) -> Result<> {
     const std::uint32_t slot = plan->memory.slot_of[id];
     if (slot == MemoryPlan::none) return {};
+    if (is_stored_as_it_is(value.type())) {
+      device_.write(plan->slots[slot], 0, value.bytes());
+      return {};
+    }
     const auto words = storage_of(value);
     if (!words)
       return fail(ErrorCode::unsupported,
