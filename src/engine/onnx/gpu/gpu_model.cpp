@@ -125,6 +125,15 @@ Async<Result<std::unique_ptr<GpuModel::Plan>>> GpuModel::bind(const std::vector<
         {.size = bytes,
          .usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination,
          .label = "onnx values"}));
+  const auto bound_value = [&](std::uint32_t binding, ValueId id) -> gpu::BoundBuffer {
+    const gpu::Buffer& slot = plan->slots[plan->memory.slot_of[id]];
+    const std::uint64_t offset = plan->schedule.offset_of[id] * 4;
+    if (offset == 0) return {.binding = binding, .buffer = slot};
+    return {.binding = binding,
+            .buffer = slot,
+            .offset = offset,
+            .size = words_of(context, plan->schedule, id) * 4};
+  };
   Result<> failed;
   std::map<const void*, std::size_t> data_of;
   for (const Step& step : plan->schedule.steps) {
@@ -157,12 +166,12 @@ Async<Result<std::unique_ptr<GpuModel::Plan>>> GpuModel::bind(const std::vector<
           const auto held = constant(*plan, input.value);
           buffer = *held;
         } else {
-          buffer = &plan->slots[plan->memory.slot_of[input.value]];
+          buffers.push_back(bound_value(binding++, input.value));
+          continue;
         }
         buffers.push_back({.binding = binding++, .buffer = *buffer});
       }
-      for (const ValueId id : kernel.outputs)
-        buffers.push_back({.binding = binding++, .buffer = plan->slots[plan->memory.slot_of[id]]});
+      for (const ValueId id : kernel.outputs) buffers.push_back(bound_value(binding++, id));
       bound.dispatches.push_back({.pipeline = *pipeline,
                                   .group = device_.create_bind_group(**pipeline, 0, buffers),
                                   .workgroups = kernel.workgroups});
@@ -318,7 +327,8 @@ Async<Result<>> GpuModel::fetch(Plan& plan, std::vector<ValueId> ids) {
   for (const ValueId id : ids) {
     const std::uint64_t bytes = words_of(context, plan.schedule, id) * 4;
     if (bytes > 0)
-      plan.encoder.copy(plan.slots[plan.memory.slot_of[id]], 0, plan.staging, offset, bytes);
+      plan.encoder.copy(plan.slots[plan.memory.slot_of[id]], plan.schedule.offset_of[id] * 4,
+                        plan.staging, offset, bytes);
     offset += padded(bytes);
   }
   submit(plan);
