@@ -40,16 +40,25 @@ class OwnNode implements Node {
   readonly id = 'this tab';
   readonly name = 'This tab';
   readonly isLocal = true;
-  readonly takes = true;
+  #isBusy = false;
   readonly #sight: Sight;
 
   constructor(sight: Sight) {
     this.#sight = sight;
   }
 
+  get takes(): boolean {
+    return !this.#isBusy;
+  }
+
   async look({ frame, fit, blueFirst }: Task): Promise<Looked> {
     const given = frame.clone();
-    return { ...(await this.#sight.call('see', { frame: given, fit, blueFirst }, [given as unknown as Transferable])), linkBytes: 0 };
+    this.#isBusy = true;
+    try {
+      return { ...(await this.#sight.call('see', { frame: given, fit, blueFirst }, [given as unknown as Transferable])), linkBytes: 0 };
+    } finally {
+      this.#isBusy = false;
+    }
   }
 
   close(): void {

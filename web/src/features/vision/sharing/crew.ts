@@ -8,7 +8,7 @@ export type Looked = {
   readonly boxes: readonly Box[];
   /** What the model took. */
   readonly milliseconds: number;
-  /** Of the picture into the model, and of both ways on the link. */
+  /** What went of the picture into the model, and what went both ways on the link. */
   readonly pictureBytes: number;
   readonly linkBytes: number;
 };
@@ -29,7 +29,7 @@ export type NodeView = {
   readonly name: string;
   readonly isLocal: boolean;
   readonly state: DeviceState | 'checked';
-  /** Of the frames that were answered lately. */
+  /** Its part of the frames that were answered lately. */
   readonly share: number;
   readonly frames: number;
   readonly bytes: number;
@@ -138,7 +138,8 @@ export class Crew {
           const looked = await node.look(task);
           const now = this.#clock();
           if (this.#members.get(node.id) !== member) return;
-          this.#planner.answered(node.id, task.number, now, looked.milliseconds);
+          // This tab takes one frame at a time, from giving it to its boxes: nothing of that is a link.
+          this.#planner.answered(node.id, task.number, now, node.isLocal ? Infinity : looked.milliseconds);
           member.failures = 0;
           member.frames += 1;
           member.bytes += looked.linkBytes;

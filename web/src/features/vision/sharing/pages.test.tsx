@@ -1,4 +1,4 @@
-// What the two sides of a session say before anything is shown to anybody, and that nothing begins without a press.
+// What the two sides of a session say before another device sees anything, and that nothing begins without a press.
 import { render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, expect, test, vi } from 'vitest';

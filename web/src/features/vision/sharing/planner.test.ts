@@ -5,7 +5,7 @@ import { Planner, plannerBounds } from './planner';
 type Model = { work: number; link: number; answers?: boolean };
 type Event = { readonly at: number; readonly run: () => void };
 
-/** Devices whose models and links take so long, in front of a film; says what was drawn. */
+/** Devices whose models and links take so long, and a film; says what was drawn. */
 class Simulation {
   now = 0;
   readonly planner = new Planner();

@@ -14,10 +14,10 @@ export type PlannerBounds = {
   readonly measureEveryMs: number;
   /** Frames on their way to and in a device. */
   readonly inFlightMax: number;
-  /** Of a device that was not measured yet. */
+  /** What the first frame of a device may take: kernels are made for it. */
   readonly firstMs: number;
 };
-export const plannerBounds: PlannerBounds = { lateFactor: 3, lateLeastMs: 500, silentMs: 5000, measureEveryMs: 4000, inFlightMax: 2, firstMs: 3000 };
+export const plannerBounds: PlannerBounds = { lateFactor: 3, lateLeastMs: 500, silentMs: 5000, measureEveryMs: 4000, inFlightMax: 2, firstMs: 20_000 };
 
 type InFlight = { readonly frame: number; readonly sent: number; readonly done: number; readonly answer: number };
 type Device = {
@@ -36,7 +36,7 @@ export type Choice = {
 };
 export type DeviceState = 'new' | 'works' | 'too slow' | 'late';
 
-const weightOfNew = 0.25; // Of a measurement, against those before.
+const weightOfNew = 0.25; // A measurement's, against those before.
 const uselessMs = 2000; // After which a device without frames is called too slow.
 
 export class Planner {

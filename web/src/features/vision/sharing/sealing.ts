@@ -7,7 +7,7 @@ export type Role = 'camera' | 'helper';
 /** Offers come from helpers, answers from the camera. */
 export type SignalKind = 'offer' | 'answer';
 export type Signal = {
-  /** Of one attempt to join, by chance. */
+  /** Names one attempt to join; drawn by chance. */
   readonly attempt: string;
   /** The sender's public key, base64url. */
   readonly publicKey: string;
@@ -54,7 +54,7 @@ export async function newKey(): Promise<OwnKey> {
 
 export type LineKeys = { readonly send: CryptoKey; readonly receive: CryptoKey };
 
-/** Of one line, for one side of it. Throws if the other's key is no point of the curve. */
+/** The keys of one line, for one side of it. Throws if the other's key is no point of the curve. */
 export async function lineKeys(role: Role, own: OwnKey, invitation: Invitation, offer: Signal, answer: Signal): Promise<LineKeys> {
   const theirs = fromBase64Url(role === 'camera' ? offer.publicKey : answer.publicKey);
   if (theirs?.length !== publicKeyBytes) throw new Error('The other tab sent no key.');

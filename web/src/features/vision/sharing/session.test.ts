@@ -92,7 +92,7 @@ const model = (number = 1) => ({ number, name: 'm.onnx', bytes: modelBytes.slice
 const frame = { clone: () => ({}) } as unknown as VideoFrame;
 const task = (number: number) => ({ number, frame, fit: 'letterbox', blueFirst: false }) as const;
 
-/** A helper that has joined, in front of a line that the test speaks on as the camera. */
+/** A helper that has joined a line, on which the test speaks as the camera. */
 async function joined(sight = new FakeSight()) {
   const one = new Helper(invitation, sight, () => Promise.resolve(helper));
   const heard: Record[] = [];
@@ -246,7 +246,7 @@ test.each<[string, () => Promise<unknown>]>([
   ['text', () => Promise.resolve(channels[1].send('{"type":"answer"}'))],
   ['a record in the clear', () => Promise.resolve(channels[1].send(encode({ type: 'answer', number: 1, milliseconds: 1, boxes: [box] }).buffer))],
   ['a record over the bound', () => Promise.resolve(channels[1].send(new ArrayBuffer(wireBounds.recordBytesMax + 1)))],
-  ['a sealed record that is none', async () => channels[1].send(await sealers[1].seal(new Uint8Array([99])))],
+  ['a sealed record of another type', async () => channels[1].send(await sealers[1].seal(new Uint8Array([99])))],
 ])('a line ends at %s, and nothing of it is heard', async (_, send) => {
   const node = remote();
   node.give(model());

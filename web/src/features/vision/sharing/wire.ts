@@ -7,11 +7,11 @@ import type { Box } from '../../../engine/visionMessages';
 export const wireBounds = {
   /** A record with its seal: what every browser's data channel takes in one message. */
   recordBytesMax: 64 << 10,
-  /** Of a model's file. It is held while it comes, once more in the engine, and its weights on the GPU: below 256 MiB together. */
+  /** A model's file. It is held while it comes, once more in the engine, and its weights on the GPU: below 256 MiB together. */
   modelBytesMax: 64 << 20,
-  /** Of one side of a model's input. */
+  /** One side of a model's input. */
   sideMax: 4096,
-  /** Of a frame: three levels a pixel. */
+  /** A frame: three levels a pixel. */
   frameBytesMax: 16 << 20,
   boxesMax: 1000,
   labelBytesMax: 40,
