@@ -46,7 +46,8 @@ void Core::receipt(CoveringReceipt receipt, Moment now) {
   const PublicKey key = worker->hello.key;
   state.scheduler.heard(key, now.at);
   receipt.receipt.arrived = now.unix;
-  state.note_signed(key, receipt, now);
+  if (const auto task = state.note_signed(key, receipt, now))
+    return state.end_contradicting(key, *task, now);
   std::vector<trust::Claim> claims;
   std::vector<Coverings::Attempt> attempts;
   for (const auto& item : receipt.items) {
