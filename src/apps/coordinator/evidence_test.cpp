@@ -127,6 +127,51 @@ TEST_F(EvidenceTest, IsKeptOverSessions) {
   expect_proven(evidence()[0], task, root_of(1), root_of(2));
 }
 
+// What counted is stored with its receipt, and is compared with after a restart.
+TEST_F(EvidenceTest, IsKeptOverRestartsOfWhatCountedBefore) {
+  auto& before = network.join(a);
+  const JobId job = submit(1, 2);  // Its task waits for a second worker.
+  ASSERT_THAT(before.leases, SizeIs(1));
+  const auto leased = before.leases[0].tasks[0];
+  const Hash right =
+      proof::task_root(std::array{jobs::hand_in({}, a, before.challenge, job, leased).bytes});
+  const TaskId task{.job = job, .index = leased.index};
+  ASSERT_THAT(network.store().replicas(job).value(), SizeIs(1));
+
+  network.restart();
+  auto& after = network.join(a, {.silent = true});
+  sign(after, {{.task = task, .attempt = leased.attempt, .root = right}});
+  EXPECT_THAT(evidence(), IsEmpty());
+  sign(after, {{.task = task, .attempt = leased.attempt, .root = root_of(9)}});
+  ASSERT_THAT(evidence(), SizeIs(1));
+  expect_proven(evidence()[0], task, right, root_of(9));
+  EXPECT_TRUE(after.closed);
+}
+
+TEST_F(EvidenceTest, IsKeptOverRestartsOfJobsThatHaveEnded) {
+  auto& before = network.join(a);
+  const JobId job = submit(2);
+  ASSERT_EQ(network.finish(job).state, store::JobState::done);
+  const protocol::LeasedTask leased = before.leases[0].tasks[0];
+  const TaskId task{.job = job, .index = leased.index};
+  network.restart();
+  sign(network.join(a, {.silent = true}),
+       {{.task = task, .attempt = leased.attempt, .root = root_of(9)}});
+  ASSERT_THAT(evidence(), SizeIs(1));
+  EXPECT_EQ(evidence()[0].second.root, root_of(9));
+
+  // Nothing that is too old is looked at.
+  const auto b = crypto::KeyPair::generate().value();
+  (void)network.join(b);
+  const JobId old = submit(1);
+  ASSERT_EQ(network.finish(old).state, store::JobState::done);
+  network.pass(std::chrono::milliseconds(EarlierReceipts::window + 60'000));
+  network.restart();
+  sign(network.join(b, {.silent = true}),
+       {{.task = {.job = old, .index = 0}, .attempt = 1, .root = root_of(9)}});
+  EXPECT_THAT(evidence(), SizeIs(1));
+}
+
 TEST_F(EvidenceTest, IsKeptOfTasksThatAreAcceptedAndJobsThatHaveEnded) {
   auto& worker = network.join(a);
   const JobId job = submit(2);

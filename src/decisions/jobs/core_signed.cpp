@@ -7,7 +7,8 @@
 namespace weft::jobs {
 
 std::optional<TaskId> Core::State::note_signed(const PublicKey& worker,
-                                               const CoveringReceipt& receipt, Moment now) {
+                                               const CoveringReceipt& receipt, bool is_earlier,
+                                               Moment now) {
   const auto made =
       std::make_shared<const SignedReceipt>(SignedReceipt{.statement = receipt.statement,
                                                           .claims = receipt.claims,
@@ -48,7 +49,7 @@ std::optional<TaskId> Core::State::note_signed(const PublicKey& worker,
     if (note(item, true)) return item.task;
   }
   for (const auto& item : receipt.unleased) {
-    if (note(item, false)) return item.task;
+    if (note(item, is_earlier)) return item.task;
   }
   return std::nullopt;
 }

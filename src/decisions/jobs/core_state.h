@@ -256,9 +256,11 @@ struct Core::State final : dashboard::WatchSource {
   void store_reputation(const PublicKey& worker);
   void store_receipt(Covering& covering);
   // core_signed.cpp
-  // The task of which the worker has signed two results, the first that is found.
+  // The task of which the worker has signed two results, the first that is found. `is_earlier`: the
+  // receipt is stored, and what it signs without a lease is remembered as well.
   [[nodiscard]] std::optional<TaskId> note_signed(const PublicKey& worker,
-                                                  const CoveringReceipt& receipt, Moment now);
+                                                  const CoveringReceipt& receipt, bool is_earlier,
+                                                  Moment now);
   void end_contradicting(const PublicKey& worker, const TaskId& task, Moment now);
 
   // core_compare.cpp
