@@ -11,6 +11,7 @@
 #include "apps/coordinator/http/owner_quotas.h"
 #include "apps/coordinator/http/watch_feed.h"
 #include "apps/coordinator/ice_servers.h"
+#include "apps/coordinator/ingest/earlier_receipts.h"
 #include "apps/coordinator/ingest/output_room.h"
 #include "apps/coordinator/ingest/restoring.h"
 #include "apps/coordinator/invite_file.h"
@@ -80,6 +81,8 @@ class LiveCoordinator final : public Coordinator {
     WEFT_ASSIGN(options_.core.secret, secret_of(loaded, *store_));
     WEFT_ASSIGN(models_, ModelService::open(*commits_, std::move(loaded.models), book_,
                                             std::move(desk), options_.core.answers));
+    WEFT_ASSIGN(auto earlier, EarlierReceipts::read(loaded, *store_, *blobs_, unix_now()));
+    earlier_.emplace(std::move(earlier));
     pools_.emplace(WorkPools::Settings{.joins_apart = options_.joins_apart});
     if (runner_) verifier_ = make_verifier();
     WEFT_ASSIGN(invite_file_, write_invite(options_.data, identity_, unix_now()));
@@ -97,7 +100,8 @@ class LiveCoordinator final : public Coordinator {
         .genesis = options_.settlement ? options_.settlement->genesis : Hash(),
         .program = options_.settlement && options_.settlement->genesis != Hash()
                        ? options_.settlement->program
-                       : PublicKey()});
+                       : PublicKey(),
+        .earlier = &*earlier_});
     effects_.emplace(CoreEffects::Parts{.workers = *workers_,
                                         .models = *models_,
                                         .loop = loop_,
@@ -296,6 +300,7 @@ class LiveCoordinator final : public Coordinator {
   std::unique_ptr<ModelTexts> texts_;
   std::unique_ptr<Guests> guests_;
   std::unique_ptr<net::Server> server_;
+  std::optional<EarlierReceipts> earlier_;
   std::optional<WorkerSockets> workers_;
   std::unique_ptr<jobs::Core> core_;
   Loop loop_;
