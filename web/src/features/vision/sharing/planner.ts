@@ -17,7 +17,7 @@ export type PlannerBounds = {
   /** What the first frame of a device may take: kernels are made for it. */
   readonly firstMs: number;
 };
-export const plannerBounds: PlannerBounds = { lateFactor: 3, lateLeastMs: 500, silentMs: 5000, measureEveryMs: 4000, inFlightMax: 2, firstMs: 20_000 };
+export const plannerBounds: PlannerBounds = { lateFactor: 3, lateLeastMs: 500, silentMs: 10_000, measureEveryMs: 4000, inFlightMax: 2, firstMs: 20_000 };
 
 type InFlight = { readonly frame: number; readonly sent: number; readonly done: number; readonly answer: number };
 type Device = {
