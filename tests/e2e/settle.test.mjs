@@ -672,6 +672,17 @@ test('claims that the operator relays cost their owners units once, whatever is 
   }
   assert.ok(killed >= 4, `${killed} of 8 were still at work`);
 
+  // A node that names a fee that the claim cannot have cost is not believed: nothing is written down until one answers that can be true.
+  const costly = await epoch(140);
+  const believed = { bob: paid(bob), lamports: (await c.rpc('getBalance', operator)).value };
+  await c.rpc('litesvm_faults', [{ method: 'getTransaction', overcharge: 1 }]);
+  const lied = await passing(() => run(relayed(costly, ['--owner', bob]), { seconds: 120 }));
+  assert.notEqual(lied.code, 0);
+  assert.match(lied.stderr, /The node says that the transaction \w+ paid 1000000000000000000 lamports, which can have paid \d+ at most/);
+  assert.equal(paid(bob), believed.bob);
+  await relay(costly, ['--owner', bob]);
+  assert.equal(paid(bob) - believed.bob, believed.lamports - (await c.rpc('getBalance', operator)).value);
+
   // The same journal counts at one rate, and rows lack the cost: bob's units, not its credits.
   const other = await run(relayed(first).map((word) => (word === '5000' ? '6000' : word)));
   assert.equal(other.code, 2);
