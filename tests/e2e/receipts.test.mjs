@@ -67,7 +67,7 @@ test('a worker that signs two results of one task loses its stake by what the co
 
 test('wallets that have nothing to lose do not keep out the evidence against one that has', { timeout: 300_000 }, async (t) => {
   const { c, bob, data, keys: [mallory], slash, stakeOf } = await network(t, ['mallory']);
-  const { url } = await serve(t, { data, args: ['--settlement', c.network] });
+  const { url } = await serve(t, { data, args: ['--settlement', c.network, '--rate-limit', '1000000'] });
   await submit(t, url, c.file('bob.json'));
   const kept = async () => (await getJson(`${url}/v1/evidence?count=1000`)).evidence;
   const flood = new Program(t, process.execPath, [modified, url, '--fresh', '300']);
