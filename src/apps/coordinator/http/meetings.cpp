@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/base/format.h"
+#include "common/base/utf8.h"
 #include "common/json/json.h"
 #include "common/json/quote.h"
 #include "platform/net/address.h"
@@ -191,7 +192,7 @@ void Meetings::from_host(Member& host, const std::string& text, Acts& acts) {
 
 void Meetings::from_guest(Member& guest, const std::string& text, Acts& acts) {
   const PeerId id = guest.peer->id();
-  if (text.empty() || json::quote(text) == "\"\"")
+  if (text.empty() || !utf8::is_valid(text))
     return send_away(id, "A text of a meeting is UTF-8, and not empty.", acts);
   if (options_.bounds.texts_max != 0 && ++guest.texts > options_.bounds.texts_max)
     return send_away(id, "A guest says few texts only.", acts);

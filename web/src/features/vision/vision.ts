@@ -83,8 +83,8 @@ export class Vision {
     sharing: notShared,
     nodes: [],
   };
-  readonly #crew = new Crew();
-  readonly #sharing = new Sharing(this.#crew, () => this.#set({ sharing: this.#sharing.state, nodes: this.#crew.views() }));
+  readonly #crew: Crew;
+  readonly #sharing: Sharing;
   #file: File | null = null;
   #source: Source | null = null;
   #stage: Stage | null = null;
@@ -97,8 +97,10 @@ export class Vision {
   #told = 0;
 
   /** Numbers that change faster than `figuresEveryMs` cannot be read. */
-  constructor(sight: Sight = new Sight(), figuresEveryMs = 250) {
+  constructor(sight: Sight = new Sight(), figuresEveryMs = 250, crew: Crew = new Crew()) {
     this.#sight = sight;
+    this.#crew = crew;
+    this.#sharing = new Sharing(crew, () => this.#set({ sharing: this.#sharing.state, nodes: crew.views() }));
     this.#figuresEveryMs = figuresEveryMs;
     this.#crew.add(new OwnNode(sight));
   }

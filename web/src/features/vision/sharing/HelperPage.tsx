@@ -26,7 +26,7 @@ export function HelperPage({ invitation, helper: given, onOwn }: { invitation: I
               : stage === 'opening'
                 ? `Getting and opening ${state.model ?? 'the model'}…`
                 : stage === 'helping'
-                  ? `Computes frames with ${state.model ?? 'the model'} on ${detector?.device.name ?? 'this device'}, by ${detector?.device.kind === 'gpu' ? 'WebGPU' : 'WebAssembly'}`
+                  ? `Computes frames with ${state.model ?? 'the model'} on ${detector?.device.kind === 'gpu' ? `${detector.device.name}, by WebGPU` : "this device's processor, by WebAssembly"}`
                   : 'This tab helps no longer.'}
       </p>
       <div className="mt-5 max-w-[44rem] space-y-5">

@@ -90,7 +90,7 @@ export class RemoteNode implements Node {
         if (record.number !== this.#given?.number || this.isReady) return this.#line.close(notAsked);
         this.#cancelled.clear();
         if (this.#model !== null && this.#model !== this.#given) return void this.#send(this.#model);
-        this.name = record.device === '' ? 'A helper' : record.device;
+        this.name = !record.gpu ? 'A processor' : record.device === '' ? 'A GPU' : record.device;
         this.isReady = true;
         return this.#events.ready(this);
       case 'refusal':

@@ -258,3 +258,22 @@ test.each<[string, () => Promise<unknown>]>([
   await vi.waitFor(() => expect(left).toHaveBeenCalledWith(node, 'It sends what does not belong on this line.'));
   await expect(looked).rejects.toThrow();
 });
+
+test('a record over the bound is not even opened', async () => {
+  const open = vi.spyOn(sealers[0], 'open');
+  camera.listen({ heard: () => undefined, closed: left });
+  channels[1].send(new ArrayBuffer(wireBounds.recordBytesMax + 1));
+  await vi.waitFor(() => expect(left).toHaveBeenCalled());
+  expect(open).not.toHaveBeenCalled();
+});
+
+test('a peer that sends faster than this tab opens is sent away before it fills the memory', () => {
+  vi.spyOn(sealers[0], 'open').mockReturnValue(new Promise(() => undefined));
+  camera.listen({ heard: () => undefined, closed: left });
+  const most = (32 << 20) / wireBounds.recordBytesMax;
+  const data = new ArrayBuffer(wireBounds.recordBytesMax);
+  for (let i = 0; i < most; i += 1) channels[0].onmessage?.({ data } as MessageEvent);
+  expect(left).not.toHaveBeenCalled();
+  channels[0].onmessage?.({ data } as MessageEvent);
+  expect(left).toHaveBeenCalledTimes(1);
+});
