@@ -13,6 +13,7 @@
 //
 // TEST_PROCESSORS    how many processors are shared out (all)
 // TEST_TIMES         a file that keeps what each test took: {"NAME": {"seconds": 12, "share": 0.7}}
+// TEST_TIMES_FIRST   what tests took elsewhere, in the same form, for those that have not run here
 // TEST_UNITS         the folder of ctest (build/release)
 // TEST_UNIT_SECONDS  the longest that a unit test may take (900)
 import { spawn } from 'node:child_process';
@@ -34,13 +35,14 @@ if (!(processors >= 1 && processors <= 1024)) {
 const folder = path.resolve(results);
 const units = process.env.TEST_UNITS ?? 'build/release';
 const kept = process.env.TEST_TIMES;
-const times = (() => {
+const timesOf = (file) => {
   try {
-    return JSON.parse(fs.readFileSync(kept, 'utf8'));
+    return JSON.parse(fs.readFileSync(file, 'utf8'));
   } catch {
     return {}; // No run before this one, or none that ended: the order is no more than a matter of speed.
   }
-})();
+};
+const times = { ...timesOf(process.env.TEST_TIMES_FIRST), ...timesOf(kept) };
 // One thread of Mesa's software GPU: with more, its small dispatches take a tenth more of processors that other tests use.
 const environment = { LP_NUM_THREADS: '1', ...process.env };
 const time = () => new Date().toTimeString().slice(0, 8);

@@ -5,8 +5,8 @@
 // Like a cluster: a blockhash is good for 150 slots, the same bytes land once, a transaction that fails in a block leaves a status and
 // costs its fee, confirmations ripen with slots (processed; confirmed after 2 slots; finalized after 32, which getProgramAccounts can be asked for). A slot passes with each landed transaction,
 // each time that the height is asked for, and with litesvm_advance. Only for tests: litesvm_advance [SLOTS], litesvm_warp [SECONDS], litesvm_fork [K] (the machine is built again from its
-// log without the last K transactions), litesvm_patch [KEY, AT, BASE64] (writes bytes into an account, as a defect of the program would), litesvm_faults [{method, lose, swallow, double, delay, hold}] (the next answers are lost after the request
-// was carried out, requests are swallowed before, carried out twice, answered late, or never answered), litesvm_held (how many requests were never answered).
+// log without the last K transactions), litesvm_patch [KEY, AT, BASE64] (writes bytes into an account, as a defect of the program would), litesvm_faults [{method, lose, swallow, double, delay, hold, overcharge}] (the next answers are lost after the request
+// was carried out, requests are swallowed before, carried out twice, answered late, never answered, or answered with a fee of 10^18 lamports), litesvm_held (how many requests were never answered).
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
@@ -176,7 +176,7 @@ let held = 0;
 let faults = []; // Each applies to the next requests of its method, as often as it says.
 function faultOf(method) {
   for (const one of faults) if (!one.method || one.method === method)
-    for (const kind of ['swallow', 'lose', 'double', 'delay', 'hold']) if (one[kind] > 0) { --one[kind]; return kind; }
+    for (const kind of ['swallow', 'lose', 'double', 'delay', 'hold', 'overcharge']) if (one[kind] > 0) { --one[kind]; return kind; }
   return null;
 }
 function answer(question) {
@@ -204,6 +204,7 @@ createServer((request, response) => {
     if (fault === 'hold') return void ++held;
     let out = answer(question);
     if (fault === 'double') out = answer(question);
+    if (fault === 'overcharge' && out.result?.meta) out.result = { ...out.result, meta: { ...out.result.meta, fee: 1e18 } };
     if (fault === 'lose') return void request.destroy();
     const body = JSON.stringify(out);
     const reply = () => response.writeHead(200, { ...open, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }).end(body);

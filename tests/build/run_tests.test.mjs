@@ -101,6 +101,19 @@ test('the test that took longest in the last run begins first, after those that 
   assert.ok(times.fresh.share > 0);
 });
 
+test('where nothing has run yet, the order is that of another machine; what ran here counts more', (t) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'weft-times-'));
+  t.after(() => fs.rmSync(folder, { recursive: true }));
+  const elsewhere = path.join(folder, 'times.json');
+  fs.writeFileSync(elsewhere, JSON.stringify({ first: { seconds: 50, share: 0.5 }, second: { seconds: 40, share: 0.5 }, last: { seconds: 60, share: 0.5 } }));
+  const { code, text, lines } = runTests(t, { second: passes, last: passes, first: passes }, {
+    times: { last: { seconds: 1, share: 0.5 } },
+    environment: { TEST_PROCESSORS: '1', TEST_TIMES_FIRST: elsewhere },
+  });
+  assert.equal(code, 0, text);
+  assert.equal(lines.filter((line) => line.startsWith('+')).join(' '), '+first +second +last');
+});
+
 test('what a test and its processes compute is its share', (t) => {
   const burns = 'sh -c "i=0; while [ \\$i -lt 400000 ]; do i=\\$((i+1)); done"';
   const { code, text, times } = runTests(t, {}, { units: { burns, sleeps: 'sleep 1' } });

@@ -59,7 +59,7 @@ test('everything can be done from the keyboard', async (t) => {
   await byId(page, 'offer').waitFor();
 
   const focused = () => page.evaluate(() => document.activeElement.textContent);
-  for (let presses = 0; presses < 10 && (await focused()) !== 'Start contributing'; presses += 1) await page.keyboard.press('Tab');
+  for (let presses = 0; presses < 30 && (await focused()) !== 'Start contributing'; presses += 1) await page.keyboard.press('Tab');
   assert.equal(await focused(), 'Start contributing');
   await page.keyboard.press('Enter');
 

@@ -65,6 +65,27 @@ test('a worker that signs two results of one task loses its stake by what the co
   assert.equal((await c.status(bob)).owner.tokens - before, 5 * credit);
 });
 
+test('wallets that have nothing to lose do not keep out the evidence against one that has', { timeout: 300_000 }, async (t) => {
+  const { c, bob, data, keys: [mallory], slash, stakeOf } = await network(t, ['mallory']);
+  const { url } = await serve(t, { data, args: ['--settlement', c.network, '--rate-limit', '1000000'] });
+  await submit(t, url, c.file('bob.json'));
+  const kept = async () => (await getJson(`${url}/v1/evidence?count=1000`)).evidence;
+  const flood = new Program(t, process.execPath, [modified, url, '--fresh', '300']);
+  assert.equal((await flood.ended).code, 0, flood.output());
+  assert.equal((await kept()).length, 256, 'they have so many rows a day together');
+
+  const read = await run(['chain', 'stakes', '--coordinator', url, '--data', data, '--network', c.network, '--json']);
+  assert.equal(read.code, 0, read.stderr);
+  const liar = new Program(t, process.execPath, [modified, url, c.file('mallory.json')]);
+  assert.equal((await liar.ended).code, 0, liar.output());
+  assert.match(liar.stdout, /refused: This device has signed two results of one attempt/);
+  const evidence = (await kept()).find(({ device }) => device === mallory);
+  const before = (await c.status(bob)).owner.tokens;
+  await c.ok('bob', ...slash(evidence));
+  assert.equal(await stakeOf(mallory), 0);
+  assert.equal((await c.status(bob)).owner.tokens - before, 5 * credit);
+});
+
 test('what is signed while no chain is named is no evidence on one', { timeout: 300_000 }, async (t) => {
   const { c, data, keys: [mallory], slash, stakeOf } = await network(t, ['mallory']);
   const { url } = await serve(t, { data });

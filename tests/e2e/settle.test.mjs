@@ -1,6 +1,7 @@
 // Settlement by the command line, as people use it: `weft chain` against the real virtual machine, which chain/tests/rpc.mjs serves as a
 // node on loopback. One network lives through its whole life; the sums of money are looked at after every command. No public cluster.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { before, test } from 'node:test';
@@ -528,6 +529,77 @@ test('what a worker has earned becomes its tokens, and no epoch gives more than 
   assert.ok(await tokens(bob) - paid >= 1_000 * credit, 'the emission is paid');
 });
 
+test('a charge is credited once and a deposit made once, at whichever of its steps the command is killed', { timeout: 600_000 }, async (t) => {
+  const c = await chain(t);
+  const [operator, alice, bob] = await Promise.all(['operator', 'alice', 'bob'].map(c.wallet));
+  await found(c, operator, [alice, bob]);
+  const { url, data } = await serve(t);
+  const shim = c.file('kill_at.so');
+  execFileSync('c++', ['-std=c++23', '-shared', '-fPIC', '-O1', '-o', shim, path.join(root, 'tests/e2e/kill_at.cpp'), '-ldl']);
+  const killedAt = async (step, args) => {
+    const process = new Program(t, weft, args, { env: { LD_PRELOAD: shim, WEFT_KILL_AT: String(step) } });
+    const { code, signal } = await process.ended;
+    assert.ok(signal === 'SIGKILL' || code === 0, `step ${step}: ${process.stderr}`);
+    return { killed: signal === 'SIGKILL', stdout: process.stdout };
+  };
+  const credited = async () => { const { code, stderr } = await run(['chain', 'credit', '--coordinator', url, '--data', data, '--network', c.network, '--json']); assert.equal(code, 0, stderr); };
+  const free = async (owner) => (await getJson(`${url}/v1/ledger?account=owner:${owner}`)).amount ?? 0;
+  const equal = async (step) => { for (const owner of [alice, bob]) assert.equal(await free(owner), (await c.status(owner)).owner.escrow.charged, `killed at step ${step}`); };
+
+  // The steps of a crediting of two owners: what it asks, each row of its journal, and what makes that durable.
+  await c.ok('alice', 'deposit', '6');
+  await c.ok('bob', 'deposit', '6');
+  let step = 1;
+  for (let killed = true; killed; ++step) {
+    await c.charge('alice', 1 + (step % 7));
+    await c.charge('bob', 1 + (step % 9));
+    await c.rpc('litesvm_advance', 40);
+    ({ killed } = await killedAt(step, ['chain', 'credit', '--coordinator', url, '--data', data, '--network', c.network, '--json']));
+    await credited();
+    await equal(step);
+  }
+  assert.ok(step > 12, `a crediting of two owners has ${step - 2} steps`);
+
+  let followed = 0;
+  step = 1;
+  for (let killed = true; killed; ++step) {
+    const before = (await c.status(alice)).owner.escrow.deposited, amount = 1 + (step % 9);
+    const deposit = ['deposit', `0.00000${amount}`];
+    const first = await killedAt(step, ['chain', ...deposit, '--network', c.network, '--wallet', c.file('alice.json'), '--json', '--yes']);
+    ({ killed } = first);
+    if (first.stdout === '') {
+      const again = await c.as('alice', [...deposit, '--yes']);
+      assert.equal(again.code, 0, again.stderr);
+      if (/cut short/.test(again.stderr)) ++followed;
+    }
+    assert.equal((await c.status(alice)).owner.escrow.deposited, before + amount, `killed at step ${step}`);
+  }
+  assert.ok(step > 8, `a deposit has ${step - 2} steps`);
+  assert.ok(followed > 0, 'some had been signed');
+
+  await c.ok('bob', 'deposit', '50');
+  await c.charge('bob', 40 * credit);
+  await c.rpc('litesvm_advance', 40);
+  await credited();
+  const settled = async () => (await getJson(`${url}/v1/settlement`)).owners.find(({ owner }) => owner === bob)?.settled ?? 0;
+  const settle = ['chain', 'settle', '1', '--coordinator', url, '--wallet', c.file('bob.json'), '--json'];
+  let begun = 0;
+  step = 1;
+  for (let killed = true; killed; ++step) {
+    const before = await settled();
+    const first = await killedAt(step, settle);
+    ({ killed } = first);
+    if (first.stdout === '' || fs.existsSync(`${c.file('bob.json')}.settling`)) {
+      const again = await run(settle);
+      assert.equal(again.code, 0, again.stderr);
+      if (/was begun before/.test(again.stderr)) ++begun;
+    }
+    assert.equal(await settled(), before + credit, `killed at step ${step}`);
+  }
+  assert.ok(step > 6, `a settling has ${step - 2} steps`);
+  assert.ok(begun > 0, 'some had been written down');
+});
+
 test('claims that the operator relays cost their owners units once, whatever is killed', { timeout: 600_000 }, async (t) => {
   const c = await chain(t);
   const [operator, bob, carol] = await Promise.all(['operator', 'bob', 'carol'].map(c.wallet));
@@ -599,6 +671,17 @@ test('claims that the operator relays cost their owners units once, whatever is 
     assert.deepEqual(rows().filter(([state]) => state === 'sent').length, rows().filter(([state]) => state !== 'sent').length, 'nothing is left open');
   }
   assert.ok(killed >= 4, `${killed} of 8 were still at work`);
+
+  // A node that names a fee that the claim cannot have cost is not believed: nothing is written down until one answers that can be true.
+  const costly = await epoch(140);
+  const believed = { bob: paid(bob), lamports: (await c.rpc('getBalance', operator)).value };
+  await c.rpc('litesvm_faults', [{ method: 'getTransaction', overcharge: 1 }]);
+  const lied = await passing(() => run(relayed(costly, ['--owner', bob]), { seconds: 120 }));
+  assert.notEqual(lied.code, 0);
+  assert.match(lied.stderr, /The node says that the transaction \w+ paid 1000000000000000000 lamports, which can have paid \d+ at most/);
+  assert.equal(paid(bob), believed.bob);
+  await relay(costly, ['--owner', bob]);
+  assert.equal(paid(bob) - believed.bob, believed.lamports - (await c.rpc('getBalance', operator)).value);
 
   // The same journal counts at one rate, and rows lack the cost: bob's units, not its credits.
   const other = await run(relayed(first).map((word) => (word === '5000' ? '6000' : word)));

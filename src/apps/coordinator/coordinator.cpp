@@ -7,8 +7,11 @@
 #include "apps/coordinator/disk_reserve.h"
 #include "apps/coordinator/folder_lock.h"
 #include "apps/coordinator/http/http.h"
+#include "apps/coordinator/http/meetings.h"
 #include "apps/coordinator/http/owner_quotas.h"
 #include "apps/coordinator/http/watch_feed.h"
+#include "apps/coordinator/ice_servers.h"
+#include "apps/coordinator/ingest/earlier_receipts.h"
 #include "apps/coordinator/ingest/output_room.h"
 #include "apps/coordinator/ingest/restoring.h"
 #include "apps/coordinator/invite_file.h"
@@ -61,6 +64,10 @@ class LiveCoordinator final : public Coordinator {
 
   Result<> run() {
     WEFT_ASSIGN(inference::DeskSettings desk, desk_settings(options_, book_));
+    WEFT_ASSIGN(auto ice, IceServers::read(options_.ice_servers));
+    meetings_.emplace(Meetings::Options{.ice_servers = [ice = std::move(ice)] {
+      return protocol::serving::encode(ice.issue("meeting", unix_now(), IceServers::For::stranger));
+    }});
     WEFT_ASSIGN(rotations_, read_rotations(options_.data));
     WEFT_ASSIGN(blob_parts_, store::BlobParts::open(*blobs_, options_.data / "parts",
                                                     {.bytes_max = options_.blobs_bytes_max}));
@@ -74,6 +81,8 @@ class LiveCoordinator final : public Coordinator {
     WEFT_ASSIGN(options_.core.secret, secret_of(loaded, *store_));
     WEFT_ASSIGN(models_, ModelService::open(*commits_, std::move(loaded.models), book_,
                                             std::move(desk), options_.core.answers));
+    WEFT_ASSIGN(auto earlier, EarlierReceipts::read(loaded, *store_, *blobs_, unix_now()));
+    earlier_.emplace(std::move(earlier));
     pools_.emplace(WorkPools::Settings{.joins_apart = options_.joins_apart});
     if (runner_) verifier_ = make_verifier();
     WEFT_ASSIGN(invite_file_, write_invite(options_.data, identity_, unix_now()));
@@ -91,7 +100,8 @@ class LiveCoordinator final : public Coordinator {
         .genesis = options_.settlement ? options_.settlement->genesis : Hash(),
         .program = options_.settlement && options_.settlement->genesis != Hash()
                        ? options_.settlement->program
-                       : PublicKey()});
+                       : PublicKey(),
+        .earlier = &*earlier_});
     effects_.emplace(CoreEffects::Parts{.workers = *workers_,
                                         .models = *models_,
                                         .loop = loop_,
@@ -257,6 +267,7 @@ class LiveCoordinator final : public Coordinator {
     add_quote_routes(parts);
     add_view_routes(parts);
     server_->socket(feed_.route());
+    server_->socket(meetings_->route());
     add_model_routes(parts);
     add_answer_routes(parts);
     add_infer_routes(parts);
@@ -289,10 +300,12 @@ class LiveCoordinator final : public Coordinator {
   std::unique_ptr<ModelTexts> texts_;
   std::unique_ptr<Guests> guests_;
   std::unique_ptr<net::Server> server_;
+  std::optional<EarlierReceipts> earlier_;
   std::optional<WorkerSockets> workers_;
   std::unique_ptr<jobs::Core> core_;
   Loop loop_;
   WatchFeed feed_{loop_};
+  std::optional<Meetings> meetings_;
   SharedViews shared_;
   SharedLists lists_;
   Signatures signatures_{identity_.public_key(), options_.signatures};

@@ -6,6 +6,7 @@
 #include "apps/coordinator/test_network.h"
 #include "common/proof/claim_tree.h"
 #include "common/protocol/receipt_claims.h"
+#include "decisions/jobs/evidence_rows.h"
 
 namespace weft::coordinator {
 namespace {
@@ -31,7 +32,7 @@ class EvidenceTest : public testing::Test {
     const auto claims = protocol::claims_of(items);
     protocol::Receipt receipt{.items = std::move(items), .signature = {}};
     receipt.signature =
-        a.sign_now(proof::receipt_digest(jobs::place_of(worker.challenge), claims).span());
+        worker.key.sign_now(proof::receipt_digest(jobs::place_of(worker.challenge), claims).span());
     worker.say(receipt);
     network.run();
   }
@@ -57,10 +58,44 @@ class EvidenceTest : public testing::Test {
     }
   }
 
-  TestNetwork network;
+  static jobs::CoreSettings with_stakes() {
+    auto settings = TestNetwork::by_heads();
+    settings.stakes_open = true;
+    return settings;
+  }
+  void contradict(TestWorker& worker) {
+    ASSERT_THAT(worker.leases, testing::Not(IsEmpty()));
+    const TaskId task{.job = worker.leases[0].job, .index = worker.leases[0].tasks[0].index};
+    const std::uint32_t attempt = worker.leases[0].tasks[0].attempt;
+    sign(worker, {{.task = task, .attempt = attempt, .root = root_of(1)},
+                  {.task = task, .attempt = attempt, .root = root_of(2)}});
+  }
+  // In the ledger.
+  void stake(const crypto::KeyPair& key, MicroCredits amount) {
+    network.post([&](jobs::Core& core, jobs::Moment now) {
+      core.move_stake({.wallet = key.public_key(), .amount = amount, .number = ++nonce_}, now,
+                      [](const auto& moved) { EXPECT_TRUE(moved) << moved.error().message; });
+    });
+    network.run();
+  }
+  void stake_on_chain(const crypto::KeyPair& key, MicroCredits amount) {
+    network.post([&](jobs::Core& core, jobs::Moment now) {
+      core.chain_stakes(
+          {.slot = ++slot_,
+           .stakes = {{.owner = OwnerId::of_first(key.public_key()), .amount = amount}}},
+          now, [](const auto& taken) { EXPECT_TRUE(taken) << taken.error().message; });
+    });
+    network.run();
+  }
+  bool keeps_evidence_of(const crypto::KeyPair& key) {
+    return std::ranges::contains(evidence(), key.public_key(), &store::Evidence::worker);
+  }
+
+  TestNetwork network{with_stakes()};
   crypto::KeyPair client = crypto::KeyPair::generate().value();
   crypto::KeyPair a = crypto::KeyPair::generate().value();
   std::uint8_t nonce_ = 0;
+  std::uint64_t slot_ = 0;
 };
 
 TEST_F(EvidenceTest, IsKeptThoughNoResultWasEverHandedIn) {
@@ -90,6 +125,51 @@ TEST_F(EvidenceTest, IsKeptOverSessions) {
   sign(after, {{.task = task, .attempt = 1, .root = root_of(2)}});
   ASSERT_THAT(evidence(), SizeIs(1));
   expect_proven(evidence()[0], task, root_of(1), root_of(2));
+}
+
+// What counted is stored with its receipt, and is compared with after a restart.
+TEST_F(EvidenceTest, IsKeptOverRestartsOfWhatCountedBefore) {
+  auto& before = network.join(a);
+  const JobId job = submit(1, 2);  // Its task waits for a second worker.
+  ASSERT_THAT(before.leases, SizeIs(1));
+  const auto leased = before.leases[0].tasks[0];
+  const Hash right =
+      proof::task_root(std::array{jobs::hand_in({}, a, before.challenge, job, leased).bytes});
+  const TaskId task{.job = job, .index = leased.index};
+  ASSERT_THAT(network.store().replicas(job).value(), SizeIs(1));
+
+  network.restart();
+  auto& after = network.join(a, {.silent = true});
+  sign(after, {{.task = task, .attempt = leased.attempt, .root = right}});
+  EXPECT_THAT(evidence(), IsEmpty());
+  sign(after, {{.task = task, .attempt = leased.attempt, .root = root_of(9)}});
+  ASSERT_THAT(evidence(), SizeIs(1));
+  expect_proven(evidence()[0], task, right, root_of(9));
+  EXPECT_TRUE(after.closed);
+}
+
+TEST_F(EvidenceTest, IsKeptOverRestartsOfJobsThatHaveEnded) {
+  auto& before = network.join(a);
+  const JobId job = submit(2);
+  ASSERT_EQ(network.finish(job).state, store::JobState::done);
+  const protocol::LeasedTask leased = before.leases[0].tasks[0];
+  const TaskId task{.job = job, .index = leased.index};
+  network.restart();
+  sign(network.join(a, {.silent = true}),
+       {{.task = task, .attempt = leased.attempt, .root = root_of(9)}});
+  ASSERT_THAT(evidence(), SizeIs(1));
+  EXPECT_EQ(evidence()[0].second.root, root_of(9));
+
+  // Nothing that is too old is looked at.
+  const auto b = crypto::KeyPair::generate().value();
+  (void)network.join(b);
+  const JobId old = submit(1);
+  ASSERT_EQ(network.finish(old).state, store::JobState::done);
+  network.pass(std::chrono::milliseconds(EarlierReceipts::window + 60'000));
+  network.restart();
+  sign(network.join(b, {.silent = true}),
+       {{.task = {.job = old, .index = 0}, .attempt = 1, .root = root_of(9)}});
+  EXPECT_THAT(evidence(), SizeIs(1));
 }
 
 TEST_F(EvidenceTest, IsKeptOfTasksThatAreAcceptedAndJobsThatHaveEnded) {
@@ -126,6 +206,72 @@ TEST_F(EvidenceTest, AttemptsTasksAndDevicesAreKeptApart) {
   };
   sign(worker, {item(0, 1, 1), item(1, 1, 2), item(0, 2, 3)});
   EXPECT_THAT(evidence(), IsEmpty());
+}
+
+// Wallets are free: were each of them kept, they would push out what shows that a worker with a
+// stake has lied.
+TEST_F(EvidenceTest, ThousandsOfFreeWalletsLeaveRoomForWorkersThatCanLoseSomething) {
+  (void)submit(4);
+  for (int i = 0; i < 2'000; ++i) {
+    const auto key = crypto::KeyPair::generate().value();
+    contradict(network.join(key, {.silent = true}));
+  }
+  EXPECT_THAT(evidence(), SizeIs(jobs::EvidenceRows::of_others_max));
+
+  const auto submitted = network.submit(a, jobs::count_manifest(1, 1), {++nonce_});
+  ASSERT_TRUE(submitted) << submitted.error().message;
+  stake(a, 2'000'000);
+  contradict(network.join(a, {.silent = true}));
+  EXPECT_TRUE(keeps_evidence_of(a));
+
+  const auto b = crypto::KeyPair::generate().value();
+  stake_on_chain(b, 2'000'000);
+  contradict(network.join(b, {.silent = true}));
+  EXPECT_TRUE(keeps_evidence_of(b));
+
+  const auto c = crypto::KeyPair::generate().value();
+  stake_on_chain(b, 1);
+  contradict(network.join(c, {.silent = true}));
+  EXPECT_FALSE(keeps_evidence_of(c)) << "next to nothing is nothing";
+  network.pass(std::chrono::milliseconds(jobs::EvidenceRows::day));
+  (void)submit(1);
+  const auto d = crypto::KeyPair::generate().value();
+  contradict(network.join(d, {.silent = true}));
+  EXPECT_TRUE(keeps_evidence_of(d));
+}
+
+// Two signatures by one key are exact evidence: the coordinator's own check.
+TEST_F(EvidenceTest, ConvictsAndEndsTheSession) {
+  const JobId job = submit(1);
+  const auto funded = network.submit(a, jobs::count_manifest(1, 1), {++nonce_});
+  ASSERT_TRUE(funded) << funded.error().message;
+  stake(a, 2'000'000);
+  auto& worker = network.join(a, {.silent = true});
+  contradict(worker);
+  EXPECT_TRUE(worker.closed);
+  ASSERT_THAT(worker.errors, SizeIs(1));
+  EXPECT_EQ(worker.errors[0].code, "permission_denied");
+  EXPECT_EQ(network.balance(ledger::Account::stake(OwnerId::of_first(a.public_key()))), 0);
+
+  auto& again = network.join(a);
+  EXPECT_TRUE(again.welcomed);
+  EXPECT_THAT(again.leases, IsEmpty()) << "it is suspended";
+  (void)network.join(client);
+  EXPECT_EQ(network.finish(job).state, store::JobState::done) << "its lease went to another worker";
+}
+
+TEST_F(EvidenceTest, NothingThatAReceiptSignsBesideAContradictionCounts) {
+  auto& worker = network.join(a, {.silent = true});
+  const JobId job = submit(1);
+  const auto leased = worker.leases.at(0).tasks.at(0);
+  const auto made = jobs::hand_in({}, a, worker.challenge, job, leased);
+  worker.line->on_binary(made.frame);
+  const TaskId task{.job = job, .index = leased.index};
+  const Hash root = made.receipt.items[0].root;
+  sign(worker, {{.task = task, .attempt = leased.attempt, .root = root},
+                {.task = task, .attempt = leased.attempt, .root = root_of(7)}});
+  EXPECT_THAT(evidence(), SizeIs(1));
+  EXPECT_THAT(network.store().replicas(job).value(), IsEmpty());
 }
 
 // An audit or a poll leases parts of one task under one attempt, and a worker may be given several.

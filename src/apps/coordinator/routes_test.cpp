@@ -9,6 +9,7 @@
 #include "apps/coordinator/test_process.h"
 #include "common/base/format.h"
 #include "common/crypto/wallet.h"
+#include "common/proof/claim_tree.h"
 
 namespace weft::coordinator {
 namespace {
@@ -217,7 +218,8 @@ TEST_F(RoutesTest, AJobsLinkShowsThisJobAndNoOther) {
   const std::string output = proof->outputs.at(0).hash;
   EXPECT_EQ(of(job + "/blobs/" + output).status, 200);
   EXPECT_EQ(of(job + "/blobs/" + proof->replicas.at(0).receipt).status, 200);
-  EXPECT_EQ(of(job + "/blobs/" + proof->replicas.at(0).claims).status, 200);
+  const std::string claims = job + "/blobs/" + proof->replicas.at(0).claims;
+  EXPECT_EQ(of(claims + "?receipt=" + proof->replicas.at(0).receipt).status, 200);
   EXPECT_EQ(of(job + "/blobs/" + Hash().text()).status, 404);
   EXPECT_EQ(of("/v1/blobs/" + output).status, 401) << "blobs have no owner: a job's route shows it";
 
@@ -254,6 +256,42 @@ TEST(Routes, AreAllInTheDocument) {
     }
   }
   EXPECT_GT(routes, 30U);
+}
+
+// A worker signs its latest results together, whichever jobs they are of.
+TEST_F(RoutesTest, ReceiptsShowOtherJobsAsDigests) {
+  const TaskId mine{.job = JobId::parse(job_).value(), .index = 0};
+  TaskId other{.job = mine.job, .index = 3};
+  other.job.bytes[15] ^= 1;
+  const protocol::ReceiptItem beside{
+      .task = other, .attempt = 5, .root = crypto::sha256(as_bytes(bytes_))};
+  const ScriptedWorker worker(process_->url(), {.beside = {beside}}, 1);
+  (void)finished(job_);
+  const auto of = [&](const std::string& path) {
+    return ask(signed_by(wallet_, net::get("/v1/jobs/" + job_ + path)));
+  };
+  const auto proof = api::from_json<api::Proof>(of("/tasks/0/proof").body);
+  ASSERT_TRUE(proof.has_value());
+  const api::ProofReplica& replica = proof->replicas.at(0);
+  const std::string statement = of("/blobs/" + replica.receipt).body;
+  const std::string shown = of("/blobs/" + replica.claims + "?receipt=" + replica.receipt).body;
+
+  // Its own claim is there, the other one is not, and both lead to what is signed.
+  const std::vector<proof::Claim> claims{
+      {.task = mine, .attempt = replica.attempt, .root = Hash::parse(replica.root).value()},
+      {.task = other, .attempt = beside.attempt, .root = beside.root}};
+  EXPECT_EQ(shown, as_text(proof::claims_shown(claims, mine.job)));
+  EXPECT_EQ(crypto::sha256(as_bytes(shown)).text(), replica.claims);
+  EXPECT_TRUE(shown.contains(as_text(mine.job.span())));
+  EXPECT_FALSE(shown.contains(as_text(other.job.span())));
+  EXPECT_FALSE(shown.contains(as_text(beside.root.span())));
+  EXPECT_TRUE(shown.contains(as_text(proof::claim_digest(claims[1]).span())));
+  EXPECT_TRUE(statement.ends_with(as_text(proof::root_of_claims(claims).span())));
+
+  const Hash stored = crypto::sha256(proof::claims_text(claims));
+  EXPECT_EQ(of("/blobs/" + stored.text()).status, 404);
+  EXPECT_EQ(of("/blobs/" + stored.text() + "?receipt=" + replica.receipt).status, 404);
+  EXPECT_EQ(of("/blobs/" + replica.claims + "?receipt=" + stored.text()).status, 404);
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "apps/coordinator/ingest/corrections.h"
+#include "apps/coordinator/ingest/earlier_receipts.h"
 #include "apps/coordinator/ingest/intake.h"
 #include "apps/coordinator/ingest/restoring.h"
 #include "apps/coordinator/ingest/session.h"
@@ -165,6 +166,7 @@ class TestNetwork : public jobs::World {
                              return true;
                            },
                        .invite_file = {},
+                       .earlier = earlier_.get(),
                        .without = invitation});
     return *workers_.emplace(id, std::move(worker)).first->second;
   }
@@ -416,6 +418,8 @@ class TestNetwork : public jobs::World {
         std::make_unique<jobs::Core>(jobs::Core::Parts{.world = *this, .book = *book_}, settings);
     const auto restored = [&]() -> Result<> {
       WEFT_ASSIGN(auto loaded, store_->load());
+      WEFT_ASSIGN(auto earlier, EarlierReceipts::read(loaded, *store_, *blobs_, now_.unix));
+      earlier_ = std::make_unique<EarlierReceipts>(std::move(earlier));
       WEFT_ASSIGN(auto given, look_up(std::move(loaded), *store_, *blobs_, now_.unix));
       return core_->restore(std::move(given), now_);
     }();
@@ -460,6 +464,7 @@ class TestNetwork : public jobs::World {
   std::unique_ptr<store::Blobs> blobs_;
   std::unique_ptr<jobs::Book> book_ = std::make_unique<jobs::Book>();
   std::unique_ptr<Intake> intake_;
+  std::unique_ptr<EarlierReceipts> earlier_;
   std::unique_ptr<jobs::Core> core_;
   std::deque<std::function<void(jobs::Core&, jobs::Moment)>> events_;
   std::deque<std::function<void()>> landed_;

@@ -73,6 +73,7 @@ void WorkerSockets::open(std::shared_ptr<net::Peer> peer) {
       .invite_file = here ? parts_.invite_file : std::string(),
       .genesis = parts_.genesis,
       .program = parts_.program,
+      .earlier = parts_.earlier,
       .prefix = prefix});
   sessions_.with([&](auto& sessions) { sessions.emplace(id, std::move(session)); });
 }

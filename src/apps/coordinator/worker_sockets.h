@@ -34,6 +34,7 @@ class WorkerSockets {
     std::string invite_file;  // Told to native workers that come over loopback.
     Hash genesis{};           // Session::Parts has them.
     PublicKey program{};
+    const EarlierReceipts* earlier = nullptr;
   };
   explicit WorkerSockets(Parts parts) : parts_(std::move(parts)) {}
   WorkerSockets(const WorkerSockets&) = delete;

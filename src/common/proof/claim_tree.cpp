@@ -1,5 +1,7 @@
 #include "common/proof/claim_tree.h"
 
+#include <algorithm>
+
 #include "common/base/check.h"
 #include "common/crypto/sha256.h"
 #include "common/proof/merkle.h"
@@ -9,6 +11,7 @@ namespace {
 
 constexpr std::uint8_t leaf_byte = 0x00;
 constexpr std::uint8_t node_byte = 0x01;
+constexpr std::string_view shown_word = "weft-claims-3";
 
 std::vector<Hash> digests_of(std::span<const Claim> claims) {
   std::vector<Hash> digests;
@@ -65,6 +68,32 @@ Hash root_by_path(const Claim& claim, const ClaimPath& path) {
                .finish();
   }
   return node;
+}
+
+void append_claim(ByteVector& out, const Claim& claim) {
+  append(out, claim.task.job.span());
+  append_le(out, claim.task.index);
+  append_le(out, claim.attempt);
+  append(out, claim.root.span());
+  append_le(out, claim.first);
+  append_le(out, claim.count);
+}
+
+ByteVector claims_shown(std::span<const Claim> claims, const JobId& job) {
+  const auto is_shown = [&](const Claim& claim) { return claim.task.job == job; };
+  if (std::ranges::all_of(claims, is_shown)) return claims_text(claims);
+  ByteVector out;
+  append(out, as_bytes(shown_word));
+  append_le(out, static_cast<std::uint32_t>(claims.size()));
+  for (const Claim& claim : claims) {
+    out.push_back(is_shown(claim) ? 1 : 0);
+    if (is_shown(claim)) {
+      append_claim(out, claim);
+    } else {
+      append(out, claim_digest(claim).span());
+    }
+  }
+  return out;
 }
 
 }  // namespace weft::proof

@@ -33,4 +33,12 @@ struct ClaimPath {
 // The root that the path leads to. Of `sides` only the bits of siblings are read.
 [[nodiscard]] Hash root_by_path(const Claim& claim, const ClaimPath& path);
 
+// A record of claims_text().
+void append_claim(ByteVector& out, const Claim& claim);
+// The claims as the owner of one job is shown them: claims of other jobs, which may be other
+// owners', as their digests, so that the root can still be computed. "weft-claims-3" || u32 n || n
+// * (u8 1 || task id || u32 attempt || root || u32 first || u32 count, or u8 0 || claim_digest()),
+// little-endian. Where all are the job's: claims_text().
+[[nodiscard]] ByteVector claims_shown(std::span<const Claim> claims, const JobId& job);
+
 }  // namespace weft::proof

@@ -64,5 +64,27 @@ TEST(ClaimTree, ClaimsThatCannotBeShownAreNamed) {
   EXPECT_NE(deep.error().message.find("9 levels"), std::string::npos);
 }
 
+TEST(ClaimTree, OtherJobsClaimsAreShownAsTheirDigests) {
+  auto claims = claims_of(3);
+  claims[2].task.job = claims[0].task.job;
+  claims[2].first = 4;
+  claims[2].count = 2;
+  const JobId mine = claims[0].task.job, its = claims[1].task.job;
+  ByteVector expected;
+  append(expected, as_bytes(std::string_view("weft-claims-3")));
+  append_le(expected, std::uint32_t{3});
+  expected.push_back(1);
+  append_claim(expected, claims[0]);
+  expected.push_back(0);
+  append(expected, claim_digest(claims[1]).span());
+  expected.push_back(1);
+  append_claim(expected, claims[2]);
+
+  EXPECT_EQ(claims_shown(claims, mine), expected);
+  EXPECT_EQ(claims_shown(std::span(claims).subspan(1, 1), its),
+            claims_text(std::span(claims).subspan(1, 1)))
+      << "nothing is to be hidden";
+}
+
 }  // namespace
 }  // namespace weft::proof

@@ -34,14 +34,7 @@ ByteVector claims_text(std::span<const Claim> claims) {
   ByteVector out;
   append(out, as_bytes(claims_word));
   append_le(out, static_cast<std::uint32_t>(claims.size()));
-  for (const Claim& claim : claims) {
-    append(out, claim.task.job.span());
-    append_le(out, claim.task.index);
-    append_le(out, claim.attempt);
-    append(out, claim.root.span());
-    append_le(out, claim.first);
-    append_le(out, claim.count);
-  }
+  for (const Claim& claim : claims) append_claim(out, claim);
   return out;
 }
 

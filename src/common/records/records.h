@@ -157,7 +157,7 @@ struct Evidence {
   Signed first, second;
   friend bool operator==(const Evidence&, const Evidence&) = default;
 };
-// What is kept: the first of a worker (one is enough for all of a stake), and the first of all.
+// What is kept: the first of a worker (one is enough for all of a stake), and the latest of all.
 inline constexpr std::size_t evidence_of_worker_max = 4;
 inline constexpr std::size_t evidence_max = 65536;
 
@@ -369,7 +369,7 @@ struct Batch {
   std::vector<Changed<Recheck>> rechecks;
   std::vector<Correction> corrections;  // Put in place of the task's.
   std::vector<Check> checks;
-  std::vector<Evidence> evidence;             // One for an attempt; over the bounds it is left out.
+  std::vector<Evidence> evidence;             // One for an attempt, within the bounds above.
   std::vector<UnixMillis> checks_kept_since;  // Some that are older are forgotten.
   // Clients whose ended jobs lose what tells of their content: name, manifest, reason and outputs.
   // What was moved and proven stays. Their nonces and each job's other rows are not changed. After

@@ -45,8 +45,12 @@ void Core::receipt(CoveringReceipt receipt, Moment now) {
   if (worker == nullptr) return;
   const PublicKey key = worker->hello.key;
   state.scheduler.heard(key, now.at);
-  receipt.receipt.arrived = now.unix;
-  state.note_signed(key, receipt, now);
+  // One that arrived before this process began is told so that the next one is compared with it.
+  const bool is_earlier = receipt.receipt.arrived != 0;
+  if (!is_earlier) receipt.receipt.arrived = now.unix;
+  if (const auto task = state.note_signed(key, receipt, is_earlier, now))
+    return state.end_contradicting(key, *task, now);
+  if (is_earlier) return;
   std::vector<trust::Claim> claims;
   std::vector<Coverings::Attempt> attempts;
   for (const auto& item : receipt.items) {

@@ -16,6 +16,7 @@
 #include "decisions/jobs/audits.h"
 #include "decisions/jobs/core.h"
 #include "decisions/jobs/coverings.h"
+#include "decisions/jobs/evidence_rows.h"
 #include "decisions/jobs/held_pay.h"
 #include "decisions/jobs/rechecks.h"
 #include "decisions/jobs/signed_claims.h"
@@ -148,6 +149,7 @@ struct Core::State final : dashboard::WatchSource {
   ledger::Owners owners;
   Audits audits;
   SignedClaims signed_claims;
+  EvidenceRows evidence_rows;
   billing::Answers answers;
   std::vector<JobId>
       complete;              // All their tasks are accepted, by rulings that are being carried out.
@@ -254,7 +256,12 @@ struct Core::State final : dashboard::WatchSource {
   void store_reputation(const PublicKey& worker);
   void store_receipt(Covering& covering);
   // core_signed.cpp
-  void note_signed(const PublicKey& worker, const CoveringReceipt& receipt, Moment now);
+  // The task of which the worker has signed two results, the first that is found. `is_earlier`: the
+  // receipt is stored, and what it signs without a lease is remembered as well.
+  [[nodiscard]] std::optional<TaskId> note_signed(const PublicKey& worker,
+                                                  const CoveringReceipt& receipt, bool is_earlier,
+                                                  Moment now);
+  void end_contradicting(const PublicKey& worker, const TaskId& task, Moment now);
 
   // core_compare.cpp
   // Whether the result is being compared first: compared() hands it to trust then.

@@ -135,7 +135,7 @@ struct Comparison {
 // A receipt whose signature fits.
 struct CoveringReceipt {
   SessionId session{};
-  store::Receipt receipt;
+  store::Receipt receipt;                    // `arrived` 0: it comes now, and is not stored before.
   std::vector<protocol::ReceiptItem> items;  // What the worker holds leases of, as it was leased.
   std::vector<protocol::ReceiptItem> unleased;  // What else it signs: that covers nothing.
   ByteVector statement;  // What was signed is the SHA-256 of this, the receipt's digest.

@@ -49,6 +49,7 @@ struct Behaviour {
   std::uint32_t answers_below = std::numeric_limits<std::uint32_t>::max();
   // Other work than counting: the bytes of the one output of a task.
   std::function<ByteVector(const protocol::LeasedTask&)> compute = {};
+  std::vector<protocol::ReceiptItem> beside = {};  // What its receipts sign besides.
   // Where outputs go that do not travel in the frame; empty: they do.
   std::function<void(ByteSpan)> put = {};
 };
@@ -110,7 +111,12 @@ inline Handed hand_in(const Behaviour& behaviour, const crypto::KeyPair& key,
                                   .root = claim.root,
                                   .first = claim.first,
                                   .count = claim.count});
-  auto digest = proof::receipt_digest(place_of(challenge), std::vector{claim});
+  std::vector claims{claim};
+  for (const protocol::ReceiptItem& item : behaviour.beside) {
+    claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
+    handed.receipt.items.push_back(item);
+  }
+  auto digest = proof::receipt_digest(place_of(challenge), claims);
   if (behaviour.bad_signature) digest.bytes[0] ^= 1;
   handed.receipt.signature = key.sign_now(digest.span());
   return handed;

@@ -11,12 +11,12 @@
 #include "common/base/long_tests.h"
 #include "decisions/ledger/ledger.h"
 #include "decisions/settlement/charges.h"
+#include "decisions/settlement/test_charged_chain.h"
 
 namespace weft::settlement {
 namespace {
 
 constexpr int owners = 3;
-constexpr std::uint64_t final_slots = 32;
 
 struct Rules {
   bool keyed = true;    // The ledger is asked with the crediting's own key.
@@ -28,36 +28,6 @@ PublicKey owner_named(int number) {
   out.bytes.fill(static_cast<std::uint8_t>(number + 1));
   return out;
 }
-
-// A chain whose last blocks may be lost to a fork.
-class Chain {
- public:
-  explicit Chain(std::mt19937_64& random) : random_(random) {}
-
-  void pass(std::uint64_t slots) { slot_ += slots; }
-  void charge(int owner, std::uint64_t amount) { blocks_.push_back({++slot_, owner, amount}); }
-  void fork() {
-    while (!blocks_.empty() && blocks_.back().slot + final_slots > slot_ && random_() % 4 != 0)
-      blocks_.pop_back();
-  }
-  [[nodiscard]] std::uint64_t charged(int owner, bool final_only) const {
-    std::uint64_t sum = 0;
-    for (const Block& block : blocks_)
-      if (block.owner == owner && (!final_only || block.slot + final_slots <= slot_))
-        sum += block.amount;
-    return sum;
-  }
-
- private:
-  struct Block {
-    std::uint64_t slot;
-    int owner;
-    std::uint64_t amount;
-  };
-  std::mt19937_64& random_;
-  std::uint64_t slot_ = 1;
-  std::vector<Block> blocks_;
-};
 
 class History {
  public:
@@ -85,7 +55,7 @@ class History {
       look(false);
     }
     // The end: nothing is lost any more, and the last block becomes final.
-    chain_.pass(final_slots + 1);
+    chain_.pass(ChargedChain::final_slots + 1);
     while (!late_.empty()) late_arrives();
     for (int i = 0; i < 3; ++i) turn(0);
     look(true);
@@ -169,7 +139,7 @@ class History {
 
   std::mt19937_64 random_;
   Rules rules_;
-  Chain chain_;
+  ChargedChain chain_;
   std::vector<JournalRow> journal_;
   std::vector<Ask> late_;
   ledger::Ledger ledger_;

@@ -130,6 +130,22 @@ export class OnnxDetector {
     return { boxes, milliseconds: performance.now() - begun, pictureBytes: geometry.pictureWidth * geometry.pictureHeight * 4 };
   }
 
+  /** `levels`: of the whole input, [3][height][width]. */
+  async seeLevels({ levels, placement }: { levels: ArrayBuffer; placement: Placement }): Promise<Seen> {
+    const begun = performance.now();
+    const { width, height } = this.about;
+    if (levels.byteLength !== 3 * width * height) throw new Error(`A frame of ${levels.byteLength} bytes is not one of ${width} × ${height} pixels.`);
+    // As the shader computes them, in 32 bits.
+    const { mean, scale } = this.#scale;
+    const values = Float32Array.from({ length: 256 }, (_, level) => (level - mean) * Math.fround(scale));
+    const bytes = new Uint8Array(levels);
+    const data = new Float32Array(bytes.length);
+    for (let i = 0; i < bytes.length; i += 1) data[i] = values[bytes[i] ?? 0] ?? 0;
+    await this.#model.run({ [this.#input]: { data } });
+    const boxes = await this.#model.boxes({ ...placement });
+    return { boxes, milliseconds: performance.now() - begun, pictureBytes: levels.byteLength };
+  }
+
   close(): void {
     this.#kernel?.release();
     this.#model.close();

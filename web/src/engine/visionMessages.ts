@@ -1,5 +1,7 @@
 // What the page Vision and its Worker say to each other: calls with answers by number. Pictures go as VideoFrames, which are handed over.
 
+import type { Placement } from './pictureFit';
+
 export type FitKind = 'letterbox' | 'topleft' | 'stretch';
 
 export type Box = {
@@ -32,6 +34,13 @@ export type Seen = {
 export type VisionCalls = {
   open: { argument: ArrayBuffer; answer: Detector };
   see: { argument: { readonly frame: VideoFrame; readonly fit: FitKind; readonly blueFirst: boolean }; answer: Seen };
+  /** The levels of a model's input, one byte each, as `fit` gives them in another tab. */
+  seeLevels: { argument: { readonly levels: ArrayBuffer; readonly placement: Placement }; answer: Seen };
+  /** For another device; the model that is open does not matter. */
+  fit: {
+    argument: { readonly frame: VideoFrame; readonly fit: FitKind; readonly blueFirst: boolean; readonly width: number; readonly height: number };
+    answer: { readonly levels: ArrayBuffer; readonly placement: Placement };
+  };
 };
 export type VisionMethod = keyof VisionCalls;
 export type ToVision = { readonly [Method in VisionMethod]: { readonly call: number; readonly method: Method; readonly argument: VisionCalls[Method]['argument'] } }[VisionMethod];

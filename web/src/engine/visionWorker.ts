@@ -1,9 +1,25 @@
-// The dedicated Worker in which a detector looks at frames: one model, one frame at a time.
+// The dedicated Worker in which a detector looks at frames: one model, one frame at a time. It also fits frames for other devices.
 import { EngineMissing } from './loadEngine';
 import { OnnxDetector } from './onnxDetector';
+import { PictureLevels, type Levels, type Wanted } from './pictureLevels';
 import type { FromVision, ToVision, VisionCalls, VisionMethod } from './visionMessages';
 
 let detector: OnnxDetector | null = null;
+let fitting: { readonly size: string; readonly levels: Promise<PictureLevels> } | null = null;
+let fitted: Promise<unknown> = Promise.resolve();
+
+/** One after the other: they share buffers. */
+function fit(wanted: Wanted): Promise<Levels> {
+  const size = `${wanted.width} ${wanted.height}`;
+  if (fitting?.size !== size) {
+    void fitting?.levels.then((before) => fitted.then(() => before.close())).catch(() => undefined);
+    fitting = { size, levels: PictureLevels.create(wanted.width, wanted.height) };
+  }
+  const { levels } = fitting;
+  const answer = fitted.then(async () => (await levels).of(wanted));
+  fitted = answer.catch(() => (fitting = null)); // A GPU that is lost does not come back.
+  return answer;
+}
 
 async function answer(message: ToVision): Promise<VisionCalls[VisionMethod]['answer']> {
   if (message.method === 'open') {
@@ -12,8 +28,13 @@ async function answer(message: ToVision): Promise<VisionCalls[VisionMethod]['ans
     detector = await OnnxDetector.open(new Uint8Array(message.argument));
     return detector.about;
   }
+  if (message.method === 'seeLevels') {
+    if (detector === null) throw new Error('No model is open.');
+    return detector.seeLevels(message.argument);
+  }
   const { frame } = message.argument;
   try {
+    if (message.method === 'fit') return await fit(message.argument);
     if (detector === null) throw new Error('No model is open.');
     return await detector.see(message.argument);
   } finally {
@@ -23,9 +44,9 @@ async function answer(message: ToVision): Promise<VisionCalls[VisionMethod]['ans
 
 self.onmessage = (event: MessageEvent<ToVision>) => {
   const { call } = event.data;
-  const say = (message: FromVision) => self.postMessage(message);
+  const say = (message: FromVision, transfer: Transferable[] = []) => self.postMessage(message, { transfer });
   answer(event.data).then(
-    (result) => say({ call, answer: result }),
+    (result) => say({ call, answer: result }, 'levels' in result ? [result.levels] : []),
     (error: unknown) => say({ call, refusal: error instanceof Error ? error.message : String(error), missing: error instanceof EngineMissing }),
   );
 };

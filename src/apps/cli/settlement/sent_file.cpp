@@ -2,29 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
-#include <cstring>
-#include <fcntl.h>
-#include <unistd.h>
 
 #include "apps/cli/files.h"
+#include "apps/cli/settlement/durable_text.h"
 #include "common/crypto/wallet.h"
 
 namespace weft::cli {
 namespace {
 
 constexpr std::string_view sent_head = "weft-sent-1";
-
-Result<> make_durable(const std::filesystem::path& path, int flags) {
-  const int file = ::open(path.c_str(), flags | O_RDONLY | O_CLOEXEC);
-  const bool kept = file >= 0 && ::fsync(file) == 0;
-  const int why = errno;
-  if (file >= 0) ::close(file);
-  if (kept) return {};
-  return fail(ErrorCode::internal, "{} cannot be made durable: {}.", path.string(),
-              std::strerror(why));
-}
 
 // The five lines of a file, or nullopt.
 std::optional<SentRecord> record_of(std::string_view text) {
@@ -77,9 +64,7 @@ Result<> SentFile::write(const SentRecord& record) const {
   const std::string text =
       weft::format("{}\n{}\n{}\n{}\n{}\n", sent_head, record.program.text(), record.what,
                    record.transaction.last_valid_height, to_base64(record.transaction.bytes));
-  WEFT_OK(write_file(path_, as_bytes(std::string_view(text))));
-  WEFT_OK(make_durable(path_, 0));
-  return make_durable(std::filesystem::absolute(path_).parent_path(), O_DIRECTORY);
+  return write_durably(path_, text);
 }
 
 void SentFile::remove() const {

@@ -10,6 +10,7 @@
 #include "apps/cli/settlement/epochs.h"
 #include "apps/cli/settlement/line.h"
 #include "apps/cli/settlement/relay_journal.h"
+#include "apps/cli/settlement/settling_file.h"
 #include "apps/cli/wallet_choice.h"
 #include "decisions/settlement/epoch_rows.h"
 
@@ -27,10 +28,20 @@ Result<> settle(const SettlementOptions& options) {
   WEFT_ASSIGN(const std::uint64_t amount, parse_credits(options.amount));
   WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.wallet));
   WEFT_ASSIGN(const auto client, coordinator_of(options));
-  WEFT_ASSIGN(const net::Response answer,
-              client->post_signed("/v1/owner/settlements",
-                                  weft::format(R"({{"amount":{}}})", amount), wallet));
-  WEFT_ASSIGN(const api::Owner owner, api::from_json<api::Owner>(answer.body));
+  WEFT_ASSIGN(const PublicKey coordinator, client->coordinator());
+  WEFT_ASSIGN(const SettlingFile file, SettlingFile::of(options.wallet));
+  WEFT_ASSIGN(const OpenSettling open, file.begin(coordinator, amount));
+  auto answer =
+      client->post_signed("/v1/owner/settlements", weft::format(R"({{"amount":{}}})", amount),
+                          wallet, ByteSpan(open.nonce));
+  if (!answer) {
+    // Refused: it has not happened, now or before.
+    if (answer.error().code == ErrorCode::insufficient_funds ||
+        answer.error().code == ErrorCode::invalid_argument)
+      file.remove();
+    return pass(std::move(answer));
+  }
+  WEFT_ASSIGN(const api::Owner owner, api::from_json<api::Owner>(answer->body));
   if (options.json) {
     std::printf("%s\n", weft::format(R"({{"owner":"{}","settled":{},"free":{}}})", owner.owner,
                                      owner.settled, owner.free)
@@ -43,6 +54,9 @@ Result<> settle(const SettlementOptions& options) {
                                      credits_text(static_cast<std::uint64_t>(owner.free)))
                             .c_str());
   }
+  // What was printed before an end here is not asked for a second time either.
+  std::fflush(stdout);
+  file.remove();
   return {};
 }
 

@@ -2,9 +2,12 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <optional>
 
 #include "apps/coordinator/http/access.h"
 #include "common/base/format.h"
+#include "common/crypto/sha256.h"
+#include "common/proof/claim_tree.h"
 #include "common/proof/merkle.h"
 
 namespace weft::coordinator {
@@ -13,8 +16,29 @@ namespace {
 
 namespace api = protocol::api;
 
-Result<api::Proof> proof_of(store::Store& store, const store::Job& job, std::uint32_t index,
-                            bool hides_undecided) {
+// The claims of a receipt as viewers of the job see them: other owners' are digests.
+Result<ByteVector> shown_claims(const store::Blobs& blobs, const store::Receipt& receipt,
+                                const JobId& job) {
+  WEFT_ASSIGN(const ByteVector statement, blobs.read(receipt.digest));
+  WEFT_ASSIGN(const ByteVector claims, blobs.read(receipt.claims));
+  WEFT_ASSIGN(const proof::KeptReceipt read, proof::read_receipt(statement, claims));
+  return proof::claims_shown(read.claims, job);
+}
+
+// The name of what shown_claims() gives; of a receipt of the first format, whose statement has the
+// claims, there is none.
+Result<std::string> name_of_claims(const store::Blobs& blobs, const store::Receipt& receipt,
+                                   const JobId& job) {
+  if (receipt.claims == Hash()) return std::string();
+  auto shown = shown_claims(blobs, receipt, job);
+  // Removed with the data of a job that ended: nothing is left to be shown.
+  if (!shown && shown.error().code == ErrorCode::not_found) return Hash().text();
+  if (!shown) return pass(std::move(shown));
+  return crypto::sha256(*shown).text();
+}
+
+Result<api::Proof> proof_of(store::Store& store, const store::Blobs& blobs, const store::Job& job,
+                            std::uint32_t index, bool hides_undecided) {
   const JobId& id = job.id;
   if (index >= job.tasks)
     return fail(ErrorCode::not_found, "Job {} has {} tasks and none of number {}.", id.text(),
@@ -53,6 +77,7 @@ Result<api::Proof> proof_of(store::Store& store, const store::Job& job, std::uin
     const auto receipt = std::ranges::find(receipts, replica.receipt, &store::Receipt::digest);
     if (receipt == receipts.end())
       return fail(ErrorCode::data_loss, "The receipt {} is not stored.", replica.receipt.text());
+    WEFT_ASSIGN(std::string claims, name_of_claims(blobs, *receipt, id));
     proof.replicas.push_back({.worker = replica.worker.text(),
                               .attempt = replica.attempt,
                               .root = replica.root.text(),
@@ -61,7 +86,7 @@ Result<api::Proof> proof_of(store::Store& store, const store::Job& job, std::uin
                                         accepted->basis != store::Basis::corrected &&
                                         std::ranges::contains(accepted->agreeing, replica.worker),
                               .receipt = replica.receipt.text(),
-                              .claims = receipt->claims == Hash() ? "" : receipt->claims.text(),
+                              .claims = std::move(claims),
                               .signature = receipt->signature.text(),
                               .gpu_seconds = replica.gpu_seconds,
                               .wall_seconds = replica.wall_seconds,
@@ -71,15 +96,13 @@ Result<api::Proof> proof_of(store::Store& store, const store::Job& job, std::uin
 }
 
 // An output of an accepted task, or what a receipt of the job signs. Not what the manifest names:
-// a manifest may name every blob.
+// a manifest may name every blob. Nor a receipt's claims, some of which may be of other jobs.
 Result<bool> belongs(store::Store& store, const JobId& id, const Hash& blob) {
   WEFT_ASSIGN(const auto tasks, store.tasks(id));
   for (const auto& task : tasks)
     if (std::ranges::contains(task.outputs, blob, &store::OutputBlob::hash)) return true;
   WEFT_ASSIGN(const auto receipts, store.receipts(id));
-  return std::ranges::any_of(receipts, [&](const store::Receipt& receipt) {
-    return blob == receipt.digest || (blob == receipt.claims && blob != Hash());
-  });
+  return std::ranges::contains(receipts, blob, &store::Receipt::digest);
 }
 
 void show_proof(const HttpParts& parts, const net::IncomingRequest& request,
@@ -91,23 +114,52 @@ void show_proof(const HttpParts& parts, const net::IncomingRequest& request,
     return respond(
         net::problem({ErrorCode::not_found, weft::format("\"{}\" is not a task's number.", text)}));
   }
-  with_job(parts, request, request.parameters.at(0), respond,
-           [&store = parts.store, coordinator = parts.info.coordinator, respond, index,
-            hides = parts.roots_when_decided](const Viewer&, const store::Job& row) {
-             auto proof = proof_of(store, row, index, hides);
-             if (!proof) return respond(net::problem(proof.error()));
-             proof->coordinator = coordinator;
-             respond(net::json_reply(200, api::to_json(*proof)));
-           });
+  with_job(
+      parts, request, request.parameters.at(0), respond,
+      [&store = parts.store, &blobs = parts.blobs, coordinator = parts.info.coordinator, respond,
+       index, hides = parts.roots_when_decided](const Viewer&, const store::Job& row) {
+        auto proof = proof_of(store, blobs, row, index, hides);
+        if (!proof) return respond(net::problem(proof.error()));
+        proof->coordinator = coordinator;
+        respond(net::json_reply(200, api::to_json(*proof)));
+      });
 }
 
+net::Reply claims_reply(store::Store& store, const store::Blobs& blobs, const JobId& job,
+                        const Hash& wanted, const Hash& digest) {
+  const auto receipts = store.receipts(job);
+  if (!receipts) return net::problem(receipts.error());
+  const auto receipt = std::ranges::find(*receipts, digest, &store::Receipt::digest);
+  if (receipt == receipts->end() || receipt->claims == Hash())
+    return net::problem({ErrorCode::not_found,
+                         weft::format("Job {} has no receipt {} whose claims are apart from it.",
+                                      job.text(), digest.text())});
+  const auto shown = shown_claims(blobs, *receipt, job);
+  if (!shown) return net::problem(shown.error());
+  if (crypto::sha256(*shown) != wanted)
+    return net::problem({ErrorCode::not_found,
+                         weft::format("The claims of receipt {} are not {}: the task's proof names "
+                                      "them.",
+                                      digest.text(), wanted.text())});
+  return net::text_reply(200, std::string(as_text(*shown)), "application/octet-stream");
+}
+
+// ?receipt=DIGEST: the claims of a receipt of the job, by the name that the task's proof has for
+// them.
 void show_blob(const HttpParts& parts, const net::IncomingRequest& request,
                const net::Respond& respond) {
   const auto hash = Hash::parse(request.parameters.at(1));
   if (!hash) return respond(net::problem(hash.error()));
+  std::optional<Hash> receipt;
+  if (const auto named = request.query.find("receipt"); named != request.query.end()) {
+    const auto digest = Hash::parse(named->second);
+    if (!digest) return respond(net::problem(digest.error()));
+    receipt = *digest;
+  }
   with_job(parts, request, request.parameters.at(0), respond,
-           [&store = parts.store, &blobs = parts.blobs, request, respond, hash = *hash](
+           [&store = parts.store, &blobs = parts.blobs, request, respond, hash = *hash, receipt](
                const Viewer&, const store::Job& row) {
+             if (receipt) return respond(claims_reply(store, blobs, row.id, hash, *receipt));
              const auto known = belongs(store, row.id, hash);
              if (!known) return respond(net::problem(known.error()));
              if (!*known)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "apps/coordinator/ingest/earlier_receipts.h"
 #include "common/base/format.h"
 #include "common/base/log.h"
 #include "common/crypto/hmac.h"
@@ -426,6 +427,18 @@ void Session::receipt(const protocol::Receipt& receipt) {
   if (!crypto::verify_now(hello_.key, digest.span(), receipt.signature)) {
     return refuse(ErrorCode::unauthenticated, "The receipt's signature does not fit.");
   }
+  const auto hand_on = [&](jobs::CoveringReceipt covering) {
+    tell([covering = std::move(covering)](jobs::Core& core, jobs::Moment now) {
+      core.receipt(covering, now);
+    });
+  };
+  for (const auto& item : receipt.items) {
+    auto earlier = parts_.earlier ? parts_.earlier->contradicted(hello_.key, item) : std::nullopt;
+    if (!earlier) continue;
+    earlier->session = parts_.id;
+    hand_on(std::move(*earlier));
+    break;  // One is enough.
+  }
   ByteVector text = proof::claims_text(claims);
   jobs::CoveringReceipt covering{.session = parts_.id,
                                  .receipt = {.digest = digest,
@@ -439,9 +452,7 @@ void Session::receipt(const protocol::Receipt& receipt) {
                                  .claims = std::move(text)};
   for (const auto& item : receipt.items)
     (is_leased(item) ? covering.items : covering.unleased).push_back(item);
-  tell([covering = std::move(covering)](jobs::Core& core, jobs::Moment now) {
-    core.receipt(covering, now);
-  });
+  hand_on(std::move(covering));
 }
 
 }  // namespace weft::coordinator

@@ -30,6 +30,8 @@ class Core;
 
 namespace weft::coordinator {
 
+class EarlierReceipts;
+
 // The connection to the worker, and the ways to the core and to a pool, that a session speaks with.
 class WorkerConnection {
  public:
@@ -64,6 +66,7 @@ class Session : public std::enable_shared_from_this<Session> {
     // The chain on which receipts count; zeros: none.
     Hash genesis{};
     PublicKey program{};
+    const EarlierReceipts* earlier = nullptr;  // Null: nothing was stored before.
     // The invitation of workers that show none. Tests have workers that need none.
     std::string prefix{};  // The worker's network, as net::address_prefix() has it.
     trust::Invitation without = trust::Invitation::none;

@@ -1,15 +1,46 @@
 // What this browser's device has signed, in IndexedDB, for web_signing.cpp: an Emscripten --js-library. The database
 // "weft-signed" is deleted with the site's data, as the key is. Its transactions come one after the other over all tabs.
 addToLibrary({
-  $weftSigned: { database: null, kept: new Map() },
+  $weftSigned: { database: null, kept: new Map(), told: new Map() },
 
-  $weftSignedOpen__deps: ['$weftSigned'],
+  // What the first version stored: by coordinator, how many roots there are, and up to which key they are forgotten.
+  $weftSignedUpgrade: (transaction) => {
+    const [roots, marks, jobs] = ['roots', 'marks', 'jobs'].map((name) => transaction.objectStore(name));
+    const found = new Map();  // Jobs, by the text of their names.
+    const jobOf = (key) => {
+      const name = new Uint8Array(key).slice(0, 48), text = name.join();
+      if (!found.has(text)) found.set(text, { name, count: 0 });
+      return found.get(text);
+    };
+    const names = roots.getAllKeys();
+    names.onsuccess = () => {
+      for (const key of names.result) jobOf(key).count += 1;
+      const walk = marks.openCursor();
+      walk.onsuccess = () => {
+        const at = walk.result;
+        if (at) {
+          const { count, mark } = at.value, coordinator = new Uint8Array(at.key);
+          if (mark) jobOf(mark).mark = new Uint8Array(mark).slice(48);
+          const its = [...found.values()].filter(({ name }) => indexedDB.cmp(name.slice(0, 32), coordinator) === 0);
+          at.update({ count, jobs: its.length, last: 0, version: mark ? 1 : 0, dropped: mark ? new Uint8Array(mark).slice(32, 48) : undefined });
+          return at.continue();
+        }
+        for (const { name, count, mark } of found.values()) jobs.add({ count, last: 0, mark }, name);
+      };
+    };
+  },
+
+  $weftSignedOpen__deps: ['$weftSigned', '$weftSignedUpgrade'],
   $weftSignedOpen: () => weftSigned.database ??= new Promise((resolve, reject) => {
     const forget = () => { weftSigned.database = null; };
-    const opening = indexedDB.open('weft-signed', 1);
-    opening.onupgradeneeded = () => {
-      opening.result.createObjectStore('roots');  // A root, by coordinator, job, index and attempt.
-      opening.result.createObjectStore('marks');  // By coordinator: how many roots there are, and up to where they are forgotten.
+    const opening = indexedDB.open('weft-signed', 2);
+    opening.onupgradeneeded = ({ oldVersion }) => {
+      if (oldVersion < 1) {
+        opening.result.createObjectStore('roots');  // A root, by coordinator, job, index and attempt.
+        opening.result.createObjectStore('marks');  // By coordinator: roots and jobs, and up to which job those that are not here were dropped.
+      }
+      opening.result.createObjectStore('jobs');  // By coordinator and job: its roots, when it was last signed for, and up to where they are forgotten.
+      if (oldVersion === 1) weftSignedUpgrade(opening.transaction);
     };
     opening.onerror = () => { forget(); reject(opening.error); };
     opening.onsuccess = () => {
@@ -18,6 +49,12 @@ addToLibrary({
       resolve(opening.result);
     };
   }),
+
+  // All keys that begin with these bytes, of stores whose keys are so much longer.
+  $weftSignedUnder: (begin, more) => {
+    const edge = (byte) => new Uint8Array([...begin, ...new Uint8Array(more).fill(byte)]);
+    return IDBKeyRange.bound(edge(0), edge(255));
+  },
 
   // Without IndexedDB the key lives as long as the Worker, and so does this.
   $weftSignedHere__deps: ['$weftSigned'],
@@ -29,44 +66,110 @@ addToLibrary({
     return 0;
   },
 
-  // 0: it may be signed; 1: another root was; 2: what was signed is forgotten. The rules are those of signed_roots.h.
-  $weftSignedAdmit__deps: ['$weftSignedOpen', '$weftSignedHere'],
+  // Beyond so many roots, or a quarter as many jobs: what signed_roots.h says. `row` is the coordinator's, and is stored.
+  $weftSignedShrink__deps: ['$weftSignedUnder'],
+  $weftSignedShrink: (transaction, coordinator, row, most) => {
+    const [roots, marks, jobs] = ['roots', 'marks', 'jobs'].map((name) => transaction.objectStore(name));
+    const jobsMost = Math.max(Math.floor(most / 4), 1);
+    const rows = jobs.getAll(weftSignedUnder(coordinator, 16)), names = jobs.getAllKeys(weftSignedUnder(coordinator, 16));
+    names.onsuccess = () => {
+      const list = names.result.map((name, at) => ({ ...rows.result[at], name: new Uint8Array(name), gone: 0 })).sort((a, b) => a.last - b.last);
+      if (list.length > jobsMost) {
+        for (const { name, count } of list.splice(0, list.length - (jobsMost - Math.floor(jobsMost / 4)))) {
+          roots.delete(weftSignedUnder(name, 8));
+          jobs.delete(name);
+          row.count -= count;
+          const id = name.slice(32);
+          if (!row.dropped || indexedDB.cmp(id, row.dropped) > 0) row.dropped = id;
+        }
+      }
+      for (let over = row.count > most; over; over = row.count > most / 2) {
+        const largest = Math.max(...list.map(({ count }) => count));
+        for (const job of list.filter(({ count }) => count * 2 > largest)) {
+          const half = Math.ceil(job.count / 2);
+          job.gone += half;
+          job.count -= half;
+          row.count -= half;
+        }
+      }
+      for (const { name, count, last, gone } of list.filter((job) => job.gone > 0)) {
+        const walk = roots.openKeyCursor(weftSignedUnder(name, 8));
+        let skipped = gone === 1;
+        walk.onsuccess = () => {
+          const at = walk.result;
+          if (!skipped) {
+            skipped = true;
+            return at.advance(gone - 1);
+          }
+          const key = new Uint8Array(at.key);
+          roots.delete(IDBKeyRange.bound(weftSignedUnder(name, 8).lower, key));
+          jobs.put({ count, last, mark: key.slice(48) }, name);
+        };
+      }
+      marks.put({ ...row, jobs: list.length, version: row.version + 1 }, coordinator);
+    };
+  },
+
+  // 1 and the last job that was dropped, or zeros; then each job that is kept, with its mark.
+  $weftSignedMarks__deps: ['$weftSignedUnder'],
+  $weftSignedMarks: (database, coordinator) => new Promise((resolve, reject) => {
+    const transaction = database.transaction(['marks', 'jobs'], 'readonly');
+    const [marks, jobs] = ['marks', 'jobs'].map((name) => transaction.objectStore(name));
+    const row = marks.get(coordinator), rows = jobs.getAll(weftSignedUnder(coordinator, 16)), names = jobs.getAllKeys(weftSignedUnder(coordinator, 16));
+    transaction.onabort = transaction.onerror = () => reject(transaction.error);
+    transaction.oncomplete = () => {
+      const dropped = row.result.dropped;
+      const out = new Uint8Array(17 + 24 * names.result.length);
+      if (dropped) out.set([1, ...dropped]);
+      names.result.forEach((name, at) => {
+        out.set(new Uint8Array(name).slice(32), 17 + 24 * at);
+        out.set(rows.result[at].mark ?? [], 33 + 24 * at);
+      });
+      resolve(out);
+    };
+  }),
+
+  // 0: it may be signed; 1: another root was; 2: what was signed is forgotten. The rules are those of signed_roots.h. Behind that byte the marks, where
+  // they are others than when they were last told.
+  $weftSignedAdmit__deps: ['$weftSigned', '$weftSignedOpen', '$weftSignedHere', '$weftSignedShrink', '$weftSignedMarks'],
   $weftSignedAdmit: async (key, root, most) => {
-    if (!globalThis.indexedDB) return weftSignedHere(key, root, most);
+    if (!globalThis.indexedDB) return Uint8Array.of(weftSignedHere(key, root, most));
     const database = await weftSignedOpen();
-    const coordinator = key.slice(0, 32);
-    return new Promise((resolve, reject) => {
-      let answer = 0;
-      const transaction = database.transaction(['roots', 'marks'], 'readwrite', { durability: 'strict' });
-      transaction.oncomplete = () => resolve(answer);
+    const coordinator = key.slice(0, 32), name = key.slice(0, 48), place = key.slice(48);
+    const { answer, version } = await new Promise((resolve, reject) => {
+      const done = { answer: 0, version: 0 };
+      const transaction = database.transaction(['roots', 'marks', 'jobs'], 'readwrite', { durability: 'strict' });
+      transaction.oncomplete = () => resolve(done);
       transaction.onabort = transaction.onerror = () => reject(transaction.error);
-      const roots = transaction.objectStore('roots'), marks = transaction.objectStore('marks');
-      const signed = roots.get(key), marked = marks.get(coordinator);
-      marked.onsuccess = () => {
-        const { count = 0, mark } = marked.result ?? {};
-        if (signed.result) answer = indexedDB.cmp(signed.result, root) === 0 ? 0 : 1;
-        else if (mark && indexedDB.cmp(key, mark) <= 0) answer = 2;
+      const [roots, marks, jobs] = ['roots', 'marks', 'jobs'].map((store) => transaction.objectStore(store));
+      const signed = roots.get(key), marked = marks.get(coordinator), kept = jobs.get(name);
+      kept.onsuccess = () => {
+        const row = marked.result ?? { count: 0, jobs: 0, last: 0, version: 0 }, job = kept.result;
+        done.version = row.version;
+        const forgotten = job ? job.mark && indexedDB.cmp(place, job.mark) <= 0 : row.dropped && indexedDB.cmp(key.slice(32, 48), row.dropped) <= 0;
+        if (signed.result) done.answer = indexedDB.cmp(signed.result, root) === 0 ? 0 : 1;
+        else if (forgotten) done.answer = 2;
         else {
           roots.add(root, key);
-          if (count < most) return void marks.put({ count: count + 1, mark }, coordinator);
-          const edge = (byte) => new Uint8Array([...coordinator, ...new Uint8Array(24).fill(byte)]);
-          let gone = 0;
-          const walk = roots.openKeyCursor(IDBKeyRange.bound(edge(0), edge(255)));
-          walk.onsuccess = () => {
-            const at = walk.result;
-            if (++gone < (count + 1) / 2) return at.continue();
-            roots.delete(IDBKeyRange.bound(edge(0), at.key));
-            marks.put({ count: count + 1 - gone, mark: at.key }, coordinator);
-          };
+          const now = { ...row, count: row.count + 1, jobs: row.jobs + (job ? 0 : 1), last: row.last + 1 };
+          jobs.put({ count: (job?.count ?? 0) + 1, last: now.last, mark: job?.mark }, name);
+          if (now.count <= most && now.jobs <= Math.max(Math.floor(most / 4), 1)) return void marks.put(now, coordinator);
+          done.version = row.version + 1;
+          weftSignedShrink(transaction, coordinator, now, most);
         }
       };
     });
+    const who = coordinator.join();
+    if ((weftSigned.told.get(who) ?? 0) === version) return Uint8Array.of(answer);
+    const marks = await weftSignedMarks(database, coordinator);
+    weftSigned.told.set(who, version);
+    return Uint8Array.of(answer, ...marks);
   },
 
   weft_signed_admit__deps: ['$weftSignedAdmit', '$weftRequest'],
   weft_signed_admit__sig: 'vpppi',
   weft_signed_admit: (callback, key, root, most) => {
     const of = HEAPU8.slice(key, key + 56), bytes = HEAPU8.slice(root, root + 32);
-    weftRequest(callback, async () => new Uint8Array([await weftSignedAdmit(of, bytes, most)]));
+    weftRequest(callback, () => weftSignedAdmit(of, bytes, most));
   },
 });

@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 
+#include "worker/tasks/signed_roots.h"
 #include "worker/tasks/signing_memory.h"
 
 namespace weft::worker::web {
@@ -15,9 +18,14 @@ class WebSigning final : public SigningMemory {
 
   void admit(const PublicKey& coordinator, const TaskKey& key, const Hash& root,
              std::function<void(Result<>)> done) override;
+  // Known from the first root on that this object was asked to admit for the coordinator.
+  [[nodiscard]] bool forgotten(const PublicKey& coordinator, const TaskKey& key) const override;
 
  private:
-  const std::uint32_t entries_max_;  // For each coordinator.
+  using AllMarks = std::map<PublicKey, SignedRoots::Marks>;  // By coordinator.
+  const std::uint32_t entries_max_;                          // For each coordinator.
+  // As IndexedDB has told them last. Answers may come after the end of this object.
+  const std::shared_ptr<AllMarks> marks_ = std::make_shared<AllMarks>();
 };
 
 }  // namespace weft::worker::web

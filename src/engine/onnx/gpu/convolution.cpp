@@ -104,6 +104,59 @@ std::string tap_loops(const Window& w, std::int64_t places, std::string_view ins
   return text + close;
 }
 
+// True if each result comes from the one place of the input that has its number.
+bool reads_in_order(const Window& w) {
+  return element_count(w.kernel) == 1 && w.input == w.output &&
+         std::ranges::all_of(w.strides, [](std::int64_t stride) { return stride == 1; }) &&
+         std::ranges::all_of(w.pads_before, [](std::int64_t pad) { return pad == 0; });
+}
+// What tap_loops() sets, for such a window; results of places beyond the last are left out.
+std::string places_in_order(std::int64_t in_plane, std::int64_t places) {
+  std::string text = "  let tap = 0u;\n";
+  for (std::int64_t j = 0; j < places; ++j)
+    text += weft::format("  let inside_{0} = true;\n  let place_{0} = min(at_{0}, {1}u);\n", j,
+                         in_plane - 1);
+  return text;
+}
+
+// The loops over input channels, with the loads of several channels before what is computed with
+// them: what a thread waits for is then on its way at the same time. Sums grow in the same order.
+std::string channel_loops(const ConvolutionPlan& plan, const ConvolutionTiles& tiles,
+                          std::int64_t taps, const std::string& in, const std::string& factors) {
+  constexpr std::int64_t loads_max = 32;
+  const std::int64_t in_plane = element_count(plan.window.input), quads = tiles.channels / 4;
+  const auto loop = [&](std::int64_t together, std::string_view begin) {
+    std::string text =
+        weft::format("  for ({0}; c + {1}u < {2}u; c += {3}u) {{\n", begin,
+                     (together - 1) * tiles.slices, plan.channels_in, together * tiles.slices);
+    for (std::int64_t u = 0; u < together; ++u) {
+      text += weft::format("  let w{0} = ((block * {1}u + tap) * {2}u + c + {3}u) * {4}u;\n", u,
+                           taps, plan.channels_in, u * tiles.slices, quads);
+      for (std::int64_t q = 0; q < quads; ++q)
+        text += weft::format("  let w{0}_{1} = {2}[w{0} + {1}u];\n", u, q, factors);
+      for (std::int64_t j = 0; j < tiles.places; ++j)
+        text += weft::format(
+            "  let v{0}_{1} = select(0.0, {2}[input_base + (c + {3}u) * {4}u + place_{1}], "
+            "inside_{1});\n",
+            u, j, in, u * tiles.slices, in_plane);
+    }
+    for (std::int64_t u = 0; u < together; ++u)
+      for (std::int64_t j = 0; j < tiles.places; ++j)
+        for (std::int64_t q = 0; q < quads; ++q)
+          text += weft::format("  sum_{1}_{2} += v{0}_{1} * w{0}_{2};\n", u, j, q);
+    return text + "  }\n";
+  };
+  std::int64_t together = 1;
+  const std::int64_t rounds = plan.channels_in / tiles.slices;
+  while (together < 4 && together + 1 <= rounds &&
+         (together + 1) * (tiles.places + quads) <= loads_max)
+    ++together;
+  if (together == 1) return loop(1, "var c = slice");
+  std::string text = "  {\n  var c = slice;\n" + loop(together, "");
+  if (plan.channels_in % (together * tiles.slices) != 0) text += loop(1, "");
+  return text + "  }\n";
+}
+
 MaybeKernels tiled_kernels(const KernelContext& context, const Node& node, const Call& call,
                            const ConvolutionPlan& plan, const ConvolutionTiles& tiles,
                            const Epilogue& epilogue) {
@@ -137,21 +190,9 @@ MaybeKernels tiled_kernels(const KernelContext& context, const Node& node, const
     for (std::int64_t q = 0; q < quads; ++q)
       body += weft::format("  var sum_{}_{} = vec4f(0.0);\n", j, q);
   }
-  std::string inner = weft::format(
-      "  for (var c = slice; c < {0}u; c += {1}u) {{\n"
-      "  let w = ((block * {2}u + tap) * {0}u + c) * {3}u;\n",
-      plan.channels_in, tiles.slices, taps, quads);
-  for (std::int64_t q = 0; q < quads; ++q)
-    inner += weft::format("  let w_{0} = {1}[w + {0}u];\n", q, factors);
-  for (std::int64_t j = 0; j < tiles.places; ++j) {
-    inner += weft::format(
-        "  let v_{0} = select(0.0, {1}[input_base + c * {2}u + place_{0}], inside_{0});\n", j, in,
-        in_plane);
-    for (std::int64_t q = 0; q < quads; ++q)
-      inner += weft::format("  sum_{0}_{1} += v_{0} * w_{1};\n", j, q);
-  }
-  inner += "  }\n";
-  body += tap_loops(w, tiles.places, inner);
+  const std::string inner = channel_loops(plan, tiles, taps, in, factors);
+  body += reads_in_order(w) ? places_in_order(in_plane, tiles.places) + inner
+                            : tap_loops(w, tiles.places, inner);
   for (std::int64_t j = 0; j < tiles.places; ++j)
     for (std::int64_t q = 0; q < quads; ++q)
       for (std::int64_t t = 0; t < 4; ++t)

@@ -7,7 +7,7 @@ namespace weft::onnx {
 namespace {
 
 constexpr std::size_t lines_max = 100'000;
-constexpr std::size_t candidates_max = 12;
+constexpr std::size_t candidates_max = 24;
 
 std::string sizes_text(const std::vector<std::int64_t>& sizes) {
   std::string out;

@@ -1,8 +1,9 @@
 // Elementwise operators as WGSL expressions, alone or as a chain behind another kernel.
+#include "engine/onnx/gpu/elementwise.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "engine/onnx/gpu/kernel.h"
 #include "engine/onnx/gpu/narrow.h"
 #include "engine/onnx/operators/walk.h"
 
@@ -326,6 +327,16 @@ bool is_elementwise(const KernelContext& context, const Node& node) {
   }
   KernelText scratch;
   return element_text(given, scratch).has_value();
+}
+
+std::optional<std::string> element_of(const KernelContext& context, const Node& node,
+                                      std::vector<std::string> operands, KernelText& text) {
+  Operands given{.node = node, .x = std::move(operands), .types = {}, .opset = context.graph.opset};
+  given.out = context.tensor(node.outputs[0]).type();
+  for (std::size_t i = 0; i < given.x.size(); ++i)
+    given.types.push_back(given.x[i].empty() ? ElementType::f32
+                                             : context.tensor(node.inputs[i]).type());
+  return element_text(given, text);
 }
 
 std::optional<std::string> apply_chain(const KernelContext& context, const Epilogue& epilogue,

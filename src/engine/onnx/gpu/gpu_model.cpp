@@ -37,6 +37,11 @@ std::uint64_t padded(std::uint64_t bytes) {
   return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
 }
 
+// True if a tensor's bytes are the words that lie on a GPU: nothing is converted on the way.
+bool is_stored_as_it_is(ElementType type) {
+  return type == ElementType::f32 || type == ElementType::i32 || type == ElementType::u32;
+}
+
 }  // namespace
 
 bool has_one_plan(const Graph& graph) {
@@ -120,6 +125,15 @@ Async<Result<std::unique_ptr<GpuModel::Plan>>> GpuModel::bind(const std::vector<
         {.size = bytes,
          .usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination,
          .label = "onnx values"}));
+  const auto bound_value = [&](std::uint32_t binding, ValueId id) -> gpu::BoundBuffer {
+    const gpu::Buffer& slot = plan->slots[plan->memory.slot_of[id]];
+    const std::uint64_t offset = plan->schedule.offset_of[id] * 4;
+    if (offset == 0) return {.binding = binding, .buffer = slot};
+    return {.binding = binding,
+            .buffer = slot,
+            .offset = offset,
+            .size = words_of(context, plan->schedule, id) * 4};
+  };
   Result<> failed;
   std::map<const void*, std::size_t> data_of;
   for (const Step& step : plan->schedule.steps) {
@@ -152,12 +166,12 @@ Async<Result<std::unique_ptr<GpuModel::Plan>>> GpuModel::bind(const std::vector<
           const auto held = constant(*plan, input.value);
           buffer = *held;
         } else {
-          buffer = &plan->slots[plan->memory.slot_of[input.value]];
+          buffers.push_back(bound_value(binding++, input.value));
+          continue;
         }
         buffers.push_back({.binding = binding++, .buffer = *buffer});
       }
-      for (const ValueId id : kernel.outputs)
-        buffers.push_back({.binding = binding++, .buffer = plan->slots[plan->memory.slot_of[id]]});
+      for (const ValueId id : kernel.outputs) buffers.push_back(bound_value(binding++, id));
       bound.dispatches.push_back({.pipeline = *pipeline,
                                   .group = device_.create_bind_group(**pipeline, 0, buffers),
                                   .workgroups = kernel.workgroups});
@@ -293,6 +307,7 @@ void GpuModel::clear_values() {
     gpu::Encoder encoder = device_.create_encoder("onnx clear");
     for (const gpu::Buffer& slot : plan->slots) encoder.clear(slot, 0, slot.size());
     if (plan->staging_bytes > 0) encoder.clear(plan->staging, 0, plan->staging_bytes);
+    std::ranges::fill(plan->words, 0);
     device_.submit(std::move(encoder));
   }
 }
@@ -312,11 +327,24 @@ Async<Result<>> GpuModel::fetch(Plan& plan, std::vector<ValueId> ids) {
   for (const ValueId id : ids) {
     const std::uint64_t bytes = words_of(context, plan.schedule, id) * 4;
     if (bytes > 0)
-      plan.encoder.copy(plan.slots[plan.memory.slot_of[id]], 0, plan.staging, offset, bytes);
+      plan.encoder.copy(plan.slots[plan.memory.slot_of[id]], plan.schedule.offset_of[id] * 4,
+                        plan.staging, offset, bytes);
     offset += padded(bytes);
   }
   submit(plan);
-  std::vector<std::uint32_t> words(offset / 4);
+  // One large value goes straight to where it stays: fresh memory and copies of megabytes take
+  // longer than a small model's kernels.
+  if (const auto& about = plan.inference.values[ids[0]]; ids.size() == 1 &&
+                                                         !plan.schedule.bounded.contains(ids[0]) &&
+                                                         is_stored_as_it_is(about->type())) {
+    WEFT_CO_ASSIGN(Tensor value, Tensor::create(about->type(), about->shape()));
+    if (value.byte_count() > 0)
+      WEFT_CO_OK(co_await device_.read(plan.staging, 0, value.mutable_bytes()));
+    plan.host[ids[0]] = std::move(value);
+    co_return Result<>();
+  }
+  std::vector<std::uint32_t>& words = plan.words;
+  words.resize(offset / 4);
   WEFT_CO_OK(co_await device_.read(
       plan.staging, 0, {reinterpret_cast<std::uint8_t*>(words.data()), words.size() * 4}));
   offset = 0;
@@ -357,6 +385,10 @@ Async<Result<std::vector<Tensor>>> GpuModel::run_on_device(std::vector<Tensor> i
   const auto upload = [&](ValueId id, const Tensor& value) -> Result<> {
     const std::uint32_t slot = plan->memory.slot_of[id];
     if (slot == MemoryPlan::none) return {};
+    if (is_stored_as_it_is(value.type())) {
+      device_.write(plan->slots[slot], 0, value.bytes());
+      return {};
+    }
     const auto words = storage_of(value);
     if (!words)
       return fail(ErrorCode::unsupported,

@@ -49,8 +49,9 @@ class GpuModel {
     std::uint64_t bytes = 0;  // All that it reads and writes, once.
   };
   struct Measurement {
-    double seconds = 0;      // All kernels, from GPU memory to GPU memory.
-    double run_seconds = 0;  // With inputs going up and outputs coming down.
+    double seconds = 0;         // All kernels, from GPU memory to GPU memory, run after run.
+    double submit_seconds = 0;  // One such run by itself, from its first command to its answer.
+    double run_seconds = 0;     // With inputs going up and outputs coming down.
     std::vector<KernelTime> kernels;
     [[nodiscard]] std::uint64_t bytes() const;
   };

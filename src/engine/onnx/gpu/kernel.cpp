@@ -126,6 +126,17 @@ Kernel KernelText::build(std::string label, std::uint64_t threads, std::string_v
   return kernel;
 }
 
+Kernel KernelText::build_runs(std::string label, std::uint64_t count, std::uint64_t rounds,
+                              std::string_view body) const {
+  const std::uint64_t run = rounds * threads_of_group;
+  std::string loop = weft::format(
+      "  for (var k = 0u; k < {}u; k++) {{\n  let i = (group * {}u + k) * {}u + lane;\n"
+      "  if (i >= {}u) {{ return; }}\n",
+      rounds, rounds, threads_of_group, count);
+  loop.append(body).append("  }\n");
+  return build_groups(std::move(label), (count + run - 1) / run, "", loop);
+}
+
 Kernel KernelText::build_groups(std::string label, std::uint64_t groups,
                                 std::string_view declarations, std::string_view body) const {
   Kernel kernel{.label = std::move(label),

@@ -60,6 +60,10 @@ class KernelText {
 
   // `body` runs for each i below `threads`.
   [[nodiscard]] Kernel build(std::string label, std::uint64_t threads, std::string_view body) const;
+  // The same, where a workgroup goes over `rounds` times 64 neighbours, one after the other, so
+  // that what they read in common is near. `body` does not return.
+  [[nodiscard]] Kernel build_runs(std::string label, std::uint64_t count, std::uint64_t rounds,
+                                  std::string_view body) const;
   // `body` runs for each workgroup `group` below `groups`, with `lane` below 64.
   [[nodiscard]] Kernel build_groups(std::string label, std::uint64_t groups,
                                     std::string_view declarations, std::string_view body) const;
@@ -138,6 +142,9 @@ using MaybeKernels = std::optional<std::vector<Kernel>>;
 [[nodiscard]] MaybeKernels elementwise_kernels(const KernelContext& context, const Node& node,
                                                const Epilogue& epilogue);
 [[nodiscard]] MaybeKernels movement_kernels(const KernelContext& context, const Node& node);
+// Copies of a Concat's inputs to their places in its result, but for those that are there already.
+[[nodiscard]] std::vector<Kernel> concat_copies(const KernelContext& context, const Node& node,
+                                                const std::vector<bool>& left_out);
 [[nodiscard]] MaybeKernels window_kernels(const KernelContext& context, const Node& node,
                                           const Epilogue& epilogue);
 [[nodiscard]] MaybeKernels row_kernels(const KernelContext& context, const Node& node);

@@ -4,17 +4,38 @@
 
 #include "engine/gpu/measure.h"
 #include "engine/onnx/gpu/plan.h"
+#include "engine/onnx/gpu/warm_up.h"
 
 namespace weft::onnx {
 namespace {
 
-constexpr int runs = 5;  // The middle one counts.
+constexpr int runs = 9;  // The middle one counts.
+// A GPU that was idle runs at a fraction of its clock for so long.
+constexpr double warm_up_seconds = 0.5;
 
 double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+double middle_of(std::vector<double> times) {
+  std::ranges::sort(times);
+  return times[times.size() / 2];
+}
+
 }  // namespace
+
+Async<Result<>> warm_up(gpu::Device& device) {
+  if (device.adapter().kind == gpu::AdapterKind::cpu) co_return Result<>();
+  WEFT_CO_ASSIGN(gpu::Workload work, co_await gpu::create_peak(device, gpu::Arithmetic::f32));
+  gpu::Meter meter(device);
+  const double end = now_s() + warm_up_seconds;
+  while (now_s() < end) {
+    WEFT_CO_OK((co_await meter.time([&work](gpu::Pass& pass) {
+                 for (int i = 0; i < 16; ++i) work.run(pass);
+               })).transform([](const gpu::Timing&) {}));
+  }
+  co_return Result<>();
+}
 
 std::uint64_t GpuModel::Measurement::bytes() const {
   std::uint64_t sum = 0;
@@ -25,14 +46,14 @@ std::uint64_t GpuModel::Measurement::bytes() const {
 Async<Result<GpuModel::Measurement>> GpuModel::measure(std::vector<Tensor> inputs) {
   Measurement out;
   WEFT_CO_OK(co_await run(inputs));
+  WEFT_CO_OK(co_await warm_up(device_));
   std::vector<double> times;
   for (int i = 0; i < runs; ++i) {
     const double begun = now_s();
     WEFT_CO_OK(co_await run(inputs));
     times.push_back(now_s() - begun);
   }
-  std::ranges::sort(times);
-  out.run_seconds = times[runs / 2];
+  out.run_seconds = middle_of(std::move(times));
   WEFT_CO_ASSIGN(Plan* const plan, co_await plan_for(inputs));
   const KernelContext context{.graph = graph_, .inference = plan->inference};
   gpu::Meter meter(device_);
@@ -43,6 +64,12 @@ Async<Result<GpuModel::Measurement>> GpuModel::measure(std::vector<Tensor> input
   };
   if (plan->dispatches > 0) {
     WEFT_CO_ASSIGN(out.seconds, co_await meter.seconds_each(all, {}));
+    std::vector<double> submits;
+    for (int i = 0; i < runs; ++i) {
+      WEFT_CO_ASSIGN(const gpu::Timing timing, co_await meter.time(all));
+      submits.push_back(timing.wall_seconds);
+    }
+    out.submit_seconds = middle_of(std::move(submits));
   }
   for (const Plan::BoundStep& step : plan->steps) {
     std::size_t d = 0;

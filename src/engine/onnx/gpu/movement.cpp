@@ -87,25 +87,15 @@ std::optional<Kernel> joined_kernel(const KernelContext& context, const Node& no
   return text.build(node.op, static_cast<std::uint64_t>(out.count()), body);
 }
 
-MaybeKernels concat_kernels(const KernelContext& context, const Node& node, const Call& call) {
-  const Tensor& out = context.tensor(node.outputs[0]);
-  const Shape strides = row_major_strides(out.shape());
+std::size_t joined_axis(const Call& call, const Tensor& out) {
   const std::int64_t given = call.integer("axis", 1);
-  const auto axis = static_cast<std::size_t>(given < 0 ? given + out.rank() : given);
+  return static_cast<std::size_t>(given < 0 ? given + out.rank() : given);
+}
+
+MaybeKernels concat_kernels(const KernelContext& context, const Node& node, const Call& call) {
+  const std::size_t axis = joined_axis(call, context.tensor(node.outputs[0]));
   if (auto joined = joined_kernel(context, node, axis)) return std::vector{std::move(*joined)};
-  std::vector<Kernel> kernels;
-  std::int64_t place = 0;
-  for (const ValueId id : node.inputs) {
-    const Shape& shape = context.tensor(id).shape();
-    if (auto kernel = copy_kernel(context, node.op, id, node.outputs[0],
-                                  {.shape = shape,
-                                   .from_strides = row_major_strides(shape),
-                                   .to_strides = strides,
-                                   .to_start = place * strides[axis]}))
-      kernels.push_back(std::move(*kernel));
-    place += shape[axis];
-  }
-  return kernels;
+  return concat_copies(context, node, std::vector<bool>(node.inputs.size()));
 }
 
 MaybeKernels split_kernels(const KernelContext& context, const Node& node, const Call& call) {
@@ -298,6 +288,27 @@ MaybeKernels triangle_kernels(const Node& node, const Call& call) {
 }
 
 }  // namespace
+
+std::vector<Kernel> concat_copies(const KernelContext& context, const Node& node,
+                                  const std::vector<bool>& left_out) {
+  const Tensor& out = context.tensor(node.outputs[0]);
+  const Shape strides = row_major_strides(out.shape());
+  const std::size_t axis = joined_axis(*CallOf(context, node), out);
+  std::vector<Kernel> kernels;
+  std::int64_t place = 0;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const Shape& shape = context.tensor(node.inputs[i]).shape();
+    if (!left_out[i])
+      if (auto kernel = copy_kernel(context, node.op, node.inputs[i], node.outputs[0],
+                                    {.shape = shape,
+                                     .from_strides = row_major_strides(shape),
+                                     .to_strides = strides,
+                                     .to_start = place * strides[axis]}))
+        kernels.push_back(std::move(*kernel));
+    place += shape[axis];
+  }
+  return kernels;
+}
 
 MaybeKernels movement_kernels(const KernelContext& context, const Node& node) {
   const CallOf made(context, node);

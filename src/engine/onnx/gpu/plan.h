@@ -33,6 +33,7 @@ struct GpuModel::Plan {
 
   gpu::Buffer staging;
   std::uint64_t staging_bytes = 0;
+  std::vector<std::uint32_t> words;  // What came down, kept from run to run.
   gpu::Encoder encoder;
   bool recording = false;
 };

@@ -129,7 +129,9 @@ Result<Program> compile(const Graph& graph, std::vector<Tensor> inputs,
                         const ScheduleOptions& options) {
   WEFT_ASSIGN(const Inference inference, infer(graph, std::move(inputs)));
   const KernelContext context{.graph = graph, .inference = inference};
-  const Schedule schedule = make_schedule(context, options);
+  ScheduleOptions whole_buffers = options;  // The descriptor binds no parts of buffers.
+  whole_buffers.place_parts = false;
+  const Schedule schedule = make_schedule(context, whole_buffers);
   for (const ValueId id : graph.outputs)
     if (!inference.values[id] && !schedule.bounded.contains(id))
       return fail(ErrorCode::unsupported,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/onnx/gpu/merge_regions.h"
+#include "engine/onnx/gpu/place_parts.h"
 #include "engine/onnx/gpu/settings.h"
 
 namespace weft::onnx {
@@ -32,6 +34,7 @@ class Scheduler {
   Schedule run() {
     Schedule out;
     for (ValueId id = 0; id < context_.graph.values.size(); ++id) out.alias_of.push_back(id);
+    out.offset_of.assign(context_.graph.values.size(), 0);
     std::vector<std::pair<std::size_t, Step>> placed;
     for (std::size_t n = 0; n < context_.graph.nodes.size(); ++n) {
       const Node& node = context_.graph.nodes[n];
@@ -58,6 +61,8 @@ class Scheduler {
     }
     std::ranges::stable_sort(placed, {}, &std::pair<std::size_t, Step>::first);
     for (auto& [position, step] : placed) out.steps.push_back(std::move(step));
+    if (options_.fuse) merge_regions(context_, options_, out.steps);
+    if (options_.fuse && options_.place_parts) place_parts(context_, out);
     return out;
   }
 

@@ -10,6 +10,8 @@ namespace weft::onnx {
 
 struct ScheduleOptions {
   bool fuse = true;
+  // Values that a concatenation joins end to end are written where they stand in its result.
+  bool place_parts = true;
   // No node before this one is fused with this one or a later one: what is between is in memory, as
   // it is if another device computes the rest.
   std::size_t barrier = ~std::size_t{0};
@@ -28,7 +30,10 @@ struct Step {
 
 struct Schedule {
   std::vector<Step> steps;
-  std::vector<ValueId> alias_of;       // By ValueId; the value itself if it is no alias.
+  // By ValueId: the value whose memory it has (the value itself if it has its own), and the word of
+  // that memory at which it begins.
+  std::vector<ValueId> alias_of;
+  std::vector<std::uint64_t> offset_of;
   std::map<ValueId, Bounded> bounded;  // Values whose shape only a run knows.
   std::size_t nodes_on_gpu = 0;
   std::size_t nodes_on_processor = 0;

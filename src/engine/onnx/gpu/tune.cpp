@@ -1,8 +1,11 @@
 // Measures how each convolution of a model is best cut on this device, once for a node's shape.
+#include <utility>
+
 #include "engine/gpu/measure.h"
 #include "engine/onnx/gpu/convolution.h"
 #include "engine/onnx/gpu/convolution_choices.h"
 #include "engine/onnx/gpu/plan.h"
+#include "engine/onnx/gpu/warm_up.h"
 
 namespace weft::onnx {
 namespace {
@@ -44,6 +47,7 @@ Async<Result<double>> seconds_of(gpu::Device& device, const KernelContext& conte
 }  // namespace
 
 Async<Result<>> GpuModel::tune(const Inference& inference) {
+  bool is_warm = false;
   for (const Node& node : graph_.nodes) {
     const auto& out = inference.values[node.outputs[0]];
     const KernelContext plain{.graph = graph_, .inference = inference};
@@ -54,6 +58,7 @@ Async<Result<>> GpuModel::tune(const Inference& inference) {
     const auto plan = plan_convolution(*call, call->input(0), call->input(1));
     if (!plan || choices_.find(ConvolutionChoices::key_of(*plan)) || out->count() == 0) continue;
     const std::string key = ConvolutionChoices::key_of(*plan);
+    if (!std::exchange(is_warm, true)) WEFT_CO_OK(co_await warm_up(device_));
     const auto candidates = convolution_candidates(*plan);
     std::optional<double> best;
     for (const ConvolutionTiles& tiles : candidates) {

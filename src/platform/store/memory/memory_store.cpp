@@ -1,6 +1,7 @@
 #include "platform/store/memory/memory_store.h"
 
 #include <algorithm>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <map>
@@ -50,6 +51,7 @@ class MemoryStore final : public Store {
   template <class Wanted>
   Result<std::vector<Check>> latest_checks(std::uint32_t count, Wanted wanted);
   void load_held(Loaded& loaded) const;
+  void forget_oldest_evidence();
   void forget_clients(const Batch& batch);
   void undo_later(std::function<void()> step) { undo_.push_back(std::move(step)); }
   template <class Map, class Key, class Row>
@@ -91,7 +93,8 @@ class MemoryStore final : public Store {
   std::map<PublicKey, Recheck> rechecks_;
   std::map<TaskId, Correction> corrections_;
   std::vector<Check> checks_;
-  std::vector<Evidence> evidence_;
+  std::deque<Evidence> evidence_;
+  std::map<PublicKey, std::vector<std::pair<TaskId, std::uint32_t>>> evidence_of_;  // By worker.
   std::vector<std::function<void()>>
       undo_;  // Undoes the batch that is being written; run backwards if it is refused.
 };
@@ -238,22 +241,30 @@ Result<> MemoryStore::write_verdicts(const Batch& batch) {
     undo_later([this] { checks_.pop_back(); });
   }
   for (const Evidence& each : batch.evidence) {
-    const auto of_worker = std::ranges::count(evidence_, each.worker, &Evidence::worker);
-    const bool is_known = std::ranges::any_of(evidence_, [&](const Evidence& other) {
-      return other.worker == each.worker && other.task == each.task &&
-             other.attempt == each.attempt;
-    });
-    if (is_known || static_cast<std::size_t>(of_worker) >= evidence_of_worker_max ||
-        evidence_.size() >= evidence_max)
+    auto of_worker = evidence_of_[each.worker];
+    const std::pair attempt{each.task, each.attempt};
+    if (std::ranges::contains(of_worker, attempt) || of_worker.size() >= evidence_of_worker_max)
       continue;
+    of_worker.push_back(attempt);
+    put(evidence_of_, each.worker, of_worker);
     evidence_.push_back(each);
     undo_later([this] { evidence_.pop_back(); });
+    if (evidence_.size() > evidence_max) forget_oldest_evidence();
   }
   for (const UnixMillis since : batch.checks_kept_since) {
     undo_later([this, old = checks_] { checks_ = old; });
     std::erase_if(checks_, [&](const Check& each) { return each.time < since; });
   }
   return {};
+}
+
+void MemoryStore::forget_oldest_evidence() {
+  const Evidence& oldest = evidence_.front();
+  auto of_worker = evidence_of_.at(oldest.worker);
+  std::erase(of_worker, std::pair{oldest.task, oldest.attempt});
+  put(evidence_of_, oldest.worker, of_worker);
+  undo_later([this, oldest] { evidence_.push_front(oldest); });
+  evidence_.pop_front();
 }
 
 void MemoryStore::forget_clients(const Batch& batch) {

@@ -275,6 +275,34 @@ TEST_P(StoreContract, KeepsEvidenceWithinBounds) {
   EXPECT_EQ(store->evidence(0, evidence_max).value(), kept);
 }
 
+TEST_P(StoreContract, KeepsTheLatestEvidenceWhereThereIsTooMuch) {
+  constexpr std::uint32_t more = 3;
+  Batch batch;
+  for (std::uint32_t i = 0; i < evidence_max + more; ++i) {
+    Evidence each{.worker = key_of(1),
+                  .owner = key_of(2),
+                  .task = {},
+                  .attempt = i,
+                  .first = {},
+                  .second = {}};
+    for (int byte = 0; byte < 4; ++byte)
+      each.worker.bytes[static_cast<std::size_t>(byte)] =
+          static_cast<std::uint8_t>(i >> (8 * byte));
+    batch.evidence.push_back(each);
+  }
+  commit(batch);
+  const auto kept = store->evidence(0, evidence_max + more).value();
+  ASSERT_EQ(kept.size(), evidence_max);
+  EXPECT_EQ(kept.front(), batch.evidence[more]);
+  EXPECT_EQ(kept.back(), batch.evidence.back());
+
+  // Nothing goes for what is not kept itself.
+  Batch again;
+  again.evidence.push_back(batch.evidence.back());
+  commit(again);
+  EXPECT_EQ(store->evidence(0, 1).value().front(), kept.front());
+}
+
 TEST_P(StoreContract, NamesTheJobsWhoseBlobsAreKept) {
   constexpr UnixMillis since = 5'000;
   const Job running = job_row(1), ended_before = job_row(2), ended_later = job_row(3),

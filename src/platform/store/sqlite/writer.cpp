@@ -92,7 +92,8 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "INSERT OR IGNORE INTO evidence (worker, owner, job, task, attempt, time, root, statement, "
     "claims, signature, other_root, other_statement, other_claims, other_signature) "
     "SELECT ?1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM evidence WHERE "
-    "worker = ?1) < ?15 AND (SELECT coalesce(max(seq), 0) FROM evidence) < ?16",
+    "worker = ?1) < ?15",
+    "DELETE FROM evidence WHERE seq <= (SELECT max(seq) FROM evidence) - ?",
     // The table is in the order of time; a bound, so that no batch waits long.
     "DELETE FROM checks WHERE seq IN (SELECT seq FROM checks ORDER BY seq LIMIT 1000) AND time < ?",
 };
@@ -306,11 +307,12 @@ Result<> Writer::write(const Nonce& nonce) {
 Result<> Writer::write(const Evidence& evidence) {
   const auto& [root, statement, claims, signature] = evidence.first;
   const auto& other = evidence.second;
-  return statements_[insert_evidence].run(
+  WEFT_OK(statements_[insert_evidence].run(
       evidence.worker, evidence.owner, evidence.task.job, evidence.task.index, evidence.attempt,
       evidence.time, root, ByteSpan(statement), ByteSpan(claims), signature, other.root,
       ByteSpan(other.statement), ByteSpan(other.claims), other.signature,
-      static_cast<std::int64_t>(evidence_of_worker_max), static_cast<std::int64_t>(evidence_max));
+      static_cast<std::int64_t>(evidence_of_worker_max)));
+  return statements_[forget_evidence].run(static_cast<std::int64_t>(evidence_max));
 }
 
 Result<> Writer::write(const Receipt& receipt) {

@@ -69,6 +69,7 @@ class Writer {
     put_correction,
     insert_check,
     insert_evidence,
+    forget_evidence,
     forget_checks,
     sql_count,
   };

@@ -23,7 +23,7 @@ export function ProofPanel({ base, shared, job, index, onIndex }: Props) {
     void (async () => {
       try {
         const proof = await fetchProof(base, { id, link }, index);
-        const checked = await check(proof, (hash) => fetchBlob(base, { id, link }, hash));
+        const checked = await check(proof, (hash, receipt) => fetchBlob(base, { id, link }, hash, receipt));
         if (current) setState({ proof, checked });
       } catch (error) {
         if (current) setState({ error: error instanceof Error ? error.message : String(error) });

@@ -32,6 +32,8 @@ export async function fetchProof(base: string, job: SharedJob, index: number): P
   return proof;
 }
 
-export async function fetchBlob(base: string, job: SharedJob, hash: string): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await (await ask(base, pathOf(job, `/blobs/${encodeURIComponent(hash)}`), undefined)).arrayBuffer());
+/** With a receipt: its claims, by the name that the proof has for them. */
+export async function fetchBlob(base: string, job: SharedJob, hash: string, receipt?: string): Promise<Uint8Array<ArrayBuffer>> {
+  const path = pathOf(job, `/blobs/${encodeURIComponent(hash)}`) + (receipt === undefined ? '' : `&receipt=${encodeURIComponent(receipt)}`);
+  return new Uint8Array(await (await ask(base, path, undefined)).arrayBuffer());
 }

@@ -34,10 +34,13 @@ async function secondFormat(coordinator: Uint8Array, index: number, root: Uint8A
   const claims = joined(word('weft-claims-2'), little(3), task(index + 1), other, new Uint8Array(8), task(index), other, little(5), little(2), task(index), root, new Uint8Array(8));
   const tree = await rootOf([await whole(index + 1, other), part, await whole(index, root)]);
   const statement = joined(word('weft-receipt-2'), new Uint8Array(64), coordinator, new Uint8Array(64).fill(3), tree);
-  return { statement, claims };
+  // As an owner of this job alone sees them: the other claim is a digest.
+  const hidden = await sha256(word('weft-claim-2'), task(index + 1), other);
+  const shown = joined(word('weft-claims-3'), little(3), Uint8Array.of(0), hidden, Uint8Array.of(1), task(index), other, little(5), little(2), Uint8Array.of(1), task(index), root, new Uint8Array(8));
+  return { statement, claims, shown };
 }
 
-async function sample(index = 2, format: 1 | 2 = 2): Promise<Proof> {
+async function sample(index = 2, format: 1 | 2 | 3 = 2): Promise<Proof> {
   const bytes = Uint8Array.from({ length: chunkBytes + 5 }, (_, i) => i % 251);
   const root = await taskRoot(bytes);
   const roots = await Promise.all([0, 1, 2].map((i) => (i === index ? root : taskRoot(Uint8Array.of(i)))));
@@ -56,7 +59,7 @@ async function sample(index = 2, format: 1 | 2 = 2): Promise<Proof> {
     outputs: [{ hash: await keep(bytes), bytes: bytes.length }],
     replicas: [
       {
-        worker: base58(key), attempt: 9, root: toHex(root), agreed: true, receipt: await keep(statement), claims: format === 1 ? '' : await keep(second.claims),
+        worker: base58(key), attempt: 9, root: toHex(root), agreed: true, receipt: await keep(statement), claims: format === 1 ? '' : await keep(format === 2 ? second.claims : second.shown),
         signature: base58(new Uint8Array(await crypto.subtle.sign('Ed25519', pair.privateKey, digest))), gpu_seconds: 0, wall_seconds: 0, arrived: 0,
       },
     ],
@@ -64,7 +67,7 @@ async function sample(index = 2, format: 1 | 2 = 2): Promise<Proof> {
 }
 
 describe('check', () => {
-  it.each([[0, 2], [1, 2], [2, 2], [0, 1], [2, 1]] as const)('accepts task %i of three, with a receipt of format %i', async (index, format) => {
+  it.each([[0, 2], [1, 2], [2, 2], [0, 1], [2, 1], [2, 3]] as const)('accepts task %i of three, with a receipt of format %i (3: the second, with a claim of another job as its digest)', async (index, format) => {
     const checked = await check(await sample(index, format), read);
     expect(checked.checks.map(({ ok, detail }) => [ok, detail])).toEqual([
       [true, '65,541 bytes hash to the task’s root.'],
@@ -97,6 +100,13 @@ describe('check', () => {
     const checked = await check(await change(await sample()), read);
     expect(checked.ok).toBe(false);
     expect(checked.checks.some((one) => one.ok === false)).toBe(true);
+  });
+
+  it('refuses claims, some of them digests, in which anything is changed, missing or too much', async () => {
+    const proof = await sample(2, 3), claims = blobs.get(replica(proof).claims) as Uint8Array<ArrayBuffer>;
+    const changed = [claims.subarray(0, claims.length - 1), joined(claims, Uint8Array.of(0)), ...Array.from(claims, (_, at) => claims.with(at, (claims[at] ?? 0) ^ 1))];
+    for (const [at, other] of changed.entries())
+      expect((await check({ ...proof, replicas: [{ ...replica(proof), claims: await keep(Uint8Array.from(other)) }] }, read)).ok, String(at)).toBe(false);
   });
 
   it('says what is open while the job runs', async () => {

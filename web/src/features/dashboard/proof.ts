@@ -101,8 +101,8 @@ export type Checked = {
   readonly replicas: readonly ReplicaCheck[];
 };
 
-/** Reads a blob; outputs of more than this are not fetched for a check. */
-export type ReadBlob = (hash: string) => Promise<Uint8Array<ArrayBuffer>>;
+/** Reads a blob, or the claims of a receipt; outputs of more than this are not fetched for a check. */
+export type ReadBlob = (hash: string, receipt?: string) => Promise<Uint8Array<ArrayBuffer>>;
 export const outputBytesMax = 32 * 1024 * 1024;
 
 // What was signed is a receipt of the second format, whose claims are a blob of their own, or of the first, which holds them.
@@ -110,6 +110,7 @@ const textOf = (word: string) => new TextEncoder().encode(word);
 const firstName = textOf('weft-receipt-1');
 const secondName = textOf('weft-receipt-2');
 const claimsName = textOf('weft-claims-2');
+const shownName = textOf('weft-claims-3');  // Claims of other jobs are digests.
 const claimBytes = 16 + 4 + 4 + 32;
 const rangeBytes = 4 + 4;  // The part of the task; zeros: the whole.
 
@@ -131,18 +132,42 @@ export function names(statement: Uint8Array, coordinator: Uint8Array, claim: Uin
   return listOf(statement, firstName.length + 32 + 32, claimBytes)?.some((one) => startsWith(one, claim)) ?? false;
 }
 
+type Shown = { readonly claim: Uint8Array } | { readonly digest: Uint8Array };
+
+/** Claims as the coordinator shows them to a job's owner: all of them, or those of other jobs as their digests. Null where the bytes are something else. */
+function shownClaims(bytes: Uint8Array): readonly Shown[] | null {
+  const record = claimBytes + rangeBytes;
+  if (startsWith(bytes, claimsName)) return listOf(bytes, claimsName.length, record)?.map((claim) => ({ claim })) ?? null;
+  if (!startsWith(bytes, shownName) || bytes.length < shownName.length + 4) return null;
+  const shown: Shown[] = [];
+  let at = shownName.length + 4;
+  const count = new DataView(bytes.buffer, bytes.byteOffset).getUint32(shownName.length, true);
+  while (at < bytes.length) {
+    const kind = bytes[at], length = kind === 1 ? record : 32;
+    if ((kind !== 0 && kind !== 1) || at + 1 + length > bytes.length) return null;
+    const field = bytes.subarray(at + 1, at + 1 + length);
+    shown.push(kind === 1 ? { claim: field } : { digest: field });
+    at += 1 + length;
+  }
+  return shown.length === count ? shown : null;
+}
+
+/** What the tree has of a claim. */
+async function digestOf(one: Shown): Promise<Uint8Array> {
+  if ('digest' in one) return one.digest;
+  const task = one.claim.subarray(0, 24), root = one.claim.subarray(24, claimBytes), range = one.claim.subarray(claimBytes);
+  const part = range.subarray(4).some((byte) => byte !== 0);
+  return part ? sha256(textOf('weft-part-2'), task, range, root) : sha256(textOf('weft-claim-2'), task, root);
+}
+
 /** One of the second format does: its name, genesis, program, the coordinator, both nonces, and the root of these claims. */
 export async function namesByRoot(statement: Uint8Array, claims: Uint8Array, coordinator: Uint8Array, claim: Uint8Array): Promise<boolean> {
   if (statement.length !== secondName.length + 6 * 32 || !startsWith(statement, secondName) || !startsWith(statement, coordinator, secondName.length + 64)) return false;
-  const list = startsWith(claims, claimsName) ? listOf(claims, claimsName.length, claimBytes + rangeBytes) : null;
+  const list = shownClaims(claims);
   if (list === null) return false;
-  const leaves = await Promise.all(list.map(async (one) => {
-    const task = one.subarray(0, 24), root = one.subarray(24, claimBytes), range = one.subarray(claimBytes);
-    const part = range.subarray(4).some((byte) => byte !== 0);
-    return leaf(part ? await sha256(textOf('weft-part-2'), task, range, root) : await sha256(textOf('weft-claim-2'), task, root));
-  }));
+  const leaves = await Promise.all(list.map(async (one) => leaf(await digestOf(one))));
   if (!startsWith(statement, await rootOf(leaves), statement.length - 32)) return false;
-  return list.some((one) => startsWith(one, claim) && one.subarray(claimBytes).every((byte) => byte === 0));
+  return list.some((one) => 'claim' in one && startsWith(one.claim, claim) && one.claim.subarray(claimBytes).every((byte) => byte === 0));
 }
 
 function claimOf(job: Uint8Array, index: number, attempt: number, root: Uint8Array): Uint8Array {
@@ -166,7 +191,7 @@ async function checkReplica(proof: Proof, replica: Proof['replicas'][number], re
   const statement = await read(replica.receipt);
   if (toHex(await sha256(statement)) !== replica.receipt) return 'What was signed does not have the receipt’s digest.';
   const claim = claimOf(job, proof.index, replica.attempt, root);
-  const named = replica.claims === '' ? names(statement, coordinator, claim) : await namesByRoot(statement, await read(replica.claims), coordinator, claim);
+  const named = replica.claims === '' ? names(statement, coordinator, claim) : await namesByRoot(statement, await read(replica.claims, replica.receipt), coordinator, claim);
   if (!named) return 'The receipt does not name this result.';
   const imported = await crypto.subtle.importKey('raw', key, 'Ed25519', false, ['verify']);
   if (!(await crypto.subtle.verify('Ed25519', imported, signature, digest))) return 'The signature is not this worker’s.';

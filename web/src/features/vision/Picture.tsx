@@ -38,7 +38,7 @@ export function Picture({ vision, label }: { vision: Vision; label: string }) {
   const overlay = useRef<SVGSVGElement>(null);
   useEffect(() => {
     vision.setStage({
-      show(frame, boxes) {
+      show(frame, boxes, by) {
         const context = canvas.current?.getContext('2d');
         if (canvas.current === null || overlay.current === null || !context) return;
         const { displayWidth: width, displayHeight: height } = frame;
@@ -50,6 +50,7 @@ export function Picture({ vision, label }: { vision: Vision; label: string }) {
         context.drawImage(frame, 0, 0, width, height);
         const pixel = width / (overlay.current.clientWidth || width);
         overlay.current.replaceChildren(...[...boxes].reverse().map((box) => drawn(box, pixel)));
+        overlay.current.dataset['by'] = by;
         overlay.current.dataset['frame'] = String(frame.timestamp);
       },
     });

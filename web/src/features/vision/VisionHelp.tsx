@@ -9,7 +9,11 @@ export function VisionHelp({ open }: { open: boolean }) {
     <details className="mt-12 max-w-[44rem]" open={open} data-testid="help">
       <summary className="font-semibold">Help: phones, certificates, and where pictures go</summary>
       <div className="mt-3 space-y-3 text-soft">
-        <p>Pictures stay in this tab: the model runs here, on the GPU where the browser offers one. A frame that comes while the model is busy is skipped.</p>
+        <p>
+          Pictures stay in this tab unless you share the work: the model runs here, on the GPU where the browser offers one. A frame that comes while the model is busy is skipped. Devices that join by
+          your link see the pictures that they compute, and each other's and your network address; what goes between you and them is sealed with keys that come from the link, which the coordinator never
+          gets. A helper's boxes are drawn after it has found the same as this tab in two frames, and about one frame in twelve is looked at twice.
+        </p>
         <p>
           Browsers give the camera only to pages that came over HTTPS, or from the machine itself (localhost). For a phone, start the coordinator with a certificate of
           its own making:

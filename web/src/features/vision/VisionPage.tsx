@@ -1,4 +1,4 @@
-// A camera, a film or a picture, and a model that finds things in it, in this tab.
+// A camera, a film or a picture, and a model that finds things in it, in this tab and in others that help it.
 import { useEffect, useId, useMemo, useRef, useState, useSyncExternalStore, type FormEvent } from 'react';
 import { Button } from '../../design/Button';
 import { FileChoice } from '../../design/FileChoice';
@@ -8,13 +8,34 @@ import { Stat } from '../../design/Stat';
 import type { Detector, FitKind } from '../../engine/visionMessages';
 import { openAddress, openCamera, openFile, SourceError, type Source } from './sources';
 import { Picture } from './Picture';
+import { HelperPage } from './sharing/HelperPage';
+import { invitationOf } from './sharing/invitation';
+import { NodeTable, ShareCard } from './sharing/ShareCard';
 import { Vision, type Model, type VisionState } from './vision';
 import { VisionHelp } from './VisionHelp';
 
 // One for the visit, so that the model is still there when the page is opened again.
 let visit: Vision | null = null;
 
-export function VisionPage({ vision: given }: { vision?: Vision }) {
+/** The page of a camera, or that of a device which was invited to help one. */
+export function VisionPage({ vision }: { vision?: Vision }) {
+  const fragment = useFragment();
+  const invitation = useMemo(() => invitationOf(fragment), [fragment]);
+  if (invitation === null) return vision === undefined ? <CameraPage /> : <CameraPage vision={vision} />;
+  return <HelperPage key={fragment} invitation={invitation} onOwn={() => (window.location.hash = '')} />;
+}
+
+function useFragment(): string {
+  return useSyncExternalStore(
+    (listener) => {
+      window.addEventListener('hashchange', listener);
+      return () => window.removeEventListener('hashchange', listener);
+    },
+    () => window.location.hash,
+  );
+}
+
+function CameraPage({ vision: given }: { vision?: Vision }) {
   const vision = useMemo(() => given ?? (visit ??= new Vision()), [given]);
   const state = useSyncExternalStore(vision.subscribe, vision.state);
   const [insecure, setInsecure] = useState(false);
@@ -25,6 +46,7 @@ export function VisionPage({ vision: given }: { vision?: Vision }) {
     () => () => {
       turn.current += 1;
       vision.stop();
+      vision.unshare();
     },
     [vision],
   );
@@ -73,10 +95,12 @@ export function VisionPage({ vision: given }: { vision?: Vision }) {
             </Notice>
           ) : null}
           <Numbers state={state} />
+          <NodeTable nodes={state.nodes} sharing={state.sharing} />
         </div>
         <div className="min-w-0 space-y-8">
           <ModelCard model={model} onFile={(file) => void vision.open(file)} />
           <SourceCard state={state} opening={opening} onTake={take} onStop={stop} />
+          {model.state === 'ready' ? <ShareCard sharing={state.sharing} onShare={() => void vision.share(window.location.href)} onEnd={() => vision.unshare()} /> : null}
           {model.state === 'ready' ? <InputCard detector={model.detector} state={state} vision={vision} /> : null}
         </div>
       </div>
@@ -106,7 +130,7 @@ function Numbers({ state }: { state: VisionState }) {
       <Stat label="capture to draw, p95" value={milliseconds(figures.p95)} unit="ms" hint={first} testId="p95" />
       <Stat label="frame rate" value={figures.framesPerSecond === null ? '–' : figures.framesPerSecond.toFixed(1)} unit="/s" testId="rate" />
       <Stat label="frames drawn" value={figures.drawn.toLocaleString('en')} testId="drawn" />
-      <Stat label="frames skipped" value={figures.skipped.toLocaleString('en')} hint="They came while the model was busy with another" testId="skipped" />
+      <Stat label="frames skipped" value={figures.skipped.toLocaleString('en')} hint="They came while every device was busy with another, or their boxes came after those of a newer one" testId="skipped" />
       <Stat
         label="a frame, in and out"
         value={pictureBytes === 0 ? '–' : `${formatBytes(pictureBytes)}`}

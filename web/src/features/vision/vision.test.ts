@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Sight } from '../../engine/sight';
 import type { Box, Detector, Seen } from '../../engine/visionMessages';
+import { Crew, crewBounds, type Looked, type Node, type Task } from './sharing/crew';
 import type { Source } from './sources';
 import { Vision } from './vision';
 
@@ -69,9 +70,9 @@ function film() {
 }
 
 const drawn: (readonly [number, number[]])[] = [];
-async function ready() {
+async function ready(crew?: Crew) {
   const sight = new SlowSight();
-  const vision = new Vision(sight, 0);
+  const vision = new Vision(sight, 0, crew);
   drawn.length = 0;
   vision.setStage({ show: (frame, boxes) => void drawn.push([frame.timestamp / 1e6, boxes.map(({ classId }) => classId)]) });
   await vision.open(new File(['x'], 'm.onnx'));
@@ -156,4 +157,46 @@ test('a picture is looked at once, and again when the fit changes', async () => 
 
   expect(drawn).toEqual([[0, [1]], [0, [2]]]);
   expect(sight.asked).toHaveLength(2);
+});
+
+/** Another device, which answers when it is told to. */
+class FakeHelper implements Node {
+  readonly id = 'helper';
+  readonly name = 'helper';
+  readonly isLocal = false;
+  readonly takes = true;
+  readonly asked: number[] = [];
+  readonly #waiting: ((looked: Looked) => void)[] = [];
+  look({ frame }: Task): Promise<Looked> {
+    this.asked.push(frame.timestamp / 1e6);
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+  async answers(boxes: Box[]): Promise<void> {
+    this.#waiting.shift()?.({ boxes, milliseconds: 1, pictureBytes: 1, linkBytes: 1 });
+    await new Promise((resolve) => setTimeout(resolve));
+  }
+  close(): void {}
+}
+
+test('two devices: each frame has the boxes of its own device, and one that is older than what is drawn is dropped', async () => {
+  let now = 0;
+  const crew = new Crew({ clock: () => (now += 20), chance: () => 0.99, bounds: { ...crewBounds, agreementsFirst: 0 } });
+  const { sight, vision } = await ready(crew);
+  const helper = new FakeHelper();
+  crew.add(helper);
+  const { source, shows } = film();
+  vision.watch(source);
+
+  shows(1);
+  shows(2);
+  expect(helper.asked).toEqual([2]);
+  await helper.answers([box(2)]);
+  await sight.answers([box(1)]);
+  expect(drawn).toEqual([[2, [2]]]);
+
+  shows(3);
+  await (helper.asked.includes(3) ? helper : sight).answers([box(3)]);
+  expect(drawn).toEqual([[2, [2]], [3, [3]]]);
+  vision.stop();
+  expect(FakeFrame.open).toBe(0);
 });

@@ -1,8 +1,11 @@
-// What the page Vision does: a model, a source of pictures, and a loop that gives the model one frame at a time. A frame that comes while
-// the model is busy is skipped, never queued; what is drawn is always a frame with its own boxes.
+// What the page Vision does: a model, a source of pictures, and a loop that gives each frame to one of the devices that share the work, this
+// tab's own model first among them. A frame that comes while all are busy is skipped, never queued; what is drawn is always a frame with
+// its own boxes, and never an older one than before.
 import { Sight, SightMissing } from '../../engine/sight';
 import type { Box, Detector, FitKind } from '../../engine/visionMessages';
 import { FrameLog, type Figures } from './figures';
+import { Crew, type Looked, type Node, type NodeView, type Task } from './sharing/crew';
+import { notShared, Sharing, type SharingState } from './sharing/sharing';
 import type { Source } from './sources';
 
 export type Model = { readonly state: 'none'; readonly trouble: string | null } | { readonly state: 'opening'; readonly name: string } | { readonly state: 'ready'; readonly name: string; readonly detector: Detector };
@@ -18,16 +21,49 @@ export type VisionState = {
   readonly size: readonly [number, number] | null;
   readonly boxes: readonly Box[];
   readonly trouble: string | null;
+  readonly sharing: SharingState;
+  readonly nodes: readonly NodeView[];
 };
 
-/** Draws a frame and its boxes at once. */
-export type Stage = { show(frame: VideoFrame, boxes: readonly Box[]): void };
+/** Draws a frame and its boxes at once; `by`: the device that found them. */
+export type Stage = { show(frame: VideoFrame, boxes: readonly Box[], by: string): void };
 
 const bytesMax = 1 << 30;
 
 function sentence(error: unknown): string {
   if (error instanceof SightMissing) return `This server has no engine for models: ${error.message} Its operator builds it with ./weft build.`;
   return error instanceof Error ? error.message : String(error);
+}
+
+/** This tab's own model. */
+class OwnNode implements Node {
+  readonly id = 'this tab';
+  readonly name = 'This tab';
+  readonly isLocal = true;
+  #isBusy = false;
+  readonly #sight: Sight;
+
+  constructor(sight: Sight) {
+    this.#sight = sight;
+  }
+
+  get takes(): boolean {
+    return !this.#isBusy;
+  }
+
+  async look({ frame, fit, blueFirst }: Task): Promise<Looked> {
+    const given = frame.clone();
+    this.#isBusy = true;
+    try {
+      return { ...(await this.#sight.call('see', { frame: given, fit, blueFirst }, [given as unknown as Transferable])), linkBytes: 0 };
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  close(): void {
+    // It goes with the page.
+  }
 }
 
 export class Vision {
@@ -44,19 +80,29 @@ export class Vision {
     size: null,
     boxes: [],
     trouble: null,
+    sharing: notShared,
+    nodes: [],
   };
+  readonly #crew: Crew;
+  readonly #sharing: Sharing;
+  #file: File | null = null;
   #source: Source | null = null;
   #stage: Stage | null = null;
   #log = new FrameLog();
-  #busy = false;
+  /** Frames have numbers: the last one that was given away, and the one that is drawn. */
+  #number = 0;
+  #drawn = 0;
   /** Counts models, sources and settings: an answer of an earlier one is not drawn. */
   #turn = 0;
   #told = 0;
 
   /** Numbers that change faster than `figuresEveryMs` cannot be read. */
-  constructor(sight: Sight = new Sight(), figuresEveryMs = 250) {
+  constructor(sight: Sight = new Sight(), figuresEveryMs = 250, crew: Crew = new Crew()) {
     this.#sight = sight;
+    this.#crew = crew;
+    this.#sharing = new Sharing(crew, () => this.#set({ sharing: this.#sharing.state, nodes: crew.views() }));
     this.#figuresEveryMs = figuresEveryMs;
+    this.#crew.add(new OwnNode(sight));
   }
 
   readonly state = (): VisionState => this.#state;
@@ -77,7 +123,10 @@ export class Vision {
       const bytes = await file.arrayBuffer();
       const detector = await this.#sight.call('open', bytes, [bytes]);
       if (this.#turn !== turn) return;
+      this.#file = file;
+      this.#crew.forget();
       this.#set({ model: { state: 'ready', name: file.name, detector }, fit: detector.fit });
+      if (this.#sharing.state.link !== null) await this.#shareModel();
     } catch (error) {
       if (this.#turn !== turn) return;
       this.#set({ model: { state: 'none', trouble: sentence(error) } });
@@ -113,6 +162,24 @@ export class Vision {
     this.#set({ trouble });
   }
 
+  /** Lets other devices in. `page`: the address of this page. */
+  async share(page: string): Promise<void> {
+    await this.#shareModel();
+    await this.#sharing.open(page);
+  }
+
+  unshare(): void {
+    this.#sharing.close();
+  }
+
+  async #shareModel(): Promise<void> {
+    const { model } = this.#state;
+    const file = this.#file;
+    if (model.state !== 'ready' || file === null) return;
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    if (this.#state.model === model) this.#sharing.setModel(file.name, bytes, model.detector);
+  }
+
   #begin(): number {
     this.#log = new FrameLog();
     this.#told = 0;
@@ -145,44 +212,47 @@ export class Vision {
   async #see(take: () => VideoFrame, captured: number): Promise<void> {
     const { model, fit, blueFirst } = this.#state;
     if (model.state !== 'ready') return;
-    if (this.#busy) {
+    const nodes = this.#crew.offer();
+    if (nodes.length === 0) {
       this.#log.skip(1);
       this.#tell();
       return;
     }
-    this.#busy = true;
     const turn = this.#turn;
-    let frame: VideoFrame | null = null;
+    let frame: VideoFrame;
     try {
       frame = take();
-      const seen = await this.#give(frame, fit, blueFirst);
-      if (this.#turn === turn) {
-        this.#stage?.show(frame, seen.boxes);
-        const at = performance.now();
-        this.#log.draw({ latency: at - captured, at });
-        this.#set({ boxes: seen.boxes, pictureBytes: seen.pictureBytes, size: [frame.displayWidth, frame.displayHeight], trouble: null });
-        this.#tell();
-      }
     } catch (error) {
-      if (this.#turn === turn) this.#set({ trouble: sentence(error) });
-    } finally {
-      frame?.close();
-      this.#busy = false;
+      return this.#set({ trouble: sentence(error) });
     }
+    const number = (this.#number += 1);
+    let isDrawn = false;
+    const draw = (looked: Looked, { id }: Node) => {
+      if (this.#turn !== turn || number <= this.#drawn) return;
+      isDrawn = true;
+      this.#drawn = number;
+      this.#draw(frame, looked, id, captured);
+    };
+    await this.#crew.look(nodes, { number, frame, fit, blueFirst }, draw, (error) => this.#turn === turn && this.#set({ trouble: sentence(error) }));
+    frame.close();
     // A still picture has no next frame: what was changed meanwhile counts now.
     if (this.#turn !== turn) this.#look();
+    else if (!isDrawn) this.#log.skip(1);
   }
 
-  #give(frame: VideoFrame, fit: FitKind, blueFirst: boolean) {
-    const given = frame.clone();
-    return this.#sight.call('see', { frame: given, fit, blueFirst }, [given as unknown as Transferable]);
+  #draw(frame: VideoFrame, { boxes, pictureBytes }: Looked, by: string, captured: number): void {
+    this.#stage?.show(frame, boxes, by);
+    const at = performance.now();
+    this.#log.draw({ latency: at - captured, at });
+    this.#set({ boxes, pictureBytes, size: [frame.displayWidth, frame.displayHeight], trouble: null });
+    this.#tell();
   }
 
   #tell(): void {
     const now = performance.now();
     if (this.#told !== 0 && now - this.#told < this.#figuresEveryMs) return;
     this.#told = now;
-    this.#set({ figures: this.#log.figures() });
+    this.#set({ figures: this.#log.figures(), nodes: this.#crew.views() });
   }
 
   #set(change: Partial<VisionState>): void {

@@ -1,0 +1,65 @@
+// The receipts of results that counted before this process began: what devices sign now is compared
+// with them, since the core remembers what it was told itself (decisions/jobs/signed_claims.h).
+// What was signed and never counted is not stored, and ends with the process.
+//
+// Threading: any. Bounds: claims_max results, of the open tasks of running jobs first, then of the
+// newest jobs_max jobs of the last `window`; a job that does not fit is left out.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <unordered_map>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "common/base/result.h"
+#include "common/protocol/messages_fwd.h"
+#include "decisions/jobs/events.h"
+#include "platform/store/blobs.h"
+#include "platform/store/store.h"
+
+namespace weft::coordinator {
+
+class EarlierReceipts {
+ public:
+  static constexpr std::size_t claims_max = 65536;
+  static constexpr std::size_t jobs_max = 1000;
+  static constexpr UnixMillis window = 30LL * 24 * 3600 * 1000;
+
+  // `rows` are of `store`, which outlives this as `blobs` does.
+  [[nodiscard]] static Result<EarlierReceipts> read(const store::Loaded& rows, store::Store& store,
+                                                    const store::Blobs& blobs, UnixMillis now);
+
+  // The receipt of before in which the device has signed another result of this whole task and
+  // attempt, as the core takes it; nothing where there is none, or it was removed with the data of
+  // its job. Reads only where there is one.
+  [[nodiscard]] std::optional<jobs::CoveringReceipt> contradicted(
+      const PublicKey& device, const protocol::ReceiptItem& item) const;
+
+  [[nodiscard]] std::size_t size() const { return claims_.size(); }
+
+ private:
+  struct Place {
+    PublicKey device;
+    TaskId task;
+    std::uint32_t attempt = 0;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  struct HashOfPlace {
+    std::size_t operator()(const Place& place) const;
+  };
+  struct Claim {
+    Hash root;
+    Hash receipt;
+  };
+  EarlierReceipts(store::Store& store, const store::Blobs& blobs) : store_(store), blobs_(blobs) {}
+  void add(const store::Replica& replica);
+  [[nodiscard]] Result<jobs::CoveringReceipt> receipt_of(const Place& place,
+                                                         const Claim& claim) const;
+
+  store::Store& store_;
+  const store::Blobs& blobs_;
+  std::unordered_map<Place, Claim, HashOfPlace> claims_;
+};
+
+}  // namespace weft::coordinator

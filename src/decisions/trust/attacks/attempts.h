@@ -1,0 +1,49 @@
+// Attempts at tasks in a simulated run: what workers do with their leases, honestly or by the
+// attacker's strategy, and the results that they hand in.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "decisions/trust/attacks/arena_context.h"
+#include "decisions/trust/attacks/open_jobs.h"
+#include "decisions/trust/attacks/roster.h"
+#include "decisions/trust/attacks/simulated_answer.h"
+#include "decisions/trust/attacks/work_done.h"
+
+namespace weft::trust::attacks {
+
+class Attempts {
+ public:
+  struct Parts {
+    ArenaContext& context;
+    Roster& roster;
+    OpenJobs& jobs;
+    WorkDone& work;
+    RulingsSink& rulings;
+  };
+  explicit Attempts(const Parts& parts) : parts_(parts) {}
+
+  // The worker has a lease; it may be a trap.
+  void leased(std::uint32_t number, const LeasedRun& run);
+  void cancelled(std::uint32_t number, const TaskId& task);
+  // The worker runs the next task of its queue, if it is idle.
+  void begin(std::uint32_t number);
+  // Event::Kind::ends.
+  void ended(const Event& event);
+
+  // Wrong answers handed in to honest clients.
+  [[nodiscard]] std::uint64_t cheats() const { return cheats_; }
+
+ private:
+  [[nodiscard]] Deed deed_of(const SimulatedWorker& worker, const SimulatedJob& job, bool canary);
+  [[nodiscard]] Answer answer(const SimulatedWorker& worker, const TaskId& task,
+                              const SimulatedJob& job, const Deed& deed) const;
+  void hand_in(std::uint32_t number, const LeasedRun& run, SimulatedJob& job, const Deed& deed);
+
+  Parts parts_;
+  std::unordered_map<std::uint32_t, Deed> deeds_;  // What workers do in the tasks that they run.
+  std::uint64_t cheats_ = 0;
+};
+
+}  // namespace weft::trust::attacks

@@ -1,0 +1,66 @@
+// What will happen in a simulated network, and the time.
+//
+// Events of the same time happen in the order in which they were added, so that a run depends on
+// its seed alone. Not for several threads.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <queue>
+#include <vector>
+
+#include "common/base/ids.h"
+
+namespace weft::trust::attacks {
+
+struct Event {
+  enum class Kind : std::uint8_t {
+    ends,      // A worker's task.
+    verified,  // The verifier is done with its sample.
+    audited,   // A worker with a part.
+    polled,    // A worker has answered a poll.
+    canary,    // The operator's device has measured a job's canary.
+    joins,     // A worker that was lost comes back.
+  } kind;
+  double time = 0;  // Seconds.
+  std::uint64_t order = 0;
+  std::uint32_t worker = 0;
+  std::uint64_t serial = 0;  // The serial of a worker's task, or of an audit.
+  TaskId task{};
+  PublicKey suspect{};
+  bool agrees = false;
+  friend bool operator<(const Event& a, const Event& b) {
+    return a.time != b.time ? a.time > b.time : a.order > b.order;
+  }
+};
+
+class EventQueue {
+ public:
+  [[nodiscard]] double time() const { return time_; }
+  // When the next event happens; nothing if there is none.
+  [[nodiscard]] std::optional<double> next_time() const {
+    return events_.empty() ? std::nullopt : std::optional(events_.top().time);
+  }
+  // `delay` seconds from now.
+  void later(double delay, Event event) {
+    event.time = time_ + delay;
+    event.order = ++order_;
+    events_.push(event);
+  }
+  // Never backwards.
+  void advance_to(double time) { time_ = time > time_ ? time : time_; }
+  // The next event whose time has come.
+  [[nodiscard]] std::optional<Event> take_due() {
+    if (events_.empty() || events_.top().time > time_) return std::nullopt;
+    const Event event = events_.top();
+    events_.pop();
+    return event;
+  }
+
+ private:
+  std::priority_queue<Event> events_;
+  double time_ = 0;
+  std::uint64_t order_ = 0;
+};
+
+}  // namespace weft::trust::attacks

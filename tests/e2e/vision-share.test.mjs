@@ -1,0 +1,253 @@
+// A camera that is shared over browsers: one tab with a film of numbered frames as its camera, and helpers in browsers of their own. What is
+// drawn for a number is what the camera's tab alone finds in it, whatever device computed it; helpers come, leave, break, lie, and send
+// what does not belong; links that are wrong join nothing.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { browse, byId, picture } from './browser.mjs';
+import { detector, differences, filmed, missing, near, onStage, openModel } from './film.mjs';
+import { long, serve, until } from './lib.mjs';
+import { violations } from './pages.mjs';
+
+const losses = long ? 50 : 4;
+const same = { pixels: 0.05, score: 0.001 }; // Two devices of a kind, one picture.
+// A GPU in software takes seconds for a frame on a busy machine: where many frames are wanted, models run on processors.
+const onProcessor = { webgpu: false };
+
+/** Keeps every frame that is drawn from now on, in the page. */
+const record = (page) =>
+  page.evaluate(() => {
+    const overlay = document.querySelector('[data-testid="boxes"]');
+    window.drawn = [];
+    new MutationObserver(() => {
+      const context = document.querySelector('[data-testid="picture"]').getContext('2d');
+      const light = (i) => context.getImageData(i * 64 + 32, 32, 1, 1).data[1] > 128;
+      let number = light(0) && !light(5) ? 0 : NaN;
+      for (let i = 0; i < 4; i += 1) number |= Number(light(i + 1)) << i;
+      const boxes = [...overlay.querySelectorAll('[data-testid="box"]')].map(({ dataset }) => ({ classId: Number(dataset.class), score: Number(dataset.score), box: dataset.box.split(' ').map(Number) }));
+      window.drawn.push({ frame: Number(overlay.dataset.frame), by: overlay.dataset.by, number, boxes, at: performance.now() });
+    }).observe(overlay, { attributes: true, attributeFilter: ['data-frame'] });
+  });
+/** Those that were drawn since the last call. */
+const taken = (page) => page.evaluate(() => window.drawn.splice(0));
+
+/** The camera's device is a slow one: its own model's boxes come so much later than they would. Helpers are worth their link then. */
+const slowMs = 250;
+const slowly = (context) =>
+  context.addInitScript((slowMs) => {
+    const Real = window.Worker;
+    window.Worker = class extends Real {
+      set onmessage(take) {
+        super.onmessage = ({ data }) => (data.answer?.boxes ? setTimeout(() => take({ data }), slowMs) : take({ data }));
+      }
+    };
+  }, slowMs);
+
+/** A tab with the film as its camera, which computes alone until it has seen every number: what it found is what all others are held to. */
+async function camera(t, url) {
+  const { expected, args } = await filmed(t, url);
+  const { page, context, complaints } = await browse(t, { args, ...onProcessor });
+  await slowly(context);
+  await page.goto(`${url}/vision`);
+  await openModel(page, detector);
+  await page.getByRole('button', { name: 'Camera' }).click();
+  await until(async () => (await onStage(page)) !== null, 'a frame', 120);
+  await record(page);
+  const alone = new Map();
+  await until(async () => {
+    for (const { number, boxes, by } of await taken(page)) {
+      assert.equal(by, 'this tab');
+      assert.deepEqual(differences(boxes, expected[number], near), []);
+      alone.set(number, boxes);
+    }
+    return alone.size === expected.length;
+  }, 'every number', 120);
+
+  let last = -1;
+  const all = [];
+  /** Checks what was drawn since the last call. */
+  const check = async () => {
+    const list = await taken(page);
+    for (const one of list) {
+      assert.ok(one.frame > last, `frame ${one.frame} after ${last}`);
+      last = one.frame;
+      assert.deepEqual(differences(one.boxes, alone.get(one.number), same), [], `frame ${one.number} by ${one.by}: ${JSON.stringify(one.boxes)} beside ${JSON.stringify(alone.get(one.number))}`);
+    }
+    all.push(...list);
+    return list;
+  };
+  /** Drawn by helpers since the last call of `check`: waits until each of them has drawn so many more. */
+  const drawnBy = async (ids, least, seconds = 120) => {
+    const counts = new Map(ids.map((id) => [id, 0]));
+    await until(async () => {
+      for (const { by } of await check()) if (counts.has(by)) counts.set(by, counts.get(by) + 1);
+      return [...counts.values()].every((count) => count >= least);
+    }, `${least} frames by each of ${ids}`, seconds);
+  };
+  const share = async () => {
+    await page.getByRole('button', { name: 'Share the work' }).click();
+    await page.locator('[data-testid="share"][data-state="open"]').waitFor();
+    return byId(page, 'share-link').inputValue();
+  };
+  return { page, complaints, check, drawnBy, share, all };
+}
+
+async function help(page, link) {
+  await page.goto(link);
+  await byId(page, 'helper-warning').getByText(/pictures/).waitFor();
+  await page.getByRole('button', { name: 'Join', exact: true }).click();
+}
+const helps = (page) => page.locator('[data-testid="helper"][data-stage="helping"]').waitFor();
+const ended = (page) => page.locator('[data-testid="helper"][data-stage="ended"]').waitFor();
+const nodes = (page) => page.evaluate(() => [...document.querySelectorAll('[data-testid="node"]')].map(({ dataset }) => ({ ...dataset })));
+
+test('two helpers in browsers of their own take their part, and every frame has the boxes that one device finds', { timeout: 900_000, skip: missing }, async (t) => {
+  const { url } = await serve(t);
+  const { page, complaints, check, drawnBy, share } = await camera(t, url);
+  assert.match(await byId(page, 'share-warning').textContent(), /sees the pictures/);
+  const link = await share();
+  assert.match(link, /\/vision#camera=[A-Za-z0-9_-]{43}$/);
+  await byId(page, 'qr').waitFor();
+  const helpers = [await browse(t, onProcessor), await browse(t, onProcessor)];
+  for (const helper of helpers) {
+    await help(helper.page, link);
+    await helps(helper.page);
+  }
+
+  await drawnBy(['helper 1', 'helper 2'], 5);
+
+  const rows = await nodes(page);
+  assert.deepEqual(rows.map(({ id }) => id).sort(), ['helper 1', 'helper 2', 'this tab']);
+  for (const { id, frames, share: part } of rows) assert.ok(Number(frames) > 0 && Number(part) > 0, `${id}: ${frames} frames, share ${part}`);
+  await picture(page, 'vision-shared', { fullPage: true });
+  await picture(helpers[0].page, 'vision-helper', { fullPage: true });
+  assert.deepEqual(await violations(helpers[0].page), []);
+
+  // The camera's side ends it: helpers stop, this tab goes on.
+  await page.getByRole('button', { name: 'End sharing' }).click();
+  for (const helper of helpers) await ended(helper.page);
+  await check();
+  await drawnBy(['this tab'], 5);
+  assert.deepEqual((await nodes(page)).map(({ id }) => id), ['this tab']);
+  assert.deepEqual(complaints, []);
+});
+
+test('helpers leave, are closed and crash in the middle: no wrong frame, and the others go on', { timeout: long ? 5_400_000 : 900_000, skip: missing }, async (t) => {
+  const { url } = await serve(t);
+  const { page, check, drawnBy, share, all } = await camera(t, url);
+  const link = await share();
+  const { context } = await browse(t, onProcessor);
+  for (let round = 1; round <= losses; round += 1) {
+    const helper = await context.newPage();
+    await help(helper, link);
+    await helps(helper);
+    await drawnBy([`helper ${round}`], 1);
+    await check();
+    all.length = 0;
+    const before = await page.evaluate(() => performance.now());
+    if (round % 3 === 1) await helper.close();
+    else if (round % 3 === 2) await helper.goto('chrome://crash').catch(() => undefined);
+    else await helper.getByRole('button', { name: 'Leave' }).click();
+    await drawnBy(['this tab'], 4);
+    const times = [before, ...all.map(({ at }) => at).filter((at) => at > before)];
+    const gap = Math.max(...times.slice(1).map((at, i) => at - times[i]));
+    t.diagnostic(`round ${round}: ${Math.round(gap)} ms without a frame at most`);
+    assert.ok(gap < 1000, `round ${round}: ${gap} ms without a frame`);
+    await helper.close();
+    // All have left: this tab is alone.
+    await until(async () => (await nodes(page)).length === 1, 'the helper is gone', 60);
+  }
+});
+
+test('liars, garbage and links that are wrong change nothing', { timeout: 900_000, skip: missing }, async (t) => {
+  const { url } = await serve(t);
+  const { page, check, drawnBy, share } = await camera(t, url);
+  const link = await share();
+  const { context } = await browse(t, onProcessor);
+  const left = () => byId(page, 'left').textContent();
+
+  // A helper whose engine says that everything is somewhere else.
+  const liar = await context.newPage();
+  await liar.addInitScript(() => {
+    const Real = window.Worker;
+    window.Worker = class extends Real {
+      set onmessage(take) {
+        super.onmessage = ({ data }) => take({ data: data.answer?.boxes ? { ...data, answer: { ...data.answer, boxes: [{ classId: 3, label: 'a lie', score: 0.99, box: [0, 0, 50, 50] }] } } : data });
+      }
+    };
+  });
+  await help(liar, link);
+  await ended(liar);
+  await until(async () => /helper 1.*not those that this tab finds/.test(await left()), 'the liar is left out');
+
+  // A helper that sends bytes by chance once it is let in.
+  const noisy = await context.newPage();
+  await noisy.addInitScript(() => {
+    const send = RTCDataChannel.prototype.send;
+    let sent = 0;
+    RTCDataChannel.prototype.send = function (data) {
+      sent += 1;
+      return send.call(this, sent > 2 ? crypto.getRandomValues(new Uint8Array(300)) : data);
+    };
+  });
+  await help(noisy, link);
+  await ended(noisy);
+  await until(async () => /helper 2.*does not belong on this line/.test(await left()), 'the noisy one is left out');
+
+  // Another secret leads to no meeting; another key is not this camera's.
+  const turned = (at) => {
+    const [address, letters] = link.split('#camera=');
+    return `${address}#camera=${letters.slice(0, at)}${letters[at] === 'A' ? 'B' : 'A'}${letters.slice(at + 1)}`;
+  };
+  for (const [at, why] of [[3, /no such meeting/], [30, /not the camera of this link/]]) {
+    const wrong = await context.newPage();
+    await help(wrong, turned(at));
+    await ended(wrong);
+    assert.match(await byId(wrong, 'helper-why').textContent(), why);
+    await wrong.close();
+  }
+
+  // What comes over the coordinator from one that knows the meeting but not the secret.
+  const stranger = await context.newPage();
+  await stranger.goto(url);
+  const heard = await stranger.evaluate(async (link) => {
+    const secret = Uint8Array.from(atob(link.split('#camera=')[1].replaceAll('-', '+').replaceAll('_', '/')), (letter) => letter.charCodeAt(0)).slice(0, 16);
+    const from = await crypto.subtle.importKey('raw', secret, 'HKDF', false, ['deriveBits']);
+    const id = new Uint8Array(await crypto.subtle.deriveBits({ name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(0), info: new TextEncoder().encode('weft-camera-meeting-1') }, from, 128));
+    const socket = new WebSocket(new URL('/v1/meet', location.href.replace(/^http/, 'ws')));
+    const texts = [];
+    socket.onmessage = ({ data }) => texts.push(data);
+    await new Promise((resolve) => (socket.onopen = resolve));
+    socket.send(JSON.stringify({ meet: Array.from(id, (byte) => byte.toString(16).padStart(2, '0')).join(''), as: 'guest' }));
+    for (const text of ['garbage', JSON.stringify({ attempt: 'A'.repeat(22), publicKey: '', sdp: '' }), 'A'.repeat(4000)]) socket.send(text);
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    return texts;
+  }, link);
+  assert.equal(heard.length, 1, 'the coordinator lets it in, and the camera says nothing to it');
+
+  // All the while this tab went on, with the right boxes; and the next honest one is let in.
+  await check();
+  assert.deepEqual((await nodes(page)).map(({ id }) => id), ['this tab']);
+  const honest = await context.newPage();
+  await help(honest, link);
+  await helps(honest);
+  await drawnBy(['helper 3'], 3);
+});
+
+test('on GPUs a helper finds in a frame that was fitted on the GPU what the camera finds in it', { timeout: 900_000, skip: missing }, async (t) => {
+  const { url } = await serve(t);
+  const { args } = await filmed(t, url);
+  const { page } = await browse(t, { args });
+  await page.goto(`${url}/vision`);
+  await openModel(page, detector);
+  await page.getByRole('button', { name: 'Camera' }).click();
+  await page.getByRole('button', { name: 'Share the work' }).click();
+  await page.locator('[data-testid="share"][data-state="open"]').waitFor();
+  const helper = await browse(t);
+  await help(helper.page, await byId(page, 'share-link').inputValue());
+  await helps(helper.page);
+  assert.match(await byId(helper.page, 'helper').textContent(), /by WebGPU/);
+
+  // It is held to this tab's boxes until it has found the same twice.
+  await until(async () => (await nodes(page)).some(({ id, state, frames }) => id === 'helper 1' && state !== 'checked' && Number(frames) >= 2), 'the helper has shown that it finds the same', 200);
+  assert.equal(await page.locator('[data-testid="left"]').count(), 0);
+});

@@ -1,0 +1,119 @@
+// One sealed line between the camera's tab and a helper, over a data channel. Records come out as they were put in, in order; anything else
+// ends the line.
+import type { Sealer } from './sealing';
+import { decode, encode, wireBounds, type Record } from './wire';
+
+/** What a line needs of an RTCDataChannel. */
+export type Channel = Pick<RTCDataChannel, 'send' | 'close' | 'bufferedAmount' | 'readyState'> & {
+  binaryType: string;
+  onmessage: ((event: MessageEvent) => void) | null;
+  onclose: ((event: Event) => void) | null;
+};
+
+export type LineEvents = {
+  readonly heard: (record: Record) => void;
+  /** Once; `why` is null where the other side has closed it. */
+  readonly closed: (why: string | null) => void;
+};
+
+/** Sealed records that have come and are not open yet; more than a whole frame, and a window of a model. */
+const unopenedBytesMax = 32 << 20;
+const bufferedBytesMax = 1 << 20;
+
+export class Line {
+  readonly #channel: Channel;
+  readonly #sealer: Sealer;
+  readonly #connection: { close(): void };
+  #events: LineEvents | null = null;
+  #early: Record[] = [];
+  #ended: { readonly why: string | null } | null = null;
+  #sending: Promise<unknown> = Promise.resolve();
+  #opening: Promise<unknown> = Promise.resolve();
+  #unopened = 0;
+  /** Both ways, as they travel. */
+  bytes = 0;
+
+  constructor(channel: Channel, sealer: Sealer, connection: { close(): void }) {
+    this.#channel = channel;
+    this.#sealer = sealer;
+    this.#connection = connection;
+    channel.binaryType = 'arraybuffer';
+    channel.onmessage = ({ data }) => this.#take(data);
+    channel.onclose = () => this.#end(null);
+  }
+
+  listen(events: LineEvents): void {
+    this.#events = events;
+    for (const record of this.#early.splice(0)) events.heard(record);
+    if (this.#ended !== null) events.closed(this.#ended.why);
+  }
+
+  /** Keeps what comes until the next listen(). */
+  pause(): void {
+    this.#events = null;
+  }
+
+  get isOpen(): boolean {
+    return this.#ended === null;
+  }
+
+  /** Bytes that the link has not taken yet. */
+  get unsent(): number {
+    return this.#channel.bufferedAmount;
+  }
+
+  /** In the order of the calls; without effect once the line has ended. */
+  send(record: Record): Promise<void> {
+    const sent = this.#sending.then(async () => {
+      if (this.#ended !== null) return;
+      const sealed = await this.#sealer.seal(encode(record));
+      if (this.#ended !== null || this.#channel.readyState !== 'open') return;
+      this.bytes += sealed.byteLength;
+      this.#channel.send(sealed);
+    });
+    this.#sending = sent.catch(() => this.#end('The link takes no more.'));
+    return sent.catch(() => undefined);
+  }
+
+  /** As fast as the link takes them. */
+  async sendAll(records: Iterable<Record>): Promise<void> {
+    for (const record of records) {
+      while (this.isOpen && this.unsent > bufferedBytesMax) await new Promise((resolve) => setTimeout(resolve, 5));
+      if (!this.isOpen) return;
+      await this.send(record);
+    }
+  }
+
+  close(why: string): void {
+    this.#end(why);
+  }
+
+  #take(data: unknown): void {
+    if (this.#ended !== null) return;
+    if (!(data instanceof ArrayBuffer) || data.byteLength > wireBounds.recordBytesMax || this.#unopened + data.byteLength > unopenedBytesMax) return this.#end('It sends what does not belong on this line.');
+    this.#unopened += data.byteLength;
+    this.bytes += data.byteLength;
+    this.#opening = this.#opening.then(async () => {
+      if (this.#ended !== null) return;
+      let record: Record | null = null;
+      try {
+        record = decode(await this.#sealer.open(data));
+      } catch {
+        // Not sealed with this line's key, or not the next record.
+      }
+      this.#unopened -= data.byteLength;
+      if (this.#ended !== null) return;
+      if (record === null) return this.#end('It sends what does not belong on this line.');
+      if (this.#events === null) this.#early.push(record);
+      else this.#events.heard(record);
+    });
+  }
+
+  #end(why: string | null): void {
+    if (this.#ended !== null) return;
+    this.#ended = { why };
+    this.#channel.close();
+    this.#connection.close();
+    this.#events?.closed(why);
+  }
+}
