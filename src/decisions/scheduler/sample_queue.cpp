@@ -9,6 +9,7 @@ constexpr double newest_weight = 0.25;  // The weight of the latest check among 
 constexpr double check_seconds_min = 1e-4;
 // Newcomers' samples have half of the verifiers' time at the least.
 constexpr double halves = 2;
+constexpr double networks = 4;  // One network has so much of the time, if others come as well.
 
 double blend(double known, double newest) { return known + newest_weight * (newest - known); }
 
@@ -33,12 +34,9 @@ void SampleQueue::count(Entry& entry) {
   if (!job.seconds_per_workgroup) ++unmeasured_;
   entry.seconds = seconds_of(&job, entry.sample.workgroups);
   total_ += entry.seconds;
-  total_expected_ += entry.seconds;
   job.workgroups += entry.sample.workgroups;
-  longest_of_groups_ -= group.longest();
   ++group.entries;
-  group.seconds.insert(entry.seconds);
-  longest_of_groups_ += group.longest();
+  group.seconds += entry.seconds;
 }
 
 void SampleQueue::discount(Entry& entry) {
@@ -47,14 +45,10 @@ void SampleQueue::discount(Entry& entry) {
   --job.entries;
   if (!job.seconds_per_workgroup) --unmeasured_;
   total_ -= job.seconds_per_workgroup ? seconds_of(&job, entry.sample.workgroups) : entry.seconds;
-  total_expected_ -= entry.seconds;
   job.workgroups -= entry.sample.workgroups;
-  longest_of_groups_ -= group->second.longest();
-  --group->second.entries;
-  group->second.seconds.erase(group->second.seconds.find(entry.seconds));
-  longest_of_groups_ += group->second.longest();
-  if (group->second.entries == 0) groups_.erase(group);
-  if (groups_.empty()) total_ = total_expected_ = longest_of_groups_ = 0;  // No rounding stays.
+  group->second.seconds -= entry.seconds;
+  if (--group->second.entries == 0) groups_.erase(group);
+  if (groups_.empty()) total_ = 0;  // No rounding stays.
   fallen_ = true;
 }
 
@@ -171,20 +165,10 @@ double SampleQueue::overdue(Instant now) const {
 double SampleQueue::wait(const Sample& sample, Instant now) const {
   const auto job = jobs_.find(sample.job);
   const double own = seconds_of(job == jobs_.end() ? nullptr : &job->second, sample.workgroups);
-  const auto group = groups_.find(sample.group);
-  const double before = group == groups_.end() ? 0 : group->second.longest();
-  const std::uint32_t turns = 1 + (group == groups_.end() ? 0 : group->second.entries);
-  // Each of the others has as many turns as it takes until this one's.
-  const double grown =
-      total_expected_ > 0 ? std::max(total_ / total_expected_, 1.0) : 1.0;  // Since then.
-  const double by_turns = turns * (longest_of_groups_ - before + std::max(before, own)) * grown;
-  return halves * std::min(total_ + own, by_turns) + overdue(now);
+  return halves * (total_ + own) + overdue(now);
 }
 
-double SampleQueue::wait(Instant now) const {
-  const double grown = total_expected_ > 0 ? std::max(total_ / total_expected_, 1.0) : 1.0;
-  return halves * (std::min(total_, longest_of_groups_ * grown) + usual_) + overdue(now);
-}
+double SampleQueue::wait(Instant now) const { return halves * (total_ + usual_) + overdue(now); }
 
 bool SampleQueue::admits(const Sample& sample, double seconds_max, Instant now) const {
   if (entries_.empty()) return true;  // Nothing is before it, and it shows what a check takes.
@@ -193,6 +177,11 @@ bool SampleQueue::admits(const Sample& sample, double seconds_max, Instant now) 
   if (job == jobs_.end() || !job->second.seconds_per_workgroup) {
     const std::uint32_t of_job = job == jobs_.end() ? 0 : job->second.entries;
     if (of_job >= unmeasured_max || unmeasured_ >= unmeasured_all_max) return false;
+  }
+  const auto group = groups_.find(sample.group);
+  if (!sample.group.empty() && group != groups_.end()) {
+    const double own = seconds_of(job == jobs_.end() ? nullptr : &job->second, sample.workgroups);
+    if (halves * networks * (group->second.seconds + own) > seconds_max) return false;
   }
   return wait(sample, now) <= seconds_max;
 }

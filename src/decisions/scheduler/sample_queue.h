@@ -5,9 +5,10 @@
 // A result counts from its lease on, until it is decided or lost. What a check of a job's results
 // takes is measured: the time between the ends of two checks, which includes whatever else the
 // verifiers do meanwhile. Half of their time may go to the results of workers with standing, and
-// may not have when it was measured, so that twice as long is reckoned with. Verifiers take turns
-// between the networks from which newcomers come, so that one network's queue delays another one's
-// first result by a single check.
+// may not have when it was measured, so that twice as long is reckoned with. The bound is one of
+// all results together: verifiers take turns between networks, so that a result of a new network
+// goes before the second ones of others and delays them. One network has a quarter of it, or one
+// result.
 //
 // Pure. Memory: an entry for each newcomer's result that is to come or waits. Cost: O(log entries).
 #pragma once
@@ -15,7 +16,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -29,7 +29,7 @@ class SampleQueue {
   // A result of this job is to come, of which a check computes so many workgroups.
   struct Sample {
     JobId job;
-    std::string group;  // The newcomer's network.
+    std::string group;  // The newcomer's network; empty if it is not known.
     double workgroups = 1;
   };
   void add(const TaskId& task, const PublicKey& worker, Sample sample);
@@ -52,9 +52,10 @@ class SampleQueue {
 
   // Seconds from now, at the most, until a check of one more sample would have ended.
   [[nodiscard]] double wait(const Sample& sample, Instant now) const;
-  // Whether that is in time. Of a job whose checks have not been measured a few are.
+  // Whether that is in time. Of a job whose checks have not been measured a few are, and of a
+  // network what its share of the time allows.
   [[nodiscard]] bool admits(const Sample& sample, double seconds_max, Instant now) const;
-  // Of a newcomer's network that has nothing here yet, and a sample like the others.
+  // Of a sample like the others.
   [[nodiscard]] double wait(Instant now) const;
 
   // Whether something has changed since the last call that may admit more.
@@ -83,8 +84,7 @@ class SampleQueue {
   };
   struct Group {
     std::uint32_t entries = 0;
-    std::multiset<double> seconds;
-    [[nodiscard]] double longest() const { return seconds.empty() ? 0 : *seconds.rbegin(); }
+    double seconds = 0;  // As was expected of each.
   };
 
   [[nodiscard]] double seconds_of(const Job* job, double workgroups) const;
@@ -97,9 +97,7 @@ class SampleQueue {
   std::map<Name, Entry> entries_;
   std::map<JobId, Job> jobs_;
   std::map<std::string, Group> groups_;
-  double total_ = 0;              // Seconds that all entries take, as measured now,
-  double total_expected_ = 0;     // as was expected of each,
-  double longest_of_groups_ = 0;  // and the longest of each group.
+  double total_ = 0;              // Seconds that all entries take, as measured now.
   std::uint32_t unmeasured_ = 0;  // Entries of jobs that are not measured.
   std::size_t checking_ = 0;
   Instant busy_since_{};  // Of the check that is to end next.
