@@ -53,8 +53,12 @@ async function camera(t, url) {
   await until(async () => (await onStage(page)) !== null, 'a frame', 120);
   await record(page);
   const alone = new Map();
+  let pace = 0; // The longest time between two frames of this tab alone.
+  let before = null;
   await until(async () => {
-    for (const { number, boxes, by } of await taken(page)) {
+    for (const { number, boxes, by, at } of await taken(page)) {
+      if (before !== null) pace = Math.max(pace, at - before);
+      before = at;
       assert.equal(by, 'this tab');
       assert.deepEqual(differences(boxes, expected[number], near), []);
       alone.set(number, boxes);
@@ -88,7 +92,7 @@ async function camera(t, url) {
     await page.locator('[data-testid="share"][data-state="open"]').waitFor();
     return byId(page, 'share-link').inputValue();
   };
-  return { page, complaints, check, drawnBy, share, all };
+  return { page, complaints, check, drawnBy, share, all, pace };
 }
 
 async function help(page, link) {
@@ -133,7 +137,7 @@ test('two helpers in browsers of their own take their part, and every frame has 
 
 test('helpers leave, are closed and crash in the middle: no wrong frame, and the others go on', { timeout: long ? 5_400_000 : 900_000, skip: missing }, async (t) => {
   const { url } = await serve(t);
-  const { page, check, drawnBy, share, all } = await camera(t, url);
+  const { page, check, drawnBy, share, all, pace } = await camera(t, url);
   const link = await share();
   const { context } = await browse(t, onProcessor);
   for (let round = 1; round <= losses; round += 1) {
@@ -150,8 +154,9 @@ test('helpers leave, are closed and crash in the middle: no wrong frame, and the
     await drawnBy(['this tab'], 4);
     const times = [before, ...all.map(({ at }) => at).filter((at) => at > before)];
     const gap = Math.max(...times.slice(1).map((at, i) => at - times[i]));
-    t.diagnostic(`round ${round}: ${Math.round(gap)} ms without a frame at most`);
-    assert.ok(gap < 1000, `round ${round}: ${gap} ms without a frame`);
+    t.diagnostic(`round ${round}: ${Math.round(gap)} ms without a frame at most; ${Math.round(pace)} ms alone, before`);
+    // Within a second, beside what this tab takes for a frame on a machine that is busy with other tests.
+    assert.ok(gap < 1000 + pace, `round ${round}: ${gap} ms without a frame`);
     await helper.close();
     // All have left: this tab is alone.
     await until(async () => (await nodes(page)).length === 1, 'the helper is gone', 60);

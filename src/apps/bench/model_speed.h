@@ -1,8 +1,8 @@
 // How fast a language model is read into and drawn from: rounds of the same work on any engine,
 // with random tokens, so that files without a tokenizer or with random weights will do.
 //
-// Threading: the model's thread. Nothing is timed before the device has worked for half a second,
-// since a GPU's clock climbs from idle.
+// Threading: the model's thread. Nothing is timed before the device has worked for so long that it
+// grows no quicker, since a GPU's clock climbs from idle.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct SpeedTests {
   std::vector<std::uint32_t> depths = {0};     // Positions before the drawn tokens.
   std::vector<std::uint32_t> sequences = {1};  // Drawn together.
   std::uint32_t rounds = 5;
-  double warm_up_s = 0.5;
+  double warm_up_s = 0.75;  // Stretches of untimed work, two at least.
 
   // What the engine must have room for.
   [[nodiscard]] std::uint32_t context() const;

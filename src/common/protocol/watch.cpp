@@ -12,7 +12,8 @@
 namespace weft::protocol::watch {
 namespace {
 
-constexpr glz::opts lenient{.error_on_unknown_keys = false};
+// What is read may end where its buffer ends.
+constexpr glz::opts lenient{.null_terminated = false, .error_on_unknown_keys = false};
 
 // A name with a control character in it must not become text that is no JSON.
 struct Escaping : glz::opts {

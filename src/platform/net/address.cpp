@@ -103,17 +103,36 @@ std::string forwarded_address(std::string_view peer, std::string_view forwarded_
   return std::string(peer);
 }
 
+namespace {
+
+// Letters, digits and what else stands in names and addresses: nothing that ends a host elsewhere.
+bool is_host(std::string_view text, std::string_view others) {
+  return std::ranges::all_of(text, [&](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           others.contains(c);
+  });
+}
+// ":7300", ":" or nothing.
+bool is_port(std::string_view text) {
+  constexpr std::size_t digits_max = 5;
+  if (text.empty()) return true;
+  return text.front() == ':' && text.size() - 1 <= digits_max &&
+         text.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
+
+}  // namespace
+
 std::string host_of(std::string_view authority) {
   if (authority.starts_with('[')) {
     const auto end = authority.find(']');
-    if (end == std::string_view::npos) return {};
-    const auto rest = authority.substr(end + 1);
-    if (!rest.empty() && !rest.starts_with(':')) return {};
-    return lower_case(authority.substr(1, end - 1));
+    if (end == std::string_view::npos || !is_port(authority.substr(end + 1))) return {};
+    const std::string_view host = authority.substr(1, end - 1);
+    return is_host(host, ":.%-_") ? lower_case(host) : std::string();
   }
-  authority = authority.substr(0, authority.find(':'));
-  if (authority.ends_with('.')) authority.remove_suffix(1);
-  return lower_case(authority);
+  std::string_view host = authority.substr(0, authority.find(':'));
+  if (!is_port(authority.substr(host.size()))) return {};
+  if (host.ends_with('.')) host.remove_suffix(1);
+  return is_host(host, "*.-_") ? lower_case(host) : std::string();
 }
 
 bool is_accepted_host(std::string_view host, std::span<const std::string> names) {

@@ -37,6 +37,9 @@ TEST(Host, IsReadWithoutItsPort) {
   EXPECT_EQ(host_of("[::1]:7300"), "::1");
   EXPECT_EQ(host_of("[::1"), "");
   EXPECT_EQ(host_of(""), "");
+  for (const char* other : {"a/b.grid.example", "a b.grid.example", "a@b", "a:b", "a:123456",
+                            "[::1]x", "[::1]:x", "[a/b]", "[[::1]]"})
+    EXPECT_EQ(host_of(other), "") << other;
 }
 
 TEST(Host, IsAcceptedIfItIsLoopbackOrAName) {

@@ -29,6 +29,10 @@ Result<Url> Url::parse(std::string_view text) {
       return fail(ErrorCode::invalid_argument,
                   "\"{}\" has an opening bracket without its closing one.", text);
     url.host = rest.substr(1, end - 1);
+    if (!url.host.contains(':') || url.host.find_first_of("/?#@[ ") != std::string::npos)
+      return fail(ErrorCode::invalid_argument,
+                  "\"{}\" is not a URL of a coordinator: \"{}\" is no IPv6 address.", text,
+                  url.host);
     rest.remove_prefix(end + 1);
     if (!rest.empty() && !rest.starts_with(':'))
       return fail(ErrorCode::invalid_argument, "\"{}\" has text after the address.", text);

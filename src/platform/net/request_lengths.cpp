@@ -70,7 +70,8 @@ std::optional<HeadRefusal> RequestLengths::take(std::string_view bytes) {
     const std::string_view part = bytes.substr(0, end);
     line_ += part.substr(0, line_bytes_max - std::min(line_bytes_max, line_.size()));
     if (!part.empty()) last_ = part.back();
-    head_bytes_ += part.size() + 1;
+    // Its line feed counts where it is there: a head is as long however the socket cuts it.
+    head_bytes_ += part.size() + (end < bytes.size() ? 1 : 0);
     if (options_.head_bytes_max > 0 && head_bytes_ > options_.head_bytes_max) {
       state_ = State::off;
       return HeadRefusal{.status = 431,

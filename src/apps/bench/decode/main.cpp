@@ -363,7 +363,8 @@ void Bench::attention(const Settings& settings) {
                      best(steps[way]) * 1e6);
       }
       steps[way].clear();
-      add(way, what, decode_attention_workgroups(*ways[way], team_, 128, rows), bound);
+      add(way, what, decode_attention_workgroups(*ways[way], team_, 128, rows, settings.positions),
+          bound);
     }
     add(1, "merge", merge_shares_workgroups(spec, rows),
         {{0, shares}, {1, qkv}, {2, quants}, {3, scales}, {4, place}});

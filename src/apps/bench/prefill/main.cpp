@@ -231,42 +231,33 @@ void Bench::sweep_matmul() {
     const MatmulTuning base = matmul_tuning(device_, spec, {.rows = rows});
     if (base.matrix_m == 0) return;
     for (const Tile& tile : tiles) {
-      for (const bool ahead : {true, false}) {
-        for (const std::uint32_t splits : {1u, 2u, 3u, 4u, 6u, 8u}) {
-          for (const auto& [x_halves, twice] :
-               {std::pair(false, false), {false, true}, {true, false}, {true, true}}) {
-            if (twice && !ahead) continue;
-            if (halves && (!x_halves || !ahead)) continue;
-            MatmulTuning one = base;
-            one.tile_rows = tile.rows;
-            one.tile_columns = tile.columns;
-            one.tile_depth = tile.depth;
-            one.subgroup_rows = tile.subgroup_rows;
-            one.subgroup_columns = tile.subgroup_columns;
-            one.ahead = ahead;
-            one.splits = splits;
-            one.twice = twice;
-            if (tile.rows >= 2 * std::max(16u, rows) || (rows >= 256 && tile.rows < 64)) continue;
-            const std::uint32_t workgroups =
-                (rows + tile.rows - 1) / tile.rows * ((shape.n + tile.columns - 1) / tile.columns);
-            const std::uint32_t depths = shape.k / tile.depth;
-            if (one.workgroup_bytes() > device_.limits().workgroup_storage_bytes_max ||
-                one.threads() > 1024)
-              continue;
-            if (splits > 1 &&
-                (spec.output == MatmulOutput::swiglu || !ahead || workgroups * splits > 1100 ||
-                 (depths + splits - 1) / splits * (splits - 1) >= depths))
-              continue;
-            if (spec.output == MatmulOutput::swiglu && tile.subgroup_columns < 2 * base.matrix_n)
-              continue;
-            if (workgroups * splits < 56 || workgroups > 2000 ||
-                (x_halves && (!ahead || splits > 4)))
-              continue;
-            MatmulSpec wanted = spec;
-            wanted.x_halves = x_halves;
-            tunings.push_back({wanted, one});
-            options.push_back(matmul_pipeline(wanted, one));
-          }
+      for (const std::uint32_t splits : {1u, 2u, 3u, 4u, 6u, 8u}) {
+        for (const bool x_halves : {false, true}) {
+          if (halves && !x_halves) continue;
+          MatmulTuning one = base;
+          one.tile_rows = tile.rows;
+          one.tile_columns = tile.columns;
+          one.tile_depth = tile.depth;
+          one.subgroup_rows = tile.subgroup_rows;
+          one.subgroup_columns = tile.subgroup_columns;
+          one.splits = splits;
+          if (tile.rows >= 2 * std::max(16u, rows) || (rows >= 256 && tile.rows < 64)) continue;
+          const std::uint32_t workgroups =
+              (rows + tile.rows - 1) / tile.rows * ((shape.n + tile.columns - 1) / tile.columns);
+          const std::uint32_t depths = shape.k / tile.depth;
+          if (one.workgroup_bytes() > device_.limits().workgroup_storage_bytes_max ||
+              one.threads() > 1024)
+            continue;
+          if (splits > 1 && (spec.output == MatmulOutput::swiglu || workgroups * splits > 1100 ||
+                             (depths + splits - 1) / splits * (splits - 1) >= depths))
+            continue;
+          if (spec.output == MatmulOutput::swiglu && tile.subgroup_columns < 2 * base.matrix_n)
+            continue;
+          if (workgroups * splits < 56 || workgroups > 2000 || (x_halves && splits > 4)) continue;
+          MatmulSpec wanted = spec;
+          wanted.x_halves = x_halves;
+          tunings.push_back({wanted, one});
+          options.push_back(matmul_pipeline(wanted, one));
         }
       }
     }
@@ -281,16 +272,12 @@ void Bench::sweep_matmul() {
     for (std::size_t i = 0; i < products; ++i) {
       if (!pipelines[i]) continue;
       const auto& [wanted, one] = tunings[i];
-      Step step{
-          weft::format("{}x{}x{} subgroup {}x{}{} splits {}{}", one.tile_rows, one.tile_columns,
-                       one.tile_depth, one.subgroup_rows, one.subgroup_columns,
-                       one.twice   ? " twice"
-                       : one.ahead ? " ahead"
-                                   : "",
-                       one.splits, wanted.x_halves ? " x f16" : ""),
-          pipelines[i].get(),
-          {},
-          matmul_workgroups(spec, one, rows)};
+      Step step{weft::format("{}x{}x{} subgroup {}x{} splits {}{}", one.tile_rows, one.tile_columns,
+                             one.tile_depth, one.subgroup_rows, one.subgroup_columns, one.splits,
+                             wanted.x_halves ? " x f16" : ""),
+                pipelines[i].get(),
+                {},
+                matmul_workgroups(spec, one, rows)};
       step.groups.push_back(device_.create_bind_group(*pipelines[i], 0, {{0, quants}, {1, scale}}));
       step.groups.push_back(device_.create_bind_group(*pipelines[i], 1,
                                                       {{0, wanted.x_halves ? x_in_halves : x},

@@ -138,13 +138,17 @@ gpu::Workgroups whole_attention_workgroups(const DecodeAttentionSpec& spec, std:
 }
 
 gpu::Workgroups decode_attention_workgroups(const DecodeAttentionSpec& spec, const Team& team,
-                                            std::uint32_t workgroup, std::uint32_t rows) {
+                                            std::uint32_t workgroup, std::uint32_t rows,
+                                            std::uint32_t positions) {
   // Enough for every part of a GPU several times over; beyond that a workgroup takes several
   // shares.
   constexpr std::uint32_t enough = 4096;
+  const std::uint32_t bound =
+      positions == 0 ? spec.splits
+                     : std::clamp((positions - 1) / spec.share_min + 1, 1u, spec.splits);
   const std::uint32_t each = spec.rotary.cache.kv_heads * rows,
                       teams = by_teams(spec, team) ? workgroup / team.size : 1,
-                      most = teams == 1 ? spec.splits + 1 : (spec.splits + teams - 1) / teams;
+                      most = teams == 1 ? bound + 1 : (bound + teams - 1) / teams;
   return {.x = spec.rotary.cache.kv_heads,
           .y = std::clamp((enough + each - 1) / each, 1u, most),
           .z = rows};

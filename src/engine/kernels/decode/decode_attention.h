@@ -50,9 +50,12 @@ struct DecodeAttentionSpec {
 [[nodiscard]] gpu::PipelineOptions decode_attention_pipeline(const DecodeAttentionSpec& spec,
                                                              const Team& team,
                                                              std::uint32_t workgroup);
+// For rows that see at most so many positions, themselves included (0: not known). Numbers are the
+// same for any bound.
 [[nodiscard]] gpu::Workgroups decode_attention_workgroups(const DecodeAttentionSpec& spec,
                                                           const Team& team, std::uint32_t workgroup,
-                                                          std::uint32_t rows);
+                                                          std::uint32_t rows,
+                                                          std::uint32_t positions = 0);
 [[nodiscard]] gpu::PipelineOptions merge_shares_pipeline(const DecodeAttentionSpec& spec);
 [[nodiscard]] gpu::Workgroups merge_shares_workgroups(const DecodeAttentionSpec& spec,
                                                       std::uint32_t rows);

@@ -158,6 +158,8 @@ TEST_P(DecodeAttentionTest, SaysWhatTheKernelsForAnyRowsSay) {
         // Workgroups that take several shares each leave the same bits.
         gpu::Workgroups workgroups = decode_attention_workgroups(spec, team, 128, rows);
         EXPECT_EQ(decode_attention_workgroups(spec, team, 128, 100'000).y, 1u) << "many rows";
+        EXPECT_LE(decode_attention_workgroups(spec, team, 128, rows, 33).y, 3u)
+            << "two shares of 32 positions, and the row itself";
         std::vector<std::vector<std::uint32_t>> left;
         for (const std::uint32_t y : {1u, 2u, workgroups.y}) {
           workgroups.y = y;

@@ -62,7 +62,33 @@ std::string matrices_text(const AttentionSpec& spec, const FlashTuning& tuning) 
           "row_major>(&tile, {1}u * LINE + {2}u, LINE), o{0});\n",
           j, k, j * tuning.matrix_n / 8);
   }
+  // What a thread carries from the cache to the tile.
+  const std::uint32_t cells = tuning.tile_positions * spec.cache.head_dim / 8,
+                      threads = tuning.threads();
+  std::string places, put_keys, put_values, fetch_keys, fetch_values;
+  for (std::uint32_t i = 0; i * threads < cells; ++i) {
+    places += (i + 1) * threads <= cells
+                  ? weft::format("  let e{} = index + {}u;\n", i, i * threads)
+                  : weft::format("  let e{} = min(index + {}u, {}u);\n", i, i * threads, cells - 1);
+    places += weft::format("  let to{0} = e{0} / CELLS * LINE + e{0} % CELLS;\n", i);
+    const auto fetch = [i](std::string_view name) {
+      return weft::format(
+          "    let {1}_from{0} = kv_row(range.z, kv_head, min(at + e{0} / CELLS, end - 1u)) + e{0} "
+          "% CELLS * 2u;\n    let {1}a{0} = {1}_at({1}_from{0});\n    let {1}b{0} = "
+          "{1}_at({1}_from{0} + 1u);\n",
+          i, name);
+    };
+    fetch_keys += fetch("key");
+    fetch_values += fetch("value");
+    put_keys += weft::format("    tile[to{0}] = halves(keya{0}, keyb{0});\n", i);
+    put_values += weft::format("    tile[to{0}] = halves(valuea{0}, valueb{0});\n", i);
+  }
   std::string text(wgsl::flash_attention_matrices_wgsl);
+  replace_mark(text, "//@places\n", places);
+  replace_mark(text, "//@put_keys\n", put_keys);
+  replace_mark(text, "//@put_values\n", put_values);
+  replace_mark(text, "//@fetch_keys\n", fetch_keys);
+  replace_mark(text, "//@fetch_values\n", fetch_values);
   replace_mark(text, "//@outputs\n", declare);
   replace_mark(text, "//@scores\n", scores);
   replace_mark(text, "//@shrink\n", shrink);

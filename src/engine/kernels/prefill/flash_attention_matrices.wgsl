@@ -3,7 +3,9 @@
 //
 // Sums are of weights exp(score - top). `top` follows the largest score only when that is more than 8 above it, since then what was
 // gathered has to go through workgroup memory to be shrunk; until then weights grow to exp(8), which f16 holds.
-// Statements over matrices are written out by flash_attention.cpp.
+// Keys and values are asked for before the matrices that are multiplied in the meantime, without a branch between that and where they
+// are used: behind one, drivers ask for them where they are used.
+// Statements over matrices and over what a thread carries are written out by flash_attention.cpp.
 @group(0) @binding(0) var<storage, read> queries: array<f32>;
 @group(0) @binding(1) var<storage, read> places: array<vec4u>;  // slot, position, run, rows of its text
 @group(0) @binding(2) var<storage, read> keys: array<KvCell>;
@@ -83,20 +85,22 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
   var sum = 0.0;  // The sum of the lane's own part.
 //@outputs
   let oldest = select(range.w - min(range.w, SEEN_BEFORE), 0u, WHOLE);  // What the first row sees begins there.
+  let last_tile = oldest + (end - oldest - 1u) / POSITIONS * POSITIONS;
+//@places
+  {
+    let at = oldest;
+//@fetch_keys
+//@put_keys
+  }
   for (var first = oldest; first < end; first += POSITIONS) {
-    for (var i = index; i < POSITIONS * CELLS; i += THREADS) {
-      let at = kv_row(range.z, kv_head, min(first + i / CELLS, end - 1u)) + i % CELLS * 2u;
-      tile[i / CELLS * LINE + i % CELLS] = halves(key_at(at), key_at(at + 1u));
-    }
     workgroupBarrier();
+    let at = first;
+//@fetch_values
     {
 //@scores
     }
     workgroupBarrier();
-    for (var i = index; i < POSITIONS * CELLS; i += THREADS) {
-      let at = kv_row(range.z, kv_head, min(first + i / CELLS, end - 1u)) + i % CELLS * 2u;
-      tile[i / CELLS * LINE + i % CELLS] = halves(value_at(at), value_at(at + 1u));
-    }
+//@put_values
     var mine = array<vec4f, SCORES_EACH>();
     var largest = NOTHING;
     for (var i = 0u; i < SCORES_EACH; i++) {
@@ -127,9 +131,14 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
     }
     workgroupBarrier();
     {
+      let at = min(first + POSITIONS, last_tile);
+//@fetch_keys
+      {
 //@gather
+      }
+      workgroupBarrier();
+//@put_keys
     }
-    workgroupBarrier();
   }
   sum = row_sum(sum);
   if (part == 0u) { sums[row] = sum; }

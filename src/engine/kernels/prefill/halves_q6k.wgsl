@@ -6,8 +6,13 @@ fn halves(bytes: u32, scale: f32) -> vec2u {
   let odd = vec2f(bitcast<vec2<f16>>(((biased >> 8u) & 0x00ff00ffu) | 0x64006400u) - vec2<f16>(1152.0h));
   return vec2u(bitcast<u32>(vec2<f16>(scale * even)), bitcast<u32>(vec2<f16>(scale * odd)));
 }
-fn halves16(row: u32, lane: u32) -> array<vec4u, 2> {
-  let q = quants[row * LANES + lane];
-  let scale = lane_scale(row, lane);
+struct Lane { quants: vec4u, whole: u32, four: u32 }  // As it stands in memory (lane_scale()).
+fn lane16(row: u32, lane: u32) -> Lane {
+  let at = (row * (LANES / 16u) + lane / 16u) * 5u;
+  return Lane(quants[row * LANES + lane], scales[at], scales[at + 1u + (lane & 15u) / 4u]);
+}
+fn halves16(raw: Lane, lane: u32) -> array<vec4u, 2> {
+  let q = raw.quants;
+  let scale = unpack2x16float(raw.whole).x * f32(i32(raw.four << (24u - 8u * (lane & 3u))) >> 24u);
   return array<vec4u, 2>(vec4u(halves(q.x, scale), halves(q.y, scale)), vec4u(halves(q.z, scale), halves(q.w, scale)));
 }

@@ -84,15 +84,12 @@ std::uint32_t MatmulTuning::workgroup_bytes() const {
   if (matrix_m == 0) return (tile_rows + tile_columns) * (tile_depth / 4 + 1) * 16;
   const std::uint32_t patches = threads() / subgroup_size * matrix_m * matrix_n * 4 *
                                 2;  // Two each where the output is gated.
-  return std::max((tile_rows + tile_columns) * (tile_depth / 8 + 1) * 16 * (twice ? 2 : 1),
-                  patches);
+  return std::max((tile_rows + tile_columns) * (tile_depth / 8 + 1) * 16, patches);
 }
 
 gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec, const MatmulTuning& tuning) {
   check(spec.columns % 32 == 0 && spec.x_pitch % (spec.x_halves ? 8 : 4) == 0,
         "x is read in whole blocks of 32");
-  check(!tuning.twice || (tuning.ahead && tuning.matrix_m != 0),
-        "two steps in memory are asked for ahead");
   check((!spec.x_halves && !spec.y_halves) || tuning.matrix_m != 0,
         "f16 in memory is for subgroup matrices");
   check(spec.output != MatmulOutput::swiglu ||
@@ -131,7 +128,7 @@ gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec, const MatmulTuning&
         .constant("TILE_COLUMNS", tuning.tile_columns)
         .constant("THREADS", tuning.threads())
         .constant("MEMORY", tuning.workgroup_bytes() / 16)
-        .flag("TWICE", tuning.twice)
+        .constant("PATCHES", matmul_patches(spec, tuning))
         .part(halves_wgsl(spec.format))
         .part(matmul_matrices_text(spec, tuning));
   } else {

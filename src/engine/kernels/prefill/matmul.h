@@ -60,10 +60,10 @@ struct MatmulTuning {
   std::uint32_t tile_rows = 64, tile_columns = 64;  // The tile of a workgroup.
   std::uint32_t tile_depth = 32;  // Columns of x and w in workgroup memory at a time.
   std::uint32_t subgroup_rows = 32, subgroup_columns = 32;  // The tile of a subgroup.
-  bool ahead = true;   // The next tile is asked for before this one is multiplied.
-  bool twice = false;  // Workgroup memory holds two steps, so that they meet at one barrier; with
-                       // ahead only.
   std::uint32_t splits = 1;  // Parts of x and w that are summed apart.
+  // The next step is asked for before one is multiplied. Drivers make several times as much code of
+  // such a loop, which costs short dispatches more than it saves.
+  bool ahead = true;
 
   [[nodiscard]] std::uint32_t threads() const;
   [[nodiscard]] std::uint32_t workgroup_bytes() const;
@@ -79,7 +79,7 @@ struct MatmulWish {
 
 // For rows that have to come out with the same bits whatever other rows are in the pass: tilings
 // for growing numbers of rows, with subgroup matrices, whose sums are of the same parts in the same
-// order. Empty where the device or the shape has none.
+// order, whatever the depth of a step. Empty where the device or the shape has none.
 struct MatmulFrom {
   std::uint32_t rows_min = 1;
   MatmulTuning tuning;

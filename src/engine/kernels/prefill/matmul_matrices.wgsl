@@ -1,14 +1,12 @@
 // A workgroup makes TILE_ROWS x TILE_COLUMNS products, a subgroup SUBGROUP_ROWS x SUBGROUP_COLUMNS of them in matrices of
 // MATRIX_M x MATRIX_N. Tiles lie in workgroup memory as f16, eight to a cell, rows one cell apart from each other so that they
-// meet different banks. The order of the depth is the one of halves16(), for x too. The statements that go over matrices and over
-// what a thread carries are written out by matmul_text.cpp.
+// meet different banks. The order of the depth is the one of halves16(), for x too. The statements that go over matrices and over what a thread carries are written out by matmul_text.cpp.
 alias Left = subgroup_matrix_left<f16, MATRIX_K, MATRIX_M>;
 alias Right = subgroup_matrix_right<f16, MATRIX_N, MATRIX_K>;
 alias Sum = subgroup_matrix_result<f32, MATRIX_N, MATRIX_M>;
 
 const PITCH = DEPTH / 8u + 1u;
 const W_TILE = TILE_ROWS * PITCH;
-const STEP = (TILE_ROWS + TILE_COLUMNS) * PITCH;  // Cells of a step of the depth.
 const SUBGROUPS_ACROSS = TILE_COLUMNS / SUBGROUP_COLUMNS;
 const PATCH = MATRIX_M * MATRIX_N / 4u;
 const KINDS = select(1u, 2u, SWIGLU);  // Weight rows for an output.
@@ -54,30 +52,15 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_index) in
   let x_from = subgroup_row * PITCH;
   let w_from = W_TILE + subgroup_column * PITCH;
 //@sums
+//@places
   {
-    let next = begin;
-    let writes = 0u;
+    let k = begin;
 //@fetch
 //@put
   }
   workgroupBarrier();
-  var k = begin;
-  var reads = 0u;
-  loop {
-    let more = k + DEPTH < end;
-    let next = select(k, k + DEPTH, more);
-    //@ahead
-//@multiply
-    if (!more) { break; }
-    let writes = select(0u, STEP - reads, TWICE);
-    if (!TWICE) { workgroupBarrier(); }
-    //@behind
-//@put
-    workgroupBarrier();
-    k = next;
-    reads = writes;
-  }
+//@steps
   let shift = group.z * batch.rows;
-  let mine = subgroup * PATCH * KINDS;
+  let mine = subgroup * PATCH * KINDS * PATCHES;
 //@finish
 }

@@ -276,11 +276,10 @@ TEST_F(MatmulTest, SplitsAndDepthsGiveTheSame) {
       for (const std::uint32_t depth : {32u, 48u}) {
         // Only long runs have all pairs.
         if (!weft::test::long_tests() && (depth == 32) != (output == MatmulOutput::store)) continue;
-        for (const auto& [ahead, twice] : {std::pair(true, true), {true, false}, {false, false}}) {
-          tuning.splits = ahead ? 1 : 2;
+        for (const std::uint32_t splits : {1u, 2u}) {
+          tuning.splits = splits;
+          tuning.ahead = splits == 1;
           tuning.tile_depth = depth;
-          tuning.ahead = ahead;
-          tuning.twice = twice;
           ASSERT_LE(tuning.workgroup_bytes(), device().limits().workgroup_storage_bytes_max);
           compare(matrix, spec, tuning, {66});
         }

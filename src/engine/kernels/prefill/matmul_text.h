@@ -9,6 +9,9 @@
 
 namespace weft::kernels {
 
+// Matrices of sums (pairs of them where the output is gated) that a subgroup puts into workgroup
+// memory at a time, to write them from there.
+[[nodiscard]] std::uint32_t matmul_patches(const MatmulSpec& spec, const MatmulTuning& tuning);
 // matmul_matrices.wgsl with its //@ lines replaced.
 [[nodiscard]] std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tuning);
 

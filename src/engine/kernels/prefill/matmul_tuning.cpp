@@ -23,18 +23,20 @@ constexpr std::array small_tiles = {Tile{32, 32, 32, 16, 16}, Tile{16, 32, 32, 1
 constexpr std::uint32_t workgroups_wanted = 128;  // A large GPU's cores.
 constexpr std::uint32_t workgroups_many =
     448;  // From here on the last, half empty round of them costs little.
+constexpr std::uint32_t workgroups_round = 264;  // Two for each core of a large GPU.
 
 std::uint32_t over(std::uint32_t count, std::uint32_t each) { return (count + each - 1) / each; }
 
 // Tiles of passes of so many rows and more.
 struct SameBitsTile {
-  std::uint32_t rows_min, rows, columns, subgroup_rows, subgroup_columns;
+  std::uint32_t rows_min, rows, columns, depth, subgroup_rows, subgroup_columns;
+  bool ahead;
 };
 constexpr std::array same_bits_tiles = {
-    SameBitsTile{1, 16, 64, 16, 32}, SameBitsTile{17, 32, 64, 32, 32},
-    SameBitsTile{33, 64, 64, 32, 32}, SameBitsTile{129, 128, 128, 32, 64}};
-constexpr std::array small_same_bits_tiles = {SameBitsTile{1, 16, 32, 16, 16},
-                                              SameBitsTile{17, 32, 32, 16, 16}};
+    SameBitsTile{1, 16, 64, 64, 16, 32, false}, SameBitsTile{17, 32, 64, 64, 32, 32, false},
+    SameBitsTile{33, 64, 64, 64, 32, 32, false}, SameBitsTile{129, 128, 128, 32, 64, 64, true}};
+constexpr std::array small_same_bits_tiles = {SameBitsTile{1, 16, 32, 32, 16, 16, false},
+                                              SameBitsTile{17, 32, 32, 32, 16, 16, false}};
 constexpr std::uint32_t same_bits_workgroups = 400;  // Parts of a sum, for few rows.
 
 }  // namespace
@@ -86,12 +88,18 @@ MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec,
         workgroups() * splits_most >= workgroups_wanted * 2 / 3)
       break;
   }
-  if (tuning.tile_rows == 128 && workgroups() >= workgroups_many) {
+  // Large tiles of a subgroup, with two workgroups a core, where they fill whole rounds: each sum
+  // in registers is worth more of what is read from workgroup memory.
+  const std::uint32_t parts = std::clamp(workgroups_round / workgroups(), 1u, splits_most);
+  const bool whole_round =
+      workgroups() * parts * 8 >= workgroups_round * 7 && workgroups() * parts <= workgroups_round;
+  if (tuning.tile_rows == 128 && spec.x_halves &&
+      (whole_round || workgroups() >= workgroups_many)) {
     tuning.tile_depth = 32;
-    if (!spec.x_halves) {
-      tuning.subgroup_rows = 64;
-      tuning.ahead = false;
-    }
+    tuning.subgroup_rows = 64;
+    const std::uint32_t depths = over(spec.columns, tuning.tile_depth);
+    tuning.splits = over(depths, over(depths, whole_round ? parts : 1));
+    return tuning;
   }
   split();
   return tuning;
@@ -104,7 +112,7 @@ std::vector<MatmulFrom> matmul_same_bits(const gpu::Device& device, const Matmul
   std::vector<MatmulFrom> out;
   if (matrix == nullptr || spec.columns % 32 != 0) return out;
   const bool small = matrix->m < 16;
-  // All have one depth and one number of parts, which make a sum's order.
+  // All have the same parts of a sum, which make its order.
   const std::uint32_t depth = small || spec.columns % 64 != 0 ? 32 : 64;
   const std::uint32_t across = over(spec.weight_rows, 64), depths = over(spec.columns, depth);
   std::uint32_t splits = 1;
@@ -112,6 +120,9 @@ std::vector<MatmulFrom> matmul_same_bits(const gpu::Device& device, const Matmul
     splits = std::clamp(same_bits_workgroups / std::max(1u, across), 1u,
                         std::clamp(spec.columns / 512, 1u, 8u));
   splits = over(depths, over(depths, splits));
+  const auto part_columns = [&](std::uint32_t each) {
+    return over(over(spec.columns, each), splits) * each;
+  };
   for (const SameBitsTile& tile : small ? std::span<const SameBitsTile>(small_same_bits_tiles)
                                         : std::span<const SameBitsTile>(same_bits_tiles)) {
     if (tile.rows_min > rows_max) break;
@@ -124,10 +135,15 @@ std::vector<MatmulFrom> matmul_same_bits(const gpu::Device& device, const Matmul
                         .subgroup_size = device.adapter().subgroup_size_min,
                         .tile_rows = tile.rows,
                         .tile_columns = tile.columns,
-                        .tile_depth = depth,
+                        .tile_depth = spec.columns % tile.depth == 0 &&
+                                              part_columns(tile.depth) == part_columns(depth)
+                                          ? tile.depth
+                                          : depth,
                         .subgroup_rows = tile.subgroup_rows,
                         .subgroup_columns = tile.subgroup_columns,
-                        .splits = splits};
+                        .splits = splits,
+                        .ahead = tile.ahead};
+    if (tuning.workgroup_bytes() > limits.workgroup_storage_bytes_max) tuning.tile_depth = depth;
     if (tuning.workgroup_bytes() > limits.workgroup_storage_bytes_max ||
         tuning.threads() > limits.workgroup_invocations_max ||
         tuning.threads() > limits.workgroup_size_x_max)

@@ -180,7 +180,7 @@ Async<Result<>> add_matrix_attention(BuildContext& context, Program& program,
                            {6, to.shares}});
   const std::uint32_t workgroup = context.decode.attention_workgroup;
   Dispatch attend{.workgroups = [spec, team = context.team, workgroup](const RowCount& count) {
-    return kernels::decode_attention_workgroups(spec, team, workgroup, count.rows);
+    return kernels::decode_attention_workgroups(spec, team, workgroup, count.rows, count.positions);
   }};
   WEFT_CO_OK(co_await context.builder.add(
       program, kernels::decode_attention_pipeline(spec, context.team, workgroup),

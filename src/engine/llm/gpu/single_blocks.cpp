@@ -301,7 +301,8 @@ Async<Result<>> add_single_attention(BuildContext& context, Program& program,
       .positions_min = spec.split_from,
       .workgroups = [spec, team = context.team,
                      workgroup = context.decode.attention_workgroup](const RowCount& count) {
-        return kernels::decode_attention_workgroups(spec, team, workgroup, count.rows);
+        return kernels::decode_attention_workgroups(spec, team, workgroup, count.rows,
+                                                    count.positions);
       }};
   WEFT_CO_OK(co_await context.builder.add(
       program,

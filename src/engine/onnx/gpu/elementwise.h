@@ -6,7 +6,7 @@
 namespace weft::onnx {
 
 // The expression of an elementwise node's result; `operands` are the names of its inputs' elements,
-// empty where one is not given. nullopt for any other operator.
+// empty where one is not given. nullopt if the operator is not elementwise.
 [[nodiscard]] std::optional<std::string> element_of(const KernelContext& context, const Node& node,
                                                     std::vector<std::string> operands,
                                                     KernelText& text);

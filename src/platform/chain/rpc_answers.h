@@ -1,0 +1,33 @@
+// A node's answers: the body of JSON-RPC, and the `result` of each method. A stranger's text:
+// bounded, and read or refused. Pure.
+//
+// Errors: invalid_argument where the node refuses, or where a text is no such answer; data_loss
+// where a member is missing; unavailable where the node does not know what was asked for.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "platform/chain/rpc.h"
+
+namespace weft::chain {
+
+// The text of `result`; `method` is for messages.
+[[nodiscard]] Result<std::string> result_of(std::string_view method, std::string_view body);
+
+[[nodiscard]] Result<Hash> read_genesis_hash(std::string_view result);
+[[nodiscard]] Result<std::uint64_t> read_number(std::string_view result);
+// {"value": NUMBER}
+[[nodiscard]] Result<std::uint64_t> read_value(std::string_view result);
+[[nodiscard]] Result<RecentBlockhash> read_blockhash(std::string_view result);
+[[nodiscard]] Result<std::optional<AccountData>> read_account(std::string_view result);
+[[nodiscard]] Result<std::vector<std::optional<AccountData>>> read_accounts(std::string_view result,
+                                                                            std::size_t asked);
+[[nodiscard]] Result<Rpc::FoundAccounts> read_found_accounts(std::string_view result);
+// The median of the fees; 0 where there are none.
+[[nodiscard]] Result<std::uint64_t> read_priority_fee(std::string_view result);
+[[nodiscard]] Result<Simulation> read_simulation(std::string_view result);
+[[nodiscard]] Result<std::optional<SignatureStatus>> read_status(std::string_view result);
+[[nodiscard]] Result<Lamports> read_fee(std::string_view result, const Signature& signature);
+
+}  // namespace weft::chain
