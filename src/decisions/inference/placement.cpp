@@ -84,7 +84,8 @@ std::vector<std::vector<Placed>> place(const Question& question, mesh::Strategy 
          .begin = part.begin,
          .end = part.end});
   }
-  // Whole models side by side are not what was asked for where a chain has several at least.
+  // A strategy may put whole models side by side; chains with fewer members than the card asks for
+  // are left out.
   std::erase_if(out, [&](const auto& chain) { return chain.size() < question.card.shards_min; });
   return out;
 }
