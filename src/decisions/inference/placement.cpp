@@ -9,7 +9,7 @@
 namespace weft::inference {
 namespace {
 
-// Where nothing was measured: a data channel on the same network, and the way over the coordinator.
+// If nothing was measured: a data channel on the same network, and the way over the coordinator.
 constexpr mesh::Link direct{.seconds = 0.5e-3, .bytes_per_s = 25e6};
 constexpr mesh::Link relayed{.seconds = 2e-3, .bytes_per_s = 50e6};
 constexpr double speed_min = 1e-3;  // GB/s, of a worker that has measured nothing.

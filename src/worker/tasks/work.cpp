@@ -143,7 +143,7 @@ void Work::on_cancel(const protocol::Cancel& cancel) {
     commitments_.erase(key);
     if (Resident* const resident = resident_of(key); resident != nullptr && !resident->cancelled) {
       resident->cancelled = cancel.reason;
-      // Where nothing of it is on the runner there is nothing to end; what is loaded or uploaded
+      // If no part of it is on the runner there is nothing to end; what is loaded or uploaded
       // for it is then dropped.
       on_runner_ == resident->serial ? runner_.cancel() : remove(resident->serial);
     }
