@@ -38,6 +38,10 @@ for (const [what, text] of [
   ['a comment that begins with "Likewise"', 'int b;  // Likewise.'],
   ['"who" in the place of a noun', '// It is paid; who asks again gets no more.'],
   ['a comment of a script', '# Of all of them.'],
+  ['"where" for "if"', '// not_found where no job has that id.'],
+  ['"where there is none"', '// The rate; 0 where there is none.'],
+  ['"another than"', '// A worker answers with another root than the others.'],
+  ['"all the same"', '// It is paid all the same.'],
 ]) {
   test(`finds ${what}`, (t) => {
     const found = check(t, { 'src/clean.h': '// A worker asks.\n', 'src/planted.h': `int a;\n${text}\n` });
@@ -62,6 +66,14 @@ test('says nothing about plain sentences and identifiers', (t) => {
   });
 
   assert.deepEqual(found, { status: 0, lines: [], stderr: '' });
+});
+
+test('an entry for the newer rules covers these alone, and must cover something', (t) => {
+  const list = { 'scripts/words-allowed.txt': 'src/ | newer rules | older text\n' };
+
+  assert.equal(check(t, { ...list, 'src/a.h': '// 0 where there is none.\n' }).status, 0);
+  assert.equal(check(t, { ...list, 'src/a.h': '// 0 where there is none.\n// Whoever asks.\n' }).status, 1);
+  assert.equal(check(t, { ...list, 'src/a.h': '// 0 if there is none.\n' }).status, 1);
 });
 
 test('an entry of the allow-list covers its text in its file and nothing else', (t) => {

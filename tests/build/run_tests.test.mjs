@@ -101,7 +101,7 @@ test('the test that took longest in the last run begins first, after those that 
   assert.ok(times.fresh.share > 0);
 });
 
-test('where nothing has run yet, the order is that of another machine; what ran here counts more', (t) => {
+test('if no test has run yet, the order is that of another machine; what ran here counts more', (t) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'weft-times-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
   const elsewhere = path.join(folder, 'times.json');

@@ -100,7 +100,7 @@ test('weft chat --network: Ctrl-C ends an answer and keeps the conversation; a k
   worker.signal('SIGCONT');
   talk.say('What is the capital of Japan?');
   await talk.hears(/\[\.\.\.\]\n[^\n]+\n/);
-  // Where there is no answer to end, it ends the program.
+  // If there is no answer to end, it ends the program.
   talk.child.kill('SIGINT');
   assert.deepEqual(await talk.ended, { code: 0, signal: null });
 });

@@ -1,4 +1,4 @@
-// A client may ask for the end of its connection with the answer, and may speak HTTP/1.0: streamed answers reach it whole all the same, and the
+// A client may ask for the end of its connection with the answer, and may speak HTTP/1.0: streamed answers reach it whole anyway, and the
 // connection ends with them. Raw sockets, since no library sends exactly this.
 import assert from 'node:assert/strict';
 import net from 'node:net';

@@ -10,7 +10,7 @@ const types = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/ja
 const dist = path.join(root, 'web/packages/llm/dist');
 
 const page = '<!doctype html><title>weft-engine</title><link rel="icon" href="data:," /><input type="file" id="file" />';
-// The engine with a way to break it from outside: the package knows nothing of it.
+// The engine with a way to break it from outside: the package knows no part of it.
 const breakable = `
 const devices = [];
 const request = globalThis.GPUAdapter?.prototype.requestDevice;

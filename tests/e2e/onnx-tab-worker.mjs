@@ -12,7 +12,7 @@ function half(bits) {
   return sign * (exponent ? (1 + fraction / 1024) * 2 ** (exponent - 15) : (fraction / 1024) * 2 ** -14);
 }
 
-/** The first difference beyond the tolerance of ONNX's own runner; null where there is none. */
+/** The first difference beyond the tolerance of ONNX's own runner; null if there is none. */
 function difference(got, wanted) {
   if (got.type !== wanted.type || `${got.shape}` !== `${wanted.shape}`) return `is ${got.type} [${got.shape}], not ${wanted.type} [${wanted.shape}]`;
   const isHalf = got.type === 'f16';

@@ -1,5 +1,5 @@
 // The page Vision in a real browser: a film as the camera, whose frames carry their number as a bar code; the boxes that are drawn over a
-// frame are those of `weft detect` for it. Then what the page says where there is no camera, no leave, no WebGPU and no detector.
+// frame are those of `weft detect` for it. Then what the page says if there is no camera, no leave, no WebGPU and no detector.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';

@@ -30,7 +30,7 @@ struct ClientTimes {
 // connections as there are clients.
 [[nodiscard]] Result<ClientTimes> measure_clients(net::Client& client, const ClientLoad& load);
 
-// A number of a reply's `usage`, 0 where there is none.
+// A number of a reply's `usage`, 0 if there is none.
 [[nodiscard]] std::uint64_t usage_number(const std::string& body, const std::string& key);
 
 }  // namespace weft::cli

@@ -34,7 +34,7 @@ struct BenchEmbedResult {
   double load_s = 0;
 };
 
-// invalid_argument with the option's name where there is nothing to measure.
+// invalid_argument with the option's name if there is nothing to measure.
 [[nodiscard]] Result<BenchEmbedResult> bench_embed(const BenchEmbedOptions& options);
 
 // Prints the result to standard output and gives the exit code.

@@ -173,7 +173,7 @@ int bench_llm_command(const BenchLlmOptions& options) {
                stdout);
     std::fflush(stdout);
   };
-  // Ends the program where what is under way does not, with what there is: nothing of it is kept,
+  // Ends the program where what is under way does not, with what there is: no part of it is kept,
   // so nothing needs to be put away.
   std::jthread watch([&](const std::stop_token& done) {
     while (!done.stop_requested() && !interrupted()) std::this_thread::sleep_for(look_every);

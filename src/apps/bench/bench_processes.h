@@ -55,7 +55,7 @@ class PeerProcess {
   PeerProcess(const PeerProcess&) = delete;
   ~PeerProcess();
 
-  // Lifecycles a second. unavailable where the peer is not installed or fails; trouble() says it
+  // Lifecycles a second. unavailable if the peer is not installed or fails; trouble() says it
   // again.
   [[nodiscard]] Result<double> measure(std::uint32_t connections, double seconds);
   [[nodiscard]] const std::string& name() const { return name_; }

@@ -28,7 +28,7 @@ struct SpeedTests {
   [[nodiscard]] std::uint32_t context() const;
   [[nodiscard]] std::uint32_t sequences_max() const;
 };
-// invalid_argument with the option's name where there is nothing to measure.
+// invalid_argument with the option's name if there is nothing to measure.
 [[nodiscard]] Result<> check_tests(const SpeedTests& tests);
 
 struct Speed {

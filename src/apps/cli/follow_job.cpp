@@ -16,7 +16,7 @@ constexpr auto poll_every = std::chrono::milliseconds(200);
 constexpr auto quiet =
     std::chrono::seconds(3);  // So long a job may wait before its reason is told.
 
-// Says on standard error why a job waits, once it has waited for a while and nothing of it runs,
+// Says on standard error why a job waits, once it has waited for a while and no part of it runs,
 // and again when the reason changes. That more of it waits while some of it runs is as it should
 // be, unless what waits can never run.
 class Reasons {

@@ -8,8 +8,8 @@ namespace weft::cli {
 [[nodiscard]] std::filesystem::path own_executable();
 // The checkout that the program was built in (build/PRESET/weft), or the folder of a bundle.
 [[nodiscard]] std::filesystem::path installation_folder();
-// For files that can be made again, such as compiled shaders: $XDG_CACHE_HOME/weft, else
-// ~/.cache/weft; empty where there is neither.
+// The folder for files that can be made again, such as compiled shaders: $XDG_CACHE_HOME/weft, else
+// ~/.cache/weft; empty if neither XDG_CACHE_HOME nor HOME is set.
 [[nodiscard]] std::filesystem::path cache_folder();
 
 }  // namespace weft::cli

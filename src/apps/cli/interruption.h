@@ -14,7 +14,7 @@ void note_interruptions();
 [[nodiscard]] bool interrupted();
 // Sleeps so long, or until a signal came.
 void sleep_unless_interrupted(std::chrono::milliseconds time);
-// `result`, or cancelled where a signal came: what was under way then failed for that reason, if it
+// `result`, or cancelled if a signal came: what was under way then failed for that reason, if it
 // failed.
 template <class T>
 [[nodiscard]] Result<T> unless_interrupted(Result<T> result) {

@@ -36,7 +36,7 @@ class KnownCoordinators {
   };
   [[nodiscard]] static Result<Seen> meet(const Contact& contact,
                                          std::span<const protocol::api::KeyRotation> rotations);
-  // The key that the user named in advance; invalid_argument where that is not a key.
+  // The key that the user named in advance; invalid_argument if that is not a key.
   [[nodiscard]] static Result<std::optional<PublicKey>> named_in_advance();
   // Names it for this process and those that it starts.
   static void name_in_advance(const std::string& key);

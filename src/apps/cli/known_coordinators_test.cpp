@@ -93,7 +93,7 @@ TEST_F(KnownCoordinatorsTest, ALineThatIsNoneIsNamed) {
   EXPECT_EQ(seen.error().message, weft::format("Line 3 of {} is not \"HOST KEY\".", file.string()));
 }
 
-// The first coordinator that answers at a host may be another one than its operator's.
+// The first coordinator that answers at a host may be one other than its operator's.
 TEST_F(KnownCoordinatorsTest, AKeyThatIsNamedInAdvanceIsTheOnlyOneAtFirstSight) {
   const std::string file = (folder_ / "known").string();
   setenv("WEFT_KNOWN_COORDINATORS", file.c_str(), 1);

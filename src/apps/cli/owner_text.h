@@ -32,7 +32,7 @@ struct Statement {
 };
 
 // `histories`: one for each of statement_accounts(), in that order. Oldest first; lines of one
-// millisecond stand in the order of the accounts. data_loss where the balances of an account do not
+// millisecond stand in the order of the accounts. data_loss if the balances of an account do not
 // follow from its amounts.
 [[nodiscard]] Result<Statement> make_statement(
     const std::string& owner, std::span<const protocol::api::LedgerAccount> histories);

@@ -16,7 +16,7 @@ namespace weft::cli {
 
 // Colours by rank: a value's place among all values picks the colour, so that a picture has
 // contrast whatever its range. A largest integer that many pixels share (what an iteration count
-// stops at) is black, as is NaN. invalid_argument where the bytes are not what type and shape say.
+// stops at) is black, as is NaN. invalid_argument if the bytes are not what type and shape say.
 [[nodiscard]] Result<ByteVector> picture_png(ByteSpan bytes, std::string_view type,
                                              std::span<const std::uint64_t> shape);
 [[nodiscard]] Result<> write_picture(const std::filesystem::path& file, ByteSpan bytes,

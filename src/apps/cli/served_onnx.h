@@ -13,7 +13,7 @@ namespace weft::cli {
 [[nodiscard]] bool is_onnx_file(const std::string& file);
 
 // `sizes`: "NAME=SIZE" for symbols of inputs, as --size has them. Fails where the model is not one
-// that runs, and as unsupported where an output's shape depends on more than its inputs' shapes.
+// that runs, and as unsupported if an output's shape depends on more than its inputs' shapes.
 [[nodiscard]] Result<inference::OnnxInterface> onnx_interface(
     ByteSpan model, const std::vector<std::string>& sizes);
 

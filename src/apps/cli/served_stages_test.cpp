@@ -104,7 +104,8 @@ TEST_F(ServedStages, AChainThatEndsBeforeTheSearchIsNoWayOut) {
                                   .member = 1,
                                   .message = "I am out."},
                      now());
-  network.until([&] { return network.desk_.models()[0].state == "ready"; }, "another chain");
+  network.until([&] { return network.desk_.models()[0].state == inference::ModelState::ready; },
+                "another chain");
   expect_guilty(network.trace(end), 2);
 }
 

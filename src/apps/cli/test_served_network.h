@@ -174,8 +174,11 @@ class Network final : public inference::DeskWorld {
     }
   }
   void until_serving(std::size_t holders) {
-    until([&] { return desk_.models()[0].state == "ready" && loaded_ >= holders; },
-          "all have loaded");
+    until(
+        [&] {
+          return desk_.models()[0].state == inference::ModelState::ready && loaded_ >= holders;
+        },
+        "all have loaded");
   }
   const inference::AnswerEnd& ask(const std::function<void(wire::Ask&)>& with = {}) {
     ended_.reset();

@@ -1,5 +1,5 @@
 // A worker with reputation and a stake works alone, is audited without knowing when, and loses its
-// stake by a wrong result; the job is right all the same, and who was right is paid once. In
+// stake by a wrong result; the job is right anyway, and who was right is paid once. In
 // simulated time, with the real sessions, checks and ledger.
 #include "decisions/jobs/audits.h"
 

@@ -82,7 +82,7 @@ class Coordinator {
   // `runner`: what the verifier computes with; without one only invited and established workers
   // check others. Locks the data folder, recovers, and listens. invalid_argument for options that
   // do not go together (and for a public address without TLS: the sentence says what to do),
-  // unavailable where the folder or the port is taken.
+  // unavailable if the folder or the port is taken.
   [[nodiscard]] static Result<std::unique_ptr<Coordinator>> start(Options options,
                                                                   ShaderChecker checker = {},
                                                                   PartRunnerFactory runner = {},

@@ -443,7 +443,7 @@ TEST_F(Corrections, WhatIsLeftOfTheStakePaysWhatTheConvictionDidNotTake) {
 // nothing by the worker's conviction.
 TEST_F(Corrections, TheVerificationAccountGivesNoMoreThanItGotOfTheWrongTasks) {
   const store::Job before = deceive(wallet());
-  later(std::chrono::hours(1));  // Nothing of it is held or staked.
+  later(std::chrono::hours(1));  // No part of it is held or staked.
 
   convict();
   network->pass(std::chrono::hours(25));  // As long as the other worker may be convicted.
@@ -542,7 +542,7 @@ TEST_F(Corrections, WhatCannotBeComputedAgainIsNamed) {
   EXPECT_EQ(metric("weft_tasks_unchecked_total"), tasks);
 }
 
-// A page of such tasks is not the last one: others are corrected all the same.
+// A page of such tasks is not the last one: others are corrected anyway.
 TEST_F(Corrections, AJobWhoseClientHadItsDataDeletedIsNamedAndHidesNoOther) {
   const crypto::KeyPair& gone = wallet();
   const store::Job deleted = deceive(gone, jobs::Rechecks::page_size + 8);

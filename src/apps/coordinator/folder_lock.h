@@ -10,7 +10,7 @@ namespace weft::coordinator {
 
 class FolderLock {
  public:
-  // unavailable where another process holds it.
+  // unavailable if another process holds it.
   [[nodiscard]] static Result<FolderLock> take(const std::filesystem::path& folder);
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&&) = delete;

@@ -12,7 +12,7 @@
 
 namespace weft::coordinator {
 
-// Empty where there is no file; invalid_argument where it is not as above.
+// Empty if there is no file; invalid_argument if it is not as above.
 [[nodiscard]] Result<std::vector<protocol::api::KeyRotation>> read_rotations(
     const std::filesystem::path& data);
 

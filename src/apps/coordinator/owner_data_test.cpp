@@ -110,7 +110,7 @@ TEST_F(OwnerDataTest, NothingGoesWhileAJobRuns) {
   EXPECT_TRUE(forget(client).has_value());
 }
 
-// Another wallet than the owner's deletes nothing of it.
+// A wallet other than the owner's deletes no part of it.
 TEST_F(OwnerDataTest, EachDeletesItsOwnOnly) {
   network.join(worker);
   const store::Job job = run();

@@ -60,7 +60,7 @@ class OwnersTest : public testing::Test {
   std::uint8_t nonce_ = 0;
 };
 
-// A wallet that is given credits has its own second wallet earn them: nothing of it can be staked,
+// A wallet that is given credits has its own second wallet earn them: no part of it can be staked,
 // by hand or out of the pay.
 TEST_F(OwnersTest, GrantsThatASecondWalletEarnsStayGrantedAndAreNoStake) {
   network.join(a);

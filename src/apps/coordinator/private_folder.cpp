@@ -26,7 +26,7 @@ Result<> make_private(const fs::path& folder) {
                 folder.string(), error.message());
   const bool was_open = close_to_others(fs::directory_entry(folder), error);
   const fs::path certificate = folder / "tls" / "cert.pem";
-  // What lies in a closed folder cannot be reached; what lies there openly is closed all the same
+  // What lies in a closed folder cannot be reached; what lies there openly is closed anyway
   // as far as it is looked at: one level each time, everything if the folder was open.
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {

@@ -9,7 +9,7 @@ namespace weft::coordinator {
 
 // Makes the folder where it is missing, and takes every right of others from it: 0700 for folders,
 // 0600 for files, but for tls/cert.pem, which is public. Folders that were open are repaired with
-// all that is in them. unavailable where the file system refuses.
+// all that is in them. unavailable if the file system refuses.
 [[nodiscard]] Result<> make_private(const std::filesystem::path& folder);
 
 }  // namespace weft::coordinator

@@ -31,8 +31,8 @@ namespace weft::llm_web {
 
 class Model {
  public:
-  // Fails with what is wrong with the file, with unavailable where a GPU is asked for and there is
-  // none, with out_of_memory where the weights do not fit.
+  // Fails with what is wrong with the file, with unavailable if a GPU is asked for and there is
+  // none, with out_of_memory if the weights do not fit.
   [[nodiscard]] static Async<Result<std::unique_ptr<Model>>> load(
       std::unique_ptr<gguf::Source> source, std::unique_ptr<gpu::Instance> instance,
       LoadRequest request);

@@ -1,6 +1,6 @@
 // What an operator gives to workers that it trusts, and to clients that it wants to have credits: a
 // text that its coordinator's key has signed. A worker shows it when it proves its own key, a
-// client to be granted credits. Nothing of it is stored: the signature and the time say whether it
+// client to be granted credits. No part of it is stored: the signature and the time say whether it
 // counts. Native only.
 #pragma once
 

@@ -10,7 +10,7 @@ namespace weft::crypto {
 
 // What stands in the file that the coordinator named, where that is this user's own, readable by no
 // other (mode 0600), and an invitation of this very coordinator; otherwise empty. A coordinator
-// that names another file learns nothing of it.
+// that names another file learns no part of it.
 [[nodiscard]] std::string own_invitation(const std::string& file, const PublicKey& coordinator,
                                          const PublicKey& wallet);
 

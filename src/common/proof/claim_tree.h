@@ -28,7 +28,7 @@ struct ClaimPath {
 [[nodiscard]] Hash claim_digest(const Claim& claim);
 // The tree of merkle.h over the claims' digests, in their order.
 [[nodiscard]] Hash root_of_claims(std::span<const Claim> claims);
-// invalid_argument where there is no such claim, or more levels than the on-chain program reads.
+// invalid_argument if there is no such claim, or more levels than the on-chain program reads.
 [[nodiscard]] Result<ClaimPath> path_of_claim(std::span<const Claim> claims, std::size_t index);
 // The root that the path leads to. Of `sides` only the bits of siblings are read.
 [[nodiscard]] Hash root_by_path(const Claim& claim, const ClaimPath& path);

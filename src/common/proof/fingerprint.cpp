@@ -62,7 +62,9 @@ Result<std::vector<Entry>> read(ByteSpan bytes, std::size_t width) {
     const double value = from_half(static_cast<std::uint16_t>(at[2] | at[3] << 8));
     if (index >= width || (i > 0 && index <= entries.back().index) || !std::isfinite(value))
       return fail(ErrorCode::invalid_argument,
-                  "Entry {} of the fingerprint is number {} with the value {}.", i, index, value);
+                  "Entry {} of the fingerprint has the index {} and the value {}: indices must "
+                  "grow and be below {}, values be finite.",
+                  i, index, value, width);
     entries.push_back({.index = index, .value = std::ldexp(value, exponent)});
   }
   return entries;

@@ -28,7 +28,7 @@ inline constexpr VersionRange spoken_versions{.first = 6, .last = version};
 
 // For a hello.
 [[nodiscard]] std::vector<std::uint32_t> version_list(const VersionRange& range = spoken_versions);
-// The highest version that is offered and spoken here; nothing where there is none.
+// The highest version that is offered and spoken here; nothing if there is none.
 [[nodiscard]] std::optional<std::uint32_t> common_version(
     std::span<const std::uint32_t> offered, const VersionRange& spoken = spoken_versions);
 

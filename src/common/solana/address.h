@@ -20,7 +20,7 @@ inline constexpr std::size_t seed_bytes_max = 32;
 // with either sign.
 [[nodiscard]] bool is_on_curve(const PublicKey& key);
 
-// With the bump as the last seed. nullopt where the address is on the curve. invalid_argument above
+// With the bump as the last seed. nullopt if the address is on the curve. invalid_argument above
 // the bounds.
 [[nodiscard]] Result<std::optional<PublicKey>> program_address(std::span<const ByteSpan> seeds,
                                                                const PublicKey& program);

@@ -40,7 +40,7 @@ struct NewAccount {
 [[nodiscard]] Instruction initialize_mint(const PublicKey& mint, const PublicKey& authority);
 [[nodiscard]] Instruction initialize_token_account(const PublicKey& account, const PublicKey& mint,
                                                    const PublicKey& owner);
-// Makes the wallet's account for a mint's tokens where there is none.
+// Makes the wallet's account for a mint's tokens if there is none.
 [[nodiscard]] Instruction create_associated_account(const PublicKey& payer, const PublicKey& wallet,
                                                     const PublicKey& mint);
 

@@ -11,7 +11,8 @@ constexpr std::uint8_t version_bit = 0x80;
 
 Result<ByteSpan> read_bytes(ByteSpan& bytes, std::size_t count) {
   if (bytes.size() < count)
-    return fail(ErrorCode::invalid_argument, "The bytes end {} short of a part of {}.",
+    return fail(ErrorCode::invalid_argument,
+                "The transaction ends where {} more bytes of a field of {} should follow.",
                 count - bytes.size(), count);
   const ByteSpan out = bytes.first(count);
   bytes = bytes.subspan(count);

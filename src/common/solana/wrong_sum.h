@@ -17,7 +17,7 @@ struct WrongSum {
   std::vector<SumNode> siblings;  // From the node up.
 };
 // The node whose sum alone is to be another one so that the rows make `root` in the place of the
-// tree's own; nullopt where no single node does. It hashes all nodes below as often as there are
+// tree's own; nullopt if no single node does. It hashes all nodes below as often as there are
 // levels above them: seconds for a million owners.
 [[nodiscard]] std::optional<WrongSum> find_wrong_sum(const SumTree& tree, const SumNode& root);
 

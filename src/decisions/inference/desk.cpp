@@ -1,250 +1,152 @@
-// What the desk does when models and workers come and go, and when time passes.
 #include "decisions/inference/desk.h"
 
 #include <algorithm>
-#include <array>
+#include <utility>
+#include <variant>
 
-#include "common/base/format.h"
-#include "common/base/log.h"
+#include "decisions/inference/desk_parts.h"
 
 namespace weft::inference {
 
 namespace wire = protocol::serving;
 
+Desk::Desk(DeskWorld& world, DeskSettings settings)
+    : parts_(std::make_unique<Parts>(world, std::move(settings))) {}
+Desk::~Desk() = default;
+
 void Desk::put_model(const ModelCard& card, Instant now) {
-  if (const auto old = models_.find(card.name); old != models_.end()) {
-    const bool same =
-        old->second.card.file == card.file && old->second.card.shards_min == card.shards_min;
-    old->second.card = card;
-    if (!same) old->second.backoff.worked();
+  auto& models = parts_->tables.models;
+  if (const auto old = models.find(card.name); old != models.end()) {
+    const bool same = old->second.file == card.file && old->second.shards_min == card.shards_min;
+    old->second = card;
     if (!same) {
-      end_audits_of(card.name);
-      std::vector<ChainId> chains;
-      for (const auto& [id, chain] : chains_) {
-        if (chain.model == card.name) chains.push_back(id);
+      parts_->planning.model_changed(card.name);
+      parts_->audits.end_of_model(card.name);
+      for (const ChainId id : parts_->tables.chains.of_model(card.name))
+        parts_->keeper.dissolve(id, now);
+      for (const ShardId shard : parts_->tables.shards.of_model(card.name)) {
+        if (!parts_->tables.shards.at(shard).chain) parts_->tables.shards.unload(shard);
       }
-      for (const ChainId id : chains) dissolve(id, now);
-      std::vector<std::uint32_t> standing;
-      for (const auto& [id, shard] : shards_) {
-        if (shard.model == card.name && !shard.chain) standing.push_back(id);
-      }
-      for (const std::uint32_t shard : standing) unload(shard);
     }
   } else {
-    models_[card.name] = {.card = card, .busy = now};
+    models[card.name] = card;
+    parts_->requests.add_model(card.name);
+    parts_->planning.add_model(card.name, now);
   }
-  form_where_needed(card.name, now);
+  parts_->planning.form_where_needed(card.name, now);
 }
 
 void Desk::remove_model(const std::string& name, Instant now) {
-  const auto model = models_.find(name);
-  if (model == models_.end()) return;
-  model->second.retry = Instant::max();  // What is dissolved now forms no new chain.
-  end_audits_of(name);
-  std::vector<RequestId> requests;
-  for (const auto& [id, request] : requests_) {
-    if (request.what.model == name) requests.push_back(id);
-  }
-  for (const RequestId id : requests)
-    end(id, "failed", {ErrorCode::not_found, "The model was removed."}, now);
-  std::vector<ChainId> chains;
-  for (const auto& [id, chain] : chains_) {
-    if (chain.model == name) chains.push_back(id);
-  }
-  for (const ChainId id : chains) dissolve(id, now);
-  std::vector<std::uint32_t> standing;
-  for (const auto& [id, shard] : shards_) {
-    if (shard.model == name) standing.push_back(id);
-  }
-  for (const std::uint32_t shard : standing) unload(shard);
-  models_.erase(name);
+  if (!parts_->tables.models.contains(name)) return;
+  parts_->planning.stop(name);  // What is dissolved now forms no new chain.
+  parts_->audits.end_of_model(name);
+  parts_->requests.end_all(name, now);
+  parts_->stop_serving(name, now);
+  parts_->planning.remove_model(name);
+  parts_->requests.remove_model(name);
+  parts_->tables.models.erase(name);
 }
 
 void Desk::join(ServingId session, const PublicKey& key, const wire::Offer& offer, Instant now) {
-  workers_[session] = {.key = key, .offer = offer, .heard = now};
-  ++room_;
-  (void)topology_.heard({.id = weft::format("{}", session)}, now);
-  world_.send(session, wire::Serving{.pulse_ms = static_cast<std::uint32_t>(
-                                         settings_.pulse / std::chrono::milliseconds(1))});
-  std::vector<std::string> names;
-  for (auto& [name, model] : models_) {
-    model.retry = {};
-    names.push_back(name);
-  }
-  for (const std::string& name : names) {
-    form_where_needed(name, now);
-    stand_by(name);
+  DeskTables& tables = parts_->tables;
+  tables.workers.join(session, key, offer, now);
+  tables.shards.made_room();
+  tables.lines.joined(session, now);
+  tables.world.send(
+      session, wire::Serving{.pulse_ms = static_cast<std::uint32_t>(tables.settings.pulse /
+                                                                    std::chrono::milliseconds(1))});
+  parts_->planning.room_was_made();
+  for (const auto& [name, card] : tables.models) {
+    parts_->planning.form_where_needed(name, now);
+    parts_->standby.stand_by(name);
   }
 }
 
 void Desk::hear(ServingId session, const wire::ServingWorkerMessage& message, Instant now) {
-  const auto worker = workers_.find(session);
-  if (worker == workers_.end()) return;
-  worker->second.heard = now;
-  std::visit([&](const auto& what) { on(session, what, now); }, message);
+  ServingWorker* const worker = parts_->tables.workers.find(session);
+  if (worker == nullptr) return;
+  worker->heard = now;
+  std::visit([&](const auto& what) { parts_->on(session, what, now); }, message);
 }
 
-void Desk::left(ServingId session, Instant now) { lose_worker(session, now); }
+void Desk::hop(ServingId session, ByteVector frame, Instant now) {
+  ServingWorker* const worker = parts_->tables.workers.find(session);
+  if (worker == nullptr) return;
+  worker->heard = now;
+  parts_->on_hop(session, std::move(frame), now);
+}
 
-void Desk::hop(ServingId session, ByteVector bytes, Instant now) {
-  const auto worker = workers_.find(session);
-  if (worker == workers_.end()) return;
-  worker->second.heard = now;
-  const auto frame = wire::decode_hop(bytes);
-  const auto nonsense = [&](std::string_view why) {
-    world_.close(session, std::string(why));
-    lose_worker(session, now);
-  };
-  if (!frame) return nonsense(frame.error().message);
-  if (frame->to == wire::hop_to_coordinator) return open_frame(session, *frame);
-  if (StageTrace* const trace = trace_of(frame->chain, session))
-    return take_replayed(*trace, *frame, now);
-  const auto chain = chains_.find(ChainId(frame->chain));
-  if (chain == chains_.end() || chain->second.epoch != frame->epoch)
-    return;  // Sent before it heard.
-  const auto& members = chain->second.members;
-  if (frame->from >= members.size() || frame->to >= members.size() ||
-      members[frame->from].worker != session)
-    return nonsense("A hop comes from a worker that is not that member of the chain.");
-  ++counters_.relayed_hops;
-  counters_.relayed_bytes += bytes.size();
-  world_.send_hop(members[frame->to].worker, std::move(bytes));
+void Desk::left(ServingId session, Instant now) { parts_->lose_worker(session, now); }
+
+void Desk::measured(ServingId session, Duration round_trip, Instant now) {
+  parts_->tables.lines.measured(session, round_trip, now);
+}
+
+Result<> Desk::ask(AnswerRequest request, Instant now) {
+  const std::string model = request.model;
+  if (auto asked = parts_->requests.ask(std::move(request), now); !asked) return asked;
+  parts_->planning.form_where_needed(model, now);
+  return {};
+}
+
+void Desk::drop(RequestId request, Instant now) { parts_->requests.drop(request, now); }
+
+bool Desk::has_room_for_shadow(const std::string& model) const {
+  const ChainTable& chains = parts_->tables.chains;
+  return std::ranges::any_of(chains.all(), [&](const auto& entry) {
+    const Chain& chain = entry.second;
+    return chain.model == model && chain.state == ChainState::ready && !chain.retiring &&
+           chain.requests.empty() && !chains.is_trusted(chain);
+  });
+}
+
+void Desk::audit(AuditRequest request, Instant now) {
+  parts_->audits.audit(std::move(request), now);
+}
+
+void Desk::trace(TraceRequest request, Instant now) {
+  parts_->searches.search(std::move(request), now);
+}
+
+void Desk::expel(const PublicKey& worker, const std::string& why, Instant now) {
+  for (const ServingId session : parts_->tables.workers.sessions_of(worker))
+    parts_->close(session, why, now);
 }
 
 void Desk::tick(Instant now) {
-  std::vector<ServingId> silent;
-  for (const auto& [session, worker] : workers_) {
-    const bool loads = std::ranges::any_of(
-        worker.shards, [&](std::uint32_t shard) { return !shards_.at(shard).loaded; });
-    if (now - worker.heard > (loads ? settings_.silent_busy_max : settings_.silent_max))
-      silent.push_back(session);
+  parts_->lose_silent(now);
+  parts_->keeper.dissolve_stuck(now);
+  parts_->audits.look(now);
+  parts_->commitments.look(now);
+  parts_->searches.look(now);
+  parts_->requests.end_late(now);
+  parts_->requests.end_unserved(
+      [&](const std::string& model) { return parts_->planning.trouble(model); }, now);
+  for (const auto& [name, card] : parts_->tables.models) {
+    parts_->planning.form_where_needed(name, now);
+    parts_->planning.shrink(name, now);
+    parts_->standby.stand_by(name);
   }
-  for (const ServingId session : silent) {
-    log_warning("Serving worker {} is silent; what it served goes elsewhere.",
-                workers_.at(session).key.text());
-    world_.close(session, "Nothing was heard for too long.");
-    lose_worker(session, now);
-  }
-  std::vector<ChainId> stuck;
-  for (const auto& [id, chain] : chains_) {
-    const Duration age = now - chain.since;
-    if ((chain.state == ChainState::loading && age > settings_.load_max) ||
-        (chain.state == ChainState::linking && age > settings_.link_max) ||
-        (chain.state == ChainState::ready && !chain.requests.empty() &&
-         now - chain.progress > settings_.stall_max))
-      stuck.push_back(id);
-  }
-  for (const ChainId id : stuck) {
-    log_warning("A chain of {} makes no progress; another one is formed.", chains_.at(id).model);
-    dissolve(id, now);
-  }
-  look_after_audits(now);
-  look_after_roots(now);
-  look_after_traces(now);
-  end_late(now);
-  std::vector<RequestId> late;
-  for (const auto& [id, request] : requests_) {
-    if (!request.chain && now - request.since > settings_.patience) late.push_back(id);
-  }
-  for (const RequestId id : late) {
-    const std::string& trouble = models_.at(requests_.at(id).what.model).trouble;
-    end(id, "failed",
-        {ErrorCode::unavailable,
-         trouble.empty() ? "No worker had room for the request; try again later." : trouble},
-        now);
-  }
-  std::vector<std::string> names;
-  for (const auto& [name, model] : models_) names.push_back(name);
-  for (const std::string& name : names) {
-    form_where_needed(name, now);
-    shrink(name, now);
-    stand_by(name);
-  }
-  look_at_chains(now);
+  parts_->review.look(now);
 }
 
 // Nothing here is so exact that it needs its own alarm.
 std::optional<Instant> Desk::next_deadline() const {
-  if (workers_.empty() && requests_.empty()) return std::nullopt;
+  const auto& workers = parts_->tables.workers.all();
+  if (workers.empty() && parts_->requests.empty()) return std::nullopt;
   std::optional<Instant> soonest;
-  for (const auto& [session, worker] : workers_)
-    soonest = std::min(soonest.value_or(Instant::max()), worker.heard + settings_.pulse);
+  for (const auto& [session, worker] : workers)
+    soonest =
+        std::min(soonest.value_or(Instant::max()), worker.heard + parts_->tables.settings.pulse);
   return soonest;
 }
 
-std::vector<ServedModel> Desk::models() const {
-  std::vector<ServedModel> out;
-  for (const auto& [name, model] : models_) {
-    ServedModel view{.name = name,
-                     .state = "no worker",
-                     .waiting = static_cast<std::uint32_t>(model.waiting.size()),
-                     .wire = wire_of(model.card)};
-    for (const auto& [id, chain] : chains_) {
-      if (chain.model != name) continue;
-      const bool exact = std::ranges::all_of(chain.members, [&](const Member& member) {
-        const auto shard = shards_.find(member.shard);
-        return shard != shards_.end() && shard->second.exact;
-      });
-      view.exact = exact && (view.exact || view.chains == 0);
-      if (view.state != "ready")
-        view.state = chain.state == ChainState::ready ? "ready" : "loading";
-      view.trusted += chain.state == ChainState::ready && is_trusted(chain) ? 1 : 0;
-      ++view.chains;
-      view.shards += static_cast<std::uint32_t>(chain.members.size());
-      view.running += static_cast<std::uint32_t>(chain.requests.size());
-      for (const Member& member : chain.members)
-        view.covered += is_covered(chain, member, true) ? 1 : 0;
-    }
-    if (!settings_.newcomers_answer && view.state == "ready" && view.trusted == 0)
-      view.state = "newcomers";
-    view.auditable = is_auditable(model);
-    out.push_back(std::move(view));
-  }
-  return out;
+std::uint32_t Desk::context_of(const ModelCard& card) const {
+  return parts_->tables.shards.context_of(card);
 }
 
-std::vector<ServedWorker> Desk::workers() const {
-  std::vector<ServedWorker> out;
-  for (const auto& [session, worker] : workers_) {
-    ServedWorker view{.key = worker.key.text(),
-                      .memory_bytes = worker.offer.memory_bytes,
-                      .memory_free = memory_free(worker),
-                      .shards = static_cast<std::uint32_t>(worker.shards.size()),
-                      .running = worker.pulse.running,
-                      .load = worker.pulse.load,
-                      .gb_per_s = speed_of(worker),
-                      .coordinator_ms = worker.coordinator_ms,
-                      .direct_hops = worker.pulse.direct_hops,
-                      .lines = worker.offer.lines};
-    for (const auto& [peer, ms] : worker.peers) {
-      if (const auto known = workers_.find(peer); known != workers_.end())
-        view.peers.push_back({.key = known->second.key.text(), .ms = ms});
-    }
-    out.push_back(std::move(view));
-  }
-  return out;
-}
+const ServingCounters& Desk::counters() const { return parts_->tables.counters; }
 
-std::vector<ServedChain> Desk::chains() const {
-  std::vector<ServedChain> out;
-  for (const auto& [id, chain] : chains_) {
-    constexpr std::array<std::string_view, 3> states{"loading", "linking", "ready"};
-    ServedChain view{.model = chain.model,
-                     .state = std::string(states[static_cast<std::size_t>(chain.state)]),
-                     .transport = chain.transport,
-                     .wire = wire_of(models_.at(chain.model).card),
-                     .epoch = chain.epoch,
-                     .running = static_cast<std::uint32_t>(chain.requests.size())};
-    for (const Member& member : chain.members) {
-      const auto worker = workers_.find(member.worker);
-      view.members.push_back({.key = worker == workers_.end() ? "" : worker->second.key.text(),
-                              .begin = member.begin,
-                              .end = member.end,
-                              .ms = member.ms});
-    }
-    out.push_back(std::move(view));
-  }
-  return out;
-}
+std::string Desk::inconsistency() const { return parts_->inconsistency(); }
 
 }  // namespace weft::inference

@@ -36,7 +36,7 @@ TEST(DeskAudits, HasAnswersAuditedByWhoStandsByOneAfterTheOther) {
   }
   network.leave(answered);
   EXPECT_EQ(network.loads, 2u) << "it stands by as before";
-  EXPECT_EQ(network.desk.models()[0].state, "ready");
+  EXPECT_EQ(network.desk.models()[0].state, ModelState::ready);
 }
 
 // A member could send one for each of the million tokens that an answer may have.

@@ -37,9 +37,9 @@ TEST(DeskPlans, AWorkerWithRoomIsUsedAtOnce) {
   network.join(1, 1);
   network.desk.put_model(card("m"), network.time);
   network.pass(50s);  // The next plan by itself is half a minute away.
-  ASSERT_EQ(network.desk.models()[0].state, "no worker");
+  ASSERT_EQ(network.desk.models()[0].state, ModelState::no_worker);
   network.join(2, 1000);
-  EXPECT_EQ(network.desk.models()[0].state, "ready");
+  EXPECT_EQ(network.desk.models()[0].state, ModelState::ready);
 }
 
 TEST(DeskPlans, MemoryThatBecomesFreeIsUsedWithinASecond) {
@@ -48,11 +48,11 @@ TEST(DeskPlans, MemoryThatBecomesFreeIsUsedWithinASecond) {
   network.desk.put_model(card("first"), network.time);
   network.desk.put_model(card("second"), network.time);
   network.pass(50s);
-  ASSERT_EQ(network.desk.models()[0].state, "ready");
-  ASSERT_EQ(network.desk.models()[1].state, "no worker");
+  ASSERT_EQ(network.desk.models()[0].state, ModelState::ready);
+  ASSERT_EQ(network.desk.models()[1].state, ModelState::no_worker);
   network.desk.remove_model("first", network.time);
   network.pass(1s);
-  EXPECT_EQ(network.desk.models()[0].state, "ready");
+  EXPECT_EQ(network.desk.models()[0].state, ModelState::ready);
 }
 
 TEST(DeskPlans, AnotherFileOfTheSameNameIsPlannedAtOnce) {
@@ -60,12 +60,12 @@ TEST(DeskPlans, AnotherFileOfTheSameNameIsPlannedAtOnce) {
   network.join(1, 50);
   network.desk.put_model(card("m"), network.time);
   network.pass(10s);
-  ASSERT_EQ(network.desk.models()[0].state, "no worker");
+  ASSERT_EQ(network.desk.models()[0].state, ModelState::no_worker);
   ModelCard smaller = card("m", 1, 2);
   smaller.file = std::string(64, 'c');
   network.desk.put_model(smaller, network.time);
   network.settle();
-  EXPECT_EQ(network.desk.models()[0].state, "ready");
+  EXPECT_EQ(network.desk.models()[0].state, ModelState::ready);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "decisions/inference/separations.h"
 #include "decisions/inference/test_desk.h"
 
 namespace weft::inference {
@@ -33,7 +34,7 @@ TEST(Desk, SpreadsAModelThatFitsNowhereAlone) {
   network.desk.put_model(card("m"), network.time);
   network.settle();
   EXPECT_EQ(network.links.size(), 2u);
-  EXPECT_EQ(network.desk.models()[0].state, "ready");
+  EXPECT_EQ(network.desk.models()[0].state, ModelState::ready);
   EXPECT_EQ(network.desk.models()[0].shards, 2u);
 }
 
@@ -174,7 +175,7 @@ TEST_P(DeskLosses, CostNoLoadIfAWorkerStandsBy) {
     if (link.index == GetParam()) network.leave(session);
   }
   EXPECT_EQ(network.loads, 6u);
-  EXPECT_EQ(network.desk.models()[0].state, "ready");
+  EXPECT_EQ(network.desk.models()[0].state, ModelState::ready);
   EXPECT_EQ(network.desk.models()[0].covered, 0u);
 
   network.join(5);
@@ -485,7 +486,7 @@ TEST(Desk, TwoThatAreApartServeAModelThatNoOtherWorkersCanServe) {
   network.pass(1s);
   EXPECT_EQ(network.closed, std::set<ServingId>{});
   EXPECT_NE(network.links[1].chain, link.chain);
-  EXPECT_EQ(network.desk.models()[0].state, "ready");
+  EXPECT_EQ(network.desk.models()[0].state, ModelState::ready);
 }
 
 TEST(Separations, EndAndHoldNoMoreThanTheirTable) {

@@ -4,6 +4,8 @@
 
 #include "common/crypto/keys.h"
 #include "common/crypto/sha256.h"
+#include "common/proof/frame_block.h"
+#include "common/protocol/hops.h"
 #include "decisions/inference/test_desk.h"
 
 namespace weft::inference {

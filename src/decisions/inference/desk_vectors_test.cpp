@@ -47,12 +47,12 @@ TEST(DeskVectors, AreAskedOfOneWorkerWithAllOfTheModel) {
   network.join(2, 50);
   network.desk.put_model(encoder("e"), network.time);
   network.settle();
-  EXPECT_EQ(network.desk.models()[0].state, "no worker");
+  EXPECT_EQ(network.desk.models()[0].state, ModelState::no_worker);
 
   network.join(3, 100);
   network.pass(5s);
 
-  EXPECT_EQ(network.desk.models()[0].state, "ready");
+  EXPECT_EQ(network.desk.models()[0].state, ModelState::ready);
   ASSERT_EQ(network.desk.chains().size(), 1u);
   ASSERT_EQ(network.desk.chains()[0].members.size(), 1u);
   EXPECT_EQ(network.desk.chains()[0].members[0].end, 6u);

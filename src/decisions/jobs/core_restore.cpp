@@ -150,7 +150,7 @@ Result<> Core::restore(Restored given, Moment now) {
     state.act(state.trust.restored(id, state.replica_value(state.jobs.at(id)), stake, now.unix),
               now);
     const auto running = state.jobs.find(id);
-    if (running == state.jobs.end()) continue;  // Its replicas differed for good.
+    if (running == state.jobs.end()) continue;  // Its replicas differed permanently.
     if (running->second.accepted_count == running->second.row.tasks)
       state.start_join(running->second, now);
   }

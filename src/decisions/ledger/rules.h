@@ -9,7 +9,7 @@
 
 namespace weft::ledger {
 
-// `net`: the changes of a transaction that sum to zero, each account once. permission_denied where
+// `net`: the changes of a transaction that sum to zero, each account once. permission_denied if
 //
 // - granted credits would become others: without mint, the changes of granted accounts sum to zero,
 //   and so do those of the others; mint gives to both or takes from both. A stake has no granted

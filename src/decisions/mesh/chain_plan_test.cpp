@@ -73,7 +73,7 @@ double value(const Plan& plan, Objective objective) {
   return objective == Objective::token ? plan.token_seconds : plan.period_seconds;
 }
 
-// Every order of every subset, every cut. Infinite where nothing fits.
+// Every order of every subset, every cut. Infinite if nothing fits.
 class BruteForce {
  public:
   explicit BruteForce(const Instance& x)

@@ -46,7 +46,7 @@ struct Repair {
 // `nodes` are the workers that are there, with the memory that they would have free without this
 // chain; a running shard whose node is not among them is lost. `seconds_since_change` counts from
 // the last change of this chain. invalid_argument for an invalid chain, resource_exhausted
-// where a worker is lost and what is left cannot hold the model.
+// if a worker is lost and what is left cannot hold the model.
 [[nodiscard]] Result<Repair> repair(const Model& model, std::span<const Shard> running,
                                     std::span<const Node> nodes, const Latency& latency,
                                     double seconds_since_change, const RepairOptions& options = {});

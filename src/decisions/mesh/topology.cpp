@@ -38,8 +38,9 @@ Result<> Topology::heard(const Heartbeat& heartbeat, Instant now) {
   for (const PeerMeasurement& peer : heartbeat.peers) {
     if (!measures(peer.seconds) || !measures(peer.bytes_per_s) || peer.peer == heartbeat.id) {
       return fail(ErrorCode::invalid_argument,
-                  "The heartbeat of \"{}\" says {} s and {} bytes/s to \"{}\".", heartbeat.id,
-                  peer.seconds, peer.bytes_per_s, peer.peer);
+                  "The heartbeat of \"{}\" measures {} s and {} bytes/s to \"{}\": both must be "
+                  "finite and not negative, and the peer must be another worker.",
+                  heartbeat.id, peer.seconds, peer.bytes_per_s, peer.peer);
     }
   }
   auto found = vertices_.find(heartbeat.id);

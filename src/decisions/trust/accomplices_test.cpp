@@ -161,7 +161,7 @@ TEST_F(AccomplicesTest, ARootChecksAShareOfTheEstablishedAuditsAgain) {
   }
 }
 
-// The client wrote a shader whose right answer on the suspect's devices is another one than on the
+// The client wrote a shader whose right answer on the suspect's devices is one other than on the
 // verifier's. An accomplice says that it has such a device, and answers as the verifier does.
 TEST_F(AccomplicesTest, AnAccompliceOfTwoClientsConvictsNoHonestWorker) {
   for (const bool rule : {true, false}) {

@@ -37,7 +37,7 @@ class ModelText {
     std::int64_t now = 0;  // What a template that asks for the time is told, in seconds since
                            // 1970; 0: the time here.
   };
-  // What the chat template makes of `input`; unsupported where the model has none.
+  // What the chat template makes of `input`; unsupported if the model has none.
   [[nodiscard]] Result<std::string> render(std::string_view input, std::int64_t now) const;
   [[nodiscard]] Result<std::vector<tokenizer::Token>> prompt(const Prompt& prompt) const;
   // Whether the prompt ends within a thought, which the answer therefore begins with.

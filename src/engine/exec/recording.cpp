@@ -17,7 +17,7 @@ ErrorScopes::~ErrorScopes() {
 
 ErrorScopes::Caught ErrorScopes::end() {
   open_ = false;
-  // Device::pop_error_scope() would pop when it is awaited; here both pop now.
+  // Both scopes are popped now. Device::pop_error_scope() would pop only when its result is awaited.
   gpu::Backend& backend = device_.backend();
   gpu::Wait<> validation(backend.ready());
   backend.pop_error_scope(validation.completion());

@@ -49,7 +49,7 @@ class TaskTimer {
   [[nodiscard]] gpu::TimestampWrites next_pass();
   // After the last pass, in its encoder.
   void record(gpu::Encoder& encoder);
-  // Zero where nothing was measured, or too coarsely to see it.
+  // Zero if nothing was measured, or too coarsely to see it.
   [[nodiscard]] Async<Result<double>> seconds();
 
  private:

@@ -13,7 +13,7 @@ namespace weft::exec {
 class WgslScan;
 
 // The same error in one line: "LINE:COLUMN: sentence", the place where the binding is declared or
-// the entry point stands, without one where there is none. A wording that is not known is kept in
+// the entry point stands, without one if there is none. A wording that is not known is kept in
 // its first sentence. Only invalid_argument is changed.
 [[nodiscard]] Error shader_error(Error error, const WgslScan& shader, std::string_view entry);
 

@@ -23,7 +23,7 @@ struct WgslPipelines {
 // Everything that a job's pipelines depend on, as one string.
 [[nodiscard]] std::string pipelines_key(const Job& job, const std::map<std::string, double>& tuned);
 
-// Fails with invalid_argument where the shader does not compile or does not fit its manifest.
+// Fails with invalid_argument if the shader does not compile or does not fit its manifest.
 [[nodiscard]] Async<Result<std::shared_ptr<const WgslPipelines>>> compile_wgsl(
     gpu::Device& device, std::shared_ptr<const Job> job, std::map<std::string, double> tuned);
 

@@ -66,7 +66,8 @@ enum class Arithmetic : std::uint8_t { f32, f16, int8_dot };
 
 // Copies `bytes` from one buffer to another with a kernel.
 [[nodiscard]] Async<Result<Workload>> create_copy(Device& device, std::uint64_t bytes);
-// Independent multiply-adds in registers, as many as the GPU can keep going.
+// A kernel that computes nothing but multiply-adds in registers, independent of each other, with
+// enough threads to keep the whole GPU busy.
 [[nodiscard]] Async<Result<Workload>> create_peak(Device& device, Arithmetic arithmetic);
 
 }  // namespace weft::gpu

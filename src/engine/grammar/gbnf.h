@@ -19,7 +19,7 @@ namespace weft::grammar {
 inline constexpr std::size_t gbnf_bytes_max = std::size_t{1} << 20;
 
 // invalid_argument with the line and the column, or with the rule, of what is wrong;
-// resource_exhausted where it is too large.
+// resource_exhausted if it is too large.
 [[nodiscard]] Result<Grammar> parse_gbnf(std::string_view text);
 
 }  // namespace weft::grammar

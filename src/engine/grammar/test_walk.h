@@ -10,7 +10,7 @@
 namespace weft::grammar::test {
 
 // A text that the grammar accepts: free for `bytes_free` bytes, then by the shortest way to an end.
-// nullopt where the matcher is full.
+// nullopt if the matcher is full.
 inline std::optional<std::string> random_text(Matcher& matcher, std::mt19937_64& random,
                                               std::size_t bytes_free) {
   std::string out;

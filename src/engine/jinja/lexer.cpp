@@ -94,7 +94,7 @@ class Lexer {
     if (!text.empty()) add(Lexeme::Kind::data, text);
   }
 
-  // The length of "%}", "-%}" with the space behind it, or "+%}" at `at`; 0 where none is. `trims`
+  // The length of "%}", "-%}" with the space behind it, or "+%}" at `at`; 0 if none is. `trims`
   // takes one newline too.
   [[nodiscard]] std::size_t end_tag_bytes(std::size_t at, std::string_view tag, bool trims) const {
     const std::string_view text = std::string_view(source_).substr(at);

@@ -36,7 +36,7 @@ float gumbel_of(std::uint32_t hash) {
   return -std::log(exponential);
 }
 
-// The best token of all, without a list of them; nullopt where none is possible.
+// The best token of all, without a list of them; nullopt if none is possible.
 std::optional<Token> best_of_all(std::span<const float> logits) {
   std::optional<Token> best;
   float best_logit = -INFINITY;

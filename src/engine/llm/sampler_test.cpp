@@ -65,7 +65,7 @@ TEST(Sampler, IsDecidedByItsSeed) {
             draw_many({.temperature = 1, .seed = 6}, 100));
 }
 
-// All tokens go another way than the best of them, without a list and with few logarithms.
+// All tokens go a way other than the best of them, without a list and with few logarithms.
 TEST(Sampler, DrawsTheSameOfAllTokensAsOfTheBestThatAreAllOfThem) {
   for (const float spread : {0.1f, 3.0f, 40.0f, 4000.0f}) {
     std::vector<float> many(5000);

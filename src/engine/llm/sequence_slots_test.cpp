@@ -82,7 +82,7 @@ std::vector<Token> counted(std::size_t count, Token from = 0) {
 }
 
 struct SequenceSlotsTest : testing::Test {
-  // Answers `prompt` in a slot, which has then read all of it; null where none is free or has room.
+  // Answers `prompt` in a slot, which has then read all of it; null if none is free or has room.
   GeneratorSlot* answer(const std::vector<Token>& prompt, std::uint32_t tokens_max = 0) {
     GeneratorSlot* const slot = slots.free_for(prompt);
     if (slot == nullptr) return nullptr;

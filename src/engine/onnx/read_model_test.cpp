@@ -103,7 +103,7 @@ TEST(ReadModel, SaysThatBytesAreNotAModel) {
       EXPECT_TRUE(model.error().message.ends_with('.')) << model.error().message;
     }
   }
-  // A field of another kind than the format's: the graph as a number.
+  // A field of a kind other than the format's: the graph as a number.
   const std::string wrong = {0x38, 0x01};
   EXPECT_TRUE(read_model(weft::as_bytes(wrong)).error().message.contains("malformed"));
 }

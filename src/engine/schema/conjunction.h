@@ -30,7 +30,7 @@ struct Choice {
   std::vector<std::string> path;  // The schemas that led to it.
 };
 
-// The keywords of one schema that are left when references, allOf, anyOf and oneOf are gone.
+// The keywords of one schema that remain after references, allOf, anyOf and oneOf are resolved.
 struct Keywords {
   std::string pointer;
   std::map<std::string, json::Value> values;

@@ -21,11 +21,11 @@ struct NumberBounds {
   void lower(double bound, bool exclusive);
 };
 
-// nullopt where there is no such number. unsupported where a bound has too many digits.
+// nullopt if there is no such number. unsupported if a bound has too many digits.
 [[nodiscard]] Result<std::optional<std::string>> integer_expression(const NumberBounds& bounds);
 [[nodiscard]] Result<std::optional<std::string>> number_expression(const NumberBounds& bounds);
 // Integers that `divisor` (at least 2) divides: up to 15 digits, or those within the bounds.
-// unsupported where these are too many to be listed, or the divisor is large without bounds.
+// unsupported if these are too many to be listed, or the divisor is large without bounds.
 [[nodiscard]] Result<std::optional<std::string>> multiple_expression(const NumberBounds& bounds,
                                                                      std::int64_t divisor,
                                                                      Rules& rules);

@@ -23,7 +23,7 @@ struct Pattern {
   std::optional<std::uint64_t> most;  // Without: as many as it likes.
 };
 
-// unsupported with what is not known; invalid_argument where it is no regular expression. Messages
+// unsupported with what is not known; invalid_argument if it is no regular expression. Messages
 // go on behind "the pattern '...' at ...".
 [[nodiscard]] Result<Pattern> read_pattern(std::string_view text);
 

@@ -13,7 +13,7 @@
 
 namespace weft::schema {
 
-// An expression of a grammar; nullopt where no value is allowed.
+// An expression of a grammar; nullopt if no value is allowed.
 using Expression = std::optional<std::string>;
 
 class SchemaWriter {

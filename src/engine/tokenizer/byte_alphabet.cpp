@@ -13,7 +13,7 @@ constexpr bool is_itself(unsigned byte) {
 
 struct Alphabet {
   std::array<char32_t, 256> characters{};
-  std::array<std::int16_t, 512> bytes{};  // -1 where there is none.
+  std::array<std::int16_t, 512> bytes{};  // -1 if there is none.
   std::array<std::array<char, 2>, 256> utf8{};
 };
 

@@ -50,7 +50,7 @@ std::size_t end_of_bytes(std::string_view text, std::size_t at, std::string_view
   return std::min(text.find_first_not_of(any, at), text.size());
 }
 
-// The end of 's 't 're 've 'm 'll 'd at `at`; `at` itself where there is none.
+// The end of 's 't 're 've 'm 'll 'd at `at`; `at` itself if there is none.
 std::size_t end_of_contraction(std::string_view text, std::size_t at, bool any_case) {
   if (text[at] != '\'') return at;
   const auto letter_at = [&](std::size_t i) -> char {

@@ -32,7 +32,7 @@ enum class Class : std::uint16_t {
 // U+001F.
 [[nodiscard]] bool is_python_space(char32_t code);
 
-// What its canonical decomposition (NFD) begins with: "e" of "é"; itself where there is none.
+// What its canonical decomposition (NFD) begins with: "e" of "é"; itself if there is none.
 [[nodiscard]] char32_t base_of(char32_t code);
 
 // The code point in another case as UTF-8, at the end of `out`; one may become several. No final

@@ -160,7 +160,7 @@ TEST_F(BlobPackTest, BeginsAnotherFileWhenOneIsFull) {
               text("a blob of some bytes " + std::to_string(i)));
 }
 
-// What was not synced is not in the file, and is read all the same; a location is written first.
+// What was not synced is not in the file, and is read anyway; a location is written first.
 TEST_F(BlobPackTest, KeepsInMemoryWhatWasNotSynced) {
   const auto pack = open();
   const Hash one = put(*pack, "one");

@@ -26,7 +26,7 @@ struct Pace {
   // the same however positions and sequences are cut, as the CPU's are.
   std::function<Instant()> now{};
   Duration part = std::chrono::milliseconds(100);
-  std::function<double()> share{};  // In (0, 1], asked before every call; 1 where there is none.
+  std::function<double()> share{};  // In (0, 1], asked before every call; 1 if there is none.
   std::function<Async<>(Duration)> rest{};  // There where `share` is.
 };
 

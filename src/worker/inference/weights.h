@@ -33,7 +33,7 @@ class Weights : public std::enable_shared_from_this<Weights> {
                                                                     ModelFile file, Hash digests,
                                                                     std::string token);
 
-  // All chunks that the ranges touch are there afterwards. data_loss where the coordinator's bytes
+  // All chunks that the ranges touch are there afterwards. data_loss if the coordinator's bytes
   // are not those it promised.
   [[nodiscard]] Async<Result<>> want(std::vector<FileRange> ranges);
   [[nodiscard]] std::uint64_t fetched_bytes() const { return fetched_bytes_; }

@@ -16,7 +16,7 @@ struct LandlockRules {
   std::vector<std::filesystem::path> writable;  // Devices.
 };
 
-// Paths that do not exist are passed over. unsupported where the kernel has no Landlock.
+// Paths that do not exist are passed over. unsupported if the kernel has no Landlock.
 [[nodiscard]] Result<> apply_landlock(const LandlockRules& rules);
 
 }  // namespace weft::worker

@@ -185,7 +185,7 @@ Result<std::uint64_t> Sandbox::load(const std::shared_ptr<const exec::Job>& job)
   loaded_.emplace_back(id, job);
   if (loaded_.size() > loaded_jobs_max) loaded_.pop_front();
   if (!loaded) {
-    // It is kept there all the same, so that the count stays right; here it is unknown, so that it
+    // It is kept there anyway, so that the count stays right; here it is unknown, so that it
     // is refused again.
     loaded_.back().second.reset();
     return pass(std::move(loaded));

@@ -72,7 +72,8 @@ class Sandbox {
   Result<ByteVector> ask(FrameKind kind, ByteSpan payload, Duration wall_max,
                          std::uint64_t reply_bytes_max);
   Result<std::uint64_t> load(const std::shared_ptr<const exec::Job>& job);
-  // Ends the child and says why, with what it said last.
+  // Ends the child. Gives the error to report: how the child ended, if it did so by itself, else
+  // `error`.
   Error bury(Error error);
   // Takes the ended child from the kernel's table, if it has ended; with `wait`, waits for that.
   enum class Reap : std::uint8_t { look, wait };

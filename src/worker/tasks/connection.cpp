@@ -239,7 +239,7 @@ void Connection::lose(std::string reason) {
       std::chrono::duration<double>(whole * (0.5 + 0.5 * host_.random())));
   ++failures_;
   handlers_.lost(std::move(reason), retry);
-  // The handler may have closed it for good.
+  // The handler may have closed it permanently.
   if (state_ == State::waiting) host_.after(retry, while_this_socket([this] { wake(); }));
 }
 

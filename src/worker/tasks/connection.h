@@ -35,7 +35,7 @@ class Connection {
     // Only a coordinator that proves its key is joined; off in tests alone.
     bool wants_proof = true;
     // Whether a key that the coordinator has proved is the one that it must have; an error ends it
-    // for good. Nothing: any is taken.
+    // permanently. Nothing: any is taken.
     std::function<Result<>(const PublicKey&)> accept = {};
     // The operator's invitation for this coordinator; empty: none.
     std::function<std::string(const protocol::Challenge&)> invite = {};
@@ -59,7 +59,7 @@ class Connection {
   Connection(Host& host, crypto::Signer& signer, Options options, Handlers handlers);
 
   void open();
-  // Ends it for good; what was sent before still goes out.
+  // Ends it permanently; what was sent before still goes out.
   void close();
   // The machine woke up or the network came back: cuts a backoff short, and tries a connection that
   // may be dead.

@@ -15,7 +15,7 @@ std::uint64_t bytes_of(const exec::Job& job) {
   return bytes;
 }
 
-// What the manifest states: the length of each of exec::Job::data, 0 where there is none.
+// What the manifest states: the length of each of exec::Job::data, 0 if there is none.
 std::vector<std::uint64_t> data_bytes(const manifest::Manifest& manifest) {
   if (manifest.kind == manifest::Kind::kernel) {
     const manifest::Kernel& kernel = manifest.kernel;

@@ -28,7 +28,7 @@ class Outbox {
 
   // `part`: of the task that it is about; empty: the whole.
   void add(protocol::ResultFrame frame, manifest::Range part);
-  // Answered or taken back. False where there is no such result.
+  // Answered or taken back. False if there is no such result.
   bool remove(const TaskKey& key);
   void clear();
   // Nothing more may be added before something was sent.
@@ -38,7 +38,7 @@ class Outbox {
 
   // The next result to send, which is then sent and waits for its receipt.
   [[nodiscard]] const protocol::ResultFrame* send_next();
-  // False where there is no such result.
+  // False if there is no such result.
   bool send_again(const TaskKey& key);
   // A new connection: all are to be sent again, under new receipts.
   void send_all_again();

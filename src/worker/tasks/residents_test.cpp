@@ -219,7 +219,7 @@ TEST(Residents, MakesWayAtItsNextCheckpointAndIsGivenBackWithItsState) {
   const std::uint32_t computed = bench.runner.computed();
   bench.host.run_for(10s);
 
-  EXPECT_EQ(bench.runner.computed(), computed);  // Nothing of it runs any more.
+  EXPECT_EQ(bench.runner.computed(), computed);  // No part of it runs any more.
   EXPECT_EQ(bench.heard<protocol::Checkpoint>().back().done, computed);  // And nothing is lost.
   EXPECT_EQ(bench.session.stats().held, 0U);
   EXPECT_TRUE(bench.coordinator.delivered.empty());

@@ -51,7 +51,7 @@ class Session {
 
   void start();
   // What runs is finished within Options::stop_grace or given back; then Bye, and event::Stopped.
-  // At once where nothing was started; a session that has ended is not started again.
+  // At once if nothing was started; a session that has ended is not started again.
   void stop(std::string reason);
   // No new tasks; what is held is finished.
   void pause();

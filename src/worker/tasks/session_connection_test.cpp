@@ -136,7 +136,7 @@ TEST(SessionConnection, ProvesItsKeyToNoCoordinatorThatHasNotProvedItsOwn) {
   }
 }
 
-// A relay that names another chain than the coordinator that it passes on.
+// A relay that names a chain other than the coordinator that it passes on.
 TEST(Connection, SignsForTheChainThatTheCoordinatorHasSignedFor) {
   for (const bool changed : {false, true}) {
     World world;

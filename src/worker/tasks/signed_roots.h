@@ -40,7 +40,7 @@ class SignedRoots {
   struct Marks {
     using Place = std::pair<std::uint32_t, std::uint32_t>;  // Index and attempt in a job.
     std::optional<JobId> dropped;                           // Jobs up to it that are not in `jobs`.
-    std::map<JobId, Place> jobs;  // Those that are kept; {0, 0}: nothing of it is forgotten.
+    std::map<JobId, Place> jobs;  // Those that are kept; {0, 0}: no part of it is forgotten.
     [[nodiscard]] bool forgotten(const TaskKey& key) const;
   };
 

@@ -105,7 +105,8 @@ void Work::on_lease(const protocol::Lease& lease) {
   beat();
 }
 
-// Drops the proofs of what is held no more; not each time, since it looks at all of them.
+// Drops proofs of tasks that are neither held nor waiting for an answer. It looks at all proofs, so
+// it does nothing until they are many.
 void Work::forget_proofs() {
   constexpr std::size_t few = 64;
   if (proofs_.size() <= few + 2 * (held() + outbox_.size())) return;
@@ -142,7 +143,7 @@ void Work::on_cancel(const protocol::Cancel& cancel) {
     commitments_.erase(key);
     if (Resident* const resident = resident_of(key); resident != nullptr && !resident->cancelled) {
       resident->cancelled = cancel.reason;
-      // Where nothing of it is on the runner there is nothing to end; what is loaded or uploaded
+      // If no part of it is on the runner there is nothing to end; what is loaded or uploaded
       // for it is then dropped.
       on_runner_ == resident->serial ? runner_.cancel() : remove(resident->serial);
     }

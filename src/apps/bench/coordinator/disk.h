@@ -17,7 +17,7 @@ class DiskProbe {
   // own.
   DiskProbe(const std::filesystem::path& folder, Duration pause);
   DiskProbe(const DiskProbe&) = delete;
-  // Ends it: the seconds that each took. unavailable where the disk refused.
+  // Ends it: the seconds that each took. unavailable if the disk refused.
   [[nodiscard]] Result<std::vector<double>> finish();
 
  private:

@@ -242,7 +242,7 @@ class FloorServer final : public Floor {
       queue.idle.push_back(worker);
       queue.match();
     });
-    // With a receipt it is written for good only when that has come, as by a coordinator.
+    // With a receipt it is written permanently only when that has come, as by a coordinator.
     if (!checks_) accept(worker, task, bytes);
   }
 

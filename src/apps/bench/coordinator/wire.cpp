@@ -151,7 +151,7 @@ void Wire::receive(Id id) {
   if (got < 0 && errno == EAGAIN) return;
   if (got <= 0) return end(id);
   connections_[id].in.append(buffer.data(), static_cast<std::size_t>(got));
-  // (A handler may add connections, so that references do not last.)
+  // A handler may add connections, which moves them: they are named by index, not by reference.
   while (connections_[id].file >= 0 &&
          (connections_[id].mode == Mode::socket ? take_frame(id) : take_answer(id))) {
   }

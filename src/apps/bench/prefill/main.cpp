@@ -1,10 +1,13 @@
 // prefill_bench: what reading a prompt of 512 rows costs on this machine's GPU, kernel by kernel
 // and as a whole chain.
 //
-//   prefill_bench            the layers of three models: every kernel, the sum, and all layers in
-//   one pass prefill_bench sweep      the tunings of every product, of attention and of DeltaNet,
-//   the fastest first prefill_bench delta      the tunings of DeltaNet alone prefill_bench halves
-//   the chains with rows in f16 between the kernels prefill_bench rows=64 layers=1
+//   prefill_bench                     the layers of three models: every kernel, the sum, and all
+//                                     layers in one pass
+//   prefill_bench sweep               the tunings of every product, of attention and of DeltaNet,
+//                                     the fastest first
+//   prefill_bench delta               the tunings of DeltaNet alone
+//   prefill_bench halves              the chains with rows in f16 between the kernels
+//   prefill_bench rows=64 layers=1    fewer rows, one layer
 //
 // Times are the GPU's own (timestamps), after half a second of work. Build: ninja prefill_bench.
 #include <algorithm>

@@ -21,7 +21,7 @@ struct NetworkChatOptions {
 };
 
 // Reads lines from standard input until its end; empty ones are passed over. Answers go to standard
-// output as they come, and figures of each to standard error. Ctrl-C ends an answer, and where
+// output as they come, and figures of each to standard error. Ctrl-C ends an answer, and if
 // there is none, the program.
 [[nodiscard]] int network_chat_command(const NetworkChatOptions& options);
 

@@ -24,7 +24,7 @@ class CheckTurns {
   CheckTurns(const CheckTurns&) = delete;
 
   // What `check` says, which is called unless the same name is being checked already.
-  // resource_exhausted where its client or address has others waiting.
+  // resource_exhausted if its client or address has others waiting.
   [[nodiscard]] Result<> share(const Hash& name, const coordinator::ShaderAsker& asker,
                                const std::function<Result<>()>& check);
 

@@ -81,7 +81,7 @@ std::string to_json(LanguageModel& model, std::vector<llm::Token> prompt, llm::G
   return text + "\n";
 }
 
-// What the answer is held to; null where nothing is asked for.
+// What the answer is held to; null if nothing is asked for.
 Result<std::shared_ptr<grammar::Constraint>> constraint_of(const GenerateOptions& options,
                                                            const LanguageModel& model) {
   const std::string& file =

@@ -18,7 +18,7 @@ struct InviteOptions {
   std::string wallet;  // Its address; empty: any.
 };
 
-// Signed by the key in the data folder. not_found where there is none.
+// Signed by the key in the data folder. not_found if there is none.
 [[nodiscard]] Result<std::string> invitation(const InviteOptions& options);
 
 // Prints the invitation. Needs no running coordinator: its key signs, and its operator can read it.

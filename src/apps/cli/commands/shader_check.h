@@ -19,7 +19,7 @@ using CompileShader =
 [[nodiscard]] coordinator::ShaderChecker shader_checker_with(CompileShader compile,
                                                              ShaderCheckLimits limits = {});
 
-// unavailable where this machine has no device to compile for; software ones (lavapipe,
+// unavailable if this machine has no device to compile for; software ones (lavapipe,
 // SwiftShader) are devices. Several children, each started at its first check and again when it was
 // lost; a check has two seconds.
 [[nodiscard]] coordinator::ShaderChecker make_shader_checker();

@@ -25,9 +25,9 @@ struct WorkCommand {
 // has it; of several, the first that is not 0.
 [[nodiscard]] int work_command(const WorkCommand& command);
 
-// Which GPUs `adapter` means; "all": the hardware, or where there is none the best of the software.
+// Which GPUs `adapter` means; "all": the hardware, or if there is none the best of the software.
 // invalid_argument for what is not a number or comes twice, not_found for a number that there is
-// not, unavailable where there is no GPU.
+// not, unavailable if there is no GPU.
 [[nodiscard]] Result<std::vector<std::size_t>> chosen_gpus(
     std::string_view adapter, std::span<const gpu::AdapterInfo> adapters);
 // The wallet of the n-th worker: the first has the named one, wallet.json is followed by

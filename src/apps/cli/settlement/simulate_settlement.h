@@ -1,6 +1,6 @@
 // weft simulate settlement: many epochs of settlement on the real virtual machine, from a seed,
 // with crashes of the coordinator, a stolen posting key, a vote and forks; the sums of money are
-// looked at after every step (docs/settlement.md).
+// checked after every step (docs/settlement.md).
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ struct PassingOnRules {
 void ask(const HttpParts& parts, const Asker& asker, OpenAiRequest asked,
          const net::IncomingRequest& request, const net::Respond& respond);
 
-// `go` with the client whose key it is; empty where there is no key. An unknown key is refused.
+// `go` with the client whose key it is; empty if there is no key. An unknown key is refused.
 void with_owner(const HttpParts& parts, const Asker& asker, const net::Respond& respond,
                 std::function<void(std::string owner)> go);
 

@@ -72,8 +72,8 @@ Result<> check_tokens(const OpenAiRequest& request, std::span<const ReadPrompt> 
 Result<> check_served(const OpenAiRequest& request, AnswerTrust trust,
                       std::span<const inference::ServedModel> served) {
   const auto found = std::ranges::find(served, request.model, &inference::ServedModel::name);
-  const bool none = found == served.end() || found->state == "no worker" ||
-                    (found->state == "newcomers" && trust != AnswerTrust::all);
+  const bool none = found == served.end() || found->state == inference::ModelState::no_worker ||
+                    (found->state == inference::ModelState::newcomers && trust != AnswerTrust::all);
   if (none) return fail(ErrorCode::unavailable, "No worker serves {} now.", request.model);
   return {};
 }

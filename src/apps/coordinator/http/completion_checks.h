@@ -34,7 +34,7 @@ struct TokenBounds {
 [[nodiscard]] Result<> check_tokens(const OpenAiRequest& request,
                                     std::span<const ReadPrompt> prompts, const TokenBounds& bounds);
 
-// unavailable where no connected worker could begin: of use where another endpoint can answer, and
+// unavailable if no connected worker could begin: of use where another endpoint can answer, and
 // need not be kept waiting for a worker that may never come.
 [[nodiscard]] Result<> check_served(const OpenAiRequest& request, AnswerTrust trust,
                                     std::span<const inference::ServedModel> served);

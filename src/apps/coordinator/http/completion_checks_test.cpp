@@ -83,17 +83,18 @@ TEST(CompletionChecks, KnowTheModelsTokens) {
 }
 
 TEST(CompletionChecks, FindAWorkerThatMayAnswer) {
-  const auto refused = [](const std::string& state, AnswerTrust trust, const std::string& name) {
+  using State = inference::ModelState;
+  const auto refused = [](State state, AnswerTrust trust, const std::string& name) {
     const std::vector<inference::ServedModel> served{{.name = name, .state = state, .wire = {}}};
     return !check_served(request_for(false), trust, served);
   };
 
-  EXPECT_FALSE(refused("ready", AnswerTrust::established, "m"));
-  EXPECT_FALSE(refused("loading", AnswerTrust::established, "m"));
-  EXPECT_FALSE(refused("newcomers", AnswerTrust::all, "m"));
-  EXPECT_TRUE(refused("newcomers", AnswerTrust::established, "m"));
-  EXPECT_TRUE(refused("no worker", AnswerTrust::all, "m"));
-  EXPECT_TRUE(refused("ready", AnswerTrust::all, "another"));
+  EXPECT_FALSE(refused(State::ready, AnswerTrust::established, "m"));
+  EXPECT_FALSE(refused(State::loading, AnswerTrust::established, "m"));
+  EXPECT_FALSE(refused(State::newcomers, AnswerTrust::all, "m"));
+  EXPECT_TRUE(refused(State::newcomers, AnswerTrust::established, "m"));
+  EXPECT_TRUE(refused(State::no_worker, AnswerTrust::all, "m"));
+  EXPECT_TRUE(refused(State::ready, AnswerTrust::all, "another"));
 }
 
 }  // namespace

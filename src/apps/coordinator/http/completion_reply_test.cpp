@@ -1,4 +1,4 @@
-// The reply to a client: a document or a stream, and a status where nothing was said yet.
+// The reply to a client: a document or a stream, and a status if nothing was said yet.
 #include "apps/coordinator/http/completion_reply.h"
 
 #include <gmock/gmock.h>

@@ -256,7 +256,7 @@ void cancel(const HttpParts& parts, const net::IncomingRequest& request,
                              [&readers, &store, respond,
                               id = wanted.job](const Result<api::Submitted>& result) {
                                if (!result) return respond(net::problem(result.error()));
-                               // The end is stored by now: shown as every other job.
+                               // The cancelled job is stored by now, so it is read like any other.
                                post_or_refuse(readers, respond, [&store, respond, id] {
                                  const auto row = store.job(id);
                                  respond(row ? net::json_reply(200, api::to_json(view_of(*row)))

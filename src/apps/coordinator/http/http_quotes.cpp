@@ -1,4 +1,4 @@
-// POST /v1/jobs/quote: what a job would cost, signed. Nothing of it is kept: the submission shows
+// POST /v1/jobs/quote: what a job would cost, signed. No part of it is kept: the submission shows
 // it again, and the signature says that it is ours.
 #include <charconv>
 

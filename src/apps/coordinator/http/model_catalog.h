@@ -55,12 +55,12 @@ class ModelCatalog {
   // Hands all models to the desk, once, before the thread starts.
   void load(inference::Desk& desk, Instant now);
 
-  // Nothing where there is no such model.
+  // Nothing if there is no such model.
   [[nodiscard]] std::optional<ModelTerms> terms(const std::string& model) const;
   // How many devices of the client's owner have added.
   [[nodiscard]] std::size_t count_of(const PublicKey& client) const;
 
-  // Null where there is no such model; valid until the next change.
+  // Null if there is no such model; valid until the next change.
   [[nodiscard]] const inference::ModelCard* find(std::string_view name) const {
     return registry_.find(name);
   }

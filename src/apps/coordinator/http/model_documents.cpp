@@ -47,14 +47,14 @@ std::string chain_json(const inference::ServedChain& chain) {
   };
   return weft::format(
       R"({{"model":{},"state":"{}","transport":{},"wire":"{}","epoch":{},"running":{},"members":[{}]}})",
-      json::quote(chain.model), chain.state, json::quote(chain.transport), chain.wire, chain.epoch,
-      chain.running, joined(std::span(chain.members), member_json));
+      json::quote(chain.model), word(chain.state), json::quote(chain.transport), chain.wire,
+      chain.epoch, chain.running, joined(std::span(chain.members), member_json));
 }
 
 std::string served_model_json(const inference::ServedModel& model) {
   return weft::format(
       R"({{"model":{},"state":"{}","chains":{},"shards":{},"covered":{},"running":{},"waiting":{}}})",
-      json::quote(model.name), model.state, model.chains, model.shards, model.covered,
+      json::quote(model.name), word(model.state), model.chains, model.shards, model.covered,
       model.running, model.waiting);
 }
 
@@ -72,7 +72,7 @@ std::string model_json(const inference::ModelCard& card, const ModelFacts& facts
       R"("file":"{}","bytes":{},"architecture":{},"layers":{},"context":{},"context_served":{},"shards_min":{},"price_per_1k_tokens":{},"price_next_per_1k_tokens":{},)"
       R"("modalities":{{"input":["{}"],"output":["{}"]}},"arithmetic":{{"activations":"{}","wire":"{}","exact":{}}},)"
       R"("trust":{{"audited_share_newcomers":1,"audited_share_min":{},"verified":{}}}}}{}}})",
-      json::quote(card.name), card.created / 1000, json::quote(card.owner), state.state,
+      json::quote(card.name), card.created / 1000, json::quote(card.owner), word(state.state),
       state.chains, state.shards, state.running, state.waiting, card.file, card.bytes,
       json::quote(card.architecture), card.layers, card.context, facts.context_served,
       card.shards_min, facts.price,

@@ -19,7 +19,7 @@ TEST(ModelDocuments, ShowACardWithWhatIsTrueAtTheMoment) {
   card.owner = "owner";
 
   const std::string text = model_json(card, {.served = {.name = card.name,
-                                                        .state = "ready",
+                                                        .state = inference::ModelState::ready,
                                                         .chains = 2,
                                                         .wire = "f16",
                                                         .auditable = true},
@@ -58,11 +58,11 @@ TEST(ModelDocuments, ListWorkersInTheirOrderAndWithoutAddresses) {
                   {.key = "k1"}};
   view.chains = {
       {.model = "m",
-       .state = "ready",
+       .state = inference::ChainState::ready,
        .transport = "tcp",
        .wire = "f32",
        .members = {{.key = "k1", .begin = 0, .end = 3}, {.key = "k2", .begin = 3, .end = 6}}}};
-  view.models = {{.name = "m", .state = "ready", .wire = {}}};
+  view.models = {{.name = "m", .state = inference::ModelState::ready, .wire = {}}};
   view.counters.tokens = 12;
 
   const auto list = serving_list(view);
@@ -79,7 +79,8 @@ TEST(ModelDocuments, ListWorkersInTheirOrderAndWithoutAddresses) {
 
 TEST(ModelDocuments, ShowABoundedNumberOfChains) {
   ServingView view;
-  view.chains.resize(1001, {.model = "m", .state = "ready", .transport = {}, .wire = "f32"});
+  view.chains.resize(
+      1001, {.model = "m", .state = inference::ChainState::ready, .transport = {}, .wire = "f32"});
 
   const std::string page = serving_list(view)->page("", 10);
 

@@ -152,7 +152,7 @@ namespace {
 inference::ServedModel not_served(const inference::ModelCard& card) {
   inference::ServedModel out;
   out.name = card.name;
-  if (inference::is_onnx(card)) out.state = "as jobs";
+  if (inference::is_onnx(card)) out.state = inference::ModelState::as_jobs;
   return out;
 }
 

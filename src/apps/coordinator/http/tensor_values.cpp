@@ -226,7 +226,8 @@ Result<ByteVector> to_job(ByteVector bytes, const TensorType& type, std::string_
     if (value < std::numeric_limits<std::int32_t>::min() ||
         value > std::numeric_limits<std::int32_t>::max())
       return fail(ErrorCode::invalid_argument,
-                  "The input '{}' has the value {}; an INT64 must be an INT32 here.", what, value);
+                  "The input '{}' has the value {}: values of INT64 must fit into 32 bits.", what,
+                  value);
     append_number(out, static_cast<std::uint64_t>(value), sizeof(std::uint32_t));
   }
   return out;

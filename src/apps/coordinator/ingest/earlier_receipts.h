@@ -31,8 +31,8 @@ class EarlierReceipts {
                                                     const store::Blobs& blobs, UnixMillis now);
 
   // The receipt of before in which the device has signed another result of this whole task and
-  // attempt, as the core takes it; nothing where there is none, or it was removed with the data of
-  // its job. Reads only where there is one.
+  // attempt, as the core takes it; nothing if there is no such receipt, or it was removed with the
+  // data of its job. Reads only if there is one.
   [[nodiscard]] std::optional<jobs::CoveringReceipt> contradicted(
       const PublicKey& device, const protocol::ReceiptItem& item) const;
 

@@ -83,7 +83,7 @@ void Session::refuse_in_turn(ErrorCode code, std::string message) {
 void Session::on_closed() {
   const Stage before = stage_.exchange(Stage::ended);
   if (before != Stage::welcome) return;
-  // In order behind the frames that came before. Where there is no room for it, the scheduler
+  // In order behind the frames that came before. If there is no room for it, the scheduler
   // misses the worker's beats.
   const bool queued = parts_.work([self = shared_from_this()] {
     (void)self->parts_.core([self](jobs::Core& core, jobs::Moment now) {

@@ -22,7 +22,7 @@ class ChunkFolder {
       : folder_(std::move(folder)), bytes_max_(bytes_max) {}
 
   [[nodiscard]] std::optional<ByteVector> read(const ModelFile& file, std::uint32_t chunk) const;
-  // unavailable where the disk does not take it, resource_exhausted where the whole model is larger
+  // unavailable if the disk does not take it, resource_exhausted if the whole model is larger
   // than the bound.
   [[nodiscard]] Result<> write(const ModelFile& file, std::uint32_t chunk, ByteSpan bytes) const;
   [[nodiscard]] Result<std::unique_ptr<gguf::Source>> open(const ModelFile& file) const;

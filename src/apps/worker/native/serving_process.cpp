@@ -80,7 +80,7 @@ ServingProcess::~ServingProcess() {
     if (pid_ > 0) ::kill(pid_, SIGKILL);
   }
   thread_.join();
-  // Nothing of it comes after this; what was posted before it has run.
+  // No part of it comes after this; what was posted before it has run.
   std::promise<void> over;
   client_.post([&] {
     ended(child_);

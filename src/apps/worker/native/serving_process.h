@@ -79,7 +79,7 @@ class ServingProcess {
   std::uint64_t child_ = 0;            // Which child's frames count.
   int socket_ = -1;                    // To it.
   std::size_t asked_ = 0;              // Questions of it that wait for the coordinator.
-  bool condemned_ = false;             // It is being ended: nothing of it counts.
+  bool condemned_ = false;             // It is being ended: no part of it counts.
   std::vector<std::uint32_t> chains_;  // Those that it opened.
   std::uint64_t children_ = 0;         // Started so far; on the thread below.
   std::string said_;                   // What a child wrote and did not end a line; there, too.

@@ -34,7 +34,7 @@ class ServingProcessTest : public testing::Test {
                                 .retry_min = std::chrono::milliseconds(1),
                                 .retry_max = std::chrono::milliseconds(2)});
   }
-  // Another child than `before`, or 0 if none comes.
+  // A child other than `before`, or 0 if none comes.
   static pid_t another(const ServingProcess& process, pid_t before) {
     const Instant give_up = now() + std::chrono::seconds(60);
     while (now() < give_up) {

@@ -42,7 +42,7 @@ class SigningJournal {
 
  private:
   class Locked;
-  // Everything where the file is another one than last time, else what others have added.
+  // Everything if the file is not that of last time, else what others have added.
   [[nodiscard]] Result<> catch_up(Locked& file);
   [[nodiscard]] Result<> replace();
 

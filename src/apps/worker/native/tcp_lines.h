@@ -32,7 +32,7 @@ class TcpLines final : public PeerLines {
     std::filesystem::path scratch;     // An existing folder.
     std::function<void(Duration, std::function<void()>)> after;
   };
-  // invalid_argument or unavailable where nothing can listen there.
+  // invalid_argument or unavailable if nothing can listen there.
   [[nodiscard]] static Result<std::unique_ptr<TcpLines>> create(Options options);
   TcpLines(const TcpLines&) = delete;
   ~TcpLines() override;

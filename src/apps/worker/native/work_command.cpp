@@ -253,7 +253,7 @@ Result<> check_options(const WorkOptions& options) {
   return {};
 }
 
-// On the client's thread. Nothing where lines are not wanted, or where nothing was asked for and
+// On the client's thread. Nothing where lines are not wanted, or if nothing was asked for and
 // none can be had.
 Result<std::unique_ptr<TcpLines>> make_lines(const WorkOptions& options, net::Client& client) {
   if (options.peer_listen == "none") return nullptr;

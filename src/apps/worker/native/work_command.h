@@ -45,7 +45,7 @@ struct WorkOptions {
 };
 
 // Runs until SIGINT or SIGTERM, or until the coordinator refuses this worker or turns out to be
-// none. Exit code: 0 after a stop, 3 where there is no GPU, 2 after a refusal.
+// none. Exit code: 0 after a stop, 3 if there is no GPU, 2 after a refusal.
 [[nodiscard]] int work_command(const WorkOptions& options);
 
 }  // namespace weft::worker

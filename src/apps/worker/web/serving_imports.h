@@ -8,7 +8,7 @@ extern "C" {
 // Bytes [first, first + count) of a blob, through a FetchCallback.
 void weft_range_get(void* callback, const char* url, std::uint32_t url_size, const char* token,
                     std::uint32_t token_size, double first, double count);
-// A model's chunk that was kept; not_found where there is none. Through a FetchCallback.
+// A model's chunk that was kept; not_found if there is none. Through a FetchCallback.
 void weft_chunk_read(void* callback, const char* model, std::uint32_t model_size,
                      std::uint32_t chunk);
 // Keeps it for this visit for certain, and for later ones where the browser has room.

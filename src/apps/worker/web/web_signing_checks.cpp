@@ -85,7 +85,7 @@ Async<> check_first_format() {
   };
   expect(co_await admit(5, 5, 1), "a root of the first format is known");
   expect(memory.forgotten(coordinator_of(7), task_of(5, 4)), "and its mark is told at once");
-  expect(!co_await admit(5, 6, 2), "another root than in the first format is not signed");
+  expect(!co_await admit(5, 6, 2), "a root other than that of the first format is not signed");
   expect(!co_await admit(5, 4, 1), "nor what it had forgotten of the job");
   expect(!co_await admit(4, 9, 1), "nor any task of an older job");
   expect(co_await admit(5, 7, 1), "a later task of the job is");

@@ -13,7 +13,7 @@ namespace weft::gpu::conformance {
 
 struct Check {
   std::string_view name;  // A sentence, in words joined by _.
-  // Makes its own devices. Fails with what is not as it should be; unsupported where the GPU lacks
+  // Makes its own devices. Fails with what is not as it should be; unsupported if the GPU lacks
   // the feature.
   Async<Result<>> (*run)(Instance& instance);
 };

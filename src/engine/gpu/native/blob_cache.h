@@ -25,7 +25,7 @@ class BlobCache {
   explicit BlobCache(Options options);
   BlobCache(const BlobCache&) = delete;
 
-  // The blob's size, and its bytes if `out` has exactly that size; 0 where there is none.
+  // The blob's size, and its bytes if `out` has exactly that size; 0 if there is none.
   [[nodiscard]] std::size_t load(ByteSpan key, std::span<std::uint8_t> out);
   void store(ByteSpan key, ByteSpan blob);
 

@@ -99,7 +99,7 @@ class NullInstance final : public PumpedInstance {
   [[nodiscard]] std::size_t count(Command::Kind kind) const;
   void forget_commands();
   [[nodiscard]] std::vector<BoundRange> bound(Handle bind_group) const;
-  // A buffer's bytes as they are now; zeros where nothing was written.
+  // A buffer's bytes as they are now; zeros if nothing was written.
   [[nodiscard]] ByteVector bytes(const Buffer& buffer) const;
   // Called for each dispatch of a submit, in order: a place to play the kernel.
   void on_dispatch(std::function<void(const Command&)> kernel);

@@ -43,7 +43,7 @@ struct ChainFrame {
 inline constexpr std::size_t chain_frame_bytes_max = std::size_t{16} << 20;
 
 [[nodiscard]] ByteVector encode(const ChainFrame& frame, Wire wire = Wire::f32);
-// invalid_argument where the bytes are no frame.
+// invalid_argument if the bytes are no frame.
 [[nodiscard]] Result<ChainFrame> decode_chain_frame(ByteSpan bytes);
 
 }  // namespace weft::llm

@@ -100,7 +100,7 @@ Async<Result<>> ChainStage::pass(ChainFrame frame) {
   WEFT_CO_ASSIGN(Sequence* const sequence, sequence_of(frame.sequence));
   if (engine_->length(sequence->id) < frame.at)
     co_return fail(ErrorCode::unavailable,
-                   "A stage has read {} positions of a sequence that is at {}.",
+                   "A stage has read {} positions of a sequence whose next frame begins at {}.",
                    engine_->length(sequence->id), frame.at);
   if (const auto kept = engine_->rewind(sequence->id, frame.at); kept != frame.at)
     co_return fail(ErrorCode::unavailable, "A stage cannot go back to position {}.", frame.at);

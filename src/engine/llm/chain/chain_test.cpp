@@ -266,7 +266,7 @@ TEST(Chain, RefusesWhatNoStageSends) {
                                     .values = row}))
                   .has_value());
   EXPECT_EQ(run_now(chain.engine->append(sequence, {1})).error().message,
-            "A stage has read 0 positions of a sequence that is at 7.");
+            "A stage has read 0 positions of a sequence whose next frame begins at 7.");
   EXPECT_EQ(run_now(chain.engine->draw({sequence}, 0)).error().code, ErrorCode::unavailable);
 }
 

@@ -141,7 +141,8 @@ TEST(ReadModel, RefusesExpertsThatCannotBe) {
   };
   EXPECT_EQ(message(6, 7), "The metadata 'qwen3moe.expert_used_count' (7) is greater than 6.");
   EXPECT_EQ(message(100, 65), "The metadata 'qwen3moe.expert_used_count' (65) is greater than 64.");
-  EXPECT_EQ(message(6, 2, 33), "Experts of 33 are not supported (not a multiple of 4).");
+  EXPECT_EQ(message(6, 2, 33),
+            "qwen3moe.expert_feed_forward_length is 33; experts need a multiple of 4.");
   EXPECT_EQ(message(6, 0), "qwen3moe.expert_used_count is 0; it must be at least 1.");
 }
 

@@ -209,8 +209,8 @@ Result<ExpertsShape> ModelReader::experts() const {
               count("expert_used_count", std::min<std::uint64_t>(out.count, experts_used_max)));
   WEFT_ASSIGN(out.feed_forward, count("expert_feed_forward_length", width_max));
   if (out.feed_forward % 4 != 0)
-    return fail(ErrorCode::unsupported, "Experts of {} are not supported (not a multiple of 4).",
-                out.feed_forward);
+    return fail(ErrorCode::unsupported, "{} is {}; experts need a multiple of 4.",
+                key("expert_feed_forward_length"), out.feed_forward);
   if (std::uint64_t{out.used} * out.feed_forward > width_max)
     return fail(ErrorCode::unsupported,
                 "{} experts of {} for each position are not supported; {} together are.", out.used,

@@ -130,7 +130,7 @@ MaybeKernels gather_nd_kernels(const KernelContext& context, const Node& node, c
   return std::vector{text.build(node.op, static_cast<std::uint64_t>(out.count()), body)};
 }
 
-// Where nothing is joined, a thread writes each update. Otherwise each element of the result goes
+// If nothing is joined, a thread writes each update. Otherwise each element of the result goes
 // through all updates in order, so that sums come out the same each time.
 MaybeKernels scatter_nd_kernels(const Node& node, const Call& call) {
   const Tensor &x = call.input(0), &indices = call.input(1), &updates = call.input(2);

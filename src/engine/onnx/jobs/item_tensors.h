@@ -38,7 +38,7 @@ class ItemTensors {
   [[nodiscard]] const std::vector<Tensor>& input_shapes() const { return shapes_; }
 
   // Appends one item's results to the job's outputs, of which there are output_count().
-  // invalid_argument if a result has another size than the job says, unsupported for an i64 that is
+  // invalid_argument if a result has a size other than the job says, unsupported for an i64 that is
   // no i32.
   [[nodiscard]] Result<> append_outputs(std::span<const Tensor> results,
                                         std::span<ByteVector> outputs) const;

@@ -117,9 +117,10 @@ Result<std::vector<Detection>> detections_of(const std::vector<Tensor>& outputs,
   }
   const auto kind = detector_kind(shapes);
   if (!kind || !floats)
-    return fail(ErrorCode::unsupported,
-                "The model is not a detector that is known: it needs one f32 output of shape [1, "
-                "boxes, 5 + classes], or two, [1, boxes, classes] and [1, boxes, 4].");
+    return fail(
+        ErrorCode::unsupported,
+        "The model's outputs are not those of a detector: one f32 output of shape [1, boxes, "
+        "5 + classes], or two of shapes [1, boxes, classes] and [1, boxes, 4].");
   std::vector<Detection> found =
       *kind == DetectorKind::objectness
           ? with_objectness(outputs[0], bounds)

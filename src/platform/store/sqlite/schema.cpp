@@ -266,7 +266,7 @@ Result<> migrate(Connection& connection, int up_to) {
       return pass(std::move(done), "while bringing the database to schema version {}", number + 1);
     }
   }
-  // An index alone needs no version: an older Weft keeps it up, too.
+  // A new index needs no new schema version: SQLite also keeps it up to date for an older Weft.
   if (up_to < schema_version()) return {};
   return connection.execute(
       "CREATE INDEX IF NOT EXISTS jobs_ended ON jobs (ended) WHERE state <> 0");

@@ -22,7 +22,7 @@ struct Options {
   std::uint32_t pages_max = 0;
 };
 
-// Makes the file where there is none. unavailable where another process has it open for writing.
+// Makes the file if there is none. unavailable if another process has it open for writing.
 [[nodiscard]] Result<std::unique_ptr<Store>> open(const std::filesystem::path& path,
                                                   const Options& options = {});
 

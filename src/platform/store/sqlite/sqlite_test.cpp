@@ -538,7 +538,7 @@ TEST_F(SqliteFile, TakesNothingOfWhatAFullDiskHasNoRoomForAndGoesOn) {
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().code, ErrorCode::resource_exhausted);
 
-  // Nothing of it is there, the same may be tried again, and what has room is written.
+  // No part of it is there, the same may be tried again, and what has room is written.
   Batch again;
   again.jobs.push_back(job_row(2001));
   again.jobs.back().manifest = std::string(400'000, 'x');

@@ -43,7 +43,7 @@ export function useWakeUps(engine: Engine): void {
     const seen = () => {
       if (!document.hidden) engine.wake();
     };
-    // A machine that slept says nothing of it; its timers only come late.
+    // A machine that slept says no part of it; its timers only come late.
     let seenAt = Date.now();
     const timer = setInterval(() => {
       if (Date.now() - seenAt > sleptMs) engine.wake();

@@ -43,7 +43,7 @@ export async function tokensOf(wallet: Bytes, mint: Bytes): Promise<Bytes> {
   return (await programAddress(associatedProgram, wallet, tokenProgram, mint)).key;
 }
 
-/** The wallet's account of a mint, made where there is none. */
+/** The wallet's account of a mint, made if there is none. */
 export function makeTokens(payer: Bytes, wallet: Bytes, account: Bytes, mint: Bytes) {
   return {
     program: associatedProgram,

@@ -27,7 +27,7 @@ struct GpuEncoderOptions {
 [[nodiscard]] bool gpu_encoder_possible(const EncoderConfig& config);
 
 // The device outlives the encoder; the model and its source only have to live until it is there.
-// unsupported where gpu_encoder_possible() says no; resource_exhausted or out_of_memory where the
+// unsupported if gpu_encoder_possible() says no; resource_exhausted or out_of_memory if the
 // device cannot hold the model; device_lost. embed() also fails with resource_exhausted, for a text
 // that is longer than the device has room for.
 [[nodiscard]] Async<Result<std::unique_ptr<Encoder>>> create_gpu_encoder(

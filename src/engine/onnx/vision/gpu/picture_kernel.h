@@ -48,7 +48,7 @@ class PictureKernel {
   };
 
   [[nodiscard]] static Async<Result<std::unique_ptr<PictureKernel>>> create(gpu::Device& device);
-  // Fails with resource_exhausted where a side of the picture is over side_max.
+  // Fails with resource_exhausted if a side of the picture is over side_max.
   [[nodiscard]] Result<std::unique_ptr<Bound>> bind(const Geometry& geometry) const;
 
   static constexpr std::int64_t side_max = 8192;

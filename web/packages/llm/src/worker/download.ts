@@ -1,5 +1,5 @@
 // A model's file from the network: streamed into the browser's storage (OPFS), where a later load finds it and a broken download
-// goes on where it ended; or into memory, where there is no such storage or the caller wants none.
+// goes on where it ended; or into memory, if there is no such storage or the caller wants none.
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { bytesName, openFolder, readRecord, readRecords, recordName, type StoredRecord } from '../stored.js';
@@ -39,7 +39,7 @@ async function request(url: string, from: number, signal: AbortSignal): Promise<
   }
   const { headers, status } = response;
   const partial = status === 206;
-  // A compressed answer has another length than the file.
+  // A compressed answer has a length other than the file.
   const plain = (headers.get('content-encoding') ?? 'identity') === 'identity';
   const length = plain && headers.has('content-length') ? Number(headers.get('content-length')) : null;
   const bytes = length === null ? null : length + (partial ? from : 0);
@@ -150,7 +150,7 @@ async function intoFolder(options: FetchOptions, folder: FileSystemDirectoryHand
     if (from > 0) {
       await first.response.body?.cancel();
       answer = await request(options.url, from, options.signal);
-      // The server gives the whole, or another file than the one that was begun.
+      // The server gives the whole, or a file other than the one that was begun.
       if (!answer.partial || answer.bytes !== record.bytes || answer.tag !== record.tag) from = 0;
       if (answer.partial && from === 0) {
         await answer.response.body?.cancel();

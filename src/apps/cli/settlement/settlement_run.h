@@ -1,0 +1,120 @@
+// A simulated settlement as its scenes see it: the chain, the coordinator, the books that the
+// simulation keeps, and the keys of all who take part. Every step is followed by a look at the sums
+// of money (simulated_books.h), and the last steps are remembered, so that a fork can take them
+// back and they are done again.
+//
+// Threading: one thread. Invariant: books() counts exactly the steps that landed.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/cli/settlement/simulate_settlement.h"
+#include "apps/cli/settlement/simulated_books.h"
+#include "apps/cli/settlement/simulated_chain.h"
+#include "apps/cli/settlement/simulated_coordinator.h"
+#include "common/solana/instructions.h"
+
+namespace weft::cli {
+
+inline constexpr std::uint64_t micro_credits = 1'000'000;  // In a credit.
+inline constexpr std::uint64_t day = 86'400;               // Seconds.
+
+struct SettlementStep {
+  std::string what;
+  std::vector<solana::Instruction> instructions;
+  std::vector<const crypto::KeyPair*> signers;
+  std::function<void(SimulatedBooks&)> counts;  // What it changes.
+};
+
+// The keys of a seed.
+struct SettlementCast {
+  static constexpr std::size_t voters = 8;  // The first stakers; they keep their stakes.
+
+  std::vector<crypto::KeyPair> clients, stakers, guardians, posters;
+  std::vector<PublicKey> owners;  // The last one is the thief.
+
+  [[nodiscard]] static Result<SettlementCast> create(std::uint64_t seed, std::uint32_t owners);
+};
+
+struct SettlementTally {
+  std::uint64_t steps = 0, refused = 0, claims = 0, crashes = 0, forks = 0, forked = 0;
+  std::uint64_t stolen_most = 0, stolen_bound = 0;
+};
+
+class SettlementRun {
+ public:
+  explicit SettlementRun(const SimulateSettlementOptions& options)
+      : options_(options), random_(options.seed) {}
+
+  // Starts the chain and the coordinator. Called once, before all that follows.
+  [[nodiscard]] Result<> open();
+
+  // Delivers the step's transaction, counts it and looks at the sums. Fails with data_loss, and
+  // says in broken() what is wrong, if it is refused or a sum does not hold.
+  [[nodiscard]] Result<> step(SettlementStep step);
+  // Delivers it and fails unless the program refuses it with a sentence that has `check` in it.
+  [[nodiscard]] Result<> refused(std::string_view what, const SettlementStep& step,
+                                 std::string_view check);
+  // A step that was delivered by other means: counts it.
+  void landed(const SettlementStep& step);
+  [[nodiscard]] Result<> look(std::string_view after);
+  // The last transactions never were; then each step that was among them is done again.
+  [[nodiscard]] Result<> fork();
+  [[nodiscard]] Result<> broken_by(std::string text);
+  [[nodiscard]] const std::string& broken() const { return broken_; }
+
+  [[nodiscard]] SimulatedChain& chain() { return *chain_; }
+  [[nodiscard]] SimulatedCoordinator& coordinator() { return *coordinator_; }
+  [[nodiscard]] const SettlementLine& line() const { return chain_->line(); }
+  [[nodiscard]] Result<solana::Instruction> built(const solana::ProgramCall& call) {
+    return call.build(chain_->network().program);
+  }
+  [[nodiscard]] const SimulatedBooks& books() const { return books_; }
+  // What the client has been charged since the start.
+  [[nodiscard]] std::uint64_t charged_by(const PublicKey& client) const;
+  [[nodiscard]] const SettlementCast& cast() const { return cast_; }
+  [[nodiscard]] SettlementTally& tally() { return tally_; }
+  [[nodiscard]] const SettlementTally& tally() const { return tally_; }
+  [[nodiscard]] std::uint64_t looks() const { return watch_ ? watch_->looks() : 0; }
+
+  [[nodiscard]] const SimulateSettlementOptions& options() const { return options_; }
+  // Whether this defect is planted.
+  [[nodiscard]] bool plants(std::string_view defect) const { return options_.plant == defect; }
+  // The epoch at this share of the run.
+  [[nodiscard]] std::uint32_t at(double share) const {
+    return std::max(1U, static_cast<std::uint32_t>(share * options_.epochs));
+  }
+  // A number of the seed's, below `bound`.
+  [[nodiscard]] std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
+  [[nodiscard]] std::mt19937_64& random() { return random_; }
+
+ private:
+  // What can be taken back: a step, or a transaction that failed, and the books before it.
+  struct Landed {
+    SimulatedBooks before;
+    std::optional<SettlementStep> step;
+  };
+  void remember(Landed landed);
+
+  const SimulateSettlementOptions options_;
+  std::mt19937_64 random_;
+  SettlementCast cast_;
+  std::unique_ptr<SimulatedChain> chain_;
+  std::optional<SimulatedCoordinator> coordinator_;
+  std::optional<SettlementWatch> watch_;
+  SimulatedBooks books_;
+  std::deque<Landed> landed_;
+  SettlementTally tally_;
+  std::string broken_;
+};
+
+}  // namespace weft::cli

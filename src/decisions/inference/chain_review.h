@@ -1,0 +1,35 @@
+// Chains that should be others: a worker became slow, or a better one came. A chain is changed only
+// if several looks in a row find a better one, and not soon after it was changed.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/protocol/serving.h"
+#include "decisions/inference/chain_keeper.h"
+#include "decisions/inference/desk_tables.h"
+#include "decisions/inference/placement.h"
+
+namespace weft::inference {
+
+class ChainReview {
+ public:
+  ChainReview(DeskTables& tables, ChainKeeper& keeper) : tables_(tables), keeper_(keeper) {}
+
+  // Does nothing before DeskSettings::look_every has passed.
+  void look(Instant now);
+  // How long layers took, by which chains are compared.
+  void heard(ServingId session, const std::vector<protocol::serving::ShardPace>& paces);
+
+ private:
+  [[nodiscard]] std::optional<std::vector<Placed>> better(ChainId id, Instant now) const;
+  // Workers that could be members; layers that they hold cost nothing to load.
+  [[nodiscard]] std::vector<Candidate> candidates(ChainId id) const;
+
+  DeskTables& tables_;
+  ChainKeeper& keeper_;
+  Instant looked_{};
+};
+
+}  // namespace weft::inference

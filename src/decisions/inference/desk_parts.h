@@ -1,0 +1,66 @@
+// The parts of the desk, and who hears what: an event goes to the parts that it concerns, in this
+// order, and what they decide together is decided here.
+#pragma once
+
+#include <string>
+
+#include "decisions/inference/answer_audits.h"
+#include "decisions/inference/chain_keeper.h"
+#include "decisions/inference/chain_planning.h"
+#include "decisions/inference/chain_review.h"
+#include "decisions/inference/desk.h"
+#include "decisions/inference/desk_tables.h"
+#include "decisions/inference/frame_commitments.h"
+#include "decisions/inference/request_queue.h"
+#include "decisions/inference/stage_searches.h"
+#include "decisions/inference/standby.h"
+
+namespace weft::inference {
+
+class Desk::Parts final : private ChainOwner {
+ public:
+  Parts(DeskWorld& world, DeskSettings settings) : tables(world, std::move(settings)) {}
+
+  // The worker is gone: its chains are mended, what it audited ends.
+  void lose_worker(ServingId session, Instant now);
+  // Closes its connection, too.
+  void close(ServingId session, const std::string& why, Instant now);
+  void lose_silent(Instant now);
+  // Nothing serves the model any longer; its requests stay.
+  void stop_serving(const std::string& model, Instant now);
+
+  // A worker that is here says this.
+  void on(ServingId, const protocol::serving::Offer&, Instant) {}
+  void on(ServingId session, const protocol::serving::Loaded& message, Instant now);
+  void on(ServingId session, const protocol::serving::Unloaded& message, Instant now);
+  void on(ServingId session, const protocol::serving::Linked& message, Instant now);
+  void on(ServingId session, const protocol::serving::Broken& message, Instant now);
+  void on(ServingId session, const protocol::serving::Parted& message, Instant now);
+  void on(ServingId session, const protocol::serving::Signal& message, Instant now);
+  void on(ServingId session, const protocol::serving::Frames& message, Instant now);
+  void on(ServingId session, const protocol::serving::Reopened& message, Instant now);
+  void on(ServingId session, const protocol::serving::Pulse& message, Instant now);
+  void on(ServingId session, const protocol::serving::Tokens& message, Instant now);
+  void on(ServingId session, const protocol::serving::Answered& message, Instant now);
+  void on_hop(ServingId session, ByteVector frame, Instant now);
+
+  [[nodiscard]] std::string inconsistency() const;
+
+  DeskTables tables;
+  Standby standby{tables};
+  RequestQueue requests{tables};
+  ChainKeeper keeper{tables, standby, *this};
+  ChainPlanning planning{tables, keeper, requests};
+  ChainReview review{tables, keeper};
+  FrameCommitments commitments{tables, keeper};
+  AnswerAudits audits{tables};
+  StageSearches searches{tables};
+
+ private:
+  void ready(ChainId id, Instant now) override;
+  void dissolved(const Chain& chain, Instant now) override;
+  // A shard is a part of one chain, audit or search, or it stands by.
+  [[nodiscard]] std::string inconsistency_of_owners() const;
+};
+
+}  // namespace weft::inference

@@ -1,0 +1,168 @@
+#include "decisions/inference/shard_table.h"
+
+#include <algorithm>
+
+#include "common/base/format.h"
+#include "decisions/inference/arithmetic.h"
+
+namespace weft::inference {
+
+namespace wire = protocol::serving;
+
+std::uint32_t ShardTable::context_of(const ModelCard& card) const {
+  return std::min(card.context, settings_.context_max);
+}
+
+ShardId ShardTable::load(ServingId worker, ChainId chain, const std::string& model,
+                         std::uint32_t begin, std::uint32_t end) {
+  const ModelCard& card = models_.at(model);
+  const ShardId id = ++ids_;
+  const std::uint32_t context = context_of(card);
+  const auto bytes_of = [&](std::uint32_t sequences) {
+    return shard_bytes(card, begin, end, context, sequences);
+  };
+  // A whole model is for many requests: the few that it was placed for, and as many more as a part
+  // of what memory is left has room for.
+  std::uint64_t bytes = bytes_of(settings_.sequences), cache_bytes = 0;
+  std::uint32_t sequences = settings_.sequences;
+  if (begin == 0 && end == card.layers) {
+    sequences = std::max(settings_.sequences, settings_.batch);
+    const std::uint64_t free = memory_free(workers_.at(worker)),
+                        more = static_cast<std::uint64_t>(
+                            settings_.cache_share *
+                            static_cast<double>(free - std::min(free, bytes)));
+    bytes = std::min(bytes_of(sequences), bytes + more);
+    cache_bytes = bytes - bytes_of(0);
+  }
+  shards_[id] = {
+      .worker = worker, .chain = chain, .bytes = bytes, .model = model, .begin = begin, .end = end};
+  workers_.at(worker).shards.insert(id);
+  world_.send(worker, wire::Load{.shard = id.number(),
+                                 .name = card.name,
+                                 .model = card.file_hash(),
+                                 .bytes = card.bytes,
+                                 .header_bytes = card.header_bytes,
+                                 .chunk_bytes = card.chunk_bytes,
+                                 .chunks = card.chunks_hash(),
+                                 .first_layer = begin,
+                                 .end_layer = end,
+                                 .context = context,
+                                 .sequences = sequences,
+                                 .cache_bytes = cache_bytes,
+                                 .activations = activations_of(card, settings_.activations)});
+  return id;
+}
+
+void ShardTable::unload(ShardId id) {
+  const auto found = shards_.find(id);
+  if (found == shards_.end()) return;
+  made_room();
+  if (ServingWorker* const worker = workers_.find(found->second.worker)) {
+    worker->shards.erase(id);
+    world_.send(found->second.worker, wire::Unload{.shard = id.number()});
+  }
+  shards_.erase(found);
+}
+
+bool ShardTable::loaded(ServingId session, const wire::Loaded& message) {
+  const auto found = shards_.find(ShardId(message.shard));
+  if (found == shards_.end() || found->second.worker != session) return false;
+  Shard& shard = found->second;
+  shard.loaded = true;
+  shard.exact = message.device == "cpu";
+  shard.sequences = message.sequences;
+  // One that takes few has no use for the cache of many.
+  if (message.sequences > 0 && message.sequences <= settings_.sequences) {
+    const ModelCard& card = models_.at(shard.model);
+    shard.bytes = std::min(shard.bytes, shard_bytes(card, shard.begin, shard.end, context_of(card),
+                                                    settings_.sequences));
+    made_room();
+  }
+  return true;
+}
+
+void ShardTable::give(ShardId id, ChainId chain) {
+  shards_.at(id).chain = chain;
+  if (!chain) made_room();
+}
+
+const Shard* ShardTable::find(ShardId id) const {
+  const auto found = shards_.find(id);
+  return found == shards_.end() ? nullptr : &found->second;
+}
+
+std::vector<ShardId> ShardTable::of_model(const std::string& model) const {
+  std::vector<ShardId> out;
+  for (const auto& [id, shard] : shards_) {
+    if (shard.model == model) out.push_back(id);
+  }
+  return out;
+}
+
+bool ShardTable::any_of(const ServingWorker& worker,
+                        const std::function<bool(const Shard&)>& is) const {
+  return std::ranges::any_of(worker.shards, [&](ShardId id) { return is(shards_.at(id)); });
+}
+
+std::uint64_t ShardTable::memory_free(const ServingWorker& worker) const {
+  std::uint64_t used = 0;
+  for (const ShardId id : worker.shards) {
+    const Shard& shard = shards_.at(id);
+    if (shard.chain) used += shard.bytes;
+  }
+  return worker.offer.memory_bytes - std::min(used, worker.offer.memory_bytes);
+}
+
+std::uint64_t ShardTable::memory_beside(const ServingWorker& worker) const {
+  std::uint64_t used = 0;
+  for (const ShardId id : worker.shards) used += shards_.at(id).bytes;
+  return worker.offer.memory_bytes - std::min(used, worker.offer.memory_bytes);
+}
+
+std::vector<Candidate> ShardTable::candidates(const std::set<ServingId>& except, Whom whom) const {
+  std::vector<Candidate> out;
+  for (const auto& [session, worker] : workers_.all()) {
+    if (whom != Whom::all && workers_.is_trusted(session) != (whom == Whom::trusted)) continue;
+    if (except.contains(session)) continue;
+    out.push_back(
+        {.session = session,
+         .memory_free = memory_free(worker),
+         .gb_per_s = workers_.speed_of(worker),
+         .load = static_cast<std::uint32_t>(std::ranges::count_if(
+             worker.shards, [&](ShardId id) { return static_cast<bool>(shards_.at(id).chain); })),
+         .prefers_peers = !worker.offer.lines.empty()});
+  }
+  return out;
+}
+
+std::optional<ServingId> ShardTable::place(const ModelCard& card, std::uint32_t begin,
+                                           std::uint32_t end,
+                                           std::span<const Candidate> candidates) const {
+  return place_shard(card, begin, end, candidates, context_of(card), settings_.sequences);
+}
+
+std::string ShardTable::inconsistency() const {
+  for (const auto& [session, worker] : workers_.all()) {
+    for (const ShardId id : worker.shards) {
+      const Shard* const shard = find(id);
+      if (shard == nullptr) return weft::format("worker {} has no shard {}", session, id.number());
+      if (shard->worker != session)
+        return weft::format("shard {} of worker {} is entered for worker {}", id.number(), session,
+                            shard->worker);
+    }
+  }
+  for (const auto& [id, shard] : shards_) {
+    const ServingWorker* const worker = workers_.find(shard.worker);
+    if (worker == nullptr || !worker->shards.contains(id))
+      return weft::format("shard {} is on worker {}, which does not have it", id.number(),
+                          shard.worker);
+    const auto model = models_.find(shard.model);
+    if (model == models_.end())
+      return weft::format("shard {} has no model {}", id.number(), shard.model);
+    if (shard.begin >= shard.end || shard.end > model->second.layers)
+      return weft::format("shard {} has layers {} to {}", id.number(), shard.begin, shard.end);
+  }
+  return {};
+}
+
+}  // namespace weft::inference
