@@ -55,7 +55,7 @@ class SampleQueue {
   // Whether that is in time. Of a job whose checks have not been measured a few are, and of a
   // network what its share of the time allows.
   [[nodiscard]] bool admits(const Sample& sample, double seconds_max, Instant now) const;
-  // Of a sample like the others.
+  // The same for a sample like the others.
   [[nodiscard]] double wait(Instant now) const;
 
   // Whether something has changed since the last call that may admit more.
@@ -78,7 +78,7 @@ class SampleQueue {
   };
   struct Job {
     std::optional<double> seconds_per_workgroup;  // As measured.
-    double workgroups = 0;                        // Of entries that do not stall.
+    double workgroups = 0;                        // The sum of entries that do not stall.
     std::uint32_t entries = 0;
     std::uint32_t stalled = 0;
   };
@@ -100,7 +100,7 @@ class SampleQueue {
   double total_ = 0;              // Seconds that all entries take, as measured now.
   std::uint32_t unmeasured_ = 0;  // Entries of jobs that are not measured.
   std::size_t checking_ = 0;
-  Instant busy_since_{};  // Of the check that is to end next.
+  Instant busy_since_{};  // When the check that ends next began.
   double usual_ = 40;     // Seconds of a check. Before the first one: assumed.
   bool one_measured_ = false;
   bool fallen_ = false;
