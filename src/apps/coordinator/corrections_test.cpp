@@ -47,11 +47,10 @@ class Corrections : public testing::Test {
     return JobId::parse(submitted->id).value();
   }
   // The sleeper's zeros are accepted, since an invited worker hands in the same.
-  store::Job deceive(const crypto::KeyPair& client, std::uint32_t count = tasks,
-                     std::uint32_t replicas = 2) {
+  store::Job deceive(const crypto::KeyPair& client, std::uint32_t count = tasks) {
     sleeper->behaviour.compute = zeros;
     TestWorker& accomplice = invited({.compute = zeros});
-    const store::Job job = network->finish(submit(client, count, replicas));
+    const store::Job job = network->finish(submit(client, count, 2));
     EXPECT_EQ(job.state, store::JobState::done);
     accomplice.line->on_closed();
     network->run();
@@ -300,86 +299,6 @@ TEST_F(Corrections, PayForAWrongResultIsHeldAsLongAsItsClientIsOwedSomething) {
   }
 }
 
-// Two newcomers agree on wrong results and are convicted one after the other: each conviction pays,
-// and all of them together no more than the client paid.
-TEST_F(Corrections, AClientGetsBackNoMoreThanItPaidHoweverManyAreConvicted) {
-  enum class Between : std::uint8_t { closed, open, restarted };
-  for (const Between between : {Between::closed, Between::open, Between::restarted}) {
-    open();
-    crypto::KeyPair& second_key = wallet();
-    TestWorker* const second = &network->join(second_key, {.compute = zeros});
-    const crypto::KeyPair& deceived = wallet();
-    const store::Job before = deceive(deceived, 4, 3);
-    const auto held_by_second = [&] {
-      return network->balance(ledger::Account::held(OwnerId::of_first(second_key.public_key())));
-    };
-    ASSERT_GT(held(), 0);
-    ASSERT_GT(held_by_second(), 0);
-    second->line->on_closed();
-    network->run();
-    for (int i = 0; i < 3; ++i) work_well();  // Its pay for that is enough for all that is due.
-    const MicroCredits left = has(deceived);
-    network->drop_joins = between != Between::closed;
-    convict();
-    const Sums first = sums(before);
-    ASSERT_GT(first.due, 0);
-    ASSERT_EQ(first.refunded, first.due) << "also if the process ended now";
-    ASSERT_EQ(has(deceived), left + first.due);
-    ASSERT_GT(held_by_second(), 0);
-    if (between == Between::restarted) {
-      network->drop_joins = false;
-      network->restart();
-    }
-
-    sleeper->line->on_closed();
-    network->run();
-    std::swap(sleeper_key, second_key);
-    sleeper = &network->join(sleeper_key);
-    for (int client = 0; client < 2; ++client) be_found_wrong();
-
-    EXPECT_EQ(held(), 0) << "it is convicted";
-    EXPECT_EQ(has(deceived), left + first.due);
-    EXPECT_EQ(sums(before).refunded, first.due);
-    network->drop_joins = false;
-    network->restart();
-    network->pass(std::chrono::hours(25));
-    EXPECT_EQ(has(deceived), left + first.due);
-    EXPECT_EQ(sums(before).settled, before.tasks);
-    EXPECT_THAT(network->store().load()->corrections, IsEmpty());
-    EXPECT_EQ(network->store().job(before.id)->state, store::JobState::corrected);
-    EXPECT_TRUE(network->store().audit().has_value());
-  }
-}
-
-// What the first conviction does not reach, that of another worker that agreed pays.
-TEST_F(Corrections, EachWorkerThatAgreedOnAWrongResultPaysForIt) {
-  for (const bool restarted : {false, true}) {
-    open();
-    crypto::KeyPair& second_key = wallet();
-    TestWorker* const second = &network->join(second_key, {.compute = zeros});
-    const crypto::KeyPair& deceived = wallet();
-    const store::Job before = deceive(deceived, 4, 3);
-    second->line->on_closed();
-    later(std::chrono::hours(1));  // Their pay is free since long.
-    convict();
-    const Sums first = sums(before);
-    const MicroCredits left = has(deceived);
-    ASSERT_LT(first.refunded, first.due);
-    if (restarted) network->restart();
-
-    sleeper->line->on_closed();
-    network->run();
-    std::swap(sleeper_key, second_key);
-    sleeper = &network->join(sleeper_key);
-    for (int i = 0; i < 3; ++i) work_well();
-    for (int client = 0; client < 2; ++client) be_found_wrong();
-
-    EXPECT_EQ(sums(before).refunded, first.due);
-    EXPECT_EQ(has(deceived), left + first.due - first.refunded);
-    EXPECT_TRUE(network->store().audit().has_value());
-  }
-}
-
 TEST_F(Corrections, WhatAWorkerMayOweIsNotWithdrawnFromItsStake) {
   jobs::CoreSettings settings;
   settings.stakes_open = true;
@@ -412,31 +331,6 @@ TEST_F(Corrections, WhatAWorkerMayOweIsNotWithdrawnFromItsStake) {
   EXPECT_EQ(sums(before).refunded, due);
   EXPECT_EQ(move_stake(false, staked()), std::nullopt) << "nothing more is owed";
   EXPECT_TRUE(network->store().audit().has_value());
-}
-
-// Many tasks were wrong, and the penalty is for two.
-TEST_F(Corrections, WhatIsLeftOfTheStakePaysWhatTheConvictionDidNotTake) {
-  for (const bool pays : {true, false}) {
-    jobs::CoreSettings settings;
-    settings.stakes_open = true;
-    settings.refunds_from_stake = pays;
-    open(settings);
-    const crypto::KeyPair& deceived = wallet();
-    const store::Job before = deceive(deceived, 32 * tasks);
-    network->finish(submit(sleeper_key, 1, 1));  // So that it is granted credits.
-    later(std::chrono::hours(1));
-    ASSERT_EQ(move_stake(true, has(sleeper_key)), std::nullopt);
-    const MicroCredits left = has(deceived);
-
-    convict();
-
-    const Sums after = sums(before);
-    ASSERT_EQ(after.settled, before.tasks);
-    EXPECT_EQ(after.refunded == after.due, pays);
-    EXPECT_EQ(has(deceived), left + after.refunded);
-    EXPECT_GT(staked(), 0) << "no more than what is due";
-    EXPECT_TRUE(network->store().audit().has_value());
-  }
 }
 
 // It would be others' money: a client whose own worker is wrong, and keeps what it was paid, gains
