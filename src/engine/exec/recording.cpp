@@ -17,7 +17,8 @@ ErrorScopes::~ErrorScopes() {
 
 ErrorScopes::Caught ErrorScopes::end() {
   open_ = false;
-  // Both scopes are popped now. Device::pop_error_scope() would pop only when its result is awaited.
+  // Both scopes are popped now. Device::pop_error_scope() would pop only when its result is
+  // awaited.
   gpu::Backend& backend = device_.backend();
   gpu::Wait<> validation(backend.ready());
   backend.pop_error_scope(validation.completion());
