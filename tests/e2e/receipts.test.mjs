@@ -74,12 +74,14 @@ test('wallets that have nothing to lose do not keep out the evidence against one
   assert.equal((await flood.ended).code, 0, flood.output());
   assert.equal((await kept()).length, 256, 'they have so many rows a day together');
 
+  await c.rpc('litesvm_advance', 40);  // The stake is final.
   const read = await run(['chain', 'stakes', '--coordinator', url, '--data', data, '--network', c.network, '--json']);
   assert.equal(read.code, 0, read.stderr);
+  assert.equal(JSON.parse(read.stdout).owners, 1);
   const liar = new Program(t, process.execPath, [modified, url, c.file('mallory.json')]);
   assert.equal((await liar.ended).code, 0, liar.output());
   assert.match(liar.stdout, /refused: This device has signed two results of one attempt/);
-  const evidence = (await kept()).find(({ device }) => device === mallory);
+  const evidence = await until(async () => (await kept()).find(({ device }) => device === mallory), 'the coordinator keeps the evidence');
   const before = (await c.status(bob)).owner.tokens;
   await c.ok('bob', ...slash(evidence));
   assert.equal(await stakeOf(mallory), 0);

@@ -104,7 +104,7 @@ test('tasks and models are told of a memory limit, and changing it joins again',
   assert.equal(again.code, 0, again.stderr);
 });
 
-test('a model is served within a tenth of the time, and the page says so', { timeout: 300_000 }, async (t) => {
+test('a model is served within a tenth of the time, and the page says so', { timeout: 900_000 }, async (t) => {
   const { url } = await serve(t);
   const { page } = await browse(t);
   await contribute(page, url);
