@@ -30,7 +30,7 @@ say('+${name}'); process.on('exit', () => say('-${name}'));\n`;
   fs.writeFileSync(path.join(folder, 'CTestTestfile.cmake'), Object.entries(units).map(([name, shell]) => `add_test(${name} sh -c [[${shell}]])\n`).join(''));
   const kept = path.join(folder, 'times');
   fs.writeFileSync(kept, JSON.stringify(times));
-  const { NODE_TEST_CONTEXT, ...rest } = process.env; // It is set in a test; node's runner would take it for its own.
+  const { NODE_TEST_CONTEXT, TEST_TIMES_FIRST, ...rest } = process.env; // Set in a test: node's runner would take the first for its own, and the second says what other tests took.
   const run = spawnSync(process.execPath, [path.join(root, 'scripts/run-tests.mjs'), folder, ...Object.keys(units).map((name) => `unit:${name}`), ...paths], {
     encoding: 'utf8',
     env: { ...rest, LOG: log, TEST_UNITS: folder, TEST_TIMES: kept, TEST_PROCESSORS: '2', ...environment },
@@ -105,9 +105,9 @@ test('if no test has run yet, the order is that of another machine; what ran her
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'weft-times-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
   const elsewhere = path.join(folder, 'times.json');
-  fs.writeFileSync(elsewhere, JSON.stringify({ first: { seconds: 50, share: 0.5 }, second: { seconds: 40, share: 0.5 }, last: { seconds: 60, share: 0.5 } }));
+  fs.writeFileSync(elsewhere, JSON.stringify({ first: { seconds: 50, share: 1 }, second: { seconds: 40, share: 1 }, last: { seconds: 60, share: 1 } }));
   const { code, text, lines } = runTests(t, { second: passes, last: passes, first: passes }, {
-    times: { last: { seconds: 1, share: 0.5 } },
+    times: { last: { seconds: 1, share: 1 } },
     environment: { TEST_PROCESSORS: '1', TEST_TIMES_FIRST: elsewhere },
   });
   assert.equal(code, 0, text);
