@@ -483,13 +483,11 @@ TEST(CoreAlone, TellsOnceHowAJobHasEnded) {
   EXPECT_EQ(told.back()->paid, 0);
 }
 
-// The verifier takes turns by what an order says: a stranger's network, or the stranger itself
-// where it is of our own.
-TEST(CoreAlone, SaysOfEachSampleWhichNetworkItsStrangerIsOf) {
-  CoreAlone alone({}, CoreAlone::Verifier::here, CoreAlone::Count::levels);
+// A stranger of another network, and one of our own, hand in a task each of a job with so many.
+void two_strangers_hand_in(CoreAlone& alone, std::uint32_t tasks) {
   alone.arrive(1, "192.0.2.0/24");
   alone.arrive(2);
-  const auto submission = CoreAlone::submission(count_manifest(8, 1));
+  const auto submission = CoreAlone::submission(count_manifest(tasks, 1));
   ASSERT_TRUE(alone.submit(submission).has_value());
   alone.pass(std::chrono::seconds(1));
   alone.core().measured(
@@ -504,6 +502,13 @@ TEST(CoreAlone, SaysOfEachSampleWhichNetworkItsStrangerIsOf) {
     const auto& task = leases[0].tasks.at(0);
     alone.deliver(number, leases[0], task, counted_from(task.first, task.count));
   }
+}
+
+// The verifier takes turns by what an order says: a stranger's network, or the stranger itself
+// where it is of our own.
+TEST(CoreAlone, SaysOfEachSampleWhichNetworkItsStrangerIsOf) {
+  CoreAlone alone({}, CoreAlone::Verifier::here, CoreAlone::Count::levels);
+  two_strangers_hand_in(alone, 8);
 
   ASSERT_THAT(alone.verifications, SizeIs(2));
   EXPECT_TRUE(alone.verifications[0].first && alone.verifications[1].first);
@@ -514,22 +519,7 @@ TEST(CoreAlone, SaysOfEachSampleWhichNetworkItsStrangerIsOf) {
 // The verifier takes a quarter of an hour for a check.
 TEST(CoreAlone, GivesNewWorkersNoTaskWhileChecksAreLateAndSaysWhy) {
   CoreAlone alone({}, CoreAlone::Verifier::here, CoreAlone::Count::levels);
-  alone.arrive(1, "192.0.2.0/24");
-  alone.arrive(2);
-  const auto submission = CoreAlone::submission(count_manifest(64, 1));
-  ASSERT_TRUE(alone.submit(submission).has_value());
-  alone.pass(std::chrono::seconds(1));
-  alone.core().measured(
-      submission.id,
-      scheduler::Measurement{.workgroups = 4, .gpu_seconds = 0.001, .elapsed_seconds = 0.001},
-      alone.now);
-  alone.pass(std::chrono::seconds(1));
-  for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}}) {
-    const auto leases = alone.told<protocol::Lease>(number);
-    ASSERT_FALSE(leases.empty());
-    const auto& task = leases[0].tasks.at(0);
-    alone.deliver(number, leases[0], task, counted_from(task.first, task.count));
-  }
+  two_strangers_hand_in(alone, 64);
   ASSERT_THAT(alone.verifications, SizeIs(2));
   alone.arrive(3, "198.51.100.0/24");
   ASSERT_THAT(alone.told<protocol::Lease>(3), SizeIs(1)) << "the verifier has only begun";

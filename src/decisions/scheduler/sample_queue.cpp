@@ -52,10 +52,7 @@ void SampleQueue::discount(Entry& entry) {
   fallen_ = true;
 }
 
-void SampleQueue::remove(const TaskId& task, const PublicKey& worker) {
-  const auto found = entries_.find({task, worker});
-  if (found == entries_.end()) return;
-  Entry& entry = found->second;
+void SampleQueue::take_out(Entry& entry) {
   leave_verifier(entry);
   if (entry.state == State::stalled) {
     --jobs_.at(entry.sample.job).stalled;
@@ -63,6 +60,13 @@ void SampleQueue::remove(const TaskId& task, const PublicKey& worker) {
   } else {
     discount(entry);
   }
+}
+
+void SampleQueue::remove(const TaskId& task, const PublicKey& worker) {
+  const auto found = entries_.find({task, worker});
+  if (found == entries_.end()) return;
+  Entry& entry = found->second;
+  take_out(entry);
   entries_.erase(found);
 }
 
@@ -94,13 +98,7 @@ void SampleQueue::begin(const TaskId& task, const PublicKey& worker, double work
   const auto found = entries_.find({task, worker});
   if (found == entries_.end()) return;
   Entry& entry = found->second;
-  leave_verifier(entry);
-  if (entry.state == State::stalled) {
-    --jobs_.at(entry.sample.job).stalled;
-    fallen_ = true;
-  } else {
-    discount(entry);
-  }
+  take_out(entry);
   entry.sample.workgroups = workgroups;
   entry.state = State::checking;
   entry.since = now;

@@ -93,6 +93,7 @@ class SampleQueue {
   void measured(const JobId& job, double workgroups, double seconds);
   [[nodiscard]] double overdue(Instant now) const;
   void leave_verifier(const Entry& entry);
+  void take_out(Entry& entry);  // Out of what waits or stalls.
 
   std::map<Name, Entry> entries_;
   std::map<JobId, Job> jobs_;

@@ -24,7 +24,7 @@ namespace weft::chain {
 [[nodiscard]] Result<std::vector<std::optional<AccountData>>> read_accounts(std::string_view result,
                                                                             std::size_t asked);
 [[nodiscard]] Result<Rpc::FoundAccounts> read_found_accounts(std::string_view result);
-// The median of the fees; 0 where there are none.
+// The median of the fees; 0 if the node names no fee.
 [[nodiscard]] Result<std::uint64_t> read_priority_fee(std::string_view result);
 [[nodiscard]] Result<Simulation> read_simulation(std::string_view result);
 [[nodiscard]] Result<std::optional<SignatureStatus>> read_status(std::string_view result);

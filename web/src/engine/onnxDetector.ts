@@ -1,5 +1,6 @@
 // A detector over the WebAssembly of src/bindings/onnx_web, whose README.md has the interface.
 import { EngineMissing } from './loadEngine';
+import { FramePixels } from './framePixels';
 import { fitPixels, placedPart, type Geometry, type PixelScale, type Placement } from './pictureFit';
 import { PictureKernel } from './pictureKernel';
 import type { Box, Detector, FitKind, Seen } from './visionMessages';
@@ -77,7 +78,7 @@ export class OnnxDetector {
   readonly #input: string;
   readonly #scale: Omit<PixelScale, 'blueFirst'>;
   readonly #kernel: PictureKernel | null;
-  #canvas: OffscreenCanvas | null = null;
+  readonly #pixels = new FramePixels();
 
   private constructor(model: OnnxModel, about: Detector, input: string, scale: Omit<PixelScale, 'blueFirst'>, kernel: PictureKernel | null) {
     this.#model = model;
@@ -124,7 +125,7 @@ export class OnnxDetector {
       await this.#model.run({ [this.#input]: { gpu: true } });
     } else {
       placement = placedPart(geometry).placement;
-      await this.#model.run({ [this.#input]: { data: fitPixels(this.#pixels(frame), geometry, scale) } });
+      await this.#model.run({ [this.#input]: { data: fitPixels(this.#pixels.of(frame), geometry, scale) } });
     }
     const boxes = await this.#model.boxes({ ...placement });
     return { boxes, milliseconds: performance.now() - begun, pictureBytes: geometry.pictureWidth * geometry.pictureHeight * 4 };
@@ -149,16 +150,5 @@ export class OnnxDetector {
   close(): void {
     this.#kernel?.release();
     this.#model.close();
-  }
-
-  #pixels(frame: VideoFrame): Uint8ClampedArray {
-    const { displayWidth: width, displayHeight: height } = frame;
-    this.#canvas ??= new OffscreenCanvas(width, height);
-    this.#canvas.width = width;
-    this.#canvas.height = height;
-    const context = this.#canvas.getContext('2d', { willReadFrequently: true });
-    if (context === null) throw new Error('This browser gives no canvas to read pictures with.');
-    context.drawImage(frame, 0, 0);
-    return context.getImageData(0, 0, width, height).data;
   }
 }

@@ -1,5 +1,6 @@
 // A frame as the levels that a detector's input is made of, one byte for each: what is sent to another device. The numbers are those that
 // the detector of this tab sees, by the same shaders or, where there is no GPU, by the same loops.
+import { FramePixels } from './framePixels';
 import { fitPixels, placedPart, type Geometry, type Placement } from './pictureFit';
 import { PictureKernel } from './pictureKernel';
 import type { FitKind } from './visionMessages';
@@ -35,7 +36,7 @@ type OnGpu = { readonly kernel: PictureKernel; readonly device: GPUDevice; reado
 export class PictureLevels {
   readonly #size: number;
   readonly #gpu: OnGpu | null;
-  #canvas: OffscreenCanvas | null = null;
+  readonly #pixels = new FramePixels();
 
   private constructor(size: number, gpu: OnGpu | null) {
     this.#size = size;
@@ -60,7 +61,7 @@ export class PictureLevels {
     const geometry: Geometry = { pictureWidth: frame.displayWidth, pictureHeight: frame.displayHeight, width, height, fit };
     const scale = { ...asLevels, blueFirst };
     if (this.#gpu === null) {
-      const numbers = fitPixels(this.#pixels(frame), geometry, scale);
+      const numbers = fitPixels(this.#pixels.of(frame), geometry, scale);
       return { levels: Uint8Array.from(numbers).buffer, placement: placedPart(geometry).placement };
     }
     const { kernel, device, packed, read, pipeline, group, words } = this.#gpu;
@@ -83,16 +84,5 @@ export class PictureLevels {
 
   close(): void {
     this.#gpu?.device.destroy();
-  }
-
-  #pixels(frame: VideoFrame): Uint8ClampedArray {
-    const { displayWidth: width, displayHeight: height } = frame;
-    this.#canvas ??= new OffscreenCanvas(width, height);
-    this.#canvas.width = width;
-    this.#canvas.height = height;
-    const context = this.#canvas.getContext('2d', { willReadFrequently: true });
-    if (context === null) throw new Error('This browser gives no canvas to read pictures with.');
-    context.drawImage(frame, 0, 0);
-    return context.getImageData(0, 0, width, height).data;
   }
 }

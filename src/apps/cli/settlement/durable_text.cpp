@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "apps/cli/files.h"
+#include "common/crypto/wallet.h"
 
 namespace weft::cli {
 namespace {
@@ -26,6 +27,24 @@ Result<> write_durably(const std::filesystem::path& path, std::string_view text)
   WEFT_OK(write_file(path, as_bytes(text)));
   WEFT_OK(make_durable(path, 0));
   return make_durable(std::filesystem::absolute(path).parent_path(), O_DIRECTORY);
+}
+
+Result<std::filesystem::path> file_beside(std::filesystem::path wallet, std::string_view ending) {
+  if (wallet.empty()) {
+    WEFT_ASSIGN(wallet, crypto::default_wallet_path());
+  }
+  wallet += ending;
+  return wallet;
+}
+
+bool take_lines(std::string_view& text, std::span<std::string_view> lines) {
+  for (std::string_view& line : lines) {
+    const std::size_t end = text.find('\n');
+    if (end == std::string_view::npos) return false;
+    line = text.substr(0, end);
+    text.remove_prefix(end + 1);
+  }
+  return true;
 }
 
 }  // namespace weft::cli

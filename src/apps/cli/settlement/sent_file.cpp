@@ -6,7 +6,6 @@
 
 #include "apps/cli/files.h"
 #include "apps/cli/settlement/durable_text.h"
-#include "common/crypto/wallet.h"
 
 namespace weft::cli {
 namespace {
@@ -16,12 +15,7 @@ constexpr std::string_view sent_head = "weft-sent-1";
 // The five lines of a file, or nullopt.
 std::optional<SentRecord> record_of(std::string_view text) {
   std::array<std::string_view, 5> lines;
-  for (std::string_view& line : lines) {
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return std::nullopt;
-    line = text.substr(0, end);
-    text.remove_prefix(end + 1);
-  }
+  if (!take_lines(text, lines)) return std::nullopt;
   const auto program = PublicKey::parse(lines[1].substr(0, 64));
   auto bytes = from_base64(lines[4]);
   std::uint64_t height = 0;
@@ -41,11 +35,7 @@ std::optional<SentRecord> record_of(std::string_view text) {
 }  // namespace
 
 Result<SentFile> SentFile::of(const std::filesystem::path& wallet) {
-  std::filesystem::path path = wallet;
-  if (path.empty()) {
-    WEFT_ASSIGN(path, crypto::default_wallet_path());
-  }
-  path += ".sent";
+  WEFT_ASSIGN(std::filesystem::path path, file_beside(wallet, ".sent"));
   return SentFile(std::move(path));
 }
 

@@ -7,7 +7,7 @@
 #include "apps/cli/files.h"
 #include "apps/cli/settlement/durable_text.h"
 #include "apps/cli/settlement/line.h"
-#include "common/crypto/wallet.h"
+#include "common/crypto/ordered_id.h"
 
 namespace weft::cli {
 namespace {
@@ -17,12 +17,7 @@ constexpr std::string_view settling_head = "weft-settling-1";
 // The four lines of a file, or nullopt.
 std::optional<OpenSettling> settling_of(std::string_view text) {
   std::array<std::string_view, 4> lines;
-  for (std::string_view& line : lines) {
-    const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return std::nullopt;
-    line = text.substr(0, end);
-    text.remove_prefix(end + 1);
-  }
+  if (!take_lines(text, lines)) return std::nullopt;
   OpenSettling out;
   const auto coordinator = PublicKey::parse(lines[1].substr(0, 64));
   const auto nonce = from_hex(lines[3].substr(0, 2 * out.nonce.size()));
@@ -40,11 +35,7 @@ std::optional<OpenSettling> settling_of(std::string_view text) {
 }  // namespace
 
 Result<SettlingFile> SettlingFile::of(const std::filesystem::path& wallet) {
-  std::filesystem::path path = wallet;
-  if (path.empty()) {
-    WEFT_ASSIGN(path, crypto::default_wallet_path());
-  }
-  path += ".settling";
+  WEFT_ASSIGN(std::filesystem::path path, file_beside(wallet, ".settling"));
   return SettlingFile(std::move(path));
 }
 
