@@ -84,16 +84,19 @@ void Meetings::open(const std::shared_ptr<net::Peer>& peer) {
   Acts acts;
   {
     const std::lock_guard lock(mutex_);
-    const std::string group = net::address_group(peer->address());
+    const std::string group = net::address_group(peer->address()),
+                      prefix = net::address_prefix(peer->address());
     const auto same =
         std::ranges::count_if(members_, [&](const auto& one) { return one.second.group == group; });
     const std::size_t most = options_.bounds.sockets_per_address;
     if (most != 0 && static_cast<std::size_t>(same) >= most)
       acts.push_back({.peer = peer, .reason = "Too many of this address meet already."});
     else
-      members_.emplace(
-          peer->id(),
-          Member{.peer = peer, .group = group, .meeting = {}, .since = options_.clock()});
+      members_.emplace(peer->id(), Member{.peer = peer,
+                                          .group = group,
+                                          .network = prefix.empty() ? group : prefix,
+                                          .meeting = {},
+                                          .since = options_.clock()});
   }
   carry_out(std::move(acts));
 }
@@ -138,18 +141,40 @@ void Meetings::begin(Member& member, const std::string& meeting, Acts& acts) {
     return send_away(member.peer->id(), "This meeting has a host already.", acts);
   const std::size_t most = options_.bounds.meetings_max;
   if (most != 0 && meetings_.size() >= most) {
-    const auto oldest = std::ranges::min_element(
-        meetings_, {}, [this](const auto& one) { return members_.at(one.second.host).since; });
-    const PeerId host = oldest->second.host;
-    if (options_.clock() - members_.at(host).since < options_.bounds.meeting_max)
-      return send_away(member.peer->id(), "Too many meet already; try again later.", acts);
-    send_away(host, "The meeting took too long.", acts);
+    const auto host = yielding(member.network);
+    if (!host) return send_away(member.peer->id(), "Too many meet already; try again later.", acts);
+    send_away(*host, "Too many meet, and this meeting gave its place to another one.", acts);
   }
   member.meeting = meeting;
   member.is_host = true;
   meetings_[meeting].host = member.peer->id();
   acts.push_back({.peer = member.peer,
                   .text = weft::format(R"({{"iceServers":{}}})", options_.ice_servers())});
+}
+
+std::optional<Meetings::PeerId> Meetings::yielding(const std::string& network) const {
+  struct Network {
+    std::size_t meetings = 0;
+    const Member* oldest = nullptr;
+  };
+  std::map<std::string_view, Network> networks;
+  const Member* oldest = nullptr;
+  for (const auto& [id, meeting] : meetings_) {
+    const Member& host = members_.at(meeting.host);
+    Network& its = networks[host.network];
+    ++its.meetings;
+    if (its.oldest == nullptr || host.since < its.oldest->since) its.oldest = &host;
+    if (oldest == nullptr || host.since < oldest->since) oldest = &host;
+  }
+  if (oldest == nullptr) return std::nullopt;
+  if (options_.clock() - oldest->since >= options_.bounds.meeting_max) return oldest->peer->id();
+  const Network& largest = std::ranges::max_element(networks, {}, [](const auto& one) {
+                             return one.second.meetings;
+                           })->second;
+  const auto own = networks.find(network);
+  const std::size_t of_own = own == networks.end() ? 0 : own->second.meetings;
+  const bool yields = options_.bounds.largest_network_yields && largest.meetings >= of_own + 2;
+  return yields ? std::optional(largest.oldest->peer->id()) : std::nullopt;
 }
 
 bool Meetings::is_full(const Meeting& meeting) const {

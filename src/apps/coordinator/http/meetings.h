@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,10 @@ class Meetings {
     std::size_t text_bytes_max = std::size_t{12} << 10;
     std::size_t texts_max = 4;                      // A guest says so many, and hears so many.
     Duration guest_max = std::chrono::seconds(60);  // Older ones give their place to new ones,
-    Duration meeting_max = std::chrono::hours(12);  // and so do older meetings.
+    Duration meeting_max = std::chrono::hours(12);  // and so do older meetings,
+    // and, at any age, the oldest meeting of the network (IPv4: a /24, IPv6: a /48) that has the
+    // most, if that is at least two more than the newcomer's network has.
+    bool largest_network_yields = true;
   };
   struct Options {
     Bounds bounds{};
@@ -55,6 +59,7 @@ class Meetings {
   struct Member {
     std::shared_ptr<net::Peer> peer;
     std::string group;    // Its address's.
+    std::string network;  // Its address's; in private ranges the group, as these are no strangers.
     std::string meeting;  // Empty until it has said which.
     bool is_host = false;
     std::size_t texts = 0;  // What a guest has said.
@@ -74,6 +79,8 @@ class Meetings {
   // With the lock held.
   void join(Member& member, const std::string& text, Acts& acts);
   void begin(Member& member, const std::string& meeting, Acts& acts);
+  // The host whose meeting gives its place to one of this network.
+  [[nodiscard]] std::optional<PeerId> yielding(const std::string& network) const;
   void enter(Member& member, const std::string& meeting, Acts& acts);
   void from_host(Member& host, const std::string& text, Acts& acts);
   void from_guest(Member& guest, const std::string& text, Acts& acts);

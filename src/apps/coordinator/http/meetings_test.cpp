@@ -202,8 +202,32 @@ TEST(Meetings, AnOldMeetingGivesItsPlaceToANewOne) {
   place.time += 1h;
 
   EXPECT_THAT(place.join("host", other_meeting)->closed, IsEmpty());
-  EXPECT_THAT(old->closed, ElementsAre("The meeting took too long."));
+  EXPECT_THAT(old->closed, ElementsAre(testing::HasSubstr("gave its place to another one")));
   EXPECT_THAT(guest->closed, SizeIs(1));
+}
+
+// An attacker has all addresses of a network, each a /64 with sockets of its own.
+TEST(Meetings, OfOneNetworkKeepNoOtherOut) {
+  const auto comes_in = [](bool yields) {
+    Place place({.meetings_max = 4, .largest_network_yields = yields});
+    std::vector<PeerPointer> hoard;
+    for (char id = 'a'; id <= 'd'; ++id)
+      hoard.push_back(
+          place.join("host", std::string(32, id), weft::format("2001:db8:0:{}::1", id)));
+    const auto other = place.join("host", std::string(32, 'e'), "198.51.100.1");
+    const auto second = place.join("host", std::string(32, 'f'), "203.0.113.1");
+    if (yields) {
+      EXPECT_THAT(hoard[0]->closed, SizeIs(1)) << "the oldest of the largest network";
+      EXPECT_THAT(hoard[1]->closed, SizeIs(1));
+      EXPECT_THAT(hoard[2]->closed, IsEmpty());
+      // A network of one does not yield to another, and the hoarder gets none of these places.
+      EXPECT_THAT(place.join("host", std::string(32, '9'), "2001:db8:0:9::1")->closed, SizeIs(1));
+      EXPECT_THAT(other->closed, IsEmpty());
+    }
+    return other->closed.empty() && second->closed.empty();
+  };
+  EXPECT_TRUE(comes_in(true));
+  EXPECT_FALSE(comes_in(false)) << "the attack";
 }
 
 TEST(Meetings, HaveFewGuestsAtATime) {
