@@ -93,7 +93,7 @@ TEST_F(Port, KeepsItsFolderFromOtherUsers) {
   EXPECT_EQ(mode_of(folder_ / "weft.db"), fs::perms(0644));
 }
 
-// A worker without a job fills the blob store for good.
+// A worker without a job fills the blob store permanently.
 TEST_F(Port, AWorkerStoresOnlyWhatItsLeasesLeadTo) {
   const auto status = [&] {
     ScriptedWorker stranger(process_->url(), {}, 7);

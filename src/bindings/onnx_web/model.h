@@ -30,7 +30,7 @@ class Gpu {
 
 class Model {
  public:
-  // Fails with what is wrong with the file, and with unavailable where a GPU is asked for and there
+  // Fails with what is wrong with the file, and with unavailable if a GPU is asked for and there
   // is none. `bytes` may go once this returns for the first time.
   [[nodiscard]] static Async<Result<std::shared_ptr<Model>>> open(ByteSpan bytes,
                                                                   OpenRequest request, Gpu& gpu);

@@ -40,14 +40,14 @@ class Room {
 
   explicit Room(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // unavailable where less is left now; resource_exhausted where the whole store has less.
+  // unavailable if less is left now; resource_exhausted if the whole store has less.
   [[nodiscard]] Result<> set_aside(const JobId& job, const Needs& needs);
   // After a restart: what a running job was promised holds, however full the store is.
   void restore(const JobId& job, const Needs& needs);
   // What the job has not taken is free. A job without any is fine.
   void end(const JobId& job);
 
-  // resource_exhausted where less is left. What a job wants beyond what is set aside for it comes
+  // resource_exhausted if less is left. What a job wants beyond what is set aside for it comes
   // from what is free.
   [[nodiscard]] Result<Taken> take(std::uint64_t bytes, const std::optional<For>& wanted = {});
   // Was not needed: what came from a job goes back to it, if it still runs.

@@ -63,7 +63,7 @@ export function detectorOf(info: OnnxInfo): { input: string; width: number; heig
   return info.outputs.length === 2 ? { ...common, fit: 'stretch', mean: 127, scale: 1 / 128 } : { ...common, fit: 'letterbox', mean: 0, scale: 1 / 255 };
 }
 
-/** Sizes for a model whose batch or colours are names: one picture of three colours. Null where there is nothing to fix. */
+/** Sizes for a model whose batch or colours are names: one picture of three colours. Null if there is nothing to fix. */
 export function batchOfOne(info: OnnxInfo): Record<string, number> | null {
   const [batch, colours] = info.inputs[0]?.shape ?? [];
   const sizes: Record<string, number> = {};

@@ -18,7 +18,7 @@ void add_inspect(CLI::App& parent, std::function<int()>& chosen) {
   command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
   command
       ->add_option("--size", options->sizes,
-                   "A size for a symbol in an input's shape; 1 where none is given")
+                   "A size for a symbol in an input's shape; 1 if none is given")
       ->type_name("NAME=SIZE");
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback(
@@ -81,7 +81,7 @@ void add_run(CLI::App& parent, std::function<int()>& chosen) {
 
 void add_sizes(CLI::App& command, SymbolSizes& sizes) {
   command
-      .add_option("--size", sizes, "A size for a symbol in an input's shape; 1 where none is given")
+      .add_option("--size", sizes, "A size for a symbol in an input's shape; 1 if none is given")
       ->type_name("NAME=SIZE");
 }
 

@@ -24,7 +24,7 @@ namespace weft::coordinator {
 struct VerifiedJob {
   std::shared_ptr<const manifest::Manifest> manifest;
   std::string shader;
-  std::vector<ByteVector> data;  // By binding (of a kernel: a, b); empty where there is none.
+  std::vector<ByteVector> data;  // By binding (of a kernel: a, b); empty if there is none.
 };
 
 struct VerifierBounds {
