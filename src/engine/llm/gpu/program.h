@@ -35,7 +35,7 @@ struct Dispatch {
   std::uint32_t segments_max = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t positions_min = 0;
   std::uint32_t least_max = std::numeric_limits<std::uint32_t>::max();  // Bound of positions_least.
-  std::function<gpu::Workgroups(const RowCount& count)> workgroups;
+  std::function<gpu::Workgroups(const RowCount& count)> workgroups{};
 
   std::shared_ptr<const gpu::Pipeline> pipeline{};
   std::vector<gpu::BindGroup> groups{};
