@@ -47,3 +47,14 @@ test('invalid conversations, devices and contexts are refused in one sentence', 
   assert.match(context.stderr, /^weft generate: The prompt has \d+ tokens; at most 3 fit into the context of 4, which the answer shares \(--context\)\.\n$/);
   for (const { code } of [wrong, device, context]) assert.notEqual(code, 0);
 });
+
+test('a text of a model\'s file with control characters is JSON like any other', async (t) => {
+  const text = (value) => { const size = Buffer.alloc(8); size.writeBigUInt64LE(BigInt(Buffer.byteLength(value))); return Buffer.concat([size, Buffer.from(value)]); };
+  const name = 'a\u0001b\u001f"\\\n';
+  const head = Buffer.from('GGUF\x03\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0', 'latin1');
+  const file = path.join(scratch(t), 'named.gguf');
+  fs.writeFileSync(file, Buffer.concat([head, text('general.name'), Buffer.from([8, 0, 0, 0]), text(name), Buffer.alloc(64)]));
+  const { code, stdout, stderr } = await run(['inspect', file, '--json']);
+  assert.equal(code, 0, stderr);
+  assert.equal(JSON.parse(stdout).metadata['general.name'], name);
+});

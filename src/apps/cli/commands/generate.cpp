@@ -3,10 +3,9 @@
 #include <cstdio>
 #include <tuple>
 
-#include <glaze/glaze.hpp>
-
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
+#include "apps/cli/json_line.h"
 #include "apps/cli/prompt.h"
 #include "engine/grammar/constraint.h"
 #include "engine/llm/generator.h"
@@ -76,9 +75,7 @@ std::string to_json(LanguageModel& model, std::vector<llm::Token> prompt, llm::G
                      .decode_s = answer.decode_s,
                      .dispatches_per_token = per_token(counters.decode_dispatches),
                      .submits_per_token = per_token(counters.decode_submits)};
-  std::string text;
-  (void)glz::write_json(document, text);  // Strings and numbers: cannot fail.
-  return text + "\n";
+  return json_line(document);
 }
 
 // What the answer is held to; null if nothing is asked for.
