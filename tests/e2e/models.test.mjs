@@ -6,6 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { root, run, scratch, weft } from './lib.mjs';
 import { modelFile } from './model-server.mjs';
+import { randomModel } from './random-models.mjs';
 
 const tiny = (name) => path.join(root, 'tests/data/tiny', name);
 /** Why a test cannot run: the larger models are read from WEFT_DATA. False if it can. */
@@ -57,4 +58,23 @@ test('a text of a model\'s file with control characters is JSON like any other',
   const { code, stdout, stderr } = await run(['inspect', file, '--json']);
   assert.equal(code, 0, stderr);
   assert.equal(JSON.parse(stdout).metadata['general.name'], name);
+});
+
+test('on a terminal, control characters of an answer and of a file are shown and not obeyed', { timeout: 120_000 }, async (t) => {
+  // Random weights say anything, control characters among it.
+  const file = path.join(scratch(t), 'random.gguf');
+  fs.writeFileSync(file, randomModel('llama', 'Q4_1'));
+  const command = ['generate', '--model', file, '--prompt', 'The quality of mercy is not strained; it droppeth', '-n', '24', '--device', 'cpu'];
+  const controls = /[\x00-\x08\x0b-\x1f\x7f]/;
+  const piped = await run(command);
+  assert.equal(piped.code, 0, piped.stderr);
+  assert.match(piped.stdout, controls, 'a pipe gets what the model says');
+
+  // util-linux's script gives the command a terminal of its own.
+  const quoted = [weft, ...command].map((part) => `'${part}'`).join(' ');
+  const shown = spawnSync('script', ['-qec', quoted, '/dev/null'], { encoding: 'utf8' });
+
+  assert.equal(shown.status, 0, shown.stderr);
+  assert.doesNotMatch(shown.stdout.replaceAll('\r\n', '\n'), controls);
+  assert.match(shown.stdout, /\\x[01][0-9a-f]/);
 });

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <tuple>
 
+#include "apps/cli/answer_output.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
 #include "apps/cli/json_line.h"
@@ -104,8 +105,7 @@ Result<> generate(const GenerateOptions& options) {
   llm::Generator::OnText on_text;
   if (!options.json) {
     on_text = [](std::string_view text) {
-      std::fwrite(text.data(), 1, text.size(), stdout);
-      std::fflush(stdout);
+      print_answer(text);
       return true;
     };
   }

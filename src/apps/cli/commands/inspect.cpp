@@ -7,6 +7,7 @@
 #include "apps/cli/model_file.h"
 #include "common/base/format.h"
 #include "common/base/utf8.h"
+#include "common/base/visible_text.h"
 #include "common/json/quote.h"
 
 namespace weft::cli {
@@ -110,7 +111,7 @@ std::string as_text(const std::string& path, const gguf::File& file) {
   for (const auto& [key, value] : file.metadata.entries()) {
     std::string text = value_text(value, elements_shown);
     if (text.size() > bytes_shown) text = std::string(utf8::clip(text, bytes_shown)) + "...";
-    out += weft::format("  {:<44} {:<14} {}\n", key, type_text(value), text);
+    out += weft::format("  {:<44} {:<14} {}\n", visible_text(key), type_text(value), text);
   }
   std::uint64_t elements = 0, bytes = 0;
   for (const gguf::Tensor& tensor : file.tensors) {
@@ -120,7 +121,7 @@ std::string as_text(const std::string& path, const gguf::File& file) {
   out += weft::format("\ntensors ({}; {} elements in {} bytes)\n", file.tensors.size(), elements,
                       bytes);
   for (const gguf::Tensor& tensor : file.tensors)
-    out += weft::format("  {:<44} {:<8} {:<24} {:>12} bytes at {}\n", tensor.name,
+    out += weft::format("  {:<44} {:<8} {:<24} {:>12} bytes at {}\n", visible_text(tensor.name),
                         to_string(tensor.type), shape_text(tensor), tensor.bytes, tensor.offset);
   return out;
 }
