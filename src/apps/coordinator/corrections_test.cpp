@@ -437,6 +437,34 @@ TEST_F(Corrections, WhatCannotBeComputedAgainIsNamed) {
 }
 
 // A page of such tasks is not the last one: others are corrected anyway.
+TEST_F(Corrections, WhatTheVerifierDoesNotFinishInTimeIsComputedAgainLater) {
+  work_well();
+  const store::Job job = deceive(wallet());
+  network->paid_checks_late = true;
+  convict();
+  network->pass(std::chrono::seconds(30));
+  EXPECT_EQ(metric("weft_tasks_corrected_total"), 0);
+  EXPECT_EQ(metric("weft_tasks_unchecked_total"), 0) << "it may be busy for a moment";
+
+  network->paid_checks_late = false;
+  for (int i = 0; i < 60; ++i) network->pass(std::chrono::seconds(1));
+
+  EXPECT_EQ(network->store().job(job.id)->state, store::JobState::corrected);
+  expect_right(network->store().job(job.id).value());
+}
+
+TEST_F(Corrections, WhatTheVerifierNeverFinishesIsNamedAfterABoundedNumberOfTries) {
+  work_well();
+  const store::Job job = deceive(wallet(), 4);
+  network->paid_checks_late = true;
+  convict();
+  for (int i = 0; i < 120; ++i) network->pass(std::chrono::seconds(20));
+
+  const auto rows = network->store().corrections(job.id).value();
+  ASSERT_EQ(rows.size(), 4U);
+  for (const auto& each : rows) EXPECT_EQ(each.reason, "It takes too long.");
+}
+
 TEST_F(Corrections, AJobWhoseClientHadItsDataDeletedIsNamedAndHidesNoOther) {
   const crypto::KeyPair& gone = wallet();
   const store::Job deleted = deceive(gone, jobs::Rechecks::page_size + 8);
