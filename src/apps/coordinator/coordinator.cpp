@@ -172,7 +172,7 @@ class LiveCoordinator final : public Coordinator {
                  : core.verified(task, root, checked, moment);
           });
         },
-        [this](const JobId& job, std::optional<scheduler::Measurement> measurement) {
+        [this](const JobId& job, const Result<scheduler::Measurement>& measurement) {
           loop_.post_always([job, measurement](jobs::Core& core, jobs::Moment moment) {
             core.measured(job, measurement, moment);
           });

@@ -11,6 +11,7 @@
 #include "common/base/clock.h"
 #include "common/manifest/split.h"
 #include "common/protocol/results.h"
+#include "decisions/trust/late_check.h"
 #include "decisions/trust/referee.h"
 
 namespace weft::jobs {
@@ -48,6 +49,7 @@ struct Audit {
   bool verifying = false;  // The coordinator's verifier has it.
   bool of_newcomer = false;
   bool tried_verifier = false;
+  trust::LateCheck late{};  // How the coordinator's verifier fared.
   Instant deadline;
   Instant begun;
 };
@@ -75,6 +77,9 @@ struct Audits {
   std::map<TaskId, Audit> open;
   std::map<std::pair<PublicKey, TaskId>, PollLease> polls;
   std::map<std::pair<PublicKey, TaskId>, TrapLease> traps;
+  // What else the coordinator's verifier did not finish: jobs' canaries, and tasks that were paid.
+  std::map<JobId, trust::LateCheck> canaries;
+  std::map<TaskId, trust::LateCheck> paid;
 };
 
 // What a worker computes again: as many neighbouring parts as are wanted. Where results differ all

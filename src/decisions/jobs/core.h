@@ -226,15 +226,15 @@ class Core {
   void inspected(const TaskId& task, const PublicKey& auditor, trust::AuditOutcome outcome,
                  Moment now);
 
-  // --- The coordinator's verifier (core_audits.cpp). `failed`: not this verifier.
+  // --- The coordinator's verifier (core_audits.cpp). `failed`: not this verifier; where it is
+  // late, not now (core_late.cpp).
   void verified(const TaskId& task, const Hash& root, const Checked& checked, Moment now);
   // The same of an order for a task that is paid (VerifyOrder::paid; core_rechecks.cpp).
   void rechecked(const TaskId& task, const Hash& root, const Checked& checked, Moment now);
   void paid_found(const PaidFound& found, Moment now);
   void joined_again(const JobId& job, const Result<JoinedAgain>& joined, Moment now);
-  // Nothing: it could not run it.
-  void measured(const JobId& job, const std::optional<scheduler::Measurement>& measurement,
-                Moment now);
+  // An error: it could not run it, and tries again later.
+  void measured(const JobId& job, const Result<scheduler::Measurement>& measurement, Moment now);
 
   // --- Workers (core_workers.cpp). A second connection of one key replaces the first.
   void arrive(Arrival arrival, Moment now);

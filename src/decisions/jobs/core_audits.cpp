@@ -176,6 +176,7 @@ void Core::State::verify(Audit& audit) {
     }
   }
   audit.drawn = order.ranges;
+  audit.rivals.clear();
   for (const Hash& rival : audit.wanted.rivals) {
     const auto other = std::ranges::find_if(
         delivered, [&](const auto& each) { return each.second.result.root == rival; });
@@ -252,28 +253,22 @@ void Core::verified(const TaskId& task, const Hash& root, const Checked& checked
   audit->second.verifying = false;
   state.scheduler.sample_ends(task, audit->second.wanted.suspect, sample_outcome(outcome), now.at);
   const bool dispute = !audit->second.wanted.rivals.empty();
-  state.note_check({.task = task,
-                    .time = now.unix,
-                    .worker = audit->second.wanted.suspect,
-                    .root = root,
-                    .by = {},
-                    .kind = dispute ? store::Check::Kind::dispute : store::Check::Kind::sample,
-                    .outcome = outcome_of(outcome),
-                    .ranges = ranges_of(audit->second.drawn),
-                    .wrong = range_of(checked.wrong),
-                    .reason = basis_of(checked)});
+  if (!checked.late || audit->second.late.tries() == 0)
+    state.note_check({.task = task,
+                      .time = now.unix,
+                      .worker = audit->second.wanted.suspect,
+                      .root = root,
+                      .by = {},
+                      .kind = dispute ? store::Check::Kind::dispute : store::Check::Kind::sample,
+                      .outcome = outcome_of(outcome),
+                      .ranges = ranges_of(audit->second.drawn),
+                      .wrong = range_of(checked.wrong),
+                      .reason = basis_of(checked)});
   if (checked.unsteady) {
     state.audits.open.erase(audit);
     return state.end_irreproducible(task.job, checked.reason, now);
   }
-  if (outcome == trust::AuditOutcome::failed) {
-    // Not this verifier: others may be able to.
-    if (audit->second.opens || audit->second.wanted.by_root)
-      return state.audit_ends(task, outcome, now);
-    state.lease_audit(audit->second, now);
-    if (!audit->second.auditor && audit->second.wanted.dispute) state.audit_again(task, now);
-    return;
-  }
+  if (outcome == trust::AuditOutcome::failed) return state.not_checked(audit->second, checked, now);
   if (outcome == trust::AuditOutcome::differs) {
     ++state.counters.audits_differ;
     log_warning("The verifier finds a wrong part in what {} handed in for {}.",
@@ -309,15 +304,11 @@ void Core::State::measure_canary(const JobId& id) {
   });
 }
 
-void Core::measured(const JobId& job, const std::optional<scheduler::Measurement>& measurement,
+void Core::measured(const JobId& job, const Result<scheduler::Measurement>& measurement,
                     Moment now) {
-  if (measurement) {
-    state_->scheduler.canary_measured(job, *measurement, now.at);
-  } else {
-    log_warning(
-        "The verifier cannot run job {}; it waits for a worker that is invited or established.",
-        job.text());
-  }
+  if (!measurement) return state_->not_measured(job, measurement.error(), now);
+  state_->audits.canaries.erase(job);
+  state_->scheduler.canary_measured(job, *measurement, now.at);
 }
 
 void Core::State::lease_audit(Audit& audit, Moment now) {
@@ -355,7 +346,10 @@ void Core::State::lease_audit(Audit& audit, Moment now) {
   if (candidates.empty() && audit.opens && audit.wanted.trusted_only && audit.asked.empty() &&
       parts.world.verifies())
     return verify(audit);
-  if (candidates.empty()) return note_sample(audit, now);  // A worker may join until the deadline.
+  if (candidates.empty()) {  // A worker may join until the deadline.
+    if (audit.late.waits()) audit.deadline = audit.late.next();
+    return note_sample(audit, now);
+  }
   const auto choice = trust::draw_below(candidates.size(), trust.secret(), trust::Purpose::auditor,
                                         task, audit.wanted.suspect, audit.asked.size());
   audit.auditor = candidates[choice];
@@ -615,6 +609,7 @@ void Core::State::extras_of_gone(const PublicKey& worker, Moment now) {
 }
 
 void Core::State::extras_of_ended(const JobId& job) {
+  audits.canaries.erase(job);
   std::erase_if(audits.traps, [&](const auto& each) { return each.first.second.job == job; });
   std::erase_if(audits.polls, [&](const auto& each) {
     if (each.first.second.job != job) return false;
@@ -649,8 +644,10 @@ void Core::State::expire_extras(Moment now) {
   for (const auto& [task, audit] : audits.open) {
     if (!audit.inspecting && !audit.verifying && audit.deadline <= now.at) late.push_back(task);
   }
+  ask_late_again(now);
   for (const TaskId& task : late) {
     note_silence(task);
+    if (verify_again(task, now)) continue;
     audit_again(task, now);
   }
 }
@@ -679,6 +676,12 @@ std::optional<Instant> Core::State::extras_deadline() const {
   for (const auto& [name, trap] : audits.traps) at_most(trap.deadline);
   for (const auto& [name, poll] : audits.polls) {
     if (!poll.inspecting) at_most(poll.deadline);
+  }
+  for (const auto& [job, check] : audits.canaries) {
+    if (check.waits()) at_most(check.next());
+  }
+  for (const auto& [task, check] : audits.paid) {
+    if (check.waits()) at_most(check.next());
   }
   return next;
 }

@@ -63,13 +63,16 @@ void Core::State::go_on_suspecting(Moment now) {
 
 void Core::State::order_recheck(const PublicKey& worker,
                                 const std::shared_ptr<const PaidTask>& paid) {
-  if (!rechecks.wait_for(worker, paid)) return;  // It is being computed.
-  VerifyOrder order{.task = paid->task,
-                    .manifest = paid->manifest,
-                    .root = paid->root,
-                    .outputs = paid->outputs,
-                    .ranges = parts_of(*paid),
-                    .client = paid->client,
+  if (rechecks.wait_for(worker, paid)) send_recheck(*paid);  // Else it is being computed.
+}
+
+void Core::State::send_recheck(const PaidTask& paid) {
+  VerifyOrder order{.task = paid.task,
+                    .manifest = paid.manifest,
+                    .root = paid.root,
+                    .outputs = paid.outputs,
+                    .ranges = parts_of(paid),
+                    .client = paid.client,
                     .rivals = {},
                     .paid = true};
   effect([this, order = std::move(order)] { parts.world.verify(order); });
@@ -112,7 +115,7 @@ void Core::paid_found(const PaidFound& found, Moment now) {
 void Core::rechecked(const TaskId& task, const Hash& root, const Checked& checked, Moment now) {
   State& state = *state_;
   const auto paid = state.rechecks.waiting(task);
-  if (!paid || paid->root != root) return;
+  if (!paid || paid->root != root || state.recheck_later(task, checked, now)) return;
   const auto workers = state.rechecks.computed(task);
   const bool wrong = checked.outcome == trust::AuditOutcome::differs;
   MicroCredits refunded = 0;

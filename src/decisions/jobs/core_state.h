@@ -308,6 +308,22 @@ struct Core::State final : dashboard::WatchSource {
   void extras_of_ended(const JobId& job);
   void expire_extras(Moment now);
   void note_silence(const TaskId& task);
+  // core_late.cpp
+  // The coordinator's verifier did not check it: others do, or it is asked again later.
+  void not_checked(Audit& audit, const Checked& checked, Moment now);
+  [[nodiscard]] bool is_given_up(const Audit& audit, Moment now) const;
+  // Whether the coordinator's verifier has it again.
+  bool verify_again(const TaskId& task, Moment now);
+  void not_measured(const JobId& job, const Error& why, Moment now);
+  // Whether a paid task is computed again later.
+  bool recheck_later(const TaskId& task, const Checked& checked, Moment now);
+  void ask_late_again(Moment now);
+  // Why checks of the job wait, in a sentence; empty if none has waited long.
+  struct LateView {
+    std::uint32_t task = 0;
+    std::string sentence;
+  };
+  [[nodiscard]] LateView why_late(const JobId& job, Instant now) const;
   [[nodiscard]] std::optional<Instant> extras_deadline() const;
 
   // core_checkpoints.cpp
@@ -445,6 +461,7 @@ struct Core::State final : dashboard::WatchSource {
   void go_on_suspecting(Moment now);
   void begin_recheck(const PublicKey& worker, MicroCredits taken, Moment now);
   void order_recheck(const PublicKey& worker, const std::shared_ptr<const PaidTask>& paid);
+  void send_recheck(const PaidTask& paid);
   void name_unchecked(const PaidTask& paid, const PublicKey& worker, std::string_view reason,
                       Moment now);
   void correct(const PaidTask& paid, const PublicKey& worker, const Recomputed& right,

@@ -60,6 +60,12 @@ void Core::show_job(api::Job job, Moment now, Answer<api::Job> answer) {
     for (const auto& lack : waiting->lacks)
       job.waiting.lacks.push_back({.what = lack.what, .workers = lack.workers});
   }
+  if (const auto late = id ? state.why_late(*id, now.at) : State::LateView{};
+      !late.sentence.empty()) {
+    job.waiting.reason = std::string(scheduler::to_string(scheduler::WaitReason::checks));
+    job.waiting.detail = late.sentence;
+    job.waiting.task = late.task;
+  }
   state.effect([answer = std::move(answer), job = std::move(job)] { answer(job); });
 }
 
