@@ -115,7 +115,7 @@ class LiveCoordinator final : public Coordinator {
     core_ = std::make_unique<jobs::Core>(jobs::Core::Parts{.world = *effects_, .book = book_},
                                          options_.core);
     if (options_.submission.room_set_aside)
-      restore_room(loaded, blobs_->room(), options_.submission.room_for_known);
+      restore_room(loaded, blobs_->room(), options_.submission.room);
     WEFT_ASSIGN(auto restored, look_up(std::move(loaded), *store_, *blobs_, unix_now()));
     WEFT_OK(core_->restore(std::move(restored), {.at = now(), .unix = unix_now()}));
     if (options_.fallback) {
@@ -340,7 +340,8 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(Options options, ShaderC
   WEFT_ASSIGN(auto identity, crypto::load_or_create_wallet(options.data / "coordinator.json"));
   WEFT_ASSIGN(auto store, open_store(options));
   WEFT_ASSIGN(auto blobs,
-              store::Blobs::open(options.data / "blobs", {.bytes_max = options.blobs_bytes_max}));
+              store::Blobs::open(options.data / "blobs", {.bytes_max = options.blobs_bytes_max,
+                                                          .shares = options.stranger_room}));
   net::Server::Options serving{.address = options.listen,
                                .port = options.port,
                                .tls = std::move(tls),

@@ -33,6 +33,7 @@ class Blobs {
  public:
   struct Options {
     std::uint64_t bytes_max = std::uint64_t{64} << 30;  // All blobs together; --blobs-bytes-max.
+    Room::Shares shares = {};                           // What strangers take of free room.
     std::uint64_t packed_bytes_max = 64 << 10;          // Larger ones are files of their own.
     std::function<Instant()> clock = [] { return now(); };  // When a blob is used.
   };
