@@ -111,6 +111,10 @@ void add_bench(CLI::App& parent, std::function<int()>& chosen) {
       ->add_option("--inputs", options->inputs,
                    "A folder with input_0.pb, ... or NAME.npy; made up where it is not given")
       ->type_name("FOLDER");
+  command
+      ->add_option("--image", options->image,
+                   "A PNG or JPEG picture: also the time from its pixels to boxes, for a detector")
+      ->type_name("FILE");
   add_sizes(*command, options->sizes);
   command->add_flag("--unfused", options->unfused,
                     "Lists the kernels of the unfused model, not those of the fused one");

@@ -72,7 +72,7 @@ class FakeSight extends Sight {
     }
     if (method === 'fit') return Promise.resolve({ levels: new Uint8Array(60_000).fill(9).buffer, placement });
     this.frames.push(new Uint8Array(argument.levels));
-    const seen = { boxes: [box], milliseconds: 5, pictureBytes: 1 };
+    const seen = { boxes: [box], milliseconds: 5, pictureBytes: 1, answerBytes: 1 };
     return this.holds ? new Promise((resolve) => this.#held.push(() => resolve(seen))) : Promise.resolve(seen);
   }) as Sight['call'];
   release = () => this.#held.shift()?.();
