@@ -129,7 +129,8 @@ function all(some, oneAtATime, streams = false) {
     const failed = [];
     const inUse = () => [...running.keys()].reduce((sum, { share }) => sum + share, 0);
     // A test that would take more than one processor begins when one is free: it would wait for more until the others are done.
-    const room = (test) => running.size < 3 * processors && inUse() + Math.min(test.share, 1) <= processors + 0.25;
+    // A quarter more than there is: tests that compute and wait by turns leave that much on average.
+    const room = (test) => running.size < 3 * processors && inUse() + Math.min(test.share, 1) <= 1.25 * processors;
     const fits = (test) => running.size === 0 || (!oneAtATime && room(test));
     const begin = () => {
       for (let next = stopped ? -1 : waiting.findIndex(fits); next >= 0; next = waiting.findIndex(fits)) {
