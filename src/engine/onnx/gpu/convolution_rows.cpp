@@ -10,8 +10,8 @@ namespace {
 
 // A convolution of two dimensions, by rows; sizes in numbers.
 struct RowPlan {
-  std::int64_t height = 0, width = 0;          // Of the input.
-  std::int64_t out_height = 0, out_width = 0;  // Of the output.
+  std::int64_t height = 0, width = 0;  // The input's.
+  std::int64_t out_height = 0, out_width = 0;
   std::int64_t kernel_height = 1, kernel_width = 1;
   std::int64_t stride_y = 1, stride = 1;  // Down, and along rows.
   std::int64_t dilation_y = 1;
@@ -168,7 +168,7 @@ class RowText {
     return text + "  }\n";
   }
 
-  // Of a quad that few of the columns are in, the one number that is needed.
+  // The one number that is needed of a quad, if only one of the columns is in it.
   [[nodiscard]] std::optional<std::int64_t> only_column(std::int64_t quad) const {
     const std::int64_t first = std::max(rows_.first_column(), quad * 4),
                        last = std::min(rows_.last_column(), quad * 4 + 3);
@@ -215,7 +215,7 @@ MaybeKernels convolution_rows(const KernelContext& context, const Node& node, co
       KernelInput{.value = no_value, .data = packed_weights(plan, *words, tiles.channels)},
       "vec4f");
   // Where the last workgroup has more threads than there is work, they compute the last unit once
-  // more; nothing of it is kept.
+  // more; no part of it is kept.
   std::string body = weft::format(
       "  let slice = lane / {0}u;\n  let number = min(group * {0}u + lane % {0}u, {1}u);\n"
       "  let unit = number % {2}u;\n  let block = number / {2}u % {3}u;\n"

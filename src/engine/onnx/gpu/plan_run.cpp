@@ -141,7 +141,7 @@ Async<Result<>> PlanRun::fetch(std::vector<ValueId> wanted) {
       encoder().copy(slot_of(id), plan_.schedule.offset_of[id] * 4, plan_.staging, offset, bytes);
     offset += padded(bytes);
   }
-  encoder();  // Also where nothing is copied, what is read has to be submitted.
+  encoder();  // Something is submitted, also if there is no byte to copy.
   submit();
   // One large value goes straight to where it stays: fresh memory and copies of megabytes take
   // longer than a small model's kernels.

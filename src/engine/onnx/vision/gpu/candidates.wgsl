@@ -9,7 +9,7 @@ struct About {
   corners: u32,  // 0: scores has rows of box, object and classes. 1: rows of classes; boxes apart.
   room: u32,     // Candidates that fit.
   least: i32,    // order_of() of the smallest number over the threshold.
-  product_least: i32,  // Of a product in f32 that may be over it.
+  product_least: i32,  // A product in f32 below this is not over the threshold.
 }
 // Row, class, object and score, then the box.
 struct Found {

@@ -17,7 +17,7 @@ class GpuDetector {
     std::int64_t classes = 0;
     std::uint64_t bytes_down = 0;  // From the GPU.
     std::size_t submits = 0;
-    std::size_t dispatches = 0;  // Of the model and of the candidates.
+    std::size_t dispatches = 0;  // The model has them, and the choice of candidates.
   };
   struct Options {
     Placement placement = {};

@@ -19,7 +19,7 @@ class PictureDetector {
   // `picture` stays valid until done. Fails as PictureKernel::bind() and GpuDetector::detect() do.
   [[nodiscard]] Async<Result<GpuDetector::Found>> see(const Picture& picture,
                                                       DetectionBounds bounds);
-  // Of pixels, for one picture of the latest size.
+  // Pixels of one picture of the latest size take so many bytes.
   [[nodiscard]] std::uint64_t bytes_up() const { return fit_ ? fit_->picture_bytes() : 0; }
 
   // Dispatches that fit the picture, before those that Found counts.
