@@ -80,10 +80,10 @@ MicroCredits Core::State::replica_value(const RunningJob& job) const {
 void Core::State::tell_leased(const JobId& id, const PublicKey& worker,
                               std::span<const protocol::LeasedTask> tasks, Moment now) {
   for (const auto& task : tasks) {
-    const auto job = jobs.find(id);  // Rulings may end it.
-    if (job == jobs.end() || !job->second.refereed) return;
+    auto* const job = jobs.find(id);  // Rulings may end it.
+    if (job == nullptr || !job->refereed) return;
     const TaskId name{.job = id, .index = task.index};
-    act(trust.leased(name, worker, replica_value(job->second), free_of_answers(worker), now.unix),
+    act(trust.leased(name, worker, replica_value(*job), stakes.free_of_answers(worker), now.unix),
         now);
     if (const auto trap = trust.trap_for(name, worker, now.unix)) lease_trap(worker, *trap, now);
   }
@@ -93,9 +93,9 @@ void Core::State::tell_leased(const JobId& id, const PublicKey& worker,
 // ------------------------------------------------------------------------------------------------------------
 
 void Core::State::start_audit(const trust::AuditWanted& wanted, Moment now) {
-  const auto job = jobs.find(wanted.task.job);
-  if (job == jobs.end()) return;
-  const auto whole = manifest::task_range(*job->second.manifest, wanted.task.index);
+  auto* const job = jobs.find(wanted.task.job);
+  if (job == nullptr) return;
+  const auto whole = manifest::task_range(*job->manifest, wanted.task.index);
   const auto part =
       trust::part_of({.first = whole.first, .count = whole.count}, wanted.parts, wanted.part);
   Audit audit{.wanted = wanted,
@@ -117,47 +117,47 @@ void Core::State::start_audit(const trust::AuditWanted& wanted, Moment now) {
     audit.range = audited_range(wanted, whole);
     audit.share = static_cast<double>(audit.range.count) / whole.count;
     const auto place = audits.open.insert_or_assign(wanted.task, std::move(audit)).first;
-    if (parts.world.verifies()) {
+    if (world.verifies()) {
       verify(place->second);
       return note_sample(place->second, now);
     }
     if (wanted.by_root) return audit_ends(wanted.task, trust::AuditOutcome::failed, now);
     return lease_audit(place->second, now);
   }
-  audit.chunks = chunks_to_open(*job->second.manifest, wanted.task.index, audit.range);
-  send(wanted.suspect, protocol::OpenChunks{
-                           .task = wanted.task, .attempt = wanted.attempt, .chunks = audit.chunks});
+  audit.chunks = chunks_to_open(*job->manifest, wanted.task.index, audit.range);
+  workers.send(
+      wanted.suspect,
+      protocol::OpenChunks{.task = wanted.task, .attempt = wanted.attempt, .chunks = audit.chunks});
   const auto place = audits.open.insert_or_assign(wanted.task, std::move(audit)).first;
   lease_audit(place->second, now);
 }
 
 void Core::State::verify(Audit& audit) {
   const TaskId& task = audit.wanted.task;
-  const auto job = jobs.find(task.job);
-  if (job == jobs.end()) return;
-  const auto& delivered = job->second.delivered[task.index];
+  auto* const job = jobs.find(task.job);
+  if (job == nullptr) return;
+  const auto& delivered = job->delivered[task.index];
   const auto suspected = delivered.find(audit.wanted.suspect);
   if (suspected == delivered.end()) return;
   audit.verifying = true;
-  audit.of_newcomer = trust.level(audit.wanted.suspect, unix_now) == trust::Level::newcomer;
+  audit.of_newcomer = trust.level(audit.wanted.suspect, latest.unix) == trust::Level::newcomer;
   audit.tried_verifier = true;
-  const auto whole = manifest::task_range(*job->second.manifest, task.index);
+  const auto whole = manifest::task_range(*job->manifest, task.index);
   VerifyOrder order{.task = task,
-                    .manifest = job->second.manifest,
+                    .manifest = job->manifest,
                     .root = audit.wanted.root,
                     .outputs = blobs_of(suspected->second.result),
                     .ranges = {},
-                    .client = job->second.row.client,
+                    .client = job->row.client,
                     .first = audit.of_newcomer,
                     .rivals = {},
                     .parts = audit.wanted.parts};
   if (order.first) {
     // One network shares one share of the verifier's time; a worker of our own network is itself
     // one.
-    const auto worker = workers.find(audit.wanted.suspect);
-    order.group = worker == workers.end() || worker->second.prefix.empty()
-                      ? audit.wanted.suspect.text()
-                      : worker->second.prefix;
+    auto* const worker = workers.find(audit.wanted.suspect);
+    order.group =
+        worker == nullptr || worker->prefix.empty() ? audit.wanted.suspect.text() : worker->prefix;
   }
   if (audit.wanted.samples >= audit.wanted.parts) {
     order.ranges.push_back(whole);
@@ -183,14 +183,14 @@ void Core::State::verify(Audit& audit) {
     order.rivals.push_back(blobs_of(other->second.result));
     audit.rivals.push_back(rival);
   }
-  effect([this, order = std::move(order)] { parts.world.verify(order); });
+  outbox.effect([this, order = std::move(order)] { world.verify(order); });
 }
 
 // Established workers audit each other only where the verifier has enough to do for them: its word
 // cannot be an accomplice's. What waits of newcomers takes no more than half of its time.
 bool Core::State::verifier_has_room() const {
   constexpr std::size_t room = 64;
-  if (!parts.world.verifies()) return false;
+  if (!world.verifies()) return false;
   std::size_t waiting = 0;
   for (const auto& [task, audit] : audits.open) {
     if (audit.verifying && !audit.of_newcomer && ++waiting >= room) return false;
@@ -216,7 +216,7 @@ Core::State::Samples Core::State::samples() const {
   for (const auto& [task, audit] : audits.open) {
     if (!audit.wanted.trusted_only || audit.opens) continue;
     ++out.waiting;
-    out.oldest = std::max(out.oldest, at_now - audit.begun);
+    out.oldest = std::max(out.oldest, latest.at - audit.begun);
   }
   return out;
 }
@@ -264,7 +264,7 @@ void Core::verified(const TaskId& task, const Hash& root, const Checked& checked
                     .reason = basis_of(checked)});
   if (checked.unsteady) {
     state.audits.open.erase(audit);
-    return state.end_irreproducible(task.job, checked.reason, now);
+    return state.life.end_irreproducible(task.job, checked.reason, now);
   }
   if (outcome == trust::AuditOutcome::failed) {
     // Not this verifier: others may be able to.
@@ -279,9 +279,9 @@ void Core::verified(const TaskId& task, const Hash& root, const Checked& checked
     log_warning("The verifier finds a wrong part in what {} handed in for {}.",
                 audit->second.wanted.suspect.text(), task.text());
   }
-  if (const auto job = state.jobs.find(task.job);
-      job != state.jobs.end() && outcome == trust::AuditOutcome::agrees)
-    job->second.verified.insert(task.index);
+  if (auto* const job = state.jobs.find(task.job);
+      job != nullptr && outcome == trust::AuditOutcome::agrees)
+    job->verified.insert(task.index);
   trust::Finding finding{.devices = checked.devices,
                          .vendor = checked.vendor,
                          .part = part_of(checked.wrong),
@@ -295,18 +295,16 @@ void Core::verified(const TaskId& task, const Hash& root, const Checked& checked
 }
 
 void Core::State::measure_canary(const JobId& id) {
-  const auto job = jobs.find(id);
-  if (job == jobs.end() || !parts.world.verifies()) return;
-  const auto whole = manifest::task_range(*job->second.manifest, 0);
+  auto* const job = jobs.find(id);
+  if (job == nullptr || !world.verifies()) return;
+  const auto whole = manifest::task_range(*job->manifest, 0);
   // A thirty-second of a task, as little as it may be.
   const std::uint32_t count =
-      manifest::can_cut(*job->second.manifest) ? std::max(whole.count / 32, 1U) : whole.count;
-  effect([this, order = MeasureOrder{.job = id,
-                                     .manifest = job->second.manifest,
-                                     .range = {.first = whole.first, .count = count},
-                                     .client = job->second.row.client}] {
-    parts.world.measure(order);
-  });
+      manifest::can_cut(*job->manifest) ? std::max(whole.count / 32, 1U) : whole.count;
+  outbox.effect([this, order = MeasureOrder{.job = id,
+                                            .manifest = job->manifest,
+                                            .range = {.first = whole.first, .count = count},
+                                            .client = job->row.client}] { world.measure(order); });
 }
 
 void Core::measured(const JobId& job, const std::optional<scheduler::Measurement>& measurement,
@@ -322,26 +320,26 @@ void Core::measured(const JobId& job, const std::optional<scheduler::Measurement
 
 void Core::State::lease_audit(Audit& audit, Moment now) {
   const TaskId& task = audit.wanted.task;
-  const auto job = jobs.find(task.job);
-  if (job == jobs.end()) return;
+  auto* const job = jobs.find(task.job);
+  if (job == nullptr) return;
   audit.deadline = now.at + settings.scheduler.wall_max + settings.scheduler.grace;
   audit.auditor.reset();
   audit.answer = {};
   std::vector<PublicKey> candidates = scheduler.able(task.job);
-  const auto delivered = job->second.delivered.find(task.index);
+  const auto delivered = job->delivered.find(task.index);
   std::erase_if(candidates, [&](const PublicKey& key) {
     if (audit.wanted.trusted_only) {
       // Tabs never verify for others; what newcomers say decides nothing.
       const auto level = trust.level(key, now.unix);
-      const auto connected = workers.find(key);
+      auto* const connected = workers.find(key);
       if (level == trust::Level::newcomer ||
-          (audit.wanted.dispute && level != trust::Level::root) || connected == workers.end() ||
-          connected->second.hello.kind != protocol::WorkerKind::native)
+          (audit.wanted.dispute && level != trust::Level::root) || connected == nullptr ||
+          connected->hello.kind != protocol::WorkerKind::native)
         return true;
       // Two wallets of one owner are one opinion: neither checks the other, nor do both second a
       // third. A root's word counts alone.
-      const auto is_same_owner = [&, owner = owner_of(key)](const PublicKey& other) {
-        return owner_of(other) == owner;
+      const auto is_same_owner = [&, owner = accounts.owner_of(key)](const PublicKey& other) {
+        return accounts.owner_of(other) == owner;
       };
       if (level != trust::Level::root && (is_same_owner(audit.wanted.suspect) ||
                                           std::ranges::any_of(audit.wanted.except, is_same_owner)))
@@ -349,11 +347,11 @@ void Core::State::lease_audit(Audit& audit, Moment now) {
     }
     return key == audit.wanted.suspect || audit.asked.contains(key) ||
            trust.book().suspended(key, now.unix) ||
-           (delivered != job->second.delivered.end() && delivered->second.contains(key)) ||
-           job->second.leased[task.index].contains(key);
+           (delivered != job->delivered.end() && delivered->second.contains(key)) ||
+           job->leased[task.index].contains(key);
   });
   if (candidates.empty() && audit.opens && audit.wanted.trusted_only && audit.asked.empty() &&
-      parts.world.verifies())
+      world.verifies())
     return verify(audit);
   if (candidates.empty()) return note_sample(audit, now);  // A worker may join until the deadline.
   const auto choice = trust::draw_below(candidates.size(), trust.secret(), trust::Purpose::auditor,
@@ -365,11 +363,12 @@ void Core::State::lease_audit(Audit& audit, Moment now) {
 }
 
 void Core::State::lease_extra(const PublicKey& worker, const TaskId& task, manifest::Range range) {
-  const auto job = jobs.find(task.job);
-  if (job == jobs.end()) return;
+  auto* const job = jobs.find(task.job);
+  if (job == nullptr) return;
   const auto terms = scheduler.terms(task.job, worker);
-  send(worker, protocol::Lease{.job = task.job,
-                               .manifest = job->second.row.manifest_hash,
+  workers.send(worker,
+               protocol::Lease{.job = task.job,
+                               .manifest = job->row.manifest_hash,
                                .piece_workgroups_max = terms.piece_workgroups_max,
                                .wall_ms_max = terms.wall_ms_max,
                                .tasks = {{.index = task.index,
@@ -421,18 +420,18 @@ void Core::State::audit_ends(const TaskId& task, trust::AuditOutcome outcome, Mo
                 .reason = {}});
   if (audit.auditor) {
     if (audit.answer.agree()) {
-      const auto job = jobs.find(task.job);
+      auto* const job = jobs.find(task.job);
       // Told and paid when the task is accepted.
-      if (job != jobs.end()) {
-        auto& auditors = job->second.auditors[task.index];
+      if (job != nullptr) {
+        auto& auditors = job->auditors[task.index];
         std::erase_if(auditors, [&](const auto& each) { return each.worker == auditor; });
         auditors.push_back({.worker = auditor,
                             .share = audit.share,
                             .accuser = outcome == trust::AuditOutcome::differs});
       }
     } else {
-      send(auditor, protocol::Cancel{.tasks = {{.task = task, .attempt = extra_attempt}},
-                                     .reason = "The audit is over."});
+      workers.send(auditor, protocol::Cancel{.tasks = {{.task = task, .attempt = extra_attempt}},
+                                             .reason = "The audit is over."});
     }
   }
   if (outcome == trust::AuditOutcome::differs) {
@@ -451,14 +450,14 @@ void Core::State::audit_ends(const TaskId& task, trust::AuditOutcome outcome, Mo
 void Core::State::inspect_if_complete(Audit& audit) {
   if (audit.inspecting || (audit.opens && !audit.opening) || !audit.answer.agree()) return;
   const TaskId& task = audit.wanted.task;
-  const auto job = jobs.find(task.job);
-  if (job == jobs.end()) return;
-  const auto& delivered = job->second.delivered[task.index];
+  auto* const job = jobs.find(task.job);
+  if (job == nullptr) return;
+  const auto& delivered = job->delivered[task.index];
   const auto suspected = delivered.find(audit.wanted.suspect);
   if (suspected == delivered.end()) return;
   audit.inspecting = true;
   AuditOrder order{.task = task,
-                   .manifest = job->second.manifest,
+                   .manifest = job->manifest,
                    .range = audit.range,
                    .root = audit.wanted.root,
                    .chunks = audit.chunks,
@@ -467,12 +466,12 @@ void Core::State::inspect_if_complete(Audit& audit) {
                    .opened = audit.opens,
                    .auditor = *audit.auditor,
                    .audited = blobs_of(*audit.answer.result)};
-  effect([this, order = std::move(order)] { parts.world.inspect(order); });
+  outbox.effect([this, order = std::move(order)] { world.inspect(order); });
 }
 
 void Core::opened(SessionId session, protocol::Opening opening, Moment now) {
   State& state = *state_;
-  auto* worker = state.worker_of(session);
+  auto* worker = state.workers.of_session(session);
   if (worker == nullptr) return;
   const PublicKey key = worker->hello.key;
   state.scheduler.heard(key, now.at);
@@ -503,16 +502,16 @@ void Core::inspected(const TaskId& task, const PublicKey& auditor, trust::AuditO
 // -------------------------------------------------------------------------------------------------------------
 
 void Core::State::lease_trap(const PublicKey& worker, const trust::Trap& trap, Moment now) {
-  const auto job = jobs.find(trap.task.job);
+  auto* const job = jobs.find(trap.task.job);
   // Only of jobs that run, and whose right answer is one.
-  if (job == jobs.end() || !job->second.manifest->verify.compare.exact) return;
+  if (job == nullptr || !job->manifest->verify.compare.exact) return;
   ++counters.traps;
   audits.traps.insert_or_assign(
       {worker, trap.task},
       TrapLease{.trap = trap,
                 .answer = {},
                 .deadline = now.at + settings.scheduler.wall_max + settings.scheduler.grace});
-  lease_extra(worker, trap.task, manifest::task_range(*job->second.manifest, trap.task.index));
+  lease_extra(worker, trap.task, manifest::task_range(*job->manifest, trap.task.index));
 }
 
 void Core::State::spring_if_complete(const PublicKey& worker, const TaskId& task, Moment now) {
@@ -522,11 +521,11 @@ void Core::State::spring_if_complete(const PublicKey& worker, const TaskId& task
   audits.traps.erase(found);
   const bool right = lease.answer.agree() && lease.answer.result->root == lease.trap.root;
   // Nothing says that it was one.
-  verdict(task, extra_attempt, worker,
-          right ? std::optional<MicroCredits>(
-                      pay_for_checking(task, worker, lease.trap.value, "trap", now))
-                : std::nullopt,
-          right ? "" : "The result differs from the accepted one.");
+  send_verdict(task, extra_attempt, worker,
+               right ? std::optional<MicroCredits>(
+                           checker_pay.pay(task, worker, lease.trap.value, "trap", now))
+                     : std::nullopt,
+               right ? "" : "The result differs from the accepted one.");
   act(trust.trap_answered(lease.trap, worker, right, now.unix), now);
 }
 
@@ -618,9 +617,9 @@ void Core::State::extras_of_ended(const JobId& job) {
   std::erase_if(audits.traps, [&](const auto& each) { return each.first.second.job == job; });
   std::erase_if(audits.polls, [&](const auto& each) {
     if (each.first.second.job != job) return false;
-    send(each.first.first,
-         protocol::Cancel{.tasks = {{.task = each.first.second, .attempt = extra_attempt}},
-                          .reason = "The job has ended."});
+    workers.send(each.first.first,
+                 protocol::Cancel{.tasks = {{.task = each.first.second, .attempt = extra_attempt}},
+                                  .reason = "The job has ended."});
     return true;
   });
   for (auto audit = audits.open.begin(); audit != audits.open.end();) {
@@ -629,9 +628,9 @@ void Core::State::extras_of_ended(const JobId& job) {
       continue;
     }
     if (audit->second.auditor) {
-      send(*audit->second.auditor,
-           protocol::Cancel{.tasks = {{.task = audit->first, .attempt = extra_attempt}},
-                            .reason = "The job has ended."});
+      workers.send(*audit->second.auditor,
+                   protocol::Cancel{.tasks = {{.task = audit->first, .attempt = extra_attempt}},
+                                    .reason = "The job has ended."});
     }
     audit = audits.open.erase(audit);
   }
@@ -664,8 +663,9 @@ void Core::State::note_silence(const TaskId& task) {
   ++counters.audits_unanswered;
   log_warning("The auditor {} did not answer for {} in time; another one is drawn.",
               audit->second.auditor->text(), task.text());
-  send(*audit->second.auditor, protocol::Cancel{.tasks = {{.task = task, .attempt = extra_attempt}},
-                                                .reason = "The audit was not done in time."});
+  workers.send(*audit->second.auditor,
+               protocol::Cancel{.tasks = {{.task = task, .attempt = extra_attempt}},
+                                .reason = "The audit was not done in time."});
 }
 
 std::optional<Instant> Core::State::extras_deadline() const {

@@ -53,15 +53,18 @@ store::Basis Core::State::basis_of(RunningJob& job, const trust::Accepted& accep
   return best == trust::Level::established ? Basis::established : Basis::unknown;
 }
 
-void Core::State::note_check(store::Check check) { batch.checks.push_back(std::move(check)); }
+void Core::State::note_check(store::Check check) {
+  outbox.batch().checks.push_back(std::move(check));
+}
 
 void Core::State::forget_checks(Moment now) {
   constexpr UnixMillis every = 60'000;
   constexpr UnixMillis kept = std::chrono::milliseconds(std::chrono::days(30)).count();
-  if (batch.empty() || now.unix < checks_swept + every) return;  // With what is written anyway.
+  if (outbox.batch().empty() || now.unix < checks_swept + every)
+    return;  // With what is written anyway.
   checks_swept = now.unix;
   trust.forget_old_mismatches(now.unix);
-  batch.checks_kept_since.push_back(now.unix - kept);
+  outbox.batch().checks_kept_since.push_back(now.unix - kept);
 }
 
 }  // namespace weft::jobs

@@ -21,25 +21,25 @@ ledger::Funds operator-(const ledger::Funds& a, const ledger::Funds& b) {
 bool Core::State::holds_pay_of(const PublicKey& worker) const {
   return settings.pay_held_for > std::chrono::milliseconds(0) &&
          settings.referee.defences.newcomers_decide_nothing &&
-         (trust.level(worker, unix_now) == trust::Level::newcomer || trust.watched(worker));
+         (trust.level(worker, latest.unix) == trust::Level::newcomer || trust.watched(worker));
 }
 
 std::string Core::State::why_no_task(const PublicKey& worker) const {
-  const auto connected = workers.find(worker);
-  if (connected == workers.end() || connected->second.prefix.empty() ||
-      !scheduler.samples_are_late(at_now))
+  const auto connected = workers.all().find(worker);
+  if (connected == workers.all().end() || connected->second.prefix.empty() ||
+      !scheduler.samples_are_late(latest.at))
     return {};
   return weft::format(
       " New workers get no tasks now: a result could wait {:.0f} minutes for its check, and may "
       "wait {}.",
-      std::ceil(scheduler.sample_wait(at_now) / 60),
+      std::ceil(scheduler.sample_wait(latest.at) / 60),
       std::chrono::duration_cast<std::chrono::minutes>(settings.scheduler.sample_wait_max).count());
 }
 
 std::string Core::State::why_held(const PublicKey& worker) const {
   if (!holds_pay_of(worker)) return {};
   const auto minutes = std::chrono::ceil<std::chrono::minutes>(settings.pay_held_for).count();
-  if (trust.level(worker, unix_now) != trust::Level::newcomer)
+  if (trust.level(worker, latest.unix) != trust::Level::newcomer)
     return weft::format(
         "The pay is held for {} {}: a result of this worker was found wrong, and it is not known "
         "yet "
@@ -51,8 +51,8 @@ std::string Core::State::why_held(const PublicKey& worker) const {
       minutes, minutes == 1 ? "minute" : "minutes", why_no_task(worker));
 }
 
-void Core::State::hold_pay(std::vector<HeldPays::Entry> of_task, const RunningJob& job,
-                           std::uint32_t index, std::size_t agreeing, Moment now) {
+void Core::State::hold(std::vector<HeldPays::Entry> of_task, const RunningJob& job,
+                       std::uint32_t index, std::size_t agreeing, Moment now) {
   if (of_task.empty()) return;
   const Settled& accepted = *job.accepted[index];
   const auto paid = std::make_shared<const PaidTask>(
@@ -63,11 +63,11 @@ void Core::State::hold_pay(std::vector<HeldPays::Entry> of_task, const RunningJo
                .outputs = accepted.outputs,
                .price = price_paid(job.row, *job.manifest, agreeing)});
   for (HeldPays::Entry& each : of_task) {
-    batch.held_pays.push_back({.row = {.task = paid->task,
-                                       .worker = each.worker,
-                                       .owner = each.owner,
-                                       .free = each.funds.free,
-                                       .granted = each.funds.granted}});
+    outbox.batch().held_pays.push_back({.row = {.task = paid->task,
+                                                .worker = each.worker,
+                                                .owner = each.owner,
+                                                .free = each.funds.free,
+                                                .granted = each.funds.granted}});
     each.parts = {{.paid = paid, .funds = each.funds}};
     held_pays.add(each, now.at + settings.pay_held_for);
   }
@@ -78,12 +78,12 @@ void Core::State::move_held(ledger::Transaction transaction, std::string_view wh
   const PublicKey whose = held.worker == PublicKey{} ? PublicKey{{held.owner.bytes}} : held.worker;
   transaction.key = weft::format("{}:{}:{}", what, whose.text(), ++held_moves);
   const std::string key = transaction.key;
-  if (const auto moved = move_money(std::move(transaction), now); !moved)
+  if (const auto moved = accounts.move(std::move(transaction), now); !moved)
     log_error("{} cannot be posted: {}", key, moved.error().message);
 }
 
 void Core::State::forget_held_row(const TaskId& task, const PublicKey& worker) {
-  batch.held_pays.push_back(
+  outbox.batch().held_pays.push_back(
       {.row = {.task = task, .worker = worker, .owner = {}}, .change = store::Change::remove});
 }
 
@@ -102,7 +102,7 @@ void Core::State::free_held_pay(Moment now) {
 // for unknown ones, and all of it if there is no verifier, goes to the verification account at
 // once: a conviction enriches no party.
 void Core::State::forfeit_held_pay(const PublicKey& worker, Moment now) {
-  for (HeldPays::Entry& each : held_pays.take_of(worker, owner_of(worker))) {
+  for (HeldPays::Entry& each : held_pays.take_of(worker, accounts.owner_of(worker))) {
     ledger::Funds rest = each.funds;
     for (const auto& part : each.parts) {
       const LostPay lost{.worker = each.worker, .owner = each.owner, .part = part};
@@ -110,17 +110,17 @@ void Core::State::forfeit_held_pay(const PublicKey& worker, Moment now) {
         rest = rest - part.funds;
         continue;
       }
-      if (!parts.world.verifies()) {
+      if (!world.verifies()) {
         forget_held_row(part.paid->task, each.worker);
         continue;
       }
       rest = rest - part.funds;
-      batch.held_pays.push_back({.row = {.task = part.paid->task,
-                                         .worker = each.worker,
-                                         .owner = each.owner,
-                                         .free = part.funds.free,
-                                         .granted = part.funds.granted,
-                                         .lost = true}});
+      outbox.batch().held_pays.push_back({.row = {.task = part.paid->task,
+                                                  .worker = each.worker,
+                                                  .owner = each.owner,
+                                                  .free = part.funds.free,
+                                                  .granted = part.funds.granted,
+                                                  .lost = true}});
       compute_again(lost);
     }
     if (rest.total() == 0) continue;
@@ -139,7 +139,7 @@ bool Core::State::is_lost_to_client(const LostPay& lost, Moment now) {
   if (found == corrections.end() || found->second.row.was != lost.part.paid->root) return false;
   store::Correction& row = found->second.row;
   row.refunded += settle_lost(lost, row.due - row.refunded, now);
-  batch.corrections.push_back(row);
+  outbox.batch().corrections.push_back(row);
   owed.reset();
   return true;
 }
@@ -163,7 +163,7 @@ MicroCredits Core::State::settle_lost(const LostPay& lost, MicroCredits owed, Mo
         {.task = paid.task, .worker = lost.worker, .owner = lost.owner, .funds = funds}, client);
     if (client) transaction.key += ":client";
     if (jobs.contains(paid.task.job)) transaction.job = paid.task.job;
-    const auto moved = move_money(std::move(transaction), now);
+    const auto moved = accounts.move(std::move(transaction), now);
     if (!moved)
       log_error("The held pay for task {} cannot be taken: {}", paid.task.text(),
                 moved.error().message);
@@ -174,7 +174,8 @@ MicroCredits Core::State::settle_lost(const LostPay& lost, MicroCredits owed, Mo
       ledger::granted_first(all, std::clamp<MicroCredits>(owed, 0, all.total()));
   const ledger::Funds rest = all - returned;
   MicroCredits refunded = 0;
-  if (returned.total() > 0 && move(returned, owner_of(paid.client))) refunded = returned.total();
+  if (returned.total() > 0 && move(returned, accounts.owner_of(paid.client)))
+    refunded = returned.total();
   if (rest.total() > 0 && move(rest, std::nullopt)) rechecks.took(lost.worker, rest.total());
   forget_held_row(paid.task, lost.worker);
   return refunded;
@@ -226,7 +227,7 @@ Result<> Core::State::restore_held_pay(const store::Loaded& loaded, Moment now) 
     using Kind = ledger::Account::Kind;
     if (entry.amount > 0 &&
         (entry.account.kind == Kind::held || entry.account.kind == Kind::held_granted))
-      unknown[OwnerId{{entry.account.id}}] = ledger.held(OwnerId{{entry.account.id}});
+      unknown[OwnerId{{entry.account.id}}] = accounts.ledger().held(OwnerId{{entry.account.id}});
   }
   const Instant free_at = now.at + settings.pay_held_for;
   for (const store::HeldPay& row : loaded.held_pays) {
@@ -249,7 +250,7 @@ Result<> Core::State::restore_held_pay(const store::Loaded& loaded, Moment now) 
     }
     const LostPay lost{.worker = row.worker, .owner = row.owner, .part = part};
     if (is_lost_to_client(lost, now)) continue;
-    if (parts.world.verifies())
+    if (world.verifies())
       compute_again(lost);
     else
       settle_lost(lost, 0, now);

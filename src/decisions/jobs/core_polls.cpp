@@ -7,14 +7,13 @@
 namespace weft::jobs {
 
 void Core::State::start_poll(const trust::PollWanted& wanted, Moment now) {
-  const auto job = jobs.find(wanted.task.job);
-  if (job == jobs.end()) return;
+  auto* const job = jobs.find(wanted.task.job);
+  if (job == nullptr) return;
   std::vector<PublicKey> candidates = scheduler.able(wanted.task.job);
   std::set<PublicKey> owners(wanted.except.begin(), wanted.except.end());
   std::erase_if(candidates, [&](const PublicKey& key) {
-    const auto connected = workers.find(key);
-    return connected == workers.end() ||
-           connected->second.hello.kind == protocol::WorkerKind::browser ||
+    auto* const connected = workers.find(key);
+    return connected == nullptr || connected->hello.kind == protocol::WorkerKind::browser ||
            trust.level(key, now.unix) == trust::Level::newcomer ||
            trust.admissions().vendor(key) != wanted.vendor ||
            owners.contains(trust.admissions().owner(key)) ||
@@ -49,21 +48,21 @@ void Core::State::inspect_poll(const PublicKey& worker, const TaskId& task, Mome
   const auto found = audits.polls.find({worker, task});
   if (found == audits.polls.end() || !found->second.answer.complete()) return;
   PollLease& poll = found->second;
-  const auto job = jobs.find(task.job);
-  if (job == jobs.end() || !job->second.accepted[task.index] || !poll.answer.agree())
+  auto* const job = jobs.find(task.job);
+  if (job == nullptr || !job->accepted[task.index] || !poll.answer.agree())
     return poll_ends(worker, task, trust::AuditOutcome::failed, now);
   poll.inspecting = true;
   AuditOrder order{.task = task,
-                   .manifest = job->second.manifest,
+                   .manifest = job->manifest,
                    .range = poll.part,
-                   .root = job->second.accepted[task.index]->root,
+                   .root = job->accepted[task.index]->root,
                    .chunks = {},
                    .opening = {},
-                   .suspected = job->second.accepted[task.index]->outputs,
+                   .suspected = job->accepted[task.index]->outputs,
                    .opened = false,
                    .auditor = worker,
                    .audited = blobs_of(*poll.answer.result)};
-  effect([this, order = std::move(order)] { parts.world.inspect(order); });
+  outbox.effect([this, order = std::move(order)] { world.inspect(order); });
 }
 
 void Core::State::poll_ends(const PublicKey& worker, const TaskId& task,
@@ -71,14 +70,14 @@ void Core::State::poll_ends(const PublicKey& worker, const TaskId& task,
   const auto node = audits.polls.extract({worker, task});
   if (node.empty()) return;
   const PollLease& poll = node.mapped();
-  const auto job = jobs.find(task.job);
-  if (job == jobs.end()) return;
+  auto* const job = jobs.find(task.job);
+  if (job == nullptr) return;
   if (outcome == trust::AuditOutcome::failed) {
-    send(worker, protocol::Cancel{.tasks = {{.task = task, .attempt = extra_attempt}},
-                                  .reason = "The check is over."});
+    workers.send(worker, protocol::Cancel{.tasks = {{.task = task, .attempt = extra_attempt}},
+                                          .reason = "The check is over."});
   } else {
-    const auto whole = manifest::task_range(*job->second.manifest, task.index);
-    const auto pay = static_cast<MicroCredits>(static_cast<double>(replica_value(job->second)) *
+    const auto whole = manifest::task_range(*job->manifest, task.index);
+    const auto pay = static_cast<MicroCredits>(static_cast<double>(replica_value(*job)) *
                                                poll.part.count / whole.count);
     const bool confirms = outcome == trust::AuditOutcome::agrees;
     note_check(
@@ -94,7 +93,7 @@ void Core::State::poll_ends(const PublicKey& worker, const TaskId& task,
          .reason = confirms ? "A worker of the same vendor computes what was accepted."
                             : "A worker of the same vendor does not compute what was "
                               "accepted: the right answer may differ by device."});
-    verdict(task, extra_attempt, worker, pay_for_checking(task, worker, pay, "poll", now), {});
+    send_verdict(task, extra_attempt, worker, checker_pay.pay(task, worker, pay, "poll", now), {});
   }
   act(trust.polled(task, poll.suspect, worker, outcome, now.unix), now);
 }

@@ -40,7 +40,6 @@ void Core::State::begin_recheck(const PublicKey& worker, MicroCredits taken, Mom
   rechecks.begin(worker, now.unix);
   rechecks.took(worker, taken);
 }
-
 // Without a verifier there is no root with two devices.
 void Core::State::suspect(const trust::Suspected& suspected, Moment now) {
   if (!suspects.suspect(suspected.worker, suspected.client, now.unix)) return;
@@ -49,7 +48,6 @@ void Core::State::suspect(const trust::Suspected& suspected, Moment now) {
   if (!rechecks.begin_suspect(suspected.worker, suspected.client, now.unix))
     suspects.convicted(suspected.worker);
 }
-
 // Whose tasks are computed, whether they were right or not, makes room for those that wait.
 void Core::State::go_on_suspecting(Moment now) {
   for (const auto& [worker, tasks] : rechecks.take_computed_suspects()) {
@@ -60,7 +58,6 @@ void Core::State::go_on_suspecting(Moment now) {
     }
   }
 }
-
 void Core::State::order_recheck(const PublicKey& worker,
                                 const std::shared_ptr<const PaidTask>& paid) {
   if (!rechecks.wait_for(worker, paid)) return;  // It is being computed.
@@ -72,9 +69,8 @@ void Core::State::order_recheck(const PublicKey& worker,
                     .client = paid->client,
                     .rivals = {},
                     .paid = true};
-  effect([this, order = std::move(order)] { parts.world.verify(order); });
+  outbox.effect([this, order = std::move(order)] { world.verify(order); });
 }
-
 void Core::paid_found(const PaidFound& found, Moment now) {
   State& state = *state_;
   std::vector<TaskId> tasks;
@@ -100,7 +96,7 @@ void Core::paid_found(const PaidFound& found, Moment now) {
       continue;
     }
     const bool has_room = state.rechecks.has_room(found.worker);
-    if (has_room && state.parts.world.verifies()) {
+    if (has_room && state.world.verifies()) {
       state.order_recheck(found.worker, paid);
     } else {
       state.name_unchecked(*paid, found.worker, has_room ? no_verifier : too_many, now);
@@ -108,7 +104,6 @@ void Core::paid_found(const PaidFound& found, Moment now) {
   }
   state.rechecks.found(found.worker, tasks);
 }
-
 void Core::rechecked(const TaskId& task, const Hash& root, const Checked& checked, Moment now) {
   State& state = *state_;
   const auto paid = state.rechecks.waiting(task);
@@ -139,23 +134,21 @@ void Core::rechecked(const TaskId& task, const Hash& root, const Checked& checke
     return state.name_unchecked(*paid, worker, checked.reason, now);
   if (wrong && checked.right) state.correct(*paid, worker, *checked.right, refunded, now);
 }
-
 void Core::State::name_unchecked(const PaidTask& paid, const PublicKey& worker,
                                  std::string_view reason, Moment now) {
   if (corrections.contains(paid.task)) return;
   log_info("The task {} of {} cannot be computed again: {}", paid.task.text(), worker.text(),
            reason);
   ++counters.tasks_unchecked;
-  batch.corrections.push_back({.task = paid.task,
-                               .worker = worker,
-                               .client = paid.client,
-                               .time = now.unix,
-                               .replaced = false,
-                               .was = paid.root,
-                               .settled = true,
-                               .reason = std::string(reason)});
+  outbox.batch().corrections.push_back({.task = paid.task,
+                                        .worker = worker,
+                                        .client = paid.client,
+                                        .time = now.unix,
+                                        .replaced = false,
+                                        .was = paid.root,
+                                        .settled = true,
+                                        .reason = std::string(reason)});
 }
-
 void Core::State::correct(const PaidTask& paid, const PublicKey& worker, const Recomputed& right,
                           MicroCredits refunded, Moment now) {
   const TaskId& task = paid.task;
@@ -163,7 +156,7 @@ void Core::State::correct(const PaidTask& paid, const PublicKey& worker, const R
     OpenCorrection& known = found->second;  // It is replaced already.
     known.row.refunded = std::min(known.row.refunded + refunded, known.row.due);
     known.owe.insert(worker);
-    batch.corrections.push_back(known.row);
+    outbox.batch().corrections.push_back(known.row);
     owed.reset();
     return;
   }
@@ -172,12 +165,12 @@ void Core::State::correct(const PaidTask& paid, const PublicKey& worker, const R
       "what {} lost.",
       task.text(), worker.text());
   ++counters.tasks_corrected;
-  batch.corrected_tasks.push_back({.id = task,
-                                   .root = right.root,
-                                   .outputs = right.outputs,
-                                   .worker = {},
-                                   .agreeing = {},
-                                   .basis = store::Basis::corrected});
+  outbox.batch().corrected_tasks.push_back({.id = task,
+                                            .root = right.root,
+                                            .outputs = right.outputs,
+                                            .worker = {},
+                                            .agreeing = {},
+                                            .basis = store::Basis::corrected});
   OpenCorrection open{.row = {.task = task,
                               .worker = worker,
                               .client = paid.client,
@@ -188,42 +181,40 @@ void Core::State::correct(const PaidTask& paid, const PublicKey& worker, const R
                               .refunded = std::min(refunded, paid.price),
                               .reason = {}},
                       .owe = {worker}};
-  if (const auto job = jobs.find(task.job); job != jobs.end()) {
+  if (auto* const job = jobs.find(task.job); job != nullptr) {
     trust.remove_traps(task.job);  // One of them may have had this answer.
-    if (!job->second.joining) {
-      job->second.accepted[task.index] = std::make_unique<const Settled>(right.root, right.outputs);
+    if (!job->joining) {
+      job->accepted[task.index] = std::make_unique<const Settled>(right.root, right.outputs);
       open.row.joined = true;
     }
   }
   held_pays.postpone(task, free_after_correction(open.row, now));
-  batch.corrections.push_back(open.row);
+  outbox.batch().corrections.push_back(open.row);
   corrections.insert_or_assign(task, std::move(open));
   owed.reset();
 }
-
 // What is to be looked up; what is over.
 void Core::State::go_on_rechecking(Moment now) {
   end_owed(now);
   if (rechecks.size() == 0) return;
   go_on_suspecting(now);
   for (const FindPaid& wanted : rechecks.lookups())
-    effect([this, wanted] { parts.world.find_paid(wanted); });
+    outbox.effect([this, wanted] { world.find_paid(wanted); });
   const auto over = rechecks.complete(now.unix);
   for (const store::Recheck& row : over) {
     for (auto& [task, open] : corrections)
       open.computed = open.computed || open.row.worker == row.worker;
     if (row.taken > 0 || is_convicted(row.worker)) refund_corrected(row, now);
-    batch.rechecks.push_back({.row = row, .change = store::Change::remove});
+    outbox.batch().rechecks.push_back({.row = row, .change = store::Change::remove});
   }
   if (!over.empty()) settle_corrections();
-  for (const store::Recheck& row : rechecks.changed()) batch.rechecks.push_back({.row = row});
+  for (const store::Recheck& row : rechecks.changed())
+    outbox.batch().rechecks.push_back({.row = row});
 }
-
 // A suspect is not, and may be so later.
 bool Core::State::is_convicted(const PublicKey& worker) const {
-  return trust.book().suspended(worker, unix_now);
+  return trust.book().suspended(worker, latest.unix);
 }
-
 // The clients of a worker that was not convicted in time are owed nothing more.
 void Core::State::end_owed(Moment now) {
   constexpr auto look_every = std::chrono::minutes(1);
@@ -236,6 +227,18 @@ void Core::State::end_owed(Moment now) {
   owed.reset();
   settle_corrections();  // Also of tasks whose pay is no longer held.
 }
+bool Core::State::may_correct_for(const PublicKey& client) const {
+  const bool is_rechecked = std::ranges::any_of(lost_pays, [&](const auto& lost) {
+    return std::ranges::any_of(
+        lost.second, [&](const LostPay& each) { return each.part.paid->client == client; });
+  });
+  const bool is_corrected = std::ranges::any_of(corrections, [&](const auto& open) {
+    const bool is_right = open.second.computed && open.second.row.joined;
+    return open.second.row.client == client && !is_right;
+  });
+  return is_rechecked || is_corrected || rechecks.waits_for_client(client) ||
+         held_pays.holds_for(client);
+}
 
 MicroCredits Core::State::owed_by(const OwnerId& owner) const {
   if (corrections.empty()) return 0;
@@ -244,14 +247,13 @@ MicroCredits Core::State::owed_by(const OwnerId& owner) const {
     for (const auto& [task, open] : corrections) {
       if (open.over) continue;
       std::set<OwnerId> owners_of_it;
-      for (const PublicKey& worker : open.owe) owners_of_it.insert(owner_of(worker));
+      for (const PublicKey& worker : open.owe) owners_of_it.insert(accounts.owner_of(worker));
       for (const OwnerId& each : owners_of_it) (*owed)[each] += open.row.due - open.row.refunded;
     }
   }
   const auto found = owed->find(owner);
   return found == owed->end() ? 0 : found->second;
 }
-
 // Everything that the worker was paid for is known: the clients of wrong tasks share what its
 // conviction took, then what is left of its owner's stake. Beyond that the verification account
 // gives no more than it got of their prices: a client whose own worker is wrong, and which keeps
@@ -274,41 +276,43 @@ void Core::State::refund_corrected(const store::Recheck& row, Moment now) {
             open.row.due % 1000 * settings.verification_permille / 1000;
   }
   owed.reset();
-  const OwnerId owner = owner_of(row.worker);
-  const MicroCredits accounts = ledger.platform().total() + ledger.verification().total();
-  const MicroCredits taken = std::min({row.taken, accounts, due});
-  MicroCredits stake = settings.refunds_from_stake
-                           ? std::min(ledger.balance(ledger::Account::stake(owner)), due - taken)
-                           : 0;
-  const MicroCredits fee = std::min({fees, accounts - taken, due - taken - stake});
+  const OwnerId owner = accounts.owner_of(row.worker);
+  const MicroCredits kept =
+      accounts.ledger().platform().total() + accounts.ledger().verification().total();
+  const MicroCredits taken = std::min({row.taken, kept, due});
+  MicroCredits stake =
+      settings.refunds_from_stake
+          ? std::min(accounts.ledger().balance(ledger::Account::stake(owner)), due - taken)
+          : 0;
+  const MicroCredits fee = std::min({fees, kept - taken, due - taken - stake});
   const MicroCredits all = taken + stake + fee;
   for (OpenCorrection* open : of_worker) {
     const MicroCredits part = refund_of(open->row.due - open->row.refunded, due, all);
     if (part <= 0) continue;
     const MicroCredits of_stake = std::min(part, stake);
     const MicroCredits of_accounts = part - of_stake;
-    const MicroCredits from_platform = std::min(of_accounts, ledger.platform().total());
+    const MicroCredits from_platform = std::min(of_accounts, accounts.ledger().platform().total());
     auto transaction = ledger::refund_wrong(
         {.task = open->row.task,
          .time = open->row.time,
-         .client = owner_of(open->row.client),
-         .platform = ledger::granted_first(ledger.platform(), from_platform),
-         .verification = ledger::granted_first(ledger.verification(), of_accounts - from_platform),
+         .client = accounts.owner_of(open->row.client),
+         .platform = ledger::granted_first(accounts.ledger().platform(), from_platform),
+         .verification =
+             ledger::granted_first(accounts.ledger().verification(), of_accounts - from_platform),
          .worker = owner,
          .stake = of_stake});
     transaction.key += ":" + row.worker.text();
-    if (const auto moved = move_money(std::move(transaction), now);
+    if (const auto moved = accounts.move(std::move(transaction), now);
         !moved || *moved != ledger::Applied::now) {
       log_error("The client of {} cannot be refunded: {}", open->row.task.text(),
                 moved ? "it was before." : moved.error().message);
       continue;
     }
     open->row.refunded += part;
-    batch.corrections.push_back(open->row);
+    outbox.batch().corrections.push_back(open->row);
     stake -= of_stake;
   }
 }
-
 // What was refunded is kept as long as anything can be refunded once more: a client gets no more
 // than what it paid, over all convictions of workers that agreed on the result.
 bool Core::State::may_be_refunded(const TaskId& task, const OpenCorrection& open) const {
@@ -316,7 +320,6 @@ bool Core::State::may_be_refunded(const TaskId& task, const OpenCorrection& open
   return is_owed || held_pays.holds_for(task) || lost_pays.contains(task) ||
          rechecks.waiting(task) || rechecks.looks_up();
 }
-
 // Jobs that ended with wrong results are joined again, once all of a worker's are known; what is
 // settled is no longer kept here.
 void Core::State::settle_corrections() {
@@ -329,17 +332,16 @@ void Core::State::settle_corrections() {
     }
     if (!open.row.joined) {
       if (!jobs.contains(job) && joining_again.insert(job).second)
-        effect([this, job] { parts.world.join_again(job); });
+        outbox.effect([this, job] { world.join_again(job); });
     } else if (!may_be_refunded(each->first, open)) {
       open.row.settled = true;
-      batch.corrections.push_back(open.row);
+      outbox.batch().corrections.push_back(open.row);
       each = corrections.erase(each);
       continue;
     }
     ++each;
   }
 }
-
 void Core::joined_again(const JobId& id, const Result<JoinedAgain>& joined, Moment now) {
   State& state = *state_;
   state.joining_again.erase(id);
@@ -350,7 +352,7 @@ void Core::joined_again(const JobId& id, const Result<JoinedAgain>& joined, Mome
     if (row.joined) continue;
     row.joined = true;
     if (!joined) row.reason = "The job's outputs cannot be joined again: " + joined.error().message;
-    state.batch.corrections.push_back(row);
+    state.outbox.batch().corrections.push_back(row);
     ++replaced;
   }
   if (!joined) {
@@ -362,7 +364,7 @@ void Core::joined_again(const JobId& id, const Result<JoinedAgain>& joined, Mome
     log_warning("Job {} is corrected: {} of a convicted or suspected worker {} wrong.", id.text(),
                 counted(replaced, "result"), replaced == 1 ? "was" : "were");
     ++state.counters.jobs_corrected;
-    state.batch.job_updates.push_back(
+    state.outbox.batch().job_updates.push_back(
         {.id = id,
          .price = {},
          .end = store::JobUpdate::End{.state = store::JobState::corrected,
@@ -370,26 +372,11 @@ void Core::joined_again(const JobId& id, const Result<JoinedAgain>& joined, Mome
                                       .root = joined->root,
                                       .outputs = joined->outputs,
                                       .ended = row.ended}});
-    state.tell_corrected(row);
+    state.watch.corrected(row);
   }
   state.settle_corrections();
   static_cast<void>(now);
 }
-
-// Watchers see the job once more, with its new state.
-void Core::State::tell_corrected(const store::Job& row) {
-  protocol::watch::Job head;
-  head.id = row.id.text();
-  head.state = std::string(to_string(store::JobState::corrected));
-  head.tasks = row.tasks;
-  head.counts = {0, 0, 0, row.accepted, 0};
-  head.price = row.price;
-  head.units = row.units;
-  head.created = row.created;
-  head.ended = row.ended;
-  board.corrected(row.id, std::move(head));
-}
-
 void Core::State::restore_rechecks(const store::Loaded& loaded) {
   for (const store::Recheck& row : loaded.rechecks) rechecks.restore(row);
   std::set<JobId> running;

@@ -1,9 +1,9 @@
-// Prices before a job runs: what a unit costs now, what the same work has taken before, and what
-// the client and the coordinator agree on.
+#include "decisions/jobs/job_prices.h"
+
 #include <algorithm>
+#include <utility>
 
 #include "common/base/format.h"
-#include "decisions/jobs/core_state.h"
 
 namespace weft::jobs {
 
@@ -15,30 +15,28 @@ double credits(MicroCredits amount) { return static_cast<double>(amount) / 1e6; 
 
 }  // namespace
 
-Core::State::PriceNow Core::State::price_now(const manifest::Manifest& manifest, const Hash& work,
-                                             Moment now) {
+JobPrices::Now JobPrices::now(const manifest::Manifest& manifest, const Hash& work, Moment now) {
   const scheduler::Job job = scheduler::job_from({}, manifest);
-  PriceNow made;
-  made.quote = scheduler::quote(settings.scheduler.pricing, scheduler.market(job, now.at),
-                                seasons.factor(now.unix));
-  if (const auto pace = measured_work.pace_of(work))
+  Now made;
+  made.quote = scheduler::quote(tables_.settings.scheduler.pricing,
+                                tables_.scheduler.market(job, now.at), seasons_.factor(now.unix));
+  if (const auto pace = measured_work_.pace_of(work))
     made.known = known_price(manifest, *pace, made.quote.per_unit);
   return made;
 }
 
-scheduler::Estimate Core::State::known_price(const manifest::Manifest& manifest, double pace,
-                                             MicroCredits per_unit) const {
+scheduler::Estimate JobPrices::known_price(const manifest::Manifest& manifest, double pace,
+                                           MicroCredits per_unit) const {
   const scheduler::Job job = scheduler::job_from({}, manifest);
-  scheduler::Pricing pricing = settings.scheduler.pricing;
+  scheduler::Pricing pricing = tables_.settings.scheduler.pricing;
   pricing.per_unit = per_unit;
   return scheduler::estimate(
       {.workgroups = job.workgroups, .tasks = job.tasks, .replicas = job.replicas}, pace, pricing);
 }
 
-void Core::quote(const QuoteWanted& wanted, Moment now, Answer<api::Quote> answer) {
-  State& state = *state_;
+void JobPrices::quote(const QuoteWanted& wanted, Moment now, Answer<api::Quote> answer) {
   const manifest::Manifest& manifest = *wanted.manifest;
-  const State::PriceNow made = state.price_now(manifest, wanted.work, now);
+  const Now made = this->now(manifest, wanted.work, now);
   const MicroCredits price = made.known ? made.known->price : 0;
   api::Quote view{.client = wanted.client.text(),
                   .manifest = wanted.manifest_hash.text(),
@@ -56,11 +54,11 @@ void Core::quote(const QuoteWanted& wanted, Moment now, Answer<api::Quote> answe
                   .budget = manifest.budget,
                   .made = now.unix,
                   .valid_until = now.unix + quote_valid_ms};
-  state.effect([answer = std::move(answer), view = std::move(view)] { answer(view); });
+  tables_.outbox.effect([answer = std::move(answer), view = std::move(view)] { answer(view); });
 }
 
-Result<scheduler::PriceTerms> Core::State::agree_on_price(const Submission& submission,
-                                                          const PriceNow& made, Moment now) const {
+Result<scheduler::PriceTerms> JobPrices::agree(const Submission& submission, const Now& made,
+                                               Moment now) const {
   const MicroCredits budget = submission.manifest->budget;
   scheduler::PriceTerms terms{
       .budget = budget, .quoted = 0, .max = submission.price_max.value_or(0)};
@@ -99,14 +97,14 @@ Result<scheduler::PriceTerms> Core::State::agree_on_price(const Submission& subm
       std::uint64_t{submission.manifest->split.tasks} * submission.manifest->verify.replicas);
 }
 
-Result<> Core::State::quote_is_fresh(const Submission& submission, Moment now) {
-  if (!submission.quote || !settings.quotes_count_once) return {};
+Result<> JobPrices::quote_is_fresh(const Submission& submission, Moment now) {
+  if (!submission.quote || !tables_.settings.quotes_count_once) return {};
   const QuotedPrice& quote = *submission.quote;
-  if (used_quotes.was_used(quote.id, quote.until))
+  if (used_quotes_.was_used(quote.id, quote.until))
     return fail(ErrorCode::already_exists,
                 "The quote was used for another job: ask for one for this job (weft quote, POST "
                 "/v1/jobs/quote).");
-  if (used_quotes.is_full(now.unix))
+  if (used_quotes_.is_full(now.unix))
     return fail(ErrorCode::unavailable,
                 "{} quotes were used within {} minutes: try again in a moment, or submit the job "
                 "without its quote.",
@@ -115,40 +113,51 @@ Result<> Core::State::quote_is_fresh(const Submission& submission, Moment now) {
 }
 
 // What a worker's canary showed of a running job.
-void Core::State::note_measured(const scheduler::Measured& measured, Moment now) {
-  const auto job = jobs.find(measured.job);
-  if (job == jobs.end() || job->second.manifest->verify.anyone) return;
-  const scheduler::Pace pace{.work = job->second.work,
+void JobPrices::note_measured(const scheduler::Measured& measured, Moment now) {
+  auto* const job = tables_.jobs.find(measured.job);
+  if (job == nullptr || job->manifest->verify.anyone) return;
+  const scheduler::Pace pace{.work = job->work,
                              .worker = measured.by,
                              .seconds = measured.seconds_per_workgroup,
                              .alone = measured.alone,
                              .time = now.unix};
   if (!(pace.seconds > 0) || pace.work == Hash{}) return;
-  batch.paces.push_back({.row = pace});
-  for (const scheduler::Pace& forgotten : measured_work.add(pace))
-    batch.paces.push_back({.row = forgotten, .change = store::Change::remove});
+  tables_.outbox.batch().paces.push_back({.row = pace});
+  for (const scheduler::Pace& forgotten : measured_work_.add(pace))
+    tables_.outbox.batch().paces.push_back({.row = forgotten, .change = store::Change::remove});
 }
 
-void Core::State::restore_prices(const store::Loaded& loaded) {
-  for (const store::Pace& pace : loaded.paces) (void)measured_work.add(pace);
+void JobPrices::restore(const store::Loaded& loaded) {
+  for (const store::Pace& pace : loaded.paces) (void)measured_work_.add(pace);
   std::vector<double> hours(scheduler::Seasons::hours, -1);
   for (const store::Season& season : loaded.seasons) {
     if (season.hour < hours.size()) hours[season.hour] = season.busy;
   }
-  seasons.restore(hours);
+  seasons_.restore(hours);
 }
 
 // How busy the fleet is, about once a minute; stored at each hour's end.
-void Core::State::observe_season(Moment now) {
+void JobPrices::observe_season(Moment now) {
   constexpr auto observe_every = std::chrono::minutes(1);
-  if (season_observed && now.at - *season_observed < observe_every) return;
-  season_observed = now.at;
-  const auto busy = scheduler.busy();
-  if (!busy || !seasons.observe(now.unix, *busy)) return;
-  const auto hours = seasons.save();
+  if (season_observed_ && now.at - *season_observed_ < observe_every) return;
+  season_observed_ = now.at;
+  const auto busy = tables_.scheduler.busy();
+  if (!busy || !seasons_.observe(now.unix, *busy)) return;
+  const auto hours = seasons_.save();
   for (std::uint32_t hour = 0; hour < hours.size(); ++hour) {
-    if (hours[hour] >= 0) batch.seasons.push_back({.hour = hour, .busy = hours[hour]});
+    if (hours[hour] >= 0)
+      tables_.outbox.batch().seasons.push_back({.hour = hour, .busy = hours[hour]});
   }
+}
+
+MicroCredits JobPrices::per_unit(Moment now) const {
+  const auto market = tables_.scheduler.market(scheduler::Job{}, now.at);
+  return scheduler::quote(tables_.settings.scheduler.pricing, market, seasons_.factor(now.unix))
+      .per_unit;
+}
+
+void JobPrices::use_quote(const Submission& submission) {
+  if (submission.quote) used_quotes_.use(submission.quote->id, submission.quote->until);
 }
 
 }  // namespace weft::jobs

@@ -1,8 +1,7 @@
-// Results that are compared with a tolerance: trust hears of one when it has been compared,
-// elsewhere, with all that differ from it.
-#include <algorithm>
+#include "decisions/jobs/result_comparisons.h"
 
-#include "decisions/jobs/core_state.h"
+#include <algorithm>
+#include <utility>
 
 namespace weft::jobs {
 
@@ -12,8 +11,8 @@ std::pair<Hash, Hash> in_order(const Hash& a, const Hash& b) { return std::minma
 
 }  // namespace
 
-bool Core::State::compare_first(const RunningJob& job, const PublicKey& worker,
-                                const protocol::TaskResult& result) {
+bool ResultComparisons::compare_first(const RunningJob& job, const PublicKey& worker,
+                                      const protocol::TaskResult& result) {
   if (job.manifest->verify.compare.exact) return false;
   CompareOrder order{.task = result.task,
                      .worker = worker,
@@ -31,43 +30,43 @@ bool Core::State::compare_first(const RunningJob& job, const PublicKey& worker,
     order.others.push_back({.root = root, .outputs = blobs_of(delivered.result)});
   }
   if (order.others.empty()) return false;
-  parts.world.compare(std::move(order));
+  tables_.world.compare(std::move(order));
   return true;
 }
 
 // Each result was compared with every other of its task before trust heard of it, or before this
 // process took it up.
-bool Core::State::agree(const TaskId& task, const Hash& a, const Hash& b) {
-  const auto job = jobs.find(task.job);
-  if (job == jobs.end()) return false;
-  const auto of_task = job->second.compared.find(task.index);
-  if (of_task == job->second.compared.end()) return false;
+bool ResultComparisons::agree(const TaskId& task, const Hash& a, const Hash& b) const {
+  auto* const job = tables_.jobs.find(task.job);
+  if (job == nullptr) return false;
+  const auto of_task = job->compared.find(task.index);
+  if (of_task == job->compared.end()) return false;
   const auto found = of_task->second.find(in_order(a, b));
   return found != of_task->second.end() && found->second;
 }
 
-void Core::compared(const Comparison& comparison, Moment now) {
-  State& state = *state_;
+void ResultComparisons::compared(const Comparison& comparison, Moment now) {
   const auto& [task, worker, attempt, root, agreements] = comparison;
-  const auto job = state.jobs.find(task.job);
-  if (job == state.jobs.end())
-    return state.verdict(task, attempt, worker, std::nullopt, "The job has ended.");
-  auto& known = job->second.compared[task.index];
+  auto* const job = tables_.jobs.find(task.job);
+  if (job == nullptr)
+    return tables_.send_verdict(task, attempt, worker, std::nullopt, "The job has ended.");
+  auto& known = job->compared[task.index];
   for (const auto& [other, agrees] : agreements)
     known.insert_or_assign(in_order(root, other), agrees);
-  if (job->second.accepted[task.index])
-    return state.verdict(task, attempt, worker, std::nullopt,
-                         "Others have settled the task meanwhile.");
-  const auto& of_task = job->second.delivered[task.index];
+  if (job->accepted[task.index])
+    return tables_.send_verdict(task, attempt, worker, std::nullopt,
+                                "Others have settled the task meanwhile.");
+  const auto& of_task = job->delivered[task.index];
   const auto delivered = of_task.find(worker);
   if (delivered == of_task.end() || delivered->second.result.attempt != attempt)
     return;  // Lost meanwhile.
   if (delivered->second.result.root != root)
     return;  // Lost and leased again, and other bytes are here now, which are being compared.
-  state.scheduler.awaits_receipt_from(task, worker, now.at);
-  state.act(state.trust.add_result(
-                {.task = task, .worker = worker, .attempt = attempt, .root = root}, now.unix),
-            now);
+  tables_.scheduler.awaits_receipt_from(task, worker, now.at);
+  rulings_.carry_out(
+      tables_.trust.add_result({.task = task, .worker = worker, .attempt = attempt, .root = root},
+                               now.unix),
+      now);
 }
 
 }  // namespace weft::jobs
