@@ -12,7 +12,7 @@
 
 #include "common/records/records.h"
 #include "decisions/jobs/book.h"
-#include "decisions/jobs/core.h"
+#include "decisions/jobs/core_requests.h"
 #include "decisions/jobs/outbox.h"
 #include "decisions/ledger/ledger.h"
 #include "decisions/ledger/owners.h"

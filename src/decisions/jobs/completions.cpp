@@ -1,7 +1,6 @@
 #include "decisions/jobs/completions.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "common/base/check.h"
@@ -16,29 +15,6 @@ constexpr std::uint32_t stage_task = 0;   // An answer as the referee's task.
 constexpr std::uint32_t unheard_max = 4;  // Auditors of one answer that say nothing.
 
 }  // namespace
-
-void Completions::restore(std::span<const Restored::Answer> broken_off, Moment now) {
-  for (const auto& [id, client] : broken_off) {
-    move_money(ledger::end_answer(
-                   {.answer = id, .client = client, .held = tables_.accounts.ledger().escrow(id)},
-                   {}, "the coordinator stopped in the middle of an answer"),
-               now);
-    tables_.accounts.close_escrow(id);
-  }
-}
-
-bool Completions::move_money(ledger::Transaction transaction, Moment now) {
-  const std::string key = transaction.key;
-  const auto moved = tables_.accounts.move(std::move(transaction), now);
-  if (!moved) {
-    log_error("{} cannot be posted: {}", key, moved.error().message);
-    return false;
-  }
-  // No job's row stands for an answer.
-  if (*moved == ledger::Applied::now)
-    tables_.outbox.batch().transactions.back().transaction.job.reset();
-  return true;
-}
 
 void Completions::admit(const billing::AnswerOrder& asked, Moment now,
                         Answer<billing::AnswerAdmission> answer) {
@@ -100,12 +76,7 @@ void Completions::admit(const billing::AnswerOrder& asked, Moment now,
     open.use = {.tokens_likely = order.tokens_likely,
                 .tokens_worst = order.tokens_worst,
                 .cost_worst = each};
-    if (each > 0 &&
-        !move_money(ledger::open_answer(
-                        id, tables_.accounts.owner_of(key->owner), each, order.model,
-                        tables_.accounts.ledger().spendable(tables_.accounts.owner_of(key->owner))),
-                    now))
-      open.held = 0;
+    if (each > 0 && !pay_.open(id, key->owner, each, order.model, now)) open.held = 0;
     open_.emplace(id, std::move(open));
     out.answers.push_back(id);
   }
@@ -352,24 +323,6 @@ std::uint32_t Completions::strikes(const billing::OpenAnswer& open) {
   return enough;
 }
 
-// A tenth of the pay is for the auditors who confirmed the answer: who audits for nothing audits
-// nothing, and without audits newcomers' answers are not paid.
-std::vector<ledger::AnswerWork> Completions::paid_work(const billing::OpenAnswer& open) const {
-  const std::size_t auditors = open.agreeing.size();
-  const std::uint64_t scale = auditors == 0 ? 1 : 9 * auditors;
-  std::vector<ledger::AnswerWork> work;
-  std::uint64_t all = 0;
-  for (const inference::WorkShare& share : open.work) {
-    const std::uint64_t bounded =
-        std::min(share.work, std::numeric_limits<std::uint64_t>::max() >> 16);
-    work.push_back({.worker = tables_.accounts.owner_of(share.worker), .work = bounded * scale});
-    all += bounded;
-  }
-  for (const PublicKey& auditor : open.agreeing)
-    work.push_back({.worker = tables_.accounts.owner_of(auditor), .work = all});
-  return work;
-}
-
 void Completions::conclude(const billing::AnswerId& id, MicroCredits due, billing::AnswerFate fate,
                            std::string_view why, Moment now) {
   auto node = open_.extract(id);
@@ -379,18 +332,7 @@ void Completions::conclude(const billing::AnswerId& id, MicroCredits due, billin
     for (const PublicKey& worker : open.workers) stakes_.release(worker, open.stake);
   }
   if (!open.key.empty()) {
-    MicroCredits paid = 0;
-    const std::vector<ledger::AnswerWork> work = paid_work(open);
-    if (open.held > 0) {
-      const ledger::AnswerPay pay{.answer = id,
-                                  .client = tables_.accounts.owner_of(open.client),
-                                  .held = tables_.accounts.ledger().escrow(id),
-                                  .due = due,
-                                  .tokens = open.tokens};
-      paid = ledger::paid_for_answer(pay, work);
-      move_money(ledger::end_answer(pay, work, why), now);
-      tables_.accounts.close_escrow(id);
-    }
+    const MicroCredits paid = pay_.end(id, open, due, why, now);
     paid > 0 ? ++counters_.paid : ++counters_.refunded;
     // Tokens count where the client had them, paid or not.
     keys_.settle(open.key, open.use,

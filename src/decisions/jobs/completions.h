@@ -1,25 +1,24 @@
-// Answers of language models as money and verdicts: what is set aside for one, whether it is
-// audited, what the audits say together, and who is paid or blamed for it. The desk
-// (decisions/inference) finds the workers.
+// Answers of language models as verdicts: who may ask for one, whether it is audited, what the
+// audits say together, and who is paid or blamed for it. The desk (decisions/inference) finds the
+// workers.
 //
 // An answer is admitted, ends, may be audited and searched, and then ends here once: paid, or given
 // back. Threading: one thread. Bounds: AnswerChecks::open_max answers, strikes_max workers with
-// strikes. Invariant: an answer's escrow is empty when it is forgotten.
+// strikes.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string_view>
 #include <vector>
 
 #include "decisions/billing/answers.h"
 #include "decisions/jobs/client_keys.h"
+#include "decisions/jobs/completion_pay.h"
 #include "decisions/jobs/core_tables.h"
 #include "decisions/jobs/grants.h"
 #include "decisions/jobs/rulings.h"
 #include "decisions/jobs/stakes.h"
-#include "decisions/ledger/answer_pay.h"
 
 namespace weft::jobs {
 
@@ -28,13 +27,15 @@ class Completions {
   // Workers of which tokens are counted that roots found wrong: those that were named last.
   static constexpr std::size_t strikes_max = 4096;
 
-  Completions(CoreTables& tables, ClientKeys& keys, Grants& grants, Stakes& stakes,
-              Rulings& rulings)
-      : tables_(tables), keys_(keys), grants_(grants), stakes_(stakes), rulings_(rulings) {}
+  Completions(CoreTables& tables, CompletionPay& pay, ClientKeys& keys, Grants& grants,
+              Stakes& stakes, Rulings& rulings)
+      : tables_(tables),
+        pay_(pay),
+        keys_(keys),
+        grants_(grants),
+        stakes_(stakes),
+        rulings_(rulings) {}
   Completions(const Completions&) = delete;
-
-  // What was set aside for answers that a crash broke off goes back.
-  void restore(std::span<const Restored::Answer> broken_off, Moment now);
 
   // Sets the most that the answers can cost aside. Each of them ends with one answered().
   void admit(const billing::AnswerOrder& order, Moment now,
@@ -48,7 +49,6 @@ class Completions {
   [[nodiscard]] std::size_t size() const { return open_.size(); }
 
  private:
-  bool move_money(ledger::Transaction transaction, Moment now);
   [[nodiscard]] trust::CheckRates rates_of(const PublicKey& worker, Moment now) const;
   [[nodiscard]] bool audit_is_due(const billing::AnswerId& id, billing::OpenAnswer& open,
                                   Moment now);
@@ -57,12 +57,12 @@ class Completions {
   // Whether a stage of its chain is searched now: it is judged when that has ended.
   [[nodiscard]] bool trace(const billing::AnswerId& id, std::int64_t lead, Moment now);
   [[nodiscard]] std::uint32_t strikes(const billing::OpenAnswer& open);
-  [[nodiscard]] std::vector<ledger::AnswerWork> paid_work(const billing::OpenAnswer& open) const;
   void conclude(const billing::AnswerId& id, MicroCredits due, billing::AnswerFate fate,
                 std::string_view why, Moment now);
   void forget(const billing::AnswerId& id, billing::AnswerFate fate);
 
   CoreTables& tables_;
+  CompletionPay& pay_;
   ClientKeys& keys_;
   Grants& grants_;
   Stakes& stakes_;

@@ -17,7 +17,7 @@
 #include "common/protocol/coordinator_message.h"
 #include "common/protocol/hello.h"
 #include "decisions/jobs/book.h"
-#include "decisions/jobs/core.h"
+#include "decisions/jobs/core_settings.h"
 #include "decisions/jobs/coverings.h"
 #include "decisions/jobs/outbox.h"
 

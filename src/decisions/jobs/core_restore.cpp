@@ -6,7 +6,8 @@
 
 #include "common/base/counted.h"
 #include "common/base/log.h"
-#include "decisions/jobs/core_state.h"
+#include "decisions/jobs/core_parts.h"
+#include "decisions/jobs/extra_leases.h"
 #include "decisions/jobs/work.h"
 
 namespace weft::jobs {
@@ -56,25 +57,24 @@ Delivered delivered_of(const store::Replica& replica) {
 
 }  // namespace
 
-Result<> Core::restore(Restored given, Moment now) {
-  State& state = *state_;
+Result<> CoreParts::restore(Restored given, Moment now) {
   store::Loaded& loaded = given.rows;
-  WEFT_OK(state.accounts.restore(loaded));
-  state.restore_rechecks(loaded);
-  WEFT_OK(state.restore_held_pay(loaded, now));
-  state.settle_corrections();
-  if (state.settings.grants.kept_over_restart) state.grants.restore(given.grants_today, now.unix);
-  WEFT_OK(state.accounts.join_balances(loaded, now));
+  WEFT_OK(tables.accounts.restore(loaded));
+  corrections.restore(loaded);
+  WEFT_OK(forfeits.restore(loaded, now));
+  corrections.settle();
+  if (tables.settings.grants.kept_over_restart) grants.restore(given.grants_today, now.unix);
+  WEFT_OK(tables.accounts.join_balances(loaded, now));
   for (const auto& reputation : loaded.reputations) {
-    state.trust.restore_reputation(
+    tables.trust.restore_reputation(
         reputation.worker, {.accepted = reputation.accepted, .refused = reputation.refused});
   }
-  state.standings.restore(loaded);
-  state.presence.restore(loaded.presences);
-  state.prices.restore(loaded);
-  WEFT_OK(state.weights.restore(loaded.client_weights));
-  WEFT_OK(state.keys.restore(loaded.api_keys));
-  state.completions.restore(given.answers, now);
+  standings.restore(loaded);
+  presence.restore(loaded.presences);
+  prices.restore(loaded);
+  WEFT_OK(weights.restore(loaded.client_weights));
+  WEFT_OK(keys.restore(loaded.api_keys));
+  completion_pay.restore(given.answers, now);
   loaded.keys = {};
 
   std::unordered_map<TaskId, std::map<std::pair<Hash, Hash>, bool>> compared;
@@ -83,7 +83,7 @@ Result<> Core::restore(Restored given, Moment now) {
 
   OfJobs tasks(loaded.tasks);
   OfJobs replicas(loaded.replicas);
-  state.jobs.reserve(loaded.jobs.size());
+  tables.jobs.reserve(loaded.jobs.size());
   for (auto& row : loaded.jobs) {
     const JobId id = row.id;
     auto parsed = manifest::parse(row.manifest);
@@ -122,23 +122,21 @@ Result<> Core::restore(Restored given, Moment now) {
         job.compared[index] = known->second;
     }
 
-    state.life.begin(std::move(job), now, progress);
+    life.begin(std::move(job), now, progress);
     for (const auto& task : progress) {
-      if (task.settled) state.trust.restore_accepted({.job = id, .index = task.index});
+      if (task.settled) tables.trust.restore_accepted({.job = id, .index = task.index});
     }
-    for (const auto& replica : counted) state.trust.restore_counted(replica);
-    const auto stake = [&](const PublicKey& worker) {
-      return state.stakes.free_of_answers(worker);
-    };
-    state.act(state.trust.restored(id, state.replica_value(state.jobs.at(id)), stake, now.unix),
-              now);
-    auto* const running = state.jobs.find(id);
+    for (const auto& replica : counted) tables.trust.restore_counted(replica);
+    const auto stake = [&](const PublicKey& worker) { return stakes.free_of_answers(worker); };
+    rulings.carry_out(
+        tables.trust.restored(id, replica_value(tables, tables.jobs.at(id)), stake, now.unix), now);
+    auto* const running = tables.jobs.find(id);
     if (running == nullptr) continue;  // Its replicas differed permanently.
-    if (running->accepted_count == running->row.tasks) state.life.join(*running, now);
+    if (running->accepted_count == running->row.tasks) life.join(*running, now);
   }
   if (const auto* task = tasks.rest()) return stray("task", task->id);
   if (const auto* replica = replicas.rest()) return stray("replica", replica->task);
-  state.checkpoints.restore(loaded.checkpoints);
+  checkpoints.restore(loaded.checkpoints);
   if (!loaded.jobs.empty())
     log_info("{} {} on where {}.", counted(loaded.jobs.size(), "job"),
              loaded.jobs.size() == 1 ? "goes" : "go",

@@ -2,32 +2,13 @@
 
 #include <utility>
 
+#include "decisions/jobs/core_metrics.h"
+#include "decisions/jobs/worker_view.h"
+
 namespace weft::jobs {
 
 namespace {
 namespace api = protocol::api;
-}
-
-api::Worker worker_view(const CoreTables& tables, const PublicKey& key,
-                        const ConnectedWorker& worker) {
-  const auto load = tables.scheduler.load(key);
-  const auto reputation = tables.trust.votes().reputation(key);
-  const auto& hello = worker.hello;
-  return {.key = key.text(),
-          .kind = hello.kind == protocol::WorkerKind::browser ? "browser" : "native",
-          .device = hello.capabilities.device == protocol::DeviceKind::cpu ? "cpu" : "gpu",
-          .description = hello.capabilities.description,
-          .connected = true,
-          .slots = hello.slots,
-          .held = load ? load->held : 0,
-          .accepted = reputation.accepted,
-          .refused = reputation.refused,
-          .balance = tables.accounts.spendable(key) + tables.accounts.held_pay(key),
-          .held_pay = tables.accounts.held_pay(key),
-          .f32_gflop_per_s = hello.capabilities.f32_gflop_per_s,
-          .copy_gb_per_s = hello.capabilities.copy_gb_per_s,
-          .since = worker.since,
-          .price_min = load ? load->price_min : 0};
 }
 
 void CoreViews::fill(api::Job& view) const {
@@ -117,6 +98,13 @@ void CoreViews::settlement(Answer<api::Settlement> answer) {
       view.owners.push_back({.owner = OwnerId{{account.id}}.text(), .settled = amount});
   }
   tables_.outbox.effect([answer = std::move(answer), view = std::move(view)] { answer(view); });
+}
+
+void CoreViews::metrics(Answer<std::string> answer) {
+  tables_.outbox.replier(std::move(answer))(
+      metrics_text(tables_, {.rechecks_running = paid_.rechecks.size(),
+                             .samples = audits_.samples(),
+                             .answers = completions_.counters()}));
 }
 
 }  // namespace weft::jobs

@@ -8,17 +8,18 @@
 #include <string>
 #include <vector>
 
+#include "decisions/jobs/audit_leases.h"
+#include "decisions/jobs/completions.h"
 #include "decisions/jobs/core_tables.h"
+#include "decisions/jobs/paid_tables.h"
 
 namespace weft::jobs {
 
-// What is shown of a connected worker.
-[[nodiscard]] protocol::api::Worker worker_view(const CoreTables& tables, const PublicKey& key,
-                                                const ConnectedWorker& worker);
-
 class CoreViews {
  public:
-  explicit CoreViews(CoreTables& tables) : tables_(tables) {}
+  CoreViews(CoreTables& tables, const PaidTables& paid, const AuditLeases& audits,
+            const Completions& completions)
+      : tables_(tables), paid_(paid), audits_(audits), completions_(completions) {}
   CoreViews(const CoreViews&) = delete;
 
   // Fills in what only the running state knows (leases, progress) of jobs that were read from the
@@ -33,11 +34,15 @@ class CoreViews {
   // The sum over all of them.
   void balance(std::span<const ledger::Account> accounts, Answer<MicroCredits> answer);
   void settlement(Answer<protocol::api::Settlement> answer);
+  void metrics(Answer<std::string> answer);  // Prometheus text.
 
  private:
   void fill(protocol::api::Job& view) const;
 
   CoreTables& tables_;
+  const PaidTables& paid_;
+  const AuditLeases& audits_;
+  const Completions& completions_;
 };
 
 }  // namespace weft::jobs

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "decisions/jobs/core_views.h"
+#include "decisions/jobs/worker_view.h"
 #include "decisions/scheduler/quote.h"
 
 namespace weft::jobs {

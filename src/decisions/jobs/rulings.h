@@ -21,6 +21,8 @@ struct RunningJob;
 class Rulings {
  public:
   virtual void carry_out(const std::vector<trust::Ruling>& rulings, Moment now) = 0;
+  // The job's right answer depends on the device, on how it is cut, or on chance: it ends.
+  virtual void end_irreproducible(const JobId& job, std::string_view why, Moment now) = 0;
 
  protected:
   ~Rulings() = default;

@@ -18,7 +18,7 @@
 #include "common/protocol/results.h"
 #include "common/records/records.h"
 #include "decisions/jobs/book.h"
-#include "decisions/jobs/core.h"
+#include "decisions/jobs/core_settings.h"
 
 namespace weft::jobs {
 

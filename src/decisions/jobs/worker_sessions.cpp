@@ -5,7 +5,7 @@
 
 #include "common/base/format.h"
 #include "common/base/log.h"
-#include "decisions/jobs/core_views.h"
+#include "decisions/jobs/worker_view.h"
 
 namespace weft::jobs {
 

@@ -1,8 +1,9 @@
-// The evidence of verdicts: what was computed again of a result, and what came of it. Kept for 30
-// days.
+#include "decisions/jobs/check_rows.h"
+
+#include <algorithm>
 #include <chrono>
 
-#include "decisions/jobs/core_state.h"
+#include "decisions/jobs/core_tables.h"
 #include "decisions/jobs/verdict_text.h"
 
 namespace weft::jobs {
@@ -29,17 +30,16 @@ std::optional<store::Check::Range> range_of(const std::optional<manifest::Range>
   return store::Check::Range{.first = range->first, .count = range->count};
 }
 
-// The highest word of those that agree or have computed parts of it again.
-store::Basis Core::State::basis_of(RunningJob& job, const trust::Accepted& accepted,
-                                   Moment now) const {
+store::Basis basis_of(const CoreTables& tables, RunningJob& job, const trust::Accepted& accepted,
+                      UnixMillis now) {
   using store::Basis;
   const bool verified = job.verified.erase(accepted.task.index) > 0;
   if (checked_by_mathematics(*job.manifest)) return Basis::mathematics;
-  if (job.manifest->verify.anyone || !settings.referee.defences.newcomers_decide_nothing)
+  if (job.manifest->verify.anyone || !tables.settings.referee.defences.newcomers_decide_nothing)
     return Basis::agreement;
   auto best = trust::Level::newcomer;
   const auto count = [&](const PublicKey& worker) {
-    best = std::max(best, trust.level(worker, now.unix));
+    best = std::max(best, tables.trust.level(worker, now));
   };
   for (const PublicKey& worker : accepted.agreeing) count(worker);
   if (const auto found = job.auditors.find(accepted.task.index); found != job.auditors.end()) {
@@ -53,18 +53,14 @@ store::Basis Core::State::basis_of(RunningJob& job, const trust::Accepted& accep
   return best == trust::Level::established ? Basis::established : Basis::unknown;
 }
 
-void Core::State::note_check(store::Check check) {
-  outbox.batch().checks.push_back(std::move(check));
-}
-
-void Core::State::forget_checks(Moment now) {
+void CheckSweep::sweep(CoreTables& tables, UnixMillis now) {
   constexpr UnixMillis every = 60'000;
   constexpr UnixMillis kept = std::chrono::milliseconds(std::chrono::days(30)).count();
-  if (outbox.batch().empty() || now.unix < checks_swept + every)
+  if (tables.outbox.batch().empty() || now < swept_ + every)
     return;  // With what is written anyway.
-  checks_swept = now.unix;
-  trust.forget_old_mismatches(now.unix);
-  outbox.batch().checks_kept_since.push_back(now.unix - kept);
+  swept_ = now;
+  tables.trust.forget_old_mismatches(now);
+  tables.outbox.batch().checks_kept_since.push_back(now - kept);
 }
 
 }  // namespace weft::jobs

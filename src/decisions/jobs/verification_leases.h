@@ -1,0 +1,63 @@
+// Everything that is leased to workers so that others' results are checked: which of audits, polls
+// and traps hears what, and where the referee is told of first leases.
+//
+// Threading: one thread.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "decisions/jobs/audit_leases.h"
+#include "decisions/jobs/core_tables.h"
+#include "decisions/jobs/poll_leases.h"
+#include "decisions/jobs/rulings.h"
+#include "decisions/jobs/stakes.h"
+#include "decisions/jobs/trap_leases.h"
+
+namespace weft::jobs {
+
+class VerificationLeases final : public CheckLeases {
+ public:
+  VerificationLeases(CoreTables& tables, AuditLeases& audits, PollLeases& polls, TrapLeases& traps,
+                     const Stakes& stakes, Rulings& rulings)
+      : tables_(tables),
+        audits_(audits),
+        polls_(polls),
+        traps_(traps),
+        stakes_(stakes),
+        rulings_(rulings) {}
+  VerificationLeases(const VerificationLeases&) = delete;
+
+  void leased(const JobId& job, const PublicKey& worker,
+              std::span<const protocol::LeasedTask> tasks, Moment now) override;
+  void worker_came(Moment now) override { audits_.worker_came(now); }
+  void worker_left(const PublicKey& worker, Moment now) override;
+  void job_ends(const JobId& job) override;
+
+  // Whether it was an audit's, a trap's or a poll's.
+  bool result(const PublicKey& worker, const protocol::TaskResult& result, Moment now);
+  void claim(const PublicKey& worker, const protocol::ReceiptItem& item, Moment now);
+  bool failed(const PublicKey& worker, const TaskId& task, std::uint32_t attempt, Moment now);
+  // The suspect of an audit opens its commitment.
+  void opened(SessionId session, protocol::Opening opening, Moment now);
+  void inspected(const TaskId& task, const PublicKey& auditor, trust::AuditOutcome outcome,
+                 Moment now);
+  // What the coordinator's verifier found. `failed`: not this verifier.
+  void verified(const TaskId& task, const Hash& root, const Checked& checked, Moment now);
+  // What it measured of a job's canary; nothing: it could not run it.
+  void measured(const JobId& job, const std::optional<scheduler::Measurement>& measurement,
+                Moment now);
+
+  void expire(Moment now);
+  [[nodiscard]] std::optional<Instant> deadline() const;
+
+ private:
+  CoreTables& tables_;
+  AuditLeases& audits_;
+  PollLeases& polls_;
+  TrapLeases& traps_;
+  const Stakes& stakes_;
+  Rulings& rulings_;
+};
+
+}  // namespace weft::jobs
