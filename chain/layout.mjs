@@ -111,7 +111,7 @@ export const instructions = {
     },
   },
   deposit: {
-    tag: 1, purpose: 'Moves tokens into the vault; makes the escrow where there is none.',
+    tag: 1, purpose: 'Moves tokens into the vault; makes the escrow if there is none.',
     accounts: [['owner', 'sw'], ['config', 'w', 'config'], ['escrow', 'w', 'new'], ['from', 'w', 'token'], ['vault', 'w', 'vault'], ['token_program', '', 'token_program'], ['system_program', '', 'system_program']],
     data: [['tag', 'u8'], ['amount', 'u64']],
     checks: { amount: 'an escrow made for nothing', escrow_address: 'an escrow at an address of the caller\'s choice', escrow_config: "another network's escrow", escrow_owner: "a deposit credited to another's escrow",
@@ -142,7 +142,7 @@ export const instructions = {
     checks: { owner: "a withdrawal of another's deposit", requested: 'a withdrawal without a request', timeout: 'a client that leaves before its vouchers can be charged', destination: 'a withdrawal that goes in a circle, counted as paid' },
   },
   stake: {
-    tag: 6, purpose: 'Adds to a stake; makes it where there is none. The age of the whole stake starts again.',
+    tag: 6, purpose: 'Adds to a stake; makes it if there is none. The age of the whole stake starts again.',
     accounts: [['owner', 'sw'], ['config', 'w', 'config'], ['stake', 'w', 'new'], ['from', 'w', 'token'], ['stake_vault', 'w', 'stake_vault'], ['token_program', '', 'token_program'], ['system_program', '', 'system_program']],
     data: [['tag', 'u8'], ['amount', 'u64']],
     checks: { amount: 'a stake of nothing', stake_address: 'a stake at an address of the caller\'s choice', stake_config: "another network's stake", stake_owner: "another's stake", stake_kind: 'another account of the program in place of a stake' },

@@ -1257,7 +1257,7 @@ FN u64 guard_init(Context& c) {
   return 0;
 }
 
-// Moves tokens into the vault; makes the escrow where there is none.
+// Moves tokens into the vault; makes the escrow if there is none.
 namespace deposit_accounts {
 enum : u64 { owner, config, escrow, from, vault, token_program, system_program };
 }
@@ -1375,7 +1375,7 @@ FN u64 guard_finish_withdrawal(Context& c) {
   return 0;
 }
 
-// Adds to a stake; makes it where there is none. The age of the whole stake starts again.
+// Adds to a stake; makes it if there is none. The age of the whole stake starts again.
 namespace stake_accounts {
 enum : u64 { owner, config, stake, from, stake_vault, token_program, system_program };
 }

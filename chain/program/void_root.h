@@ -7,7 +7,7 @@
 struct Forfeit {
   const Account* mint;
   const Account* stake_vault;
-  const Account* bounty_to;  // Null where there is no bounty.
+  const Account* bounty_to;  // Null if there is no bounty.
 };
 FAR u64 forfeit(const Account& config_account, u64 amount, const Forfeit& to) {
   Config& config = config_account.as<Config>();

@@ -113,7 +113,7 @@ function simulated(raw, verify) {
   svm.setSigverify(verify);
   try { return outcome(svm.simulateVersionedTransaction(raw)); } catch (error) { throw bad('failed to deserialize transaction: ' + error.message); } finally { svm.setSigverify(true); }
 }
-// A program's accounts: [address, account]. Where a cluster has agreed for good, they are without the transactions that a fork can still
+// A program's accounts: [address, account]. Where a cluster has finally agreed, they are without the transactions that a fork can still
 // take: as the oldest of these found them.
 function accountsOf(program, settled) {
   const found = new Map(svm.getProgramAccounts(key(program)).map((row) => [toBase58(row.address), row.account()]));

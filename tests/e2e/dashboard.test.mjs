@@ -26,7 +26,7 @@ test('a job on a real worker shows as it is woven, is priced and paid, and each 
   page.context().on('request', (request) => requests.push(request.url()));
   await page.goto(`${url}/`);
   await page.getByText('No job is waiting').waitFor();
-  assert.deepEqual(requests.filter((request) => /dashboard|topology/i.test(request)), [], 'nothing of it loads before its page is opened');
+  assert.deepEqual(requests.filter((request) => /dashboard|topology/i.test(request)), [], 'no part of it loads before its page is opened');
 
   await page.getByRole('link', { name: 'Network' }).click();
   await live(page);

@@ -71,7 +71,7 @@ test('another server answers what the network cannot serve, and only if it is al
     assert.equal((await failure(chat({ fallback: 'yes' }))).param, 'fallback');
     assert.equal((await failure(chat({ fallback: 'allow', temperature: 9 }))).param, 'temperature');
     assert.equal((await failure(chat({ fallback: 'allow', model: 'none' }))).status, 404);
-    assert.equal(await asked(second.url), before, 'nothing of it was passed on');
+    assert.equal(await asked(second.url), before, 'no part of it was passed on');
     const allowed = await aKey(first.url, wallet);
     assert.match((await run(['key', 'list', '--coordinator', first.url, '--wallet', wallet])).stdout, /^[0-9a-f]{16} .* allow +good$/m);
     assert.equal((await chat({ fallback: 'allow' }, client(allowed))).weft_fallback.by, by);

@@ -1,7 +1,7 @@
 // Kills the process before its step number WEFT_KILL_AT. Steps are its writes to files, sockets and
 // pipes, and what makes files durable, in the order in which they come; a wake-up of an
-// event loop is not a step. settle.test.mjs builds it and preloads it: the program knows nothing of
-// it.
+// event loop is not a step. settle.test.mjs builds it and preloads it: the program does not
+// know it.
 #include <atomic>
 #include <csignal>
 #include <cstdlib>

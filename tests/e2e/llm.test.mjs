@@ -5,6 +5,7 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { agree } from './answers.mjs';
 import { browse } from './browser.mjs';
 import { long, root, until } from './lib.mjs';
 import { modelFile, serveModels } from './model-server.mjs';
@@ -40,27 +41,6 @@ const workersEnd = (page) => until(() => page.workers().length === 0, 'the Worke
 function expected(name) {
   const file = path.join(root, 'tests/data/tiny/expected', name.replace('.gguf', '.json'));
   return JSON.parse(fs.readFileSync(file, 'utf8')).cases;
-}
-
-// The same token wherever the best two candidates are more than 0.05 apart, log-probabilities within 0.01 while the text agrees.
-function agree(pieces, wanted, what) {
-  let compared = 0;
-  for (const [i, token] of wanted.tokens.entries()) {
-    const piece = pieces[i];
-    if (piece === undefined) break;  // As many as were asked for.
-    const found = new Map(piece.top.map(({ token: id, logprob }) => [id, logprob]));
-    for (const [id, logprob] of token.top) {
-      if (logprob < -12) continue;  // Tokens that are this improbable may be absent.
-      assert.ok(found.has(id), `${what}, token ${i}: candidate ${id} is missing`);
-      assert.ok(Math.abs(found.get(id) - logprob) < 0.01, `${what}, token ${i}: candidate ${id} has ${found.get(id)}, not ${logprob}`);
-    }
-    compared += 1;
-    if (piece.token === token.id) continue;
-    const gap = token.top[0][1] - token.top[1][1];
-    assert.ok(gap <= 0.05, `${what}: token ${i} is ${piece.token}, not ${token.id}`);
-    break;  // From here on the texts are different ones.
-  }
-  return compared;
 }
 
 const devices = [

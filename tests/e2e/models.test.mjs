@@ -6,6 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { root, run, scratch, weft } from './lib.mjs';
 import { modelFile } from './model-server.mjs';
+import { randomModel } from './random-models.mjs';
 
 const tiny = (name) => path.join(root, 'tests/data/tiny', name);
 /** Why a test cannot run: the larger models are read from WEFT_DATA. False if it can. */
@@ -46,4 +47,34 @@ test('invalid conversations, devices and contexts are refused in one sentence', 
   const context = await run(['generate', '--model', model, '--prompt', 'one two three four five six', '--context', '4']);
   assert.match(context.stderr, /^weft generate: The prompt has \d+ tokens; at most 3 fit into the context of 4, which the answer shares \(--context\)\.\n$/);
   for (const { code } of [wrong, device, context]) assert.notEqual(code, 0);
+});
+
+test('a text of a model\'s file with control characters is JSON like any other', async (t) => {
+  const text = (value) => { const size = Buffer.alloc(8); size.writeBigUInt64LE(BigInt(Buffer.byteLength(value))); return Buffer.concat([size, Buffer.from(value)]); };
+  const name = 'a\u0001b\u001f"\\\n';
+  const head = Buffer.from('GGUF\x03\0\0\0\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0', 'latin1');
+  const file = path.join(scratch(t), 'named.gguf');
+  fs.writeFileSync(file, Buffer.concat([head, text('general.name'), Buffer.from([8, 0, 0, 0]), text(name), Buffer.alloc(64)]));
+  const { code, stdout, stderr } = await run(['inspect', file, '--json']);
+  assert.equal(code, 0, stderr);
+  assert.equal(JSON.parse(stdout).metadata['general.name'], name);
+});
+
+test('on a terminal, control characters of an answer and of a file are shown and not obeyed', { timeout: 120_000 }, async (t) => {
+  // Random weights say anything, control characters among it.
+  const file = path.join(scratch(t), 'random.gguf');
+  fs.writeFileSync(file, randomModel('llama', 'Q4_1'));
+  const command = ['generate', '--model', file, '--prompt', 'The quality of mercy is not strained; it droppeth', '-n', '24', '--device', 'cpu'];
+  const controls = /[\x00-\x08\x0b-\x1f\x7f]/;
+  const piped = await run(command);
+  assert.equal(piped.code, 0, piped.stderr);
+  assert.match(piped.stdout, controls, 'a pipe gets what the model says');
+
+  // util-linux's script gives the command a terminal of its own.
+  const quoted = [weft, ...command].map((part) => `'${part}'`).join(' ');
+  const shown = spawnSync('script', ['-qec', quoted, '/dev/null'], { encoding: 'utf8' });
+
+  assert.equal(shown.status, 0, shown.stderr);
+  assert.doesNotMatch(shown.stdout.replaceAll('\r\n', '\n'), controls);
+  assert.match(shown.stdout, /\\x[01][0-9a-f]/);
 });

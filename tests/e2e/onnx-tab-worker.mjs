@@ -87,11 +87,12 @@ const tasks = {
     const model = await onnx.open(await get(url), { device });
     const bitmap = await createImageBitmap(new Blob([await get(picture)]), { colorSpaceConversion: 'none', premultiplyAlpha: 'none' });
     const [input] = model.info.inputs;
-    const run = async () => {
-      if (device === 'cpu') return model.run({ [input.name]: planesOf(bitmap) });
+    const given = async () => {
+      if (device === 'cpu') return { [input.name]: planesOf(bitmap) };
       fillFromTexture(await model.inputBuffer(input.name), bitmap);
-      return model.run({ [input.name]: { gpu: true } });
+      return { [input.name]: { gpu: true } };
     };
+    const run = async () => model.run(await given());
     const first = await run();
     const again = await run();
     const wanted = new Float32Array((await get(expected)).buffer);
@@ -101,8 +102,12 @@ const tasks = {
     for (let i = 0; i < wanted.length; ++i) worst = Math.max(worst, Math.abs(output.data[i] - wanted[i]) / largest);
     const same = output.data.every((value, i) => value === again.outputs[0].data[i]);
     const boxes = await model.boxes({ scoreMin: 0.3 });
+    const all = await model.boxes({ scoreMin: 0 });
+    const seen = await model.detect(await given(), { scoreMin: 0.3 });
+    const seenAll = await model.detect(await given(), { scoreMin: 0 });
+    const detects = { same: JSON.stringify([seen.boxes, seenAll.boxes]) === JSON.stringify([boxes, all]), submits: seen.submits, bytesDown: seen.bytesDown };
     model.close();
-    return { info: model.info, worst, same, boxes, dispatches: first.dispatches, submits: first.submits, processorNodes: first.processorNodes };
+    return { info: model.info, worst, same, boxes, detects, dispatches: first.dispatches, submits: first.submits, processorNodes: first.processorNodes };
   },
   // The sentences of calls that fail.
   failures: async ({ model: url }) => {

@@ -114,9 +114,12 @@ test('a detector goes from a texture to boxes on the GPU, and finds the same on 
     const result = await ask('detect', { device, model: '/model.onnx', picture: '/picture.png', expected: '/expected.bin' });
     assert.ok(result.worst < 1e-3, `${device}: ${result.worst} of the largest value`);
     assert.ok(result.same, 'a second run gives the same bits');
+    assert.ok(result.detects.same, 'detect() finds the boxes of run() and boxes()');
     found[device] = result;
   }
   assert.equal(found.gpu.submits, 1);
+  assert.equal(found.gpu.detects.submits, 1);
+  assert.equal(found.gpu.detects.bytesDown, 32 + 32 * 1024);
   assert.deepEqual(found.gpu.processorNodes, []);
   assert.ok(found.gpu.dispatches > 20);
   assert.ok(found.gpu.boxes.some(({ label }) => label === 'bus'));

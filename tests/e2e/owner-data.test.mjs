@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { run, scratch, serve, work } from './lib.mjs';
 import { matrixJob, writeJob } from './jobs.mjs';
 
-test('all that is held of an owner is printed, and deleted when nothing of it is under way', { timeout: 240_000 }, async (t) => {
+test('all that is held of an owner is printed, and deleted when nothing of that owner is under way', { timeout: 240_000 }, async (t) => {
   const { url, data, program } = await serve(t);
   const folder = scratch(t);
   const at = (name) => ['--wallet', path.join(folder, `${name}.json`), '--coordinator', url];
@@ -35,7 +35,7 @@ test('all that is held of an owner is printed, and deleted when nothing of it is
   // Without --yes nothing is sent; while a job runs nothing is deleted.
   const asked = await run(['wallet', 'forget', ...at('alice')]);
   assert.notEqual(asked.code, 0);
-  assert.match(asked.stderr, /This deletes for good.*--yes/);
+  assert.match(asked.stderr, /This deletes permanently.*--yes/);
   await worker.stop();
   const waiting = await submit('alice', matrixJob({ name: 'waits' }));
   const refused = await run(['wallet', 'forget', '--yes', ...at('alice')]);

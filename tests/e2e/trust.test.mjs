@@ -43,7 +43,7 @@ test('a stranger alone: the verifier process computes parts of its results again
   assert.ok(balances.some(({ account, amount }) => account.startsWith('held-granted:') && amount > 0));
 });
 
-test('a worker of the operator is paid at once, and nothing of it waits for the verifier', { timeout: 180_000 }, async (t) => {
+test('a worker of the operator is paid at once, and no part of its pay waits for the verifier', { timeout: 180_000 }, async (t) => {
   const { url } = await serve(t);
   await work(t, url);
 

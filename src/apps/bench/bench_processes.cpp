@@ -41,7 +41,7 @@ Result<std::unique_ptr<CoordinatorProcess>> CoordinatorProcess::start(
                                      "--grant",
                                      "1000000000",
                                      "--jobs-max",
-                                     "1000000",
+                                     "2000000",
                                      "--jobs-per-client",
                                      "1000000",
                                      "--tasks-per-client",

@@ -99,7 +99,7 @@ class ApiClient {
                                                  const crypto::KeyPair& wallet);
   [[nodiscard]] Result<net::Response> delete_signed(const std::string& path,
                                                     const crypto::KeyPair& wallet);
-  // Has the wallet granted what an invitation brings. already_exists where it was before.
+  // Has the wallet granted what an invitation brings. already_exists if it was before.
   [[nodiscard]] Result<net::Response> redeem(const std::string& invitation,
                                              const crypto::KeyPair& wallet);
   // The key for which this client signs: the coordinator has shown that it holds it, and it is the

@@ -63,6 +63,20 @@ Result<std::vector<onnx::Tensor>> OnnxDevice::run(std::vector<onnx::Tensor> inpu
   return outputs;
 }
 
+Result<> OnnxDevice::look(onnx::DetectorInput input, onnx::Convention convention) {
+  check(model_ != nullptr, "pictures are looked at on a GPU");
+  if (detector_ != nullptr) return {};
+  WEFT_ASSIGN(detector_, gpu::run(*instance_, onnx::PictureDetector::create(*device_, *model_,
+                                                                            input, convention)));
+  return {};
+}
+
+Result<onnx::GpuDetector::Found> OnnxDevice::see(const onnx::Picture& picture,
+                                                 const onnx::DetectionBounds& bounds) {
+  check(detector_ != nullptr, "look() goes before see()");
+  return gpu::run(*instance_, detector_->see(picture, bounds));
+}
+
 Result<onnx::GpuModel::Measurement> OnnxDevice::measure(std::vector<onnx::Tensor> inputs) {
   check(model_ != nullptr, "kernels are measured on a GPU");
   WEFT_ASSIGN(auto measured, gpu::run(*instance_, model_->measure(std::move(inputs))));

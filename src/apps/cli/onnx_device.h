@@ -7,6 +7,7 @@
 
 #include "engine/gpu/run.h"
 #include "engine/onnx/gpu/gpu_model.h"
+#include "engine/onnx/vision/gpu/picture_detector.h"
 
 namespace weft::cli {
 
@@ -22,6 +23,13 @@ class OnnxDevice {
   [[nodiscard]] static Result<std::unique_ptr<OnnxDevice>> open(onnx::Graph graph,
                                                                 const Options& options);
   [[nodiscard]] Result<std::vector<onnx::Tensor>> run(std::vector<onnx::Tensor> inputs);
+  // On a GPU: makes what see() needs, once; further calls change nothing.
+  [[nodiscard]] Result<> look(onnx::DetectorInput input, onnx::Convention convention);
+  // After look(): the boxes in a picture, as PictureDetector finds them.
+  [[nodiscard]] Result<onnx::GpuDetector::Found> see(const onnx::Picture& picture,
+                                                     const onnx::DetectionBounds& bounds);
+  // What went up for the latest picture.
+  [[nodiscard]] std::uint64_t picture_bytes() const { return detector_->bytes_up(); }
   // On a GPU: how long the model's kernels take, and what the device reaches at best.
   [[nodiscard]] Result<onnx::GpuModel::Measurement> measure(std::vector<onnx::Tensor> inputs);
   struct Rates {
@@ -41,10 +49,12 @@ class OnnxDevice {
   onnx::Graph graph_;
   std::string name_ = "cpu";
   std::filesystem::path choices_file_;  // Empty: nothing is kept.
-  // The model goes before its device, the device before its instance.
+  // The detector goes before its model, the model before its device, the device before its
+  // instance.
   std::unique_ptr<gpu::PumpedInstance> instance_;
   std::unique_ptr<gpu::Device> device_;
   std::unique_ptr<onnx::GpuModel> model_;
+  std::unique_ptr<onnx::PictureDetector> detector_;
 };
 
 }  // namespace weft::cli

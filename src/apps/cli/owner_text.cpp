@@ -5,8 +5,7 @@
 #include <chrono>
 #include <map>
 
-#include <glaze/glaze.hpp>
-
+#include "apps/cli/json_line.h"
 #include "common/base/format.h"
 
 namespace weft::cli {
@@ -89,11 +88,7 @@ std::string statement_csv(const Statement& statement) {
   return out;
 }
 
-std::string statement_json(const Statement& statement) {
-  std::string text;
-  (void)glz::write_json(statement, text);  // It holds strings and numbers, so this cannot fail.
-  return text;
-}
+std::string statement_json(const Statement& statement) { return json_line(statement); }
 
 std::string statement_text(const Statement& statement) {
   std::string text = weft::format("Owner {}\n", statement.owner);

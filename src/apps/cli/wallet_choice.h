@@ -8,9 +8,9 @@
 
 namespace weft::cli {
 
-// Makes the file where there is none: for what begins with a wallet, such as the first job.
+// Makes the file if there is none: for what begins with a wallet, such as the first job.
 [[nodiscard]] Result<crypto::KeyPair> wallet_or_new(const std::filesystem::path& named);
-// not_found where there is none: a new wallet has no key, stake, job or model to act on, and a
+// not_found if there is none: a new wallet has no key, stake, job or model to act on, and a
 // mistyped path would go unnoticed.
 [[nodiscard]] Result<crypto::KeyPair> wallet_there(const std::filesystem::path& named);
 

@@ -362,8 +362,7 @@ TEST_F(AnswersTest, WhoIsBelievedAndHasAStakeIsAuditedSeldomAndWithoutAStakeAlwa
   }
   EXPECT_LT(network.audits.size() - before, answers * 7U / 20) << "a fifth is";
   EXPECT_GT(network.audits.size() - before, answers / 10U);
-  EXPECT_EQ(worker(a) + worker(b) - paid_to_auditor, answers * 50'000)
-      << "and is paid all the same";
+  EXPECT_EQ(worker(a) + worker(b) - paid_to_auditor, answers * 50'000) << "and is paid anyway";
 }
 
 // The same credits cannot be lost twice.

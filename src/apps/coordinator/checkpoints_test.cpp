@@ -76,7 +76,7 @@ TEST_F(CheckpointsTest, AnotherWorkerGoesOnWhereTheFirstWasLost) {
   EXPECT_EQ(second.leases[0].resume[0].blob, last);
   EXPECT_EQ(second.leases[0].resume[0].done, 40U);
   EXPECT_EQ(network.finish(job).state, store::JobState::done);
-  EXPECT_EQ(stored(), 0U) << "nothing of it is left in the store";
+  EXPECT_EQ(stored(), 0U) << "no part of it is left in the store";
 }
 
 TEST_F(CheckpointsTest, OutlivesTheCoordinator) {

@@ -118,7 +118,7 @@ class LiveCoordinator final : public Coordinator {
     core_ = std::make_unique<jobs::Core>(jobs::Core::Parts{.world = *effects_, .book = book_},
                                          options_.core);
     if (options_.submission.room_set_aside)
-      restore_room(loaded, blobs_->room(), options_.submission.room_for_known);
+      restore_room(loaded, blobs_->room(), options_.submission.room);
     WEFT_ASSIGN(auto restored, look_up(std::move(loaded), *store_, *blobs_, unix_now()));
     WEFT_OK(core_->restore(std::move(restored), {.at = now(), .unix = unix_now()}));
     if (options_.fallback) {
@@ -175,7 +175,7 @@ class LiveCoordinator final : public Coordinator {
                  : core.checks().verified(task, root, checked, moment);
           });
         },
-        [this](const JobId& job, std::optional<scheduler::Measurement> measurement) {
+        [this](const JobId& job, const Result<scheduler::Measurement>& measurement) {
           loop_.post_always([job, measurement](jobs::Core& core, jobs::Moment moment) {
             core.checks().measured(job, measurement, moment);
           });
@@ -343,7 +343,8 @@ Result<std::unique_ptr<Coordinator>> Coordinator::start(Options options, ShaderC
   WEFT_ASSIGN(auto identity, crypto::load_or_create_wallet(options.data / "coordinator.json"));
   WEFT_ASSIGN(auto store, open_store(options));
   WEFT_ASSIGN(auto blobs,
-              store::Blobs::open(options.data / "blobs", {.bytes_max = options.blobs_bytes_max}));
+              store::Blobs::open(options.data / "blobs", {.bytes_max = options.blobs_bytes_max,
+                                                          .shares = options.stranger_room}));
   net::Server::Options serving{.address = options.listen,
                                .port = options.port,
                                .tls = std::move(tls),

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "apps/coordinator/ingest/corrections.h"
+#include "apps/coordinator/ingest/output_room.h"
 #include "common/base/log.h"
 #include "decisions/jobs/corrections.h"
 #include "decisions/jobs/job_life.h"
@@ -41,6 +42,7 @@ void CoreEffects::keep(ByteVector bytes) {
 }
 
 void CoreEffects::commit(store::Batch batch, std::function<void(Result<>)> done) {
+  count_accepted(batch.tasks, parts_.blobs.room());
   const auto back = [this, done](Result<> result) {
     parts_.loop.post_always([done, result](jobs::Core&, jobs::Moment) { done(result); });
   };

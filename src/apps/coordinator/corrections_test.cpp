@@ -337,6 +337,39 @@ TEST_F(Corrections, WhatAWorkerMayOweIsNotWithdrawnFromItsStake) {
   EXPECT_TRUE(network->store().audit().has_value());
 }
 
+// What the conviction itself takes is less than its clients are due, and none of its pay is held.
+TEST_F(Corrections, TheStakeAlonePaysTheClientsOfAConvictedWorkerWhoseHeldPayDoesNotReach) {
+  for (const bool from_stake : {true, false}) {
+    jobs::CoreSettings settings;
+    settings.stakes_open = true;
+    settings.refunds_from_stake = from_stake;
+    settings.referee.risk = 0;  // The penalty is small.
+    open(settings);
+    const crypto::KeyPair& deceived = wallet();
+    const store::Job before = deceive(deceived, 4 * tasks);
+    network->finish(submit(sleeper_key, 1, 1));  // So that it is granted credits.
+    later(std::chrono::hours(1));
+    ASSERT_EQ(move_stake(true, has(sleeper_key)), std::nullopt);
+    ASSERT_EQ(held(), 0);
+    const MicroCredits left = has(deceived);
+    const MicroCredits stake = staked();
+
+    convict();
+    network->pass(std::chrono::minutes(1));
+
+    const Sums after = sums(before);
+    ASSERT_GT(stake, after.due);
+    EXPECT_EQ(after.settled, from_stake ? 4 * tasks : 0) << "the rest is owed for a day";
+    EXPECT_EQ(after.refunded == after.due, from_stake);
+    EXPECT_EQ(has(deceived), left + after.refunded);
+    EXPECT_GT(stake - staked(), 0) << "the penalty";
+    // Less the fees for checking these tasks.
+    EXPECT_EQ(stake - staked() > after.due - after.due / 50, from_stake);
+    expect_right(network->store().job(before.id).value());
+    EXPECT_TRUE(network->store().audit().has_value());
+  }
+}
+
 // It would be others' money: a client whose own worker is wrong, and keeps what it was paid, gains
 // nothing by the worker's conviction.
 TEST_F(Corrections, TheVerificationAccountGivesNoMoreThanItGotOfTheWrongTasks) {
@@ -441,6 +474,34 @@ TEST_F(Corrections, WhatCannotBeComputedAgainIsNamed) {
 }
 
 // A page of such tasks is not the last one: others are corrected anyway.
+TEST_F(Corrections, WhatTheVerifierDoesNotFinishInTimeIsComputedAgainLater) {
+  work_well();
+  const store::Job job = deceive(wallet());
+  network->paid_checks_late = true;
+  convict();
+  network->pass(std::chrono::seconds(30));
+  EXPECT_EQ(metric("weft_tasks_corrected_total"), 0);
+  EXPECT_EQ(metric("weft_tasks_unchecked_total"), 0) << "it may be busy for a moment";
+
+  network->paid_checks_late = false;
+  for (int i = 0; i < 60; ++i) network->pass(std::chrono::seconds(1));
+
+  EXPECT_EQ(network->store().job(job.id)->state, store::JobState::corrected);
+  expect_right(network->store().job(job.id).value());
+}
+
+TEST_F(Corrections, WhatTheVerifierNeverFinishesIsNamedAfterABoundedNumberOfTries) {
+  work_well();
+  const store::Job job = deceive(wallet(), 4);
+  network->paid_checks_late = true;
+  convict();
+  for (int i = 0; i < 120; ++i) network->pass(std::chrono::seconds(20));
+
+  const auto rows = network->store().corrections(job.id).value();
+  ASSERT_EQ(rows.size(), 4U);
+  for (const auto& each : rows) EXPECT_EQ(each.reason, "It takes too long.");
+}
+
 TEST_F(Corrections, AJobWhoseClientHadItsDataDeletedIsNamedAndHidesNoOther) {
   const crypto::KeyPair& gone = wallet();
   const store::Job deleted = deceive(gone, jobs::Rechecks::page_size + 8);

@@ -135,7 +135,7 @@ TEST_F(DevicesNetwork, WhatRefutesAnotherResultIsComputedOnTheSecondDeviceToo) {
     Verifier verifier(
         network->blobs(), [&] { return std::make_unique<CountRunner>(never, steady, second); },
         [&](const jobs::VerifyOrder&, const jobs::Checked& checked) { answer.set_value(checked); },
-        [](const JobId&, std::optional<scheduler::Measurement>) {});
+        [](const JobId&, const Result<scheduler::Measurement>&) {});
     verifier.verify({.task = {.job = {}, .index = 1},
                      .manifest = manifest,
                      .root = {},

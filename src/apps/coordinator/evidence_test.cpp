@@ -23,6 +23,8 @@ Hash root_of(std::uint8_t byte) {
 
 class EvidenceTest : public testing::Test {
  protected:
+  explicit EvidenceTest(jobs::CoreSettings settings = with_stakes())
+      : network(std::move(settings)) {}
   JobId submit(std::uint32_t tasks, std::uint32_t replicas = 1) {
     const auto submitted =
         network.submit(client, jobs::count_manifest(tasks, replicas), {++nonce_});
@@ -92,7 +94,7 @@ class EvidenceTest : public testing::Test {
     return std::ranges::contains(evidence(), key.public_key(), &store::Evidence::worker);
   }
 
-  TestNetwork network{with_stakes()};
+  TestNetwork network;
   crypto::KeyPair client = crypto::KeyPair::generate().value();
   crypto::KeyPair a = crypto::KeyPair::generate().value();
   std::uint8_t nonce_ = 0;
@@ -239,6 +241,34 @@ TEST_F(EvidenceTest, ThousandsOfFreeWalletsLeaveRoomForWorkersThatCanLoseSomethi
   const auto d = crypto::KeyPair::generate().value();
   contradict(network.join(d, {.silent = true}));
   EXPECT_TRUE(keeps_evidence_of(d));
+}
+
+class EvidenceOfEstablished : public EvidenceTest {
+ protected:
+  EvidenceOfEstablished() : EvidenceTest(easily_established()) {}
+  static jobs::CoreSettings easily_established() {
+    auto settings = with_stakes();
+    settings.referee.reputation.half = 1e-9;
+    settings.referee.reputation.probation = 1;
+    return settings;
+  }
+};
+
+// Its standing is what it loses.
+TEST_F(EvidenceOfEstablished, FindsARowWithoutAStake) {
+  network.invitation = trust::Invitation::none;
+  for (const auto* key : {&a, &client}) (void)network.join(*key);
+  ASSERT_EQ(network.finish(submit(60, 2)).state, store::JobState::done);
+  network.restart();
+  (void)submit(4);
+  for (std::size_t i = 0; i < jobs::EvidenceRows::of_others_max + 10; ++i) {
+    const auto key = crypto::KeyPair::generate().value();
+    contradict(network.join(key, {.silent = true}));
+  }
+  ASSERT_THAT(evidence(), SizeIs(jobs::EvidenceRows::of_others_max));
+
+  contradict(network.join(a, {.silent = true}));
+  EXPECT_TRUE(keeps_evidence_of(a));
 }
 
 // Two signatures by one key are exact evidence: the coordinator's own check.

@@ -95,7 +95,7 @@ TEST_F(Port, KeepsItsFolderFromOtherUsers) {
   EXPECT_EQ(mode_of(folder_ / "weft.db"), fs::perms(0644));
 }
 
-// A worker without a job fills the blob store for good.
+// A worker without a job fills the blob store permanently.
 TEST_F(Port, AWorkerStoresOnlyWhatItsLeasesLeadTo) {
   const auto status = [&] {
     ScriptedWorker stranger(process_->url(), {}, 7);
@@ -234,13 +234,20 @@ TEST_F(Port, AnOwnerFillsNoMoreThanItsShareOfTheStore) {
 // Uploads fill the store, and a job whose results are all accepted fails, as they cannot be joined.
 class RoomOfJobs : public ProcessTest {
  protected:
-  // 600 kB of room; each job of two tasks takes 160 kB for its results, as much for those of known
-  // workers, and as much for their join.
-  void begin(bool aside, bool for_known = true) {
+  struct With {
+    bool aside = true;
+    bool for_known = true;
+    bool by_network = true;
+    const char* bytes = "680000";
+  };
+  // Each job of two tasks takes 160 kB for its results, 80 kB more for wrong ones of one network,
+  // 160 kB for those of known workers, and as much for their join.
+  void begin(const With& with) {
     process_->stop();
-    setenv("WEFT_TEST_BLOBS_BYTES_MAX", "600000", 1);
-    if (!aside) setenv("WEFT_TEST_NO_ROOM_ASIDE", "1", 1);
-    if (!for_known) setenv("WEFT_TEST_NO_ROOM_FOR_KNOWN", "1", 1);
+    setenv("WEFT_TEST_BLOBS_BYTES_MAX", with.bytes, 1);
+    if (!with.aside) setenv("WEFT_TEST_NO_ROOM_ASIDE", "1", 1);
+    if (!with.for_known) setenv("WEFT_TEST_NO_ROOM_FOR_KNOWN", "1", 1);
+    if (!with.by_network) setenv("WEFT_TEST_NETWORK_ROOM", "1", 1);
     process_->start();
     wait_until_ready();
   }
@@ -248,6 +255,7 @@ class RoomOfJobs : public ProcessTest {
     unsetenv("WEFT_TEST_BLOBS_BYTES_MAX");
     unsetenv("WEFT_TEST_NO_ROOM_ASIDE");
     unsetenv("WEFT_TEST_NO_ROOM_FOR_KNOWN");
+    unsetenv("WEFT_TEST_NETWORK_ROOM");
     ProcessTest::TearDown();
   }
   // How many of eight blobs of 50 kB are taken.
@@ -262,13 +270,26 @@ class RoomOfJobs : public ProcessTest {
     }
     return taken;
   }
-  net::Response submit_once(std::uint64_t nonce) {
-    return client_->send_now(signed_by(wallet_, net::post("/v1/jobs", manifest), nonce)).value();
+  net::Response submit_once(std::uint64_t nonce) { return submit_once(nonce, manifest); }
+  net::Response submit_once(std::uint64_t nonce, const std::string& text) {
+    return client_->send_now(signed_by(wallet_, net::post("/v1/jobs", text), nonce)).value();
+  }
+  std::unique_ptr<ScriptedWorker> stranger(jobs::Behaviour behaviour, std::uint32_t slots = 4) {
+    return std::make_unique<ScriptedWorker>(process_->url(), std::move(behaviour), 7,
+                                            crypto::KeyPair::generate().value(), slots, false);
+  }
+  std::string state_within(const std::string& id, Duration patience) {
+    std::string state = "running";
+    for (const Instant give_up = now() + patience; state == "running" && now() < give_up;) {
+      std::this_thread::sleep_for(20ms);
+      state = view<api::Job>("/v1/jobs/" + id).state;
+    }
+    return state;
   }
 
   // The job's, after a known worker has tried for a while.
-  std::string state_after_wrong_results(bool for_known) {
-    begin(true, for_known);
+  std::string state_after_wrong_results(const With& with) {
+    begin(with);
     const auto job = submit_once(1);
     EXPECT_EQ(job.status, 202) << job.body;
     const std::string id = api::from_json<api::Submitted>(job.body)->id;
@@ -283,21 +304,28 @@ class RoomOfJobs : public ProcessTest {
     };
     std::vector<std::unique_ptr<ScriptedWorker>> strangers;
     for (const Instant enough = now() + 60s; made < 2 && now() < enough;) {
-      strangers.push_back(
-          std::make_unique<ScriptedWorker>(process_->url(), jobs::Behaviour{.compute = garbage}, 7,
-                                           crypto::KeyPair::generate().value(), 4, false));
+      strangers.push_back(stranger({.compute = garbage}));
       for (const Instant next = now() + 1s; made < 2 && now() < next;)
         std::this_thread::sleep_for(5ms);
     }
     EXPECT_GE(made, 2U) << "both tasks";
     ScriptedWorker known(process_->url(), {}, 8);
-    std::string state = "running";
-    for (const Instant give_up = now() + (for_known ? 60s : 5s);
-         state == "running" && now() < give_up;) {
-      std::this_thread::sleep_for(20ms);
-      state = view<api::Job>("/v1/jobs/" + id).state;
-    }
-    return state;
+    return state_within(id, with.for_known || with.by_network ? 60s : 5s);
+  }
+  // How many of 20 blobs of 90 kB a stranger with a lease stores beside the results of its task.
+  int stored_beside(bool by_network) {
+    begin({.by_network = by_network, .bytes = "2000000"});
+    const auto job = submit_once(1);
+    EXPECT_EQ(job.status, 202) << job.body;
+    const auto its = stranger({.answers_below = 0});
+    for (const Instant give_up = now() + 60s; its->leased() == 0 && now() < give_up;)
+      std::this_thread::sleep_for(5ms);
+    int stored = 0;
+    for (std::uint8_t filling = 1; filling <= 20; ++filling)
+      stored += its->put_without_a_lease(ByteVector(90'000, filling)) == 201;
+    // Parts would be put together outside of the bounds.
+    EXPECT_EQ(its->put_without_a_lease(ByteVector(10, 1), "bytes 0-9/20"), 400);
+    return stored;
   }
 
   const std::string manifest =
@@ -308,7 +336,7 @@ class RoomOfJobs : public ProcessTest {
 };
 
 TEST_F(RoomOfJobs, UploadsTakeNothingOfWhatResultsNeed) {
-  begin(true);
+  begin({});
   const auto job = submit_once(1);
   ASSERT_EQ(job.status, 202) << job.body;
 
@@ -324,7 +352,7 @@ TEST_F(RoomOfJobs, UploadsTakeNothingOfWhatResultsNeed) {
 }
 
 TEST_F(RoomOfJobs, WithoutItUploadsEndAJobWhoseResultsAreAllAccepted) {
-  begin(false);
+  begin({.aside = false});
   const auto job = submit_once(1);
   ASSERT_EQ(job.status, 202) << job.body;
 
@@ -334,20 +362,47 @@ TEST_F(RoomOfJobs, WithoutItUploadsEndAJobWhoseResultsAreAllAccepted) {
   const auto ended = finished(api::from_json<api::Submitted>(job.body)->id);
   EXPECT_EQ(ended.state, "failed");
   EXPECT_EQ(ended.accepted, 2U);
-  EXPECT_THAT(ended.reason, testing::HasSubstr("The blobs would take more than 600000 bytes"));
+  EXPECT_THAT(ended.reason, testing::HasSubstr("The blobs would take more than 680000 bytes"));
 }
 
 // Strangers hand in wrong results until the room of their job is used up.
 TEST_F(RoomOfJobs, WrongResultsOfStrangersKeepNoKnownWorkersOut) {
-  EXPECT_EQ(state_after_wrong_results(true), "done");
+  EXPECT_EQ(state_after_wrong_results({.by_network = false}), "done");
 }
 
 TEST_F(RoomOfJobs, WithoutRoomForThemKnownWorkersAreKeptOutByWrongResults) {
-  EXPECT_NE(state_after_wrong_results(false), "done") << "the attack";
+  EXPECT_NE(state_after_wrong_results({.for_known = false, .by_network = false}), "done")
+      << "the attack";
+}
+
+// What strangers of one network hand in takes no more than its share: there is room for the right
+// results of others, without any that only known workers take.
+TEST_F(RoomOfJobs, WrongResultsOfOneNetworkLeaveOthersRoom) {
+  EXPECT_EQ(state_after_wrong_results({.for_known = false}), "done");
+}
+
+// What is accepted counts to no network: strangers of one do a whole job where the store is full.
+TEST_F(RoomOfJobs, AcceptedResultsOfOneNetworkTakeNothingOfItsShare) {
+  begin({});
+  std::string text = manifest;
+  text.replace(text.find("\"tasks\":2"), 9, "\"tasks\":8");
+  const auto job = submit_once(1, text);
+  ASSERT_EQ(job.status, 202) << job.body;
+  while (uploaded() > 0) {
+  }
+  const auto one = stranger({}, 1), other = stranger({}, 1);
+
+  EXPECT_EQ(state_within(api::from_json<api::Submitted>(job.body)->id, 60s), "done");
+}
+
+// A stranger with one lease fills what is free of the store.
+TEST_F(RoomOfJobs, StrangersOfOneNetworkFillAShareOfTheStore) {
+  EXPECT_EQ(stored_beside(true), 5) << "a quarter of 2 MB";
+  EXPECT_GT(stored_beside(false), 10) << "the attack";
 }
 
 TEST_F(RoomOfJobs, AJobWithoutRoomIsRefusedUntilOthersHaveEnded) {
-  begin(true);
+  begin({});
   const auto first = submit_once(1);
   ASSERT_EQ(first.status, 202) << first.body;
 
@@ -355,8 +410,8 @@ TEST_F(RoomOfJobs, AJobWithoutRoomIsRefusedUntilOthersHaveEnded) {
 
   EXPECT_EQ(second.status, 503);
   EXPECT_THAT(second.body,
-              testing::ContainsRegex("The job's results take 480000 bytes, and 11.... of the "
-                                     "store's 600000 are left: try again when data of other jobs "
+              testing::ContainsRegex("The job's results take 560000 bytes, and 11.... of the "
+                                     "store's 680000 are left: try again when data of other jobs "
                                      "have gone, or have the operator raise --blobs-bytes-max."));
   EXPECT_EQ(submit_once(1).status, 202) << "what was taken is taken";
   const std::string id = api::from_json<api::Submitted>(first.body)->id;

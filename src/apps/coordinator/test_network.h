@@ -266,6 +266,7 @@ class TestNetwork : public jobs::World {
   std::size_t verified = 0;             // Orders to it.
   std::optional<int> drop_paid_checks;  // After so many orders for paid tasks it answers none.
   bool paid_checks_fail = false;
+  bool paid_checks_late = false;  // It does not finish them in time.
   bool drop_joins = false;  // Corrected jobs are not joined again, as if the process ended before.
   std::function<void(jobs::Submission&)> amend;  // What submissions say besides.
   std::uint64_t price_min = 0;                   // What workers that join from here on accept.
@@ -330,10 +331,14 @@ class TestNetwork : public jobs::World {
       drop_paid_checks = 0;
       return;
     }
-    if (order.paid && paid_checks_fail) {
-      events_.push_back([task = order.task, root = order.root](jobs::Core& core, jobs::Moment now) {
-        core.corrections().rechecked(task, root, {.reason = "Its inputs are gone."}, now);
-      });
+    if (order.paid && (paid_checks_fail || paid_checks_late)) {
+      const jobs::Checked checked{
+          .reason = paid_checks_late ? "It takes too long." : "Its inputs are gone.",
+          .late = paid_checks_late};
+      events_.push_back(
+          [task = order.task, root = order.root, checked](jobs::Core& core, jobs::Moment now) {
+            core.corrections().rechecked(task, root, checked, now);
+          });
       return;
     }
     await_verifier([&] { its_verifier().verify(std::move(order)); });
@@ -406,11 +411,12 @@ class TestNetwork : public jobs::World {
                    : core.checks().verified(task, root, checked, now);
             });
           },
-          [answer](const JobId& job, std::optional<scheduler::Measurement> measurement) {
+          [answer](const JobId& job, const Result<scheduler::Measurement>& measurement) {
             answer([job, measurement](jobs::Core& core, jobs::Moment now) {
               core.checks().measured(job, measurement, now);
             });
-          });
+          },
+          VerifierBounds{.late_for = Duration(0)});  // Simulated time passes at once.
     }
     return *verifier_;
   }

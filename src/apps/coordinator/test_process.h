@@ -67,7 +67,12 @@ inline int serve_for_test(const char* port, const char* data) {
   if (const char* share = std::getenv("WEFT_TEST_UPLOAD_SHARE"))
     options.upload_share = std::atof(share);
   options.submission.room_set_aside = std::getenv("WEFT_TEST_NO_ROOM_ASIDE") == nullptr;
-  options.submission.room_for_known = std::getenv("WEFT_TEST_NO_ROOM_FOR_KNOWN") == nullptr;
+  options.submission.room.for_known = std::getenv("WEFT_TEST_NO_ROOM_FOR_KNOWN") == nullptr;
+  // WEFT_TEST_NETWORK_ROOM: workers of one network take all of a job's room, and of the store's.
+  if (std::getenv("WEFT_TEST_NETWORK_ROOM") != nullptr) {
+    options.submission.room.of_network = 1;
+    options.stranger_room = {.network = 1, .strangers = 1};
+  }
   options.uploads_by_lease = std::getenv("WEFT_TEST_ANY_UPLOAD") == nullptr;
   options.reads_by_lease = std::getenv("WEFT_TEST_ANY_READ") == nullptr;
   options.signs_parts = std::getenv("WEFT_TEST_ANY_PART") == nullptr;
@@ -180,15 +185,16 @@ class ScriptedWorker {
   [[nodiscard]] std::string key() const { return key_.public_key().text(); }
   [[nodiscard]] std::size_t errors() const { return errors_; }
   // What the coordinator answers to a blob that no lease of the worker leads to.
-  int put_without_a_lease(const ByteVector& bytes) {
+  int put_without_a_lease(const ByteVector& bytes, const std::string& range = "") {
     std::promise<int> status;
     client_->post([&] {
-      client_->send(net::with_bearer(net::put("/v1/blobs/" + crypto::sha256(bytes).text(),
-                                              std::string(as_text(bytes))),
-                                     blob_token_),
-                    [&](const Result<net::Response>& answer) {
-                      status.set_value(answer ? answer->status : 0);
-                    });
+      auto request = net::with_bearer(
+          net::put("/v1/blobs/" + crypto::sha256(bytes).text(), std::string(as_text(bytes))),
+          blob_token_);
+      if (!range.empty()) request.headers["content-range"] = range;
+      client_->send(std::move(request), [&](const Result<net::Response>& answer) {
+        status.set_value(answer ? answer->status : 0);
+      });
     });
     return status.get_future().get();
   }

@@ -68,7 +68,7 @@ class VerifierOrder : public testing::Test {
           done_.push_back(order.task.job);
           changed_.notify_one();
         },
-        [](const JobId&, std::optional<scheduler::Measurement>) {});
+        [](const JobId&, const Result<scheduler::Measurement>&) {});
     verifier_->measure({.job = id_of(99),
                         .manifest = manifest_of("gate"),
                         .range = {.first = 0, .count = 1},
@@ -174,6 +174,175 @@ TEST_F(VerifierOrder, PartsAreRunAloneWhereTheyCannotRunTogether) {
   (void)first(2);
 
   EXPECT_EQ(runs_, 1 + 1 + 3);
+}
+
+// Runs the counting job; runs of more workgroups than `most` take too long.
+class BusyRunner final : public PartRunner {
+ public:
+  BusyRunner(std::atomic<std::uint32_t>& most, std::atomic<int>& tries)
+      : most_(most), tries_(tries) {}
+  Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, manifest::Range range,
+                  Duration) override {
+    ++tries_;
+    if (range.count > most_) return fail(ErrorCode::deadline_exceeded, "It takes too long.");
+    ByteVector bytes;
+    for (std::uint32_t i = range.first; i < range.first + range.count; ++i) append_le(bytes, i);
+    return Ran{.outputs = {std::move(bytes)}, .seconds = 0.0001};
+  }
+  void rest() override {}
+
+ private:
+  std::atomic<std::uint32_t>& most_;
+  std::atomic<int>& tries_;
+};
+
+class BusyVerifier : public testing::Test {
+ protected:
+  static constexpr std::uint32_t workgroups = 32;
+
+  static std::shared_ptr<const manifest::Manifest> one_task() {
+    auto manifest = manifest::parse(jobs::count_manifest(workgroups / 4, 1)).value();
+    manifest.split.tasks = 1;
+    return std::make_shared<const manifest::Manifest>(std::move(manifest));
+  }
+  void open(Duration late_for = Duration(0)) {
+    verifier_ = std::make_unique<Verifier>(
+        *blobs_, [this] { return std::make_unique<BusyRunner>(most_, tries_); },
+        [this](const jobs::VerifyOrder&, const jobs::Checked& checked) {
+          checked_.set_value(checked);
+        },
+        [this](const JobId&, const Result<scheduler::Measurement>& measured) {
+          measured_.set_value(measured);
+        },
+        VerifierBounds{.late_for = late_for});
+  }
+  // The whole task, which is cut into `parts` for checks. The last workgroup may be wrong.
+  jobs::Checked check(std::uint32_t parts, bool wrong = false) {
+    ByteVector bytes;
+    for (std::uint32_t i = 0; i < workgroups; ++i) append_le(bytes, i);
+    if (wrong) bytes.back() ^= 1;
+    const store::OutputBlob blob{.hash = blobs_->put(bytes).value(), .bytes = bytes.size()};
+    checked_ = {};
+    jobs::VerifyOrder order{.task = {},
+                            .manifest = manifest_,
+                            .root = proof::task_root(std::array{bytes}),
+                            .outputs = {blob},
+                            .ranges = {{.first = 0, .count = workgroups}},
+                            .client = {},
+                            .rivals = {},
+                            .parts = parts};
+    verifier_->verify(std::move(order));
+    return checked_.get_future().get();
+  }
+  Result<scheduler::Measurement> measure(std::uint32_t count) {
+    measured_ = {};
+    verifier_->measure(
+        {.job = {}, .manifest = manifest_, .range = {.first = 0, .count = count}, .client = {}});
+    return measured_.get_future().get();
+  }
+
+  TestFolder folder_;
+  std::unique_ptr<store::Blobs> blobs_ = store::Blobs::open(folder_.path(), {}).value();
+  std::shared_ptr<const manifest::Manifest> manifest_ = one_task();
+  std::atomic<std::uint32_t> most_ = 0;
+  std::atomic<int> tries_ = 0;
+  std::promise<jobs::Checked> checked_;
+  std::promise<Result<scheduler::Measurement>> measured_;
+  std::unique_ptr<Verifier> verifier_;  // Last: its thread ends before what it uses goes.
+};
+
+TEST_F(BusyVerifier, WhatTakesTooLongIsCutUntilItFitsAndCheckedWhole) {
+  open();
+  most_ = 8;
+
+  EXPECT_EQ(check(32).outcome, trust::AuditOutcome::agrees);
+
+  EXPECT_EQ(tries_, 1 + 1 + 4) << "all of it, a half, and four quarters";
+  const jobs::Checked wrong = check(32, true);
+  EXPECT_EQ(wrong.outcome, trust::AuditOutcome::differs);
+  ASSERT_TRUE(wrong.wrong.has_value());
+  EXPECT_EQ(wrong.wrong->first + wrong.wrong->count, workgroups) << "no piece is left out";
+}
+
+TEST_F(BusyVerifier, APartOfATaskIsNotCut) {
+  open();
+  most_ = 8;
+
+  const jobs::Checked checked = check(2);
+
+  EXPECT_EQ(checked.outcome, trust::AuditOutcome::failed);
+  EXPECT_TRUE(checked.late);
+  EXPECT_EQ(checked.reason, "It takes too long.");
+  EXPECT_EQ(tries_, 2);
+}
+
+TEST_F(BusyVerifier, ASlowMomentIsForgottenWhenTheMachineIsFastAgain) {
+  open();
+  EXPECT_TRUE(check(32).late);
+  most_ = workgroups;
+
+  EXPECT_EQ(check(32).outcome, trust::AuditOutcome::agrees);
+  tries_ = 0;
+  EXPECT_EQ(check(32).outcome, trust::AuditOutcome::agrees);
+
+  EXPECT_EQ(tries_, 1) << "in one run";
+}
+
+TEST_F(BusyVerifier, WhatWaitsOfAJobThatTookTooLongAMomentAgoDoesNotTakeAsLongEach) {
+  open(std::chrono::hours(1));
+  EXPECT_TRUE(check(1).late);
+  most_ = workgroups;
+
+  const jobs::Checked checked = check(1);
+
+  EXPECT_TRUE(checked.late);
+  EXPECT_EQ(checked.reason, "A part of the job took longer than 5 s a moment ago.");
+  EXPECT_EQ(tries_, 1);
+}
+
+TEST_F(BusyVerifier, ACanaryThatTakesTooLongIsMeasuredOnLess) {
+  open();
+  most_ = 1;
+
+  const auto measured = measure(workgroups);
+
+  ASSERT_TRUE(measured.has_value()) << measured.error().message;
+  EXPECT_EQ(measured->workgroups, 1U);
+  EXPECT_EQ(tries_, 3) << "of 32, 4 and 1 workgroups";
+  most_ = 0;
+  EXPECT_EQ(measure(workgroups).error().code, ErrorCode::deadline_exceeded);
+}
+
+TEST(RunLimit, HalvesWhatRanOutOfTimeAndBelievesTheNextRun) {
+  RunLimit limit;
+  EXPECT_EQ(limit.workgroups_in(5), 0U) << "nothing is known";
+  limit.ran(1, 0.5);
+  EXPECT_EQ(limit.workgroups_in(5), 10U);
+  limit.ran(64, 3.2);
+  EXPECT_EQ(limit.workgroups_in(5), 100U);
+  limit.ran(1, 0.5);
+  EXPECT_EQ(limit.workgroups_in(5), 100U) << "what a run takes besides its work";
+
+  limit.ran_out(100, 5, Instant{});
+  EXPECT_EQ(limit.workgroups_in(5), 50U);
+  limit.ran_out(1, 5, Instant{});
+  EXPECT_EQ(limit.workgroups_in(5), 1U) << "one is tried again";
+  limit.ran(1, 0.05);
+  EXPECT_EQ(limit.workgroups_in(5), 100U);
+}
+
+TEST(RunLimit, IsLateForAWhileForAsMuchAsRanOutOfTime) {
+  using std::chrono::seconds;
+  const Instant now{std::chrono::hours(1)};
+  RunLimit limit;
+  EXPECT_FALSE(limit.is_late(100, now, seconds(8)));
+  limit.ran_out(8, 5, now);
+
+  EXPECT_TRUE(limit.is_late(8, now + seconds(7), seconds(8)));
+  EXPECT_FALSE(limit.is_late(7, now + seconds(7), seconds(8)));
+  EXPECT_FALSE(limit.is_late(8, now + seconds(8), seconds(8)));
+  limit.ran(8, 1);
+  EXPECT_FALSE(limit.is_late(8, now, seconds(8))) << "it was run meanwhile";
 }
 
 // Neighbours, and what a run of its own would not be worth; never more than fits into its time.

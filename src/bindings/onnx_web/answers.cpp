@@ -41,6 +41,13 @@ struct BoxDocument {
   std::array<double, 4> box{};
 };
 
+struct FoundDocument {
+  std::vector<BoxDocument> boxes;
+  std::uint64_t dispatches = 0;
+  std::uint64_t submits = 0;
+  std::uint64_t bytesDown = 0;
+};
+
 namespace {
 
 struct WriteOptions : glz::opts {
@@ -72,6 +79,17 @@ ValueDocument value_of(std::string_view name, const onnx::Tensor& tensor) {
   return {.name = name,
           .type = onnx::to_string(tensor.type()),
           .shape = std::vector<SizeDocument>(tensor.shape().begin(), tensor.shape().end())};
+}
+
+std::vector<BoxDocument> box_documents(const std::vector<onnx::Detection>& boxes,
+                                       std::int64_t classes) {
+  std::vector<BoxDocument> list;
+  for (const onnx::Detection& box : boxes)
+    list.push_back({.classId = box.class_id,
+                    .label = onnx::class_label(box.class_id, classes),
+                    .score = box.score,
+                    .box = box.box});
+  return list;
 }
 
 }  // namespace
@@ -115,13 +133,14 @@ std::string tensor_json(std::string_view name, const onnx::Tensor& tensor) {
 }
 
 std::string boxes_json(const std::vector<onnx::Detection>& boxes, std::int64_t classes) {
-  std::vector<BoxDocument> list;
-  for (const onnx::Detection& box : boxes)
-    list.push_back({.classId = box.class_id,
-                    .label = onnx::class_label(box.class_id, classes),
-                    .score = box.score,
-                    .box = box.box});
-  return write(list);
+  return write(box_documents(boxes, classes));
+}
+
+std::string found_json(const onnx::GpuDetector::Found& found) {
+  return write(FoundDocument{.boxes = box_documents(found.boxes, found.classes),
+                             .dispatches = found.dispatches,
+                             .submits = found.submits,
+                             .bytesDown = found.bytes_down});
 }
 
 }  // namespace weft::onnx_web

@@ -6,6 +6,7 @@
 
 #include "engine/onnx/gpu/gpu_model.h"
 #include "engine/onnx/vision/detection.h"
+#include "engine/onnx/vision/gpu/gpu_detector.h"
 
 namespace weft::onnx_web {
 
@@ -27,6 +28,8 @@ struct ModelInfo {
 
 [[nodiscard]] std::string tensor_json(std::string_view name, const onnx::Tensor& tensor);
 
+// What Model::detect() found, and the traffic that it took.
+[[nodiscard]] std::string found_json(const onnx::GpuDetector::Found& found);
 [[nodiscard]] std::string boxes_json(const std::vector<onnx::Detection>& boxes,
                                      std::int64_t classes);
 

@@ -6,32 +6,40 @@ const weftArrays = { f32: Float32Array, f16: Uint16Array, u8: Uint8Array, i8: In
 const weftTensor = (about, bytes) => ({ ...about, data: new weftArrays[about.type](bytes.buffer) });
 let weftModels = 0;
 
+// What a run is given: what there is about each input, and the bytes of all.
+const weftInputs = (inputs) => {
+  const list = [];
+  const pieces = [];
+  let offset = 0;
+  for (const [name, input] of Object.entries(inputs)) {
+    const shape = input.shape ? { shape: [...input.shape].map(Number) } : {};
+    if (input.gpu) {
+      list.push({ name, gpu: true, ...shape });
+      continue;
+    }
+    const bytes = weftBytes(input.data ?? input);
+    list.push({ name, offset, bytes: bytes.length, ...shape });
+    pieces.push([bytes, offset]);
+    offset += bytes.length;
+  }
+  const data = new Uint8Array(offset);
+  for (const [bytes, at] of pieces) data.set(bytes, at);
+  return [JSON.stringify(list), data];
+};
+
 class WeftModel {
   constructor(number, info) {
     this.number = number;
     this.info = info;
   }
   async run(inputs) {
-    const list = [];
-    const pieces = [];
-    let offset = 0;
-    for (const [name, input] of Object.entries(inputs)) {
-      const shape = input.shape ? { shape: [...input.shape].map(Number) } : {};
-      if (input.gpu) {
-        list.push({ name, gpu: true, ...shape });
-        continue;
-      }
-      const bytes = weftBytes(input.data ?? input);
-      list.push({ name, offset, bytes: bytes.length, ...shape });
-      pieces.push([bytes, offset]);
-      offset += bytes.length;
-    }
-    const data = new Uint8Array(offset);
-    for (const [bytes, at] of pieces) data.set(bytes, at);
-    const { text, parts } = await weftAsk([JSON.stringify(list), data],
+    const { text, parts } = await weftAsk(weftInputs(inputs),
       (call, json, jsonSize, from, size) => _weft_onnx_run(call, this.number, json, jsonSize, from, size));
     const ran = JSON.parse(text);
     return { ...ran, outputs: ran.outputs.map((output, i) => weftTensor(output, parts[i])) };
+  }
+  async detect(inputs, options = {}) {
+    return JSON.parse((await weftAsk([...weftInputs(inputs), JSON.stringify(options)], (call, ...places) => _weft_onnx_detect(call, this.number, ...places))).text);
   }
   async inputBuffer(name) {
     const { parts: [buffer] } = await weftAsk([String(name)], (call, text, size) => _weft_onnx_input_buffer(call, this.number, text, size));

@@ -61,6 +61,12 @@ weft::Async<Result<std::string>> run(std::uint32_t call, std::uint32_t number, s
   co_return text;
 }
 
+weft::Async<Result<std::string>> detect(std::uint32_t number, std::string json, weft::ByteSpan data,
+                                        std::string options) {
+  WEFT_CO_ASSIGN(const std::shared_ptr<Model> running, model(number));
+  co_return co_await running->detect(std::move(json), data, std::move(options));
+}
+
 weft::ByteSpan bytes_at(const std::uint8_t* bytes, double size) {
   return {bytes, static_cast<std::size_t>(size)};
 }
@@ -80,6 +86,15 @@ EMSCRIPTEN_KEEPALIVE void weft_onnx_run(std::uint32_t call, std::uint32_t number
                                         double data_size) {
   weft::start<Result<std::string>>(
       run(call, number, std::string(json, size), bytes_at(data, data_size)),
+      [call](const Result<std::string>& result) { answer(call, result); });
+}
+EMSCRIPTEN_KEEPALIVE void weft_onnx_detect(std::uint32_t call, std::uint32_t number,
+                                           const char* json, std::uint32_t size,
+                                           const std::uint8_t* data, double data_size,
+                                           const char* options, std::uint32_t options_size) {
+  weft::start<Result<std::string>>(
+      detect(number, std::string(json, size), bytes_at(data, data_size),
+             std::string(options, options_size)),
       [call](const Result<std::string>& result) { answer(call, result); });
 }
 EMSCRIPTEN_KEEPALIVE void weft_onnx_input_buffer(std::uint32_t call, std::uint32_t number,

@@ -42,6 +42,12 @@ std::vector<std::optional<Tensor>> outputs_known(const onnx::Graph& graph) {
   return out;
 }
 
+std::vector<onnx::Shape> shapes_of(const std::vector<Tensor>& tensors) {
+  std::vector<onnx::Shape> out;
+  for (const Tensor& tensor : tensors) out.push_back(tensor.shape());
+  return out;
+}
+
 // The graph without the bytes of its constants.
 onnx::Graph outline_of(const onnx::Graph& graph) {
   onnx::Graph out = graph;
@@ -105,6 +111,15 @@ std::string Model::info() const {
                     .weight_bytes = weight_bytes_});
 }
 
+Result<std::vector<const gpu::Buffer*>> Model::buffers_of(const RunRequest& request) {
+  std::vector<const gpu::Buffer*> buffers(request.inputs.size());
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    if (!request.on_gpu[i]) continue;
+    WEFT_ASSIGN(buffers[i], input_buffer(graph_.inputs[i].name));
+  }
+  return buffers;
+}
+
 Async<Result<std::vector<Tensor>>> Model::compute(RunRequest request) {
   if (!on_gpu_) {
     if (std::ranges::contains(request.on_gpu, true))
@@ -113,11 +128,7 @@ Async<Result<std::vector<Tensor>>> Model::compute(RunRequest request) {
                      "inputs as bytes.");
     co_return onnx::interpret(graph_, std::move(request.inputs), {.bytes_max = values_bytes_max});
   }
-  std::vector<const gpu::Buffer*> buffers(request.inputs.size());
-  for (std::size_t i = 0; i < buffers.size(); ++i) {
-    if (!request.on_gpu[i]) continue;
-    WEFT_CO_ASSIGN(buffers[i], input_buffer(graph_.inputs[i].name));
-  }
+  WEFT_CO_ASSIGN(std::vector<const gpu::Buffer*> buffers, buffers_of(request));
   co_return co_await on_gpu_->run_on_device(std::move(request.inputs), std::move(buffers));
 }
 
@@ -138,6 +149,42 @@ Async<Result<std::string>> Model::run(std::string json, ByteSpan data) {
   if (!outputs) co_return pass(std::move(outputs));
   outputs_ = std::move(*outputs);
   co_return outputs_json(graph_, outputs_, on_gpu_ ? &on_gpu_->statistics() : nullptr);
+}
+
+Async<Result<onnx::GpuDetector::Found>> Model::find(RunRequest request, BoxesRequest boxes) {
+  if (on_gpu_) {
+    if (!detector_) {
+      WEFT_CO_ASSIGN(detector_, co_await onnx::GpuDetector::create(*device_, *on_gpu_));
+    }
+    WEFT_CO_ASSIGN(std::vector<const gpu::Buffer*> buffers, buffers_of(request));
+    co_return co_await detector_->detect(std::move(request.inputs), std::move(buffers),
+                                         {.placement = boxes.placement, .bounds = boxes.bounds});
+  }
+  std::int64_t width = 0, height = 0;
+  if (!request.inputs.empty() && request.inputs[0].rank() == 4) {
+    height = request.inputs[0].shape()[2];
+    width = request.inputs[0].shape()[3];
+  }
+  WEFT_CO_ASSIGN(const std::vector<Tensor> outputs, co_await compute(std::move(request)));
+  onnx::GpuDetector::Found found;
+  WEFT_CO_ASSIGN(found.boxes,
+                 onnx::detections_of(outputs, width, height, boxes.placement, boxes.bounds));
+  found.classes = onnx::class_count(shapes_of(outputs));
+  co_return found;
+}
+
+Async<Result<std::string>> Model::detect(std::string json, ByteSpan data, std::string options) {
+  if (running_)
+    co_return fail(ErrorCode::unavailable,
+                   "The model is computing another run; wait for its answer.");
+  WEFT_CO_ASSIGN(BoxesRequest boxes, parse_boxes(options));
+  WEFT_CO_ASSIGN(RunRequest request, parse_run(json, data, graph_));
+  outputs_.clear();
+  running_ = true;
+  auto found = co_await find(std::move(request), boxes);
+  running_ = false;
+  if (!found) co_return pass(std::move(found));
+  co_return found_json(*found);
 }
 
 Result<const gpu::Buffer*> Model::input_buffer(std::string_view name) {
@@ -168,7 +215,7 @@ Result<std::string> Model::boxes(std::string_view json) const {
     return fail(ErrorCode::not_found, "No run of the model has given outputs yet.");
   WEFT_ASSIGN(const auto found, onnx::detections_of(outputs_, input_width_, input_height_,
                                                     request.placement, request.bounds));
-  return boxes_json(found, onnx::class_count(outputs_));
+  return boxes_json(found, onnx::class_count(shapes_of(outputs_)));
 }
 
 }  // namespace weft::onnx_web

@@ -14,6 +14,7 @@
 #include "common/base/async.h"
 #include "engine/gpu/device.h"
 #include "engine/onnx/gpu/gpu_model.h"
+#include "engine/onnx/vision/gpu/gpu_detector.h"
 
 namespace weft::onnx_web {
 
@@ -30,7 +31,7 @@ class Gpu {
 
 class Model {
  public:
-  // Fails with what is wrong with the file, and with unavailable where a GPU is asked for and there
+  // Fails with what is wrong with the file, and with unavailable if a GPU is asked for and there
   // is none. `bytes` may go once this returns for the first time.
   [[nodiscard]] static Async<Result<std::shared_ptr<Model>>> open(ByteSpan bytes,
                                                                   OpenRequest request, Gpu& gpu);
@@ -43,18 +44,27 @@ class Model {
   [[nodiscard]] const std::vector<onnx::Tensor>& outputs() const { return outputs_; }
   // The buffer that a run with {"gpu": true} for this input reads. GPU only.
   [[nodiscard]] Result<const gpu::Buffer*> input_buffer(std::string_view name);
-  // Boxes that the latest run found, for detectors.
+  // For detectors: a run whose boxes are wanted and not its outputs, which stay on the GPU. Takes
+  // what run() takes, and fails as it does; `options` as boxes() takes them.
+  [[nodiscard]] Async<Result<std::string>> detect(std::string json, ByteSpan data,
+                                                  std::string options);
+  // Boxes in the outputs of the latest run(), for detectors.
   [[nodiscard]] Result<std::string> boxes(std::string_view json) const;
 
  private:
   Model() = default;
   [[nodiscard]] Async<Result<std::vector<onnx::Tensor>>> compute(RunRequest request);
+  // The buffers that inputs are in; null for those that are given as bytes.
+  [[nodiscard]] Result<std::vector<const gpu::Buffer*>> buffers_of(const RunRequest& request);
+  [[nodiscard]] Async<Result<onnx::GpuDetector::Found>> find(RunRequest request,
+                                                             BoxesRequest boxes);
 
   std::string name_;
   std::shared_ptr<gpu::Device> device_;  // Null on the processor.
   std::string no_gpu_;
   std::unique_ptr<onnx::GpuModel> on_gpu_;
-  onnx::Graph graph_;  // On a GPU without values of constants.
+  std::unique_ptr<onnx::GpuDetector> detector_;  // Made when boxes are first asked for.
+  onnx::Graph graph_;                            // On a GPU without values of constants.
   std::vector<std::optional<onnx::Tensor>> known_outputs_;
   std::vector<gpu::Buffer> buffers_;  // By input; made when they are asked for.
   std::vector<onnx::Tensor> outputs_;

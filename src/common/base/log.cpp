@@ -7,6 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/format.h"
 #include "common/base/log_escapes.h"
+#include "common/base/visible_text.h"
 
 namespace weft {
 namespace {
@@ -14,25 +15,9 @@ namespace {
 std::atomic<LogLevel> level_min{LogLevel::info};
 std::atomic<bool> escapes{true};
 
-// Strangers' text becomes part of lines: what could begin another line or steer a terminal is
-// written as \xNN. Bytes of UTF-8 stay, but for the control characters U+0080 to U+009F.
+// Other parties' text becomes part of lines.
 std::string without_controls(std::string_view text) {
-  if (!escapes.load(std::memory_order_relaxed)) return std::string(text);
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
-    if (byte < 0x20 || byte == 0x7f) {
-      out += weft::format("\\x{:02x}", static_cast<unsigned>(byte));
-    } else if (byte == 0xc2 && next >= 0x80 && next <= 0x9f) {
-      out += weft::format("\\x{:02x}", next);
-      ++i;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
+  return escapes.load(std::memory_order_relaxed) ? visible_text(text) : std::string(text);
 }
 
 }  // namespace

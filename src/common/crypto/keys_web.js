@@ -29,8 +29,8 @@ addToLibrary({
     return handle;
   },
 
-  // One record "worker" in the object store "keys" of the database "weft". Resolves to undefined where nothing is kept
-  // or where there is no IndexedDB.
+  // One record "worker" in the object store "keys" of the database "weft". Resolves to undefined if nothing is kept
+  // or if there is no IndexedDB.
   $weftKeyStore: (mode, use) => new Promise((resolve, reject) => {
     if (!globalThis.indexedDB) { resolve(undefined); return; }
     const opening = indexedDB.open('weft', 1);

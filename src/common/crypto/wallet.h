@@ -14,7 +14,7 @@ namespace weft::crypto {
 // Refuses a file that others may read, that is no wallet, or whose public key does not belong to
 // its seed.
 [[nodiscard]] Result<KeyPair> load_wallet(const std::filesystem::path& path);
-// Makes the folder (0700) and the file (0600, written beside and renamed); already_exists where
+// Makes the folder (0700) and the file (0600, written beside and renamed); already_exists if
 // there is one.
 [[nodiscard]] Result<KeyPair> create_wallet(const std::filesystem::path& path);
 [[nodiscard]] Result<KeyPair> load_or_create_wallet(const std::filesystem::path& path);

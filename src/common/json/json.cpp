@@ -201,7 +201,7 @@ Result<std::vector<std::pair<std::string, Value>>> Value::members(CountBounds bo
   std::ranges::stable_sort(order, {},
                            [](const auto* member) -> const std::string& { return member->first; });
   for (std::size_t i = 1; i < order.size(); ++i) {
-    if (order[i - 1]->first == order[i]->first) return order[i]->second.error("is there twice");
+    if (order[i - 1]->first == order[i]->first) return order[i]->second.error("occurs twice");
   }
   return found;
 }

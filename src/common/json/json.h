@@ -60,7 +60,7 @@ class Value {
  public:
   [[nodiscard]] Kind kind() const;
 
-  // Members by name; a key that is not in `known`, or is there twice, is an error.
+  // Members by name; a key that is not in `known`, or occurs twice, is an error.
   [[nodiscard]] Result<Object> object(std::initializer_list<std::string_view> known) const;
   // Members of an object whose keys are the author's own, in the order of the text, each once.
   [[nodiscard]] Result<std::vector<std::pair<std::string, Value>>> members(

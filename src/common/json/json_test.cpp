@@ -58,9 +58,9 @@ TEST(Json, NamesPathLineAndColumnOfAnError) {
 
 TEST(Json, RefusesAKeyThatIsThereTwiceHoweverItIsSpelt) {
   EXPECT_EQ(message(parse(R"({"a":1,"a":2})")->object({"a"})),
-            "a: is there twice (line 1, column 12)");
+            "a: occurs twice (line 1, column 12)");
   EXPECT_EQ(message(parse(R"({"a":1,"\u0061":2})")->object({"a"})),
-            "a: is there twice (line 1, column 17)");
+            "a: occurs twice (line 1, column 17)");
 }
 
 struct Row {

@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "tune, bindings, dispatch, steps, split, verify, "
                 "requires, priority, "
                 "deadline_s, budget"},
-        Refusal{R"("name":"t")", R"("name":"t","name":"u")", "name: is there twice"},
+        Refusal{R"("name":"t")", R"("name":"t","name":"u")", "name: occurs twice"},
         Refusal{R"("inline":"x")", "", "shader: needs \"inline\", \"path\" or \"blob\""},
         Refusal{R"("inline":"x")", R"("inline":"")", "shader.inline: must not be empty"},
         Refusal{R"("inline":"x")", R"("inline":"x","path":"y")",
@@ -198,7 +198,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{R"("entry":"main")", R"("entry":"main","constants":{"a":1},"tune":{"a":[1]})",
                 "tune.a: is fixed in \"constants\" already"},
         Refusal{R"("entry":"main")", R"("entry":"main","tune":{"a":[1,2,1]})",
-                "tune.a[2]: is there twice"},
+                "tune.a[2]: occurs twice"},
         Refusal{R"("entry":"main")",
                 R"("entry":"main","tune":{"a":[1,2,3,4,5,6,7,8,9],"b":[1,2,3,4,5,6,7,8]})",
                 "tune: has more than 64 combinations"},
@@ -247,7 +247,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{R"("shape":[8])", R"("shape":[8],"combine":"sum")",
                 "bindings[0].combine: must be \"concat\", not \"sum\""},
         Refusal{R"([8]}])", R"([8]},{"binding":0,"role":"output","type":"u32","shape":[8]}])",
-                "bindings[1]: binding 0 is there twice"},
+                "bindings[1]: binding 0 occurs twice"},
         Refusal{R"("dispatch":[4])", R"("dispatch":[])", "dispatch: must not be empty"},
         Refusal{R"("dispatch":[4])", R"("dispatch":[0])",
                 "dispatch[0]: must be from 1 to 4294967295, not 0"},

@@ -162,7 +162,7 @@ Result<std::vector<Binding>> parse_bindings(const Value& value, const Limits& li
   for (const Value& item : items) {
     WEFT_ASSIGN(Binding binding, parse_binding(item, limits));
     if (std::ranges::contains(bindings, binding.binding, &Binding::binding))
-      return item.error("binding {} is there twice", binding.binding);
+      return item.error("binding {} occurs twice", binding.binding);
     bindings.push_back(std::move(binding));
   }
   if (std::ranges::none_of(bindings, &Binding::is_output))
@@ -234,7 +234,7 @@ Result<std::map<std::string, std::vector<double>>> parse_tune(const Value& value
     std::vector<double>& values = tune[name];
     for (const Value& item : items) {
       WEFT_ASSIGN(const double number, item.number());
-      if (std::ranges::contains(values, number)) return item.error("is there twice");
+      if (std::ranges::contains(values, number)) return item.error("occurs twice");
       values.push_back(number);
     }
     combinations *= values.size();
@@ -372,7 +372,7 @@ Result<Binding> parse_stack(const Value& value, Role role, const Manifest& manif
   if (stack.name.empty()) return name.error("must not be empty");
   for (const Binding& other : manifest.bindings) {
     if (other.name == stack.name && other.role == role)
-      return name.error("\"{}\" is there twice", stack.name);
+      return name.error("\"{}\" occurs twice", stack.name);
   }
   WEFT_ASSIGN(const Value type, object.get("type"));
   WEFT_ASSIGN(stack.type,
@@ -487,7 +487,7 @@ Result<Requires> parse_requires(const Value& value) {
     WEFT_ASSIGN(const std::vector<Value> items, features->array({.count_max = 32}));
     for (const Value& item : items) {
       WEFT_ASSIGN(std::string feature, item.string({.bytes_max = 64}));
-      if (std::ranges::contains(wanted.features, feature)) return item.error("is there twice");
+      if (std::ranges::contains(wanted.features, feature)) return item.error("occurs twice");
       wanted.features.push_back(std::move(feature));
     }
   }

@@ -62,7 +62,7 @@ inline constexpr std::size_t fingerprint_bytes_max = 2 + 4 * fingerprint_entries
 
 // The numbers that a fingerprint of `width` names, all others 0: what fingerprint_distance() takes
 // where the other side hands in a fingerprint of its own, which adds that one's rounding.
-// invalid_argument where the bytes are no fingerprint of so many numbers.
+// invalid_argument if the bytes are no fingerprint of so many numbers.
 [[nodiscard]] Result<std::vector<float>> fingerprint_values(ByteSpan bytes, std::size_t width);
 
 struct FingerprintTolerance {
@@ -76,7 +76,7 @@ struct FingerprintDistance {
   double error = 0;    // As above; 1 is as far as two unrelated vectors.
   double missing = 0;  // Entries on the edge of the largest fall out by themselves.
 };
-// invalid_argument where the bytes are no fingerprint of so many numbers: count, order, indices or
+// invalid_argument if the bytes are no fingerprint of so many numbers: count, order, indices or
 // values are impossible.
 [[nodiscard]] Result<FingerprintDistance> fingerprint_distance(ByteSpan claimed,
                                                                std::span<const float> hidden);

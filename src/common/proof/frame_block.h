@@ -43,7 +43,7 @@ struct FrameOpening {
 };
 // u32 line | u32 number | u32 first | u32 count | u8 siblings | 32 bytes each | the frame.
 [[nodiscard]] ByteVector encode(const FrameOpening& opening);
-// invalid_argument where the bytes open no frame.
+// invalid_argument if the bytes open no frame.
 [[nodiscard]] Result<FrameOpening> decode_frame_opening(ByteSpan bytes);
 // Whether the frame is that one of the block with this root.
 [[nodiscard]] bool opens(const FrameOpening& opening, const Hash& root);

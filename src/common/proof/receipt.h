@@ -52,7 +52,7 @@ struct ReceiptPlace {
 // || u32 first || u32 count), little-endian; a task id is its job id || u32 index.
 [[nodiscard]] ByteVector claims_text(std::span<const Claim> claims);
 
-// A receipt that was kept, read back. data_loss where the claims do not make the statement.
+// A receipt that was kept, read back. data_loss if the claims do not make the statement.
 struct KeptReceipt {
   ReceiptPlace place;
   std::vector<Claim> claims;

@@ -131,7 +131,7 @@ INSTANTIATE_TEST_SUITE_P(
         Row{R"({"type":"beat","v":6,"running":1,"more":1})",
             "more: is not a known key; known here: type, v, running (line 1, column 41)"},
         Row{R"({"type":"beat","v":6,"running":1,"running":1})",
-            "running: is there twice (line 1, column 44)"},
+            "running: occurs twice (line 1, column 44)"},
         Row{R"({"type":"beat","v":6,"running":1} x)", "this is not valid JSON (line 1, column 35)"},
         Row{R"({"type":"beat","v":6,"running":-1})",
             "running: must be from 0 to 4294967295, not -1 (line 1, column 32)"},

@@ -148,7 +148,7 @@ struct Seen {
 [[nodiscard]] std::string encode(const Snapshot& snapshot);
 [[nodiscard]] std::string encode(const Delta& delta);
 [[nodiscard]] std::string encode(const Seen& seen);
-// Strict: exactly these keys, at most seen_bytes_max. invalid_argument, or resource_exhausted where
+// Strict: exactly these keys, at most seen_bytes_max. invalid_argument, or resource_exhausted if
 // it is too long.
 [[nodiscard]] Result<Seen> decode_seen(std::string_view text);
 // For tests and tools; unknown keys are passed over.

@@ -80,7 +80,7 @@ class ProgramCall {
   ProgramCall& tail(ByteSpan bytes);          // What follows the fields, such as siblings.
   ProgramCall& signer(const PublicKey& key);  // A further account that signs.
 
-  // invalid_argument where an account is missing. The system, token and instructions accounts are
+  // invalid_argument if an account is missing. The system, token and instructions accounts are
   // filled in.
   [[nodiscard]] Result<Instruction> build(const PublicKey& program) const;
   [[nodiscard]] const CallLayout& layout() const { return *layout_; }
@@ -96,7 +96,7 @@ class ProgramCall {
 // An account of the program, read by name.
 class ProgramState {
  public:
-  // data_loss where the bytes are no such account.
+  // data_loss if the bytes are no such account.
   [[nodiscard]] static Result<ProgramState> read(std::string_view name, ByteVector bytes);
   [[nodiscard]] std::uint64_t number(std::string_view field) const;
   [[nodiscard]] PublicKey key(std::string_view field, std::size_t index = 0) const;

@@ -45,14 +45,14 @@ struct SumPath {
 // The node over two others; its sum wraps.
 [[nodiscard]] SumNode node_of(crypto::RepeatedSha256& sha256, const SumNode& left,
                               const SumNode& right);
-// The root that a leaf leads to; data_loss where a sum overflows or the position is outside the
+// The root that a leaf leads to; data_loss if a sum overflows or the position is outside the
 // tree.
 [[nodiscard]] Result<SumNode> root_of_path(const Earned& leaf, const SumPath& path);
 
 // Threading: one thread at a time.
 class SumTree {
  public:
-  // In any order. invalid_argument where an owner or an index comes twice, an index is too large,
+  // In any order. invalid_argument if an owner or an index comes twice, an index is too large,
   // there are too many owners, or the sum of all amounts overflows.
   [[nodiscard]] static Result<SumTree> create(std::vector<Earned> owners);
 
@@ -61,7 +61,7 @@ class SumTree {
   [[nodiscard]] static SumTree as_given(std::vector<Earned> owners);
 
   // New amounts and units of owners that are in the tree. not_found, and no change, where one is
-  // not; invalid_argument where an amount or the units fall or the sum overflows.
+  // not; invalid_argument if an amount or the units fall or the sum overflows.
   [[nodiscard]] Result<> update(std::span<const Earned> changed);
 
   [[nodiscard]] const SumNode& root() const { return levels_.back().front(); }

@@ -24,7 +24,7 @@ inline constexpr std::size_t keys_max = 256;  // An instruction names keys by on
 // 7 bits a byte, lowest first; the high bit says that another byte follows. One form for each
 // number.
 void append_compact_u16(ByteVector& out, std::uint16_t value);
-// Reads one at the start of `bytes` and moves them past it. invalid_argument where it is cut,
+// Reads one at the start of `bytes` and moves them past it. invalid_argument if it is cut,
 // longer than it needs to be or too large.
 [[nodiscard]] Result<std::uint16_t> read_compact_u16(ByteSpan& bytes);
 
@@ -78,7 +78,7 @@ struct MessagePlan {
   MessageVersion version = MessageVersion::legacy;
   std::span<const LookupTable> tables = {};
 };
-// invalid_argument where a program is to be writable or pays, tables come with a legacy message, or
+// invalid_argument if a program is to be writable or pays, tables come with a legacy message, or
 // there are too many keys.
 [[nodiscard]] Result<Message> compile(const MessagePlan& plan);
 

@@ -3,8 +3,8 @@
 // that nothing slower is needed).
 //
 // Rates are token buckets that hold one minute's worth: `requests_per_min` at once, and so many a
-// minute in the long run; likewise tokens. A request takes what it may need and gives back what it
-// did not; budgets (ever) count likewise, so that requests side by side cannot pass them.
+// minute in the long run; the same for tokens. A request takes what it may need and gives back what
+// it did not; budgets (ever) count the same, so that requests side by side cannot pass them.
 //
 // Pure: the time is passed in. Threading: one thread. Bounds: keys_max.
 #pragma once
@@ -78,7 +78,7 @@ class KeyRing {
   // Whether a client may make one more: resource_exhausted beyond its own share or the limit of
   // all.
   [[nodiscard]] Result<> may_add(const PublicKey& owner) const;
-  // not_found where there is none, permission_denied where it is another's (`who` empty: the
+  // not_found if there is none, permission_denied if it is another's (`who` empty: the
   // operator, who may).
   [[nodiscard]] Result<ApiKey> revoke(std::string_view id, const std::optional<PublicKey>& who,
                                       UnixMillis now);

@@ -58,7 +58,7 @@ Result<std::vector<TensorSpec>> read_specs(const json::Value& list) {
   for (const json::Value& value : values) {
     WEFT_ASSIGN(TensorSpec spec, read_spec(value));
     if (std::ranges::contains(specs, spec.name, &TensorSpec::name))
-      return value.error("\"{}\" is there twice", spec.name);
+      return value.error("\"{}\" occurs twice", spec.name);
     specs.push_back(std::move(spec));
   }
   return specs;

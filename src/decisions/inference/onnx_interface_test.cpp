@@ -44,7 +44,7 @@ TEST(OnnxInterface, IsRefusedWithOneSentence) {
   EXPECT_THAT(
       refused(
           R"({"inputs":[{"name":"x","type":"f32","shape":[1]},{"name":"x","type":"f32","shape":[1]}],"outputs":[{"name":"y","type":"f32","shape":[1]}]})"),
-      testing::HasSubstr("\"x\" is there twice"));
+      testing::HasSubstr("\"x\" occurs twice"));
 }
 
 TEST(OnnxInterface, BindsTheShapesOfARequest) {

@@ -54,7 +54,7 @@ struct MeshQuestion {
 // Chains for so many prompts at a time, cut by the strategy (mesh::partition): layer gives one
 // chain, batch whole models side by side, hybrid what ends soonest of everything between; with one
 // prompt, the chain by which a token comes soonest. Each has card.shards_min workers at least.
-// Empty where there is none.
+// Empty if there is none.
 [[nodiscard]] std::vector<std::vector<Placed>> place(const Question& question,
                                                      mesh::Strategy strategy,
                                                      std::uint32_t prompts);

@@ -45,7 +45,7 @@ struct TraceRequest {
 // to compare: what came in made them so.
 //
 // `shaken`: what the auditor makes of the input with each number off by 2^-11, as an honest
-// engine's arithmetic may have it. An input can be chosen so that the layers blow up such
+// engine's arithmetic may have it. An input can be chosen so that the layers enlarge such
 // differences, and that honest engines do not agree: a row counts only where it is off by
 // shaken_least times as much as that changes it.
 inline constexpr double shaken_least = 16;

@@ -80,6 +80,7 @@ VerifyOrder verify_order(CoreTables& tables, Audit& audit, const RunningJob& job
     }
   }
   audit.drawn = order.ranges;
+  audit.rivals.clear();
   for (const Hash& rival : audit.wanted.rivals) {
     const auto other = std::ranges::find_if(
         delivered, [&](const auto& each) { return each.second.result.root == rival; });

@@ -10,38 +10,10 @@
 #include "decisions/jobs/audit_choices.h"
 #include "decisions/jobs/check_rows.h"
 #include "decisions/jobs/extra_leases.h"
+#include "decisions/jobs/sample_watch.h"
 #include "decisions/trust/audit.h"
 
 namespace weft::jobs {
-
-namespace {
-
-std::optional<trust::Part> part_of(const std::optional<manifest::Range>& range) {
-  if (!range) return {};
-  return trust::Part{.first = range->first, .count = range->count};
-}
-
-scheduler::SampleQueue::Outcome sample_outcome(trust::AuditOutcome outcome) {
-  return outcome == trust::AuditOutcome::failed ? scheduler::SampleQueue::Outcome::failed
-                                                : scheduler::SampleQueue::Outcome::checked;
-}
-
-// What the coordinator's verifier says of a result besides the outcome.
-std::string basis_of(const Checked& checked) {
-  if (checked.outcome != trust::AuditOutcome::differs) return checked.reason;
-  switch (checked.devices) {
-    case trust::Devices::one:
-      break;
-    case trust::Devices::two:
-      return "Two devices of the coordinator's machine computed the same.";
-    case trust::Devices::divided:
-      return "Two devices of the coordinator's machine computed different things, so that it is "
-             "refused and counts against no worker.";
-  }
-  return "One device of the coordinator's machine computed it.";
-}
-
-}  // namespace
 
 void AuditLeases::start(const trust::AuditWanted& wanted, Moment now) {
   auto* const job = tables_.jobs.find(wanted.task.job);
@@ -70,7 +42,7 @@ void AuditLeases::start(const trust::AuditWanted& wanted, Moment now) {
     const auto place = open_.insert_or_assign(wanted.task, std::move(audit)).first;
     if (tables_.world.verifies()) {
       verify(place->second);
-      return note_sample(place->second, now);
+      return note_sample(tables_, place->second, now);
     }
     if (wanted.by_root) return end(wanted.task, trust::AuditOutcome::failed, now);
     return lease(place->second, now);
@@ -110,100 +82,11 @@ bool AuditLeases::verifier_has_room() const {
   return true;
 }
 
-// Newcomers' tasks are given out by how long checks take.
-void AuditLeases::note_sample(const Audit& audit, Moment now) {
-  if (!audit.wanted.trusted_only || audit.opens) return;
-  const PublicKey& worker = audit.wanted.suspect;
-  if (tables_.trust.level(worker, now.unix) != trust::Level::newcomer) return;
-  if (!audit.verifying && !audit.auditor)
-    return tables_.scheduler.sample_stalls(audit.wanted.task, worker);
-  const double share =
-      audit.verifying ? static_cast<double>(std::min(audit.wanted.samples, audit.wanted.parts)) /
-                            audit.wanted.parts
-                      : audit.share;
-  tables_.scheduler.sample_begins(audit.wanted.task, worker, share, now.at);
-}
-
-WaitingSamples AuditLeases::samples() const {
-  WaitingSamples out;
-  for (const auto& [task, audit] : open_) {
-    if (!audit.wanted.trusted_only || audit.opens) continue;
-    ++out.waiting;
-    out.oldest = std::max(out.oldest, tables_.latest.at - audit.begun);
-  }
-  return out;
-}
-
-void AuditLeases::warn_of_lag(Moment now) {
-  if (open_.empty() || now.at < samples_looked_ + std::chrono::minutes(1)) return;
-  samples_looked_ = now.at;
-  const WaitingSamples found = samples();
-  if (found.oldest < sample_lag_max || now.at < samples_warned_ + sample_lag_max) return;
-  samples_warned_ = now.at;
-  ++tables_.counters.lags;
-  log_warning(
-      "{} results wait to be checked, the oldest for {} minutes: add a verifier (`weft invite "
-      "--verifier`, then `weft work --invite CODE` on another machine).",
-      found.waiting, std::chrono::duration_cast<std::chrono::minutes>(found.oldest).count());
-}
-
 void AuditLeases::worker_came(Moment now) {
   for (auto& [task, audit] : open_) {
     if (!audit.auditor && !audit.verifying && audit.wanted.trusted_only && !audit.opens)
       lease(audit, now);
   }
-}
-
-void AuditLeases::verified(const TaskId& task, const Hash& root, const Checked& checked,
-                           Moment now) {
-  const trust::AuditOutcome outcome = checked.outcome;
-  const auto audit = open_.find(task);
-  if (audit == open_.end() || !audit->second.verifying || audit->second.wanted.root != root) return;
-  audit->second.verifying = false;
-  tables_.scheduler.sample_ends(task, audit->second.wanted.suspect, sample_outcome(outcome),
-                                now.at);
-  const bool dispute = !audit->second.wanted.rivals.empty();
-  tables_.outbox.batch().checks.push_back(
-      {.task = task,
-       .time = now.unix,
-       .worker = audit->second.wanted.suspect,
-       .root = root,
-       .by = {},
-       .kind = dispute ? store::Check::Kind::dispute : store::Check::Kind::sample,
-       .outcome = outcome_of(outcome),
-       .ranges = ranges_of(audit->second.drawn),
-       .wrong = range_of(checked.wrong),
-       .reason = basis_of(checked)});
-  if (checked.unsteady) {
-    open_.erase(audit);
-    return rulings_.end_irreproducible(task.job, checked.reason, now);
-  }
-  if (outcome == trust::AuditOutcome::failed) {
-    // Not this verifier: others may be able to.
-    if (audit->second.opens || audit->second.wanted.by_root) return end(task, outcome, now);
-    lease(audit->second, now);
-    if (!audit->second.auditor && audit->second.wanted.dispute) again(task, now);
-    return;
-  }
-  if (outcome == trust::AuditOutcome::differs) {
-    ++tables_.counters.audits_differ;
-    log_warning("The verifier finds a wrong part in what {} handed in for {}.",
-                audit->second.wanted.suspect.text(), task.text());
-  }
-  if (auto* const job = tables_.jobs.find(task.job);
-      job != nullptr && outcome == trust::AuditOutcome::agrees)
-    job->verified.insert(task.index);
-  trust::Finding finding{.devices = checked.devices,
-                         .vendor = checked.vendor,
-                         .part = part_of(checked.wrong),
-                         .rivals = {}};
-  const std::vector<Hash>& rivals = audit->second.rivals;
-  for (std::size_t i = 0; i < std::min(rivals.size(), checked.apart.size()); ++i)
-    finding.rivals.emplace_back(rivals[i], *part_of(checked.apart[i]));
-  open_.erase(audit);
-  rulings_.carry_out(
-      tables_.trust.audited(task, {}, outcome, now.unix, trust::Auditor::coordinator, finding),
-      now);
 }
 
 void AuditLeases::lease(Audit& audit, Moment now) {
@@ -217,14 +100,17 @@ void AuditLeases::lease(Audit& audit, Moment now) {
   if (able.empty() && audit.opens && audit.wanted.trusted_only && audit.asked.empty() &&
       tables_.world.verifies())
     return verify(audit);
-  if (able.empty()) return note_sample(audit, now);  // A worker may join until the deadline.
+  if (able.empty()) {  // A worker may join until the deadline.
+    if (audit.late.waits()) audit.deadline = audit.late.next();
+    return note_sample(tables_, audit, now);
+  }
   const auto choice =
       trust::draw_below(able.size(), tables_.trust.secret(), trust::Purpose::auditor, task,
                         audit.wanted.suspect, audit.asked.size());
   audit.auditor = able[choice];
   audit.asked.insert(*audit.auditor);
   lease_extra(tables_, *audit.auditor, task, audit.range);
-  note_sample(audit, now);
+  note_sample(tables_, audit, now);
 }
 
 void AuditLeases::again(const TaskId& task, Moment now) {
@@ -344,9 +230,14 @@ void AuditLeases::note_silence(const TaskId& task) {
   cancel_extra(tables_, *audit->second.auditor, task, "The audit was not done in time.");
 }
 
-Audit* AuditLeases::of_auditor(const TaskId& task, const PublicKey& worker) {
+Audit* AuditLeases::find(const TaskId& task) {
   const auto found = open_.find(task);
-  return found == open_.end() || found->second.auditor != worker ? nullptr : &found->second;
+  return found == open_.end() ? nullptr : &found->second;
+}
+
+Audit* AuditLeases::of_auditor(const TaskId& task, const PublicKey& worker) {
+  Audit* const audit = find(task);
+  return audit == nullptr || audit->auditor != worker ? nullptr : audit;
 }
 
 bool AuditLeases::result(const PublicKey& worker, const protocol::TaskResult& result, Moment now) {
@@ -404,6 +295,16 @@ void AuditLeases::job_ends(const JobId& job) {
   });
 }
 
+bool AuditLeases::verify_again(const TaskId& task, Moment now) {
+  Audit* const audit = find(task);
+  if (audit == nullptr || !tables_.world.verifies() || !audit->late.take_due(now.at)) return false;
+  audit->auditor.reset();  // If there is one, it is silent.
+  audit->answer = {};
+  verify(*audit);
+  note_sample(tables_, *audit, now);
+  return audit->verifying;
+}
+
 void AuditLeases::expire(Moment now) {
   std::vector<TaskId> late;
   for (const auto& [task, audit] : open_) {
@@ -411,7 +312,7 @@ void AuditLeases::expire(Moment now) {
   }
   for (const TaskId& task : late) {
     note_silence(task);
-    again(task, now);
+    if (!verify_again(task, now)) again(task, now);
   }
 }
 

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "decisions/jobs/audits.h"
-#include "decisions/jobs/core_metrics.h"
 #include "decisions/jobs/core_tables.h"
 #include "decisions/jobs/rulings.h"
 
@@ -35,8 +34,6 @@ class AuditLeases {
   // Both results were compared.
   void inspected(const TaskId& task, const PublicKey& auditor, trust::AuditOutcome outcome,
                  Moment now);
-  // What the coordinator's verifier found. `failed`: not this verifier.
-  void verified(const TaskId& task, const Hash& root, const Checked& checked, Moment now);
   // A worker is here that may do those that wait for one.
   void worker_came(Moment now);
   void worker_left(const PublicKey& worker, Moment now);
@@ -44,20 +41,24 @@ class AuditLeases {
   void expire(Moment now);
   [[nodiscard]] std::optional<Instant> deadline() const;
 
-  [[nodiscard]] WaitingSamples samples() const;
-  // Tells the operator where samples wait too long, again every ten minutes for as long as it is
-  // so.
-  void warn_of_lag(Moment now);
+  // Null where the task has none.
+  [[nodiscard]] Audit* find(const TaskId& task);
+  [[nodiscard]] const std::map<TaskId, Audit>& all() const { return open_; }
+  // To a worker, drawn now; if there is none, it waits for one.
+  void lease(Audit& audit, Moment now);
+  // Another worker, or, where enough were asked, a second replica.
+  void again(const TaskId& task, Moment now);
+  void end(const TaskId& task, trust::AuditOutcome outcome, Moment now);
+  // It is decided without a word of a worker's.
+  void forget(const TaskId& task) { open_.erase(task); }
 
  private:
   void verify(Audit& audit);
-  void lease(Audit& audit, Moment now);
-  void again(const TaskId& task, Moment now);
-  void end(const TaskId& task, trust::AuditOutcome outcome, Moment now);
+  // Whether the coordinator's verifier has it again, which did not finish it before.
+  bool verify_again(const TaskId& task, Moment now);
   // Something came in: it contradicts what was there, or all of it may be there.
   void answered(Audit& audit, Moment now);
   void inspect_if_complete(Audit& audit);
-  void note_sample(const Audit& audit, Moment now);
   [[nodiscard]] bool verifier_has_room() const;
   void note_silence(const TaskId& task);
   // Null where the worker is not its auditor.
@@ -66,7 +67,6 @@ class AuditLeases {
   CoreTables& tables_;
   Rulings& rulings_;
   std::map<TaskId, Audit> open_;
-  Instant samples_looked_{}, samples_warned_{};
 };
 
 }  // namespace weft::jobs

@@ -28,6 +28,16 @@ std::vector<protocol::ChunkName> chunks_to_open(const manifest::Manifest& manife
   return spread;
 }
 
+std::optional<trust::Part> part_of(const std::optional<manifest::Range>& range) {
+  if (!range) return {};
+  return trust::Part{.first = range->first, .count = range->count};
+}
+
+scheduler::SampleQueue::Outcome sample_outcome(trust::AuditOutcome outcome) {
+  return outcome == trust::AuditOutcome::failed ? scheduler::SampleQueue::Outcome::failed
+                                                : scheduler::SampleQueue::Outcome::checked;
+}
+
 manifest::Range audited_range(const trust::AuditWanted& wanted, manifest::Range whole) {
   const trust::Part all{.first = whole.first, .count = whole.count};
   const std::uint32_t count =

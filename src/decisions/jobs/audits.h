@@ -11,6 +11,8 @@
 #include "common/base/clock.h"
 #include "common/manifest/split.h"
 #include "common/protocol/results.h"
+#include "decisions/scheduler/sample_queue.h"
+#include "decisions/trust/late_check.h"
 #include "decisions/trust/referee.h"
 
 namespace weft::jobs {
@@ -48,6 +50,7 @@ struct Audit {
   bool verifying = false;  // The coordinator's verifier has it.
   bool of_newcomer = false;
   bool tried_verifier = false;
+  trust::LateCheck late{};  // How the coordinator's verifier fared.
   Instant deadline;
   Instant begun;
 };
@@ -71,16 +74,14 @@ struct PollLease {
   Instant deadline;
 };
 
-struct Audits {
-  std::map<TaskId, Audit> open;
-  std::map<std::pair<PublicKey, TaskId>, PollLease> polls;
-  std::map<std::pair<PublicKey, TaskId>, TrapLease> traps;
-};
-
 // What a worker computes again: as many neighbouring parts as are wanted. Where results differ all
 // of them, since a part that is drawn may be one in which they agree.
 [[nodiscard]] manifest::Range audited_range(const trust::AuditWanted& wanted,
                                             manifest::Range whole);
+
+[[nodiscard]] std::optional<trust::Part> part_of(const std::optional<manifest::Range>& range);
+// What the scheduler is told of a sample.
+[[nodiscard]] scheduler::SampleQueue::Outcome sample_outcome(trust::AuditOutcome outcome);
 
 // The chunks of a task's outputs that hold part of `range`: at most protocol::opened_chunks_max,
 // evenly spread where there are more.

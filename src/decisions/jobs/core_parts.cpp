@@ -11,7 +11,7 @@ void CoreParts::decide(Moment now) {
   checks.expire(now);
   scheduling.decide(now);
   sessions.end_suspensions(now);
-  audits.warn_of_lag(now);
+  samples.warn_of_lag(now);
   held.free(now);
   corrections.go_on(now);
   check_sweep.sweep(tables, now.unix);

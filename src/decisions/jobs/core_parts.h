@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "decisions/jobs/audit_leases.h"
+#include "decisions/jobs/canary_measures.h"
 #include "decisions/jobs/check_rows.h"
 #include "decisions/jobs/checker_pay.h"
 #include "decisions/jobs/checkpoints.h"
@@ -32,12 +33,14 @@
 #include "decisions/jobs/result_comparisons.h"
 #include "decisions/jobs/result_intake.h"
 #include "decisions/jobs/ruling_executor.h"
+#include "decisions/jobs/sample_watch.h"
 #include "decisions/jobs/scheduling.h"
 #include "decisions/jobs/stakes.h"
 #include "decisions/jobs/standings.h"
 #include "decisions/jobs/task_payments.h"
 #include "decisions/jobs/trap_leases.h"
 #include "decisions/jobs/verification_leases.h"
+#include "decisions/jobs/verifier_audits.h"
 #include "decisions/jobs/worker_presence.h"
 #include "decisions/jobs/worker_sessions.h"
 
@@ -77,7 +80,18 @@ struct CoreParts {
   AuditLeases audits{tables, rulings};
   PollLeases polls{tables, checker_pay, rulings};
   TrapLeases traps{tables, checker_pay, rulings};
-  VerificationLeases checks{tables, audits, polls, traps, stakes, rulings};
+  VerifierAudits verifier{tables, audits, rulings};
+  CanaryMeasures canaries{tables};
+  VerificationLeases checks{tables,
+                            {.audits = audits,
+                             .polls = polls,
+                             .traps = traps,
+                             .verifier = verifier,
+                             .canaries = canaries,
+                             .corrections = corrections,
+                             .stakes = stakes,
+                             .rulings = rulings}};
+  SampleWatch samples{tables, audits};
   CheckSweep check_sweep;
 
   // Workers.
@@ -132,13 +146,14 @@ struct CoreParts {
                          .watch = watch,
                          .sessions = sessions,
                          .checks = checks,
+                         .canaries = canaries,
                          .rulings = rulings}};
 
   // Answers of language models.
   CompletionPay completion_pay{tables};
   Completions completions{tables, completion_pay, keys, grants, stakes, rulings};
 
-  CoreViews views{tables, paid, audits, completions};
+  CoreViews views{tables, paid, samples, verifier, canaries, completions};
 };
 
 }  // namespace weft::jobs

@@ -40,6 +40,13 @@ void CoreViews::show_job(api::Job job, Moment now, Answer<api::Job> answer) {
     for (const auto& lack : waiting->lacks)
       job.waiting.lacks.push_back({.what = lack.what, .workers = lack.workers});
   }
+  LateView late = id ? canaries_.why_late(*id, now.at) : LateView{};
+  if (id && late.sentence.empty()) late = verifier_.why_late(*id, now.at);
+  if (!late.sentence.empty()) {
+    job.waiting.reason = std::string(scheduler::to_string(scheduler::WaitReason::checks));
+    job.waiting.detail = late.sentence;
+    job.waiting.task = late.task;
+  }
   tables_.outbox.effect([answer = std::move(answer), job = std::move(job)] { answer(job); });
 }
 
@@ -103,7 +110,7 @@ void CoreViews::settlement(Answer<api::Settlement> answer) {
 void CoreViews::metrics(Answer<std::string> answer) {
   tables_.outbox.replier(std::move(answer))(
       metrics_text(tables_, {.rechecks_running = paid_.rechecks.size(),
-                             .samples = audits_.samples(),
+                             .samples = samples_.samples(),
                              .answers = completions_.counters()}));
 }
 

@@ -8,18 +8,26 @@
 #include <string>
 #include <vector>
 
-#include "decisions/jobs/audit_leases.h"
+#include "decisions/jobs/canary_measures.h"
 #include "decisions/jobs/completions.h"
 #include "decisions/jobs/core_tables.h"
 #include "decisions/jobs/paid_tables.h"
+#include "decisions/jobs/sample_watch.h"
+#include "decisions/jobs/verifier_audits.h"
 
 namespace weft::jobs {
 
 class CoreViews {
  public:
-  CoreViews(CoreTables& tables, const PaidTables& paid, const AuditLeases& audits,
+  CoreViews(CoreTables& tables, const PaidTables& paid, const SampleWatch& samples,
+            const VerifierAudits& verifier, const CanaryMeasures& canaries,
             const Completions& completions)
-      : tables_(tables), paid_(paid), audits_(audits), completions_(completions) {}
+      : tables_(tables),
+        paid_(paid),
+        samples_(samples),
+        verifier_(verifier),
+        canaries_(canaries),
+        completions_(completions) {}
   CoreViews(const CoreViews&) = delete;
 
   // Fills in what only the running state knows (leases, progress) of jobs that were read from the
@@ -41,7 +49,9 @@ class CoreViews {
 
   CoreTables& tables_;
   const PaidTables& paid_;
-  const AuditLeases& audits_;
+  const SampleWatch& samples_;
+  const VerifierAudits& verifier_;
+  const CanaryMeasures& canaries_;
   const Completions& completions_;
 };
 

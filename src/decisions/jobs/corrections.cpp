@@ -20,6 +20,8 @@ constexpr std::string_view no_verifier =
 constexpr std::string_view deleted = "Its client had the job's content deleted.";
 constexpr std::string_view too_many =
     "Its worker was paid for more tasks than are computed again (10,000).";
+// A task that was paid has no other verifier: it is tried for a quarter of an hour.
+constexpr std::uint32_t tries_max = 8;
 
 }  // namespace
 
@@ -97,7 +99,7 @@ void Corrections::paid_found(const PaidFound& found, Moment now) {
 void Corrections::rechecked(const TaskId& task, const Hash& root, const Checked& checked,
                             Moment now) {
   const auto paid = paid_.rechecks.waiting(task);
-  if (!paid || paid->root != root) return;
+  if (!paid || paid->root != root || is_late(task, checked, now)) return;
   const auto workers = paid_.rechecks.computed(task);
   const bool wrong = checked.outcome == trust::AuditOutcome::differs;
   const MicroCredits refunded = forfeits_.computed(*paid, wrong, now);
@@ -117,6 +119,31 @@ void Corrections::rechecked(const TaskId& task, const Hash& root, const Checked&
   if (checked.outcome == trust::AuditOutcome::failed)
     return name_unchecked(*paid, worker, checked.reason, now);
   if (wrong && checked.right) correct(*paid, worker, *checked.right, refunded, now);
+}
+
+bool Corrections::is_late(const TaskId& task, const Checked& checked, Moment now) {
+  if (checked.outcome == trust::AuditOutcome::failed && checked.late) {
+    trust::LateCheck& late = late_[task];
+    late.ran_out(checked.reason, now.at);
+    if (late.tries() < tries_max) return true;
+  }
+  late_.erase(task);
+  return false;
+}
+
+void Corrections::ask_again(Moment now) {
+  for (auto& [task, late] : late_) {
+    if (!late.take_due(now.at)) continue;
+    if (const auto paid = paid_.rechecks.waiting(task)) order_recheck(tables_, *paid);
+  }
+}
+
+std::optional<Instant> Corrections::deadline() const {
+  std::optional<Instant> next;
+  for (const auto& [task, late] : late_) {
+    if (late.waits()) next = next ? std::min(*next, late.next()) : late.next();
+  }
+  return next;
 }
 
 void Corrections::name_unchecked(const PaidTask& paid, const PublicKey& worker,

@@ -5,6 +5,7 @@
 // Threading: one thread. Bounds: as Rechecks.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -16,6 +17,7 @@
 #include "decisions/jobs/paid_tables.h"
 #include "decisions/jobs/refunds.h"
 #include "decisions/jobs/rulings.h"
+#include "decisions/trust/late_check.h"
 #include "decisions/trust/suspects.h"
 
 namespace weft::jobs {
@@ -40,10 +42,13 @@ class Corrections final : public OpenClaims {
 
   void paid_found(const PaidFound& found, Moment now);
   // What the verifier found of an order for a task that is paid (VerifyOrder::paid). `failed`: not
-  // this verifier.
+  // this verifier; where it is late, not now.
   void rechecked(const TaskId& task, const Hash& root, const Checked& checked, Moment now);
   void joined_again(const JobId& job, const Result<JoinedAgain>& joined);
 
+  // The verifier is asked again for what it did not finish.
+  void ask_again(Moment now);
+  [[nodiscard]] std::optional<Instant> deadline() const;
   // What is to be looked up; what is over.
   void go_on(Moment now);
   // Jobs that ended with wrong results are joined again, once all of a worker's are known; what is
@@ -57,6 +62,8 @@ class Corrections final : public OpenClaims {
 
  private:
   void go_on_suspecting(Moment now);
+  // Whether a paid task is computed again later.
+  bool is_late(const TaskId& task, const Checked& checked, Moment now);
   void name_unchecked(const PaidTask& paid, const PublicKey& worker, std::string_view reason,
                       Moment now);
   void correct(const PaidTask& paid, const PublicKey& worker, const Recomputed& right,
@@ -73,7 +80,8 @@ class Corrections final : public OpenClaims {
   trust::Suspects suspects_;
   std::set<PublicKey> found_wrong_;  // Workers whose recheck has found a wrong task.
   std::set<JobId> joining_again_;
-  std::optional<Instant> owed_looked_;  // For what is owed no more.
+  std::map<TaskId, trust::LateCheck> late_;  // Paid tasks that the verifier did not finish.
+  std::optional<Instant> owed_looked_;       // For what is owed no more.
 };
 
 }  // namespace weft::jobs

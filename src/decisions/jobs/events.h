@@ -154,6 +154,8 @@ struct Checked {
   // differs.
   std::vector<manifest::Range> apart{};
   std::string reason{};  // Where it failed.
+  // Failed for lack of time, or because too much waited: the same verifier may do it later.
+  bool late = false;
   // What the verifier itself computes of the part changes: it is the job, not the worker. Failed.
   bool unsteady = false;
   std::optional<Recomputed> right{};             // Where a paid task is wrong.

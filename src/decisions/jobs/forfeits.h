@@ -37,7 +37,7 @@ class Forfeits {
   // At most `owed` of it is the client's: the rest goes to the verification account.
   MicroCredits settle(const LostPay& lost, MicroCredits owed, Moment now);
   using PaidTasks = std::map<TaskId, std::shared_ptr<const PaidTask>>;
-  // data_loss for a manifest that is none.
+  // data_loss for a text that is not a manifest.
   [[nodiscard]] Result<PaidTasks> paid_tasks(const store::Loaded& loaded) const;
 
   CoreTables& tables_;

@@ -21,18 +21,21 @@ std::vector<manifest::Range> recheck_parts(const PaidTask& paid) {
   return ranges;
 }
 
-void order_recheck(CoreTables& tables, Rechecks& rechecks, const PublicKey& worker,
-                   const std::shared_ptr<const PaidTask>& paid) {
-  if (!rechecks.wait_for(worker, paid)) return;  // It is being computed.
-  VerifyOrder order{.task = paid->task,
-                    .manifest = paid->manifest,
-                    .root = paid->root,
-                    .outputs = paid->outputs,
-                    .ranges = recheck_parts(*paid),
-                    .client = paid->client,
+void order_recheck(CoreTables& tables, const PaidTask& paid) {
+  VerifyOrder order{.task = paid.task,
+                    .manifest = paid.manifest,
+                    .root = paid.root,
+                    .outputs = paid.outputs,
+                    .ranges = recheck_parts(paid),
+                    .client = paid.client,
                     .rivals = {},
                     .paid = true};
   tables.outbox.effect([&world = tables.world, order = std::move(order)] { world.verify(order); });
+}
+
+void order_recheck(CoreTables& tables, Rechecks& rechecks, const PublicKey& worker,
+                   const std::shared_ptr<const PaidTask>& paid) {
+  if (rechecks.wait_for(worker, paid)) order_recheck(tables, *paid);  // Else it is being computed.
 }
 
 }  // namespace weft::jobs

@@ -1,11 +1,9 @@
 #include "decisions/jobs/scheduling.h"
 
-#include <algorithm>
 #include <utility>
 #include <variant>
 
 #include "common/base/log.h"
-#include "common/manifest/split.h"
 #include "decisions/jobs/extra_leases.h"
 #include "decisions/jobs/lease_proof.h"
 
@@ -90,19 +88,7 @@ void Scheduling::act(const scheduler::Measured& measured, Moment now) {
 }
 
 void Scheduling::act(const scheduler::CanaryWanted& wanted, Moment) {
-  const RunningJob* const job = tables_.jobs.find(wanted.job);
-  if (job == nullptr || !tables_.world.verifies()) return;
-  const auto whole = manifest::task_range(*job->manifest, 0);
-  // A thirty-second of a task, as little as it may be.
-  const std::uint32_t count =
-      manifest::can_cut(*job->manifest) ? std::max(whole.count / 32, 1U) : whole.count;
-  tables_.outbox.effect(
-      [&world = tables_.world, order = MeasureOrder{.job = wanted.job,
-                                                    .manifest = job->manifest,
-                                                    .range = {.first = whole.first, .count = count},
-                                                    .client = job->row.client}] {
-        world.measure(order);
-      });
+  parts_.canaries.order(wanted.job);
 }
 
 void Scheduling::act(const scheduler::NoWorkerLeft& starved, Moment now) {

@@ -4,6 +4,7 @@
 // Threading: one thread.
 #pragma once
 
+#include "decisions/jobs/canary_measures.h"
 #include "decisions/jobs/checkpoints.h"
 #include "decisions/jobs/client_weights.h"
 #include "decisions/jobs/core_tables.h"
@@ -28,6 +29,7 @@ class Scheduling {
     JobWatch& watch;
     WorkerSessions& sessions;
     CheckLeases& checks;
+    CanaryMeasures& canaries;
     Rulings& rulings;
   };
   Scheduling(CoreTables& tables, Parts parts) : tables_(tables), parts_(parts) {}

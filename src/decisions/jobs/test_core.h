@@ -138,6 +138,7 @@ class CoreAlone : public World {
   std::vector<JoinOrder> joins;
   std::vector<CompareOrder> comparisons;
   std::vector<VerifyOrder> verifications;
+  std::vector<MeasureOrder> measurements;
 
   // --- World
   void send(SessionId session, protocol::CoordinatorMessage message) override {
@@ -154,6 +155,7 @@ class CoreAlone : public World {
   void compare(CompareOrder order) override { comparisons.push_back(std::move(order)); }
   [[nodiscard]] bool verifies() const override { return verifier_ == Verifier::here; }
   void verify(VerifyOrder order) override { verifications.push_back(std::move(order)); }
+  void measure(MeasureOrder order) override { measurements.push_back(std::move(order)); }
   void forget(const std::vector<Hash>& blobs) override {
     forgotten.insert(forgotten.end(), blobs.begin(), blobs.end());
   }

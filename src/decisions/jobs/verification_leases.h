@@ -8,29 +8,36 @@
 #include <span>
 
 #include "decisions/jobs/audit_leases.h"
+#include "decisions/jobs/canary_measures.h"
 #include "decisions/jobs/core_tables.h"
+#include "decisions/jobs/corrections.h"
 #include "decisions/jobs/poll_leases.h"
 #include "decisions/jobs/rulings.h"
 #include "decisions/jobs/stakes.h"
 #include "decisions/jobs/trap_leases.h"
+#include "decisions/jobs/verifier_audits.h"
 
 namespace weft::jobs {
 
 class VerificationLeases final : public CheckLeases {
  public:
-  VerificationLeases(CoreTables& tables, AuditLeases& audits, PollLeases& polls, TrapLeases& traps,
-                     const Stakes& stakes, Rulings& rulings)
-      : tables_(tables),
-        audits_(audits),
-        polls_(polls),
-        traps_(traps),
-        stakes_(stakes),
-        rulings_(rulings) {}
+  // The checks, and what the coordinator's verifier is asked for besides.
+  struct Parts {
+    AuditLeases& audits;
+    PollLeases& polls;
+    TrapLeases& traps;
+    VerifierAudits& verifier;
+    CanaryMeasures& canaries;
+    Corrections& corrections;
+    const Stakes& stakes;
+    Rulings& rulings;
+  };
+  VerificationLeases(CoreTables& tables, Parts parts) : tables_(tables), parts_(parts) {}
   VerificationLeases(const VerificationLeases&) = delete;
 
   void leased(const JobId& job, const PublicKey& worker,
               std::span<const protocol::LeasedTask> tasks, Moment now) override;
-  void worker_came(Moment now) override { audits_.worker_came(now); }
+  void worker_came(Moment now) override { parts_.audits.worker_came(now); }
   void worker_left(const PublicKey& worker, Moment now) override;
   void job_ends(const JobId& job) override;
 
@@ -42,22 +49,17 @@ class VerificationLeases final : public CheckLeases {
   void opened(SessionId session, protocol::Opening opening, Moment now);
   void inspected(const TaskId& task, const PublicKey& auditor, trust::AuditOutcome outcome,
                  Moment now);
-  // What the coordinator's verifier found. `failed`: not this verifier.
+  // What the coordinator's verifier found. `failed`: not this verifier; where it is late, not now.
   void verified(const TaskId& task, const Hash& root, const Checked& checked, Moment now);
-  // What it measured of a job's canary; nothing: it could not run it.
-  void measured(const JobId& job, const std::optional<scheduler::Measurement>& measurement,
-                Moment now);
+  // What it measured of a job's canary. An error: it could not run it, and tries again later.
+  void measured(const JobId& job, const Result<scheduler::Measurement>& measurement, Moment now);
 
   void expire(Moment now);
   [[nodiscard]] std::optional<Instant> deadline() const;
 
  private:
   CoreTables& tables_;
-  AuditLeases& audits_;
-  PollLeases& polls_;
-  TrapLeases& traps_;
-  const Stakes& stakes_;
-  Rulings& rulings_;
+  const Parts parts_;
 };
 
 }  // namespace weft::jobs

@@ -47,8 +47,8 @@ struct Balances {
 
 class Ledger {
  public:
-  // Applies all entries or none. invalid_argument where they do not sum to zero, an amount
-  // overflows or the key is empty; permission_denied where they move granted or held credits
+  // Applies all entries or none. invalid_argument if they do not sum to zero, an amount
+  // overflows or the key is empty; permission_denied if they move granted or held credits
   // against the rules; insufficient_funds where a balance other than mint's would become negative.
   // The key is looked up first.
   [[nodiscard]] Result<Applied> apply(const Transaction& transaction);
@@ -73,7 +73,7 @@ class Ledger {
   // closed.
   void close(const JobId& job);
 
-  // Only on an empty ledger. data_loss where the balances do not sum to zero or one is negative
+  // Only on an empty ledger. data_loss if the balances do not sum to zero or one is negative
   // that must not be.
   using AppliedKey = ledger::AppliedKey;
   [[nodiscard]] Result<> restore(std::span<const Entry> balances, std::span<const AppliedKey> keys);

@@ -31,7 +31,7 @@ class Owners {
 
   // The owner that acts, is paid and pays where `key` does.
   [[nodiscard]] OwnerId owner_of(const PublicKey& key) const;
-  // permission_denied where the key is revoked, or is a recovery device and `managing` is not what
+  // permission_denied if the key is revoked, or is a recovery device and `managing` is not what
   // it wants.
   enum class Wants : std::uint8_t { spending, managing };
   [[nodiscard]] Result<> may_act(const PublicKey& key, Wants wants) const;
@@ -44,14 +44,14 @@ class Owners {
   // and must own nothing: both are the caller's to check, which has signatures and balances. Gives
   // the rows that changed: the first device of an owner is stored with its second one.
   //
-  // permission_denied where `by` may not act, or adds a recovery device beside another one without
-  // being one; already_exists where the key is a device of this owner already; invalid_argument
-  // where it belongs to another one, has devices of its own, is `by`, or the name is too long or
+  // permission_denied if `by` may not act, or adds a recovery device beside another one without
+  // being one; already_exists if the key is a device of this owner already; invalid_argument
+  // if it belongs to another one, has devices of its own, is `by`, or the name is too long or
   // has control characters; resource_exhausted beyond devices_max.
   [[nodiscard]] Result<std::vector<store::Device>> add(const PublicKey& by, store::Device device,
                                                        UnixMillis now);
-  // permission_denied where `by` may not act or the device is a recovery device and `by` is not;
-  // not_found where the key is no device of this owner; invalid_argument where it is the last one
+  // permission_denied if `by` may not act or the device is a recovery device and `by` is not;
+  // not_found if the key is no device of this owner; invalid_argument if it is the last one
   // of all, or the last one that may spend and `by` is no recovery device. A revoked one stays as
   // it is.
   [[nodiscard]] Result<store::Device> revoke(const PublicKey& by, const PublicKey& key,
@@ -60,7 +60,7 @@ class Owners {
   // Devices lose their names: the rows that changed. Keys stay their owner's.
   [[nodiscard]] std::vector<store::Device> forget_names(const OwnerId& owner);
 
-  // At the start. data_loss where a key has two owners.
+  // At the start. data_loss if a key has two owners.
   [[nodiscard]] Result<> restore(std::span<const store::Device> devices);
 
  private:

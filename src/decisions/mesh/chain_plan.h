@@ -88,8 +88,8 @@ inline constexpr std::size_t search_nodes_max = 128;
 [[nodiscard]] Result<Plan> plan_chain(const Model& model, std::span<const Node> nodes,
                                       const Latency& latency, const PlanOptions& options = {});
 
-// What a given split costs by the measurements as they are now. invalid_argument where it is not a
-// chain of these nodes over the whole model, resource_exhausted where a shard does not fit its node
+// What a given split costs by the measurements as they are now. invalid_argument if it is not a
+// chain of these nodes over the whole model, resource_exhausted if a shard does not fit its node
 // any more.
 [[nodiscard]] Result<Plan> evaluate(const Model& model, std::span<const Node> nodes,
                                     const Latency& latency, std::span<const Shard> shards);

@@ -111,7 +111,7 @@ struct JobState {
   [[nodiscard]] TaskId task_id(std::uint32_t index) const {
     return {.job = spec.id, .index = index};
   }
-  // Moves `fresh` to the next untouched task; false where there is none.
+  // Moves `fresh` to the next untouched task; false if there is none.
   [[nodiscard]] bool has_fresh();
   // Where that is; spec.tasks: nowhere.
   [[nodiscard]] std::uint32_t next_fresh() const;

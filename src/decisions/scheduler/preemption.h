@@ -103,9 +103,9 @@ class Preemption {
   // The lease ended without a result: the checkpoint stays, and what was done since does not count
   // as preempted.
   void lost(const RunId& id);
-  // With a result: nothing of it is known any more.
+  // With a result: no run of it is known any more.
   void done(const RunId& id);
-  // Failed for good or settled: nothing of all its runs is.
+  // Failed finally or settled: none of its runs is known any more.
   void ended(const TaskId& task);
 
   [[nodiscard]] std::optional<Checkpoint> resume_from(const RunId& id) const;

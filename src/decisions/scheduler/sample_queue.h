@@ -41,7 +41,7 @@ class SampleQueue {
 
   // A verifier has it, in its queue at least. Results that are not known are nothing.
   void begin(const TaskId& task, const PublicKey& worker, double workgroups, Instant now);
-  // No verifier that is here can check it. Until one begins, newcomers get nothing of its job.
+  // No verifier that is here can check it. Until one begins, newcomers get no task of its job.
   void stall(const TaskId& task, const PublicKey& worker);
   // The check of it has ended. One that came to nothing says nothing of what checks take.
   enum class Outcome : std::uint8_t { checked, failed };

@@ -148,7 +148,7 @@ class Scheduler {
   void set_share(const PublicKey& client, double weight);
 
   // --- Tasks.
-  // not_found where the worker does not hold this attempt of the task (or has reported it): refuse
+  // not_found if the worker does not hold this attempt of the task (or has reported it): refuse
   // the result. The first result of the canary gives the estimate.
   [[nodiscard]] Result<> result(const TaskResult& result, Instant now);
   // The result is looked at before it can count: the time for its receipt begins then. Nothing

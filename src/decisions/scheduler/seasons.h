@@ -26,7 +26,7 @@ class Seasons {
   // that is not.
   [[nodiscard]] double factor(UnixMillis time) const;
 
-  // For the store: 168 doubles; negative where nothing is known.
+  // For the store: 168 doubles; negative if nothing is known.
   [[nodiscard]] std::vector<double> save() const { return {usual_.begin(), usual_.end()}; }
   // Anything but 168 finite numbers of at most 1 is left alone.
   void restore(std::span<const double> saved);

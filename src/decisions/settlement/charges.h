@@ -8,7 +8,7 @@
 // the ledger moves nothing. Only one crediting of an owner is open at a time, so each begins where
 // the one before ended.
 //
-// Pure: the wiring reads escrows that the cluster has agreed on for good (finalized: a fork can
+// Pure: the wiring reads escrows that the cluster has finally agreed on (finalized: a fork can
 // take nothing back of them), keeps the journal and asks the ledger. Threading: one thread. Memory:
 // a row for each owner that was ever charged.
 #pragma once
@@ -45,13 +45,13 @@ struct JournalRow {
 
 class Charges {
  public:
-  // The journal from its start; data_loss where a row does not follow from those before it.
+  // The journal from its start; data_loss if a row does not follow from those before it.
   [[nodiscard]] static Result<Charges> restore(std::span<const JournalRow> journal);
 
-  // What an escrow holds for good. Gives what to write into the journal as open, and then to ask of
-  // the ledger; nullopt where nothing is new or the owner's last one is still open.
+  // What an escrow finally holds. Gives what to write into the journal as open, and then to ask of
+  // the ledger; nullopt if nothing is new or the owner's last one is still open.
   [[nodiscard]] std::optional<Crediting> seen(const PublicKey& owner, std::uint64_t charged) const;
-  // A row that was written; data_loss where it does not follow.
+  // A row that was written; data_loss if it does not follow.
   [[nodiscard]] Result<> written(const JournalRow& row);
 
   // In order of their owners: what to ask of the ledger, again or for the first time.

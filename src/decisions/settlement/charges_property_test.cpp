@@ -1,5 +1,5 @@
 // Whatever is lost, doubled, late or out of order between chain, journal and ledger, and wherever
-// the process ends, each charge is credited once: never more than the chain holds for good, and
+// the process ends, each charge is credited once: never more than the chain finally holds, and
 // all of it in the end. Two controls: without the key a lost answer pays twice; with charges that
 // are not final a fork leaves credits without a charge. WEFT_LONG=1: 100,000 histories instead of
 // 1,000.

@@ -65,7 +65,7 @@ struct EmissionPlan {
 [[nodiscard]] std::uint64_t emission_of(const EmissionPlan& plan, std::uint64_t epoch);
 
 // Which owner's emission is not its part of what these rows emit beyond those before them, as a
-// sentence; nullopt where each is.
+// sentence; nullopt if each is.
 [[nodiscard]] std::optional<std::string> emission_difference(
     std::span<const solana::Earned> previous, std::span<const solana::Earned> rows);
 

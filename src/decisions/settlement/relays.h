@@ -3,7 +3,7 @@
 // touched: a claim pays all that the root gives.
 //
 // A relay is written down before its transaction is sent, with the transaction's signature, and
-// counts when the cluster has agreed on the transaction for good, with the fee that it paid,
+// counts when the cluster has finally agreed on the transaction, with the fee that it paid,
 // whether the claim went through or was refused. One that can no longer land costs nothing.
 //
 // Pure. The bridge keeps the journal and asks the chain. Threading: one thread. Memory: a row for
@@ -32,10 +32,10 @@ struct RelayRow {
 
 class Relays {
  public:
-  // The journal from its start; data_loss where a row does not follow from those before it.
+  // The journal from its start; data_loss if a row does not follow from those before it.
   [[nodiscard]] static Result<Relays> restore(std::span<const RelayRow> journal);
-  // A row that was written: `sent` where nothing of the owner is under way, the others for what is;
-  // data_loss where it does not follow.
+  // A row that was written: `sent` if nothing of the owner is under way, the others for what is;
+  // data_loss if it does not follow.
   [[nodiscard]] Result<> written(const RelayRow& row);
 
   // What was sent and is neither done nor expired, in order of their owners: one at most for each.

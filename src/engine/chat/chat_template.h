@@ -33,7 +33,7 @@ class ChatTemplate {
   [[nodiscard]] static Result<ChatTemplate> parse(std::string_view source,
                                                   const tokenizer::Vocabulary& vocabulary);
   // tokenizer.chat_template, and its tool_use variant where there is one. Without: Llama 3, ChatML
-  // or Llama 2 by the tokens; not_found where these fit none.
+  // or Llama 2 by the tokens; not_found if these fit none.
   [[nodiscard]] static Result<ChatTemplate> create(const gguf::Metadata& metadata,
                                                    const tokenizer::Vocabulary& vocabulary);
 

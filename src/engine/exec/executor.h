@@ -32,7 +32,7 @@ struct Bounds {
 };
 
 // A manifest with its bytes at hand: data[i] belongs to bindings[i] (for a kernel: a, b; for an
-// onnx job the model is the first); empty where there is none. Shared by all tasks of a job.
+// onnx job the model is the first); empty if there is none. Shared by all tasks of a job.
 struct Job {
   manifest::Manifest manifest;
   std::string shader;  // WGSL text.

@@ -83,7 +83,7 @@ class Parser {
     WEFT_ASSIGN(const ValueType type, parse_type(where));
     WEFT_ASSIGN(Value value, parse_value(type, where));
     if (file_.metadata.has(key))
-      return fail(ErrorCode::invalid_argument, "The metadata '{}' is there twice.", key);
+      return fail(ErrorCode::invalid_argument, "The metadata '{}' occurs twice.", key);
     (void)file_.metadata.insert(std::move(key), std::move(value));
     return {};
   }
@@ -277,7 +277,7 @@ class Parser {
     tensor.bytes = blocks * about->block_bytes;
     WEFT_ASSIGN(tensor.offset, reader_.scalar<std::uint64_t>(where));
     if (!file_.tensor_index.try_emplace(tensor.name, file_.tensors.size()).second)
-      return fail(ErrorCode::invalid_argument, "The tensor '{}' is there twice.", tensor.name);
+      return fail(ErrorCode::invalid_argument, "The tensor '{}' occurs twice.", tensor.name);
     file_.tensors.push_back(std::move(tensor));
     return {};
   }

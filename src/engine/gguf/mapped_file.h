@@ -10,7 +10,7 @@ namespace weft::gguf {
 
 class MappedFile final : public Source {
  public:
-  // Fails with not_found where the file cannot be opened, invalid_argument where it is not a
+  // Fails with not_found if the file cannot be opened, invalid_argument if it is not a
   // regular file.
   [[nodiscard]] static Result<std::unique_ptr<MappedFile>> open(const std::string& path);
   // Maps an open file, which is closed then; `name` stands in messages.

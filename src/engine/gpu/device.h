@@ -85,10 +85,24 @@ struct BufferOptions {
   std::string_view label = "";
 };
 
+// Names a buffer without owning it, wherever its owner is moved to. Valid while the buffer exists.
+class BufferRef {
+ public:
+  BufferRef(
+      const Buffer& buffer)  // NOLINT(google-explicit-constructor): a binding names its buffer.
+      : handle_(buffer.handle()), size_(buffer.size()) {}
+  [[nodiscard]] Handle handle() const { return handle_; }
+  [[nodiscard]] std::uint64_t size() const { return size_; }
+
+ private:
+  Handle handle_;
+  std::uint64_t size_;
+};
+
 // A part of a buffer at a binding. size 0 means to the end.
 struct BoundBuffer {
   std::uint32_t binding = 0;
-  const Buffer& buffer;
+  BufferRef buffer;
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
 };

@@ -49,10 +49,10 @@ class Constraint {
   // call; none while every token is allowed. Errors are those of restrict().
   [[nodiscard]] Result<std::span<const std::uint64_t>> allowed();
   // Makes the logits of forbidden tokens -infinity. Tokens that end an answer are allowed where the
-  // text may end. unsupported where no token of the vocabulary can go on; invalid_argument where
+  // text may end. unsupported if no token of the vocabulary can go on; invalid_argument if
   // the grammar has too many readings of this text.
   [[nodiscard]] Result<> restrict(std::span<float> logits);
-  // The next token of the answer; invalid_argument where it is forbidden. One that ends the answer
+  // The next token of the answer; invalid_argument if it is forbidden. One that ends the answer
   // changes nothing.
   [[nodiscard]] Result<> accept(Token token);
 

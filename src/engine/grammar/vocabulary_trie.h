@@ -33,7 +33,7 @@ class VocabularyTrie {
   [[nodiscard]] std::size_t depth_max() const { return depth_max_; }
   [[nodiscard]] std::size_t vocabulary() const { return vocabulary_; }
 
-  // The longest token that `text` begins with, and how long it is; no_token where there is none.
+  // The longest token that `text` begins with, and how long it is; no_token if there is none.
   [[nodiscard]] std::pair<Token, std::size_t> longest(std::string_view text) const;
 
  private:

@@ -369,7 +369,7 @@ Result<ArgumentNodes> ExpressionParser::parse_arguments() {
         return error("'*' is misplaced in a call");
       WEFT_ASSIGN(arguments.star, parse_expression());
     } else if (skip_symbol("**")) {
-      if (arguments.star_star != nullptr) return error("'**' is there twice in a call");
+      if (arguments.star_star != nullptr) return error("'**' occurs twice in a call");
       WEFT_ASSIGN(arguments.star_star, parse_expression());
     } else if (current().is(Lexeme::Kind::name) && ahead().is_symbol("=")) {
       if (arguments.star_star != nullptr) return error("an argument stands behind '**'");

@@ -124,7 +124,7 @@ struct Dict : Object {
   std::vector<std::pair<Value, Value>> items;  // In the order of insertion.
   std::uint16_t depth = 1;
 
-  // nullptr where there is none. Linear: the objects of a conversation are small.
+  // nullptr if there is none. Linear: the objects of a conversation are small.
   [[nodiscard]] const Value* find(const Value& key) const;
   [[nodiscard]] const Value* find(std::string_view key) const;
 };
@@ -161,7 +161,7 @@ class Heap {
   [[nodiscard]] Value undefined(std::string hint);
   [[nodiscard]] Value string(std::string text, bool markup = false);
   [[nodiscard]] Value iterator(std::vector<Value> items);
-  // These fail with resource_exhausted where containers nest too deep.
+  // These fail with resource_exhausted if containers nest too deep.
   [[nodiscard]] Result<Value> list(std::vector<Value> items);
   [[nodiscard]] Result<Value> tuple(std::vector<Value> items,
                                     Sequence::Form form = Sequence::Form::plain);

@@ -80,7 +80,7 @@ class Engine {
 
   // The final hidden state [embedding] behind the last position, before the norm of the head: what
   // fingerprints of a session are made of (common/proof). Draw with more = 0 before it, or what was
-  // drawn ahead is computed again. unsupported where an engine does not give it.
+  // drawn ahead is computed again. unsupported if an engine does not give it.
   [[nodiscard]] virtual Async<Result<std::vector<float>>> last_hidden(SequenceId sequence);
 
   // Draws the next token of each sequence, which counts as appended. `more` is how many draws of
@@ -94,8 +94,8 @@ class Engine {
   [[nodiscard]] virtual std::uint32_t drawn_ahead(SequenceId) const { return 0; }
 
   // Whether draws can keep the hidden states that they come from, so that last_hidden() need not
-  // interrupt them: keep_hidden() names the lengths (`from`, and every `every` behind it; 0: none
-  // any more), and take_hidden() gives the state behind `length` positions once a token behind
+  // interrupt them: keep_hidden() names the lengths (`from`, and every `every` behind it; 0: no
+  // length), and take_hidden() gives the state behind `length` positions once a token behind
   // them was drawn, and forgets it.
   [[nodiscard]] virtual bool keeps_hidden() const { return false; }
   virtual void keep_hidden(SequenceId, std::uint32_t, std::uint32_t) {}

@@ -31,7 +31,7 @@ class Sampler {
   };
   void penalize(const Sampling& sampling, std::span<const Token> before);
   void restrict(const Sampling& sampling);
-  // Where only some of the best tokens count; nullopt where no token is possible.
+  // Where only some of the best tokens count; nullopt if no token is possible.
   std::optional<Token> drawn_of_best(const Sampling& sampling, std::span<const float> logits,
                                      std::uint32_t position);
 

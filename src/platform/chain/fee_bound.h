@@ -7,10 +7,10 @@
 namespace weft::chain {
 
 // A price for each signature, those that a signature program checks included, and the units that it
-// may use at the price that it offers. invalid_argument where the bytes are no transaction.
+// may use at the price that it offers. invalid_argument if the bytes are no transaction.
 [[nodiscard]] Result<Lamports> fee_max(ByteSpan transaction);
 
-// What a node says that the transaction paid, where it can have; data_loss where it cannot.
+// What a node says that the transaction paid, where it can have; data_loss if it cannot.
 [[nodiscard]] Result<Lamports> possible_fee(const SignedTransaction& transaction, Lamports said);
 
 }  // namespace weft::chain

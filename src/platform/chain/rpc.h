@@ -1,8 +1,8 @@
 // A node of Solana over JSON-RPC: what settlement asks of one, as functions.
 //
 // Blocking; any thread. Errors: unavailable and deadline_exceeded where the node does not answer
-// (the request may have been carried out), invalid_argument where it refuses with a reason,
-// data_loss where its answer is not what the interface says.
+// (the request may have been carried out), invalid_argument if it refuses with a reason,
+// data_loss if its answer is not what the interface says.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +69,7 @@ class Rpc {
   [[nodiscard]] Result<RecentBlockhash> latest_blockhash();
   [[nodiscard]] Result<Lamports> rent_of(std::size_t bytes);
   [[nodiscard]] Result<Lamports> balance(const PublicKey& key);
-  // nullopt where there is no such account.
+  // nullopt if there is no such account.
   [[nodiscard]] Result<std::optional<AccountData>> account(const PublicKey& key);
   // The same for up to 100 of them, in their order.
   [[nodiscard]] Result<std::vector<std::optional<AccountData>>> accounts(
@@ -97,7 +97,7 @@ class Rpc {
   // nullopt: not known, which is not the same as failed.
   [[nodiscard]] Result<std::optional<SignatureStatus>> status(const Signature& signature);
 
-  // What a transaction on which the cluster has agreed for good paid in fees; unavailable where the
+  // What a transaction on which the cluster has finally agreed paid in fees; unavailable if the
   // node does not know it.
   [[nodiscard]] Result<Lamports> fee_of(const Signature& signature);
 

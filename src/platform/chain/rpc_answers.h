@@ -1,8 +1,8 @@
 // A node's answers: the body of JSON-RPC, and the `result` of each method. A stranger's text:
 // bounded, and read or refused. Pure.
 //
-// Errors: invalid_argument where the node refuses, or where a text is no such answer; data_loss
-// where a member is missing; unavailable where the node does not know what was asked for.
+// Errors: invalid_argument if the node refuses, or if a text is no such answer; data_loss
+// if a member is missing; unavailable if the node does not know what was asked for.
 #pragma once
 
 #include <string>

@@ -65,7 +65,7 @@ class Sender {
   // Simulates. permission_denied, with the program's own sentence, where the plan would fail.
   [[nodiscard]] Result<Quote> quote(const Plan& plan);
   // Signs, keeps, sends and follows; signs again after the height has passed. permission_denied
-  // where it landed and failed.
+  // if it landed and failed.
   [[nodiscard]] Result<Landed> send(const Plan& plan, const Quote& quote);
   // Signs, keeps and sends once; whether it lands is the caller's to see. For what may land twice.
   [[nodiscard]] Result<SignedTransaction> launch(const Plan& plan, const Quote& quote);

@@ -113,8 +113,8 @@ class Client {
   [[nodiscard]] static Result<std::unique_ptr<Client>> create(Options options);
   virtual ~Client() = default;
 
-  // unavailable where there is no connection, deadline_exceeded after the timeout, unsupported
-  // where what answers speaks no HTTP, unauthenticated where its certificate is not trusted. Any
+  // unavailable if there is no connection, deadline_exceeded after the timeout, unsupported
+  // if what answers speaks no HTTP, unauthenticated if its certificate is not trusted. Any
   // HTTP status is a Response.
   virtual void send(Request request, Answer answer) = 0;
   [[nodiscard]] virtual Result<Response> send_now(Request request) = 0;

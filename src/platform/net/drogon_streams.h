@@ -14,7 +14,7 @@ namespace weft::net {
 
 // Everything that Drogon's stream does is done on the connection's loop. Its own check that the
 // connection is there is made on the caller's thread: what is queued after it, a connection that
-// has ended meanwhile takes all the same, listens for room to write again, and trantor ends the
+// has ended meanwhile takes anyway, listens for room to write again, and trantor ends the
 // process when it removes a connection that listens.
 class DrogonStream final : public ReplyStream {
  public:

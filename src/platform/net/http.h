@@ -36,7 +36,7 @@ struct IncomingRequest {
 
   // Empty where it is not given.
   [[nodiscard]] std::string_view header(const std::string& name) const;
-  // The token of "Authorization: Bearer TOKEN"; empty where there is none.
+  // The token of "Authorization: Bearer TOKEN"; empty if there is none.
   [[nodiscard]] std::string_view bearer() const;
 };
 
@@ -93,7 +93,7 @@ struct ByteRange {
   std::uint64_t count = 0;
 };
 // "bytes=0-99", "bytes=100-", "bytes=-5" of `size` bytes. Nothing where the header asks for no
-// single byte range at all (it is then ignored); resource_exhausted where it asks for bytes that
+// single byte range at all (it is then ignored); resource_exhausted if it asks for bytes that
 // are not there.
 [[nodiscard]] Result<std::optional<ByteRange>> parse_range(std::string_view header,
                                                            std::uint64_t size);

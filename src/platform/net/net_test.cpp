@@ -310,7 +310,7 @@ TEST_F(Net, OnlyTls13IsSpoken) {
   EXPECT_FALSE(handshake(server->port(), TLS1_2_VERSION));
 }
 
-// A callback that takes every turn, as waiting for a device does: answers arrive all the same.
+// A callback that takes every turn, as waiting for a device does: answers arrive anyway.
 TEST_F(Net, AThreadThatTakesEveryTurnKeepsNoOtherFromHearing) {
   std::atomic<bool> answered = false;
   std::atomic<std::uint64_t> turns = 0;

@@ -71,7 +71,7 @@ class RateLimit {
   [[nodiscard]] TokenBucket::Rate share() const;
   void count(Stranger& stranger, Instant at);
   void welcome(Stranger& stranger, std::string_view address, Instant at);
-  // The newcomers' bucket of the address' network; null where none is kept.
+  // The newcomers' bucket of the address' network; null if none is kept.
   [[nodiscard]] TokenBucket* network_of(std::string_view address, Instant at);
   [[nodiscard]] TokenBucket::Rate of_network() const;
   [[nodiscard]] bool make_room(Instant at);

@@ -18,7 +18,7 @@ std::optional<std::string> look(std::string_view bytes, std::size_t piece) {
 
 struct Row {
   std::string bytes;
-  std::string sentence;  // Empty where there is nothing wrong.
+  std::string sentence;  // Empty if there is nothing wrong.
 };
 class RequestLengthsTable : public testing::TestWithParam<Row> {};
 

@@ -12,7 +12,7 @@
 
 namespace weft::net {
 
-// What stands before the empty line. data_loss where it is not HTTP/1.
+// What stands before the empty line. data_loss if it is not HTTP/1.
 [[nodiscard]] Result<Response> read_answer_head(std::string_view text);
 
 class StreamedBody {

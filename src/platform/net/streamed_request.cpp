@@ -189,7 +189,8 @@ class Secure {
   BIO *in_ = nullptr, *out_ = nullptr;  // The session's.
 };
 
-// Without "connection: close": servers on Drogon then send the head of a stream and nothing of it.
+// Without "connection: close": servers on Drogon then send the head of a stream and no part of its
+// body.
 std::string text_of(const Url& url, const Request& request) {
   std::string out = weft::format(
       "{} {} HTTP/1.1\r\nhost: {}\r\nuser-agent: weft\r\ncontent-length: "

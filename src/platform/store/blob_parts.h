@@ -67,8 +67,8 @@ class BlobParts {
   [[nodiscard]] std::vector<Unfinished> unfinished_of(const std::string& owner) const;
   // Removes all of them. unavailable, and nothing is removed, while a part of one is on its way.
   [[nodiscard]] Result<> remove_of(const std::string& owner);
-  // already_exists where the part does not begin at have(), or another one is on its way;
-  // resource_exhausted where there are too many uploads and none gives way.
+  // already_exists if the part does not begin at have(), or another one is on its way;
+  // resource_exhausted if there are too many uploads and none gives way.
   [[nodiscard]] Result<Part> begin(const Hash& hash, const std::string& owner, std::uint64_t offset,
                                    std::uint64_t total);
 

@@ -78,7 +78,8 @@ Result<> sync_folder(const fs::path& folder) {
 }  // namespace
 
 struct Blobs::State {
-  explicit State(Options given) : options(std::move(given)), room(options.bytes_max) {}
+  explicit State(Options given)
+      : options(std::move(given)), room(options.bytes_max, options.shares, options.clock) {}
 
   fs::path directory;
   Options options;

@@ -33,6 +33,7 @@ class Blobs {
  public:
   struct Options {
     std::uint64_t bytes_max = std::uint64_t{64} << 30;  // All blobs together; --blobs-bytes-max.
+    Room::Shares shares = {};                           // What strangers take of free room.
     std::uint64_t packed_bytes_max = 64 << 10;          // Larger ones are files of their own.
     std::function<Instant()> clock = [] { return now(); };  // When a blob is used.
   };
@@ -43,7 +44,7 @@ class Blobs {
     ~Writer();
     // resource_exhausted past the bound given to begin() or past bytes_max.
     [[nodiscard]] Result<> write(ByteSpan bytes);
-    // invalid_argument where the bytes do not have the expected hash. Durable on return.
+    // invalid_argument if the bytes do not have the expected hash. Durable on return.
     [[nodiscard]] Result<Hash> finish();
 
    private:
@@ -76,12 +77,12 @@ class Blobs {
   [[nodiscard]] bool has(const Hash& hash) const;
   // not_found; data_loss for a file that is no blob of ours.
   [[nodiscard]] Result<std::uint64_t> size(const Hash& hash) const;
-  // Whole; data_loss where the bytes no longer have their hash.
+  // Whole; data_loss if the bytes no longer have their hash.
   [[nodiscard]] Result<ByteVector> read(const Hash& hash) const;
   // A part, unchecked: [offset, offset + size) must lie within (invalid_argument).
   [[nodiscard]] Result<ByteVector> read(const Hash& hash, std::uint64_t offset,
                                         std::uint64_t size) const;
-  // Where the plaintext lies in a file, for sending it without reading it. not_found where there is
+  // Where the plaintext lies in a file, for sending it without reading it. not_found if there is
   // none.
   struct Location {
     std::filesystem::path path;

@@ -44,7 +44,7 @@ class GroupCommit {
   // Commits what waits, calls every callback, then joins the thread.
   ~GroupCommit();
 
-  // resource_exhausted where queue_max batches wait already, and then `done` is never called.
+  // resource_exhausted if queue_max batches wait already, and then `done` is never called.
   [[nodiscard]] Result<> submit(Batch batch, Done done);
   // The same and waits for it. Not from a callback.
   [[nodiscard]] Result<> commit(Batch batch);

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
+#include <string>
+
 namespace weft::store {
 namespace {
 
@@ -52,6 +56,89 @@ TEST(Room, StrangersTakeNothingOfWhatIsForKnownWorkers) {
   EXPECT_EQ(room.aside(), 60U);
   EXPECT_EQ(room.used(), 0U);
   EXPECT_TRUE(room.take(30, results).has_value());
+}
+
+Room::For by(std::uint8_t worker, const std::string& network,
+             Room::Part part = Room::Part::results) {
+  return {.job = job,
+          .part = part,
+          .stranger = Room::Stranger{.worker = PublicKey{{worker}}, .network = network}};
+}
+
+// Wrong results stay as long as rows name them: those of one network would keep out right ones.
+TEST(Room, OneNetworkTakesAShareOfAJobsRoomForResults) {
+  const auto other_has_room = [&](std::uint64_t network_max) {
+    Room room(100);
+    EXPECT_TRUE(room.set_aside(job, {.results = 50}, network_max).has_value());
+    EXPECT_TRUE(room.take(50).has_value()) << "others' data";
+    for (std::uint8_t worker = 1; worker <= 5; ++worker) (void)room.take(10, by(worker, "one"));
+    EXPECT_EQ(room.used(), 50 + std::min<std::uint64_t>(50, network_max));
+    for (int task = 0; task < 4; ++task) {
+      if (!room.take(10, by(9, "other"))) return false;
+      room.accepted(job, PublicKey{{9}}, 10);
+    }
+    return true;
+  };
+  EXPECT_TRUE(other_has_room(10));
+  EXPECT_FALSE(other_has_room(Room::unbounded)) << "the attack";
+}
+
+TEST(Room, AcceptedResultsCountToNoNetwork) {
+  Room room(50);
+  ASSERT_TRUE(room.set_aside(job, {.results = 50}, 10).has_value());
+  ASSERT_TRUE(room.take(10, by(1, "one")).has_value());
+  ASSERT_FALSE(room.take(10, by(2, "one")).has_value());
+
+  room.accepted(job, PublicKey{{2}}, 10);
+  EXPECT_FALSE(room.take(10, by(2, "one")).has_value()) << "worker 2 has stored nothing";
+  room.accepted(job, PublicKey{{1}}, 10);
+
+  const auto taken = room.take(10, by(2, "one"));
+  ASSERT_TRUE(taken.has_value());
+  EXPECT_FALSE(room.take(10, by(3, "one")).has_value());
+  room.give_back(*taken, by(2, "one"));
+  EXPECT_TRUE(room.take(10, by(3, "one")).has_value()) << "what was given back does not count";
+}
+
+TEST(Room, AWorkerCountsToItsFirstNetwork) {
+  Room room(50);
+  ASSERT_TRUE(room.set_aside(job, {.results = 50}, 10).has_value());
+  ASSERT_TRUE(room.take(10, by(1, "one")).has_value());
+
+  EXPECT_FALSE(room.take(10, by(1, "other")).has_value());
+  EXPECT_TRUE(room.take(40, results).has_value()) << "no bound counts for a known worker";
+}
+
+// What strangers store beside results would fill the store.
+TEST(Room, StrangersTakeSharesOfFreeRoomWithinAnHour) {
+  Instant at(std::chrono::hours(1));
+  const auto other = Room::Part::other;
+  Room room(1000, {.network = 0.25, .strangers = 0.5}, [&] { return at; });
+
+  EXPECT_TRUE(room.take(250, by(1, "one", other)).has_value());
+  EXPECT_EQ(room.take(1, by(2, "one", other)).error(),
+            (Error{ErrorCode::resource_exhausted,
+                   "Workers of one network that are neither invited nor established store at most "
+                   "250 bytes within an hour beyond their share of a job's room, and all such "
+                   "workers 500 (parts of --blobs-bytes-max); try again later."}));
+  EXPECT_TRUE(room.take(250, by(3, "other", other)).has_value());
+  EXPECT_FALSE(room.take(1, by(4, "third", other)).has_value()) << "all together";
+  EXPECT_TRUE(room.take(100, Room::For{.job = job, .part = other}).has_value()) << "known";
+  at += std::chrono::hours(1);
+  EXPECT_TRUE(room.take(250, by(1, "one", other)).has_value());
+
+  Room unbounded(1000, {.network = 1, .strangers = 1}, [&] { return at; });
+  EXPECT_TRUE(unbounded.take(1000, by(1, "one", other)).has_value()) << "the attack";
+}
+
+TEST(Room, NetworksBeyondTheBoundShareOneBucket) {
+  const Instant at(std::chrono::hours(1));
+  Room room(1'000'000, {.network = 0.25, .strangers = 0.5}, [&] { return at; });
+  for (std::size_t i = 0; i < Room::networks_max; ++i)
+    ASSERT_TRUE(room.take(1, by(1, "network " + std::to_string(i), Room::Part::other)).has_value());
+
+  EXPECT_TRUE(room.take(250'000, by(1, "one more", Room::Part::other)).has_value());
+  EXPECT_FALSE(room.take(1, by(1, "and another", Room::Part::other)).has_value());
 }
 
 TEST(Room, AJobForWhichThereIsNoRoomIsRefused) {

@@ -2,7 +2,7 @@
 //
 // Errors: a batch that contradicts what is stored (a job id, transaction key, nonce, accepted task
 // or replica that is there already, a task of an unknown job, a balance that would be negative) is
-// already_exists, not_found or insufficient_funds and nothing of it is stored. A full disk is
+// already_exists, not_found or insufficient_funds and no part of it is stored. A full disk is
 // resource_exhausted, a damaged file data_loss, anything else internal; after those three the store
 // refuses further commits, since what is in memory may no longer be what is on disk.
 #pragma once
@@ -59,7 +59,7 @@ class Store {
   [[nodiscard]] virtual Result<> commit_all(std::span<const Batch> batches, const Ready& ready) = 0;
   [[nodiscard]] Result<> commit(const Batch& batch) { return commit_all(std::span(&batch, 1), {}); }
 
-  // Reads; safe from any thread, beside a commit. not_found where there is none.
+  // Reads; safe from any thread, beside a commit. not_found if there is none.
   [[nodiscard]] virtual Result<Job> job(const JobId& id) = 0;
   [[nodiscard]] virtual Result<std::vector<Task>> tasks(
       const JobId& id) = 0;  // Accepted ones, by index.

@@ -44,7 +44,7 @@ class PeerLines {
   virtual void open(Chain chain, Events events) = 0;
   virtual void signal(std::uint32_t chain, std::uint32_t epoch, std::uint32_t from,
                       std::string text) = 0;
-  // False where there is no line to that member.
+  // False if there is no line to that member.
   [[nodiscard]] virtual bool send(std::uint32_t chain, std::uint32_t member, ByteSpan frame) = 0;
   virtual void close(std::uint32_t chain) = 0;
 };

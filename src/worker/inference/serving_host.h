@@ -41,7 +41,7 @@ class ServingHost : public Host {
   virtual void fetch_range(const Hash& blob, std::uint64_t first, std::uint64_t count,
                            std::string token, std::function<void(Result<ByteVector>)> done) = 0;
 
-  // A chunk that was written earlier, perhaps by an earlier process; nothing where there is none.
+  // A chunk that was written earlier, perhaps by an earlier process; nothing if there is none.
   // Its bytes are the caller's to check.
   virtual void read_chunk(const ModelFile& file, std::uint32_t chunk,
                           std::function<void(std::optional<ByteVector>)> done) = 0;

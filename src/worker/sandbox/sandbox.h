@@ -1,7 +1,7 @@
 // One child process for strangers' shaders, seen from its parent: started from this same program,
 // asked one thing at a time, ended when it takes too long. After any error of its own (a crash, a
-// deadline, nonsense) it is ended and dead for good: start another. An error of the job (a shader
-// that does not compile) leaves it alive.
+// deadline, nonsense) it is ended and dead permanently: start another. An error of the job (a
+// shader that does not compile) leaves it alive.
 //
 // Threading: one owner, whose calls block; it must outlive the child (the kernel ends a child with
 // the thread that started it). kill() and pid() may be called from anywhere.

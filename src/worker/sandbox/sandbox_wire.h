@@ -76,7 +76,7 @@ class Unpacker {
 [[nodiscard]] ByteVector pack_job(const exec::Job& job);
 [[nodiscard]] Result<exec::Job> unpack_job(ByteSpan payload);
 
-// deadline_exceeded at the deadline, unavailable where the other side is gone. `while_waiting` is
+// deadline_exceeded at the deadline, unavailable if the other side is gone. `while_waiting` is
 // called between waits. The socket is non-blocking.
 [[nodiscard]] Result<> write_frame(int socket, FrameKind kind, ByteSpan payload, Instant deadline,
                                    const std::function<void()>& while_waiting);

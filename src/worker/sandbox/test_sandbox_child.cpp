@@ -1,7 +1,7 @@
 // The sandbox's child for the tests. Before the arguments of the child, a word may stand:
 //   probe SECRET           confines itself, tries what it must not be able to do, and prints what
 //                          came of it
-//   attack FOLDER MODE     likewise, one attempt a class of system call; MODE is "confined",
+//   attack FOLDER MODE     the same, one attempt a class of system call; MODE is "confined",
 //                          "filtered" (the system call filter alone) or "unfiltered"
 //   device                 confines itself, measures the best GPU, and names each system call that
 //                          was refused on the way

@@ -52,7 +52,7 @@ class Connection {
     std::function<void(const protocol::OpenChunks&)> open;
     std::function<void(const protocol::Yield&)> yield;
     std::function<void(std::string reason, Duration retry)> lost;
-    std::function<void(Error error)> refused;  // For good: nothing comes after it.
+    std::function<void(Error error)> refused;  // Final: nothing comes after it.
   };
   enum class State : std::uint8_t { closed, connecting, joining, ready, waiting };
 

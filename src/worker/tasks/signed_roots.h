@@ -35,8 +35,8 @@ class SignedRoots {
 
   [[nodiscard]] std::size_t jobs_max() const { return std::max<std::size_t>(entries_max_ / 4, 1); }
 
-  // Up to where roots are forgotten. What it calls forgotten stays so for good, also where it is a
-  // copy that is kept while more is forgotten.
+  // Up to where roots are forgotten. What it calls forgotten stays so permanently, also where it is
+  // a copy that is kept while more is forgotten.
   struct Marks {
     using Place = std::pair<std::uint32_t, std::uint32_t>;  // Index and attempt in a job.
     std::optional<JobId> dropped;                           // Jobs up to it that are not in `jobs`.

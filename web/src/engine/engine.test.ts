@@ -1,4 +1,4 @@
-// The wrapper starts its Worker late, ends it for good, and never leaves a page waiting.
+// The wrapper starts its Worker late, ends it permanently, and never leaves a page waiting.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakePort } from '../../test/FakePort';
 import { Engine } from './engine';

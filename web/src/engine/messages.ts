@@ -25,7 +25,7 @@ export type Limits = {
   readonly share: number;
   /** For tasks and models together; null: as much as is usual. Holds from the next joining on. */
   readonly memoryBytes: number | null;
-  /** Tasks that run at a time, each in its part of their memory. Likewise. */
+  /** Tasks that run at a time, each in its part of their memory; told with the device. */
   readonly slices: number;
   /** The page makes no line to another member but through a relay. Holds from the next joining on. */
   readonly relayOnly: boolean;

@@ -15,9 +15,8 @@ export type OnnxInfo = {
 };
 type OnnxModel = {
   readonly info: OnnxInfo;
-  run(inputs: Record<string, { gpu: true } | { data: Float32Array }>): Promise<unknown>;
+  detect(inputs: Record<string, { gpu: true } | { data: Float32Array }>, options: Placement): Promise<{ boxes: readonly Box[]; bytesDown: number }>;
   inputBuffer(name: string): Promise<{ buffer: GPUBuffer; device: GPUDevice }>;
-  boxes(options: { left: number; top: number; scaleX: number; scaleY: number }): Promise<readonly Box[]>;
   close(): void;
 };
 type OnnxModule = { open(bytes: Uint8Array, options: object): Promise<OnnxModel> };
@@ -63,7 +62,7 @@ export function detectorOf(info: OnnxInfo): { input: string; width: number; heig
   return info.outputs.length === 2 ? { ...common, fit: 'stretch', mean: 127, scale: 1 / 128 } : { ...common, fit: 'letterbox', mean: 0, scale: 1 / 255 };
 }
 
-/** Sizes for a model whose batch or colours are names: one picture of three colours. Null where there is nothing to fix. */
+/** Sizes for a model whose batch or colours are names: one picture of three colours. Null if there is nothing to fix. */
 export function batchOfOne(info: OnnxInfo): Record<string, number> | null {
   const [batch, colours] = info.inputs[0]?.shape ?? [];
   const sizes: Record<string, number> = {};
@@ -119,16 +118,9 @@ export class OnnxDetector {
     const { width, height } = this.about;
     const geometry: Geometry = { pictureWidth: frame.displayWidth, pictureHeight: frame.displayHeight, width, height, fit };
     const scale = { ...this.#scale, blueFirst };
-    let placement: Placement;
-    if (this.#kernel !== null) {
-      placement = this.#kernel.put(frame, geometry, scale);
-      await this.#model.run({ [this.#input]: { gpu: true } });
-    } else {
-      placement = placedPart(geometry).placement;
-      await this.#model.run({ [this.#input]: { data: fitPixels(this.#pixels.of(frame), geometry, scale) } });
-    }
-    const boxes = await this.#model.boxes({ ...placement });
-    return { boxes, milliseconds: performance.now() - begun, pictureBytes: geometry.pictureWidth * geometry.pictureHeight * 4 };
+    const placement = this.#kernel === null ? placedPart(geometry).placement : this.#kernel.put(frame, geometry, scale);
+    const given = this.#kernel === null ? { data: fitPixels(this.#pixels.of(frame), geometry, scale) } : ({ gpu: true } as const);
+    return this.#find(given, placement, begun, geometry.pictureWidth * geometry.pictureHeight * 4);
   }
 
   /** `levels`: of the whole input, [3][height][width]. */
@@ -142,9 +134,12 @@ export class OnnxDetector {
     const bytes = new Uint8Array(levels);
     const data = new Float32Array(bytes.length);
     for (let i = 0; i < bytes.length; i += 1) data[i] = values[bytes[i] ?? 0] ?? 0;
-    await this.#model.run({ [this.#input]: { data } });
-    const boxes = await this.#model.boxes({ ...placement });
-    return { boxes, milliseconds: performance.now() - begun, pictureBytes: levels.byteLength };
+    return this.#find({ data }, placement, begun, levels.byteLength);
+  }
+
+  async #find(given: { gpu: true } | { data: Float32Array }, placement: Placement, begun: number, pictureBytes: number): Promise<Seen> {
+    const { boxes, bytesDown } = await this.#model.detect({ [this.#input]: given }, { ...placement });
+    return { boxes, milliseconds: performance.now() - begun, pictureBytes, answerBytes: this.about.device.kind === 'gpu' ? bytesDown : this.about.outputBytes };
   }
 
   close(): void {

@@ -1,4 +1,4 @@
-// How a picture is fitted to a detector's input: src/engine/onnx/vision/picture.h in numbers, for the kernel in a tab and, where there is
+// How a picture is fitted to a detector's input: src/engine/onnx/vision/picture.h in numbers, for the kernel in a tab and, if there is
 // no GPU, by plain loops.
 import type { FitKind } from './visionMessages';
 

@@ -1,5 +1,5 @@
 // A frame as the levels that a detector's input is made of, one byte for each: what is sent to another device. The numbers are those that
-// the detector of this tab sees, by the same shaders or, where there is no GPU, by the same loops.
+// the detector of this tab sees, by the same shaders or, if there is no GPU, by the same loops.
 import { FramePixels } from './framePixels';
 import { fitPixels, placedPart, type Geometry, type Placement } from './pictureFit';
 import { PictureKernel } from './pictureKernel';

@@ -17,7 +17,7 @@ export type Detector = {
   readonly width: number;
   readonly height: number;
   readonly weightBytes: number;
-  /** Bytes that a frame's answer takes from the GPU. */
+  /** Bytes of its outputs; on a GPU they stay there. */
   readonly outputBytes: number;
   readonly fit: FitKind;
   readonly device: { readonly kind: 'gpu' | 'cpu'; readonly name: string; readonly reason: string };
@@ -29,6 +29,8 @@ export type Seen = {
   readonly milliseconds: number;
   /** Bytes of the picture that went to the GPU, or into WebAssembly. */
   readonly pictureBytes: number;
+  /** Bytes that came from the GPU, or from WebAssembly's outputs, for the boxes. */
+  readonly answerBytes: number;
 };
 
 export type VisionCalls = {

@@ -196,7 +196,7 @@ void add_money(ChainCommands& commands, const Options& options) {
       ->check(CLI::ExistingFile);
   CLI::App* credit = commands.reading(
       "credit",
-      "Gives credits at a coordinator for what vouchers have charged for good, each once; by the "
+      "Gives credits at a coordinator for what vouchers have finally charged, each once; by the "
       "operator\n\n"
       "  weft chain credit --coordinator URL --data DIR --network chain.json\n\n"
       "To be run again and again, such as once a minute. What was begun is written into "
@@ -206,7 +206,7 @@ void add_money(ChainCommands& commands, const Options& options) {
   operators_folder(credit, options);
   CLI::App* stakes = commands.reading(
       "stakes",
-      "Tells a coordinator what owners have staked on the chain for good; by the operator\n\n"
+      "Tells a coordinator what owners have finally staked on the chain; by the operator\n\n"
       "  weft chain stakes --coordinator URL --data DIR --network chain.json\n\n"
       "To be run again and again, such as once a minute: what was told counts for ten minutes.",
       chain_stakes_command, options);

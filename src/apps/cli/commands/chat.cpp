@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "apps/cli/answer_output.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/prompt.h"
 #include "engine/llm/generator.h"
@@ -14,8 +15,7 @@ namespace weft::cli {
 namespace {
 
 bool say(std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stdout);
-  std::fflush(stdout);
+  print_answer(text);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <unistd.h>
 
+#include "apps/cli/answer_output.h"
 #include "apps/cli/exit_code.h"
 #include "common/base/format.h"
 #include "common/json/quote.h"
@@ -85,8 +86,7 @@ Result<> chat(const NetworkChatOptions& options) {
                                        {.say =
                                             [&said](std::string_view text) {
                                               said += text;
-                                              std::fwrite(text.data(), 1, text.size(), stdout);
-                                              std::fflush(stdout);
+                                              print_answer(text);
                                             },
                                         .wanted = [] { return stopped == 0; }});
     if (!answer && (answer.error().code != ErrorCode::cancelled || stopped == 0)) {

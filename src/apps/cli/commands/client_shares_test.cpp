@@ -35,7 +35,24 @@ TEST(ClientShares, FollowSmallTotalsAndAreBoundedInLargeOnes) {
 }
 
 TEST(ClientShares, AreWhatTheOperatorSays) {
-  EXPECT_EQ(shares_of({.jobs = 500, .tasks = 8'000}, 500, 8'000), std::pair(500, 8'000));
+  EXPECT_EQ(shares_of({.jobs = 500, .tasks = 8'000}, 250, 8'000), std::pair(250, 8'000));
+}
+
+TEST(ClientShares, OneClientHasHalfOfAllJobsWhateverTheOperatorSays) {
+  EXPECT_EQ(shares_of({.jobs = 500, .tasks = 8'000}, 251), std::pair(250, 2'000));
+  EXPECT_EQ(shares_of({.jobs = 500, .tasks = 8'000}, 5'000), std::pair(250, 2'000));
+  EXPECT_EQ(shares_of({.jobs = 1, .tasks = 8'000}, 2), std::pair(1, 2'000));
+}
+
+TEST(ClientShares, TheOperatorIsToldWhatIsNotDone) {
+  ServeOptions options;
+  options.jobs_max = 3;
+  options.jobs_per_client = 1;
+  EXPECT_EQ(client_shares(options).warning, "");
+  options.jobs_per_client = 2;
+  EXPECT_EQ(client_shares(options).warning,
+            "--jobs-per-client 2 is more than half of --jobs-max 3: one client may run 1 job at a "
+            "time, so that there is room for others.");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "apps/cli/onnx_device.h"
 #include "engine/onnx/model_file.h"
 #include "engine/onnx/operators/prepare.h"
+#include "engine/onnx/vision/convention.h"
 #include "engine/onnx/vision/detection.h"
 
 namespace weft::cli {
@@ -42,31 +43,9 @@ namespace {
 
 using namespace documents;
 
-struct DetectorInput {
-  std::int64_t width = 0;
-  std::int64_t height = 0;
-};
-Result<DetectorInput> detector_input(const onnx::Graph& graph) {
-  if (graph.inputs.size() == 1 && graph.inputs[0].type == onnx::ElementType::f32 &&
-      graph.inputs[0].shape && graph.inputs[0].shape->size() == 4) {
-    const auto& shape = *graph.inputs[0].shape;
-    if (shape[0].size.value_or(1) == 1 && shape[1].size.value_or(3) == 3 && shape[2].size &&
-        shape[3].size)
-      return DetectorInput{.width = *shape[3].size, .height = *shape[2].size};
-  }
-  return fail(ErrorCode::unsupported,
-              "The model is not a detector that is known: its input must be f32 of shape [1, 3, "
-              "height, width].");
-}
-
-// How pictures are fitted and scaled for a kind of detector, unless the options say otherwise.
-struct Convention {
-  onnx::Fit fit = onnx::Fit::letterbox;
-  onnx::PixelScale scale;
-};
-Result<Convention> convention_for(const DetectOptions& options, std::size_t outputs) {
-  Convention out;
-  if (outputs == 2) out = {.fit = onnx::Fit::stretch, .scale = {.mean = 127, .scale = 1.0f / 128}};
+// As is usual for the kind of detector, unless the options say otherwise.
+Result<onnx::Convention> convention_for(const DetectOptions& options, const onnx::Graph& graph) {
+  onnx::Convention out = onnx::usual_convention(graph);
   if (!options.fit.empty()) {
     WEFT_ASSIGN(out.fit, onnx::fit_from(options.fit));
   }
@@ -95,41 +74,88 @@ Result<> draw_detections(const std::string& file, onnx::Picture picture,
   return write_image(file, picture);
 }
 
-// A picture, what the model gets of it, and what it made of that.
 struct SeenPicture {
   onnx::Picture picture;
-  onnx::Placement placement;
-  onnx::Tensor input;
-  std::vector<onnx::Tensor> outputs;
+  std::vector<onnx::Detection> found;
+  std::int64_t classes = 0;
   double run_s = 0;
+};
+
+// What there is to find, and how.
+struct Search {
+  onnx::DetectorInput input;
+  onnx::Convention convention;
+  onnx::DetectionBounds bounds;
 };
 
 double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-Result<> compute_here(const DetectOptions& options, onnx::Graph graph,
+// What a model gets of a picture where plain loops fit it.
+struct FittedInput {
+  onnx::Tensor tensor;
+  onnx::Placement placement;
+};
+FittedInput fitted_input(const onnx::Picture& picture, const Search& search) {
+  const onnx::FittedPicture placed =
+      onnx::fitted(picture, search.input.width, search.input.height, search.convention.fit);
+  return {.tensor = onnx::tensor_of_picture(placed.picture, search.convention.scale),
+          .placement = placed.placement};
+}
+
+Result<> take_outputs(SeenPicture& seen, const std::vector<onnx::Tensor>& outputs,
+                      const Search& search, const onnx::Placement& placement) {
+  WEFT_ASSIGN(seen.found, onnx::detections_of(outputs, search.input.width, search.input.height,
+                                              placement, search.bounds));
+  std::vector<onnx::Shape> shapes;
+  for (const onnx::Tensor& output : outputs) shapes.push_back(output.shape());
+  seen.classes = onnx::class_count(shapes);
+  return {};
+}
+
+Result<> compute_here(const DetectOptions& options, onnx::Graph graph, const Search& search,
                       std::vector<SeenPicture>& pictures, DetectDocument& document) {
   WEFT_ASSIGN(const auto device, OnnxDevice::open(std::move(graph), {.device = options.device}));
   document.device = device->name();
   for (SeenPicture& seen : pictures) {
+    if (device->gpu_model() != nullptr) {
+      WEFT_OK(device->look(search.input, search.convention));
+      const auto begun = std::chrono::steady_clock::now();
+      auto found = device->see(seen.picture, search.bounds);
+      seen.run_s = seconds_since(begun);
+      if (found) {
+        seen.found = std::move(found->boxes);
+        seen.classes = found->classes;
+        continue;
+      }
+      // Plain loops fit pictures that are too large for a GPU.
+      if (found.error().code != ErrorCode::resource_exhausted) return pass(std::move(found));
+    }
+    FittedInput input = fitted_input(seen.picture, search);
     const auto begun = std::chrono::steady_clock::now();
-    WEFT_ASSIGN(seen.outputs, device->run({seen.input}));
+    WEFT_ASSIGN(const auto outputs, device->run({std::move(input.tensor)}));
     seen.run_s = seconds_since(begun);
+    WEFT_OK(take_outputs(seen, outputs, search, input.placement));
   }
   return {};
 }
 
 // All pictures are one job, a picture an item.
-Result<> compute_there(const DetectOptions& options, const onnx::Graph& graph,
+Result<> compute_there(const DetectOptions& options, const onnx::Graph& graph, const Search& search,
                        std::vector<SeenPicture>& pictures, DetectDocument& document) {
   Items items;
-  for (const SeenPicture& seen : pictures) items.push_back({seen.input});
+  std::vector<onnx::Placement> placements;
+  for (const SeenPicture& seen : pictures) {
+    FittedInput input = fitted_input(seen.picture, search);
+    items.push_back({std::move(input.tensor)});
+    placements.push_back(input.placement);
+  }
   const auto begun = std::chrono::steady_clock::now();
   WEFT_ASSIGN(NetworkResults results, run_on_network(options.file, graph, items, options.at));
   const double each = seconds_since(begun) / static_cast<double>(pictures.size());
   for (std::size_t i = 0; i < pictures.size(); ++i) {
-    pictures[i].outputs = std::move(results.outputs[i]);
+    WEFT_OK(take_outputs(pictures[i], results.outputs[i], search, placements[i]));
     pictures[i].run_s = each;
   }
   document.device = "network";
@@ -143,21 +169,19 @@ Result<DetectDocument> detect(const DetectOptions& options) {
                 options.images.size());
   WEFT_ASSIGN(onnx::Model model, onnx::open_model_file(options.file));
   WEFT_ASSIGN(onnx::Graph graph, onnx::prepare(std::move(model)));
-  WEFT_ASSIGN(const DetectorInput size, detector_input(graph));
-  WEFT_ASSIGN(const Convention convention, convention_for(options, graph.outputs.size()));
+  Search search{.input = {},
+                .convention = {},
+                .bounds = {.score_min = options.score_min, .overlap_max = options.overlap_max}};
+  WEFT_ASSIGN(search.input, onnx::detector_input(graph));
+  WEFT_ASSIGN(search.convention, convention_for(options, graph));
   std::vector<SeenPicture> pictures;
   for (const std::string& file : options.images) {
     WEFT_ASSIGN(onnx::Picture picture, read_image(file));
-    onnx::FittedPicture placed = onnx::fitted(picture, size.width, size.height, convention.fit);
-    pictures.push_back({.picture = std::move(picture),
-                        .placement = placed.placement,
-                        .input = onnx::tensor_of_picture(placed.picture, convention.scale),
-                        .outputs = {},
-                        .run_s = 0});
+    pictures.push_back({.picture = std::move(picture), .found = {}});
   }
   DetectDocument document;
-  WEFT_OK(options.network ? compute_there(options, graph, pictures, document)
-                          : compute_here(options, std::move(graph), pictures, document));
+  WEFT_OK(options.network ? compute_there(options, graph, search, pictures, document)
+                          : compute_here(options, std::move(graph), search, pictures, document));
   for (std::size_t i = 0; i < pictures.size(); ++i) {
     const SeenPicture& seen = pictures[i];
     PictureDocument entry{.image = options.images[i],
@@ -165,15 +189,10 @@ Result<DetectDocument> detect(const DetectOptions& options) {
                           .height = seen.picture.height,
                           .detections = {},
                           .run_s = seen.run_s};
-    WEFT_ASSIGN(
-        const auto found,
-        onnx::detections_of(seen.outputs, size.width, size.height, seen.placement,
-                            {.score_min = options.score_min, .overlap_max = options.overlap_max}));
-    const std::int64_t classes = onnx::class_count(seen.outputs);
-    for (const onnx::Detection& detection : found)
-      entry.detections.push_back({onnx::class_label(detection.class_id, classes),
+    for (const onnx::Detection& detection : seen.found)
+      entry.detections.push_back({onnx::class_label(detection.class_id, seen.classes),
                                   detection.class_id, detection.score, detection.box});
-    if (!options.png.empty()) WEFT_OK(draw_detections(options.png, seen.picture, found));
+    if (!options.png.empty()) WEFT_OK(draw_detections(options.png, seen.picture, seen.found));
     document.images.push_back(std::move(entry));
   }
   return document;

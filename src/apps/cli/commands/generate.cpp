@@ -3,10 +3,10 @@
 #include <cstdio>
 #include <tuple>
 
-#include <glaze/glaze.hpp>
-
+#include "apps/cli/answer_output.h"
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
+#include "apps/cli/json_line.h"
 #include "apps/cli/prompt.h"
 #include "engine/grammar/constraint.h"
 #include "engine/llm/generator.h"
@@ -76,9 +76,7 @@ std::string to_json(LanguageModel& model, std::vector<llm::Token> prompt, llm::G
                      .decode_s = answer.decode_s,
                      .dispatches_per_token = per_token(counters.decode_dispatches),
                      .submits_per_token = per_token(counters.decode_submits)};
-  std::string text;
-  (void)glz::write_json(document, text);  // Strings and numbers: cannot fail.
-  return text + "\n";
+  return json_line(document);
 }
 
 // What the answer is held to; null if nothing is asked for.
@@ -107,8 +105,7 @@ Result<> generate(const GenerateOptions& options) {
   llm::Generator::OnText on_text;
   if (!options.json) {
     on_text = [](std::string_view text) {
-      std::fwrite(text.data(), 1, text.size(), stdout);
-      std::fflush(stdout);
+      print_answer(text);
       return true;
     };
   }

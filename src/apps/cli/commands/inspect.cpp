@@ -3,20 +3,18 @@
 #include <cmath>
 #include <cstdio>
 
-#include <glaze/glaze.hpp>
-
 #include "apps/cli/exit_code.h"
 #include "apps/cli/model_file.h"
 #include "common/base/format.h"
 #include "common/base/utf8.h"
+#include "common/base/visible_text.h"
+#include "common/json/quote.h"
 
 namespace weft::cli {
 namespace {
 
 using gguf::Array;
 using gguf::ValueType;
-
-std::string json_string(std::string_view text) { return glz::write_json(text).value_or("\"\""); }
 
 // A number as JSON; what JSON has no word for, in quotes.
 template <class Number>
@@ -40,7 +38,7 @@ std::string array_text(const Array& array, std::size_t count_max) {
 std::string element_text(const Array& array, std::size_t i) {
   switch (array.element_type) {
     case ValueType::string:
-      return json_string(array.strings[i]);
+      return json::quote(array.strings[i]);
     case ValueType::array:
       return array_text(array.arrays[i], array.arrays[i].count);
     case ValueType::boolean:
@@ -61,7 +59,7 @@ std::string value_text(const gguf::Value& value, std::size_t count_max) {
       [&](const auto& held) -> std::string {
         using Held = std::decay_t<decltype(held)>;
         if constexpr (std::is_same_v<Held, std::string>) {
-          return json_string(held);
+          return json::quote(held);
         } else if constexpr (std::is_same_v<Held, Array>) {
           return array_text(held, count_max);
         } else if constexpr (std::is_same_v<Held, bool>) {
@@ -89,10 +87,10 @@ std::string shape_text(const gguf::Tensor& tensor) {
 std::string as_json(const std::string& path, const gguf::File& file) {
   std::string out = weft::format(
       R"({{"file":{},"format":"gguf","version":{},"alignment":{},"data_offset":{},"file_bytes":{},"metadata":{{)",
-      json_string(path), file.version, file.alignment, file.data_offset, file.file_bytes);
+      json::quote(path), file.version, file.alignment, file.data_offset, file.file_bytes);
   bool first = true;
   for (const auto& [key, value] : file.metadata.entries()) {
-    out += weft::format("{}{}:{}", first ? "" : ",", json_string(key),
+    out += weft::format("{}{}:{}", first ? "" : ",", json::quote(key),
                         value_text(value, ~std::size_t{0}));
     first = false;
   }
@@ -100,7 +98,7 @@ std::string as_json(const std::string& path, const gguf::File& file) {
   for (std::size_t i = 0; i < file.tensors.size(); ++i) {
     const gguf::Tensor& tensor = file.tensors[i];
     out += weft::format(R"({}{{"name":{},"type":"{}","shape":{},"offset":{},"bytes":{}}})",
-                        i == 0 ? "" : ",", json_string(tensor.name), to_string(tensor.type),
+                        i == 0 ? "" : ",", json::quote(tensor.name), to_string(tensor.type),
                         shape_text(tensor), tensor.offset, tensor.bytes);
   }
   return out + "]}\n";
@@ -113,7 +111,7 @@ std::string as_text(const std::string& path, const gguf::File& file) {
   for (const auto& [key, value] : file.metadata.entries()) {
     std::string text = value_text(value, elements_shown);
     if (text.size() > bytes_shown) text = std::string(utf8::clip(text, bytes_shown)) + "...";
-    out += weft::format("  {:<44} {:<14} {}\n", key, type_text(value), text);
+    out += weft::format("  {:<44} {:<14} {}\n", visible_text(key), type_text(value), text);
   }
   std::uint64_t elements = 0, bytes = 0;
   for (const gguf::Tensor& tensor : file.tensors) {
@@ -123,7 +121,7 @@ std::string as_text(const std::string& path, const gguf::File& file) {
   out += weft::format("\ntensors ({}; {} elements in {} bytes)\n", file.tensors.size(), elements,
                       bytes);
   for (const gguf::Tensor& tensor : file.tensors)
-    out += weft::format("  {:<44} {:<8} {:<24} {:>12} bytes at {}\n", tensor.name,
+    out += weft::format("  {:<44} {:<8} {:<24} {:>12} bytes at {}\n", visible_text(tensor.name),
                         to_string(tensor.type), shape_text(tensor), tensor.bytes, tensor.offset);
   return out;
 }

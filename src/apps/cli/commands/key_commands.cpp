@@ -125,7 +125,7 @@ void add_client(CLI::App& app, std::function<int()>& chosen) {
   list->callback(
       [options, &chosen] { chosen = [options] { return client_list_command(*options); }; });
   CLI::App* weight =
-      client->add_subcommand("weight", "Sets one, from now on and for good; others have 1");
+      client->add_subcommand("weight", "Sets one, from now on, permanently; others have 1");
   weight->add_option("client", options->client, "Its address")->required();
   weight->add_option("weight", options->weight, "From 0.001 to 1000")
       ->required()

@@ -85,7 +85,8 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
       ->check(CLI::Range(1, 1'000'000'000));
   command
       ->add_option("--jobs-per-client", options->jobs_per_client,
-                   "Running jobs of one client (default: a tenth of --jobs-max, at most 1000)")
+                   "Running jobs of one client (default: a tenth of --jobs-max, at most 1000; "
+                   "never more than half of it)")
       ->check(CLI::Range(1, 1'000'000'000));
   command
       ->add_option("--tasks-per-client", options->tasks_per_client,

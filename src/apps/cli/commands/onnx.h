@@ -48,6 +48,7 @@ int onnx_compile_command(const OnnxCompileOptions& options);
 struct OnnxBenchOptions {
   std::string file;
   std::string inputs;  // Empty: numbers that are made up.
+  std::string image;   // A picture that a detector finds boxes in; empty: none.
   SymbolSizes sizes;
   bool unfused = false;  // Whose kernels are listed.
   bool tune = false;     // Measures how convolutions are best cut, and keeps it.

@@ -1,9 +1,11 @@
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <random>
 
 #include "apps/cli/commands/onnx.h"
 #include "apps/cli/exit_code.h"
+#include "apps/cli/image.h"
 #include "apps/cli/json_line.h"
 #include "apps/cli/onnx_device.h"
 #include "apps/cli/onnx_files.h"
@@ -25,6 +27,7 @@ struct BenchKernelDocument {
 struct BenchVariantDocument {
   double seconds = 0;         // From GPU memory to GPU memory, run after run.
   double submit_seconds = 0;  // One such run by itself, from its first command to its answer.
+  double record_seconds = 0;  // What the processor takes of that: recording and handing over.
   double run_seconds = 0;     // With inputs going up and outputs coming down.
   std::size_t dispatches = 0;
   std::uint64_t bytes = 0;  // Read and written by the kernels.
@@ -33,6 +36,21 @@ struct BenchVariantDocument {
   std::vector<std::string> nodes_on_processor;
   std::vector<BenchKernelDocument> kernels;
 };
+// A picture in memory, 8 bits a channel, to boxes on the processor.
+struct BenchPictureDocument {
+  std::string image;
+  std::int64_t width = 0;
+  std::int64_t height = 0;
+  double seconds = 0;  // The median, and the range.
+  double seconds_least = 0;
+  double seconds_most = 0;
+  std::size_t runs = 0;
+  std::size_t boxes = 0;
+  std::size_t dispatches = 0;
+  std::size_t submits = 0;
+  std::uint64_t bytes_up = 0;
+  std::uint64_t bytes_down = 0;
+};
 struct OnnxBenchDocument {
   std::string device;
   double bytes_per_s = 0;       // What a copy kernel reaches on this device.
@@ -40,6 +58,7 @@ struct OnnxBenchDocument {
   std::uint64_t multiply_adds = 0;
   BenchVariantDocument fused;
   BenchVariantDocument unfused;
+  std::optional<BenchPictureDocument> picture;
 };
 
 }  // namespace documents
@@ -80,6 +99,7 @@ Result<BenchVariantDocument> bench_variant(OnnxDevice& device,
   const onnx::GpuModel::Statistics& counted = device.gpu_model()->statistics();
   BenchVariantDocument out{.seconds = measured.seconds,
                            .submit_seconds = measured.submit_seconds,
+                           .record_seconds = measured.record_seconds,
                            .run_seconds = measured.run_seconds,
                            .dispatches = counted.dispatches,
                            .bytes = measured.bytes(),
@@ -89,6 +109,34 @@ Result<BenchVariantDocument> bench_variant(OnnxDevice& device,
                            .kernels = {}};
   for (const onnx::GpuModel::KernelTime& kernel : measured.kernels)
     out.kernels.push_back({kernel.node, kernel.label, kernel.seconds, kernel.bytes});
+  return out;
+}
+
+// On a device that is warm.
+Result<BenchPictureDocument> bench_picture(OnnxDevice& device, const std::string& file) {
+  constexpr std::size_t runs = 101, untimed = 10;
+  WEFT_ASSIGN(const onnx::Picture picture, read_image(file));
+  WEFT_ASSIGN(const onnx::DetectorInput input, onnx::detector_input(device.graph()));
+  WEFT_OK(device.look(input, onnx::usual_convention(device.graph())));
+  BenchPictureDocument out{
+      .image = file, .width = picture.width, .height = picture.height, .runs = runs};
+  std::vector<double> times;
+  for (std::size_t i = 0; i < untimed + runs; ++i) {
+    const auto begun = std::chrono::steady_clock::now();
+    WEFT_ASSIGN(const onnx::GpuDetector::Found found, device.see(picture, {}));
+    const auto ended = std::chrono::steady_clock::now();
+    if (i < untimed) continue;
+    times.push_back(std::chrono::duration<double>(ended - begun).count());
+    out.boxes = found.boxes.size();
+    out.dispatches = found.dispatches + onnx::PictureDetector::dispatches;
+    out.submits = found.submits;
+    out.bytes_down = found.bytes_down;
+  }
+  out.bytes_up = device.picture_bytes();
+  std::ranges::sort(times);
+  out.seconds = times[times.size() / 2];
+  out.seconds_least = times.front();
+  out.seconds_most = times.back();
   return out;
 }
 
@@ -109,6 +157,9 @@ Result<OnnxBenchDocument> bench_onnx(const OnnxBenchOptions& options) {
     WEFT_ASSIGN((fuse ? out.fused : out.unfused), bench_variant(*device, inputs));
     if (!fuse) continue;
     out.device = device->name();
+    if (!options.image.empty()) {
+      WEFT_ASSIGN(out.picture, bench_picture(*device, options.image));
+    }
     WEFT_ASSIGN(const OnnxDevice::Rates rates, device->rates());
     out.bytes_per_s = rates.bytes_per_s;
     out.operations_per_s = rates.operations_per_s;
@@ -125,16 +176,24 @@ Result<OnnxBenchDocument> bench_onnx(const OnnxBenchOptions& options) {
 void print_bench(const OnnxBenchOptions& options, const OnnxBenchDocument& document) {
   std::string out = weft::format(
       "{}: {:.0f} GB/s, {:.2f} TFLOP/s in f32; the model takes {:.3f} GFLOP\n\n"
-      "{:<8} {:>11} {:>11} {:>11} {:>10} {:>14} {:>12} {:>9}\n",
+      "{:<8} {:>11} {:>11} {:>11} {:>11} {:>10} {:>14} {:>12} {:>9}\n",
       document.device, document.bytes_per_s * 1e-9, document.operations_per_s * 1e-12,
-      2e-9 * static_cast<double>(document.multiply_adds), "", "kernels ms", "submit ms", "run ms",
-      "dispatches", "bytes moved", "memory", "roofline");
+      2e-9 * static_cast<double>(document.multiply_adds), "", "kernels ms", "submit ms",
+      "record ms", "run ms", "dispatches", "bytes moved", "memory", "roofline");
   for (const auto& [name, variant] :
        {std::pair("fused", &document.fused), {"unfused", &document.unfused}})
-    out += weft::format("{:<8} {:>11.3f} {:>11.3f} {:>11.3f} {:>10} {:>14} {:>12} {:>8.1f}%\n",
-                        name, variant->seconds * 1e3, variant->submit_seconds * 1e3,
-                        variant->run_seconds * 1e3, variant->dispatches, variant->bytes,
-                        variant->memory_bytes, variant->roofline * 100);
+    out += weft::format(
+        "{:<8} {:>11.3f} {:>11.3f} {:>11.3f} {:>11.3f} {:>10} {:>14} {:>12} {:>8.1f}%\n", name,
+        variant->seconds * 1e3, variant->submit_seconds * 1e3, variant->record_seconds * 1e3,
+        variant->run_seconds * 1e3, variant->dispatches, variant->bytes, variant->memory_bytes,
+        variant->roofline * 100);
+  if (const auto& seen = document.picture)
+    out += weft::format(
+        "\n{}: {} x {} pixels to {} boxes in {:.3f} ms ({:.3f} to {:.3f}, {} runs); {} dispatches, "
+        "{} submit{}, {} bytes up, {} bytes down\n",
+        seen->image, seen->width, seen->height, seen->boxes, seen->seconds * 1e3,
+        seen->seconds_least * 1e3, seen->seconds_most * 1e3, seen->runs, seen->dispatches,
+        seen->submits, seen->submits == 1 ? "" : "s", seen->bytes_up, seen->bytes_down);
   const BenchVariantDocument& listed = options.unfused ? document.unfused : document.fused;
   out += weft::format("\n{:>10} {:>12} {:>8}  kernels, each by itself, slowest first\n", "ms",
                       "bytes", "GB/s");

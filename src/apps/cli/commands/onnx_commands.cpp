@@ -18,7 +18,7 @@ void add_inspect(CLI::App& parent, std::function<int()>& chosen) {
   command->add_option("file", options->file, "An ONNX file")->required()->type_name("FILE");
   command
       ->add_option("--size", options->sizes,
-                   "A size for a symbol in an input's shape; 1 where none is given")
+                   "A size for a symbol in an input's shape; 1 if none is given")
       ->type_name("NAME=SIZE");
   command->add_flag("--json", options->json, "One JSON document on standard output");
   command->callback(
@@ -81,7 +81,7 @@ void add_run(CLI::App& parent, std::function<int()>& chosen) {
 
 void add_sizes(CLI::App& command, SymbolSizes& sizes) {
   command
-      .add_option("--size", sizes, "A size for a symbol in an input's shape; 1 where none is given")
+      .add_option("--size", sizes, "A size for a symbol in an input's shape; 1 if none is given")
       ->type_name("NAME=SIZE");
 }
 
@@ -111,6 +111,10 @@ void add_bench(CLI::App& parent, std::function<int()>& chosen) {
       ->add_option("--inputs", options->inputs,
                    "A folder with input_0.pb, ... or NAME.npy; made up where it is not given")
       ->type_name("FOLDER");
+  command
+      ->add_option("--image", options->image,
+                   "A PNG or JPEG picture: also the time from its pixels to boxes, for a detector")
+      ->type_name("FILE");
   add_sizes(*command, options->sizes);
   command->add_flag("--unfused", options->unfused,
                     "Lists the kernels of the unfused model, not those of the fused one");

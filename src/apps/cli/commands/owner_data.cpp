@@ -54,10 +54,11 @@ constexpr std::string_view what_stays =
 Result<> forget(const OwnerOptions& options) {
   WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.wallet));
   if (!options.yes)
-    return fail(ErrorCode::invalid_argument,
-                "This deletes for good, at {}: {}. What stays: {}. Save it first with `weft wallet "
-                "data`, and give --yes.",
-                options.coordinator, what_goes, what_stays);
+    return fail(
+        ErrorCode::invalid_argument,
+        "This deletes permanently, at {}: {}. What stays: {}. Save it first with `weft wallet "
+        "data`, and give --yes.",
+        options.coordinator, what_goes, what_stays);
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_ASSIGN(const net::Response answer, client->delete_signed("/v1/owner/data", wallet));

@@ -159,7 +159,7 @@ Result<> print_statement(const OwnerOptions& options) {
   }
   WEFT_ASSIGN(const Statement statement, make_statement(owner.owner, histories));
   std::fputs((options.csv    ? statement_csv(statement)
-              : options.json ? statement_json(statement) + "\n"
+              : options.json ? statement_json(statement)
                              : statement_text(statement))
                  .c_str(),
              stdout);

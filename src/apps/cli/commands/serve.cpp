@@ -120,6 +120,7 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   out.core.jobs_running_max = options.jobs_max;
   out.core.tasks_open_max = options.tasks_max;
   const ClientShares shares = client_shares(options);
+  if (!shares.warning.empty()) log_warning("{}", shares.warning);
   out.core.jobs_per_client_max = shares.jobs;
   out.core.tasks_per_client_max = shares.tasks;
   out.core.workers_max = options.workers_max;

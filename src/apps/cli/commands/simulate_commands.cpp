@@ -79,7 +79,7 @@ void add_simulate_commands(CLI::App& app, std::function<int()>& chosen) {
   CLI::Option* tasks = trust
                            ->add_option("--tasks", options->trust.tasks,
                                         "In all; of a strategy, and of each evaluation of a "
-                                        "search, 20,000 where nothing is said")
+                                        "search, 20,000 if nothing is said")
                            ->check(CLI::Range(100, 100'000'000));
   trust->add_option("--job-tasks", options->trust.job_tasks, "Of one job")
       ->check(CLI::Range(1, 10'000'000));

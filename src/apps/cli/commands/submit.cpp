@@ -193,9 +193,8 @@ Result<int> submit(const SubmitOptions& options) {
     const Result<api::Submitted> submitted =
         client->submit(text, wallet, crypto::ordered_id(), *price);
     if (!submitted && submitted.error().code == ErrorCode::cancelled)
-      return fail(
-          ErrorCode::cancelled,
-          "Interrupted before the coordinator confirmed the job, which may run all the same.");
+      return fail(ErrorCode::cancelled,
+                  "Interrupted before the coordinator confirmed the job, which may run anyway.");
     if (!submitted) return std::unexpected(submitted.error());
     id = submitted->id;
     for (const std::string& note : submitted->notes) say_beside_progress("note: " + note);

@@ -112,7 +112,7 @@ void print(const api::Verdict& verdict, const Wanted& wanted) {
                           .c_str()
                     : weft::format("not computed again: {}", each.reason).c_str());
   std::printf("%s\n", verdict.checks.empty()
-                          ? "Nothing of it was computed again in the last 30 days."
+                          ? "No part of it was computed again in the last 30 days."
                           : "Computed again:");
   for (const auto& check : verdict.checks) std::printf("  %s\n", text_of(check, true).c_str());
   if (!verdict.tasks.empty())

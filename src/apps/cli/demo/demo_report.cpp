@@ -7,6 +7,7 @@
 #include <glaze/glaze.hpp>
 
 #include "common/base/format.h"
+#include "common/json/quote.h"
 
 namespace weft::cli {
 namespace {
@@ -97,13 +98,9 @@ std::string json_line(const DemoReport& report) {
         weft::format(R"({}{{"kind":"{}","tasks":{},"credits":{:.6f}}})", workers.empty() ? "" : ",",
                      worker.kind, worker.accepted, credits(worker.balance));
   }
-  std::string png;
-  for (const char c : report.png.string()) {
-    if (c == '"' || c == '\\') png += '\\';
-    png += c;
-  }
-  return weft::format(R"({{"jobs":[{}],"workers":[{}],"ledger_sum":{},"png":"{}","chat":{}}})",
-                      jobs, workers, report.ledger.sum, png, json_of(report.chat));
+  return weft::format(R"({{"jobs":[{}],"workers":[{}],"ledger_sum":{},"png":{},"chat":{}}})", jobs,
+                      workers, report.ledger.sum, json::quote(report.png.string()),
+                      json_of(report.chat));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ struct Earlier {
   std::string what;
   chain::Landed landed;
 };
-// Sees through what a command that was cut short has signed. nullopt where there is nothing, or it
+// Sees through what a command that was cut short has signed. nullopt if there is nothing, or it
 // can never land.
 Result<std::optional<Earlier>> follow_earlier(const SentFile& sent, const PublicKey& program,
                                               chain::Sender& sender) {
@@ -154,7 +154,7 @@ Result<> carry_out(const SettlementOptions& options, chain::Rpc& rpc,
     what = acts[i].what;
     const auto landed = sender.send(acts[i].plan, quotes[i]);
     if (!landed) {
-      // Failed for good, or never to land: nothing is left to follow.
+      // Failed finally, or never to land: nothing is left to follow.
       if (landed.error().code == ErrorCode::permission_denied ||
           landed.error().code == ErrorCode::deadline_exceeded)
         sent.remove();

@@ -26,8 +26,8 @@ struct Costs {
 [[nodiscard]] Result<chain::Sender> sender_for(
     const SettlementOptions& options, chain::Rpc& rpc,
     std::function<Result<>(const chain::SignedTransaction&)> keep = {});
-// Writes the costs and asks; false for --dry-run, which ends there. invalid_argument where no
-// terminal can be asked, cancelled where the answer is no.
+// Writes the costs and asks; false for --dry-run, which ends there. invalid_argument if no
+// terminal can be asked, cancelled if the answer is no.
 [[nodiscard]] Result<bool> agreed(const SettlementOptions& options,
                                   const std::vector<std::string>& what, const Costs& costs);
 // "transactions":3,"fee_lamports":15000,"rent_lamports":0
@@ -66,7 +66,7 @@ struct OneCall {
 // The same as part of a command with several.
 [[nodiscard]] Result<Act> act_of(const WalletLine& own, const solana::ProgramCall& call,
                                  OneCall more);
-// Where tokens go: the wallet's own account, made in the same transaction where there is none.
+// Where tokens go: the wallet's own account, made in the same transaction if there is none.
 [[nodiscard]] Result<> make_own_tokens(const WalletLine& own, OneCall& more);
 
 }  // namespace weft::cli

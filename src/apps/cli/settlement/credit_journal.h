@@ -19,7 +19,7 @@ class CreditJournal {
     PublicKey config;
     PublicKey coordinator;
   };
-  // As JournalFile::open() says; data_loss where a line is no row.
+  // As JournalFile::open() says; data_loss if a line is no row.
   [[nodiscard]] static Result<CreditJournal> open(const std::filesystem::path& path,
                                                   const Place& place);
 

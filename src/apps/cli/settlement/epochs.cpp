@@ -8,6 +8,7 @@
 #include "apps/cli/exit_code.h"
 #include "apps/cli/files.h"
 #include "apps/cli/settlement/act.h"
+#include "apps/cli/settlement/sent_file.h"
 #include "common/json/quote.h"
 #include "common/solana/instructions.h"
 #include "decisions/settlement/epoch_rows.h"
@@ -74,6 +75,25 @@ Result<> finalise(const SettlementOptions& options) {
                     .extra = weft::format(R"("epoch":{})", epoch)});
 }
 
+std::string claim_sentence(std::uint64_t amount, const PublicKey& owner) {
+  return weft::format("Claims {} for {}.", credits_text(amount), owner.text());
+}
+
+// What a command that was cut short has signed to claim for the owner: the chain may hold it as
+// claimed, and the same command still says so once (carry_out()). 0: nothing.
+Result<std::uint64_t> claim_cut_short(const SettlementOptions& options, const WalletLine& own,
+                                      const PublicKey& owner) {
+  WEFT_ASSIGN(const SentFile sent, SentFile::of(options.wallet));
+  WEFT_ASSIGN(const auto record, sent.read());
+  if (!record || record->program != own.line.network.program) return 0;
+  std::string_view amount = record->what;
+  amount = amount.substr(0, amount.find(" credits"));
+  if (!amount.starts_with("Claims ")) return 0;
+  const auto signed_for = parse_credits(std::string(amount.substr(7)));
+  const bool same = signed_for && record->what == claim_sentence(*signed_for, owner);
+  return same ? *signed_for : 0;
+}
+
 Result<> claim(const SettlementOptions& options) {
   WEFT_ASSIGN(auto rows, epoch_rows(options.rows));
   WEFT_ASSIGN(const solana::SumTree tree, solana::SumTree::create(std::move(rows)));
@@ -87,7 +107,11 @@ Result<> claim(const SettlementOptions& options) {
   const solana::Earned& row = tree.owners()[position];
   WEFT_ASSIGN(const auto claimed, ClaimedPages(own.line).of(row.index));
   const std::uint64_t before = claimed.value_or(0);
-  if (before >= row.amount)
+  std::uint64_t due = row.amount - std::min(before, row.amount);
+  if (due == 0) {
+    WEFT_ASSIGN(due, claim_cut_short(options, own, owner));
+  }
+  if (due == 0)
     return fail(ErrorCode::already_exists, "{} has claimed its {} of epoch {} already.",
                 owner.text(), credits_text(row.amount), own.line.epoch_number(slot, "epoch"));
   std::vector<Act> acts;
@@ -115,10 +139,7 @@ Result<> claim(const SettlementOptions& options) {
                              .payer = &own.wallet},
                     .rent = tokens_rent});
   WEFT_ASSIGN(const solana::ProgramCall call, claim_call(own.line, tree, owner, slot));
-  const std::uint64_t due = row.amount - before;
-  WEFT_ASSIGN(Act act,
-              act_of(own, call,
-                     {.what = weft::format("Claims {} for {}.", credits_text(due), owner.text())}));
+  WEFT_ASSIGN(Act act, act_of(own, call, {.what = claim_sentence(due, owner)}));
   act.after = !acts.empty();
   acts.push_back(std::move(act));
   return carry_out(options, *own.line.rpc, acts,

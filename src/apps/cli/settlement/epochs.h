@@ -30,7 +30,7 @@ namespace weft::cli {
 class ClaimedPages {
  public:
   explicit ClaimedPages(const SettlementLine& line) : line_(line) {}
-  // nullopt where the owner's page is not open yet.
+  // nullopt if the owner's page is not open yet.
   [[nodiscard]] Result<std::optional<std::uint64_t>> of(std::uint32_t index);
 
  private:

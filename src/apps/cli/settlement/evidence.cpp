@@ -24,7 +24,7 @@ Result<PendingTree> pending_tree(const SettlementOptions& options, const WalletL
   PendingTree out{.slot = slot, .tree = solana::SumTree::as_given(std::move(rows))};
   if (out.tree.root().hash.bytes != own.line.epoch_root(slot).bytes)
     return fail(ErrorCode::invalid_argument,
-                "The rows of {} make another root than the one that waits, that of epoch {}. If "
+                "The rows of {} make a root other than the one that waits, that of epoch {}. If "
                 "the operator published them, demand a path: the answer shows which is right.",
                 options.rows.string(), own.line.epoch_number(slot, "epoch"));
   return out;

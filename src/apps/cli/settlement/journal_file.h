@@ -15,8 +15,8 @@ namespace weft::cli {
 
 class JournalFile {
  public:
-  // Makes the file where there is none. A last line that a crash cut short is taken off: what it
-  // was for has not begun. unavailable where another process has it; invalid_argument where its
+  // Makes the file if there is none. A last line that a crash cut short is taken off: what it
+  // was for has not begun. unavailable if another process has it; invalid_argument if its
   // first line is not `head`.
   [[nodiscard]] static Result<JournalFile> open(const std::filesystem::path& path,
                                                 const std::string& head);

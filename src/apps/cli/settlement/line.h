@@ -17,7 +17,7 @@ namespace weft::cli {
 [[nodiscard]] Result<std::unique_ptr<chain::Rpc>> settlement_node(const SettlementOptions& options);
 // The chain's own clock, in seconds since 1970.
 [[nodiscard]] Result<std::uint64_t> chain_time(chain::Rpc& rpc);
-// Tokens in an account of the token program; 0 where there is none.
+// Tokens in an account of the token program; 0 if there is none.
 [[nodiscard]] Result<std::uint64_t> tokens_in(chain::Rpc& rpc, const PublicKey& account);
 
 struct SettlementLine {
@@ -30,7 +30,7 @@ struct SettlementLine {
   [[nodiscard]] solana::ProgramCall call(std::string_view name) const;
   [[nodiscard]] PublicKey tokens_of(const PublicKey& wallet) const;
   [[nodiscard]] solana::SigningPlace signing_place() const;
-  // nullopt where there is no such account.
+  // nullopt if there is no such account.
   [[nodiscard]] Result<std::optional<solana::ProgramState>> state(std::string_view kind,
                                                                   const PublicKey& address) const;
   // All of the network's accounts of a kind, as they are where the cluster has agreed so far; with
@@ -50,12 +50,12 @@ struct SettlementLine {
   [[nodiscard]] std::uint64_t epoch_number(std::uint64_t slot, std::string_view field) const;
   [[nodiscard]] PublicKey epoch_root(std::uint64_t slot) const;
   [[nodiscard]] solana::EpochState epoch_state(std::uint64_t slot) const;
-  // The slot of the root that is in its challenge window; not_found where none is.
+  // The slot of the root that is in its challenge window; not_found if none is.
   [[nodiscard]] Result<std::uint64_t> pending_slot() const;
 };
 // Options that were not given come from the network's file.
 [[nodiscard]] Result<SettlementOptions> with_network_file(SettlementOptions options);
-// not_found where the node has no such network.
+// not_found if the node has no such network.
 [[nodiscard]] Result<SettlementLine> settlement_line(const SettlementOptions& options);
 // What `init` leaves for the other commands.
 [[nodiscard]] Result<> write_network_file(const SettlementOptions& options, chain::Rpc& rpc,

@@ -27,7 +27,7 @@ struct Tally {
   std::uint64_t lamports = 0;
 };
 
-// Sees one through: until the cluster has agreed on it for good, or it can land no more.
+// Sees one through: until the cluster has finally agreed on it, or it can land no more.
 Result<> finish(Relayer& r, const RelayRow& open, Tally& tally) {
   RelayRow row = open;
   const auto landed = r.sender.follow(r.journal.transactions().at(open.signature));
@@ -132,7 +132,7 @@ Result<> relay(SettlementOptions options) {
       if (journal.relays().is_under_way(one.owner)) continue;
       owner = one.owner;
       const auto launched = sender.launch(one.act.plan, one.quote);
-      // A node that did not answer may have it: it is followed all the same.
+      // A node that did not answer may have it: it is followed anyway.
       if (!launched && !journal.relays().is_under_way(owner))
         return std::unexpected(launched.error());
     }

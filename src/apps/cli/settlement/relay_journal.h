@@ -4,7 +4,7 @@
 // chain.
 //
 //   sent OWNER SIGNATURE HEIGHT BASE64     before it is sent; the bytes, to be sent again
-//   done OWNER SIGNATURE LAMPORTS          landed for good, with its fee
+//   done OWNER SIGNATURE LAMPORTS          landed finally, with its fee
 //   expired OWNER SIGNATURE                can land no more
 //
 // Threading: one thread. One process at a time writes the file.
@@ -26,7 +26,7 @@ class RelayJournal {
     PublicKey config;
     std::uint64_t units_a_sol = 0;
   };
-  // As JournalFile::open() says; data_loss where a line is no row or does not follow.
+  // As JournalFile::open() says; data_loss if a line is no row or does not follow.
   [[nodiscard]] static Result<RelayJournal> open(const std::filesystem::path& path,
                                                  const Place& place);
 
@@ -51,7 +51,7 @@ struct PublishedRelays {
   RelayJournal::Place place;
   settlement::Relays relays;
 };
-// data_loss where it is no such file.
+// data_loss if it is no such file.
 [[nodiscard]] Result<PublishedRelays> read_relays(const std::filesystem::path& path);
 
 }  // namespace weft::cli

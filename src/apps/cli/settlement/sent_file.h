@@ -23,7 +23,7 @@ class SentFile {
   // That of a wallet file; empty: of the default wallet.
   [[nodiscard]] static Result<SentFile> of(const std::filesystem::path& wallet);
 
-  // nullopt where there is none; data_loss where the file is something else.
+  // nullopt if there is none; data_loss if the file is something else.
   [[nodiscard]] Result<std::optional<SentRecord>> read() const;
   // On the disk when it returns.
   [[nodiscard]] Result<> write(const SentRecord& record) const;

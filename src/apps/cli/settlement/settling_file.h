@@ -27,10 +27,10 @@ class SettlingFile {
   // That of a wallet file; empty: of the default wallet.
   [[nodiscard]] static Result<SettlingFile> of(const std::filesystem::path& wallet);
 
-  // nullopt where there is none; data_loss where the file is something else.
+  // nullopt if there is none; data_loss if the file is something else.
   [[nodiscard]] Result<std::optional<OpenSettling>> read() const;
   // The settling to ask for now: the open one if it is of this coordinator and amount, else a new
-  // one, which is on the disk. unavailable where another one is open.
+  // one, which is on the disk. unavailable if another one is open.
   [[nodiscard]] Result<OpenSettling> begin(const PublicKey& coordinator,
                                            std::uint64_t amount) const;
   // It was answered.

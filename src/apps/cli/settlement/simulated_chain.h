@@ -27,7 +27,7 @@ class SimulatedChain {
     PublicKey poster;
     std::vector<PublicKey> guardians;
   };
-  // not_found where Node, the node's script, its packages or the program are missing: the sentence
+  // not_found if Node, the node's script, its packages or the program are missing: the sentence
   // says which command makes them.
   [[nodiscard]] static Result<std::unique_ptr<SimulatedChain>> start(const Founding& founding);
 

@@ -1,4 +1,4 @@
-// `weft chain stakes`: tells a coordinator what owners have staked on the chain for good. By the
+// `weft chain stakes`: tells a coordinator what owners have finally staked on the chain. By the
 // operator, whose wallet the network's config names.
 #include <algorithm>
 #include <cstdio>
@@ -20,7 +20,7 @@ struct OwnStake {
   std::uint64_t amount = 0;
 };
 
-// The largest of what is staked and not unbonding: as the cluster has agreed for good, or less
+// The largest of what is staked and not unbonding: as the cluster has finally agreed, or less
 // where its newest state has less. A stake counts when no fork can take it back, and counts no more
 // as soon as its owner begins to unbond it or it is slashed.
 std::vector<OwnStake> largest_of(const SettlementLine::StatesAt& final,

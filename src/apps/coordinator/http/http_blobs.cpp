@@ -6,6 +6,7 @@
 #include "common/base/format.h"
 #include "common/crypto/sha256.h"
 #include "common/protocol/part_claim.h"
+#include "platform/net/address.h"
 
 namespace weft::coordinator {
 
@@ -197,12 +198,10 @@ Result<std::optional<store::Room::For>> within_bounds(const HttpParts& parts,
     WEFT_OK(parts.uploads.take(parts.book.owner_of(who), length, now()));
     return std::nullopt;
   }
-  if (const auto upload = parts.book.worker_blobs().take_upload(who, length)) {
-    if (!upload->output_of) return std::nullopt;
-    return store::Room::For{.job = *upload->output_of,
-                            .part = parts.book.is_known(who) ? store::Room::Part::of_known
-                                                             : store::Room::Part::results};
-  }
+  if (!request.header("content-range").empty())
+    return fail(ErrorCode::invalid_argument, "A worker uploads a blob whole, and not in parts.");
+  if (const auto upload = parts.book.worker_blobs().take_upload(who, length))
+    return room_of_worker(parts.book, who, net::address_prefix(request.address), upload->output_of);
   return fail(ErrorCode::permission_denied, "{} bytes are more than the worker's leases lead to.",
               length);
 }

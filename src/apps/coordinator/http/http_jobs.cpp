@@ -87,7 +87,8 @@ Result<std::shared_ptr<RoomAside>> set_room_aside(const HttpParts& parts,
                                                   const manifest::Manifest& manifest) {
   if (!parts.bounds.room_set_aside) return nullptr;
   const JobId job{{crypto::ordered_id()}};
-  WEFT_OK(parts.blobs.room().set_aside(job, room_of(manifest, parts.bounds.room_for_known)));
+  const JobRoom room = room_of(manifest, parts.bounds.room);
+  WEFT_OK(parts.blobs.room().set_aside(job, room.needs, room.network_max));
   return std::make_shared<RoomAside>(parts.blobs.room(), job);
 }
 

@@ -103,7 +103,7 @@ Result<std::vector<GivenInput>> read_inputs(const json::Value& list, const OnnxI
         WEFT_ASSIGN(const json::Value name, object.get("name"));
         WEFT_ASSIGN(const std::string text, name.string({.bytes_max = name_bytes_max}));
         WEFT_ASSIGN(const std::size_t place, place_of(name, text, interface.inputs, "input"));
-        if (found[place]) return name.error("\"{}\" is there twice", text);
+        if (found[place]) return name.error("\"{}\" occurs twice", text);
         WEFT_ASSIGN(found[place], read_input(each, interface.inputs[place], object));
         order.push_back(place);
         return {};
@@ -135,7 +135,7 @@ Result<std::vector<WantedTensor>> read_outputs(const json::Object& request,
           WEFT_ASSIGN(const std::string text, name.string({.bytes_max = name_bytes_max}));
           WEFT_ASSIGN(const std::size_t place, place_of(name, text, interface.outputs, "output"));
           if (std::ranges::contains(wanted, place, &WantedTensor::output))
-            return name.error("\"{}\" is there twice", text);
+            return name.error("\"{}\" occurs twice", text);
           WEFT_ASSIGN(const Parameters parameters, read_parameters(object));
           wanted.push_back({.output = place, .binary = parameters.binary.value_or(binary)});
           return {};
@@ -201,7 +201,7 @@ Result<NamedValues> read_rows(const json::Value& list, const OnnxInterface& inte
   WEFT_OK(list.for_each({.count_max = 4096}, [&](const json::Value& each) -> Result<> {
     const bool now_named = each.kind() == json::Kind::object;
     if (rows++ > 0 && now_named != is_named)
-      return each.error("is of another kind than the instances before");
+      return each.error("is of a kind other than the instances before");
     is_named = now_named;
     if (now_named) {
       WEFT_ASSIGN(values, named(each, interface, std::move(values)));

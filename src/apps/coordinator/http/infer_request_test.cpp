@@ -91,7 +91,7 @@ TEST(InferRequest, IsRefusedWithOneSentenceThatNamesTheTensor) {
   EXPECT_THAT(refused(weft::format(R"({{"inputs":[{}]}})", n)),
               HasSubstr("the model's input 'x' is missing"));
   EXPECT_THAT(refused(weft::format(R"({{"inputs":[{0},{0}]}})", n)),
-              HasSubstr("\"n\" is there twice"));
+              HasSubstr("\"n\" occurs twice"));
   EXPECT_THAT(with(R"({"name":"q","datatype":"FP32","shape":[1,2],"data":[1,2]})"),
               HasSubstr("\"q\" is not an input of the model, which has 'x', 'n'"));
   EXPECT_THAT(with(R"({"name":"x","datatype":"FP16","shape":[1,2],"data":[1,2]})"),

@@ -73,7 +73,7 @@ class ModelService {
   using Cards = std::function<void(Result<std::vector<inference::ModelCard>>)>;
   void models_of(std::vector<std::string> owners, const Cards& done);
   void remove_of(std::vector<std::string> owners, const std::function<void(Result<>)>& done);
-  // Its card; not_found where there is no such model.
+  // Its card; not_found if there is no such model.
   void find(std::string name, const std::function<void(Result<inference::ModelCard>)>& done);
   void list(const ModelPage& page, const net::Respond& respond);
   void show(std::string name, const net::Respond& respond);

@@ -37,10 +37,10 @@ class ResponseStore {
   };
   explicit ResponseStore(Options options) : options_(options) {}
 
-  // resource_exhausted where the room of all owners is used up, or one response is more than an
+  // resource_exhausted if the room of all owners is used up, or one response is more than an
   // owner's.
   [[nodiscard]] Result<> put(const std::string& id, StoredResponse response, Instant now);
-  // not_found where there is none, and where it is another's.
+  // not_found if there is none, and where it is another's.
   [[nodiscard]] Result<std::shared_ptr<const StoredResponse>> find(const std::string& id,
                                                                    const std::string& owner,
                                                                    Instant now);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 #include "common/manifest/split.h"
 
@@ -16,21 +17,31 @@ std::uint64_t copies_of(const manifest::Manifest& manifest) {
 
 }  // namespace
 
-store::Room::Needs room_of(const manifest::Manifest& manifest, bool apart_for_known) {
+JobRoom room_of(const manifest::Manifest& manifest, const RoomShares& shares) {
   const std::size_t outputs = manifest.output_bytes().size();
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0, largest = 0;
   for (std::uint32_t task = 0; task < manifest.split.tasks; ++task) {
     const auto range = manifest::task_range(manifest, task);
+    std::uint64_t of_task = 0;
     for (std::size_t i = 0; i < outputs; ++i)
-      bytes += manifest::output_extent(manifest, i, range).size;
+      of_task += manifest::output_extent(manifest, i, range).size;
+    bytes += of_task;
+    largest = std::max(largest, of_task);
   }
+  const std::uint64_t results = bytes * copies_of(manifest);
   // The outputs of one task are the job's as they stand.
-  return {.results = bytes * copies_of(manifest),
-          .of_known = apart_for_known ? bytes : 0,
-          .join = manifest.split.tasks > 1 ? bytes : 0};
+  JobRoom room{.needs = {.results = results,
+                         .of_known = shares.for_known ? bytes : 0,
+                         .join = manifest.split.tasks > 1 ? bytes : 0}};
+  if (shares.of_network < 1) {
+    const auto share = static_cast<std::uint64_t>(static_cast<double>(results) * shares.of_network);
+    room.network_max = std::max(largest, share);
+    room.needs.results += room.network_max;
+  }
+  return room;
 }
 
-void restore_room(const store::Loaded& rows, store::Room& room, bool apart_for_known) {
+void restore_room(const store::Loaded& rows, store::Room& room, const RoomShares& shares) {
   std::unordered_map<JobId, std::uint64_t> accepted;
   for (const store::Task& task : rows.tasks) {
     for (const store::OutputBlob& output : task.outputs) accepted[task.id.job] += output.bytes;
@@ -38,10 +49,28 @@ void restore_room(const store::Loaded& rows, store::Room& room, bool apart_for_k
   for (const store::Job& job : rows.jobs) {
     const auto manifest = manifest::parse(job.manifest);
     if (!manifest) continue;  // The core says so.
-    auto needs = room_of(*manifest, apart_for_known);
+    auto [needs, network_max] = room_of(*manifest, shares);
     needs.results -= std::min(needs.results, accepted[job.id] * copies_of(*manifest));
     needs.of_known -= std::min(needs.of_known, accepted[job.id]);
-    room.restore(job.id, needs);
+    room.restore(job.id, needs, network_max);
+  }
+}
+
+store::Room::For room_of_worker(const jobs::Book& book, const PublicKey& worker,
+                                std::string network, const std::optional<JobId>& output_of) {
+  using Part = store::Room::Part;
+  store::Room::For out{.job = output_of.value_or(JobId()), .part = Part::other};
+  const bool is_known = book.is_known(worker);
+  if (output_of) out.part = is_known ? Part::of_known : Part::results;
+  if (!is_known) out.stranger = {.worker = worker, .network = std::move(network)};
+  return out;
+}
+
+void count_accepted(std::span<const store::Task> tasks, store::Room& room) {
+  for (const store::Task& task : tasks) {
+    std::uint64_t bytes = 0;
+    for (const store::OutputBlob& output : task.outputs) bytes += output.bytes;
+    for (const PublicKey& worker : task.agreeing) room.accepted(task.id.job, worker, bytes);
   }
 }
 

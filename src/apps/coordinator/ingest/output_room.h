@@ -1,22 +1,52 @@
 // How much of the blob store a job's results will take: its tasks' outputs, for each replica where
-// these may differ, once more for known workers, and the joined ones. Set aside when a job is
-// taken, and again after a restart.
+// these may differ, and as much more as one network of strangers may fill with wrong ones; once
+// more for known workers; and the joined ones. Set aside when a job is taken, and again after a
+// restart.
 #pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
 
 #include "common/manifest/manifest.h"
 #include "common/records/records.h"
+#include "decisions/jobs/book.h"
 #include "platform/store/room.h"
 #include "platform/store/store.h"
 
 namespace weft::coordinator {
 
-// O(tasks). `apart_for_known`: what known workers hand in has room that strangers' results do not
-// take.
-[[nodiscard]] store::Room::Needs room_of(const manifest::Manifest& manifest,
-                                         bool apart_for_known = true);
+// Each bound is turned off only in tests, in which its attack succeeds then.
+struct RoomShares {
+  // A part is for results of known workers. Without it wrong results of strangers use up the room
+  // of their job, and right ones are not stored.
+  bool for_known = true;
+  // What strangers of one network store and is not accepted takes at most this share of the room
+  // for results, and the largest task's outputs at least. At 1 the wrong results of one network
+  // keep out the right ones of others.
+  double of_network = 0.25;
+};
+
+struct JobRoom {
+  store::Room::Needs needs;
+  std::uint64_t network_max = store::Room::unbounded;
+};
+
+// O(tasks).
+[[nodiscard]] JobRoom room_of(const manifest::Manifest& manifest, const RoomShares& shares = {});
 
 // Room for what the running jobs among `rows` have still to store.
-void restore_room(const store::Loaded& rows, store::Room& room, bool apart_for_known = true);
+void restore_room(const store::Loaded& rows, store::Room& room, const RoomShares& shares = {});
+
+// The results of these accepted tasks count to the networks of their workers no more. O(workers).
+void count_accepted(std::span<const store::Task> tasks, store::Room& room);
+
+// Whose room a connected worker's blob takes. `output_of`: the job whose output it is; what is no
+// output of a task has free room. `network`: net::address_prefix() of the worker's.
+[[nodiscard]] store::Room::For room_of_worker(const jobs::Book& book, const PublicKey& worker,
+                                              std::string network,
+                                              const std::optional<JobId>& output_of);
 
 // Room that was set aside for a submission. It goes back with this object, unless the job runs:
 // then its end gives it back. Threading: one thread at a time.

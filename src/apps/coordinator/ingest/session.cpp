@@ -4,6 +4,7 @@
 #include <array>
 
 #include "apps/coordinator/ingest/earlier_receipts.h"
+#include "apps/coordinator/ingest/output_room.h"
 #include "common/base/format.h"
 #include "common/base/log.h"
 #include "common/crypto/hmac.h"
@@ -217,10 +218,8 @@ Result<std::optional<store::Room::For>> Session::room_for(const protocol::TaskRe
                   part.bytes);
     is_output = is_output && upload->output_of.has_value();
   }
-  if (!is_output) return std::nullopt;
-  return store::Room::For{.job = result.task.job,
-                          .part = parts_.book.is_known(hello_.key) ? store::Room::Part::of_known
-                                                                   : store::Room::Part::results};
+  return room_of_worker(parts_.book, hello_.key, parts_.prefix,
+                        is_output ? std::optional(result.task.job) : std::nullopt);
 }
 
 // False where the connection has ended in between.

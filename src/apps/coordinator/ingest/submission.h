@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/coordinator/ingest/output_room.h"
 #include "decisions/jobs/events.h"
 #include "platform/store/blobs.h"
 #include "platform/store/store.h"
@@ -54,9 +55,7 @@ struct SubmissionBounds {
   // Room for its results is set aside before it is taken. Off only in tests: uploads fill the store
   // then, and a job whose results are all accepted fails.
   bool room_set_aside = true;
-  // A part of it is for results of known workers. Off only in tests: wrong results of strangers use
-  // up the room of their job, and right ones are not stored.
-  bool room_for_known = true;
+  RoomShares room = {};
 };
 
 struct Complaint {

@@ -24,12 +24,14 @@ namespace weft::coordinator {
 struct VerifiedJob {
   std::shared_ptr<const manifest::Manifest> manifest;
   std::string shader;
-  std::vector<ByteVector> data;  // By binding (of a kernel: a, b); empty where there is none.
+  std::vector<ByteVector> data;  // By binding (of a kernel: a, b); empty if there is none.
 };
 
 struct VerifierBounds {
   std::size_t jobs_max = 8;
   std::uint64_t bytes_max = std::uint64_t{512} << 20;  // Data of all of them together.
+  // What ran out of time is not run again so soon: what waits of the job would each take as long.
+  Duration late_for = std::chrono::seconds(8);
 };
 
 class VerifiedJobs {
@@ -38,8 +40,8 @@ class VerifiedJobs {
     JobId id;
     std::shared_ptr<const VerifiedJob> job;
     std::uint64_t bytes = 0;
-    std::array<double, 2> seconds_per_workgroup{};  // The most so far, by device.
-    RunCosts costs;                                 // On the first device.
+    std::array<RunLimit, 2> limits;  // By device.
+    RunCosts costs;                  // On the first device.
   };
 
   VerifiedJobs(store::Blobs& blobs, const VerifierBounds& bounds)

@@ -35,6 +35,14 @@ manifest::Range around(const manifest::Manifest& manifest, manifest::Range part,
   return {.first = part.first - before, .count = before + part.count + std::min(after, part.count)};
 }
 
+// The least that a run is cut to: one of the parts into which the task is cut for checks.
+std::uint32_t least_workgroups(const jobs::VerifyOrder& order) {
+  const std::uint32_t whole = manifest::task_range(*order.manifest, order.task.index).count;
+  if (!manifest::can_cut(*order.manifest)) return whole;
+  const std::uint32_t parts = std::max(order.parts, std::uint32_t{1});
+  return std::max(whole / parts + (whole % parts == 0 ? 0 : 1), std::uint32_t{1});
+}
+
 bool equal(const manifest::Manifest& manifest, std::size_t output, ByteSpan left, ByteSpan right) {
   if (left.size() != right.size()) return false;
   const auto& compare = manifest.verify.compare;
@@ -71,6 +79,7 @@ Verifier::Verifier(store::Blobs& blobs, PartRunnerFactory make, Verified verifie
       make_(std::move(make)),
       verified_(std::move(verified)),
       measured_(std::move(measured)),
+      late_for_(bounds.late_for),
       jobs_(blobs, bounds),
       thread_([this](const std::stop_token& stop) { serve(stop); }) {}
 
@@ -105,11 +114,13 @@ void Verifier::add(Urgency urgency, std::string turn, Order order) {
       return;
     }
   }
-  // Others may be able to; newcomers wait.
+  // Others may be able to, and it may later; newcomers wait.
+  constexpr std::string_view too_many = "Too many results wait for the verifier.";
   if (order.verify)
-    verified_(*order.verify, {.outcome = trust::AuditOutcome::failed,
-                              .reason = "Too many results wait for the verifier."});
-  if (order.measure) measured_(order.measure->job, std::nullopt);
+    verified_(
+        *order.verify,
+        {.outcome = trust::AuditOutcome::failed, .reason = std::string(too_many), .late = true});
+  if (order.measure) measured_(order.measure->job, fail(ErrorCode::resource_exhausted, too_many));
 }
 
 // The urgency of the next order, where one waits.
@@ -168,23 +179,37 @@ void Verifier::serve(const std::stop_token& stop) {
 
 void Verifier::carry_out(Order& order) {
   if (order.verify) return verified_(*order.verify, check(*order.verify));
-  const auto job = jobs_.find_or_load(order.measure->job, order.measure->manifest);
-  const auto ran = job ? run(**job, order.measure->range) : std::unexpected(job.error());
-  if (!ran) {
+  const auto measured = measurement(*order.measure);
+  if (!measured)
     log_info("The verifier cannot measure job {}: {}", order.measure->job.text(),
-             ran.error().message);
-    return measured_(order.measure->job, std::nullopt);
+             measured.error().message);
+  measured_(order.measure->job, measured);
+}
+
+// A smaller part is measured if this one takes too long.
+Result<scheduler::Measurement> Verifier::measurement(const jobs::MeasureOrder& order) {
+  constexpr std::uint32_t less = 8;
+  WEFT_ASSIGN(Known* const job, jobs_.find_or_load(order.job, order.manifest));
+  for (manifest::Range range = order.range;;
+       range.count = std::max(range.count / less, std::uint32_t{1})) {
+    const auto ran = run(*job, range);
+    if (ran)
+      return scheduler::Measurement{.workgroups = range.count,
+                                    .gpu_seconds = ran->seconds,
+                                    .elapsed_seconds = ran->seconds,
+                                    .rate = ran->rate};
+    if (ran.error().code != ErrorCode::deadline_exceeded || range.count == 1 ||
+        !manifest::can_cut(*order.manifest))
+      return std::unexpected(ran.error());
   }
-  measured_(order.measure->job, scheduler::Measurement{.workgroups = order.measure->range.count,
-                                                       .gpu_seconds = ran->seconds,
-                                                       .elapsed_seconds = ran->seconds,
-                                                       .rate = ran->rate});
 }
 
 jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
   const auto given_up = [&](const Error& why) {
     log_info("The verifier cannot check {}: {}", order.task.text(), why.message);
-    return jobs::Checked{.outcome = trust::AuditOutcome::failed, .reason = why.message};
+    return jobs::Checked{.outcome = trust::AuditOutcome::failed,
+                         .reason = why.message,
+                         .late = why.code == ErrorCode::deadline_exceeded};
   };
   const auto job = jobs_.find_or_load(order.task.job, order.manifest);
   if (!job) return given_up(job.error());
@@ -206,16 +231,33 @@ jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
       order.rivals.empty()
           ? runs_of(ranges, (*job)->costs.gap_max(), workgroups_in_time(**job, first_device))
           : ranges;
+  const std::uint32_t least = least_workgroups(order);
+  // Several parts are run one by one, since what lies between them may be what fails or takes too
+  // long; a single one in pieces. False: it is as small as it may be.
+  const auto split = [&](manifest::Range range, std::uint32_t most) {
+    const auto is_part = [&](const manifest::Range& part) {
+      return part != range && is_inside(part, range);
+    };
+    if (std::ranges::any_of(ranges, is_part)) {
+      std::ranges::copy_if(ranges, std::back_inserter(runs), is_part);
+      return true;
+    }
+    const std::uint32_t count_max = std::max(most, least);
+    if (most == 0 || range.count <= count_max) return false;
+    std::ranges::copy(manifest::pieces(*order.manifest, range, count_max),
+                      std::back_inserter(runs));
+    return true;
+  };
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const manifest::Range range = runs[i];
+    const std::uint32_t in_time = workgroups_in_time(**job, first_device);
+    if (in_time > 0 && range.count > in_time && split(range, in_time)) continue;
     auto ran = run(**job, range, first_device);
-    if (!ran && !std::ranges::contains(ranges, range)) {
-      // What lies between the parts may be what fails.
-      std::ranges::copy_if(ranges, std::back_inserter(runs),
-                           [&](const manifest::Range& part) { return is_inside(part, range); });
-      continue;
+    if (!ran) {
+      const bool late = ran.error().code == ErrorCode::deadline_exceeded;
+      if (split(range, late ? range.count / 2 : 0)) continue;
+      return given_up(ran.error());
     }
-    if (!ran) return given_up(ran.error());
     checked.vendor = runners_[first_device]->vendor();
     const auto agrees = same(order, order.outputs, range, ran->outputs);
     if (!agrees) return given_up(agrees.error());
@@ -301,11 +343,9 @@ manifest::Range Verifier::first_wrong(const jobs::VerifyOrder& order,
   return range;
 }
 
-// As many as it expects to finish in the time that one run may take.
+// As many as it expects to finish in the time that one run may take; 0: that is not known.
 std::uint32_t Verifier::workgroups_in_time(const Known& job, Device device) {
-  const double each = job.seconds_per_workgroup[device];
-  return each > 0 ? static_cast<std::uint32_t>(std::min(seconds(part_max) / each, 4'294'967'295.0))
-                  : 0;
+  return job.limits[device].workgroups_in(seconds(part_max));
 }
 
 // The whole task: where it is wrong, the right bytes are kept.
@@ -415,10 +455,10 @@ Result<bool> Verifier::same(const jobs::VerifyOrder& order,
 }
 
 Result<PartRunner::Ran> Verifier::run(Known& job, manifest::Range range, Device device) {
-  double& each = job.seconds_per_workgroup[device];
-  if (each * range.count > seconds(part_max))
-    return fail(ErrorCode::deadline_exceeded, "A part takes {:.1f} s; it may take {} s.",
-                each * range.count, part_max.count());
+  RunLimit& limit = job.limits[device];
+  if (limit.is_late(range.count, now(), late_for_))
+    return fail(ErrorCode::deadline_exceeded,
+                "A part of the job took longer than {} s a moment ago.", part_max.count());
   if (!runners_[first_device]) runners_[first_device] = make_();
   if (device == second_device && !runners_[second_device] && has_second_) {
     runners_[second_device] = runners_[first_device]->on_another_device();
@@ -430,9 +470,9 @@ Result<PartRunner::Ran> Verifier::run(Known& job, manifest::Range range, Device 
   auto ran = runners_[device]->run(job.job, range, part_max);
   if (ran) {
     if (device == first_device) job.costs.ran(range.count, seconds(now() - began));
-    each = std::max(each, ran->seconds / std::max(range.count, 1U));
+    limit.ran(range.count, ran->seconds);
   } else if (ran.error().code == ErrorCode::deadline_exceeded) {
-    each = std::max(each, 1.01 * seconds(part_max) / std::max(range.count, 1U));
+    limit.ran_out(range.count, seconds(part_max), now());
   }
   return ran;
 }

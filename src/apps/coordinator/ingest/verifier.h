@@ -5,6 +5,11 @@
 // take turns. Every eighth order is of the least urgent of these. A part that a result has wrong is
 // computed again, inside a larger range, and on a second device where this machine has one.
 //
+// A run that takes longer than part_max is ended. What it was to compute is cut, by the rate that
+// was measured, as far as to one of the parts into which tasks are cut for checks; an order whose
+// single part takes too long has failed and is late (jobs::Checked), and others of its job fail at
+// once for VerifierBounds::late_for.
+//
 // Threading: post functions from any thread; orders run on a thread of its own, one at a time, and
 // their answers come from there. Bounds: orders_max that wait; part_max for one part;
 // VerifierBounds for the data at hand.
@@ -64,7 +69,7 @@ class Verifier {
   static constexpr auto idle_max = std::chrono::seconds(60);  // Then its process ends.
 
   using Verified = std::function<void(const jobs::VerifyOrder&, const jobs::Checked&)>;
-  using Measured = std::function<void(const JobId&, std::optional<scheduler::Measurement>)>;
+  using Measured = std::function<void(const JobId&, const Result<scheduler::Measurement>&)>;
 
   Verifier(store::Blobs& blobs, PartRunnerFactory make, Verified verified, Measured measured,
            const VerifierBounds& bounds = {});
@@ -103,6 +108,7 @@ class Verifier {
   void serve(const std::stop_token& stop);
   [[nodiscard]] Urgency next();
   void carry_out(Order& order);
+  [[nodiscard]] Result<scheduler::Measurement> measurement(const jobs::MeasureOrder& order);
   [[nodiscard]] jobs::Checked check(const jobs::VerifyOrder& order);
   [[nodiscard]] Result<jobs::Checked> check_paid(const jobs::VerifyOrder& order, Known& job);
   [[nodiscard]] Result<std::vector<manifest::Range>> differing(
@@ -129,6 +135,7 @@ class Verifier {
   const PartRunnerFactory make_;
   const Verified verified_;
   const Measured measured_;
+  const Duration late_for_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::array<Turns, urgencies> queues_;

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "common/base/clock.h"
 #include "common/manifest/split.h"
 
 namespace weft::coordinator {
@@ -33,6 +34,44 @@ class RunCosts {
   double least_seconds_ = std::numeric_limits<double>::infinity();
   std::uint32_t largest_ = 0;
   double workgroup_seconds_ = 0;
+};
+
+// How much of a job a device computes in the time of one run, as far as has been seen. A run that
+// ran out of time halves it, and the next one that did not replaces what was known: the machine may
+// have been busy.
+class RunLimit {
+ public:
+  void ran(std::uint32_t workgroups, double seconds) {
+    const double each = std::max(seconds / std::max(workgroups, 1U), 1e-12);
+    // What a run takes besides its work counts most in small ones.
+    if (workgroups < largest_ && each > each_) return;
+    largest_ = std::max(largest_, workgroups);
+    each_ = each;
+    if (workgroups >= late_) late_ = 0;
+  }
+  void ran_out(std::uint32_t workgroups, double seconds, Instant now) {
+    largest_ = std::max(workgroups / 2, 1U);
+    each_ = seconds / largest_;
+    late_ = std::max(workgroups, 1U);
+    late_at_ = now;
+  }
+  // Workgroups that a run of so many seconds is expected to compute; 0: nothing is known.
+  [[nodiscard]] std::uint32_t workgroups_in(double seconds) const {
+    constexpr double rounding = 1 + 1e-9;
+    return each_ <= 0
+               ? 0
+               : static_cast<std::uint32_t>(std::min(seconds / each_ * rounding, 4'294'967'295.0));
+  }
+  // Whether a run of so many ran out of time less than `late_for` ago.
+  [[nodiscard]] bool is_late(std::uint32_t workgroups, Instant now, Duration late_for) const {
+    return late_ > 0 && workgroups >= late_ && now - late_at_ < late_for;
+  }
+
+ private:
+  std::uint32_t largest_ = 0;
+  double each_ = 0;         // Seconds of a workgroup.
+  std::uint32_t late_ = 0;  // Workgroups of the run that ran out of time; 0: none.
+  Instant late_at_{};
 };
 
 [[nodiscard]] inline bool is_inside(manifest::Range part, manifest::Range range) {

@@ -18,7 +18,8 @@ class ServingProcessTest : public testing::Test {
   ServingProcessTest() {
     std::string name = (fs::temp_directory_path() / "weft-serving-XXXXXX").string();
     folder_ = ::mkdtemp(name.data());
-    client_ = net::Client::create({.url = "http://127.0.0.1:9"}).value();  // Where nothing listens.
+    client_ =
+        net::Client::create({.url = "http://127.0.0.1:9"}).value();  // No process listens there.
   }
   ~ServingProcessTest() override {
     client_.reset();

@@ -23,7 +23,7 @@ struct Network {
   double compute_seconds = 1;  // C
 };
 
-// In GFLOP/s. invalid_argument where a number cannot be.
+// In GFLOP/s. invalid_argument if a number cannot be.
 [[nodiscard]] Result<double> performance(const Network& network);
 
 struct PlannedJob {

@@ -77,12 +77,32 @@ Async<Result<std::unique_ptr<GpuSampler>>> GpuSampler::create(gpu::Device& devic
     encoder.clear(*buffer, 0, buffer->size());
   device.submit(std::move(encoder));
 
-  WEFT_CO_ASSIGN(out->count_, co_await device.create_pipeline(draw_count_pipeline(spec)));
   WEFT_CO_ASSIGN(out->tiles_, co_await device.create_pipeline(draw_tiles_pipeline(spec)));
-  WEFT_CO_ASSIGN(out->pick_, co_await device.create_pipeline(draw_pick_pipeline(spec, false, 64)));
-  WEFT_CO_ASSIGN(out->pick_restricted_, co_await device.create_pipeline(draw_pick_pipeline(
-                                            spec, true, workgroup_size(device, 512))));
+  if (!options.later)
+    WEFT_CO_OK(
+        co_await out->compile(DrawSettings::penalized | DrawSettings::restricted | any_draw));
   co_return out;
+}
+
+Async<Result<>> GpuSampler::compile(std::uint32_t flags) {
+  const DrawSpec spec{
+      .vocabulary = options_.vocabulary, .rows = options_.rows, .steps = options_.steps};
+  if ((flags & DrawSettings::penalized) != 0 && !count_) {
+    WEFT_CO_ASSIGN(count_, co_await device_.create_pipeline(draw_count_pipeline(spec)));
+  }
+  if ((flags & any_draw) != 0 && !pick_) {
+    WEFT_CO_ASSIGN(pick_, co_await device_.create_pipeline(draw_pick_pipeline(spec, false, 64)));
+  }
+  if ((flags & DrawSettings::restricted) != 0 && !pick_restricted_) {
+    WEFT_CO_ASSIGN(pick_restricted_, co_await device_.create_pipeline(draw_pick_pipeline(
+                                         spec, true, workgroup_size(device_, 512))));
+  }
+  co_return Result<>();
+}
+
+Async<Result<>> GpuSampler::prepare(std::vector<std::uint32_t> slots) {
+  const std::uint32_t flags = flags_of(slots);
+  co_return co_await compile((flags & DrawSettings::restricted) != 0 ? flags : flags | any_draw);
 }
 
 GpuSampler::Rows GpuSampler::bind(const gpu::Buffer& logits, const gpu::Buffer& tokens,
@@ -143,6 +163,15 @@ void GpuSampler::remember(std::uint32_t slot, std::uint32_t position,
   }
 }
 
+std::uint32_t GpuSampler::flags_of(std::span<const std::uint32_t> slots) const {
+  std::uint32_t flags = 0;
+  for (const std::uint32_t slot : slots) {
+    check(slot < options_.slots, "a sampler has this slot");
+    flags |= settings_of_[slot].flags;
+  }
+  return flags;
+}
+
 std::uint32_t GpuSampler::dispatches(std::span<const std::uint32_t> slots) const {
   const bool penalized = std::ranges::any_of(slots, [&](std::uint32_t slot) {
     return (settings_of_[slot].flags & DrawSettings::penalized) != 0;
@@ -154,18 +183,15 @@ std::uint32_t GpuSampler::record(gpu::Pass& pass, const Rows& rows,
                                  std::span<const std::uint32_t> slots) {
   check(!slots.empty() && slots.size() <= options_.rows,
         "a draw has rows, and not more than there is room for");
-  std::uint32_t flags = 0;
-  for (const std::uint32_t slot : slots) {
-    check(slot < options_.slots, "a sampler has this slot");
-    flags |= settings_of_[slot].flags;
-  }
+  const std::uint32_t flags = flags_of(slots);
   const auto count = static_cast<std::uint32_t>(slots.size());
   if ((flags & DrawSettings::penalized) != 0)
     pass.run(count_, {&rows.group}, {.x = count, .y = 1, .z = 1});
   pass.run(tiles_, {&rows.group},
            {.x = (options_.vocabulary + draw_tile - 1) / draw_tile, .y = count, .z = 1});
-  pass.run((flags & DrawSettings::restricted) != 0 ? pick_restricted_ : pick_, {&rows.group},
-           {.x = count, .y = 1, .z = 1});
+  const gpu::Pipeline& pick = (flags & DrawSettings::restricted) != 0 ? pick_restricted_ : pick_;
+  check(static_cast<bool>(pick), "prepare() compiled what a draw needs");
+  pass.run(pick, {&rows.group}, {.x = count, .y = 1, .z = 1});
   return step_++;
 }
 

@@ -47,6 +47,7 @@ class GpuSampler {
     std::uint32_t rows = 1;    // Drawn together at most.
     std::uint32_t slots = 1;   // Sequences, each with its sampling and its history.
     std::uint32_t steps = 64;  // Results that are kept; a power of two.
+    bool later = false;        // Kernels that not every draw needs are compiled by prepare().
   };
   // The buffers of one set of rows, bound.
   struct Rows {
@@ -75,6 +76,8 @@ class GpuSampler {
   // tokens are remembered by the draw.
   void remember(std::uint32_t slot, std::uint32_t position, std::span<const std::uint32_t> tokens);
 
+  // Before record(), with Options::later: compiles what a draw of these slots needs.
+  [[nodiscard]] Async<Result<>> prepare(std::vector<std::uint32_t> slots);
   // Records one draw; slots[row] is the one that places[row] names. Returns the number of its step,
   // from 0. Every pass that was recorded is submitted, in order.
   std::uint32_t record(gpu::Pass& pass, const Rows& rows, std::span<const std::uint32_t> slots);
@@ -90,6 +93,11 @@ class GpuSampler {
 
  private:
   GpuSampler(gpu::Device& device, Options options) : device_(device), options_(options) {}
+
+  // In compile(): a draw from all tokens. A bit that no DrawSettings::flags has.
+  static constexpr std::uint32_t any_draw = 1u << 31;
+  [[nodiscard]] Async<Result<>> compile(std::uint32_t flags);
+  [[nodiscard]] std::uint32_t flags_of(std::span<const std::uint32_t> slots) const;
 
   gpu::Device& device_;
   const Options options_;

@@ -1,4 +1,4 @@
-// The engine in plain C++ and f32: the oracle that the GPU is compared with, and what runs where
+// The engine in plain C++ and f32: the oracle that the GPU is compared with, and what runs if
 // there is no GPU.
 //
 // Activations are f32 whatever the options say. Keys and values are rounded as the cache's format

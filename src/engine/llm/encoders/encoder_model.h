@@ -36,7 +36,7 @@ struct EncoderConfig {
   [[nodiscard]] std::uint32_t head_dim() const { return embedding / heads; }
 };
 
-// y = x * weight + bias; the bias is nullptr where the model has none.
+// y = x * weight + bias; the bias is nullptr if the model has none.
 struct Affine {
   Weight weight = nullptr, bias = nullptr;
 };
@@ -55,7 +55,7 @@ struct EncoderModel {
   EncoderConfig config;
   Weight token_embedding = nullptr;
   Weight token_types = nullptr;  // Its first row is added to each position; nullptr: nothing.
-  Weight position_embedding = nullptr;  // [context][embedding]; nullptr where it turns (rope).
+  Weight position_embedding = nullptr;  // [context][embedding]; nullptr if it turns (rope).
   Affine embedding_norm;
   std::vector<EncoderLayer> layers;
 };

@@ -131,16 +131,26 @@ Async<Result<>> GpuEngine::draw_first(const std::vector<SequenceId>& sequences) 
       check(!config_.delta_net, "a recurrent state never lies behind its hidden state");
       --sequence.fed;
     }
-    if (sequence.length - sequence.fed > 1) feed(id);
+    if (sequence.length - sequence.fed > 1) {
+      WEFT_CO_OK(co_await prepare_rows(sequence.fed, sequence.length, true));
+      feed(id);
+    }
     (sequence.fed == sequence.length ? ready : order).push_back(id);
   }
   RowCount behind{.rows = static_cast<std::uint32_t>(order.size()),
-                  .segments = static_cast<std::uint32_t>(order.size())};
+                  .segments = static_cast<std::uint32_t>(order.size()),
+                  .positions_least = options_.context};
+  for (const SequenceId id : order) {
+    behind.positions = std::max(behind.positions, at(id).length);
+    behind.positions_least = std::min(behind.positions_least, at(id).length);
+  }
   order.insert(order.end(), ready.begin(), ready.end());
+  if (behind.rows > 0)
+    WEFT_CO_OK(co_await program_->prepare(maker_, behind, {.embed = true, .layers = true}));
+  WEFT_CO_OK(co_await prepare_draw(order));
   std::vector<RowPlace> places;
   std::vector<Segment> segments;
   std::vector<Token> tokens;
-  behind.positions_least = options_.context;
   for (const SequenceId id : order) {
     GpuSequence& sequence = at(id);
     const auto slot = static_cast<std::uint32_t>(id),
@@ -151,8 +161,6 @@ Async<Result<>> GpuEngine::draw_first(const std::vector<SequenceId>& sequences) 
     segments.push_back({.slot = slot, .first_row = row, .rows = 1});
     if (row < behind.rows) {
       tokens.push_back(sequence.tokens.back());
-      behind.positions = std::max(behind.positions, sequence.length);
-      behind.positions_least = std::min(behind.positions_least, sequence.length);
       sequence.fed = sequence.length;
       sequence.hidden_at.reset();
     }
@@ -184,16 +192,40 @@ Async<Result<>> GpuEngine::draw_first(const std::vector<SequenceId>& sequences) 
   co_return Result<>();
 }
 
-// Further draws, in one submit, for the sequences whose last drawn tokens are in the rows.
-void GpuEngine::draw_further(std::size_t steps) {
+Async<Result<>> GpuEngine::prepare_draw(const std::vector<SequenceId>& sequences) {
+  std::vector<std::uint32_t> slots;
+  for (const SequenceId id : sequences) slots.push_back(static_cast<std::uint32_t>(id));
+  const std::size_t rows = slots.size();
+  WEFT_CO_OK(co_await sampler_->prepare(std::move(slots)));
+  co_return co_await prepare_head(rows);
+}
+
+RowCount GpuEngine::stream_rows() const {
   const auto rows = static_cast<std::uint32_t>(stream_.size());
-  gpu::Encoder encoder = device_.create_encoder("decode");
-  std::optional<gpu::Pass> pass;
   RowCount count{.rows = rows, .segments = rows, .positions_least = options_.context};
   for (const SequenceId id : stream_) {
-    count.positions = std::max(count.positions, at(id).fed);
-    count.positions_least = std::min(count.positions_least, at(id).fed);
+    const std::uint32_t fed = sequences_[index(id)]->fed;
+    count.positions = std::max(count.positions, fed);
+    count.positions_least = std::min(count.positions_least, fed);
   }
+  return count;
+}
+
+Async<Result<>> GpuEngine::prepare_further(std::size_t steps) {
+  RowCount count = stream_rows();
+  ++count.positions;
+  ++count.positions_least;
+  WEFT_CO_OK(co_await program_->prepare(maker_, count,
+                                        {.embed = true, .layers = true, .head = true},
+                                        static_cast<std::uint32_t>(steps) - 1));
+  co_return co_await prepare_draw(stream_);
+}
+
+// Further draws, in one submit, for the sequences whose last drawn tokens are in the rows.
+void GpuEngine::draw_further(std::size_t steps) {
+  gpu::Encoder encoder = device_.create_encoder("decode");
+  std::optional<gpu::Pass> pass;
+  RowCount count = stream_rows();
   for (std::uint32_t step = 1; step <= steps; ++step) {
     ++count.positions;
     ++count.positions_least;
@@ -248,6 +280,7 @@ Async<Result<std::vector<Drawn>>> GpuEngine::draw(std::vector<SequenceId> sequen
         WEFT_CO_OK(co_await draw_first(needed));
       } else {
         for (const SequenceId id : needed) WEFT_CO_OK(grow_or_fail(id, at(id).fed + 1));
+        if (compiles_later_) WEFT_CO_OK(co_await prepare_further(1));
         draw_further(1);
       }
     }
@@ -255,8 +288,12 @@ Async<Result<std::vector<Drawn>>> GpuEngine::draw(std::vector<SequenceId> sequen
     // a submit.
     const std::size_t wanted = std::min<std::size_t>({std::size_t{more} + 1, room});
     while (streams(sequences) &&
-           under_way_.size() < std::min(wanted, submits_ahead * pacer_.steps()) && may_feed() > 0)
-      draw_further(std::min<std::size_t>({pacer_.steps(), wanted - under_way_.size(), may_feed()}));
+           under_way_.size() < std::min(wanted, submits_ahead * pacer_.steps()) && may_feed() > 0) {
+      const std::size_t steps =
+          std::min<std::size_t>({pacer_.steps(), wanted - under_way_.size(), may_feed()});
+      if (compiles_later_) WEFT_CO_OK(co_await prepare_further(steps));
+      draw_further(steps);
+    }
     WEFT_CO_OK(co_await take_oldest());
   }
   std::vector<Drawn> out;

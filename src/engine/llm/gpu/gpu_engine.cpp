@@ -97,14 +97,15 @@ Async<Result<>> GpuEngine::load(const Model& model, const gguf::Source& source,
     if (on_progress) on_progress(done, total);
   };
   device_.push_error_scope(gpu::Device::ErrorFilter::out_of_memory);
-  auto program = co_await ModelProgram::create(device_, model, source, options_, buffers_,
-                                               pipelines_, on_bytes);
+  auto program =
+      co_await ModelProgram::create(device_, model, source, options_, buffers_, maker_, on_bytes);
   if (program && options_.layers.end == config_.layers) {
     auto sampler = co_await kernels::GpuSampler::create(
         device_, {.vocabulary = config_.vocabulary,
                   .rows = options_.sequences,
                   .slots = options_.sequences,
-                  .steps = std::bit_ceil(static_cast<std::uint32_t>(draws_under_way_max))});
+                  .steps = std::bit_ceil(static_cast<std::uint32_t>(draws_under_way_max)),
+                  .later = compiles_later_});
     if (sampler) {
       sampler_ = std::move(*sampler);
       sampled_rows_ = sampler_->bind(buffers_.logits, buffers_.tokens, buffers_.places);
@@ -346,6 +347,29 @@ void GpuEngine::place_rows(SequenceId id, std::uint32_t first, std::uint32_t cou
   buffers_.write_rows(device_, places, std::span(&segment, 1));
 }
 
+Async<Result<>> GpuEngine::prepare_rows(std::uint32_t from, std::uint32_t to, bool embed) {
+  while (!program_->is_whole() && from < to) {
+    const std::uint32_t count = std::min(buffers_.shape.rows, to - from);
+    from += count;
+    WEFT_CO_OK(co_await program_->prepare(
+        maker_, {.rows = count, .segments = 1, .positions = from, .positions_least = from},
+        {.embed = embed, .layers = true}));
+  }
+  co_return Result<>();
+}
+
+Async<Result<>> GpuEngine::prepare_hidden(SequenceId id) {
+  settle(id);
+  const GpuSequence& sequence = at(id);
+  const bool again = sequence.fed == sequence.length && sequence.hidden_at != sequence.length;
+  return prepare_rows(sequence.fed - (again ? 1 : 0), sequence.length, true);
+}
+
+Async<Result<>> GpuEngine::prepare_head(std::size_t rows) {
+  const auto count = static_cast<std::uint32_t>(rows);
+  return program_->prepare(maker_, {.rows = count, .segments = count}, {.head = true});
+}
+
 gpu::Encoder GpuEngine::begin_layers(const RowCount& rows, bool embed, const char* label) {
   // Recording and submitting a dispatch takes a third of what it runs with few rows: the device
   // begins behind the first of them.
@@ -408,6 +432,8 @@ Async<Result<>> GpuEngine::append(SequenceId id, std::vector<Token> tokens) {
   WEFT_CO_OK(check_tokens(tokens));
   settle(id);
   WEFT_CO_OK(grow_or_fail(id, sequence.length + static_cast<std::uint32_t>(tokens.size())));
+  WEFT_CO_OK(co_await prepare_rows(
+      sequence.fed, sequence.length + static_cast<std::uint32_t>(tokens.size()), true));
   sequence.tokens.insert(sequence.tokens.end(), tokens.begin(), tokens.end());
   sequence.length += static_cast<std::uint32_t>(tokens.size());
   feed(id);
@@ -443,6 +469,8 @@ Async<Result<std::vector<float>>> GpuEngine::logits(SequenceId id) {
     co_return fail(ErrorCode::invalid_argument, "There are no logits before the first token.");
   // A token that was drawn is read here: its position may be the first of a page.
   WEFT_CO_OK(grow_or_fail(id, at(id).length));
+  WEFT_CO_OK(co_await prepare_hidden(id));
+  WEFT_CO_OK(co_await prepare_head(1));
   ensure_hidden(id);
   place_rows(id, at(id).length, 1);
   gpu::Encoder encoder = device_.create_encoder("logits");
@@ -469,8 +497,12 @@ Async<Result<std::vector<float>>> GpuEngine::logits_along(SequenceId id,
     // What was drawn and not read goes before them, so that the pass has these rows alone.
     settle(id);
     WEFT_CO_OK(grow_or_fail(id, at(id).length));
+    WEFT_CO_OK(co_await prepare_rows(at(id).fed, at(id).length, true));
     feed(id);
     WEFT_CO_OK(grow_or_fail(id, at(id).length + static_cast<std::uint32_t>(count)));
+    WEFT_CO_OK(co_await prepare_rows(at(id).length,
+                                     at(id).length + static_cast<std::uint32_t>(count), true));
+    WEFT_CO_OK(co_await prepare_head(count));
     GpuSequence& sequence = at(id);
     sequence.tokens.insert(sequence.tokens.end(), from, from + static_cast<std::ptrdiff_t>(count));
     sequence.length += static_cast<std::uint32_t>(count);
@@ -495,6 +527,7 @@ Async<Result<std::vector<float>>> GpuEngine::last_hidden(SequenceId id) {
   if (at(id).length == 0)
     co_return fail(ErrorCode::invalid_argument, "There is no hidden state before the first token.");
   WEFT_CO_OK(grow_or_fail(id, at(id).length));
+  WEFT_CO_OK(co_await prepare_hidden(id));
   ensure_hidden(id);
   co_return co_await read_floats_back(last_hidden_, config_.embedding,
                                       static_cast<std::uint64_t>(id) * config_.embedding);

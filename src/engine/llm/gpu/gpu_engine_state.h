@@ -151,6 +151,20 @@ class GpuEngine final : public Engine {
   // What penalties look back at.
   void remember_drawn(SequenceId id);
   void place_rows(SequenceId id, std::uint32_t first, std::uint32_t count);
+  // Before rows are recorded: compiles what they need and is not compiled yet (program.h). Nothing
+  // of a sequence is changed before, so that a call that is dropped meanwhile leaves it as it was.
+  // Positions [from, to) of one sequence, as feed() and pass_hidden() cut them.
+  [[nodiscard]] Async<Result<>> prepare_rows(std::uint32_t from, std::uint32_t to, bool embed);
+  // What ensure_hidden() records.
+  [[nodiscard]] Async<Result<>> prepare_hidden(SequenceId id);
+  // Logits of so many rows.
+  [[nodiscard]] Async<Result<>> prepare_head(std::size_t rows);
+  // A draw of these sequences.
+  [[nodiscard]] Async<Result<>> prepare_draw(const std::vector<SequenceId>& sequences);
+  // The next draws of stream_.
+  [[nodiscard]] Async<Result<>> prepare_further(std::size_t steps);
+  // The rows of stream_, and what they see now.
+  [[nodiscard]] RowCount stream_rows() const;
   // Records a pass of rows through the layers, and hands it to the device in pieces while more is
   // being recorded, so that it does not wait for all of it; the last piece is the caller's to
   // submit.
@@ -217,6 +231,8 @@ class GpuEngine final : public Engine {
   const RowBuffers buffers_;
   KvPages pages_;
   gpu::PipelineCache pipelines_;
+  DispatchMaker maker_{device_, pipelines_};
+  const bool compiles_later_ = device_.adapter().kind == gpu::AdapterKind::cpu;
   std::unique_ptr<ModelProgram> program_;
   gpu::ReadbackRing drawn_ring_;
   std::unique_ptr<gpu::ReadbackRing> hidden_ring_;  // Made when the first is to be kept.

@@ -44,6 +44,9 @@ Async<Result<std::vector<float>>> GpuEngine::forward(SequenceId id, std::vector<
   WEFT_CO_OK(takes_hidden(at(id), hidden));
   WEFT_CO_OK(
       grow_or_fail(id, at(id).fed + static_cast<std::uint32_t>(hidden.size() / config_.embedding)));
+  WEFT_CO_OK(co_await prepare_rows(
+      at(id).fed, at(id).fed + static_cast<std::uint32_t>(hidden.size() / config_.embedding),
+      false));
   const std::size_t rows_max = std::size_t{buffers_.shape.rows} * config_.embedding;
   for (std::size_t done = 0; done < hidden.size();) {
     const std::span<float> states =
@@ -63,6 +66,9 @@ Async<Result<>> GpuEngine::absorb(SequenceId id, std::vector<float> hidden) {
   WEFT_CO_OK(takes_hidden(at(id), hidden));
   WEFT_CO_OK(
       grow_or_fail(id, at(id).fed + static_cast<std::uint32_t>(hidden.size() / config_.embedding)));
+  WEFT_CO_OK(co_await prepare_rows(
+      at(id).fed, at(id).fed + static_cast<std::uint32_t>(hidden.size() / config_.embedding),
+      false));
   const std::size_t rows_max = std::size_t{buffers_.shape.rows} * config_.embedding;
   for (std::size_t done = 0; done < hidden.size(); done += rows_max)
     pass_hidden(
@@ -86,6 +92,7 @@ Async<Result<Drawn>> GpuEngine::draw_behind(SequenceId id, Sampling sampling,
                                            std::move(tokens));  // Others' draws are on their way.
   const auto slot = static_cast<std::uint32_t>(id);
   set_sampling(id, sampling);
+  WEFT_CO_OK(co_await prepare_draw({id}));
   if (sampling.has_penalties()) {
     const std::size_t count = std::min<std::size_t>(sampling.penalty_window, tokens.size());
     const std::vector<std::uint32_t> last(tokens.end() - static_cast<std::ptrdiff_t>(count),
@@ -131,6 +138,7 @@ Async<Result<std::vector<float>>> GpuEngine::forward_tokens(SequenceId id,
   for (std::size_t done = 0; done < tokens.size();) {
     const auto count = static_cast<std::uint32_t>(
         std::min<std::size_t>(buffers_.shape.rows, tokens.size() - done));
+    WEFT_CO_OK(co_await prepare_rows(sequence.fed, sequence.length + count, true));
     sequence.tokens.insert(sequence.tokens.end(),
                            tokens.begin() + static_cast<std::ptrdiff_t>(done),
                            tokens.begin() + static_cast<std::ptrdiff_t>(done + count));

@@ -185,13 +185,27 @@ Async<Result<>> ModelProgram::load(BuildContext& context, const Model& model,
   co_return co_await context.loader.finish();
 }
 
+Async<Result<>> ModelProgram::prepare(DispatchMaker& maker, RowCount count, Parts parts,
+                                      std::uint32_t further) {
+  if (parts.embed) WEFT_CO_OK(co_await embed_.prepare(maker, count, further));
+  if (parts.layers) {
+    Program& layers = single(count) ? single_layers_ : layers_;
+    WEFT_CO_OK(co_await layers.prepare(maker, count, further));
+  }
+  if (parts.head) {
+    Program& head = single(count) ? single_head_ : head_;
+    WEFT_CO_OK(co_await head.prepare(maker, count, further));
+  }
+  co_return Result<>();
+}
+
 Async<Result<std::unique_ptr<ModelProgram>>> ModelProgram::create(
     gpu::Device& device, const Model& model, const gguf::Source& source,
-    const EngineOptions& options, const RowBuffers& buffers, gpu::PipelineCache& pipelines,
+    const EngineOptions& options, const RowBuffers& buffers, DispatchMaker& maker,
     std::function<void(std::uint64_t bytes)> on_bytes) {
   std::unique_ptr<ModelProgram> out(new ModelProgram);
   WeightLoader loader(device, source, std::move(on_bytes));
-  ProgramBuilder builder(device, pipelines);
+  ProgramBuilder builder(maker, device.adapter().kind == gpu::AdapterKind::cpu);
   BuildContext context{.device = device,
                        .config = model.config,
                        .options = options,

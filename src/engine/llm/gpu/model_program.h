@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "engine/gpu/pipeline_cache.h"
 #include "engine/kernels/decode/product_tile.h"
 #include "engine/kernels/kv_cache.h"
 #include "engine/kernels/prefill/flash_attention.h"
@@ -118,7 +117,7 @@ class ModelProgram {
   // Loads layers options.layers and what the model has before and after them.
   [[nodiscard]] static Async<Result<std::unique_ptr<ModelProgram>>> create(
       gpu::Device& device, const Model& model, const gguf::Source& source,
-      const EngineOptions& options, const RowBuffers& buffers, gpu::PipelineCache& pipelines,
+      const EngineOptions& options, const RowBuffers& buffers, DispatchMaker& maker,
       std::function<void(std::uint64_t bytes)> on_bytes);
 
   // From tokens to hidden states, through the layers, and from hidden states to logits. Where
@@ -129,6 +128,20 @@ class ModelProgram {
     return single(count) ? single_layers_ : layers_;
   }
   const Program& head(const RowCount& count) const { return single(count) ? single_head_ : head_; }
+
+  // Which of them a pass goes through.
+  struct Parts {
+    bool embed = false, layers = false, head = false;
+  };
+  // Before a pass is recorded: compiles what it needs and is not compiled yet (program.h), also for
+  // `further` passes that see one more position each.
+  [[nodiscard]] Async<Result<>> prepare(DispatchMaker& maker, RowCount count, Parts parts,
+                                        std::uint32_t further = 0);
+  // Whether there is nothing left to prepare.
+  [[nodiscard]] bool is_whole() const {
+    return embed_.is_whole() && layers_.is_whole() && head_.is_whole() &&
+           single_layers_.is_whole() && single_head_.is_whole();
+  }
   const std::vector<GpuLayer>& parts() const { return parts_; }
   [[nodiscard]] std::uint64_t weight_bytes() const;
   [[nodiscard]] std::uint64_t cache_bytes() const;

@@ -100,10 +100,9 @@ using Weight = const gguf::Tensor*;
 struct Attention {
   bool local = false;  // Config::local holds.
   Weight q = nullptr, k = nullptr, v = nullptr, output = nullptr;
-  Weight q_bias = nullptr, k_bias = nullptr, v_bias = nullptr;  // nullptr where the model has none.
+  Weight q_bias = nullptr, k_bias = nullptr, v_bias = nullptr;  // nullptr if the model has none.
   Weight q_norm = nullptr,
-         k_norm =
-             nullptr;  // RMS norm of every head before the rotation; nullptr where it has none.
+         k_norm = nullptr;  // RMS norm of every head before the rotation; nullptr if it has none.
 };
 
 struct DeltaNet {
@@ -133,7 +132,7 @@ struct Layer {
   std::variant<Attention, DeltaNet> mixer;
   Weight feed_forward_norm = nullptr;
   std::variant<FeedForward, Experts> feed_forward;
-  // RMS norms of what the mixer and the feed-forward add; nullptr where the model has none.
+  // RMS norms of what the mixer and the feed-forward add; nullptr if the model has none.
   Weight mixer_out_norm = nullptr, feed_forward_out_norm = nullptr;
 };
 
@@ -141,14 +140,14 @@ struct Model {
   Config config;
   Weight token_embedding = nullptr;
   Weight rope_divisors = nullptr;  // For config.rope.frequencies (Llama 3.1 and later); nullptr
-                                   // where the model has none.
+                                   // if the model has none.
   std::vector<Layer> layers;
   Weight output_norm = nullptr;
   Weight output = nullptr;  // token_embedding where they are tied.
 };
 
 // Fails with unsupported for an architecture or a weight format that Weft does not run, with
-// invalid_argument where the metadata or the tensors are not what the architecture needs.
+// invalid_argument if the metadata or the tensors are not what the architecture needs.
 [[nodiscard]] Result<Model> read_model(const gguf::File& file);
 
 // The tensors that layers [begin, end) read: with the first layer the embedding, with the last one

@@ -49,7 +49,7 @@ class ModelReader {
   // The same of one layer: "blk.3.attn_q.weight".
   [[nodiscard]] Result<Weight> tensor(std::uint32_t layer, std::string_view name,
                                       std::initializer_list<std::uint64_t> shape) const;
-  // nullptr where it is missing.
+  // nullptr if it is missing.
   [[nodiscard]] Result<Weight> tensor_or_none(std::uint32_t layer, std::string_view name,
                                               std::initializer_list<std::uint64_t> shape) const;
   // Embedding, output and the norm between; config.vocabulary is known from here on.

@@ -3,46 +3,17 @@
 #include <algorithm>
 
 #include "engine/onnx/gpu/convolution_choices.h"
+#include "engine/onnx/gpu/convolution_parts.h"
+#include "engine/onnx/gpu/convolution_rows.h"
 #include "engine/onnx/gpu/window_text.h"
 #include "engine/onnx/operators/walk.h"
 
 namespace weft::onnx {
 namespace {
 
-using Words = std::vector<std::uint32_t>;
-constexpr std::int64_t lanes = 64;
 // So many threads keep a large GPU busy.
 constexpr std::int64_t threads_wanted = 1 << 16;
 constexpr std::int64_t slices_max = 16;
-
-std::string label_of(const Node& node, const Epilogue& epilogue) {
-  std::string label = node.op;
-  for (const Node* next : epilogue.nodes) label += "+" + next->op;
-  return label;
-}
-ValueId last_output(const Node& node, const Epilogue& epilogue) {
-  return epilogue.nodes.empty() ? node.outputs[0] : epilogue.nodes.back()->outputs[0];
-}
-
-// Weights as [group][block of channels][tap][channel in][channel of the block]; channels that fill
-// the last block are zeros.
-std::shared_ptr<const Words> packed_weights(const ConvolutionPlan& plan, const Words& words,
-                                            std::int64_t tile) {
-  const std::int64_t taps = element_count(plan.window.kernel);
-  auto out = std::make_shared<Words>();
-  for (std::int64_t g = 0; g < plan.groups; ++g)
-    for (std::int64_t first = 0; first < plan.channels_out; first += tile)
-      for (std::int64_t tap = 0; tap < taps; ++tap)
-        for (std::int64_t c = 0; c < plan.channels_in; ++c)
-          for (std::int64_t t = 0; t < tile; ++t)
-            out->push_back(
-                first + t < plan.channels_out
-                    ? words[static_cast<std::size_t>(
-                          ((g * plan.channels_out + first + t) * plan.channels_in + c) * taps +
-                          tap)]
-                    : 0);
-  return out;
-}
 
 // One thread for each result: depthwise, few channels, weights that only a run knows.
 MaybeKernels direct_kernels(const KernelContext& context, const Node& node, const Call& call,
@@ -70,7 +41,7 @@ MaybeKernels direct_kernels(const KernelContext& context, const Node& node, cons
   if (!result) return std::nullopt;
   const ValueId last = last_output(node, epilogue);
   body += weft::format("  {}[i] = {};\n", text.output(last, context.tensor(last).type()), *result);
-  return std::vector{text.build(label_of(node, epilogue),
+  return std::vector{text.build(convolution_label(node, epilogue),
                                 static_cast<std::uint64_t>(element_count(plan.output)), body)};
 }
 
@@ -169,7 +140,7 @@ MaybeKernels tiled_kernels(const KernelContext& context, const Node& node, const
   const std::int64_t blocks = (plan.channels_out + tiles.channels - 1) / tiles.channels;
   const std::int64_t units = (out_plane + tiles.places - 1) / tiles.places;
   const std::int64_t total = plan.batch * plan.groups * blocks * units;
-  const std::int64_t per_group = lanes / tiles.slices, quads = tiles.channels / 4;
+  const std::int64_t per_group = convolution_lanes / tiles.slices, quads = tiles.channels / 4;
   const std::int64_t sums = tiles.places * tiles.channels;
   KernelText text;
   const std::string in = text.input(node.inputs[0], x.type());
@@ -197,7 +168,7 @@ MaybeKernels tiled_kernels(const KernelContext& context, const Node& node, const
     for (std::int64_t q = 0; q < quads; ++q)
       for (std::int64_t t = 0; t < 4; ++t)
         body += weft::format("  parts[{}u + lane] = sum_{}_{}[{}];\n",
-                             ((j * quads + q) * 4 + t) * lanes, j, q, t);
+                             ((j * quads + q) * 4 + t) * convolution_lanes, j, q, t);
   // Each slice finishes a part of the unit's results.
   body += weft::format(
       "  workgroupBarrier();\n  if (own > {0}u) {{ return; }}\n"
@@ -209,7 +180,7 @@ MaybeKernels tiled_kernels(const KernelContext& context, const Node& node, const
       "  let place_out = (block / {5}u * {7}u + channel);\n"
       "  let o = (image * {10}u + place_out) * {6}u + at;\n",
       total - 1, sums, tiles.slices, tiles.channels, units, blocks, out_plane, plan.channels_out,
-      lanes, per_group, plan.output[1]);
+      convolution_lanes, per_group, plan.output[1]);
   if (const Tensor* bias = call.optional_input(2))
     body += weft::format("  let sum = total + {}[place_out];\n",
                          text.input(node.inputs[2], bias->type()));
@@ -221,8 +192,9 @@ MaybeKernels tiled_kernels(const KernelContext& context, const Node& node, const
   body += weft::format("  {}[o] = {};\n  }}\n", text.output(last, context.tensor(last).type()),
                        *result);
   return std::vector{text.build_groups(
-      label_of(node, epilogue), static_cast<std::uint64_t>((total + per_group - 1) / per_group),
-      weft::format("var<workgroup> parts: array<f32, {}>;\n", sums * lanes), body)};
+      convolution_label(node, epilogue),
+      static_cast<std::uint64_t>((total + per_group - 1) / per_group),
+      weft::format("var<workgroup> parts: array<f32, {}>;\n", sums * convolution_lanes), body)};
 }
 
 }  // namespace
@@ -245,8 +217,9 @@ bool can_be_cut(const ConvolutionTiles& tiles) {
   constexpr std::int64_t sums_max = 64;  // 16 KiB for 64 threads.
   return tiles.places >= 1 &&
          (tiles.channels == 4 || tiles.channels == 8 || tiles.channels == 16) &&
-         tiles.slices >= 1 && tiles.slices <= lanes && lanes % tiles.slices == 0 &&
-         tiles.places <= sums_max / tiles.channels;
+         tiles.slices >= 1 && tiles.slices <= convolution_lanes &&
+         convolution_lanes % tiles.slices == 0 && tiles.places <= sums_max / tiles.channels &&
+         (!tiles.rows || tiles.places % 4 == 0);
 }
 
 MaybeKernels convolution_kernels(const KernelContext& context, const Node& node, const Call& call,
@@ -260,9 +233,11 @@ MaybeKernels convolution_kernels(const KernelContext& context, const Node& node,
   const std::int64_t outputs = plan->batch * plan->groups * element_count(plan->window.output);
   std::optional<ConvolutionTiles> tiles;
   if (context.choices != nullptr) tiles = context.choices->find(ConvolutionChoices::key_of(*plan));
-  return tiled_kernels(
-      context, node, call, *plan,
-      tiles.value_or(convolution_tiles(outputs, plan->channels_in, plan->channels_out)), epilogue);
+  if (tiles && tiles->rows && can_be_in_rows(*plan))
+    return convolution_rows(context, node, call, *plan, *tiles, epilogue);
+  if (!tiles || tiles->rows)
+    tiles = convolution_tiles(outputs, plan->channels_in, plan->channels_out);
+  return tiled_kernels(context, node, call, *plan, *tiles, epilogue);
 }
 
 }  // namespace weft::onnx

@@ -3,11 +3,33 @@
 #include <algorithm>
 #include <charconv>
 
+#include "engine/onnx/gpu/convolution_rows.h"
+
 namespace weft::onnx {
 namespace {
 
 constexpr std::size_t lines_max = 100'000;
 constexpr std::size_t candidates_max = 24;
+constexpr std::string_view in_rows = "rows ";  // Before the key of such a cut.
+
+// Cuts into rows, around those that leave about as many threads as a large GPU runs at once.
+void add_rows(const ConvolutionPlan& plan, std::int64_t outputs,
+              std::vector<ConvolutionTiles>& out) {
+  constexpr std::int64_t threads_least = 1 << 13, threads_most = 1 << 18;
+  for (const std::int64_t channels : {8, 16, 4})
+    for (const std::int64_t places : {4, 8})
+      for (std::int64_t slices = 1; slices <= 32; slices *= 2) {
+        const ConvolutionTiles tiles{
+            .places = places, .channels = channels, .slices = slices, .rows = true};
+        const std::int64_t blocks = (plan.channels_out + channels - 1) / channels;
+        const std::int64_t threads = outputs / places * blocks * slices;
+        const bool is_only = slices == 1 && threads > threads_most;
+        if (can_be_cut(tiles) && (channels <= plan.channels_out || channels == 4) &&
+            slices <= plan.channels_in &&
+            (is_only || (threads >= threads_least && threads <= threads_most)))
+          out.push_back(tiles);
+      }
+}
 
 std::string sizes_text(const std::vector<std::int64_t>& sizes) {
   std::string out;
@@ -36,7 +58,8 @@ std::optional<ConvolutionTiles> ConvolutionChoices::find(const std::string& key)
 std::string ConvolutionChoices::to_text() const {
   std::string out;
   for (const auto& [key, tiles] : tiles_)
-    out += weft::format("{} {} {} {}\n", tiles.places, tiles.channels, tiles.slices, key);
+    out += weft::format("{} {} {} {}{}\n", tiles.places, tiles.channels, tiles.slices,
+                        tiles.rows ? in_rows : "", key);
   return out;
 }
 
@@ -54,6 +77,10 @@ ConvolutionChoices ConvolutionChoices::from_text(std::string_view text) {
       fits = fits && read.ec == std::errc() && length < line.size() && line[length] == ' ';
       if (!fits) break;
       line.remove_prefix(length + 1);
+    }
+    if (fits && line.starts_with(in_rows)) {
+      tiles.rows = true;
+      line.remove_prefix(in_rows.size());
     }
     if (fits && can_be_cut(tiles)) out.tiles_[std::string(line)] = tiles;
   }
@@ -77,6 +104,7 @@ std::vector<ConvolutionTiles> convolution_candidates(const ConvolutionPlan& plan
             !std::ranges::contains(out, tiles))
           out.push_back(tiles);
       }
+  if (can_be_in_rows(plan)) add_rows(plan, outputs * places, out);
   return out;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "engine/onnx/gpu/convolution_choices.h"
+#include "engine/onnx/gpu/convolution_rows.h"
 #include "engine/onnx/gpu/test_gpu.h"
 #include "engine/onnx/gpu/test_graph.h"
 #include "engine/onnx/operators/interpreter.h"
@@ -88,9 +89,11 @@ TEST(ConvolutionTiles, LeaveEnoughThreadsForALargeGpu) {
   EXPECT_EQ(convolution_tiles(1, 16, 4).channels, 4);
 }
 
-TEST(ConvolutionChoices, GiveTheSameResultForEachCut) {
+class EachCut : public testing::TestWithParam<Case> {};
+
+TEST_P(EachCut, GivesTheSameResult) {
   ASSERT_NE(test::gpu_machine().device, nullptr) << "no GPU, not even a software one";
-  const Case shape{.input = {1, 18, 9, 7}, .weights = {17, 18, 3, 3}, .pad = 1};
+  const Case& shape = GetParam();
   const Graph graph = prepare(convolution_model(shape)).value();
   const Tensor input = numbers(shape.input);
   const auto expected = interpret(graph, {input}, {}).value();
@@ -98,10 +101,17 @@ TEST(ConvolutionChoices, GiveTheSameResultForEachCut) {
   const KernelContext context{.graph = graph, .inference = inference};
   const CallOf call(context, graph.nodes[0]);
   const auto plan = plan_convolution(*call, call->input(0), call->input(1)).value();
-  const auto candidates = convolution_candidates(plan);
-  ASSERT_GT(candidates.size(), 3u);
+  // Pipelines take their time on a software GPU: all cuts of one shape, and a few into rows.
+  const std::vector<ConvolutionTiles> cuts =
+      can_be_in_rows(plan)
+          ? std::vector<ConvolutionTiles>{{.places = 4, .channels = 4, .slices = 1, .rows = true},
+                                          {.places = 4, .channels = 16, .slices = 4, .rows = true},
+                                          {.places = 8, .channels = 8, .slices = 2, .rows = true}}
+          : convolution_candidates(plan);
+  ASSERT_GE(cuts.size(), 3u);
 
-  for (const ConvolutionTiles& tiles : candidates) {
+  for (const ConvolutionTiles& tiles : cuts) {
+    ASSERT_TRUE(can_be_cut(tiles));
     ConvolutionChoices choices;
     choices.set(ConvolutionChoices::key_of(plan), tiles);
     GpuModel model(*test::gpu_machine().device, graph,
@@ -112,8 +122,48 @@ TEST(ConvolutionChoices, GiveTheSameResultForEachCut) {
     EXPECT_EQ(model.choices().find(ConvolutionChoices::key_of(plan)), tiles);
     for (std::int64_t i = 0; i < expected[0].count(); ++i)
       ASSERT_NEAR((*outputs)[0].number(i), expected[0].number(i), 1e-3)
-          << tiles.places << " " << tiles.channels << " " << tiles.slices;
+          << tiles.places << " " << tiles.channels << " " << tiles.slices << " " << tiles.rows
+          << " at " << i;
   }
+  EXPECT_TRUE(test::gpu_machine().device->uncaptured_errors().empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, EachCut,
+    testing::Values(Case{.input = {1, 18, 9, 7}, .weights = {17, 18, 3, 3}, .pad = 1},
+                    Case{.input = {1, 18, 9, 8}, .weights = {17, 18, 3, 3}, .pad = 1},
+                    Case{.input = {2, 12, 7, 12}, .weights = {15, 4, 3, 3}, .group = 3},
+                    Case{.input = {1, 6, 11, 16}, .weights = {8, 6, 3, 3}, .stride = 2, .pad = 1},
+                    Case{.input = {1, 3, 12, 20}, .weights = {16, 3, 6, 6}, .stride = 2, .pad = 2},
+                    Case{.input = {2, 21, 6, 6}, .weights = {9, 21, 1, 1}},
+                    Case{.input = {1, 5, 9, 12}, .weights = {8, 5, 1, 5}, .stride = 2}));
+
+// What is added is the input itself, which a cut into rows reads as fours.
+TEST(ConvolutionChoices, CutIntoRowsWhereTheInputIsAddedToTheResult) {
+  ASSERT_NE(test::gpu_machine().device, nullptr) << "no GPU, not even a software one";
+  Model model;
+  model.opset = 17;
+  model.inputs = {test::float_value("x", {1, 8, 6, 8})};
+  model.outputs = {test::float_value("y", {1, 8, 6, 8})};
+  model.initializers = {{"w", numbers({8, 8, 1, 1})}};
+  model.nodes = {model_node("Conv", {"x", "w"}, "c"), model_node("Add", {"c", "x"}, "y")};
+  const Graph graph = prepare(std::move(model)).value();
+  const Tensor input = numbers({1, 8, 6, 8});
+  const Inference inference = infer(graph, {input}).value();
+  const CallOf call({.graph = graph, .inference = inference}, graph.nodes[0]);
+  ConvolutionChoices choices;
+  choices.set(
+      ConvolutionChoices::key_of(plan_convolution(*call, call->input(0), call->input(1)).value()),
+      {.places = 4, .channels = 8, .slices = 2, .rows = true});
+  GpuModel on_gpu(*test::gpu_machine().device, graph, {.choices = choices});
+
+  const auto outputs = test::run_now(on_gpu, {input});
+  const auto expected = interpret(graph, {input}, {}).value();
+
+  ASSERT_TRUE(outputs.has_value()) << outputs.error().message;
+  EXPECT_EQ(on_gpu.statistics().dispatches, 1u);
+  for (std::int64_t i = 0; i < expected[0].count(); ++i)
+    ASSERT_NEAR((*outputs)[0].number(i), expected[0].number(i), 1e-4) << i;
 }
 
 TEST(ConvolutionChoices, AreMeasuredOnceForAShape) {
@@ -131,9 +181,11 @@ TEST(ConvolutionChoices, AreMeasuredOnceForAShape) {
 
 TEST(ConvolutionChoices, LeaveOutWhatTheyDoNotKnow) {
   const auto choices = ConvolutionChoices::from_text(
-      "1 8 1 a\n1 8 1\nnonsense\n3 8 1 b\n1 5 1 c\n1 8 3 d\n64 8 1 e\n-1 8 1 f\n\n0 8 1 g");
+      "1 8 1 a\n1 8 1\nnonsense\n3 8 1 b\n1 5 1 c\n1 8 3 d\n64 8 1 e\n-1 8 1 f\n\n0 8 1 g\n4 8 1 "
+      "rows "
+      "h\n3 8 1 rows i");
 
-  EXPECT_EQ(choices.to_text(), "1 8 1 a\n3 8 1 b\n");
+  EXPECT_EQ(choices.to_text(), "1 8 1 a\n3 8 1 b\n4 8 1 rows h\n");
 }
 
 }  // namespace

@@ -11,6 +11,9 @@ struct ConvolutionTiles {
   std::int64_t places = 1;
   std::int64_t channels = 8;
   std::int64_t slices = 1;
+  // Places are neighbours along a row, four and four; what they read is read four at a time, once
+  // for all taps of a row. For shapes that can_be_in_rows() takes.
+  bool rows = false;
   friend bool operator==(const ConvolutionTiles&, const ConvolutionTiles&) = default;
 };
 // `outputs` are the places of all images and groups; channels are those of one group. Depends on

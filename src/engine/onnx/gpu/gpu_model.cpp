@@ -1,11 +1,11 @@
 #include "engine/onnx/gpu/gpu_model.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "engine/onnx/gpu/plan.h"
+#include "engine/onnx/gpu/plan_run.h"
 #include "engine/onnx/gpu/settings.h"
 #include "engine/onnx/operators/interpreter.h"
-#include "engine/onnx/operators/prepare.h"
 
 namespace weft::onnx {
 namespace {
@@ -31,15 +31,6 @@ void leave_to_kernels(const Graph& graph, Inference& inference) {
       continue;
     inference.values[id] = inference.values[id]->without_bytes();
   }
-}
-
-std::uint64_t padded(std::uint64_t bytes) {
-  return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
-}
-
-// True if a tensor's bytes are the words that lie on a GPU: nothing is converted on the way.
-bool is_stored_as_it_is(ElementType type) {
-  return type == ElementType::f32 || type == ElementType::i32 || type == ElementType::u32;
 }
 
 }  // namespace
@@ -235,6 +226,7 @@ Async<Result<GpuModel::Plan*>> GpuModel::plan_for(const std::vector<Tensor>& inp
     while (plans_.size() >= options_.plans_max)
       plans_.erase(std::ranges::min_element(
           plans_, {}, [](const auto& entry) { return entry.second->last_use; }));
+    plan->number = ++plans_bound_;
     found = plans_.emplace(std::move(key), std::move(plan)).first;
   }
   found->second->last_use = ++uses_;
@@ -283,27 +275,13 @@ Result<> GpuModel::check_buffers(std::span<const Tensor> inputs,
   return {};
 }
 
-Result<> GpuModel::take_from(Plan& plan, ValueId id, const gpu::Buffer& buffer) {
-  const std::uint32_t slot = plan.memory.slot_of[id];
-  if (slot == MemoryPlan::none) {  // No kernel reads it.
-    for (const Step& step : plan.schedule.steps)
-      if (step.kind != Step::Kind::kernels && std::ranges::contains(step.node->inputs, id))
-        return fail(ErrorCode::unsupported,
-                    "The processor computes node '{}' ({}) from the input '{}'; give its values as "
-                    "bytes.",
-                    step.node->name, step.node->op, graph_.name(id));
-    return {};
-  }
-  if (!plan.recording) plan.encoder = device_.create_encoder("onnx");
-  plan.recording = true;
-  const auto bytes = static_cast<std::uint64_t>(plan.inference.values[id]->count()) * 4;
-  if (bytes > 0) plan.encoder.copy(buffer, 0, plan.slots[slot], 0, bytes);
-  return {};
-}
-
 void GpuModel::clear_values() {
+  latest_ = nullptr;
   for (const auto& [key, plan] : plans_) {
-    if (plan->recording) submit(*plan);  // What a run that failed had recorded.
+    if (plan->recording) {  // By a run that failed.
+      device_.submit(std::move(plan->encoder));
+      plan->recording = false;
+    }
     gpu::Encoder encoder = device_.create_encoder("onnx clear");
     for (const gpu::Buffer& slot : plan->slots) encoder.clear(slot, 0, slot.size());
     if (plan->staging_bytes > 0) encoder.clear(plan->staging, 0, plan->staging_bytes);
@@ -312,64 +290,15 @@ void GpuModel::clear_values() {
   }
 }
 
-void GpuModel::submit(Plan& plan) {
-  device_.submit(std::move(plan.encoder));
-  plan.recording = false;
-  ++statistics_.submits;
-}
-
-// Brings values from the GPU to plan.host: submits what is recorded, and waits.
-Async<Result<>> GpuModel::fetch(Plan& plan, std::vector<ValueId> ids) {
-  if (ids.empty()) co_return Result<>();
-  if (!plan.recording) plan.encoder = device_.create_encoder("onnx");
-  const KernelContext context{.graph = graph_, .inference = plan.inference};
-  std::uint64_t offset = 0;
-  for (const ValueId id : ids) {
-    const std::uint64_t bytes = words_of(context, plan.schedule, id) * 4;
-    if (bytes > 0)
-      plan.encoder.copy(plan.slots[plan.memory.slot_of[id]], plan.schedule.offset_of[id] * 4,
-                        plan.staging, offset, bytes);
-    offset += padded(bytes);
-  }
-  submit(plan);
-  // One large value goes straight to where it stays: fresh memory and copies of megabytes take
-  // longer than a small model's kernels.
-  if (const auto& about = plan.inference.values[ids[0]]; ids.size() == 1 &&
-                                                         !plan.schedule.bounded.contains(ids[0]) &&
-                                                         is_stored_as_it_is(about->type())) {
-    WEFT_CO_ASSIGN(Tensor value, Tensor::create(about->type(), about->shape()));
-    if (value.byte_count() > 0)
-      WEFT_CO_OK(co_await device_.read(plan.staging, 0, value.mutable_bytes()));
-    plan.host[ids[0]] = std::move(value);
-    co_return Result<>();
-  }
-  std::vector<std::uint32_t>& words = plan.words;
-  words.resize(offset / 4);
-  WEFT_CO_OK(co_await device_.read(
-      plan.staging, 0, {reinterpret_cast<std::uint8_t*>(words.data()), words.size() * 4}));
-  offset = 0;
-  for (const ValueId id : ids) {
-    const auto count = static_cast<std::size_t>(words_of(context, plan.schedule, id));
-    const auto here = std::span<const std::uint32_t>(words).subspan(offset / 4, count);
-    if (const auto bound = plan.schedule.bounded.find(id); bound != plan.schedule.bounded.end()) {
-      WEFT_CO_ASSIGN(plan.host[id], bound->second.read(here));
-    } else {
-      const Tensor& about = *plan.inference.values[id];
-      WEFT_CO_ASSIGN(plan.host[id], tensor_of(about.type(), about.shape(), here));
-    }
-    offset += padded(count * 4);
-  }
-  co_return Result<>();
-}
-
 Async<Result<std::vector<Tensor>>> GpuModel::run(std::vector<Tensor> inputs, Observe observe) {
   std::vector<const gpu::Buffer*> none(inputs.size());
   co_return co_await run_on_device(std::move(inputs), std::move(none), std::move(observe));
 }
 
-Async<Result<std::vector<Tensor>>> GpuModel::run_on_device(std::vector<Tensor> inputs,
-                                                           std::vector<const gpu::Buffer*> buffers,
-                                                           Observe observe) {
+// The references are to what run_on_device() and run_around() hold while they await this.
+Async<Result<GpuModel::Plan*>> GpuModel::begin(const std::vector<Tensor>& inputs,
+                                               const std::vector<const gpu::Buffer*>& buffers) {
+  latest_ = nullptr;
   WEFT_CO_OK(check_inputs(graph_, inputs));
   WEFT_CO_OK(check_buffers(inputs, buffers));
   WEFT_CO_ASSIGN(Plan* const plan, co_await plan_for(inputs));
@@ -381,93 +310,49 @@ Async<Result<std::vector<Tensor>>> GpuModel::run_on_device(std::vector<Tensor> i
                  .unshared_bytes = plan->memory.unshared_bytes,
                  .processor_nodes = {}};
   for (const std::uint64_t bytes : plan->memory.slot_bytes) statistics_.memory_bytes += bytes;
-  plan->host.assign(graph_.values.size(), std::nullopt);
-  const auto upload = [&](ValueId id, const Tensor& value) -> Result<> {
-    const std::uint32_t slot = plan->memory.slot_of[id];
-    if (slot == MemoryPlan::none) return {};
-    if (is_stored_as_it_is(value.type())) {
-      device_.write(plan->slots[slot], 0, value.bytes());
-      return {};
-    }
-    const auto words = storage_of(value);
-    if (!words)
-      return fail(ErrorCode::unsupported,
-                  "The value '{}' holds integers that do not fit into 32 bits.", graph_.name(id));
-    if (!words->empty()) device_.write(plan->slots[slot], 0, weft::as_bytes(std::span(*words)));
-    return {};
-  };
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const ValueId id = graph_.input_ids[i];
-    if (buffers[i] != nullptr) {
-      WEFT_CO_OK(take_from(*plan, id, *buffers[i]));
-      continue;
-    }
-    if (!plan->input_is_known[i]) WEFT_CO_OK(upload(id, inputs[i]));
-    plan->host[id] = std::move(inputs[i]);
-  }
-  const auto host_value = [&](ValueId id) -> const Tensor* {
-    if (id == no_value) return nullptr;
-    if (plan->host[id]) return &*plan->host[id];
-    const auto& known = plan->inference.values[id];
-    return known && known->has_bytes() ? &*known : nullptr;
-  };
-  // What the processor needs comes down, what it computes goes up.
-  std::optional<gpu::Pass> pass;  // One for all kernels of a submit.
-  for (Plan::BoundStep& bound : plan->steps) {
-    const Step& step = *bound.step;
-    if (step.kind == Step::Kind::kernels) {
-      if (!plan->recording) plan->encoder = device_.create_encoder("onnx");
-      plan->recording = true;
-      if (!pass) pass.emplace(plan->encoder.begin_pass());
-      for (const Plan::Dispatch& dispatch : bound.dispatches)
-        pass->run(*dispatch.pipeline, {&dispatch.group}, dispatch.workgroups);
-      continue;
-    }
-    if (step.kind == Step::Kind::alias) {
-      // On the host only where its source is.
-      const Tensor* source = host_value(step.node->inputs[0]);
-      const ValueId id = step.node->outputs[0];
-      if (source != nullptr) plan->host[id] = source->reshaped(plan->inference.values[id]->shape());
-      continue;
-    }
-    const Node& node = *step.node;
-    std::vector<ValueId> missing;
-    for (const ValueId id : node.inputs)
-      if (id != no_value && host_value(id) == nullptr && !std::ranges::contains(missing, id))
-        missing.push_back(id);
-    // A write goes ahead of what is only recorded, and its slot may still be read there.
-    pass.reset();
-    WEFT_CO_OK(co_await fetch(*plan, std::move(missing)));
-    if (plan->recording) submit(*plan);
-    std::vector<const Tensor*> given;
-    for (const ValueId id : node.inputs) given.push_back(host_value(id));
-    WEFT_CO_ASSIGN(auto outputs, run_node(graph_, node, given, false));
-    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-      const ValueId id = node.outputs[i];
-      if (id == no_value) continue;
-      WEFT_CO_OK(upload(id, *outputs[i]));
-      plan->host[id] = std::move(outputs[i]);
-    }
-    statistics_.processor_nodes.push_back(weft::format("{} ({})", node.name, node.op));
-  }
-  pass.reset();
-  std::vector<ValueId> missing;
-  for (const ValueId id : plan->fetched_at_end)
-    if (host_value(id) == nullptr) missing.push_back(id);
-  WEFT_CO_OK(co_await fetch(*plan, std::move(missing)));
+  co_return plan;
+}
+
+Async<Result<std::vector<Tensor>>> GpuModel::run_on_device(std::vector<Tensor> inputs,
+                                                           std::vector<const gpu::Buffer*> buffers,
+                                                           Observe observe) {
+  WEFT_CO_ASSIGN(Plan* const plan, co_await begin(inputs, buffers));
+  PlanRun run(device_, graph_, *plan, statistics_);
+  WEFT_CO_OK(run.take(std::move(inputs), buffers));
+  WEFT_CO_OK(co_await run.compute());
+  WEFT_CO_OK(co_await run.fetch(plan->fetched_at_end));
   if (observe) {
     for (const Node& node : graph_.nodes)
       for (const ValueId id : node.outputs)
-        if (const Tensor* value = host_value(id); value != nullptr) observe(node, id, *value);
+        if (const Tensor* value = run.on_host(id); value != nullptr) observe(node, id, *value);
   }
-  std::vector<Tensor> out;
-  for (const ValueId id : graph_.outputs) {
-    const Tensor* value = host_value(id);
-    if (value == nullptr)
-      co_return fail(ErrorCode::internal, "The output '{}' was not computed.", graph_.name(id));
-    out.push_back(*value);
-  }
+  auto out = run.outputs();
   plan->host.assign(graph_.values.size(), std::nullopt);
+  co_return out;
+}
+
+Async<Result<bool>> GpuModel::run_around(std::vector<Tensor> inputs,
+                                         std::vector<const gpu::Buffer*> buffers, Around around) {
+  WEFT_CO_ASSIGN(Plan* const plan, co_await begin(inputs, buffers));
+  PlanRun run(device_, graph_, *plan, statistics_);
+  if (around.before) around.before(run.encoder());
+  WEFT_CO_OK(run.take(std::move(inputs), buffers));
+  WEFT_CO_OK(co_await run.compute());
+  const auto outputs = run.outputs_on_device();
+  if (outputs) around.after(run.encoder(), *outputs);
+  run.submit();
+  latest_ = plan;
+  co_return outputs.has_value();
+}
+
+Async<Result<std::vector<Tensor>>> GpuModel::outputs() {
+  if (latest_ == nullptr)
+    co_return fail(ErrorCode::not_found, "The model has not run, or its outputs were given.");
+  Plan& plan = *std::exchange(latest_, nullptr);
+  PlanRun run(device_, graph_, plan, statistics_);
+  WEFT_CO_OK(co_await run.fetch(plan.fetched_at_end));
+  auto out = run.outputs();
+  plan.host.assign(graph_.values.size(), std::nullopt);
   co_return out;
 }
 

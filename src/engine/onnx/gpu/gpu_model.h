@@ -16,6 +16,8 @@
 
 namespace weft::onnx {
 
+struct ModelPlan;
+
 class GpuModel {
  public:
   struct Options {
@@ -51,6 +53,7 @@ class GpuModel {
   struct Measurement {
     double seconds = 0;         // All kernels, from GPU memory to GPU memory, run after run.
     double submit_seconds = 0;  // One such run by itself, from its first command to its answer.
+    double record_seconds = 0;  // What the processor takes of that: recording and handing over.
     double run_seconds = 0;     // With inputs going up and outputs coming down.
     std::vector<KernelTime> kernels;
     [[nodiscard]] std::uint64_t bytes() const;
@@ -71,6 +74,25 @@ class GpuModel {
   // for an input that says shapes.
   [[nodiscard]] Async<Result<std::vector<Tensor>>> run_on_device(
       std::vector<Tensor> inputs, std::vector<const gpu::Buffer*> buffers, Observe observe = {});
+  // Outputs of a run in the graph's order, where they lie on the device.
+  struct DeviceOutputs {
+    std::uint64_t plan = 0;  // Bound plans have numbers: another one has other buffers.
+    std::vector<gpu::BoundBuffer> values;
+    std::vector<const Tensor*> about;  // Their types and shapes.
+  };
+  // What is recorded around a run, into its submit.
+  struct Around {
+    std::function<void(gpu::Encoder&)> before = {};  // Writes the buffers of inputs, say.
+    std::function<void(gpu::Encoder&, const DeviceOutputs&)> after;
+  };
+  // As run_on_device(), but nothing comes down: returns after the submit, and what `after` recorded
+  // is read by the caller. False if an output is not on the device as f32, i32 or u32, or has a
+  // shape that only the run knows; then `after` was not called.
+  [[nodiscard]] Async<Result<bool>> run_around(std::vector<Tensor> inputs,
+                                               std::vector<const gpu::Buffer*> buffers,
+                                               Around around);
+  // The outputs of run_around(), if nothing ran since; once.
+  [[nodiscard]] Async<Result<std::vector<Tensor>>> outputs();
   // Overwrites what runs left on the device with zeros, before runs for another client.
   void clear_values();
   // How long a run takes on the device. Nodes that the processor computes count in run_seconds
@@ -83,21 +105,20 @@ class GpuModel {
   [[nodiscard]] const Graph& graph() const { return graph_; }
 
  private:
-  struct Plan;
+  using Plan = ModelPlan;
+  // Checks inputs, binds a plan for them if there is none, and begins its statistics.
+  Async<Result<Plan*>> begin(const std::vector<Tensor>& inputs,
+                             const std::vector<const gpu::Buffer*>& buffers);
   // True if the values of that input belong to a plan.
   [[nodiscard]] bool is_known(std::size_t input, const Tensor& value) const;
   [[nodiscard]] Result<> check_buffers(std::span<const Tensor> inputs,
                                        std::span<const gpu::Buffer* const> buffers) const;
-  // Records that an input on the device goes to its place.
-  Result<> take_from(Plan& plan, ValueId id, const gpu::Buffer& buffer);
   void release_constants(Plan& plan);
   Async<Result<Plan*>> plan_for(const std::vector<Tensor>& inputs);
   Async<Result<std::unique_ptr<Plan>>> bind(const std::vector<Tensor>& inputs);
   Async<Result<>> tune(const Inference& inference);
   Result<const gpu::Buffer*> constant(Plan& plan, ValueId id);
   gpu::Buffer buffer_of(std::span<const std::uint32_t> words);
-  void submit(Plan& plan);
-  Async<Result<>> fetch(Plan& plan, std::vector<ValueId> ids);
 
   gpu::Device& device_;
   Graph graph_;
@@ -107,7 +128,9 @@ class GpuModel {
   gpu::PipelineCache pipelines_;
   std::map<ValueId, gpu::Buffer> weights_;  // Constants of the graph, shared by plans.
   std::map<std::string, std::unique_ptr<Plan>> plans_;
+  Plan* latest_ = nullptr;  // What run_around() ran, until its outputs are given.
   std::uint64_t uses_ = 0;
+  std::uint64_t plans_bound_ = 0;
   bool released_ = false;  // Constants are on the device alone.
   Statistics statistics_;
 };

@@ -79,7 +79,8 @@ Result<Tensor> tensor_of(ElementType type, Shape shape, std::span<const std::uin
 
 std::string KernelText::input(const KernelInput& input, std::string_view element) {
   for (std::size_t i = 0; i < inputs_.size(); ++i)
-    if (inputs_[i].value == input.value && inputs_[i].data == input.data)
+    if (inputs_[i].value == input.value && inputs_[i].data == input.data &&
+        input_types_[i] == element)
       return weft::format("a{}", i);
   inputs_.push_back(input);
   input_types_.emplace_back(element);

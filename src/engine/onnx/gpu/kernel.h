@@ -43,7 +43,8 @@ struct Kernel {
 // The text of a kernel with one thread per element of its (first) output, put together from parts.
 class KernelText {
  public:
-  // Adds an input binding and gives its name: a0, a1, ... The same input is bound once.
+  // Adds an input binding and gives its name: a0, a1, ... The same input is bound once
+  // for each type that it is read as.
   std::string input(const KernelInput& input, ElementType type) {
     return this->input(input, storage_type(type));
   }

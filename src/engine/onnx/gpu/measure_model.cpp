@@ -64,12 +64,14 @@ Async<Result<GpuModel::Measurement>> GpuModel::measure(std::vector<Tensor> input
   };
   if (plan->dispatches > 0) {
     WEFT_CO_ASSIGN(out.seconds, co_await meter.seconds_each(all, {}));
-    std::vector<double> submits;
+    std::vector<double> submits, records;
     for (int i = 0; i < runs; ++i) {
       WEFT_CO_ASSIGN(const gpu::Timing timing, co_await meter.time(all));
       submits.push_back(timing.wall_seconds);
+      records.push_back(timing.record_seconds + timing.submit_seconds);
     }
     out.submit_seconds = middle_of(std::move(submits));
+    out.record_seconds = middle_of(std::move(records));
   }
   for (const Plan::BoundStep& step : plan->steps) {
     std::size_t d = 0;

@@ -1,6 +1,7 @@
 // A graph bound to a device for one set of input shapes. Private to the folder.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 
 #include "engine/onnx/gpu/gpu_model.h"
@@ -8,7 +9,7 @@
 namespace weft::onnx {
 
 // Everything that a run needs, made once: nothing is created while it runs.
-struct GpuModel::Plan {
+struct ModelPlan {
   struct Dispatch {
     std::shared_ptr<const gpu::Pipeline> pipeline;
     gpu::BindGroup group;
@@ -30,6 +31,7 @@ struct GpuModel::Plan {
   std::vector<std::optional<Tensor>> host;  // By ValueId, during a run.
   std::size_t dispatches = 0;
   std::uint64_t last_use = 0;
+  std::uint64_t number = 0;  // Plans of a model are counted as they are bound.
 
   gpu::Buffer staging;
   std::uint64_t staging_bytes = 0;
@@ -37,5 +39,10 @@ struct GpuModel::Plan {
   gpu::Encoder encoder;
   bool recording = false;
 };
+
+// What a value of `bytes` takes in a buffer.
+constexpr std::uint64_t padded(std::uint64_t bytes) {
+  return std::max<std::uint64_t>(16, (bytes + 15) / 16 * 16);
+}
 
 }  // namespace weft::onnx

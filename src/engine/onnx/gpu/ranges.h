@@ -18,7 +18,7 @@ struct IntegerRange {
 // values fit into 8, 16, 32 or 64 bits. nullopt for a float tensor.
 [[nodiscard]] std::optional<IntegerRange> widened_range(const Tensor& tensor);
 
-// By ValueId; nullopt where no range is proven. `inputs` are the ranges of the graph's inputs.
+// By ValueId; nullopt if no range is proven. `inputs` are the ranges of the graph's inputs.
 [[nodiscard]] std::vector<std::optional<IntegerRange>> integer_ranges(
     const Graph& graph, const Inference& inference,
     std::span<const std::optional<IntegerRange>> inputs);

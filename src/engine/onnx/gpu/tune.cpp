@@ -1,4 +1,5 @@
 // Measures how each convolution of a model is best cut on this device, once for a node's shape.
+#include <deque>
 #include <utility>
 
 #include "engine/gpu/measure.h"
@@ -13,34 +14,49 @@ namespace {
 using gpu::BufferUsage;
 constexpr double busy_seconds = 0.0005;
 
-// Seconds of a kernel with buffers of its own; what they hold does not matter.
-Async<Result<double>> seconds_of(gpu::Device& device, const KernelContext& context,
-                                 const Kernel& kernel) {
+// A cut whose pipeline is compiled, beside those of others.
+struct Tried {
+  Tried(gpu::Device& device, const KernelContext& context, const ConvolutionTiles& cut,
+        Kernel made_for_it)
+      : tiles(cut), kernel(std::move(made_for_it)), compiled(device.backend().ready()) {
+    const auto add = [&](std::uint64_t count, gpu::BindingKind kind) {
+      layout.push_back({static_cast<std::uint32_t>(layout.size()), kind});
+      words.push_back(count);
+    };
+    for (const KernelInput& input : kernel.inputs)
+      add(input.value == no_value ? input.data->size()
+                                  : static_cast<std::uint64_t>(context.tensor(input.value).count()),
+          gpu::BindingKind::storage_read);
+    for (const ValueId id : kernel.outputs)
+      add(static_cast<std::uint64_t>(context.tensor(id).count()), gpu::BindingKind::storage);
+    device.backend().create_pipeline(
+        {.wgsl = kernel.wgsl, .label = "onnx " + kernel.label, .groups = {layout}},
+        compiled.completion());
+  }
+  ConvolutionTiles tiles;
+  Kernel kernel;
   gpu::GroupLayout layout;
+  std::vector<std::uint64_t> words;  // Each buffer has so many.
+  gpu::Wait<gpu::Handle> compiled;
+};
+
+// Seconds of a kernel with buffers of its own; what they hold does not matter.
+Async<Result<double>> seconds_of(gpu::Device& device, Tried& tried) {
+  WEFT_CO_ASSIGN(const gpu::Handle handle, co_await tried.compiled);
+  const gpu::Pipeline pipeline(device.backend(), handle, gpu::ObjectKind::pipeline);
   std::vector<gpu::Buffer> buffers;
-  std::vector<gpu::BoundBuffer> bound;
-  const auto add = [&](std::uint64_t words, gpu::BindingKind kind) {
-    layout.push_back({static_cast<std::uint32_t>(layout.size()), kind});
+  for (const std::uint64_t count : tried.words)
     buffers.push_back(
-        device.create_buffer({.size = (words * 4 + 15) / 16 * 16,
+        device.create_buffer({.size = (count * 4 + 15) / 16 * 16,
                               .usage = BufferUsage::storage | BufferUsage::copy_destination,
                               .label = "onnx measurement"}));
-  };
-  for (const KernelInput& input : kernel.inputs)
-    add(input.value == no_value ? input.data->size()
-                                : static_cast<std::uint64_t>(context.tensor(input.value).count()),
-        gpu::BindingKind::storage_read);
-  for (const ValueId id : kernel.outputs)
-    add(static_cast<std::uint64_t>(context.tensor(id).count()), gpu::BindingKind::storage);
-  WEFT_CO_ASSIGN(const gpu::Pipeline pipeline,
-                 co_await device.create_pipeline(
-                     {.wgsl = kernel.wgsl, .label = "onnx " + kernel.label, .groups = {layout}}));
+  std::vector<gpu::BoundBuffer> bound;
   for (std::uint32_t i = 0; i < buffers.size(); ++i)
     bound.push_back({.binding = i, .buffer = buffers[i]});
   const gpu::BindGroup group = device.create_bind_group(pipeline, 0, bound);
   gpu::Meter meter(device);
   co_return co_await meter.seconds_each(
-      [&](gpu::Pass& pass) { pass.run(pipeline, {&group}, kernel.workgroups); },
+      [&](gpu::Pass& pass) { pass.run(pipeline, {&group}, tried.kernel.workgroups); },
       {.busy_seconds = busy_seconds, .rounds = 3});
 }
 
@@ -59,18 +75,21 @@ Async<Result<>> GpuModel::tune(const Inference& inference) {
     if (!plan || choices_.find(ConvolutionChoices::key_of(*plan)) || out->count() == 0) continue;
     const std::string key = ConvolutionChoices::key_of(*plan);
     if (!std::exchange(is_warm, true)) WEFT_CO_OK(co_await warm_up(device_));
-    const auto candidates = convolution_candidates(*plan);
-    std::optional<double> best;
-    for (const ConvolutionTiles& tiles : candidates) {
+    std::deque<Tried> tried;
+    for (const ConvolutionTiles& tiles : convolution_candidates(*plan)) {
       ConvolutionChoices one;
       one.set(key, tiles);
       const KernelContext context{.graph = graph_, .inference = inference, .choices = &one};
-      const auto kernels = convolution_kernels(context, node, *call, {});
+      auto kernels = convolution_kernels(context, node, *call, {});
       if (!kernels || kernels->size() != 1) break;
-      WEFT_CO_ASSIGN(const double seconds, co_await seconds_of(device_, context, kernels->front()));
+      tried.emplace_back(device_, context, tiles, std::move(kernels->front()));
+    }
+    std::optional<double> best;
+    for (Tried& one : tried) {
+      WEFT_CO_ASSIGN(const double seconds, co_await seconds_of(device_, one));
       if (best && *best <= seconds) continue;
       best = seconds;
-      choices_.set(key, tiles);
+      choices_.set(key, one.tiles);
     }
   }
   co_return Result<>();

@@ -58,38 +58,47 @@ std::vector<Detection> suppressed(std::vector<Detection> found, const DetectionB
   return kept;
 }
 
-std::vector<Detection> with_objectness(const Tensor& output, const DetectionBounds& bounds) {
+std::vector<Candidate> with_objectness(const Tensor& output, const DetectionBounds& bounds) {
   const std::int64_t rows = output.shape()[1], width = output.shape()[2];
-  std::vector<Detection> found;
+  std::vector<Candidate> found;
   const auto values = output.values<float>();
   for (std::int64_t r = 0; r < rows; ++r) {
     const float* row = values.data() + r * width;
     if (!(row[4] > bounds.score_min)) continue;
     const float* best = std::max_element(row + 5, row + width);
-    const double score = static_cast<double>(row[4]) * *best;
-    if (!(score > bounds.score_min)) continue;
-    found.push_back({.class_id = best - row - 5,
-                     .score = score,
-                     .box = {row[0] - row[2] / 2.0, row[1] - row[3] / 2.0, row[0] + row[2] / 2.0,
-                             row[1] + row[3] / 2.0}});
+    found.push_back({.row = r,
+                     .class_id = best - row - 5,
+                     .object = row[4],
+                     .score = *best,
+                     .box = {row[0], row[1], row[2], row[3]}});
   }
   return found;
 }
 
-std::vector<Detection> with_corners(const Tensor& scores, const Tensor& boxes, double width,
-                                    double height, const DetectionBounds& bounds) {
+std::vector<Candidate> with_corners(const Tensor& scores, const Tensor& boxes,
+                                    const DetectionBounds& bounds) {
   const std::int64_t rows = scores.shape()[1], classes = scores.shape()[2];
-  std::vector<Detection> found;
+  std::vector<Candidate> found;
+  const auto score = scores.values<float>(), corners = boxes.values<float>();
   for (std::int64_t r = 0; r < rows; ++r)
     for (std::int64_t c = 1; c < classes; ++c) {
-      const double score = scores.number(r * classes + c);
-      if (!(score > bounds.score_min)) continue;
-      found.push_back({.class_id = c,
-                       .score = score,
-                       .box = {boxes.number(r * 4) * width, boxes.number(r * 4 + 1) * height,
-                               boxes.number(r * 4 + 2) * width, boxes.number(r * 4 + 3) * height}});
+      const float one = score[static_cast<std::size_t>(r * classes + c)];
+      if (!(one > bounds.score_min)) continue;
+      const float* box = corners.data() + r * 4;
+      found.push_back(
+          {.row = r, .class_id = c, .score = one, .box = {box[0], box[1], box[2], box[3]}});
     }
   return found;
+}
+
+// In pixels of the input.
+std::array<double, 4> box_of(const Candidate& candidate, DetectorKind kind, double width,
+                             double height) {
+  const auto& box = candidate.box;
+  if (kind == DetectorKind::objectness)
+    return {box[0] - box[2] / 2.0, box[1] - box[3] / 2.0, box[0] + box[2] / 2.0,
+            box[1] + box[3] / 2.0};
+  return {box[0] * width, box[1] * height, box[2] * width, box[3] * height};
 }
 
 bool rows_of(const Shape& shape, std::int64_t width_min) {
@@ -121,11 +130,28 @@ Result<std::vector<Detection>> detections_of(const std::vector<Tensor>& outputs,
         ErrorCode::unsupported,
         "The model's outputs are not those of a detector: one f32 output of shape [1, boxes, "
         "5 + classes], or two of shapes [1, boxes, classes] and [1, boxes, 4].");
-  std::vector<Detection> found =
-      *kind == DetectorKind::objectness
-          ? with_objectness(outputs[0], bounds)
-          : with_corners(outputs[0], outputs[1], static_cast<double>(width),
-                         static_cast<double>(height), bounds);
+  return detections_of(*kind == DetectorKind::objectness
+                           ? with_objectness(outputs[0], bounds)
+                           : with_corners(outputs[0], outputs[1], bounds),
+                       *kind, width, height, placement, bounds);
+}
+
+std::vector<Detection> detections_of(std::vector<Candidate> candidates, DetectorKind kind,
+                                     std::int64_t width, std::int64_t height,
+                                     const Placement& placement, const DetectionBounds& bounds) {
+  std::ranges::sort(candidates, {}, [](const Candidate& candidate) {
+    return std::pair(candidate.row, candidate.class_id);
+  });
+  std::vector<Detection> found;
+  for (const Candidate& candidate : candidates) {
+    if (!(candidate.object > bounds.score_min) && kind == DetectorKind::objectness) continue;
+    const double score = static_cast<double>(candidate.object) * candidate.score;
+    if (!(score > bounds.score_min)) continue;
+    found.push_back(
+        {.class_id = candidate.class_id,
+         .score = score,
+         .box = box_of(candidate, kind, static_cast<double>(width), static_cast<double>(height))});
+  }
   found = suppressed(std::move(found), bounds);
   for (Detection& detection : found)
     for (std::size_t side = 0; side < 4; ++side)
@@ -135,8 +161,8 @@ Result<std::vector<Detection>> detections_of(const std::vector<Tensor>& outputs,
   return found;
 }
 
-std::int64_t class_count(const std::vector<Tensor>& outputs) {
-  return outputs.size() == 1 ? outputs[0].shape()[2] - 5 : outputs[0].shape()[2];
+std::int64_t class_count(const std::vector<Shape>& outputs) {
+  return outputs.size() == 1 ? outputs[0][2] - 5 : outputs[0][2];
 }
 
 std::string class_label(std::int64_t class_id, std::int64_t classes) {

@@ -34,6 +34,15 @@ enum class DetectorKind : std::uint8_t {
 // From the shapes of the outputs; nullopt if they are neither.
 [[nodiscard]] std::optional<DetectorKind> detector_kind(const std::vector<Shape>& outputs);
 
+// A row of a detector's outputs that may be a box, or with corners a row and one class of it.
+struct Candidate {
+  std::int64_t row = 0;
+  std::int64_t class_id = 0;   // With objectness: the first of the best ones.
+  float object = 1;            // How sure the detector is that there is an object.
+  float score = 0;             // How sure it is of the class.
+  std::array<float, 4> box{};  // As it stands in the outputs.
+};
+
 // The boxes in pixels of the picture (they may reach beyond its edges), best first, after
 // non-maximum suppression by class. `width` and `height` are those of the model's input.
 // unsupported if detector_kind() does not know the outputs, or if they are not f32.
@@ -42,9 +51,16 @@ enum class DetectorKind : std::uint8_t {
                                                            const Placement& placement,
                                                            const DetectionBounds& bounds);
 
+// The same boxes to the bit from candidates: `candidates` has each one that passes the bounds,
+// once; others are passed over, and their order does not matter.
+[[nodiscard]] std::vector<Detection> detections_of(std::vector<Candidate> candidates,
+                                                   DetectorKind kind, std::int64_t width,
+                                                   std::int64_t height, const Placement& placement,
+                                                   const DetectionBounds& bounds);
+
 // "person" and so on for a class of COCO's 80, else "class 17".
 [[nodiscard]] std::string class_label(std::int64_t class_id, std::int64_t classes);
 // How many classes the outputs distinguish.
-[[nodiscard]] std::int64_t class_count(const std::vector<Tensor>& outputs);
+[[nodiscard]] std::int64_t class_count(const std::vector<Shape>& outputs);
 
 }  // namespace weft::onnx

@@ -65,6 +65,31 @@ TEST(Detection, ReadsClassesWithCorners) {
   EXPECT_EQ((*found)[0].box, (std::array<double, 4>{80, 120, 160, 240}));
 }
 
+// Boxes of equal scores that cover each other: the one of the earlier row stays, whatever order a
+// GPU found them in.
+TEST(Detection, TakesCandidatesInAnyOrder) {
+  const Tensor output = two_class_rows({{50, 50, 20, 20, 0.5f, 0.5f, 0.1f},
+                                        {51, 50, 20, 20, 0.5f, 0.5f, 0.5f},
+                                        {52, 50, 20, 20, 0.5f, 0.5f, 0.1f}});
+  std::vector<Candidate> candidates;
+  for (const std::int64_t row : {2, 0, 1})
+    candidates.push_back({.row = row,
+                          .class_id = 0,
+                          .object = 0.5f,
+                          .score = 0.5f,
+                          .box = {50.0f + static_cast<float>(row), 50, 20, 20}});
+  const DetectionBounds bounds{.score_min = 0.2};
+
+  const auto whole = detections_of({output}, 100, 100, {}, bounds);
+  const auto chosen =
+      detections_of(std::move(candidates), DetectorKind::objectness, 100, 100, {}, bounds);
+
+  ASSERT_TRUE(whole.has_value() && whole->size() == 1);
+  ASSERT_EQ(chosen.size(), 1u);
+  EXPECT_EQ(chosen[0].box, (*whole)[0].box);
+  EXPECT_EQ(chosen[0].box, (std::array<double, 4>{40, 40, 60, 60}));
+}
+
 TEST(Detection, SaysThatAModelIsNotADetector) {
   const float values[] = {1, 2};
 

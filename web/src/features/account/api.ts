@@ -11,7 +11,7 @@ export async function fetchOwner(lab: Lab, base: string): Promise<Owner> {
 }
 
 function checked(owner: Owner, path: string): Owner {
-  if (typeof owner?.free !== 'number' || !Array.isArray(owner.devices)) throw new Error(`${path} answered with something else than it should.`);
+  if (typeof owner?.free !== 'number' || !Array.isArray(owner.devices)) throw new Error(`${path} answered with an unexpected document.`);
   return owner;
 }
 

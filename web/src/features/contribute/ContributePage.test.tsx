@@ -67,7 +67,7 @@ describe('the contribute page', () => {
     expect(screen.getByTestId('headline').textContent).toBe('Loading the engine');
   });
 
-  it('joins with the CPU kernels where there is no WebGPU, and says so', async () => {
+  it('joins with the CPU kernels if there is no WebGPU, and says so', async () => {
     const { port } = await open({ ...ready, gpu: { state: 'none', why: 'This browser has no WebGPU.' } });
     expect(screen.getByTestId('offer').textContent).toMatch(/joins with the CPU kernels.*This browser has no WebGPU\./);
 
@@ -237,7 +237,7 @@ describe('the contribute page', () => {
     expect(screen.getByTestId('headline').textContent).toBe('Waiting for work');
   });
 
-  it('pauses on battery where there is one, and offers no such choice where there is none', async () => {
+  it('pauses on battery where there is one, and offers no such choice if there is none', async () => {
     const battery = new FakeBattery(false);
     const { port } = await open(ready, battery);
     await press('Start contributing');

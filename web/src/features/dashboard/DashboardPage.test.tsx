@@ -129,7 +129,7 @@ describe('DashboardPage', () => {
     expect(screen.getByTestId('worker-count').textContent).toBe('12');
   });
 
-  it('says what to do where nothing is', () => {
+  it('says what to do if there is nothing', () => {
     open({ board: boardOf(snapshot({ jobs_running: 0 })) });
 
     expect(screen.getByText('weft submit')).toBeTruthy();

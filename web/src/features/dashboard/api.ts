@@ -13,7 +13,7 @@ async function ask(base: string, path: string, signal: AbortSignal | undefined):
 
 export async function fetchLedger(base: string, signal?: AbortSignal): Promise<Ledger> {
   const ledger = (await (await ask(base, '/v1/ledger', signal)).json()) as Ledger;
-  if (typeof ledger.sum !== 'number' || !Array.isArray(ledger.balances)) throw new Error('/v1/ledger answered with something else than it should.');
+  if (typeof ledger.sum !== 'number' || !Array.isArray(ledger.balances)) throw new Error('/v1/ledger answered with an unexpected document.');
   return ledger;
 }
 
@@ -22,13 +22,13 @@ export const pathOf = ({ id, link }: SharedJob, rest: string): string => `/v1/jo
 
 export async function fetchJob(base: string, job: SharedJob, signal?: AbortSignal): Promise<Job> {
   const found = (await (await ask(base, pathOf(job, ''), signal)).json()) as Job;
-  if (typeof found.tasks !== 'number' || !Array.isArray(found.outputs)) throw new Error('The job is something else than it should be.');
+  if (typeof found.tasks !== 'number' || !Array.isArray(found.outputs)) throw new Error('The job does not have the expected form.');
   return found;
 }
 
 export async function fetchProof(base: string, job: SharedJob, index: number): Promise<Proof> {
   const proof = (await (await ask(base, pathOf(job, `/tasks/${index}/proof`), undefined)).json()) as Proof;
-  if (!Array.isArray(proof.path) || !Array.isArray(proof.replicas) || !Array.isArray(proof.outputs)) throw new Error('The proof is something else than it should be.');
+  if (!Array.isArray(proof.path) || !Array.isArray(proof.replicas) || !Array.isArray(proof.outputs)) throw new Error('The proof does not have the expected form.');
   return proof;
 }
 

@@ -39,7 +39,7 @@ describe('DevTools', () => {
     await screen.findByText(/Nothing is loaded here yet: start contributing/);
   });
 
-  it('shows no time where there is no GPU clock', async () => {
+  it('shows no time if there is no GPU clock', async () => {
     offer({ name: 'Chat', counters: async () => ({ ...busy, timestamps: false, kernels: [{ name: 'matmul', dispatches: 7, timedDispatches: 0, seconds: 0 }] }) });
 
     render(<DevTools wish="Chat" onClose={() => {}} />);

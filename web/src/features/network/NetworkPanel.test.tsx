@@ -66,7 +66,7 @@ describe('fetchNetwork', () => {
 
   it('refuses an answer that is something else', async () => {
     await expect(fetchNetwork(answering({ '/v1/jobs': [], '/v1/workers': {}, '/v1/ledger': {} }), 'http://localhost/', signal)).rejects.toThrow(
-      '/v1/jobs answered with something else than it should.',
+      '/v1/jobs answered with an unexpected document.',
     );
   });
 });

@@ -21,7 +21,7 @@ async function get<View>(fetch: Fetch, base: string, path: string, fits: (view: 
     throw new Error(`${path} answered ${response.status}${problem.detail ? `: ${problem.detail}` : '.'}`);
   }
   const view = (await response.json()) as View;
-  if (!fits(view)) throw new Error(`${path} answered with something else than it should.`);
+  if (!fits(view)) throw new Error(`${path} answered with an unexpected document.`);
   return view;
 }
 

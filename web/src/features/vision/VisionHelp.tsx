@@ -34,7 +34,7 @@ export function VisionHelp({ open }: { open: boolean }) {
           </li>
         </ul>
         <p>
-          The address bar keeps a sign that the certificate is not known; the connection is encrypted all the same, and the camera works. With{' '}
+          The address bar keeps a sign that the certificate is not known; the connection is encrypted anyway, and the camera works. With{' '}
           <span className="font-mono text-[0.9em]">--tls-cert</span> and <span className="font-mono text-[0.9em]">--tls-key</span> a certificate that browsers already trust shows no warning.
         </p>
         <p>

@@ -121,8 +121,7 @@ function RunsOn({ detector }: { detector: Detector }) {
 const milliseconds = (value: number | null) => (value === null ? '–' : value < 100 ? value.toFixed(1) : Math.round(value).toLocaleString('en'));
 
 function Numbers({ state }: { state: VisionState }) {
-  const { figures, model, pictureBytes } = state;
-  const answer = model.state === 'ready' ? model.detector.outputBytes : 0;
+  const { figures, pictureBytes, answerBytes } = state;
   const first = 'From the camera’s own time where the browser tells it, else from when the browser showed the frame, until it is drawn with its boxes';
   return (
     <dl className="mt-6 grid grid-cols-2 gap-x-6 gap-y-5 sm:grid-cols-3" data-testid="figures">
@@ -134,7 +133,7 @@ function Numbers({ state }: { state: VisionState }) {
       <Stat
         label="a frame, in and out"
         value={pictureBytes === 0 ? '–' : `${formatBytes(pictureBytes)}`}
-        unit={pictureBytes === 0 ? '' : `+ ${formatBytes(answer)}`}
+        unit={answerBytes === 0 ? '' : `+ ${formatBytes(answerBytes)}`}
         hint="Bytes of the picture that go to the model, and of what comes back for the boxes"
         testId="bytes"
       />

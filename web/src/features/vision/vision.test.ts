@@ -42,7 +42,7 @@ class SlowSight extends Sight {
     });
   }) as Sight['call'];
   async answers(seen: Box[] | Error): Promise<void> {
-    this.#waiting.shift()?.(seen instanceof Error ? seen : { boxes: seen, milliseconds: 1, pictureBytes: 3_686_400 });
+    this.#waiting.shift()?.(seen instanceof Error ? seen : { boxes: seen, milliseconds: 1, pictureBytes: 3_686_400, answerBytes: 32_800 });
     await vi.waitFor(() => undefined);
     await new Promise((resolve) => setTimeout(resolve));
   }
@@ -172,7 +172,7 @@ class FakeHelper implements Node {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
   async answers(boxes: Box[]): Promise<void> {
-    this.#waiting.shift()?.({ boxes, milliseconds: 1, pictureBytes: 1, linkBytes: 1 });
+    this.#waiting.shift()?.({ boxes, milliseconds: 1, pictureBytes: 1, answerBytes: 0, linkBytes: 1 });
     await new Promise((resolve) => setTimeout(resolve));
   }
   close(): void {}

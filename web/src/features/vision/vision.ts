@@ -18,6 +18,7 @@ export type VisionState = {
   readonly figures: Figures;
   /** The last frame's. */
   readonly pictureBytes: number;
+  readonly answerBytes: number;
   readonly size: readonly [number, number] | null;
   readonly boxes: readonly Box[];
   readonly trouble: string | null;
@@ -77,6 +78,7 @@ export class Vision {
     blueFirst: false,
     figures: new FrameLog().figures(),
     pictureBytes: 0,
+    answerBytes: 0,
     size: null,
     boxes: [],
     trouble: null,
@@ -183,7 +185,7 @@ export class Vision {
   #begin(): number {
     this.#log = new FrameLog();
     this.#told = 0;
-    this.#set({ figures: this.#log.figures(), pictureBytes: 0 });
+    this.#set({ figures: this.#log.figures(), pictureBytes: 0, answerBytes: 0 });
     return (this.#turn += 1);
   }
 
@@ -240,11 +242,11 @@ export class Vision {
     else if (!isDrawn) this.#log.skip(1);
   }
 
-  #draw(frame: VideoFrame, { boxes, pictureBytes }: Looked, by: string, captured: number): void {
+  #draw(frame: VideoFrame, { boxes, pictureBytes, answerBytes }: Looked, by: string, captured: number): void {
     this.#stage?.show(frame, boxes, by);
     const at = performance.now();
     this.#log.draw({ latency: at - captured, at });
-    this.#set({ boxes, pictureBytes, size: [frame.displayWidth, frame.displayHeight], trouble: null });
+    this.#set({ boxes, pictureBytes, answerBytes, size: [frame.displayWidth, frame.displayHeight], trouble: null });
     this.#tell();
   }
 

@@ -26,7 +26,7 @@ describe('a receipt', () => {
     expect(hex(root)).toBe('52d91d1682785956df0e99d07bb4785f9a0a2dee8c3572ee267c4c0f6e642a31');
     expect(hex(await receiptDigest(place, filled(4), filled(5), root))).toBe('7bd85af71eb59d5b7467022f400cbd6020f2c1da00410fac2e282d5abf366aa2');
   });
-  it('holds where nothing was changed', async () => {
+  it('holds if nothing was changed', async () => {
     expect(await refused(await receiptOf())).toEqual([]);
   });
   it('is refused where a claim, a nonce, the root or the place is another', async () => {

@@ -10,12 +10,12 @@ export const rowsMax = 200_000;
 
 export function parseRows(csv: string): Row[] {
   const [head = '', ...lines] = csv.trimEnd().split('\n');
-  if (!/^owner,index,amount,units(,emission)?$/.test(head)) throw new Error('The rows of the epoch have another form than they should.');
+  if (!/^owner,index,amount,units(,emission)?$/.test(head)) throw new Error('The rows of the epoch do not have the expected form.');
   if (lines.length > rowsMax) throw new Error(`The epoch has ${lines.length} owners; the page takes ${rowsMax} at most. \`weft chain claim\` takes any number.`);
   return lines.map((line) => {
     const [owner, index, amount, units] = line.split(',');
     if (owner === undefined || index === undefined || amount === undefined || units === undefined || ![index, amount, units].every((word) => /^\d{1,20}$/.test(word)))
-      throw new Error('A row of the epoch has another form than it should.');
+      throw new Error('A row of the epoch does not have the expected form.');
     return { owner: fromBase58(owner), index: Number(index), amount: BigInt(amount), units: BigInt(units) };
   });
 }

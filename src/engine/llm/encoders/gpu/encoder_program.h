@@ -40,12 +40,15 @@ class EncoderProgram {
   // From RowBuffers::tokens, places, segments, tiles and batch to the vectors. Of a RowCount,
   // `positions` are the tiles of attention.
   [[nodiscard]] const Program& program() const { return program_; }
+  // Before a pass is recorded (engine/llm/gpu/program.h).
+  [[nodiscard]] Async<Result<>> prepare(RowCount count) { return program_.prepare(maker_, count); }
   [[nodiscard]] const kernels::FlashTuning& attention_tuning() const { return attention_tuning_; }
 
  private:
-  explicit EncoderProgram(gpu::Device& device) : pipelines_(device) {}
+  explicit EncoderProgram(gpu::Device& device) : pipelines_(device), maker_(device, pipelines_) {}
 
   gpu::PipelineCache pipelines_;
+  DispatchMaker maker_;
   Program program_;
   kernels::FlashTuning attention_tuning_;
   EncoderMemory memory_;

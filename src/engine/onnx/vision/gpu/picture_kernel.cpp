@@ -1,5 +1,6 @@
 #include "engine/onnx/vision/gpu/picture_kernel.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "engine/onnx/vision/gpu/picture_columns.wgsl.h"
@@ -77,22 +78,34 @@ Result<std::unique_ptr<PictureKernel::Bound>> PictureKernel::bind(const Geometry
                              geometry.height, geometry.fit);
   const PlacedPart& part = bound->part_;
   const std::int64_t pixels_per_row =
-      (geometry.picture_width + row_alignment - 1) / row_alignment * row_alignment;
-  bound->bytes_per_row_ = static_cast<std::uint64_t>(pixels_per_row) * 4;
+      geometry.packed
+          ? geometry.picture_width
+          : (geometry.picture_width + row_alignment - 1) / row_alignment * row_alignment;
+  const std::int64_t bytes_per_pixel = geometry.packed ? 3 : 4;
+  bound->bytes_per_row_ = static_cast<std::uint64_t>(pixels_per_row * bytes_per_pixel);
+  const std::int64_t picture_words =
+      (pixels_per_row * geometry.picture_height * bytes_per_pixel + 3) / 4;
+  const std::int64_t wide_words = part.width * geometry.picture_height;
+  if (const auto words = static_cast<std::uint64_t>(std::max(picture_words, wide_words));
+      words * 4 > device_.limits().storage_binding_bytes_max)
+    return fail(ErrorCode::resource_exhausted,
+                "A picture of {} x {} pixels takes {} bytes; this GPU binds {} at once.",
+                geometry.picture_width, geometry.picture_height, words * 4,
+                device_.limits().storage_binding_bytes_max);
   const auto make = [&](std::int64_t words, std::string_view label) {
     return device_.create_buffer(
         {.size = static_cast<std::uint64_t>(words) * 4,
          .usage = BufferUsage::storage | BufferUsage::copy_source | BufferUsage::copy_destination,
          .label = label});
   };
-  bound->picture_ = make(pixels_per_row * geometry.picture_height, "picture");
-  bound->wide_ = make(part.width * geometry.picture_height, "picture, narrower");
+  bound->picture_ = make(picture_words, "picture");
+  bound->wide_ = make(wide_words, "picture, narrower");
   bound->input_ = make(3 * geometry.width * geometry.height, "picture, fitted");
-  bound->columns_ =
-      filled(device_, share_table({static_cast<std::uint32_t>(part.width),
-                                   static_cast<std::uint32_t>(geometry.picture_height),
-                                   static_cast<std::uint32_t>(pixels_per_row), 0},
-                                  pixel_shares(geometry.picture_width, part.width)));
+  bound->columns_ = filled(
+      device_, share_table({static_cast<std::uint32_t>(part.width),
+                            static_cast<std::uint32_t>(geometry.picture_height),
+                            static_cast<std::uint32_t>(pixels_per_row), geometry.packed ? 1U : 0U},
+                           pixel_shares(geometry.picture_width, part.width)));
   bound->rows_ = filled(
       device_, share_table({0, 0, 0, 0}, pixel_shares(geometry.picture_height, part.height)));
   bound->place_ =
@@ -115,6 +128,20 @@ Result<std::unique_ptr<PictureKernel::Bound>> PictureKernel::bind(const Geometry
                                                      {.binding = 2, .buffer = bound->place_},
                                                      {.binding = 3, .buffer = bound->input_}});
   return bound;
+}
+
+void PictureKernel::Bound::write(const Picture& picture) const {
+  check(geometry_.packed && picture.width == geometry_.picture_width &&
+            picture.height == geometry_.picture_height,
+        "a picture has the size that was bound");
+  // What is written is words; the last one may have bytes that are no pixel's.
+  const ByteSpan pixels(picture.pixels);
+  const std::size_t whole = pixels.size() / 4 * 4;
+  if (whole > 0) kernel_->device_.write(picture_, 0, pixels.first(whole));
+  if (whole == pixels.size()) return;
+  std::array<std::uint8_t, 4> last{};
+  std::ranges::copy(pixels.subspan(whole), last.begin());
+  kernel_->device_.write(picture_, whole, last);
 }
 
 void PictureKernel::Bound::record(gpu::Encoder& encoder) const {

@@ -3,7 +3,7 @@
 //
 //   WEFT_CO_ASSIGN(auto kernel, co_await PictureKernel::create(device));
 //   WEFT_ASSIGN(auto bound, kernel->bind({.picture_width = 1280, ...}));
-//   ... four bytes a pixel are put into bound->picture() ...
+//   bound->write(picture);   or four bytes a pixel are put into bound->picture() in another way
 //   bound->record(encoder);   bound->input() then holds [3][height][width]
 //
 // Threading: the device's thread. Lifetime: the device outlives the kernel, the kernel what it
@@ -26,15 +26,20 @@ class PictureKernel {
     std::int64_t height = 0;
     Fit fit = Fit::letterbox;
     PixelScale scale = {};
+    bool packed = false;  // Three bytes a pixel, as a Picture has them, instead of four.
   };
   // Buffers and tables for one geometry.
   class Bound {
    public:
-    // Red, green, blue and a byte that is not used; rows begin bytes_per_row() apart.
+    // Red, green, blue and, unless packed, a byte that is not used; rows begin bytes_per_row()
+    // apart.
     [[nodiscard]] const gpu::Buffer& picture() const { return picture_; }
     [[nodiscard]] std::uint64_t bytes_per_row() const { return bytes_per_row_; }
     [[nodiscard]] const gpu::Buffer& input() const { return input_; }
     [[nodiscard]] const Placement& placement() const { return part_.placement; }
+    // Puts the pixels of a picture of this geometry there; packed only.
+    void write(const Picture& picture) const;
+    [[nodiscard]] std::uint64_t picture_bytes() const { return picture_.size(); }
     void record(gpu::Encoder& encoder) const;
 
    private:
@@ -48,7 +53,8 @@ class PictureKernel {
   };
 
   [[nodiscard]] static Async<Result<std::unique_ptr<PictureKernel>>> create(gpu::Device& device);
-  // Fails with resource_exhausted if a side of the picture is over side_max.
+  // Fails with resource_exhausted if a side of the picture is over side_max, or if the picture
+  // takes more than the device binds at once.
   [[nodiscard]] Result<std::unique_ptr<Bound>> bind(const Geometry& geometry) const;
 
   static constexpr std::int64_t side_max = 8192;

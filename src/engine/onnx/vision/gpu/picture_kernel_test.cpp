@@ -40,13 +40,16 @@ Async<Result<std::vector<float>>> fitted_there(gpu::Device& device, const Pictur
   WEFT_CO_ASSIGN(const auto kernel, co_await PictureKernel::create(device));
   WEFT_CO_ASSIGN(const auto bound, kernel->bind(geometry));
   ByteVector bytes(static_cast<std::size_t>(bound->picture().size()), 0xAB);
-  for (std::int64_t y = 0; y < picture.height; ++y)
+  for (std::int64_t y = 0; y < (geometry.packed ? 0 : picture.height); ++y)
     for (std::int64_t x = 0; x < picture.width; ++x)
       for (std::int64_t c = 0; c < 3; ++c)
         bytes[static_cast<std::size_t>(y * static_cast<std::int64_t>(bound->bytes_per_row()) +
                                        x * 4 + c)] =
             picture.pixels[static_cast<std::size_t>((y * picture.width + x) * 3 + c)];
-  device.write(bound->picture(), 0, bytes);
+  if (geometry.packed)
+    bound->write(picture);
+  else
+    device.write(bound->picture(), 0, bytes);
   const gpu::Buffer out = device.create_buffer(
       {.size = bound->input().size(),
        .usage = gpu::BufferUsage::map_read | gpu::BufferUsage::copy_destination});
@@ -105,6 +108,26 @@ INSTANTIATE_TEST_SUITE_P(
                                 .height = 64,
                                 .fit = Fit::top_left},
         PictureKernel::Geometry{.picture_width = 1, .picture_height = 1, .width = 3, .height = 5}));
+
+// Sizes whose last pixel ends in each place of a word.
+TEST(PictureKernel, TakesThreeBytesAPixelAsItTakesFour) {
+  ASSERT_NE(machine().device, nullptr);
+  for (const auto& [width, height] : {std::pair(131, 77), {64, 48}, {66, 33}, {65, 35}, {1, 1}}) {
+    const Picture picture = noise(width, height);
+    PictureKernel::Geometry geometry{
+        .picture_width = width, .picture_height = height, .width = 65, .height = 40};
+
+    const auto four =
+        gpu::run(*machine().instance, fitted_there(*machine().device, picture, geometry));
+    geometry.packed = true;
+    const auto three =
+        gpu::run(*machine().instance, fitted_there(*machine().device, picture, geometry));
+
+    ASSERT_TRUE(four.has_value()) << four.error().message;
+    ASSERT_TRUE(three.has_value()) << three.error().message;
+    EXPECT_EQ(*three, *four) << width << " x " << height;
+  }
+}
 
 TEST(PictureKernel, RefusesAPictureThatIsTooLarge) {
   ASSERT_NE(machine().device, nullptr);

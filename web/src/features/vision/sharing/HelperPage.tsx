@@ -49,7 +49,7 @@ export function HelperPage({ invitation, helper: given, onOwn }: { invitation: I
             <Notice title="What joining means">
               <p data-testid="helper-warning">
                 This tab gets a model and pictures from the camera's browser, computes on this device's GPU, and sends back what the model finds. Both sides see each other's network address. The pictures can be
-                seen by this device while it computes them; nothing of them is stored. The model comes from the camera's browser and runs inside the browser's own bounds.
+                seen by this device while it computes them; no part of them is stored. The model comes from the camera's browser and runs inside the browser's own bounds.
               </p>
             </Notice>
             <div className="flex flex-wrap gap-3">

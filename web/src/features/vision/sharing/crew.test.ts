@@ -4,7 +4,7 @@ import type { Box } from '../../../engine/visionMessages';
 import { agree, Crew, crewBounds, type Looked, type Node, type Task } from './crew';
 
 const box = (score = 0.8, at = 0, classId = 1): Box => ({ classId, label: 'bus', score, box: [at, 0, at + 100, 100] });
-const looked = (boxes: readonly Box[]): Looked => ({ boxes, milliseconds: 10, pictureBytes: 1, linkBytes: 100 });
+const looked = (boxes: readonly Box[]): Looked => ({ boxes, milliseconds: 10, pictureBytes: 1, answerBytes: 1, linkBytes: 100 });
 
 class FakeNode implements Node {
   takes = true;

@@ -8,8 +8,9 @@ export type Looked = {
   readonly boxes: readonly Box[];
   /** What the model took. */
   readonly milliseconds: number;
-  /** What went of the picture into the model, and what went both ways on the link. */
+  /** What went of the picture into the model, what its GPU gave back (0 where that is another device's), and what went both ways on the link. */
   readonly pictureBytes: number;
+  readonly answerBytes: number;
   readonly linkBytes: number;
 };
 

@@ -77,7 +77,7 @@ export class RemoteNode implements Node {
     void this.#line.send({ type: 'frame', number, width, height, placement });
     for (const part of partsOf('frame-part', number, new Uint8Array(levels))) void this.#line.send(part);
     const { boxes, milliseconds } = await answer;
-    return { boxes, milliseconds, pictureBytes: levels.byteLength, linkBytes: this.#line.bytes - before };
+    return { boxes, milliseconds, pictureBytes: levels.byteLength, answerBytes: 0, linkBytes: this.#line.bytes - before };
   }
 
   close(why: string): void {

@@ -72,7 +72,7 @@ class FakeSight extends Sight {
     }
     if (method === 'fit') return Promise.resolve({ levels: new Uint8Array(60_000).fill(9).buffer, placement });
     this.frames.push(new Uint8Array(argument.levels));
-    const seen = { boxes: [box], milliseconds: 5, pictureBytes: 1 };
+    const seen = { boxes: [box], milliseconds: 5, pictureBytes: 1, answerBytes: 1 };
     return this.holds ? new Promise((resolve) => this.#held.push(() => resolve(seen))) : Promise.resolve(seen);
   }) as Sight['call'];
   release = () => this.#held.shift()?.();
@@ -217,7 +217,7 @@ test('a helper has one frame in work and one that waits; a third ends the line',
   await ended(one);
 });
 
-test("a frame of another size than the model's input ends the line", async () => {
+test("a frame of a size other than the model's input ends the line", async () => {
   const { helper: one, sight } = await withModel();
   await camera.send({ type: 'frame', number: 1, width: 100, height: 100, placement });
   await ended(one);
@@ -247,7 +247,7 @@ test.each<[string, () => Promise<unknown>]>([
   ['a record in the clear', () => Promise.resolve(channels[1].send(encode({ type: 'answer', number: 1, milliseconds: 1, boxes: [box] }).buffer))],
   ['a record over the bound', () => Promise.resolve(channels[1].send(new ArrayBuffer(wireBounds.recordBytesMax + 1)))],
   ['a sealed record of another type', async () => channels[1].send(await sealers[1].seal(new Uint8Array([99])))],
-])('a line ends at %s, and nothing of it is heard', async (_, send) => {
+])('a line ends at %s, and no part of it is heard', async (_, send) => {
   const node = remote();
   node.give(model());
   await helper.send({ type: 'ready', number: 1, gpu: false, device: 'x' });

@@ -1,0 +1,27 @@
+// Answers of language models beside those that were expected.
+import assert from 'node:assert/strict';
+
+/**
+ * The same token wherever the best two candidates are more than 0.05 apart, log-probabilities within 0.01 while the text agrees.
+ * `pieces`: what a tab said, [{ token, top: [{ token, logprob }] }]; `wanted`: { tokens: [{ id, top: [[id, logprob]] }] }, as files
+ * of tests/data/tiny/expected and `weft generate --json` have it. How many tokens were compared.
+ */
+export function agree(pieces, wanted, what) {
+  let compared = 0;
+  for (const [i, token] of wanted.tokens.entries()) {
+    const piece = pieces[i];
+    if (piece === undefined) break;  // As many as were asked for.
+    const found = new Map(piece.top.map(({ token: id, logprob }) => [id, logprob]));
+    for (const [id, logprob] of token.top) {
+      if (logprob < -12) continue;  // Tokens that are this improbable may be absent.
+      assert.ok(found.has(id), `${what}, token ${i}: candidate ${id} is missing`);
+      assert.ok(Math.abs(found.get(id) - logprob) < 0.01, `${what}, token ${i}: candidate ${id} has ${found.get(id)}, not ${logprob}`);
+    }
+    compared += 1;
+    if (piece.token === token.id) continue;
+    const gap = token.top[0][1] - token.top[1][1];
+    assert.ok(gap <= 0.05, `${what}: token ${i} is ${piece.token}, not ${token.id}`);
+    break;  // From here on the texts are different ones.
+  }
+  return compared;
+}
