@@ -8,6 +8,7 @@
 #include "apps/coordinator/test_answers.h"
 #include "common/proof/fingerprint.h"
 #include "decisions/billing/answers.h"
+#include "decisions/jobs/completions.h"
 
 namespace weft::coordinator {
 namespace {
@@ -22,7 +23,7 @@ class AnswerLevels : public AnswerTest {
     for (const std::uint32_t at : {0U, 32U, tokens}) end.prints[at] = ByteVector{1};
     end.work.push_back({.worker = by, .work = tokens});
     network.post([=](jobs::Core& core, jobs::Moment now) {
-      core.answered({.id = id, .end = end, .must_audit = must_audit}, now);
+      core.completions().answered({.id = id, .end = end, .must_audit = must_audit}, now);
     });
     network.run();
     return id;
@@ -43,7 +44,8 @@ class AnswerLevels : public AnswerTest {
             doubtful > 0 ? billing::AnswerVerdict::differs : billing::AnswerVerdict::agrees;
         audited.doubtful = doubtful;
       }
-      network.post([=](jobs::Core& core, jobs::Moment now) { core.answer_audited(audited, now); });
+      network.post(
+          [=](jobs::Core& core, jobs::Moment now) { core.completions().audited(audited, now); });
       network.run();
     }
   }
@@ -77,7 +79,8 @@ TEST_F(AnswerLevels, RootsAreAskedFirstAndInvitedWorkersWhereThereIsNone) {
   EXPECT_THAT(network.audits.back().except, testing::Contains(invited));
   // The root has no room for the model.
   network.audits.clear();
-  network.post([&](jobs::Core& core, jobs::Moment now) { core.answer_audited({.id = id}, now); });
+  network.post(
+      [&](jobs::Core& core, jobs::Moment now) { core.completions().audited({.id = id}, now); });
   network.run();
   ASSERT_EQ(network.audits.size(), 1U);
   EXPECT_THAT(network.audits.back().except, testing::Not(testing::Contains(invited)));

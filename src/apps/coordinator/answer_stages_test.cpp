@@ -5,6 +5,7 @@
 
 #include "apps/coordinator/test_answers.h"
 #include "decisions/billing/answers.h"
+#include "decisions/jobs/completions.h"
 
 namespace weft::coordinator {
 namespace {
@@ -21,7 +22,7 @@ class AnswerStages : public AnswerTest {
     for (const std::uint32_t at : {0U, 32U, tokens}) end.prints[at] = ByteVector{1};
     for (const PublicKey& member : chain) end.work.push_back({.worker = member, .work = tokens});
     network.post([=](jobs::Core& core, jobs::Moment now) {
-      core.answered({.id = id, .end = end, .must_audit = true}, now);
+      core.completions().answered({.id = id, .end = end, .must_audit = true}, now);
     });
     network.run();
     while (!network.audits.empty()) {
@@ -34,7 +35,8 @@ class AnswerStages : public AnswerTest {
         audited.verdict = billing::AnswerVerdict::differs;
         audited.doubtful = doubtful;
       }
-      network.post([=](jobs::Core& core, jobs::Moment now) { core.answer_audited(audited, now); });
+      network.post(
+          [=](jobs::Core& core, jobs::Moment now) { core.completions().audited(audited, now); });
       network.run();
     }
     return id;
@@ -42,7 +44,7 @@ class AnswerStages : public AnswerTest {
   void search_ends(const billing::AnswerId& id,
                    const std::vector<inference::TraceFinding>& findings) {
     network.post([=](jobs::Core& core, jobs::Moment now) {
-      core.answer_traced({.id = id, .findings = findings}, now);
+      core.completions().traced({.id = id, .findings = findings}, now);
     });
     network.run();
   }

@@ -11,6 +11,9 @@
 #include "apps/coordinator/test_network.h"
 #include "common/base/format.h"
 #include "common/proof/fingerprint.h"
+#include "decisions/jobs/client_keys.h"
+#include "decisions/jobs/completions.h"
+#include "decisions/jobs/stakes.h"
 
 namespace weft::coordinator {
 namespace {
@@ -64,8 +67,8 @@ class AnswersTest : public testing::Test {
     key.hash = billing::api_key_hash("weft-" + key.id);
     std::optional<Result<billing::ApiKey>> out;
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.add_key(key, maker, give, now,
-                   [&](Result<billing::ApiKey> made) { out = std::move(made); });
+      core.keys().add(key, maker, give, now,
+                      [&](Result<billing::ApiKey> made) { out = std::move(made); });
     });
     network.run();
     EXPECT_TRUE(out && out->has_value()) << (out ? out->error().message : "no answer");
@@ -82,7 +85,7 @@ class AnswersTest : public testing::Test {
                                      .tokens_least = 12,
                                      .price = price};
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.admit_answers(
+      core.completions().admit(
           order, now, [&](const Result<billing::AnswerAdmission>& admitted) { out = *admitted; });
     });
     network.run();
@@ -100,14 +103,14 @@ class AnswersTest : public testing::Test {
   }
   void end(const billing::AnswerId& id, inference::AnswerEnd with) {
     network.post([id, with = std::move(with)](jobs::Core& core, jobs::Moment now) {
-      core.answered({.id = id, .end = with}, now);
+      core.completions().answered({.id = id, .end = with}, now);
     });
     network.run();
   }
   void audited(const billing::AnswerId& id, billing::AnswerVerdict verdict,
                const std::vector<PublicKey>& auditors) {
     network.post([=](jobs::Core& core, jobs::Moment now) {
-      core.answer_audited(
+      core.completions().audited(
           {.id = id, .verdict = verdict, .auditors = auditors, .reason = "They differ."}, now);
     });
     network.run();
@@ -124,7 +127,7 @@ class AnswersTest : public testing::Test {
   jobs::StakeView stake(const PublicKey& key) {
     jobs::StakeView out;
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.show_stake(key, now, [&](const Result<jobs::StakeView>& view) { out = *view; });
+      core.stakes().show(key, now, [&](const Result<jobs::StakeView>& view) { out = *view; });
     });
     network.run();
     return out;
@@ -132,7 +135,7 @@ class AnswersTest : public testing::Test {
   Result<jobs::StakeView> move(jobs::StakeMove move) {
     std::optional<Result<jobs::StakeView>> out;
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.move_stake(move, now, [&](Result<jobs::StakeView> view) { out = std::move(view); });
+      core.stakes().move(move, now, [&](Result<jobs::StakeView> view) { out = std::move(view); });
     });
     network.run();
     return out.value_or(fail(ErrorCode::unavailable, "No answer."));
@@ -419,8 +422,8 @@ TEST_F(AnswersTest, BudgetsOfKeysAndAccountsHoldAndWhatWasUsedSurvivesARestart) 
   EXPECT_EQ(money(), escrowed + 100'000) << "what a crash broke off goes back";
   std::vector<billing::ApiKey> keys;
   network.post([&](jobs::Core& core, jobs::Moment) {
-    core.list_keys(client.public_key(),
-                   [&](const Result<std::vector<billing::ApiKey>>& list) { keys = *list; });
+    core.keys().list(client.public_key(),
+                     [&](const Result<std::vector<billing::ApiKey>>& list) { keys = *list; });
   });
   network.run();
   ASSERT_EQ(keys.size(), 1U);
@@ -441,7 +444,7 @@ TEST_F(AnswersTest, BudgetsOfKeysAndAccountsHoldAndWhatWasUsedSurvivesARestart) 
 TEST_F(AnswersTest, ARevokedKeyIsRefusedAlsoAfterARestart) {
   const billing::ApiKey key = add_key();
   network.post([&](jobs::Core& core, jobs::Moment now) {
-    core.revoke_key(key.id, client.public_key(), now, [](const Result<billing::ApiKey>&) {});
+    core.keys().revoke(key.id, client.public_key(), now, [](const Result<billing::ApiKey>&) {});
   });
   network.run();
   EXPECT_EQ(admit(key, 10).refused->error.code, ErrorCode::unauthenticated);
@@ -457,8 +460,8 @@ TEST_F(AnswersTest, OnlyTheOperatorGivesCredits) {
   key.id = "x";
   key.owner = client.public_key();
   network.post([&](jobs::Core& core, jobs::Moment now) {
-    core.add_key(key, billing::KeyMaker::client, 1, now,
-                 [&](Result<billing::ApiKey> made) { out = std::move(made); });
+    core.keys().add(key, billing::KeyMaker::client, 1, now,
+                    [&](Result<billing::ApiKey> made) { out = std::move(made); });
   });
   network.run();
   EXPECT_EQ(out->error().code, ErrorCode::permission_denied);

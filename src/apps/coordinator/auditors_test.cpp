@@ -6,6 +6,8 @@
 
 #include "apps/coordinator/test_network.h"
 #include "decisions/jobs/audits.h"
+#include "decisions/jobs/core_views.h"
+#include "decisions/jobs/owner_requests.h"
 
 namespace weft::coordinator {
 namespace {
@@ -43,7 +45,7 @@ class Auditors : public testing::Test {
   }
   std::string metrics() {
     std::string out;
-    network.core().metrics([&](const Result<std::string>& text) { out = *text; });
+    network.core().views().metrics([&](const Result<std::string>& text) { out = *text; });
     network.run();
     return out;
   }
@@ -59,12 +61,12 @@ class Auditors : public testing::Test {
   void add_device(const crypto::KeyPair& owner, const crypto::KeyPair& wallet) {
     Result<jobs::OwnerView> added = fail(ErrorCode::unavailable, "No answer.");
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.add_device(owner.public_key(), OwnerId::of_first(owner.public_key()),
-                      {.key = wallet.public_key(),
-                       .owner = {},
-                       .role = store::DeviceRole::full,
-                       .name = "second"},
-                      now, [&](const Result<jobs::OwnerView>& view) { added = view; });
+      core.owners().add_device(owner.public_key(), OwnerId::of_first(owner.public_key()),
+                               {.key = wallet.public_key(),
+                                .owner = {},
+                                .role = store::DeviceRole::full,
+                                .name = "second"},
+                               now, [&](const Result<jobs::OwnerView>& view) { added = view; });
     });
     network.run();
     ASSERT_TRUE(added.has_value()) << added.error().message;

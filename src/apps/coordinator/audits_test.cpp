@@ -8,6 +8,8 @@
 
 #include "apps/coordinator/test_network.h"
 #include "common/base/format.h"
+#include "decisions/jobs/core_views.h"
+#include "decisions/jobs/stakes.h"
 
 namespace weft::coordinator {
 namespace {
@@ -118,7 +120,8 @@ class ChainStakesTest : public AuditsTest {
     for (const auto& key : keys)
       reading.stakes.push_back({.owner = OwnerId::of_first(key.public_key()), .amount = each});
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.chain_stakes(reading, now, [](const auto& taken) { EXPECT_TRUE(taken.has_value()); });
+      core.stakes().read_chain(reading, now,
+                               [](const auto& taken) { EXPECT_TRUE(taken.has_value()); });
     });
     network.run();
   }
@@ -279,7 +282,8 @@ class TrapsTest : public AuditsTest {
   TrapsTest() : AuditsTest(with_traps()) {}
   std::uint64_t metric(std::string_view name) {
     std::string text;
-    network.core().metrics([&](const Result<std::string>& answer) { text = answer.value(); });
+    network.core().views().metrics(
+        [&](const Result<std::string>& answer) { text = answer.value(); });
     network.run();
     const auto at = text.find(weft::format("\n{} ", name));
     return at == std::string::npos ? 0 : std::stoull(text.substr(at + name.size() + 2));

@@ -6,6 +6,7 @@
 #include "apps/coordinator/blob_sweep.h"
 #include "apps/coordinator/test_network.h"
 #include "common/protocol/messages.h"
+#include "decisions/jobs/job_life.h"
 
 namespace weft::coordinator {
 namespace {
@@ -121,7 +122,7 @@ TEST_F(CheckpointsTest, UnderAQuorumOrAuditsNoWorkerGoesOnFromAnothersState) {
     ASSERT_THAT(again.leases[0].resume, SizeIs(1)) << "its own wallet's, it trusts";
     EXPECT_EQ(again.leases[0].resume[0].blob, own);
     network.post([this, job](jobs::Core& core, jobs::Moment now) {
-      core.cancel({.job = job, .client = client.public_key()}, now, [](const auto&) {});
+      core.jobs().cancel({.job = job, .client = client.public_key()}, now, [](const auto&) {});
     });
     network.run();
     lose(again);

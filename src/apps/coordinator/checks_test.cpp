@@ -9,6 +9,7 @@
 
 #include "apps/coordinator/test_network.h"
 #include "common/protocol/messages.h"
+#include "decisions/jobs/job_life.h"
 
 namespace weft::coordinator {
 namespace {
@@ -154,8 +155,8 @@ TEST_F(ChecksTest, AComparisonThatComesAfterTheJobHasEndedIsAnswered) {
   const auto submitted = network.submit(client, std::string(floats));
   ASSERT_TRUE(submitted.has_value());
   network.post([&](jobs::Core& core, jobs::Moment now) {
-    core.cancel({.job = JobId::parse(submitted->id).value(), .client = client.public_key()}, now,
-                [](const Result<protocol::api::Submitted>&) {});
+    core.jobs().cancel({.job = JobId::parse(submitted->id).value(), .client = client.public_key()},
+                       now, [](const Result<protocol::api::Submitted>&) {});
   });
   network.run();
   for (const auto& compare : std::exchange(network.held_comparisons, {})) compare();

@@ -21,6 +21,9 @@
 #include "apps/coordinator/work_pools.h"
 #include "apps/coordinator/worker_sockets.h"
 #include "common/crypto/wallet.h"
+#include "decisions/jobs/completions.h"
+#include "decisions/jobs/corrections.h"
+#include "decisions/jobs/verification_leases.h"
 #include "platform/net/address.h"
 #include "platform/net/static_files.h"
 
@@ -168,13 +171,13 @@ class LiveCoordinator final : public Coordinator {
         [this](const jobs::VerifyOrder& order, const jobs::Checked& checked) {
           loop_.post_always([task = order.task, root = order.root, paid = order.paid, checked](
                                 jobs::Core& core, jobs::Moment moment) {
-            paid ? core.rechecked(task, root, checked, moment)
-                 : core.verified(task, root, checked, moment);
+            paid ? core.corrections().rechecked(task, root, checked, moment)
+                 : core.checks().verified(task, root, checked, moment);
           });
         },
         [this](const JobId& job, const Result<scheduler::Measurement>& measurement) {
           loop_.post_always([job, measurement](jobs::Core& core, jobs::Moment moment) {
-            core.measured(job, measurement, moment);
+            core.checks().measured(job, measurement, moment);
           });
         });
   }
@@ -183,21 +186,21 @@ class LiveCoordinator final : public Coordinator {
                          [this](billing::AnswerReport report) {
                            loop_.post_always(
                                [report = std::move(report)](jobs::Core& core, jobs::Moment moment) {
-                                 core.answered(report, moment);
+                                 core.completions().answered(report, moment);
                                });
                          },
                      .audited =
                          [this](billing::AnswerAudited audited) {
                            loop_.post_always([audited = std::move(audited)](jobs::Core& core,
                                                                             jobs::Moment moment) {
-                             core.answer_audited(audited, moment);
+                             core.completions().audited(audited, moment);
                            });
                          },
                      .traced =
                          [this](billing::AnswerTraced traced) {
                            loop_.post_always(
                                [traced = std::move(traced)](jobs::Core& core, jobs::Moment moment) {
-                                 core.answer_traced(traced, moment);
+                                 core.completions().traced(traced, moment);
                                });
                          }});
   }

@@ -7,6 +7,10 @@
 #include "apps/coordinator/ingest/corrections.h"
 #include "apps/coordinator/ingest/output_room.h"
 #include "common/base/log.h"
+#include "decisions/jobs/corrections.h"
+#include "decisions/jobs/job_life.h"
+#include "decisions/jobs/result_comparisons.h"
+#include "decisions/jobs/verification_leases.h"
 
 namespace weft::coordinator {
 
@@ -73,9 +77,10 @@ void CoreEffects::join(jobs::JoinOrder order) {
       parts_.joins, std::hash<JobId>()(shared->job),
       [this, shared] {
         auto outputs = parts_.intake.join(shared->job, *shared->manifest, shared->parts);
-        parts_.loop.post_always(
-            [id = shared->job, outputs = std::move(outputs)](
-                jobs::Core& core, jobs::Moment moment) { core.joined(id, outputs, moment); });
+        parts_.loop.post_always([id = shared->job, outputs = std::move(outputs)](
+                                    jobs::Core& core, jobs::Moment moment) {
+          core.jobs().joined(id, outputs, moment);
+        });
       },
       [this, shared] { join(*shared); });
 }
@@ -87,7 +92,7 @@ void CoreEffects::inspect(jobs::AuditOrder order) {
       [this, shared] {
         const auto outcome = parts_.intake.inspect(*shared);
         parts_.loop.post_always([shared, outcome](jobs::Core& core, jobs::Moment moment) {
-          core.inspected(shared->task, shared->auditor, outcome, moment);
+          core.checks().inspected(shared->task, shared->auditor, outcome, moment);
         });
       },
       [this, shared] { inspect(*shared); });
@@ -100,7 +105,7 @@ void CoreEffects::compare(jobs::CompareOrder order) {
       [this, shared] {
         parts_.loop.post_always(
             [result = parts_.intake.compare(*shared)](jobs::Core& core, jobs::Moment moment) {
-              core.compared(result, moment);
+              core.comparisons().compared(result, moment);
             });
       },
       [this, shared] { compare(*shared); });
@@ -118,9 +123,10 @@ void CoreEffects::find_paid(jobs::FindPaid order) {
   run(
       parts_.readers, std::hash<PublicKey>()(order.worker),
       [this, order] {
-        parts_.loop.post_always(
-            [found = coordinator::find_paid(order, parts_.store)](
-                jobs::Core& core, jobs::Moment moment) { core.paid_found(found, moment); });
+        parts_.loop.post_always([found = coordinator::find_paid(order, parts_.store)](
+                                    jobs::Core& core, jobs::Moment moment) {
+          core.corrections().paid_found(found, moment);
+        });
       },
       [this, order] { find_paid(order); });
 }
@@ -131,7 +137,7 @@ void CoreEffects::join_again(const JobId& job) {
       [this, job] {
         parts_.loop.post_always(
             [job, joined = coordinator::join_again(job, parts_.store, parts_.intake)](
-                jobs::Core& core, jobs::Moment moment) { core.joined_again(job, joined, moment); });
+                jobs::Core& core, jobs::Moment) { core.corrections().joined_again(job, joined); });
       },
       [this, job] { join_again(job); });
 }

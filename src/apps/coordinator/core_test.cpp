@@ -6,6 +6,9 @@
 
 #include "apps/coordinator/test_network.h"
 #include "common/protocol/messages.h"
+#include "decisions/jobs/client_weights.h"
+#include "decisions/jobs/core_views.h"
+#include "decisions/jobs/job_life.h"
 
 namespace weft::coordinator {
 namespace {
@@ -32,8 +35,8 @@ class CoreTest : public testing::Test {
     Result<protocol::api::Client> answer = fail(ErrorCode::unavailable, "No answer.");
     network.post([&](jobs::Core& core, jobs::Moment now) {
       if (began_ == 0) began_ = now.unix;
-      core.set_weight({.client = who, .weight = weight, .at = began_ + later}, now,
-                      [&](const auto& result) { answer = result; });
+      core.weights().set({.client = who, .weight = weight, .at = began_ + later}, now,
+                         [&](const auto& result) { answer = result; });
     });
     network.run();
     return answer;
@@ -391,7 +394,7 @@ TEST_F(CoreTest, ALateTaskRunsElsewhereTooAndWhoIsSecondIsNotBlamed) {
   network.run();
   EXPECT_EQ(earned(a), canary);
   EXPECT_FALSE(slow.closed);
-  network.core().workers([&](auto view) {
+  network.core().views().workers([&](auto view) {
     for (const auto& worker : view->workers) EXPECT_EQ(worker.refused, 0U);
   });
   network.run();
@@ -451,7 +454,7 @@ TEST_F(CoreTest, AWeightOutlivesTheCoordinatorAndWhatWasSignedEarlierDoesNotUndo
   const auto weight = [&] {
     double found = 0;
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.clients(now, [&](const Result<protocol::api::Clients>& view) {
+      core.weights().list(now, [&](const Result<protocol::api::Clients>& view) {
         for (const auto& each : view->clients)
           found = each.client == who.text() ? each.weight : found;
       });
@@ -482,7 +485,8 @@ TEST_F(CoreTest, AJobThatWaitsIsShownWithItsReason) {
     asked.id = id.text();
     protocol::api::Job job;
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.show_job(asked, now, [&](const Result<protocol::api::Job>& answer) { job = *answer; });
+      core.views().show_job(asked, now,
+                            [&](const Result<protocol::api::Job>& answer) { job = *answer; });
     });
     network.run();
     return job.waiting;
@@ -610,11 +614,12 @@ TEST_F(CoreTest, ACancelledJobIsRefundedAndItsWorkersAreTold) {
   std::optional<Result<protocol::api::Submitted>> own;
 
   network.post([&](jobs::Core& core, jobs::Moment now) {
-    core.cancel({.job = id, .client = b.public_key()}, now, [&](auto result) { other = result; });
+    core.jobs().cancel({.job = id, .client = b.public_key()}, now,
+                       [&](auto result) { other = result; });
   });
   network.post([&](jobs::Core& core, jobs::Moment now) {
-    core.cancel({.job = id, .client = client.public_key()}, now,
-                [&](auto result) { own = result; });
+    core.jobs().cancel({.job = id, .client = client.public_key()}, now,
+                       [&](auto result) { own = result; });
   });
   network.run();
 

@@ -6,7 +6,11 @@
 
 #include "apps/coordinator/test_network.h"
 #include "common/proof/merkle.h"
+#include "decisions/jobs/core_views.h"
+#include "decisions/jobs/job_watch.h"
+#include "decisions/jobs/owner_records.h"
 #include "decisions/jobs/rechecks.h"
+#include "decisions/jobs/stakes.h"
 
 namespace weft::coordinator {
 namespace {
@@ -91,13 +95,13 @@ class Corrections : public testing::Test {
   std::optional<ErrorCode> move_stake(bool deposit, MicroCredits amount) {
     std::optional<ErrorCode> code;
     network->post([&](jobs::Core& core, jobs::Moment now) {
-      core.move_stake({.wallet = sleeper_key.public_key(),
-                       .deposit = deposit,
-                       .amount = amount,
-                       .number = ++stake_moves},
-                      now, [&](const Result<jobs::StakeView>& moved) {
-                        if (!moved) code = moved.error().code;
-                      });
+      core.stakes().move({.wallet = sleeper_key.public_key(),
+                          .deposit = deposit,
+                          .amount = amount,
+                          .number = ++stake_moves},
+                         now, [&](const Result<jobs::StakeView>& moved) {
+                           if (!moved) code = moved.error().code;
+                         });
     });
     network->run();
     return code;
@@ -118,7 +122,7 @@ class Corrections : public testing::Test {
   }
   std::int64_t metric(const std::string& name) {
     std::string text;
-    network->core().metrics([&](const Result<std::string>& got) { text = *got; });
+    network->core().views().metrics([&](const Result<std::string>& got) { text = *got; });
     network->run();
     const auto at = text.find("\n" + name + " ");
     return at == std::string::npos ? -1 : std::atoll(text.c_str() + at + name.size() + 2);
@@ -506,7 +510,7 @@ TEST_F(Corrections, AJobWhoseClientHadItsDataDeletedIsNamedAndHidesNoOther) {
   later(std::chrono::minutes(20));
   bool is_forgotten = false;
   network->post([&](jobs::Core& core, jobs::Moment now) {
-    core.forget_owner(gone.public_key(), now, [&](const Result<jobs::OwnerView>& owner) {
+    core.owner_records().forget(gone.public_key(), now, [&](const Result<jobs::OwnerView>& owner) {
       is_forgotten = owner.has_value();
       EXPECT_TRUE(owner.has_value()) << owner.error().message;
     });
@@ -535,9 +539,10 @@ TEST_F(Corrections, AnOwnerWhoseJobIsComputedAgainDeletesNothing) {
 
   std::string why;
   network->post([&](jobs::Core& core, jobs::Moment now) {
-    core.forget_owner(deceived.public_key(), now, [&](const Result<jobs::OwnerView>& owner) {
-      if (!owner) why = owner.error().message;
-    });
+    core.owner_records().forget(deceived.public_key(), now,
+                                [&](const Result<jobs::OwnerView>& owner) {
+                                  if (!owner) why = owner.error().message;
+                                });
   });
   network->run();
 
@@ -550,8 +555,9 @@ TEST_F(Corrections, WatchersAreToldOfACorrectedJob) {
   std::vector<protocol::watch::Delta> deltas;
   const auto watch = [&] {
     network->post([&](jobs::Core& core, jobs::Moment now) {
-      core.watch(jobs::WatchWanted::delta, now,
-                 [&](const Result<jobs::WatchUpdate>& update) { deltas.push_back(update->delta); });
+      core.watch().watch(
+          jobs::WatchWanted::delta, now,
+          [&](const Result<jobs::WatchUpdate>& update) { deltas.push_back(update->delta); });
     });
     network->run();
   };

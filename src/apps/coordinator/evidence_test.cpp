@@ -7,6 +7,7 @@
 #include "common/proof/claim_tree.h"
 #include "common/protocol/receipt_claims.h"
 #include "decisions/jobs/evidence_rows.h"
+#include "decisions/jobs/stakes.h"
 
 namespace weft::coordinator {
 namespace {
@@ -75,14 +76,14 @@ class EvidenceTest : public testing::Test {
   // In the ledger.
   void stake(const crypto::KeyPair& key, MicroCredits amount) {
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.move_stake({.wallet = key.public_key(), .amount = amount, .number = ++nonce_}, now,
-                      [](const auto& moved) { EXPECT_TRUE(moved) << moved.error().message; });
+      core.stakes().move({.wallet = key.public_key(), .amount = amount, .number = ++nonce_}, now,
+                         [](const auto& moved) { EXPECT_TRUE(moved) << moved.error().message; });
     });
     network.run();
   }
   void stake_on_chain(const crypto::KeyPair& key, MicroCredits amount) {
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.chain_stakes(
+      core.stakes().read_chain(
           {.slot = ++slot_,
            .stakes = {{.owner = OwnerId::of_first(key.public_key()), .amount = amount}}},
           now, [](const auto& taken) { EXPECT_TRUE(taken) << taken.error().message; });

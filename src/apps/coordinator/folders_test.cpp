@@ -12,6 +12,7 @@
 #include "apps/coordinator/test_process.h"
 #include "common/base/format.h"
 #include "common/crypto/wallet.h"
+#include "decisions/jobs/stakes.h"
 #include "platform/store/sqlite/schema.h"
 #include "platform/store/sqlite/sqlite_store.h"
 
@@ -229,7 +230,7 @@ TEST_P(KeptFolder, HoldsItsSuspension) {
   const auto suspended_until = [&] {
     std::int64_t until = 0;
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.show_stake(cheat.public_key(), now, [&](const Result<jobs::StakeView>& view) {
+      core.stakes().show(cheat.public_key(), now, [&](const Result<jobs::StakeView>& view) {
         until = view.value().suspended_until;
       });
     });

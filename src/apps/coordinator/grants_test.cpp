@@ -1,6 +1,8 @@
 // Credits for clients: wallets are free, so that a grant for each of them is unlimited money. An
 // invitation of the operator's brings credits once, a day has a bound of them, and they buy no
 // trust.
+#include "decisions/jobs/grants.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,8 +46,8 @@ Result<jobs::OwnerView> grant(TestNetwork& network, const KeyPair& wallet,
                               const std::string& address, bool is_own = false) {
   Result<jobs::OwnerView> answer = fail(ErrorCode::unavailable, "No answer.");
   network.post([&](jobs::Core& core, jobs::Moment now) {
-    core.grant({.client = wallet.public_key(), .address = address, .is_own = is_own}, now,
-               [&](const Result<jobs::OwnerView>& view) { answer = view; });
+    core.grants().give({.client = wallet.public_key(), .address = address, .is_own = is_own}, now,
+                       [&](const Result<jobs::OwnerView>& view) { answer = view; });
   });
   network.run();
   return answer;

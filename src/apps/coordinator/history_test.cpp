@@ -11,6 +11,11 @@
 #include "common/base/long_tests.h"
 #include "common/proof/fingerprint.h"
 #include "common/protocol/messages.h"
+#include "decisions/jobs/client_keys.h"
+#include "decisions/jobs/completions.h"
+#include "decisions/jobs/core_views.h"
+#include "decisions/jobs/job_life.h"
+#include "decisions/jobs/stakes.h"
 
 namespace weft::coordinator {
 namespace {
@@ -144,8 +149,8 @@ class History {
     if (jobs_.empty()) return;
     const Known& job = jobs_[pick(jobs_.size())];
     network_.post([&](jobs::Core& core, jobs::Moment now) {
-      core.cancel({.job = job.id, .client = job.client->public_key()}, now,
-                  [](const Result<protocol::api::Submitted>&) {});
+      core.jobs().cancel({.job = job.id, .client = job.client->public_key()}, now,
+                         [](const Result<protocol::api::Submitted>&) {});
     });
     network_.run();
   }
@@ -230,8 +235,8 @@ class History {
     const bool deposit = chance(50);
     const MicroCredits amount = 1 + static_cast<MicroCredits>(pick(500));
     network_.post([=, number = ++nonces_](jobs::Core& core, jobs::Moment now) {
-      core.move_stake({.wallet = wallet, .deposit = deposit, .amount = amount, .number = number},
-                      now, [](const Result<jobs::StakeView>&) {});
+      core.stakes().move({.wallet = wallet, .deposit = deposit, .amount = amount, .number = number},
+                         now, [](const Result<jobs::StakeView>&) {});
     });
     network_.run();
   }
@@ -245,8 +250,8 @@ class History {
                           .hash = billing::api_key_hash("weft-test"),
                           .owner = clients_[0].public_key()};
       network_.post([&](jobs::Core& core, jobs::Moment now) {
-        core.add_key(key, billing::KeyMaker::client, 0, now,
-                     [&](const Result<billing::ApiKey>& made) { key_ = *made; });
+        core.keys().add(key, billing::KeyMaker::client, 0, now,
+                        [&](const Result<billing::ApiKey>& made) { key_ = *made; });
       });
       network_.run();
       if (!key_) return;
@@ -261,7 +266,7 @@ class History {
         .tokens_least = 12,
         .price = static_cast<MicroCredits>(pick(100'000))};
     network_.post([&](jobs::Core& core, jobs::Moment now) {
-      core.admit_answers(order, now, [&](const Result<billing::AnswerAdmission>& admitted) {
+      core.completions().admit(order, now, [&](const Result<billing::AnswerAdmission>& admitted) {
         asked_.insert(asked_.end(), admitted->answers.begin(), admitted->answers.end());
       });
     });
@@ -281,8 +286,9 @@ class History {
     if (chance(90)) end.prints = prints_of(tokens);
     for (std::size_t i = 1 + pick(2); i > 0; --i)
       end.work.push_back({.worker = keys_[pick(keys_.size())].public_key(), .work = pick(1'000)});
-    network_.post(
-        [&](jobs::Core& core, jobs::Moment now) { core.answered({.id = id, .end = end}, now); });
+    network_.post([&](jobs::Core& core, jobs::Moment now) {
+      core.completions().answered({.id = id, .end = end}, now);
+    });
     network_.run();
   }
   void judge() {
@@ -295,7 +301,8 @@ class History {
                           : chance(50) ? billing::AnswerVerdict::differs
                                        : billing::AnswerVerdict::unheard;
       }
-      network_.post([=](jobs::Core& core, jobs::Moment now) { core.answer_audited(audited, now); });
+      network_.post(
+          [=](jobs::Core& core, jobs::Moment now) { core.completions().audited(audited, now); });
       network_.run();
     }
   }
@@ -363,7 +370,7 @@ class History {
   std::map<std::string, MicroCredits> all_balances() {
     std::map<std::string, MicroCredits> all;
     network_.post([&](jobs::Core& core, jobs::Moment) {
-      core.ledger([&](const Result<protocol::api::Ledger>& view) {
+      core.views().ledger([&](const Result<protocol::api::Ledger>& view) {
         for (const auto& each : view->balances) all[each.account] = each.amount;
       });
     });
@@ -395,7 +402,8 @@ class History {
     }
     std::vector<protocol::api::Job> views;
     network_.post([&](jobs::Core& core, jobs::Moment) {
-      core.live(rows, [&](const Result<std::vector<protocol::api::Job>>& jobs) { views = *jobs; });
+      core.views().live(
+          rows, [&](const Result<std::vector<protocol::api::Job>>& jobs) { views = *jobs; });
     });
     network_.run();
     return views;
@@ -477,7 +485,7 @@ class History {
       const MicroCredits staked = network_.balance(Account::stake(OwnerId::of_first(wallet)));
       if (staked > 0) {
         network_.post([&](jobs::Core& core, jobs::Moment now) {
-          core.move_stake(
+          core.stakes().move(
               {.wallet = wallet, .deposit = false, .amount = staked, .number = ++nonces_}, now,
               [](const Result<jobs::StakeView>& view) {
                 EXPECT_TRUE(view.has_value()) << view.error().message;
@@ -494,7 +502,7 @@ class History {
     EXPECT_EQ(owned + left, -network_.balance(Account::mint())) << "nothing is set aside any more";
     if (key_)
       network_.post([&](jobs::Core& core, jobs::Moment) {
-        core.list_keys({}, [&](const Result<std::vector<billing::ApiKey>>& keys) {
+        core.keys().list({}, [&](const Result<std::vector<billing::ApiKey>>& keys) {
           spent += keys->front().credits;
         });
       });

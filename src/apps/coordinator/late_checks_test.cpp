@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "apps/coordinator/test_network.h"
+#include "decisions/jobs/core_views.h"
 
 namespace weft::coordinator {
 namespace {
@@ -44,8 +45,8 @@ class LateChecks : public testing::Test {
     protocol::api::Job view;
     view.id = id.text();
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.show_job(view, now,
-                    [&](const Result<protocol::api::Job>& answer) { view = answer.value(); });
+      core.views().show_job(
+          view, now, [&](const Result<protocol::api::Job>& answer) { view = answer.value(); });
     });
     network.run();
     return view;

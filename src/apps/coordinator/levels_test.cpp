@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "apps/coordinator/test_network.h"
+#include "decisions/jobs/core_views.h"
+#include "decisions/jobs/stakes.h"
+#include "decisions/jobs/standings.h"
 
 namespace weft::coordinator {
 namespace {
@@ -302,7 +305,7 @@ TEST_F(LevelsNetwork, ARestartForgetsNothingOfWhatAClientHasGivenOfAStanding) {
     double reputation = 0;
     for (const auto* key : keys) {
       network->post([&](jobs::Core& core, jobs::Moment now) {
-        core.show_stake(key->public_key(), now, [&](const Result<jobs::StakeView>& view) {
+        core.stakes().show(key->public_key(), now, [&](const Result<jobs::StakeView>& view) {
           reputation = std::max(reputation, view->reputation);
         });
       });
@@ -506,7 +509,7 @@ TEST_F(LevelsNetwork, TheOperatorIsToldWhereResultsWaitForACheckForTenMinutes) {
   network->run();
   const auto metrics = [&] {
     std::string out;
-    network->core().metrics([&](const Result<std::string>& text) { out = *text; });
+    network->core().views().metrics([&](const Result<std::string>& text) { out = *text; });
     network->run();
     return out;
   };
@@ -535,8 +538,8 @@ TEST_F(LevelsNetwork, TheOperatorPardonsAWorkerThatWasConvictedAndThatAtOnce) {
   const auto pardon = [&](UnixMillis later) {
     std::optional<Result<jobs::StakeView>> answer;
     network->post([&](jobs::Core& core, jobs::Moment now) {
-      core.pardon({.worker = suspect.key.public_key(), .at = now.unix + later}, now,
-                  [&](const Result<jobs::StakeView>& view) { answer = view; });
+      core.standings().pardon({.worker = suspect.key.public_key(), .at = now.unix + later}, now,
+                              [&](const Result<jobs::StakeView>& view) { answer = view; });
     });
     network->run();
     return answer.value();

@@ -5,6 +5,8 @@
 
 #include "apps/coordinator/test_network.h"
 #include "common/protocol/messages.h"
+#include "decisions/jobs/client_keys.h"
+#include "decisions/jobs/owner_records.h"
 
 namespace weft::coordinator {
 namespace {
@@ -22,7 +24,7 @@ struct OwnerDataAt {
   Result<jobs::OwnerData> data(const crypto::KeyPair& wallet) {
     Result<jobs::OwnerData> answer = fail(ErrorCode::internal, "No answer.");
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.owner_data(wallet.public_key(), now, [&](const auto& told) { answer = told; });
+      core.owner_records().show(wallet.public_key(), now, [&](const auto& told) { answer = told; });
     });
     network.run();
     return answer;
@@ -30,16 +32,17 @@ struct OwnerDataAt {
   Result<jobs::OwnerView> forget(const crypto::KeyPair& wallet) {
     Result<jobs::OwnerView> answer = fail(ErrorCode::internal, "No answer.");
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.forget_owner(wallet.public_key(), now, [&](const auto& told) { answer = told; });
+      core.owner_records().forget(wallet.public_key(), now,
+                                  [&](const auto& told) { answer = told; });
     });
     network.run();
     return answer;
   }
   void add_key(const crypto::KeyPair& wallet) {
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.add_key({.id = "k", .name = "laptop", .hash = {}, .owner = wallet.public_key()},
-                   billing::KeyMaker::client, 0, now,
-                   [](const auto& key) { EXPECT_TRUE(key.has_value()); });
+      core.keys().add({.id = "k", .name = "laptop", .hash = {}, .owner = wallet.public_key()},
+                      billing::KeyMaker::client, 0, now,
+                      [](const auto& key) { EXPECT_TRUE(key.has_value()); });
     });
     network.run();
   }

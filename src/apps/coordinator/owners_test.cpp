@@ -9,6 +9,10 @@
 #include <sstream>
 
 #include "apps/coordinator/test_network.h"
+#include "decisions/jobs/client_keys.h"
+#include "decisions/jobs/job_life.h"
+#include "decisions/jobs/owner_requests.h"
+#include "decisions/jobs/stakes.h"
 
 namespace weft::coordinator {
 namespace {
@@ -46,8 +50,8 @@ class OwnersTest : public testing::Test {
   Result<jobs::StakeView> stake(const crypto::KeyPair& wallet, MicroCredits amount) {
     Result<jobs::StakeView> answer = fail(ErrorCode::unavailable, "No answer.");
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.move_stake({.wallet = wallet.public_key(), .amount = amount, .number = ++nonce_}, now,
-                      [&](const Result<jobs::StakeView>& view) { answer = view; });
+      core.stakes().move({.wallet = wallet.public_key(), .amount = amount, .number = ++nonce_}, now,
+                         [&](const Result<jobs::StakeView>& view) { answer = view; });
     });
     network.run();
     return answer;
@@ -143,28 +147,28 @@ class DevicesTest : public OwnersTest {
   Result<jobs::OwnerView> pay(const jobs::Payment& payment) {
     return asked(
         [&](jobs::Core& core, jobs::Moment now, const jobs::Answer<jobs::OwnerView>& answer) {
-          core.pay(payment, now, answer);
+          core.owners().pay(payment, now, answer);
         });
   }
   Result<jobs::OwnerView> settle(const jobs::Settling& settling) {
     return asked(
         [&](jobs::Core& core, jobs::Moment now, const jobs::Answer<jobs::OwnerView>& answer) {
-          core.settle(settling, now, answer);
+          core.owners().settle(settling, now, answer);
         });
   }
   Result<jobs::OwnerView> add(const crypto::KeyPair& by, const crypto::KeyPair& device,
                               store::DeviceRole role = store::DeviceRole::full) {
-    return asked(
-        [&](jobs::Core& core, jobs::Moment now, const jobs::Answer<jobs::OwnerView>& answer) {
-          core.add_device(by.public_key(), owner_of(a),
-                          {.key = device.public_key(), .owner = {}, .role = role, .name = "phone"},
-                          now, answer);
-        });
+    return asked([&](jobs::Core& core, jobs::Moment now,
+                     const jobs::Answer<jobs::OwnerView>& answer) {
+      core.owners().add_device(
+          by.public_key(), owner_of(a),
+          {.key = device.public_key(), .owner = {}, .role = role, .name = "phone"}, now, answer);
+    });
   }
   Result<jobs::OwnerView> revoke(const crypto::KeyPair& by, const crypto::KeyPair& device) {
     return asked(
         [&](jobs::Core& core, jobs::Moment now, const jobs::Answer<jobs::OwnerView>& answer) {
-          core.revoke_device(by.public_key(), device.public_key(), now, answer);
+          core.owners().revoke_device(by.public_key(), device.public_key(), now, answer);
         });
   }
   template <class Ask>
@@ -316,8 +320,8 @@ TEST_F(DevicesTest, AKeyWithARunningJobOrAnApiKeyJoinsNoOtherOwner) {
 
   issue(client, 5);
   network.post([&](jobs::Core& core, jobs::Moment now) {
-    core.add_key({.id = "k", .name = "k", .hash = {}, .owner = client.public_key()},
-                 billing::KeyMaker::client, 0, now, [](const auto&) {});
+    core.keys().add({.id = "k", .name = "k", .hash = {}, .owner = client.public_key()},
+                    billing::KeyMaker::client, 0, now, [](const auto&) {});
   });
   network.run();
   // Its grant as well is in an escrow; the free credits are paid away.
@@ -350,8 +354,8 @@ TEST_F(DevicesTest, ARecoveryKeyIsNoWalletAndItsOwnersJobsAreCancelledFromAnyOth
   ASSERT_TRUE(submitted.has_value()) << submitted.error().message;
   std::optional<Result<protocol::api::Submitted>> cancelled;
   network.post([&](jobs::Core& core, jobs::Moment now) {
-    core.cancel({.job = JobId::parse(submitted->id).value(), .client = b.public_key()}, now,
-                [&](const auto& answer) { cancelled = answer; });
+    core.jobs().cancel({.job = JobId::parse(submitted->id).value(), .client = b.public_key()}, now,
+                       [&](const auto& answer) { cancelled = answer; });
   });
   network.run();
   ASSERT_TRUE(cancelled && cancelled->has_value());

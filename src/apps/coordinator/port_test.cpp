@@ -25,6 +25,8 @@
 #include "apps/coordinator/test_process.h"
 #include "apps/coordinator/work_pools.h"
 #include "decisions/inference/test_model_card.h"
+#include "decisions/jobs/job_submissions.h"
+#include "decisions/jobs/owner_requests.h"
 #include "platform/store/memory/memory_store.h"
 
 namespace weft::coordinator {
@@ -722,12 +724,12 @@ TEST(Quotas, OneClientDoesNotTakeTheRoomOfOthers) {
 void add_device(TestNetwork& network, const crypto::KeyPair& owner, const crypto::KeyPair& wallet) {
   Result<jobs::OwnerView> added = fail(ErrorCode::unavailable, "No answer.");
   network.post([&](jobs::Core& core, jobs::Moment now) {
-    core.add_device(owner.public_key(), OwnerId::of_first(owner.public_key()),
-                    {.key = wallet.public_key(),
-                     .owner = {},
-                     .role = store::DeviceRole::full,
-                     .name = "second"},
-                    now, [&](const Result<jobs::OwnerView>& view) { added = view; });
+    core.owners().add_device(owner.public_key(), OwnerId::of_first(owner.public_key()),
+                             {.key = wallet.public_key(),
+                              .owner = {},
+                              .role = store::DeviceRole::full,
+                              .name = "second"},
+                             now, [&](const Result<jobs::OwnerView>& view) { added = view; });
   });
   network.run();
   EXPECT_TRUE(added.has_value()) << added.error().message;
@@ -771,8 +773,8 @@ TEST(Quotas, WhatAWalletCannotPayIsKnownBeforeAnythingDearIsDone) {
   const auto may = [&](MicroCredits budget) {
     Result<bool> answer = fail(ErrorCode::internal, "No answer.");
     network.post([&](jobs::Core& core, jobs::Moment) {
-      core.may_submit({.client = client.public_key(), .tasks = 1, .budget = budget},
-                      [&](const Result<bool>& result) { answer = result; });
+      core.submissions().may_submit({.client = client.public_key(), .tasks = 1, .budget = budget},
+                                    [&](const Result<bool>& result) { answer = result; });
     });
     network.run();
     return answer ? ErrorCode::internal : answer.error().code;

@@ -16,6 +16,7 @@
 #include "common/base/log.h"
 #include "common/base/long_tests.h"
 #include "common/protocol/messages.h"
+#include "decisions/jobs/accounts.h"
 #include "platform/store/faulty/faulty_disk.h"
 #include "platform/store/sqlite/sqlite_store.h"
 
@@ -255,7 +256,7 @@ class Machine {
     if (twice_)
       return weft::format("One submission gave two jobs, one of them {}.", twice_->text());
     if (const auto audit = store.audit(); !audit) return audit.error().message;
-    if (network_.core().ledger_sum() != 0) return "The balances do not sum to zero.";
+    if (network_.core().accounts().ledger().sum() != 0) return "The balances do not sum to zero.";
     for (const auto& [id, tasks] : jobs_) {
       if (!store.job(id)) return weft::format("Job {} was acknowledged and is lost.", id.text());
     }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "apps/coordinator/test_network.h"
+#include "decisions/jobs/job_prices.h"
 #include "decisions/scheduler/quote.h"
 
 namespace weft::coordinator {
@@ -43,7 +44,7 @@ class AgreedPrices : public testing::Test {
                              .work = jobs::work_of(manifest)};
     wanted.manifest = std::make_shared<const manifest::Manifest>(std::move(manifest));
     network.post([&](jobs::Core& core, jobs::Moment now) {
-      core.quote(wanted, now, [&](const auto& result) { made = *result; });
+      core.prices().quote(wanted, now, [&](const auto& result) { made = *result; });
     });
     network.run();
     return made.value();

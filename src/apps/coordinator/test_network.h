@@ -29,8 +29,14 @@
 #include "common/protocol/codec.h"
 #include "common/protocol/digests.h"
 #include "common/protocol/messages.h"
+#include "decisions/jobs/accounts.h"
 #include "decisions/jobs/core.h"
+#include "decisions/jobs/corrections.h"
+#include "decisions/jobs/job_life.h"
+#include "decisions/jobs/job_submissions.h"
+#include "decisions/jobs/result_comparisons.h"
 #include "decisions/jobs/test_work.h"
+#include "decisions/jobs/verification_leases.h"
 #include "decisions/jobs/work.h"
 #include "platform/store/memory/memory_store.h"
 
@@ -188,9 +194,10 @@ class TestNetwork : public jobs::World {
     submission->id = new_id();
     if (amend) amend(*submission);
     ASSERT_TRUE(look_up_nonce(*submission, *store_).has_value());
-    events_.push_back(
-        [submission = std::move(*submission), answer = std::move(answer)](
-            jobs::Core& core, jobs::Moment now) { core.submit(submission, now, answer); });
+    events_.push_back([submission = std::move(*submission), answer = std::move(answer)](
+                          jobs::Core& core, jobs::Moment now) {
+      core.submissions().submit(submission, now, answer);
+    });
   }
 
   // Handles everything that there is to handle at this moment of the simulated time.
@@ -202,7 +209,7 @@ class TestNetwork : public jobs::World {
         event(*core_, now_);
       }
       core_->flush(now_);
-      EXPECT_EQ(core_->ledger_sum(), 0) << "the ledger sums to zero after every event";
+      EXPECT_EQ(core_->accounts().ledger().sum(), 0) << "the ledger sums to zero after every event";
       if (!hold_commits) {
         apply(std::exchange(held_commits_, {}));
       }
@@ -234,7 +241,9 @@ class TestNetwork : public jobs::World {
     return store_->job(job).value();
   }
 
-  MicroCredits balance(const ledger::Account& account) const { return core_->balance_now(account); }
+  MicroCredits balance(const ledger::Account& account) const {
+    return core_->accounts().ledger().balance(account);
+  }
   ByteVector output(const store::Job& job) const {
     return blobs_->read(job.outputs.at(0).hash).value();
   }
@@ -292,20 +301,22 @@ class TestNetwork : public jobs::World {
   }
   void join(jobs::JoinOrder order) override {
     auto outputs = intake_->join(order.job, *order.manifest, order.parts);
-    events_.push_back([id = order.job, outputs = std::move(outputs)](
-                          jobs::Core& core, jobs::Moment now) { core.joined(id, outputs, now); });
+    events_.push_back(
+        [id = order.job, outputs = std::move(outputs)](jobs::Core& core, jobs::Moment now) {
+          core.jobs().joined(id, outputs, now);
+        });
   }
   void inspect(jobs::AuditOrder order) override {
     const auto outcome = intake_->inspect(order);
     events_.push_back(
         [task = order.task, auditor = order.auditor, outcome](jobs::Core& core, jobs::Moment now) {
-          core.inspected(task, auditor, outcome, now);
+          core.checks().inspected(task, auditor, outcome, now);
         });
   }
   void compare(jobs::CompareOrder order) override {
     const auto compare = [this, order = std::move(order)] {
       events_.push_back([result = intake_->compare(order)](jobs::Core& core, jobs::Moment now) {
-        core.compared(result, now);
+        core.comparisons().compared(result, now);
       });
     };
     hold_comparisons ? held_comparisons.push_back(compare) : compare();
@@ -326,7 +337,7 @@ class TestNetwork : public jobs::World {
           .late = paid_checks_late};
       events_.push_back(
           [task = order.task, root = order.root, checked](jobs::Core& core, jobs::Moment now) {
-            core.rechecked(task, root, checked, now);
+            core.corrections().rechecked(task, root, checked, now);
           });
       return;
     }
@@ -336,14 +347,16 @@ class TestNetwork : public jobs::World {
     await_verifier([&] { its_verifier().measure(std::move(order)); });
   }
   void find_paid(jobs::FindPaid order) override {
-    events_.push_back([found = coordinator::find_paid(order, *store_)](
-                          jobs::Core& core, jobs::Moment now) { core.paid_found(found, now); });
+    events_.push_back(
+        [found = coordinator::find_paid(order, *store_)](jobs::Core& core, jobs::Moment now) {
+          core.corrections().paid_found(found, now);
+        });
   }
   void join_again(const JobId& job) override {
     if (drop_joins) return;
     events_.push_back(
         [job, joined = coordinator::join_again(job, *store_, *intake_)](
-            jobs::Core& core, jobs::Moment now) { core.joined_again(job, joined, now); });
+            jobs::Core& core, jobs::Moment) { core.corrections().joined_again(job, joined); });
   }
   void fatal(const Error& error) override {
     if (commit_fails) return commit_fails(error);
@@ -394,13 +407,13 @@ class TestNetwork : public jobs::World {
           [answer](const jobs::VerifyOrder& order, const jobs::Checked& checked) {
             answer([task = order.task, root = order.root, paid = order.paid, checked](
                        jobs::Core& core, jobs::Moment now) {
-              paid ? core.rechecked(task, root, checked, now)
-                   : core.verified(task, root, checked, now);
+              paid ? core.corrections().rechecked(task, root, checked, now)
+                   : core.checks().verified(task, root, checked, now);
             });
           },
           [answer](const JobId& job, const Result<scheduler::Measurement>& measurement) {
             answer([job, measurement](jobs::Core& core, jobs::Moment now) {
-              core.measured(job, measurement, now);
+              core.checks().measured(job, measurement, now);
             });
           },
           VerifierBounds{.late_for = Duration(0)});  // Simulated time passes at once.

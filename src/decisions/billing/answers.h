@@ -113,7 +113,7 @@ struct AnswerCounters {
   std::uint64_t unaudited = 0;  // Drawn for an audit that no worker could do.
 };
 
-// The core's, private to it.
+// An answer that is under way or being audited.
 struct OpenAnswer {
   std::string key;  // Id of its API key; empty: the answer is free.
   PublicKey client;
@@ -142,17 +142,6 @@ struct OpenAnswer {
   bool audited = false;               // Its workers' stakes are at risk.
   bool without_roots = false;         // None is there that was not asked.
 };
-struct Answers {
-  KeyRing keys;
-  std::map<AnswerId, OpenAnswer> open;
-  std::map<PublicKey, MicroCredits> at_risk;  // Stakes while answers are audited.
-  // Tokens of each worker that two roots found not to be what their settings give: the second
-  // convicts. Only the strikes_max workers that were named last are kept.
-  static constexpr std::size_t strikes_max = 4096;
-  std::map<PublicKey, std::uint32_t> strikes;
-  AnswerCounters counters;
-};
-
 // Whether the auditor's fingerprints are those that were claimed (common/proof/fingerprint.h). Both
 // sides hand in theirs and see nothing of the other's. `complete`: the answer was not broken off,
 // so that the last position counts.

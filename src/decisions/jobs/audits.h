@@ -11,6 +11,7 @@
 #include "common/base/clock.h"
 #include "common/manifest/split.h"
 #include "common/protocol/results.h"
+#include "decisions/scheduler/sample_queue.h"
 #include "decisions/trust/late_check.h"
 #include "decisions/trust/referee.h"
 
@@ -73,19 +74,14 @@ struct PollLease {
   Instant deadline;
 };
 
-struct Audits {
-  std::map<TaskId, Audit> open;
-  std::map<std::pair<PublicKey, TaskId>, PollLease> polls;
-  std::map<std::pair<PublicKey, TaskId>, TrapLease> traps;
-  // What else the coordinator's verifier did not finish: jobs' canaries, and tasks that were paid.
-  std::map<JobId, trust::LateCheck> canaries;
-  std::map<TaskId, trust::LateCheck> paid;
-};
-
 // What a worker computes again: as many neighbouring parts as are wanted. Where results differ all
 // of them, since a part that is drawn may be one in which they agree.
 [[nodiscard]] manifest::Range audited_range(const trust::AuditWanted& wanted,
                                             manifest::Range whole);
+
+[[nodiscard]] std::optional<trust::Part> part_of(const std::optional<manifest::Range>& range);
+// What the scheduler is told of a sample.
+[[nodiscard]] scheduler::SampleQueue::Outcome sample_outcome(trust::AuditOutcome outcome);
 
 // The chunks of a task's outputs that hold part of `range`: at most protocol::opened_chunks_max,
 // evenly spread where there are more.

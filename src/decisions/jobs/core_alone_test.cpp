@@ -4,7 +4,16 @@
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
 
+#include "decisions/jobs/accounts.h"
+#include "decisions/jobs/checkpoints.h"
+#include "decisions/jobs/client_keys.h"
+#include "decisions/jobs/completions.h"
+#include "decisions/jobs/corrections.h"
+#include "decisions/jobs/job_life.h"
+#include "decisions/jobs/stakes.h"
 #include "decisions/jobs/test_core.h"
+#include "decisions/jobs/verification_leases.h"
+#include "decisions/jobs/worker_sessions.h"
 #include "decisions/ledger/answer_pay.h"
 
 namespace weft::jobs {
@@ -41,19 +50,19 @@ TEST(CoreAlone, RunsAJobFromItsSubmissionToItsPay) {
   ASSERT_THAT(alone.joins, SizeIs(1));
   EXPECT_THAT(alone.stored.tasks, SizeIs(2));
   const ByteVector whole = counted_from(0, 8);
-  alone.core().joined(submission.id,
-                      std::vector<store::OutputBlob>{{crypto::sha256(whole), whole.size()}},
-                      alone.now);
+  alone.core().jobs().joined(submission.id,
+                             std::vector<store::OutputBlob>{{crypto::sha256(whole), whole.size()}},
+                             alone.now);
   alone.run();
 
   ASSERT_FALSE(alone.stored.job_updates.empty());
   const auto& end = alone.stored.job_updates.back().end;
   ASSERT_TRUE(end.has_value());
   EXPECT_EQ(end->state, store::JobState::done);
-  EXPECT_EQ(alone.core().balance_now(ledger::Account::escrow(submission.id)), 0);
+  EXPECT_EQ(alone.core().accounts().ledger().balance(ledger::Account::escrow(submission.id)), 0);
   const OwnerId paid = OwnerId::of_first(CoreAlone::worker(1));
-  EXPECT_GT(alone.core().balance_now(ledger::Account::owner(paid)) +
-                alone.core().balance_now(ledger::Account::granted(paid)),
+  EXPECT_GT(alone.core().accounts().ledger().balance(ledger::Account::owner(paid)) +
+                alone.core().accounts().ledger().balance(ledger::Account::granted(paid)),
             0);
   // What receipts sign is kept with the first of their results that counts.
   ASSERT_THAT(alone.stored.receipts, SizeIs(2));
@@ -80,8 +89,8 @@ ChainStake staked(std::uint8_t owner, MicroCredits amount) {
 }
 void read_chain(CoreAlone& alone, std::uint64_t slot, std::vector<ChainStake> stakes) {
   bool taken = false;
-  alone.core().chain_stakes({.slot = slot, .stakes = std::move(stakes)}, alone.now,
-                            [&](const auto& answer) { taken = answer.has_value(); });
+  alone.core().stakes().read_chain({.slot = slot, .stakes = std::move(stakes)}, alone.now,
+                                   [&](const auto& answer) { taken = answer.has_value(); });
   alone.run();
   EXPECT_TRUE(taken);
 }
@@ -164,7 +173,7 @@ TEST(CoreAlone, KnowsOfAnEndedJobWhatItIsTold) {
   CoreAlone alone;
   std::optional<Result<protocol::api::Submitted>> answer;
   const auto cancel = [&](const Cancellation& wanted) {
-    alone.core().cancel(wanted, alone.now, [&](auto result) { answer = std::move(result); });
+    alone.core().jobs().cancel(wanted, alone.now, [&](auto result) { answer = std::move(result); });
     alone.run();
   };
   cancel({.job = {}, .client = CoreAlone::worker(9)});
@@ -195,13 +204,13 @@ TEST(CoreAlone, KeepsAStateThatIsThereAndNoOther) {
                 .done = 3,
                 .of = 10};
 
-  alone.core().checkpointed(saved, alone.now);
+  alone.core().checkpoints().saved(saved, alone.now);
   alone.run();
   EXPECT_THAT(alone.stored.checkpoints, IsEmpty());
   EXPECT_THAT(alone.forgotten, IsEmpty()) << "it may be other data, which nothing removes";
 
   saved.is_stored = true;
-  alone.core().checkpointed(saved, alone.now);
+  alone.core().checkpoints().saved(saved, alone.now);
   alone.run();
   ASSERT_THAT(alone.stored.checkpoints, SizeIs(1));
   EXPECT_EQ(alone.stored.checkpoints[0].row.blob, saved.told.blob);
@@ -295,7 +304,7 @@ TEST(CoreAlone, RefundsTheWrongTasksOfAConvictedWorkerAndKeepsTheRestForVerifier
   CoreAlone alone(after_a_conviction(submission), CoreAlone::Verifier::here);
   const OwnerId client = OwnerId::of_first(submission.client);
   const auto balance = [&](const ledger::Account& account) {
-    return alone.core().balance_now(account);
+    return alone.core().accounts().ledger().balance(account);
   };
 
   ASSERT_THAT(alone.verifications, SizeIs(3)) << "what was not decided before the restart";
@@ -314,10 +323,11 @@ TEST(CoreAlone, RefundsTheWrongTasksOfAConvictedWorkerAndKeepsTheRestForVerifier
                                    AuditOutcome::failed};
   for (std::size_t i = 0; i < 3; ++i) {
     const VerifyOrder& order = alone.verifications[i];
-    alone.core().rechecked(order.task, Hash{}, {.outcome = AuditOutcome::differs},
-                           alone.now);       // Another root.
-    for (int times = 0; times < 2; ++times)  // What comes twice counts once.
-      alone.core().rechecked(order.task, order.root, {.outcome = outcomes[i]}, alone.now);
+    alone.core().corrections().rechecked(order.task, Hash{}, {.outcome = AuditOutcome::differs},
+                                         alone.now);  // Another root.
+    for (int times = 0; times < 2; ++times)           // What comes twice counts once.
+      alone.core().corrections().rechecked(order.task, order.root, {.outcome = outcomes[i]},
+                                           alone.now);
     alone.run();
   }
 
@@ -360,7 +370,7 @@ TEST(CoreAlone, AClientIsRefundedNoMoreThanItPaidOverTwoConvictionsAndARestart) 
     CoreAlone alone(std::move(restored), CoreAlone::Verifier::here);
     const OwnerId client = OwnerId::of_first(submission.client);
     const auto balance = [&](const ledger::Account& account) {
-      return alone.core().balance_now(account);
+      return alone.core().accounts().ledger().balance(account);
     };
     const MicroCredits owed = std::max<MicroCredits>(8 - refunded, 0);
 
@@ -399,8 +409,8 @@ TEST(CoreAlone, GivesBackWhatWasSetAsideForAnAnswerThatACrashBrokeOff) {
 
   CoreAlone alone(std::move(restored));
 
-  EXPECT_EQ(alone.core().balance_now(ledger::Account::owner(client)), 500);
-  EXPECT_EQ(alone.core().balance_now(ledger::Account::escrow(id)), 0);
+  EXPECT_EQ(alone.core().accounts().ledger().balance(ledger::Account::owner(client)), 500);
+  EXPECT_EQ(alone.core().accounts().ledger().balance(ledger::Account::escrow(id)), 0);
   EXPECT_THAT(alone.stored.transactions, SizeIs(1));
 }
 
@@ -410,9 +420,9 @@ TEST(CoreAlone, NamesAnswersAsItIsTold) {
   order.ids = {JobId{}, JobId{}};
   order.ids[1].bytes[0] = 1;
   std::optional<billing::AnswerAdmission> admitted;
-  alone.core().admit_answers(order, alone.now, [&](const Result<billing::AnswerAdmission>& answer) {
-    admitted = *answer;
-  });
+  alone.core().completions().admit(
+      order, alone.now,
+      [&](const Result<billing::AnswerAdmission>& answer) { admitted = *answer; });
   alone.run();
   ASSERT_TRUE(admitted.has_value());
   ASSERT_TRUE(admitted->refused.has_value()) << "an unknown key";
@@ -420,11 +430,11 @@ TEST(CoreAlone, NamesAnswersAsItIsTold) {
   billing::ApiKey key{
       .id = "0123456789abcdef", .name = "test", .hash = {}, .owner = CoreAlone::worker(9)};
   key.hash.bytes[0] = 1;
-  alone.core().add_key(key, billing::KeyMaker::client, 0, alone.now, [](const auto&) {});
+  alone.core().keys().add(key, billing::KeyMaker::client, 0, alone.now, [](const auto&) {});
   order.key = key.hash;
-  alone.core().admit_answers(order, alone.now, [&](const Result<billing::AnswerAdmission>& answer) {
-    admitted = *answer;
-  });
+  alone.core().completions().admit(
+      order, alone.now,
+      [&](const Result<billing::AnswerAdmission>& answer) { admitted = *answer; });
   alone.run();
   EXPECT_FALSE(admitted->refused.has_value());
   EXPECT_EQ(admitted->answers, order.ids);
@@ -436,12 +446,13 @@ TEST(CoreAlone, HoldsOfAKeysBudgetWhatARequestsJobMayCost) {
       .id = "0123456789abcdef", .name = "test", .hash = {}, .owner = CoreAlone::worker(9)};
   key.hash.bytes[0] = 1;
   key.credits_max = 100;
-  alone.core().add_key(key, billing::KeyMaker::client, 0, alone.now, [](const auto&) {});
+  alone.core().keys().add(key, billing::KeyMaker::client, 0, alone.now, [](const auto&) {});
   alone.run();
   const auto admit = [&](const Hash& hash, MicroCredits budget) {
     std::optional<billing::JobAdmission> out;
-    alone.core().admit_job_request({.key = hash, .budget = budget}, alone.now,
-                                   [&](const Result<billing::JobAdmission>& told) { out = *told; });
+    alone.core().keys().admit_job_request(
+        {.key = hash, .budget = budget}, alone.now,
+        [&](const Result<billing::JobAdmission>& told) { out = *told; });
     alone.run();
     return out.value_or(billing::JobAdmission{});
   };
@@ -453,7 +464,7 @@ TEST(CoreAlone, HoldsOfAKeysBudgetWhatARequestsJobMayCost) {
   const auto second = admit(key.hash, 60);
   ASSERT_TRUE(second.refused.has_value()) << "60 are held";
   EXPECT_THAT(second.refused->error.message, testing::HasSubstr("Weft-Budget"));
-  alone.core().job_request_ended(key.id, 60, 30, alone.now);
+  alone.core().keys().job_request_ended(key.id, 60, 30, alone.now);
   alone.run();
   EXPECT_EQ(alone.stored.api_keys.back().credits, 30);
   EXPECT_FALSE(admit(key.hash, 60).refused.has_value()) << "30 are spent, and none held";
@@ -464,17 +475,17 @@ TEST(CoreAlone, TellsOnceHowAJobHasEnded) {
   std::vector<Result<EndedJob>> told;
   const auto listen = [&](const Result<EndedJob>& ended) { told.push_back(ended); };
   const auto submission = CoreAlone::submission(count_manifest(1, 1));
-  alone.core().when_ended(submission.id, listen);
+  alone.core().jobs().when_ended(submission.id, listen);
   alone.run();
   ASSERT_THAT(told, SizeIs(1));
   EXPECT_EQ(told.back().error().code, ErrorCode::not_found) << "it does not run yet";
 
   ASSERT_TRUE(alone.submit(submission).has_value());
-  alone.core().when_ended(submission.id, listen);
+  alone.core().jobs().when_ended(submission.id, listen);
   alone.run();
   EXPECT_THAT(told, SizeIs(1));
-  alone.core().cancel({.job = submission.id, .client = submission.client}, alone.now,
-                      [](const auto&) {});
+  alone.core().jobs().cancel({.job = submission.id, .client = submission.client}, alone.now,
+                             [](const auto&) {});
   alone.run();
   ASSERT_THAT(told, SizeIs(2));
   ASSERT_TRUE(told.back().has_value());
@@ -490,7 +501,7 @@ void two_strangers_hand_in(CoreAlone& alone, std::uint32_t tasks) {
   const auto submission = CoreAlone::submission(count_manifest(tasks, 1));
   ASSERT_TRUE(alone.submit(submission).has_value());
   alone.pass(std::chrono::seconds(1));
-  alone.core().measured(
+  alone.core().checks().measured(
       submission.id,
       scheduler::Measurement{.workgroups = 4, .gpu_seconds = 0.001, .elapsed_seconds = 0.001},
       alone.now);
@@ -532,8 +543,8 @@ TEST(CoreAlone, GivesNewWorkersNoTaskWhileChecksAreLateAndSaysWhy) {
 
   const auto answer = [&](std::size_t which) {
     const VerifyOrder order = alone.verifications.at(which);
-    alone.core().verified(order.task, order.root, {.outcome = trust::AuditOutcome::agrees},
-                          alone.now);
+    alone.core().checks().verified(order.task, order.root, {.outcome = trust::AuditOutcome::agrees},
+                                   alone.now);
     alone.pass(std::chrono::seconds(2));
   };
   answer(0);
@@ -544,7 +555,7 @@ TEST(CoreAlone, GivesNewWorkersNoTaskWhileChecksAreLateAndSaysWhy) {
   EXPECT_THAT(alone.told<protocol::Lease>(4), IsEmpty()) << "the next check takes as long";
 
   for (const std::uint8_t number : {std::uint8_t{1}, std::uint8_t{2}, std::uint8_t{5}})
-    alone.core().left(SessionId(number), true, alone.now);
+    alone.core().sessions().left(SessionId(number), true, alone.now);
   answer(1);
   EXPECT_THAT(alone.told<protocol::Lease>(4), SizeIs(1)) << "nothing waits any more";
 }

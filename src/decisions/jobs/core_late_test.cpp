@@ -6,6 +6,7 @@
 #include <map>
 
 #include "decisions/jobs/test_core.h"
+#include "decisions/jobs/verification_leases.h"
 
 namespace weft::jobs {
 namespace {
@@ -40,7 +41,7 @@ class CoreLate : public testing::Test {
     return submission.id;
   }
   void measure(const JobId& job) {
-    alone->core().measured(
+    alone->core().checks().measured(
         job,
         scheduler::Measurement{.workgroups = 4, .gpu_seconds = 0.001, .elapsed_seconds = 0.001},
         alone->now);
@@ -64,7 +65,7 @@ class CoreLate : public testing::Test {
   [[nodiscard]] std::size_t orders() const { return alone->verifications.size(); }
   void answer(const Checked& checked) {
     const VerifyOrder order = alone->verifications.back();
-    alone->core().verified(order.task, order.root, checked, alone->now);
+    alone->core().checks().verified(order.task, order.root, checked, alone->now);
     alone->run();
   }
   [[nodiscard]] std::size_t leases(std::uint8_t number) const {
@@ -183,14 +184,15 @@ TEST_F(CoreLate, ACanaryIsMeasuredAgainUntilAWorkerHasShownWhatTheJobTakes) {
   std::size_t asked = 1;
   for (const int pause : {10, 20, 40}) {
     ASSERT_THAT(alone->measurements, SizeIs(asked));
-    alone->core().measured(job, fail(ErrorCode::deadline_exceeded, "{}", took_too_long),
-                           alone->now);
+    alone->core().checks().measured(job, fail(ErrorCode::deadline_exceeded, "{}", took_too_long),
+                                    alone->now);
     alone->pass(seconds(pause) - std::chrono::milliseconds(1));
     EXPECT_THAT(alone->measurements, SizeIs(asked)) << pause;
     alone->pass(std::chrono::milliseconds(1));
     EXPECT_THAT(alone->measurements, SizeIs(++asked)) << pause;
   }
-  alone->core().measured(job, fail(ErrorCode::deadline_exceeded, "{}", took_too_long), alone->now);
+  alone->core().checks().measured(job, fail(ErrorCode::deadline_exceeded, "{}", took_too_long),
+                                  alone->now);
   EXPECT_THAT(alone->told<protocol::Lease>(1), IsEmpty());
 
   alone->arrive(2);

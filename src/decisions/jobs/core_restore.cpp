@@ -6,7 +6,8 @@
 
 #include "common/base/counted.h"
 #include "common/base/log.h"
-#include "decisions/jobs/core_state.h"
+#include "decisions/jobs/core_parts.h"
+#include "decisions/jobs/extra_leases.h"
 #include "decisions/jobs/work.h"
 
 namespace weft::jobs {
@@ -56,44 +57,24 @@ Delivered delivered_of(const store::Replica& replica) {
 
 }  // namespace
 
-Result<> Core::restore(Restored given, Moment now) {
-  State& state = *state_;
+Result<> CoreParts::restore(Restored given, Moment now) {
   store::Loaded& loaded = given.rows;
-  WEFT_OK(state.owners.restore(loaded.devices));
-  for (const store::Device& device : loaded.devices) state.parts.book.set_device(device);
-  if (auto restored = state.ledger.restore(loaded.balances, loaded.keys); !restored)
-    return pass(std::move(restored), "while restoring the ledger");
-  state.restore_rechecks(loaded);
-  WEFT_OK(state.restore_held_pay(loaded, now));
-  state.settle_corrections();
-  if (state.settings.grants.kept_over_restart)
-    state.grant_bounds.restore(given.grants_today, now.unix);
-  // What wallets earned as workers before an owner had one balance (all of it free credits, as
-  // nothing told grants apart).
-  for (const auto& entry : loaded.balances) {
-    if (entry.account.kind != ledger::Account::Kind::worker || entry.amount <= 0) continue;
-    const OwnerId owner{{entry.account.id}};
-    if (auto moved = state.move_money({.key = "one-balance:" + owner.text(),
-                                       .job = {},
-                                       .entries = {{entry.account, -entry.amount},
-                                                   {ledger::Account::owner(owner), entry.amount}},
-                                       .what = "puts what was earned to what can be spent"},
-                                      now);
-        !moved)
-      return pass(std::move(moved), "while giving each owner one balance");
-  }
-  for (const auto& entry : loaded.balances) {
-    if (ledger::has_owner(entry.account.kind)) state.note_balances(OwnerId{{entry.account.id}});
-  }
+  WEFT_OK(tables.accounts.restore(loaded));
+  corrections.restore(loaded);
+  WEFT_OK(forfeits.restore(loaded, now));
+  corrections.settle();
+  if (tables.settings.grants.kept_over_restart) grants.restore(given.grants_today, now.unix);
+  WEFT_OK(tables.accounts.join_balances(loaded, now));
   for (const auto& reputation : loaded.reputations) {
-    state.trust.restore_reputation(
+    tables.trust.restore_reputation(
         reputation.worker, {.accepted = reputation.accepted, .refused = reputation.refused});
   }
-  state.restore_standings(loaded);
-  state.restore_presence(loaded.presences);
-  state.restore_prices(loaded);
-  WEFT_OK(state.restore_weights(loaded.client_weights));
-  WEFT_OK(state.restore_answers(given, now));
+  standings.restore(loaded);
+  presence.restore(loaded.presences);
+  prices.restore(loaded);
+  WEFT_OK(weights.restore(loaded.client_weights));
+  WEFT_OK(keys.restore(loaded.api_keys));
+  completion_pay.restore(given.answers, now);
   loaded.keys = {};
 
   std::unordered_map<TaskId, std::map<std::pair<Hash, Hash>, bool>> compared;
@@ -102,7 +83,7 @@ Result<> Core::restore(Restored given, Moment now) {
 
   OfJobs tasks(loaded.tasks);
   OfJobs replicas(loaded.replicas);
-  state.jobs.reserve(loaded.jobs.size());
+  tables.jobs.reserve(loaded.jobs.size());
   for (auto& row : loaded.jobs) {
     const JobId id = row.id;
     auto parsed = manifest::parse(row.manifest);
@@ -141,22 +122,21 @@ Result<> Core::restore(Restored given, Moment now) {
         job.compared[index] = known->second;
     }
 
-    state.add_running(std::move(job), now, progress);
+    life.begin(std::move(job), now, progress);
     for (const auto& task : progress) {
-      if (task.settled) state.trust.restore_accepted({.job = id, .index = task.index});
+      if (task.settled) tables.trust.restore_accepted({.job = id, .index = task.index});
     }
-    for (const auto& replica : counted) state.trust.restore_counted(replica);
-    const auto stake = [&](const PublicKey& worker) { return state.free_of_answers(worker); };
-    state.act(state.trust.restored(id, state.replica_value(state.jobs.at(id)), stake, now.unix),
-              now);
-    const auto running = state.jobs.find(id);
-    if (running == state.jobs.end()) continue;  // Its replicas differed permanently.
-    if (running->second.accepted_count == running->second.row.tasks)
-      state.start_join(running->second, now);
+    for (const auto& replica : counted) tables.trust.restore_counted(replica);
+    const auto stake = [&](const PublicKey& worker) { return stakes.free_of_answers(worker); };
+    rulings.carry_out(
+        tables.trust.restored(id, replica_value(tables, tables.jobs.at(id)), stake, now.unix), now);
+    auto* const running = tables.jobs.find(id);
+    if (running == nullptr) continue;  // Its replicas differed permanently.
+    if (running->accepted_count == running->row.tasks) life.join(*running, now);
   }
   if (const auto* task = tasks.rest()) return stray("task", task->id);
   if (const auto* replica = replicas.rest()) return stray("replica", replica->task);
-  state.restore_checkpoints(loaded.checkpoints);
+  checkpoints.restore(loaded.checkpoints);
   if (!loaded.jobs.empty())
     log_info("{} {} on where {}.", counted(loaded.jobs.size(), "job"),
              loaded.jobs.size() == 1 ? "goes" : "go",

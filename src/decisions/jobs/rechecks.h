@@ -97,16 +97,6 @@ class Rechecks {
   std::map<PublicKey, std::uint64_t> turns_;  // The latest of each client that has suspects here.
 };
 
-// A correction whose money or whose job is not settled yet.
-struct OpenCorrection {
-  store::Correction row;
-  bool computed = false;   // And so is all else that its worker was paid for.
-  bool over = false;       // Nothing is owed any more.
-  bool fee_given = false;  // The verification account gave what it got of the task.
-  std::set<PublicKey>
-      owe{};  // Those that agreed on the wrong result, where no conviction has paid.
-};
-
 // What the client paid for an accepted task of so many agreeing workers.
 [[nodiscard]] MicroCredits price_paid(const store::Job& job, const manifest::Manifest& manifest,
                                       std::size_t agreeing);

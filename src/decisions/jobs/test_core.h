@@ -13,8 +13,12 @@
 #include "common/crypto/keys.h"
 #include "common/crypto/sha256.h"
 #include "common/proof/merkle.h"
+#include "decisions/jobs/accounts.h"
 #include "decisions/jobs/core.h"
+#include "decisions/jobs/job_submissions.h"
+#include "decisions/jobs/result_intake.h"
 #include "decisions/jobs/test_work.h"
+#include "decisions/jobs/worker_sessions.h"
 
 namespace weft::jobs {
 
@@ -44,7 +48,7 @@ class CoreAlone : public World {
       core_->flush(now);
       for (auto done = std::exchange(landing_, {}); auto& each : done) each({});
     } while (!landing_.empty());
-    EXPECT_EQ(core_->ledger_sum(), 0);
+    EXPECT_EQ(core_->accounts().ledger().sum(), 0);
   }
   void pass(std::chrono::milliseconds time) {
     now.at += time;
@@ -66,7 +70,8 @@ class CoreAlone : public World {
   }
   Result<protocol::api::Submitted> submit(Submission submission) {
     std::optional<Result<protocol::api::Submitted>> answer;
-    core_->submit(std::move(submission), now, [&](auto result) { answer = std::move(result); });
+    core_->submissions().submit(std::move(submission), now,
+                                [&](auto result) { answer = std::move(result); });
     run();
     return answer.value_or(fail(ErrorCode::unavailable, "No answer."));
   }
@@ -78,7 +83,7 @@ class CoreAlone : public World {
     arrival.hello.slots = slots;
     arrival.hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
     arrival.hello.capabilities.f32_gflop_per_s = 1000;
-    core_->arrive(arrival, now);
+    core_->sessions().arrive(arrival, now);
     run();
   }
   // An output and the receipt that covers it.
@@ -93,7 +98,7 @@ class CoreAlone : public World {
                        .gpu_seconds = 0.001,
                        .wall_seconds = 0.001};
     const Hash root = delivery.result.root;
-    core_->deliver(delivery, now);
+    core_->results().deliver(delivery, now);
     CoveringReceipt receipt{.session = SessionId(number),
                             .receipt = {},
                             .items = {},
@@ -104,7 +109,7 @@ class CoreAlone : public World {
     receipt.statement = {number, static_cast<std::uint8_t>(task.index)};
     receipt.receipt.digest = crypto::sha256(receipt.statement);
     receipt.receipt.worker = worker(number);
-    core_->receipt(receipt, now);
+    core_->results().receipt(receipt, now);
     run();
   }
 

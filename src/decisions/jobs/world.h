@@ -64,7 +64,8 @@ struct VerifyOrder {
   // Other results of the task: the ranges are then those of `parts` in which one differs.
   std::vector<std::vector<store::OutputBlob>> rivals;
   std::uint32_t parts = 1;
-  bool paid = false;  // The task is accepted, and the pay for it was taken: Core::rechecked().
+  bool paid =
+      false;  // The task is accepted, and the pay for it was taken: Corrections::rechecked().
 };
 // A part of a job that it is to run, to show what the job costs.
 struct MeasureOrder {
@@ -89,7 +90,7 @@ class World {
 
   // To a worker; nothing where the session is gone.
   virtual void send(SessionId session, protocol::CoordinatorMessage message) = 0;
-  // Sends the error and closes. Core::left() need not follow.
+  // Sends the error and closes. WorkerSessions::left() need not follow.
   virtual void close(SessionId session, protocol::ErrorMessage why) = 0;
 
   // Keeps small bytes as a blob, which is durable with the next commit().
@@ -98,36 +99,38 @@ class World {
   // thread, in the order of the calls, never from inside commit().
   virtual void commit(store::Batch batch, std::function<void(Result<>)> done) = 0;
 
-  // Comes back as Core::joined().
+  // Comes back as JobLife::joined().
   virtual void join(JoinOrder order) = 0;
-  // Comes back as Core::inspected().
+  // Comes back as VerificationLeases::inspected().
   virtual void inspect(AuditOrder order) = 0;
 
   // Whether there is a verifier on this machine.
   [[nodiscard]] virtual bool verifies() const { return false; }
   // NOLINTBEGIN(performance-unnecessary-value-param): a machine with a verifier keeps the order.
-  // Comes back as Core::verified(), or Core::rechecked() where the order says so.
+  // Comes back as VerificationLeases::verified(), or Corrections::rechecked() where the order says
+  // so.
   virtual void verify(VerifyOrder /*order*/) {}
-  // Comes back as Core::measured().
+  // Comes back as VerificationLeases::measured().
   virtual void measure(MeasureOrder /*order*/) {}
-  // Comes back as Core::paid_found(), after what was committed before.
+  // Comes back as Corrections::paid_found(), after what was committed before.
   virtual void find_paid(FindPaid /*order*/) {}
-  // A job that has ended, with results that were corrected: comes back as Core::joined_again().
+  // A job that has ended, with results that were corrected: comes back as
+  // Corrections::joined_again().
   virtual void join_again(const JobId&) {}
   // NOLINTEND(performance-unnecessary-value-param)
 
-  // An answer is to be read by others; comes back as Core::answer_audited().
+  // An answer is to be read by others; comes back as Completions::audited().
   virtual void audit_answer(const billing::AnswerAuditOrder&) {}
   // Whether stages of chains can be searched here.
   [[nodiscard]] virtual bool traces() const { return false; }
-  // The stage of its chain to blame is to be searched; comes back as Core::answer_traced().
+  // The stage of its chain to blame is to be searched; comes back as Completions::traced().
   virtual void trace_answer(const billing::AnswerTraceOrder&) {}
   // Nothing more will be asked about it.
   virtual void answer_settled(const billing::AnswerId&, billing::AnswerFate) {}
   // A worker that was convicted serves no models any more.
   virtual void bar_server(const PublicKey&) {}
 
-  // Comes back as Core::compared().
+  // Comes back as ResultComparisons::compared().
   virtual void compare(CompareOrder order) = 0;
   // Removes blobs that are not needed any more.
   virtual void forget(const std::vector<Hash>& blobs) { static_cast<void>(blobs); }

@@ -9,6 +9,8 @@
 #include "common/base/format.h"
 #include "common/crypto/keys.h"
 #include "common/crypto/ordered_id.h"
+#include "decisions/jobs/client_keys.h"
+#include "decisions/jobs/completions.h"
 
 namespace weft::coordinator {
 
@@ -102,13 +104,13 @@ void ask_elsewhere(const HttpParts& parts, const Asker& asker, const OpenAiReque
   post_or_refuse(
       parts.loop, respond,
       [otherwise = asked.otherwise, why, respond, order](jobs::Core& core, jobs::Moment moment) {
-        core.admit_answers(
+        core.completions().admit(
             order, moment,
             [otherwise, why, respond](const Result<billing::AnswerAdmission>& admitted) {
               if (admitted->refused) return respond(refusal(*admitted->refused, admitted->rates));
               otherwise(why, respond);
             });
-        core.answered({.id = order.ids.front(), .end = {.reason = "told"}}, moment);
+        core.completions().answered({.id = order.ids.front(), .end = {.reason = "told"}}, moment);
       });
 }
 
@@ -147,7 +149,7 @@ void ask(const HttpParts& parts, const Asker& asker, OpenAiRequest asked,
   order.key = *asker.key;
   const bool queued = parts.loop.post([&models, request, respond, order, asked = std::move(asked)](
                                           jobs::Core& core, jobs::Moment moment) {
-    core.admit_answers(
+    core.completions().admit(
         order, moment,
         [&models, request, respond, order,
          asked](const Result<billing::AnswerAdmission>& admitted) mutable {
@@ -172,7 +174,7 @@ void with_owner(const HttpParts& parts, const Asker& asker, const net::Respond& 
   if (!asker.key) return go({});
   const bool queued = parts.loop.post(
       [respond, key = *asker.key, go = std::move(go)](jobs::Core& core, jobs::Moment) {
-        core.show_key(key, [respond, go](const Result<billing::ApiKey>& found) {
+        core.keys().show(key, [respond, go](const Result<billing::ApiKey>& found) {
           found ? go(found->owner.text()) : respond(openai_error(found.error()));
         });
       });
@@ -188,7 +190,7 @@ void with_access(const HttpParts& parts, const net::IncomingRequest& request,
     post_or_refuse(parts.loop, respond,
                    [respond, key = billing::api_key_hash(token), show = std::move(show)](
                        jobs::Core& core, jobs::Moment) {
-                     core.show_key(key, [respond, show](const Result<billing::ApiKey>& found) {
+                     core.keys().show(key, [respond, show](const Result<billing::ApiKey>& found) {
                        found ? show() : respond(openai_error(found.error()));
                      });
                    });

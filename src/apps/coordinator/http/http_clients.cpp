@@ -3,6 +3,7 @@
 
 #include "apps/coordinator/http/access.h"
 #include "apps/coordinator/http/operator.h"
+#include "decisions/jobs/client_weights.h"
 
 namespace weft::coordinator {
 
@@ -31,7 +32,7 @@ void set_weight(const HttpParts& parts, In request, const Signed& who, Out respo
   if (!wanted) return respond(net::problem(wanted.error()));
   post_or_refuse(parts.loop, respond,
                  [respond, wanted = *wanted](jobs::Core& core, jobs::Moment now) {
-                   core.set_weight(wanted, now, [respond](const Result<api::Client>& client) {
+                   core.weights().set(wanted, now, [respond](const Result<api::Client>& client) {
                      respond(client ? net::json_reply(200, api::to_json(*client))
                                     : net::problem(client.error()));
                    });
@@ -40,7 +41,7 @@ void set_weight(const HttpParts& parts, In request, const Signed& who, Out respo
 
 void list_clients(const HttpParts& parts, const SharedLists::Take& take) {
   const bool queued = parts.loop.post([parts, take](jobs::Core& core, jobs::Moment now) {
-    core.clients(now, [parts, take](const Result<api::Clients>& view) {
+    core.weights().list(now, [parts, take](const Result<api::Clients>& view) {
       make_list(parts.readers, take, [clients = view->clients] {
         PagedList list{.before = R"({"clients":[)", .rows = {}};
         for (const api::Client& client : clients)

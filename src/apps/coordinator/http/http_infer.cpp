@@ -17,6 +17,11 @@
 #include "common/crypto/keys.h"
 #include "common/json/quote.h"
 #include "common/manifest/manifest.h"
+#include "decisions/jobs/client_keys.h"
+#include "decisions/jobs/grants.h"
+#include "decisions/jobs/job_life.h"
+#include "decisions/jobs/job_submissions.h"
+#include "decisions/jobs/worker_sessions.h"
 #include "platform/net/address.h"
 
 namespace weft::coordinator {
@@ -91,7 +96,7 @@ struct Asked {
     if (key_id.empty()) return;
     service->parts.loop.post_always(
         [id = key_id, held = budget, spent = spent](jobs::Core& core, jobs::Moment now) {
-          core.job_request_ended(id, held, spent, now);
+          core.keys().job_request_ended(id, held, spent, now);
         });
   }
   void refuse(const Error& error) const { respond(refusal(error, rates)); }
@@ -268,11 +273,12 @@ void submit(const Ask& asked) {
   const bool queued = parts.loop.post(
       [asked, room, submission = std::move(*submission)](jobs::Core& core, jobs::Moment now) {
         const JobId id = submission.id;
-        core.submit(submission, now, [asked, room](const Result<protocol::api::Submitted>& taken) {
-          if (!taken) return asked->refuse(taken.error());
-          if (room) room->keep();
-        });
-        core.when_ended(id, [asked, id](const Result<jobs::EndedJob>& ended) {
+        core.submissions().submit(submission, now,
+                                  [asked, room](const Result<protocol::api::Submitted>& taken) {
+                                    if (!taken) return asked->refuse(taken.error());
+                                    if (room) room->keep();
+                                  });
+        core.jobs().when_ended(id, [asked, id](const Result<jobs::EndedJob>& ended) {
           if (!ended) return;  // It was not taken.
           asked->spent = ended->paid;
           go_on(asked->service->parts.readers, asked,
@@ -318,20 +324,20 @@ void admit(const Ask& asked) {
   const bool queued = parts.loop.post([asked, next](jobs::Core& core, jobs::Moment now) {
     const HttpParts& all = asked->service->parts;
     if (asked->key)
-      return core.admit_job_request({.key = *asked->key, .budget = asked->budget}, now,
-                                    [asked, next](const Result<billing::JobAdmission>& admitted) {
-                                      asked->rates = admitted->rates;
-                                      if (admitted->refused)
-                                        return asked->refuse(admitted->refused->error);
-                                      asked->key_id = admitted->key_id;
-                                      asked->client = admitted->client;
-                                      asked->request.recognise_client(asked->key->text());
-                                      next();
-                                    });
+      return core.keys().admit_job_request(
+          {.key = *asked->key, .budget = asked->budget}, now,
+          [asked, next](const Result<billing::JobAdmission>& admitted) {
+            asked->rates = admitted->rates;
+            if (admitted->refused) return asked->refuse(admitted->refused->error);
+            asked->key_id = admitted->key_id;
+            asked->client = admitted->client;
+            asked->request.recognise_client(asked->key->text());
+            next();
+          });
     asked->client = PublicKey::parse(all.info.coordinator).value();
     if (all.book.is_funded(asked->client)) return next();
-    core.grant({.client = asked->client, .address = asked->request.address, .is_own = true}, now,
-               [next](const Result<jobs::OwnerView>&) { next(); });
+    core.grants().give({.client = asked->client, .address = asked->request.address, .is_own = true},
+                       now, [next](const Result<jobs::OwnerView>&) { next(); });
   });
   if (!queued) asked->refuse(busy_error());
 }
@@ -369,7 +375,7 @@ void with_reader(const Service& service, const net::IncomingRequest& request,
   if (!asker->key) return show();
   const bool queued = service.parts.loop.post(
       [respond, key = *asker->key, show = std::move(show)](jobs::Core& core, jobs::Moment) {
-        core.show_key(key, [respond, show](const Result<billing::ApiKey>& found) {
+        core.keys().show(key, [respond, show](const Result<billing::ApiKey>& found) {
           found ? show() : respond(refusal(found.error()));
         });
       });
@@ -406,7 +412,7 @@ void show_ready(const std::shared_ptr<Service>& service, const net::IncomingRequ
           if (!card) return respond(refusal(card.error()));
           const bool queued = service->parts.loop.post(
               [respond, name = card->name](jobs::Core& core, jobs::Moment) {
-                core.count_workers(manifest::onnx_feature, [&](const Result<std::size_t>& able) {
+                core.sessions().count(manifest::onnx_feature, [&](const Result<std::size_t>& able) {
                   respond(net::json_reply(
                       *able > 0 ? 200 : 400,
                       weft::format(R"({{"name":{},"ready":{}}})", json::quote(name), *able > 0)));

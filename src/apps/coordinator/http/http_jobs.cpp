@@ -11,6 +11,9 @@
 #include "common/base/counted.h"
 #include "common/base/format.h"
 #include "common/crypto/ordered_id.h"
+#include "decisions/jobs/core_views.h"
+#include "decisions/jobs/job_life.h"
+#include "decisions/jobs/job_submissions.h"
 #include "decisions/jobs/verdict_text.h"
 #include "platform/net/address.h"
 
@@ -71,7 +74,7 @@ Result<> look_at_funds(const HttpParts& parts, const Signed& who,
                              .tasks = manifest.split.tasks,
                              .budget = manifest.budget};
   const bool queued = parts.loop.post([offer, told](jobs::Core& core, jobs::Moment) {
-    core.may_submit(offer, [told](const Result<bool>& may) { told->set_value(may); });
+    core.submissions().may_submit(offer, [told](const Result<bool>& may) { told->set_value(may); });
   });
   if (!queued || future.wait_for(std::chrono::seconds(10)) != std::future_status::ready)
     return fail(ErrorCode::unavailable,
@@ -132,7 +135,7 @@ void submit(const HttpParts& parts, net::IncomingRequest request, const net::Res
     post_or_refuse(parts.loop, respond,
                    [respond, room, links = parts.links, notes = std::move(notes),
                     submission = std::move(*submission)](jobs::Core& core, jobs::Moment now) {
-                     core.submit(
+                     core.submissions().submit(
                          submission, now,
                          [respond, room, links, notes](const Result<api::Submitted>& result) {
                            if (room && result && result->id == room->job().text()) room->keep();
@@ -178,7 +181,7 @@ void list_jobs(const HttpParts& parts, const net::IncomingRequest& request,
             loop, respond,
             [respond, views = std::move(views), own = std::move(own)](jobs::Core& core,
                                                                       jobs::Moment) {
-              core.live(views, [respond, own](Result<std::vector<api::Job>> jobs) {
+              core.views().live(views, [respond, own](Result<std::vector<api::Job>> jobs) {
                 for (std::size_t i = 0; i < jobs->size(); ++i)
                   if (!own[i]) make_coarse((*jobs)[i]);
                 respond(net::json_reply(200, api::to_json(api::Jobs{.jobs = std::move(*jobs)})));
@@ -198,9 +201,10 @@ void show_job(const HttpParts& parts, const net::IncomingRequest& request,
                return respond(net::problem(added.error()));
              post_or_refuse(loop, respond,
                             [respond, view = std::move(view)](jobs::Core& core, jobs::Moment now) {
-                              core.show_job(view, now, [respond](const Result<api::Job>& job) {
-                                respond(net::json_reply(200, api::to_json(*job)));
-                              });
+                              core.views().show_job(
+                                  view, now, [respond](const Result<api::Job>& job) {
+                                    respond(net::json_reply(200, api::to_json(*job)));
+                                  });
                             });
            });
 }
@@ -252,7 +256,7 @@ void cancel(const HttpParts& parts, const net::IncomingRequest& request,
                        loop, respond,
                        [&readers, &store, respond, wanted = std::move(wanted)](jobs::Core& core,
                                                                                jobs::Moment now) {
-                         core.cancel(
+                         core.jobs().cancel(
                              wanted, now,
                              [&readers, &store, respond,
                               id = wanted.job](const Result<api::Submitted>& result) {
@@ -328,11 +332,12 @@ void show_tasks(const HttpParts& parts, const net::IncomingRequest& request,
         post_or_refuse(
             loop, respond,
             [respond, next, id = row.id, views = std::move(views)](jobs::Core& core, jobs::Moment) {
-              core.live_tasks(id, views, [respond, next, id](Result<std::vector<api::Task>> tasks) {
-                respond(net::json_reply(
-                    200, api::to_json(api::Tasks{
-                             .job = id.text(), .tasks = std::move(*tasks), .next = next})));
-              });
+              core.views().live_tasks(
+                  id, views, [respond, next, id](Result<std::vector<api::Task>> tasks) {
+                    respond(net::json_reply(
+                        200, api::to_json(api::Tasks{
+                                 .job = id.text(), .tasks = std::move(*tasks), .next = next})));
+                  });
             });
       });
 }

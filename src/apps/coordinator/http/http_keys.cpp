@@ -7,6 +7,7 @@
 #include "common/base/format.h"
 #include "common/crypto/sha256.h"
 #include "common/json/json.h"
+#include "decisions/jobs/client_keys.h"
 
 namespace weft::coordinator {
 
@@ -72,16 +73,16 @@ void add_key(const HttpParts& parts, In request, const Signed& who, Out respond)
   wanted->key.owner = who.client;
   const billing::KeyMaker maker =
       is_operator(parts, who.client) ? billing::KeyMaker::the_operator : billing::KeyMaker::client;
-  post_or_refuse(
-      parts.loop, respond,
-      [respond, secret, maker, wanted = *wanted](jobs::Core& core, jobs::Moment moment) {
-        core.add_key(wanted.key, maker, wanted.give, moment,
-                     [respond, secret](const Result<billing::ApiKey>& key) {
-                       if (!key) return respond(net::problem(key.error()));
-                       respond(net::json_reply(201, weft::format(R"({{"secret":"{}","key":{}}})",
-                                                                 secret, billing::to_json(*key))));
-                     });
-      });
+  post_or_refuse(parts.loop, respond,
+                 [respond, secret, maker, wanted = *wanted](jobs::Core& core, jobs::Moment moment) {
+                   core.keys().add(wanted.key, maker, wanted.give, moment,
+                                   [respond, secret](const Result<billing::ApiKey>& key) {
+                                     if (!key) return respond(net::problem(key.error()));
+                                     respond(net::json_reply(
+                                         201, weft::format(R"({{"secret":"{}","key":{}}})", secret,
+                                                           billing::to_json(*key))));
+                                   });
+                 });
 }
 
 void list_keys(const HttpParts& parts, In request, Out respond) {
@@ -90,7 +91,7 @@ void list_keys(const HttpParts& parts, In request, Out respond) {
   std::optional<PublicKey> owner = who->client;
   if (is_operator(parts, who->client)) owner.reset();
   post_or_refuse(parts.loop, respond, [respond, owner](jobs::Core& core, jobs::Moment) {
-    core.list_keys(owner, [respond](const Result<std::vector<billing::ApiKey>>& keys) {
+    core.keys().list(owner, [respond](const Result<std::vector<billing::ApiKey>>& keys) {
       std::string out;
       for (const billing::ApiKey& key : *keys)
         out += (out.empty() ? "" : ",") + billing::to_json(key);
@@ -104,7 +105,7 @@ void revoke_key(const HttpParts& parts, In request, const Signed& who, Out respo
   std::optional<PublicKey> owner = who.client;
   if (is_operator(parts, who.client)) owner.reset();
   post_or_refuse(parts.loop, respond, [respond, id, owner](jobs::Core& core, jobs::Moment moment) {
-    core.revoke_key(id, owner, moment, [respond](const Result<billing::ApiKey>& key) {
+    core.keys().revoke(id, owner, moment, [respond](const Result<billing::ApiKey>& key) {
       respond(key ? net::json_reply(200, billing::to_json(*key)) : net::problem(key.error()));
     });
   });

@@ -6,6 +6,7 @@
 #include "apps/coordinator/http/query_number.h"
 #include "apps/coordinator/http/settled_work.h"
 #include "common/base/format.h"
+#include "decisions/jobs/core_views.h"
 
 namespace weft::coordinator {
 
@@ -43,10 +44,11 @@ void show(const HttpParts& parts, const net::IncomingRequest& request, const net
         post_or_refuse(
             loop, respond,
             [respond, accounts, filled = std::move(filled)](jobs::Core& core, jobs::Moment) {
-              core.balance(accounts, [respond, filled](const Result<MicroCredits>& amount) mutable {
-                filled.amount = *amount;
-                respond(net::json_reply(200, api::to_json(filled)));
-              });
+              core.views().balance(accounts,
+                                   [respond, filled](const Result<MicroCredits>& amount) mutable {
+                                     filled.amount = *amount;
+                                     respond(net::json_reply(200, api::to_json(filled)));
+                                   });
             });
       });
 }
@@ -128,7 +130,7 @@ api::Ledger totals_of(const api::Ledger& ledger) {
 // Every balance, or their totals.
 void make_ledger(const HttpParts& parts, bool all, const SharedLists::Take& take) {
   const bool queued = parts.loop.post([parts, all, take](jobs::Core& core, jobs::Moment) {
-    core.ledger([parts, all, take](const Result<api::Ledger>& view) {
+    core.views().ledger([parts, all, take](const Result<api::Ledger>& view) {
       make_list(parts.readers, take, [all, view = *view] {
         const api::Ledger ledger = all ? view : totals_of(view);
         PagedList list{.before = weft::format(R"({{"sum":{},"balances":[)", ledger.sum),
@@ -164,7 +166,7 @@ void list_settlement(const HttpParts& parts, const std::shared_ptr<SettledWork>&
 void make_settlement(const HttpParts& parts, const std::shared_ptr<SettledWork>& work,
                      const SharedLists::Take& take) {
   const bool queued = parts.loop.post([parts, work, take](jobs::Core& core, jobs::Moment) {
-    core.settlement([parts, work, take](const Result<api::Settlement>& view) {
+    core.views().settlement([parts, work, take](const Result<api::Settlement>& view) {
       list_settlement(parts, work, view->owners, take);
     });
   });

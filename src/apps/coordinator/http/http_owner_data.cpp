@@ -13,6 +13,7 @@
 #include "common/base/format.h"
 #include "common/json/quote.h"
 #include "decisions/inference/model_card.h"
+#include "decisions/jobs/owner_records.h"
 
 namespace weft::coordinator {
 
@@ -182,18 +183,19 @@ void show_data(const std::shared_ptr<const HttpParts>& parts, In request, Out re
                .body = std::move(*whole)});
     });
   };
-  post_or_refuse(
-      parts->loop, respond,
-      [parts, respond, tell, by = who->client](jobs::Core& core, jobs::Moment moment) {
-        core.owner_data(by, moment, [parts, respond, tell](const Result<jobs::OwnerData>& data) {
-          if (!data) return respond(net::problem(data.error()));
-          parts->models.models_of(keys_of(data->owner),
-                                  [respond, tell, data = *data](const Result<Models>& models) {
-                                    if (!models) return respond(net::problem(models.error()));
-                                    tell(data, *models);
-                                  });
-        });
-      });
+  post_or_refuse(parts->loop, respond,
+                 [parts, respond, tell, by = who->client](jobs::Core& core, jobs::Moment moment) {
+                   core.owner_records().show(
+                       by, moment, [parts, respond, tell](const Result<jobs::OwnerData>& data) {
+                         if (!data) return respond(net::problem(data.error()));
+                         parts->models.models_of(
+                             keys_of(data->owner),
+                             [respond, tell, data = *data](const Result<Models>& models) {
+                               if (!models) return respond(net::problem(models.error()));
+                               tell(data, *models);
+                             });
+                       });
+                 });
 }
 
 // Something of the owner's is under way.
@@ -216,7 +218,7 @@ void forget(const HttpParts& given, In, const Signed& who, Out respond) {
   post_or_refuse(
       parts->loop, respond,
       [parts, respond, remove_rest, by = who.client](jobs::Core& core, jobs::Moment now) {
-        core.forget_owner(
+        core.owner_records().forget(
             by, now, [parts, respond, remove_rest](const Result<jobs::OwnerView>& owner) {
               if (!owner) return respond(refused(owner.error()));
               parts->models.remove_of(

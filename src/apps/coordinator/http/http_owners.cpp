@@ -9,6 +9,8 @@
 #include "common/json/json.h"
 #include "common/json/quote.h"
 #include "common/protocol/signing.h"
+#include "decisions/jobs/grants.h"
+#include "decisions/jobs/owner_requests.h"
 #include "platform/net/address.h"
 #include "platform/net/server.h"
 
@@ -82,7 +84,7 @@ void take_grant(const HttpParts& parts, In request, const Signed& who, Out respo
       [respond, wanted = jobs::GrantWanted{.client = who.client,
                                            .address = net::address_group(request.address),
                                            .is_own = *kind == crypto::InvitationKind::own}](
-          jobs::Core& core, jobs::Moment now) { core.grant(wanted, now, shown(respond)); });
+          jobs::Core& core, jobs::Moment now) { core.grants().give(wanted, now, shown(respond)); });
 }
 
 // Programs of this machine are told where the operator's own invitation is; a program that may read
@@ -108,7 +110,7 @@ void settle(const HttpParts& parts, In request, const Signed& who, Out respond) 
   if (!settling) return respond(net::problem(settling.error()));
   post_or_refuse(parts.loop, respond,
                  [respond, settling = *settling](jobs::Core& core, jobs::Moment now) {
-                   core.settle(settling, now, shown(respond));
+                   core.owners().settle(settling, now, shown(respond));
                  });
 }
 
@@ -121,7 +123,7 @@ void pay(const HttpParts& parts, In request, const Signed& who, Out respond) {
                                  "credits."}));
   post_or_refuse(parts.loop, respond,
                  [respond, payment = *payment](jobs::Core& core, jobs::Moment now) {
-                   core.pay(payment, now, shown(respond));
+                   core.owners().pay(payment, now, shown(respond));
                  });
 }
 
@@ -170,7 +172,7 @@ void add_device(const HttpParts& parts, In request, const Signed& who, Out respo
          "run `weft device request OWNER` there and add what it prints."}));
   post_or_refuse(parts.loop, respond,
                  [respond, by = who.client, wanted = *wanted](jobs::Core& core, jobs::Moment now) {
-                   core.add_device(by, wanted.owner, wanted.device, now, shown(respond));
+                   core.owners().add_device(by, wanted.owner, wanted.device, now, shown(respond));
                  });
 }
 
@@ -179,7 +181,7 @@ void revoke_device(const HttpParts& parts, In request, const Signed& who, Out re
   if (!key) return respond(net::problem(key.error()));
   post_or_refuse(parts.loop, respond,
                  [respond, by = who.client, key = *key](jobs::Core& core, jobs::Moment now) {
-                   core.revoke_device(by, key, now, shown(respond));
+                   core.owners().revoke_device(by, key, now, shown(respond));
                  });
 }
 
@@ -187,7 +189,7 @@ void show_owner(const HttpParts& parts, In request, Out respond) {
   const auto who = parts.signatures.signer(request);
   if (!who) return respond(parts.signatures.refusal(who.error()));
   post_or_refuse(parts.loop, respond, [respond, by = who->client](jobs::Core& core, jobs::Moment) {
-    core.show_owner(by, shown(respond));
+    core.owners().show(by, shown(respond));
   });
 }
 
@@ -200,7 +202,7 @@ void show_statement(const HttpParts& parts, In request, Out respond) {
   if (!who) return respond(parts.signatures.refusal(who.error()));
   post_or_refuse(parts.loop, respond,
                  [parts, request, respond, name, by = who->client](jobs::Core& core, jobs::Moment) {
-                   core.show_owner(by, [=](const Result<jobs::OwnerView>& view) {
+                   core.owners().show(by, [=](const Result<jobs::OwnerView>& view) {
                      if (!view) return respond(net::problem(view.error()));
                      const auto account = ledger::Account::parse(name + ":" + view->owner.text());
                      if (!account || !ledger::has_owner(account->kind))

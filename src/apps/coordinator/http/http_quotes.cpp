@@ -6,6 +6,7 @@
 #include "apps/coordinator/http/price_terms.h"
 #include "common/crypto/keys.h"
 #include "common/protocol/price_offer.h"
+#include "decisions/jobs/job_prices.h"
 #include "decisions/jobs/work.h"
 
 namespace weft::coordinator {
@@ -42,12 +43,13 @@ void make_quote(const HttpParts& parts, net::IncomingRequest request, const net:
     post_or_refuse(
         parts.loop, respond,
         [parts, respond, wanted = std::move(wanted), subject](jobs::Core& core, jobs::Moment now) {
-          core.quote(wanted, now, [parts, respond, subject](const Result<api::Quote>& result) {
-            if (!result) return respond(net::problem(result.error()));
-            api::Quote quote = *result;
-            sign(parts, subject, quote);
-            respond(net::json_reply(200, api::to_json(quote)));
-          });
+          core.prices().quote(wanted, now,
+                              [parts, respond, subject](const Result<api::Quote>& result) {
+                                if (!result) return respond(net::problem(result.error()));
+                                api::Quote quote = *result;
+                                sign(parts, subject, quote);
+                                respond(net::json_reply(200, api::to_json(quote)));
+                              });
         });
   });
 }

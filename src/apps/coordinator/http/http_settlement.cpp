@@ -7,6 +7,7 @@
 #include "common/base/format.h"
 #include "common/json/json.h"
 #include "common/json/quote.h"
+#include "decisions/jobs/stakes.h"
 
 namespace weft::coordinator {
 namespace {
@@ -80,12 +81,13 @@ void take_stakes(const HttpParts& parts, const net::IncomingRequest& request, co
   post_or_refuse(
       parts.loop, respond,
       [respond, reading = std::move(*reading)](jobs::Core& core, jobs::Moment now) {
-        core.chain_stakes(reading, now, [respond](const Result<jobs::ChainReadingTaken>& taken) {
-          respond(
-              taken ? net::json_reply(200, weft::format(R"({{"slot":{},"owners":{},"staked":{}}})",
-                                                        taken->slot, taken->owners, taken->staked))
-                    : net::problem(taken.error()));
-        });
+        core.stakes().read_chain(
+            reading, now, [respond](const Result<jobs::ChainReadingTaken>& taken) {
+              respond(taken ? net::json_reply(
+                                  200, weft::format(R"({{"slot":{},"owners":{},"staked":{}}})",
+                                                    taken->slot, taken->owners, taken->staked))
+                            : net::problem(taken.error()));
+            });
       });
 }
 

@@ -6,6 +6,8 @@
 #include "apps/coordinator/http/operator.h"
 #include "common/base/format.h"
 #include "common/json/json.h"
+#include "decisions/jobs/owner_requests.h"
+#include "decisions/jobs/stakes.h"
 
 namespace weft::coordinator {
 
@@ -53,7 +55,7 @@ void move_stake(const HttpParts& parts, In request, const Signed& who, Out respo
   if (!move) return respond(net::problem(move.error()));
   post_or_refuse(parts.loop, respond,
                  [respond, move = *move](jobs::Core& core, jobs::Moment moment) {
-                   core.move_stake(move, moment, told(respond));
+                   core.stakes().move(move, moment, told(respond));
                  });
 }
 
@@ -68,15 +70,15 @@ void show_stake(const HttpParts& parts, In request, Out respond) {
       parts.loop, respond,
       [respond, wallet = *wallet, by = who->client, by_operator](jobs::Core& core,
                                                                  jobs::Moment moment) {
-        if (by_operator) return core.show_stake(wallet, moment, told(respond));
-        core.show_owner(by, [&core, respond, wallet, by,
-                             moment](const Result<jobs::OwnerView>& view) {
+        if (by_operator) return core.stakes().show(wallet, moment, told(respond));
+        core.owners().show(by, [&core, respond, wallet, by,
+                                moment](const Result<jobs::OwnerView>& view) {
           if (!view) return respond(net::problem(view.error()));
           if (by != wallet && !std::ranges::contains(view->devices, wallet, &store::Device::key))
             return respond(
                 net::problem({ErrorCode::permission_denied,
                               "Only the wallet's owner and the operator see its stake."}));
-          core.show_stake(wallet, moment, told(respond));
+          core.stakes().show(wallet, moment, told(respond));
         });
       });
 }

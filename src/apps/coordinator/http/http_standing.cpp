@@ -4,6 +4,7 @@
 
 #include "apps/coordinator/http/operator.h"
 #include "common/base/format.h"
+#include "decisions/jobs/standings.h"
 
 namespace weft::coordinator {
 
@@ -29,7 +30,7 @@ void pardon(const HttpParts& parts, In request, const Signed& who, Out respond) 
   if (!wanted) return respond(net::problem(wanted.error()));
   post_or_refuse(
       parts.loop, respond, [respond, wanted = *wanted](jobs::Core& core, jobs::Moment now) {
-        core.pardon(wanted, now, [respond](const Result<jobs::StakeView>& view) {
+        core.standings().pardon(wanted, now, [respond](const Result<jobs::StakeView>& view) {
           if (!view) return respond(net::problem(view.error()));
           respond(net::json_reply(200, weft::format(R"({{"worker":"{}","suspended_until":{}}})",
                                                     view->wallet.text(), view->suspended_until)));

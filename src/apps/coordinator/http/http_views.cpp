@@ -2,6 +2,7 @@
 
 #include "apps/coordinator/http/access.h"
 #include "common/base/format.h"
+#include "decisions/jobs/core_views.h"
 
 namespace weft::coordinator {
 
@@ -23,7 +24,7 @@ constexpr const char* workers_coarse = "workers without balances";
 // With what their owners hold and are owed, or without. Connected ones come first.
 void make_workers(const HttpParts& parts, bool balances, const SharedLists::Take& take) {
   const bool queued = parts.loop.post([parts, balances, take](jobs::Core& core, jobs::Moment) {
-    core.workers([parts, balances, take](const Result<api::Workers>& view) {
+    core.views().workers([parts, balances, take](const Result<api::Workers>& view) {
       make_list(parts.readers, take, [balances, workers = view->workers]() mutable {
         PagedList list{.before = R"({"workers":[)", .rows = {}};
         for (api::Worker& worker : workers) {
@@ -69,7 +70,7 @@ void add_view_routes(const HttpParts& parts) {
                 .handle =
                     [&loop](const net::IncomingRequest&, const net::Respond& respond) {
                       post_or_refuse(loop, respond, [respond](jobs::Core& core, jobs::Moment) {
-                        core.balance({}, [respond](const Result<MicroCredits>&) {
+                        core.views().balance({}, [respond](const Result<MicroCredits>&) {
                           respond(net::text_reply(200, "ready\n"));
                         });
                       });
@@ -107,7 +108,7 @@ void add_view_routes(const HttpParts& parts) {
   add_shared("/metrics", [&loop, &models = parts.models,
                           &blobs = parts.blobs](const net::Respond& respond) {
     post_or_refuse(loop, respond, [&models, &blobs, respond](jobs::Core& core, jobs::Moment) {
-      core.metrics([&models, &blobs, respond](const Result<std::string>& text) {
+      core.views().metrics([&models, &blobs, respond](const Result<std::string>& text) {
         models.metrics([respond, text = *text + metrics_of(blobs)](const std::string& more) {
           respond(net::text_reply(200, text + more, "text/plain; version=0.0.4"));
         });

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "decisions/jobs/job_watch.h"
 #include "platform/net/address.h"
 
 namespace weft::coordinator {
@@ -91,7 +92,7 @@ void WatchFeed::run() {
       ask();
       changed_.wait_for(lock, options_.every, [this] { return ending_; });
     }
-    (void)loop_.post([](jobs::Core& core, jobs::Moment) { core.stop_watching(); });
+    (void)loop_.post([](jobs::Core& core, jobs::Moment) { core.watch().stop(); });
   }
 }
 
@@ -103,7 +104,8 @@ void WatchFeed::ask() {
   });
   const auto wanted = a_watcher_is_new ? jobs::WatchWanted::snapshot_too : jobs::WatchWanted::delta;
   asking_ = loop_.post([this, wanted](jobs::Core& core, jobs::Moment now) {
-    core.watch(wanted, now, [this](const Result<jobs::WatchUpdate>& update) { tell(*update); });
+    core.watch().watch(wanted, now,
+                       [this](const Result<jobs::WatchUpdate>& update) { tell(*update); });
   });
 }
 

@@ -16,8 +16,12 @@
 #include "common/protocol/digests.h"
 #include "common/protocol/receipt_claims.h"
 #include "common/protocol/versions.h"
+#include "decisions/jobs/checkpoints.h"
 #include "decisions/jobs/core.h"
 #include "decisions/jobs/lease_proof.h"
+#include "decisions/jobs/result_intake.h"
+#include "decisions/jobs/verification_leases.h"
+#include "decisions/jobs/worker_sessions.h"
 
 namespace weft::coordinator {
 
@@ -88,7 +92,7 @@ void Session::on_closed() {
   // misses the worker's beats.
   const bool queued = parts_.work([self = shared_from_this()] {
     (void)self->parts_.core([self](jobs::Core& core, jobs::Moment now) {
-      core.left(self->parts_.id, self->on_purpose_, now);
+      core.sessions().left(self->parts_.id, self->on_purpose_, now);
     });
   });
   if (!queued) log_debug("Session {} ends while the queue is full.", parts_.id.number());
@@ -129,8 +133,9 @@ void Session::refuse(ErrorCode code, std::string message) {
       answers_in_));
   parts_.connection->close(message);
   if (before == Stage::welcome) {
-    (void)parts_.core(
-        [id = parts_.id](jobs::Core& core, jobs::Moment now) { core.left(id, false, now); });
+    (void)parts_.core([id = parts_.id](jobs::Core& core, jobs::Moment now) {
+      core.sessions().left(id, false, now);
+    });
   }
 }
 
@@ -252,29 +257,31 @@ void Session::handle(const protocol::WorkerMessage& message) {
     return receipt(*signed_items);
   if (const auto* opening = std::get_if<protocol::Opening>(&message)) {
     return tell([id, shown = *opening](jobs::Core& core, jobs::Moment now) {
-      core.opened(id, shown, now);
+      core.checks().opened(id, shown, now);
     });
   }
   if (const auto* checkpoint = std::get_if<protocol::Checkpoint>(&message)) {
     const jobs::SavedState saved{
         .session = id, .told = *checkpoint, .is_stored = parts_.intake.holds(*checkpoint)};
-    return tell([saved](jobs::Core& core, jobs::Moment now) { core.checkpointed(saved, now); });
+    return tell(
+        [saved](jobs::Core& core, jobs::Moment now) { core.checkpoints().saved(saved, now); });
   }
   if (const auto* failure = std::get_if<protocol::TaskFailed>(&message)) {
-    return tell(
-        [id, told = *failure](jobs::Core& core, jobs::Moment now) { core.failed(id, told, now); });
+    return tell([id, told = *failure](jobs::Core& core, jobs::Moment now) {
+      core.results().failed(id, told, now);
+    });
   }
   if (const auto* wanted = std::get_if<protocol::Slots>(&message)) {
     return tell([id, count = wanted->slots](jobs::Core& core, jobs::Moment now) {
-      core.slots(id, count, now);
+      core.sessions().slots(id, count, now);
     });
   }
   if (std::holds_alternative<protocol::Beat>(message)) {
-    return tell([id](jobs::Core& core, jobs::Moment now) { core.beat(id, now); });
+    return tell([id](jobs::Core& core, jobs::Moment now) { core.sessions().beat(id, now); });
   }
   if (std::holds_alternative<protocol::Bye>(message)) {
     on_purpose_ = true;
-    tell([id](jobs::Core& core, jobs::Moment now) { core.left(id, true, now); });
+    tell([id](jobs::Core& core, jobs::Moment now) { core.sessions().left(id, true, now); });
     stage_ = Stage::ended;
     parts_.connection->close("goodbye");
   }
@@ -342,7 +349,7 @@ void Session::prove(const protocol::Prove& prove) {
                         .prefix = parts_.prefix,
                         .invitation = invited};
   tell([arrival = std::move(arrival)](jobs::Core& core, jobs::Moment now) {
-    core.arrive(arrival, now);
+    core.sessions().arrive(arrival, now);
   });
 }
 
@@ -371,7 +378,7 @@ void Session::resume(const protocol::Resume& resume) {
         protocol::encode(protocol::CoordinatorMessage(std::move(unproven))));
   }
   tell([id = parts_.id, held = std::move(held)](jobs::Core& core, jobs::Moment now) {
-    core.resume(id, held, now);
+    core.sessions().resume(id, held, now);
   });
 }
 
@@ -379,7 +386,7 @@ void Session::result(protocol::ResultFrame frame) {
   const protocol::HeldTask held{.task = frame.result.task, .attempt = frame.result.attempt};
   const auto refused = [&](Error why) {
     tell([id = parts_.id, held, why = std::move(why)](jobs::Core& core, jobs::Moment now) {
-      core.refuse(id, held, why, now);
+      core.results().refuse(id, held, why, now);
     });
   };
   auto range = held_range(held.task, held.attempt);
@@ -398,7 +405,7 @@ void Session::result(protocol::ResultFrame frame) {
   jobs::Delivery delivery{
       .session = parts_.id, .worker = hello_.key, .result = std::move(frame.result)};
   tell([delivery = std::move(delivery)](jobs::Core& core, jobs::Moment now) {
-    core.deliver(delivery, now);
+    core.results().deliver(delivery, now);
   });
 }
 
@@ -428,7 +435,7 @@ void Session::receipt(const protocol::Receipt& receipt) {
   }
   const auto hand_on = [&](jobs::CoveringReceipt covering) {
     tell([covering = std::move(covering)](jobs::Core& core, jobs::Moment now) {
-      core.receipt(covering, now);
+      core.results().receipt(covering, now);
     });
   };
   for (const auto& item : receipt.items) {

@@ -1,0 +1,82 @@
+// The owners' money: the ledger and the owners' devices, with what others have to know of them (the
+// book). Every movement of money and every change of a device goes through here and is a row of the
+// same flush as what caused it.
+//
+// Threading: one thread. Invariant: the ledger sums to zero after every call.
+#pragma once
+
+#include <set>
+#include <span>
+#include <string_view>
+#include <unordered_set>
+
+#include "common/records/records.h"
+#include "decisions/jobs/book.h"
+#include "decisions/jobs/core_requests.h"
+#include "decisions/jobs/outbox.h"
+#include "decisions/ledger/ledger.h"
+#include "decisions/ledger/owners.h"
+
+namespace weft::jobs {
+
+class Accounts {
+ public:
+  Accounts(Outbox& outbox, Book& book) : outbox_(outbox), book_(book) {}
+  Accounts(const Accounts&) = delete;
+
+  // data_loss where the rows contradict themselves.
+  [[nodiscard]] Result<> restore(const store::Loaded& loaded);
+  // What wallets earned as workers before an owner had one balance becomes that; then everything is
+  // told what the balances mean.
+  [[nodiscard]] Result<> join_balances(const store::Loaded& loaded, Moment now);
+
+  [[nodiscard]] const ledger::Ledger& ledger() const { return ledger_; }
+  [[nodiscard]] const ledger::Owners& owners() const { return owners_; }
+  [[nodiscard]] OwnerId owner_of(const PublicKey& key) const { return owners_.owner_of(key); }
+  // permission_denied where the device may not spend its owner's credits.
+  [[nodiscard]] Result<> may_spend(const PublicKey& device) const {
+    return owners_.may_act(device, ledger::Owners::Wants::spending);
+  }
+  [[nodiscard]] OwnerView view(const PublicKey& device) const;
+  // What the owner of a worker or client can spend.
+  [[nodiscard]] MicroCredits spendable(const PublicKey& key) const {
+    return ledger_.spendable(owner_of(key)).total();
+  }
+  // And of what it has earned, what is not free yet.
+  [[nodiscard]] MicroCredits held_pay(const PublicKey& key) const {
+    return ledger_.held(owner_of(key)).total();
+  }
+  // What the owner has staked in the ledger: what can be slashed, which alone may be locked for
+  // work (decision 31).
+  [[nodiscard]] MicroCredits slashable_stake(const OwnerId& owner) const;
+  // Devices whose owner has a stake in the ledger.
+  [[nodiscard]] const std::set<PublicKey>& staked() const { return staked_; }
+  // Refuses to move more free credits than an owner has; `verb` is what granted credits cannot be.
+  [[nodiscard]] Result<> has_free(const OwnerId& owner, MicroCredits amount,
+                                  std::string_view verb) const;
+
+  // As Ledger::apply() says.
+  [[nodiscard]] Result<ledger::Applied> move(ledger::Transaction transaction, Moment now);
+  // Nothing comes to the escrow any more.
+  void close_escrow(const JobId& id) { ledger_.close(id); }
+
+  // As Owners::add() and Owners::revoke() say.
+  [[nodiscard]] Result<> add_device(const PublicKey& by, store::Device device, UnixMillis now);
+  [[nodiscard]] Result<store::Device> revoke_device(const PublicKey& by, const PublicKey& key,
+                                                    UnixMillis now);
+  void forget_names(const OwnerId& owner);
+
+ private:
+  // Lets others know what the owner's balances mean: whether it can spend, whether it has a stake.
+  void note_balances(const OwnerId& owner);
+  void store_device(store::Device row);
+
+  Outbox& outbox_;
+  Book& book_;
+  ledger::Ledger ledger_;
+  ledger::Owners owners_;
+  std::unordered_set<OwnerId> funded_;  // Owners that can spend something.
+  std::set<PublicKey> staked_;
+};
+
+}  // namespace weft::jobs

@@ -1,0 +1,28 @@
+// The core's figures as Prometheus text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/base/clock.h"
+#include "decisions/billing/answers.h"
+
+namespace weft::jobs {
+
+struct CoreTables;
+
+// Results of workers that are not trusted, which wait for a check.
+struct WaitingSamples {
+  std::size_t waiting = 0;
+  Duration oldest{};
+};
+
+// What the tables do not know.
+struct MetricsOfParts {
+  std::size_t rechecks_running = 0;
+  WaitingSamples samples;
+  billing::AnswerCounters answers;
+};
+[[nodiscard]] std::string metrics_text(const CoreTables& tables, const MetricsOfParts& of);
+
+}  // namespace weft::jobs

@@ -1,0 +1,46 @@
+// How jobs and workers are shown to those who watch (dashboard/watch_board.h), and what is noted
+// for them as it happens. Nothing is noted from stop() until the next watch().
+//
+// Threading: one thread.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "decisions/dashboard/watch_board.h"
+#include "decisions/jobs/core_tables.h"
+#include "decisions/jobs/job_prices.h"
+
+namespace weft::jobs {
+
+class JobWatch final : private dashboard::WatchSource {
+ public:
+  JobWatch(CoreTables& tables, JobPrices& prices) : tables_(tables), prices_(prices) {}
+  JobWatch(const JobWatch&) = delete;
+
+  void watch(WatchWanted wanted, Moment now, Answer<WatchUpdate> answer);
+  void stop() { tables_.board.rest(); }
+  void keep_history(Moment now);
+
+  void leased(RunningJob& job, std::uint32_t index, Moment now);
+  void refused(const TaskId& task);
+  // `paid`: to all that agreed.
+  void accepted(RunningJob& job, std::uint32_t index, MicroCredits paid, Moment now);
+  // The job ends now; it still runs.
+  void ended(const JobId& job, const store::JobUpdate::End& end);
+  // A job that had ended is shown once more, with its new state.
+  void corrected(const store::Job& row);
+
+ private:
+  [[nodiscard]] std::vector<JobId> watched_jobs(std::size_t count) const override;
+  [[nodiscard]] std::size_t jobs_running() const override { return tables_.jobs.size(); }
+  [[nodiscard]] protocol::watch::Job watched_head(const JobId& id) const override;
+  [[nodiscard]] protocol::watch::TaskState watched_task(const TaskId& task) const override;
+  void each_worker(const std::function<void(const WorkerNow&)>& use) const override;
+  [[nodiscard]] protocol::watch::Worker watched_worker(const PublicKey& key) const override;
+
+  CoreTables& tables_;
+  JobPrices& prices_;
+};
+
+}  // namespace weft::jobs

@@ -1,0 +1,60 @@
+// Carries out what the scheduler decides: leases go out, lost ones are taken back, silent workers
+// are disconnected.
+//
+// Threading: one thread.
+#pragma once
+
+#include "decisions/jobs/canary_measures.h"
+#include "decisions/jobs/checkpoints.h"
+#include "decisions/jobs/client_weights.h"
+#include "decisions/jobs/core_tables.h"
+#include "decisions/jobs/job_life.h"
+#include "decisions/jobs/job_prices.h"
+#include "decisions/jobs/job_watch.h"
+#include "decisions/jobs/rulings.h"
+#include "decisions/jobs/task_payments.h"
+#include "decisions/jobs/worker_sessions.h"
+
+namespace weft::jobs {
+
+class Scheduling {
+ public:
+  // What decisions concern.
+  struct Parts {
+    JobLife& life;
+    JobPrices& prices;
+    TaskPayments& payments;
+    Checkpoints& checkpoints;
+    const ClientWeights& weights;
+    JobWatch& watch;
+    WorkerSessions& sessions;
+    CheckLeases& checks;
+    CanaryMeasures& canaries;
+    Rulings& rulings;
+  };
+  Scheduling(CoreTables& tables, Parts parts) : tables_(tables), parts_(parts) {}
+  Scheduling(const Scheduling&) = delete;
+
+  // Until there is nothing more to decide: acting on a decision (a job that ends, a replica that is
+  // given up) may decide more.
+  void decide(Moment now);
+
+ private:
+  void act(scheduler::Lease& lease, Moment now);
+  void act(scheduler::Cancel& cancel, Moment now);
+  void act(const scheduler::Yield& yield, Moment now);
+  void act(const scheduler::LeaseLost& lost, Moment now);
+  void act(const scheduler::WorkerLost& lost, Moment now);
+  void act(const scheduler::Estimated& estimated, Moment now);
+  void act(const scheduler::Measured& measured, Moment now);
+  void act(const scheduler::CanaryWanted& wanted, Moment now);
+  void act(const scheduler::NoWorkerLeft& starved, Moment now);
+  void act(const scheduler::JobFailed& ended, Moment now);
+  // Workers that run several tasks at a time are told between whom, and at which weight.
+  void add_client(protocol::Lease& lease, const PublicKey& worker) const;
+
+  CoreTables& tables_;
+  const Parts parts_;
+};
+
+}  // namespace weft::jobs

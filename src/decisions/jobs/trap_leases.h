@@ -1,0 +1,45 @@
+// Traps: tasks whose right answer is known, handed to a worker that cannot tell them from others.
+// Which is one, and what follows from the answer, is the referee's.
+//
+// Threading: one thread. Bounds: one for each worker and task, until its deadline.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "decisions/jobs/audits.h"
+#include "decisions/jobs/checker_pay.h"
+#include "decisions/jobs/core_tables.h"
+#include "decisions/jobs/rulings.h"
+
+namespace weft::jobs {
+
+class TrapLeases {
+ public:
+  TrapLeases(CoreTables& tables, CheckerPay& pay, Rulings& rulings)
+      : tables_(tables), pay_(pay), rulings_(rulings) {}
+  TrapLeases(const TrapLeases&) = delete;
+
+  // Only of jobs that run, and whose right answer is one.
+  void lease(const PublicKey& worker, const trust::Trap& trap, Moment now);
+  // Whether this is of a trap of the worker's.
+  bool result(const PublicKey& worker, const protocol::TaskResult& result, Moment now);
+  bool claim(const PublicKey& worker, const protocol::ReceiptItem& item, Moment now);
+  bool failed(const PublicKey& worker, const TaskId& task);
+
+  void worker_left(const PublicKey& worker);
+  void job_ends(const JobId& job);
+  void expire(Moment now);
+  [[nodiscard]] std::optional<Instant> deadline() const;
+
+ private:
+  void spring_if_complete(const PublicKey& worker, const TaskId& task, Moment now);
+
+  CoreTables& tables_;
+  CheckerPay& pay_;
+  Rulings& rulings_;
+  std::map<std::pair<PublicKey, TaskId>, TrapLease> open_;
+};
+
+}  // namespace weft::jobs

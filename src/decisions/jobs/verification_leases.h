@@ -1,0 +1,65 @@
+// Everything that is leased to workers so that others' results are checked: which of audits, polls
+// and traps hears what, and where the referee is told of first leases.
+//
+// Threading: one thread.
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "decisions/jobs/audit_leases.h"
+#include "decisions/jobs/canary_measures.h"
+#include "decisions/jobs/core_tables.h"
+#include "decisions/jobs/corrections.h"
+#include "decisions/jobs/poll_leases.h"
+#include "decisions/jobs/rulings.h"
+#include "decisions/jobs/stakes.h"
+#include "decisions/jobs/trap_leases.h"
+#include "decisions/jobs/verifier_audits.h"
+
+namespace weft::jobs {
+
+class VerificationLeases final : public CheckLeases {
+ public:
+  // The checks, and what the coordinator's verifier is asked for besides.
+  struct Parts {
+    AuditLeases& audits;
+    PollLeases& polls;
+    TrapLeases& traps;
+    VerifierAudits& verifier;
+    CanaryMeasures& canaries;
+    Corrections& corrections;
+    const Stakes& stakes;
+    Rulings& rulings;
+  };
+  VerificationLeases(CoreTables& tables, Parts parts) : tables_(tables), parts_(parts) {}
+  VerificationLeases(const VerificationLeases&) = delete;
+
+  void leased(const JobId& job, const PublicKey& worker,
+              std::span<const protocol::LeasedTask> tasks, Moment now) override;
+  void worker_came(Moment now) override { parts_.audits.worker_came(now); }
+  void worker_left(const PublicKey& worker, Moment now) override;
+  void job_ends(const JobId& job) override;
+
+  // Whether it was an audit's, a trap's or a poll's.
+  bool result(const PublicKey& worker, const protocol::TaskResult& result, Moment now);
+  void claim(const PublicKey& worker, const protocol::ReceiptItem& item, Moment now);
+  bool failed(const PublicKey& worker, const TaskId& task, std::uint32_t attempt, Moment now);
+  // The suspect of an audit opens its commitment.
+  void opened(SessionId session, protocol::Opening opening, Moment now);
+  void inspected(const TaskId& task, const PublicKey& auditor, trust::AuditOutcome outcome,
+                 Moment now);
+  // What the coordinator's verifier found. `failed`: not this verifier; where it is late, not now.
+  void verified(const TaskId& task, const Hash& root, const Checked& checked, Moment now);
+  // What it measured of a job's canary. An error: it could not run it, and tries again later.
+  void measured(const JobId& job, const Result<scheduler::Measurement>& measurement, Moment now);
+
+  void expire(Moment now);
+  [[nodiscard]] std::optional<Instant> deadline() const;
+
+ private:
+  CoreTables& tables_;
+  const Parts parts_;
+};
+
+}  // namespace weft::jobs

@@ -1,0 +1,14 @@
+// What is shown of a connected worker.
+#pragma once
+
+#include "common/protocol/api.h"
+#include "decisions/jobs/connected_workers.h"
+
+namespace weft::jobs {
+
+struct CoreTables;
+
+[[nodiscard]] protocol::api::Worker worker_view(const CoreTables& tables, const PublicKey& key,
+                                                const ConnectedWorker& worker);
+
+}  // namespace weft::jobs

@@ -1,0 +1,232 @@
+// Held pay, and what follows where a worker's results were wrong: what a conviction takes goes to
+// the clients of wrong tasks, no client gets more than it paid, and nothing is kept for good.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "decisions/jobs/convictions.h"
+#include "decisions/jobs/task_payments.h"
+#include "decisions/jobs/test_tables.h"
+
+namespace weft::jobs {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+struct WrongResultsTest : testing::Test {
+  WrongResultsTest() { test.issue(9, 100'000); }
+  static TaskId task() { return {.job = TestTables::job_id(1), .index = 0}; }
+  static constexpr MicroCredits pay = 1000;
+
+  // Worker 5 was paid for task 0 of a job of client 9, and its pay is held.
+  void hold() {
+    RunningJob& job = test.run(1, 9, count_manifest(1, 1, "", 1000));
+    job.row.price = pay;
+    ASSERT_TRUE(test.tables.accounts.move(
+        ledger::open_escrow(job.row.id, TestTables::owner(9), pay,
+                            test.tables.accounts.ledger().spendable(TestTables::owner(9))),
+        test.now));
+    test.tables.jobs.accept(job, 0, {.root = TestTables::hash(1), .outputs = {}});
+    Grants grants(test.tables);
+    CheckerPay checkers(test.tables);
+    TaskPayments payments(test.tables, grants, checkers, held);
+    payments.pay(job, 0, std::vector{TestTables::key(5)}, test.now);
+    test.tables.jobs.remove(job.row.id);
+    ASSERT_GT(held_pay(), 0);
+  }
+  [[nodiscard]] MicroCredits held_pay() const {
+    return test.tables.accounts.held_pay(TestTables::key(5));
+  }
+  void convict() {
+    convictions.convict(
+        {.task = task(), .worker = TestTables::key(5), .penalty = 0, .reason = "a test"}, test.now);
+  }
+  void recheck(trust::AuditOutcome outcome) {
+    Checked checked{.outcome = outcome};
+    if (outcome == trust::AuditOutcome::differs)
+      checked.right = Recomputed{.root = TestTables::hash(2), .outputs = {}};
+    corrections.rechecked(task(), TestTables::hash(1), checked, test.now);
+  }
+
+  TestTables test;
+  PaidTables paid{test.tables.accounts};
+  HeldPayments held{test.tables, paid};
+  Forfeits forfeits{test.tables, paid, held};
+  Refunds refunds{test.tables, paid};
+  JobPrices prices{test.tables};
+  JobWatch watch{test.tables, prices};
+  Corrections corrections{test.tables, paid, held, forfeits, refunds, watch};
+  NoCheckLeases checks;
+  WorkerSessions sessions{test.tables, watch, checks};
+  CheckerPay checkers{test.tables};
+  Convictions convictions{test.tables, checkers, corrections, forfeits, sessions};
+};
+
+TEST_F(WrongResultsTest, ANewcomersPayIsFreeAfterItsTime) {
+  hold();
+  EXPECT_EQ(test.spendable(5), 0);
+  EXPECT_NE(held.why_held(TestTables::key(5)).find("10 minutes"), std::string::npos);
+  held.free(test.now);
+  EXPECT_EQ(test.spendable(5), 0) << "too early";
+
+  const MicroCredits all = held_pay();
+  test.pass(std::chrono::minutes(12));
+  held.free(test.now);
+
+  EXPECT_EQ(test.spendable(5), all);
+  EXPECT_EQ(held_pay(), 0);
+  EXPECT_EQ(held.next(), std::nullopt);
+}
+
+TEST_F(WrongResultsTest, WithoutAVerifierAllThatIsHeldIsForfeit) {
+  hold();
+  const MicroCredits all = held_pay();
+  const MicroCredits before = test.tables.accounts.ledger().verification().total();
+
+  convict();
+
+  EXPECT_EQ(held_pay(), 0);
+  EXPECT_EQ(test.tables.accounts.ledger().verification().total(), before + all);
+  EXPECT_EQ(test.tables.counters.convictions, 1U);
+}
+
+TEST_F(WrongResultsTest, TheClientOfAWrongTaskGetsThePayThatWasHeldForIt) {
+  test.world.has_verifier = true;
+  hold();
+  const MicroCredits all = held_pay();
+  const MicroCredits before = test.spendable(9);
+  convict();
+  test.land();
+  ASSERT_THAT(test.world.verifications, SizeIs(1));
+  EXPECT_TRUE(test.world.verifications[0].paid);
+  EXPECT_EQ(held_pay(), all) << "it waits for the verifier";
+  EXPECT_TRUE(corrections.may_correct_for(TestTables::key(9)));
+
+  recheck(trust::AuditOutcome::differs);
+  test.land();
+
+  EXPECT_EQ(held_pay(), 0);
+  EXPECT_EQ(test.spendable(9), before + all);
+  ASSERT_THAT(test.world.stored.corrected_tasks, SizeIs(1));
+  EXPECT_EQ(test.world.stored.corrected_tasks[0].root, TestTables::hash(2));
+  EXPECT_EQ(test.tables.counters.tasks_corrected, 1U);
+  EXPECT_EQ(corrections.owed_by(TestTables::owner(5)), pay - all) << "what it paid beyond that";
+}
+
+TEST_F(WrongResultsTest, PayForARightTaskOfAConvictedWorkerGoesToNoClient) {
+  test.world.has_verifier = true;
+  hold();
+  const MicroCredits all = held_pay();
+  const MicroCredits before = test.spendable(9);
+  const MicroCredits verification = test.tables.accounts.ledger().verification().total();
+  convict();
+
+  recheck(trust::AuditOutcome::agrees);
+
+  EXPECT_EQ(test.spendable(9), before);
+  EXPECT_EQ(test.tables.accounts.ledger().verification().total(), verification + all);
+  EXPECT_EQ(corrections.owed_by(TestTables::owner(5)), 0);
+}
+
+TEST_F(WrongResultsTest, AWrongTasksJobIsJoinedAgainOnce) {
+  test.world.has_verifier = true;
+  hold();
+  convict();
+  recheck(trust::AuditOutcome::differs);
+  corrections.go_on(test.now);
+  test.land();
+  ASSERT_THAT(test.world.lookups, SizeIs(1));
+  corrections.paid_found({.worker = TestTables::key(5), .tasks = {}}, test.now);
+  test.pass(std::chrono::minutes(11));
+  for (int time = 0; time < 2; ++time) {
+    corrections.go_on(test.now);
+    test.land();
+  }
+
+  EXPECT_THAT(test.world.joined_again, ElementsAre(TestTables::job_id(1)));
+}
+
+TEST_F(WrongResultsTest, WhatOwnersOweIsCountedOverTheirOpenCorrections) {
+  OpenCorrections open(test.tables.accounts);
+  OpenCorrection wrong;
+  wrong.row.task = task();
+  wrong.row.client = TestTables::key(9);
+  wrong.row.due = 30;
+  wrong.row.refunded = 10;
+  wrong.owe = {TestTables::key(5), TestTables::key(6)};
+  open.put(wrong);
+  EXPECT_EQ(open.owed_by(TestTables::owner(5)), 20);
+  EXPECT_EQ(open.owed_by(TestTables::owner(6)), 20);
+  EXPECT_EQ(open.owed_for(task()), 20);
+  EXPECT_TRUE(open.waits_for_client(TestTables::key(9)));
+
+  open.change(task())->row.refunded = 30;
+  EXPECT_EQ(open.owed_by(TestTables::owner(5)), 0) << "a change is seen";
+  open.change(task())->over = true;
+  EXPECT_EQ(open.owed_by(TestTables::owner(6)), 0);
+  EXPECT_EQ(open.owed_for({.job = TestTables::job_id(1), .index = 1}), std::nullopt);
+}
+
+TEST_F(WrongResultsTest, AClientGetsWhatIsLeftOfTheStakeAndNoMoreThanItPaid) {
+  test.stake(5, 300);
+  const MicroCredits before = test.spendable(9);
+  OpenCorrection wrong;
+  wrong.row.task = task();
+  wrong.row.worker = TestTables::key(5);
+  wrong.row.client = TestTables::key(9);
+  wrong.row.due = 250;
+  wrong.owe = {TestTables::key(5)};
+  paid.corrections.put(wrong);
+  store::Recheck row;
+  row.worker = TestTables::key(5);
+
+  refunds.refund(row, test.now);
+  refunds.refund(row, test.now);
+
+  EXPECT_EQ(test.spendable(9), before + 250);
+  EXPECT_EQ(test.tables.accounts.slashable_stake(TestTables::owner(5)), 50);
+  EXPECT_EQ(corrections.owed_by(TestTables::owner(5)), 0);
+}
+
+TEST_F(WrongResultsTest, APaidTaskThatTheVerifierDidNotFinishIsComputedAgainLater) {
+  test.world.has_verifier = true;
+  hold();
+  convict();
+  test.land();
+  ASSERT_THAT(test.world.verifications, SizeIs(1));
+  const Checked late{.reason = "It takes too long.", .late = true};
+  corrections.rechecked(task(), TestTables::hash(1), late, test.now);
+  corrections.ask_again(test.now);
+  test.land();
+  EXPECT_THAT(test.world.verifications, SizeIs(1)) << "too early";
+  EXPECT_EQ(corrections.deadline(), test.now.at + std::chrono::seconds(10));
+
+  test.pass(std::chrono::seconds(10));
+  corrections.ask_again(test.now);
+  test.land();
+
+  EXPECT_THAT(test.world.verifications, SizeIs(2));
+}
+
+TEST_F(WrongResultsTest, AJuryIsPaidOutOfWhatWasSlashedButNotItsConvictedMember) {
+  test.stake(5, 300);
+  test.connect(6);
+  test.connect(5);
+  convictions.add_jury({.task = task(),
+                        .members = {{.worker = TestTables::key(6), .attempt = 1, .pay = 100},
+                                    {.worker = TestTables::key(5), .attempt = 1, .pay = 100}}});
+  convictions.convict(
+      {.task = task(), .worker = TestTables::key(5), .penalty = 300, .reason = "a test"}, test.now);
+
+  convictions.pay_juries(test.now);
+  test.land();
+
+  EXPECT_EQ(test.tables.accounts.slashable_stake(TestTables::owner(5)), 0);
+  EXPECT_EQ(test.spendable(6), 100);
+  EXPECT_EQ(test.spendable(5), 0);
+  EXPECT_THAT(test.world.told<protocol::Verdict>(SessionId(6)), SizeIs(1));
+}
+
+}  // namespace
+}  // namespace weft::jobs
