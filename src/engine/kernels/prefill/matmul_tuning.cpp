@@ -35,8 +35,9 @@ struct SameBitsTile {
 constexpr std::array same_bits_tiles = {
     SameBitsTile{1, 16, 64, 64, 16, 32, false}, SameBitsTile{17, 32, 64, 64, 32, 32, false},
     SameBitsTile{33, 64, 64, 64, 32, 32, false}, SameBitsTile{129, 128, 128, 32, 64, 64, true}};
-constexpr std::array small_same_bits_tiles = {SameBitsTile{1, 16, 32, 32, 16, 16, false},
-                                              SameBitsTile{17, 32, 32, 32, 16, 16, false}};
+// Few matrices of 8 x 8 between two branches: software GPUs write them out (matmul_text.cpp).
+constexpr std::array small_same_bits_tiles = {SameBitsTile{1, 8, 32, 16, 8, 16, false},
+                                              SameBitsTile{9, 32, 32, 16, 8, 16, false}};
 constexpr std::uint32_t same_bits_workgroups = 400;  // Parts of a sum, for few rows.
 
 }  // namespace
