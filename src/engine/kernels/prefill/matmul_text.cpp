@@ -93,6 +93,35 @@ class Carried {
   const bool ragged_;
 };
 
+// Matrices of 8 x 8 are those of software GPUs. Their drivers write each out element by element,
+// and compile for a time that grows with the square of what stands between two branches. So they
+// are multiplied in a loop whose passes a driver cannot count, since it would write these out too:
+// `none` is 0, as no pass has 2^24 rows, but only the host knows.
+bool matrices_in_loops(const MatmulTuning& tuning) { return tuning.matrix_m < 16; }
+
+// One of the multiplications of a tile, from cell `cell` of each of its rows on.
+std::string multiply_text(const MatmulTuning& tuning, std::uint32_t step, const std::string& cell) {
+  const std::uint32_t down = tuning.subgroup_rows / tuning.matrix_m,
+                      across = tuning.subgroup_columns / tuning.matrix_n;
+  std::string out;
+  for (std::uint32_t i = 0; i < down; ++i)
+    out += weft::format(
+        "    let l{0}_{1} = subgroupMatrixLoad<Left, row_major>(&stage, x_from + {2}u * PITCH + "
+        "{3}, PITCH);\n",
+        step, i, i * tuning.matrix_m, cell);
+  for (std::uint32_t j = 0; j < across; ++j) {
+    out += weft::format(
+        "    let r{0}_{1} = subgroupMatrixLoad<Right, col_major>(&stage, w_from + {2}u * PITCH + "
+        "{3}, PITCH);\n",
+        step, j, j * tuning.matrix_n, cell);
+    for (std::uint32_t i = 0; i < down; ++i)
+      out += weft::format(
+          "    s{1}_{2} = subgroupMatrixMultiplyAccumulate(l{0}_{1}, r{0}_{2}, s{1}_{2});\n", step,
+          i, j);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::uint32_t matmul_patches(const MatmulSpec& spec, const MatmulTuning& tuning) {
@@ -115,25 +144,16 @@ std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tun
     for (std::uint32_t j = 0; j < across; ++j)
       sums += weft::format("  var s{}_{} = Sum();\n", i, j);
 
-  for (std::uint32_t step = 0; step < tuning.tile_depth / tuning.matrix_k; ++step) {
-    const std::uint32_t cell = step * tuning.matrix_k / 8;
-    for (std::uint32_t i = 0; i < down; ++i)
-      multiply += weft::format(
-          "    let l{0}_{1} = subgroupMatrixLoad<Left, row_major>(&stage, x_from + {2}u * "
-          "PITCH + "
-          "{3}u, PITCH);\n",
-          step, i, i * tuning.matrix_m, cell);
-    for (std::uint32_t j = 0; j < across; ++j) {
-      multiply += weft::format(
-          "    let r{0}_{1} = subgroupMatrixLoad<Right, col_major>(&stage, w_from + {2}u "
-          "* PITCH + "
-          "{3}u, PITCH);\n",
-          step, j, j * tuning.matrix_n, cell);
-      for (std::uint32_t i = 0; i < down; ++i)
-        multiply += weft::format(
-            "    s{1}_{2} = subgroupMatrixMultiplyAccumulate(l{0}_{1}, r{0}_{2}, s{1}_{2});\n",
-            step, i, j);
-    }
+  const std::uint32_t depths = tuning.tile_depth / tuning.matrix_k;
+  if (matrices_in_loops(tuning)) {
+    sums += "  let none = batch.rows >> 24u;\n";
+    multiply = weft::format("    for (var step = 0u; step < {}u; step = (step + 1u) | none) {{\n",
+                            depths) +
+               multiply_text(tuning, 0, weft::format("step * {}u", tuning.matrix_k / 8)) +
+               "    }\n";
+  } else {
+    for (std::uint32_t step = 0; step < depths; ++step)
+      multiply += multiply_text(tuning, step, weft::format("{}u", step * tuning.matrix_k / 8));
   }
 
   // As many matrices at a time as workgroup memory has room for.

@@ -27,16 +27,21 @@ constexpr std::uint32_t workgroups_round = 264;  // Two for each core of a large
 
 std::uint32_t over(std::uint32_t count, std::uint32_t each) { return (count + each - 1) / each; }
 
-// Tiles of passes of so many rows and more.
+// Tiles of passes of so many rows and more, for products that have so many of them: the first that
+// suits. Found by drawing with a whole model, where dozens of kernels take turns: one that is run
+// over and over by itself can be quicker with a tile that is slower there (docs/performance.md).
 struct SameBitsTile {
   std::uint32_t rows_min, rows, columns, depth, subgroup_rows, subgroup_columns;
   bool ahead;
+  std::uint32_t workgroups_min;
 };
-constexpr std::array same_bits_tiles = {
-    SameBitsTile{1, 16, 64, 64, 16, 32, false}, SameBitsTile{17, 32, 64, 64, 32, 32, false},
-    SameBitsTile{33, 64, 64, 64, 32, 32, false}, SameBitsTile{129, 128, 128, 32, 64, 64, true}};
-constexpr std::array small_same_bits_tiles = {SameBitsTile{1, 16, 32, 32, 16, 16, false},
-                                              SameBitsTile{17, 32, 32, 32, 16, 16, false}};
+constexpr std::array same_bits_tiles = {SameBitsTile{1, 32, 128, 128, 16, 32, false, 96},
+                                        SameBitsTile{1, 32, 64, 128, 16, 32, false, 0},
+                                        SameBitsTile{33, 64, 64, 64, 32, 32, false, 0},
+                                        SameBitsTile{129, 128, 128, 32, 64, 64, true, 128}};
+// Few matrices of 8 x 8 between two branches: software GPUs write them out (matmul_text.cpp).
+constexpr std::array small_same_bits_tiles = {SameBitsTile{1, 8, 32, 16, 8, 16, false, 0},
+                                              SameBitsTile{9, 32, 32, 16, 8, 16, false, 0}};
 constexpr std::uint32_t same_bits_workgroups = 400;  // Parts of a sum, for few rows.
 
 }  // namespace
@@ -123,11 +128,12 @@ std::vector<MatmulFrom> matmul_same_bits(const gpu::Device& device, const Matmul
   const auto part_columns = [&](std::uint32_t each) {
     return over(over(spec.columns, each), splits) * each;
   };
+  std::uint32_t suited = 0;  // The number of rows that has its tile.
   for (const SameBitsTile& tile : small ? std::span<const SameBitsTile>(small_same_bits_tiles)
                                         : std::span<const SameBitsTile>(same_bits_tiles)) {
     if (tile.rows_min > rows_max) break;
-    // Large tiles only where there are enough of them.
-    if (tile.rows == 128 && over(spec.weight_rows, tile.columns) * splits < workgroups_wanted)
+    if (tile.rows_min == suited ||
+        over(spec.weight_rows, tile.columns) * splits < tile.workgroups_min)
       continue;
     MatmulTuning tuning{.matrix_m = matrix->m,
                         .matrix_n = matrix->n,
@@ -149,6 +155,7 @@ std::vector<MatmulFrom> matmul_same_bits(const gpu::Device& device, const Matmul
         tuning.threads() > limits.workgroup_size_x_max)
       continue;
     out.push_back({.rows_min = out.empty() ? 1 : tile.rows_min, .tuning = tuning});
+    suited = tile.rows_min;
   }
   return out;
 }
