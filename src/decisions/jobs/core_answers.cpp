@@ -202,7 +202,8 @@ void Core::answered(billing::AnswerReport report, Moment now) {
 trust::CheckRates Core::State::answer_rates(const PublicKey& worker, Moment now) const {
   const double doubt = 1 - trust.book().reputation(worker, now.unix);
   const double floor = settings.answers.floor;
-  return {.replica = trust.established(worker, now.unix) ? floor + (1 - floor) * doubt * doubt : 1,
+  return {.replica =
+              trust.book().established(worker, now.unix) ? floor + (1 - floor) * doubt * doubt : 1,
           .audit = 0,
           .trap = 0,
           .parts = 1};
@@ -323,17 +324,17 @@ void Core::State::judge_answer(const billing::AnswerId& id, std::int64_t lead, M
     if (levels && roots(by) == 0) return;
     // A newcomer's vote is worth a tenth of an established worker's.
     const bool believed = levels || std::ranges::any_of(by, [&](const PublicKey& each) {
-                            return trust.established(each, now.unix);
+                            return trust.book().established(each, now.unix);
                           });
     for (const PublicKey& each : those) {
-      trust.vouch(each, believed ? 1.0 : 0.1, now.unix);
+      trust.standing().book().confirm(each, believed ? 1.0 : 0.1, now.unix);
       parts.book.set_known(each, trust.level(each, now.unix) != trust::Level::newcomer);
     }
   };
   const auto blame = [&](const PublicKey& worker, MicroCredits penalty, bool for_certain,
                          const std::string& why) {
     if (!for_certain && levels) return;
-    if (!for_certain) return trust.doubt(worker, now.unix);
+    if (!for_certain) return trust.standing().book().doubt(worker, now.unix);
     act(trust.convicted({.job = id, .index = stage_task}, worker, penalty, open.due, why, now.unix),
         now);
     bar_server(worker, now);
@@ -357,7 +358,8 @@ void Core::State::judge_answer(const billing::AnswerId& id, std::int64_t lead, M
     if (!by.empty() && lead < 0) confirm({auditor}, by);
   }
   if (lead == 0 && !levels) {
-    for (const PublicKey& auditor : open.differing) trust.doubt(auditor, now.unix);
+    for (const PublicKey& auditor : open.differing)
+      trust.standing().book().doubt(auditor, now.unix);
   }
   for (const PublicKey& auditor : open.agreeing)
     blame(auditor, open.stake, convicts && lead < 0, "It confirmed an answer that others refute.");

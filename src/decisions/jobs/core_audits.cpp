@@ -165,7 +165,7 @@ void Core::State::verify(Audit& audit) {
     // Drawn one by one, since the result is there.
     std::set<std::uint32_t> drawn{audit.wanted.part};
     for (std::uint64_t number = 1000; drawn.size() < audit.wanted.samples; ++number) {
-      drawn.insert(static_cast<std::uint32_t>(trust::draw_below(audit.wanted.parts, trust.secret(),
+      drawn.insert(static_cast<std::uint32_t>(trust::draw_below(audit.wanted.parts, settings.secret,
                                                                 trust::Purpose::audit_part, task,
                                                                 audit.wanted.suspect, number)));
     }
@@ -350,7 +350,7 @@ void Core::State::lease_audit(Audit& audit, Moment now) {
     if (audit.late.waits()) audit.deadline = audit.late.next();
     return note_sample(audit, now);
   }
-  const auto choice = trust::draw_below(candidates.size(), trust.secret(), trust::Purpose::auditor,
+  const auto choice = trust::draw_below(candidates.size(), settings.secret, trust::Purpose::auditor,
                                         task, audit.wanted.suspect, audit.asked.size());
   audit.auditor = candidates[choice];
   audit.asked.insert(*audit.auditor);

@@ -60,7 +60,7 @@ void Core::State::forget_checks(Moment now) {
   constexpr UnixMillis kept = std::chrono::milliseconds(std::chrono::days(30)).count();
   if (batch.empty() || now.unix < checks_swept + every) return;  // With what is written anyway.
   checks_swept = now.unix;
-  trust.forget_old_mismatches(now.unix);
+  trust.convictions().forget_old_mismatches(now.unix);
   batch.checks_kept_since.push_back(now.unix - kept);
 }
 

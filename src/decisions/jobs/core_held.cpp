@@ -21,7 +21,8 @@ ledger::Funds operator-(const ledger::Funds& a, const ledger::Funds& b) {
 bool Core::State::holds_pay_of(const PublicKey& worker) const {
   return settings.pay_held_for > std::chrono::milliseconds(0) &&
          settings.referee.defences.newcomers_decide_nothing &&
-         (trust.level(worker, unix_now) == trust::Level::newcomer || trust.watched(worker));
+         (trust.level(worker, unix_now) == trust::Level::newcomer ||
+          trust.standing().watched(worker));
 }
 
 std::string Core::State::why_no_task(const PublicKey& worker) const {

@@ -276,7 +276,7 @@ void Core::State::end_job(const JobId& id, store::JobUpdate::End end, Moment now
   if (found == jobs.end()) return;
   scheduler.remove_job(id, end.reason.empty() ? "the job is done" : end.reason);
   trust.remove_job(id);
-  trust.remove_traps(id);
+  trust.traps().remove_job(id);
   extras_of_ended(id);
   auto head = watched_head(id);
   head.state = std::string(to_string(end.state));

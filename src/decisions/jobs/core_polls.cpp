@@ -16,18 +16,18 @@ void Core::State::start_poll(const trust::PollWanted& wanted, Moment now) {
     return connected == workers.end() ||
            connected->second.hello.kind == protocol::WorkerKind::browser ||
            trust.level(key, now.unix) == trust::Level::newcomer ||
-           trust.admissions().vendor(key) != wanted.vendor ||
-           owners.contains(trust.admissions().owner(key)) ||
+           trust.standing().admissions().vendor(key) != wanted.vendor ||
+           owners.contains(trust.standing().admissions().owner(key)) ||
            audits.polls.contains({key, wanted.task});
   });
   std::uint32_t asked = 0;
   while (asked < wanted.count && !candidates.empty()) {
-    const auto choice = trust::draw_below(candidates.size(), trust.secret(), trust::Purpose::poll,
+    const auto choice = trust::draw_below(candidates.size(), settings.secret, trust::Purpose::poll,
                                           wanted.task, wanted.suspect, owners.size());
     const PublicKey worker = candidates[choice];
-    owners.insert(trust.admissions().owner(worker));
+    owners.insert(trust.standing().admissions().owner(worker));
     std::erase_if(candidates, [&](const PublicKey& key) {
-      return owners.contains(trust.admissions().owner(key));
+      return owners.contains(trust.standing().admissions().owner(key));
     });
     const manifest::Range part{.first = wanted.part.first, .count = wanted.part.count};
     audits.polls.insert_or_assign(

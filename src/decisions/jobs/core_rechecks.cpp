@@ -192,7 +192,7 @@ void Core::State::correct(const PaidTask& paid, const PublicKey& worker, const R
                               .reason = {}},
                       .owe = {worker}};
   if (const auto job = jobs.find(task.job); job != jobs.end()) {
-    trust.remove_traps(task.job);  // One of them may have had this answer.
+    trust.traps().remove_job(task.job);  // One of them may have had this answer.
     if (!job->second.joining) {
       job->second.accepted[task.index] = std::make_unique<const Settled>(right.root, right.outputs);
       open.row.joined = true;

@@ -86,7 +86,7 @@ Result<> Core::restore(Restored given, Moment now) {
     if (ledger::has_owner(entry.account.kind)) state.note_balances(OwnerId{{entry.account.id}});
   }
   for (const auto& reputation : loaded.reputations) {
-    state.trust.restore_reputation(
+    state.trust.votes().restore_reputation(
         reputation.worker, {.accepted = reputation.accepted, .refused = reputation.refused});
   }
   state.restore_standings(loaded);
@@ -143,9 +143,9 @@ Result<> Core::restore(Restored given, Moment now) {
 
     state.add_running(std::move(job), now, progress);
     for (const auto& task : progress) {
-      if (task.settled) state.trust.restore_accepted({.job = id, .index = task.index});
+      if (task.settled) state.trust.votes().restore_accepted({.job = id, .index = task.index});
     }
-    for (const auto& replica : counted) state.trust.restore_counted(replica);
+    for (const auto& replica : counted) state.trust.votes().restore_counted(replica);
     const auto stake = [&](const PublicKey& worker) { return state.free_of_answers(worker); };
     state.act(state.trust.restored(id, state.replica_value(state.jobs.at(id)), stake, now.unix),
               now);

@@ -67,7 +67,7 @@ void Core::receipt(CoveringReceipt receipt, Moment now) {
                               .statement = std::move(receipt.statement),
                               .claims = std::move(receipt.claims)},
                              attempts))
-    state.trust.forget_claim(key, task, attempt);
+    state.trust.votes().forget_claim(key, task, attempt);
   for (const auto& item : receipt.items) state.extra_claim(key, item, now);
   state.act(state.trust.add_receipt(key, claims, now.unix), now);
 }
@@ -190,7 +190,8 @@ void Core::State::count(const trust::Counted& counted, Moment now) {
   ++counters.replicas_counted;
   scheduler.counted(counted.task, counted.worker);
   if (const auto worker = workers.find(counted.worker);
-      worker != workers.end() && trust.leases_max(counted.worker, now.unix) <= newcomer_slots_max) {
+      worker != workers.end() &&
+      trust.standing().leases_max(counted.worker, now.unix) <= newcomer_slots_max) {
     worker->second.undecided.insert(counted.task);
     refresh(counted.worker, now);
   }

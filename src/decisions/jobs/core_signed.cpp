@@ -29,8 +29,8 @@ std::optional<TaskId> Core::State::note_signed(const PublicKey& worker,
         "{} has signed two results of attempt {} of task {}: this is evidence against its owner "
         "(GET /v1/evidence).",
         worker.text(), item.attempt, item.task.text());
-    const bool has_something_to_lose =
-        stake_of(owner, now.at) >= EvidenceRows::stake_min || trust.established(worker, now.unix);
+    const bool has_something_to_lose = stake_of(owner, now.at) >= EvidenceRows::stake_min ||
+                                       trust.book().established(worker, now.unix);
     if (!evidence_rows.take(owner, has_something_to_lose, now.unix)) return true;
     const auto side = [](const Hash& root, const SignedReceipt& of) {
       return store::Evidence::Signed{

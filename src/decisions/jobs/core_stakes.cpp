@@ -41,7 +41,7 @@ StakeView Core::State::stake_view(const PublicKey& wallet, Moment now) const {
           .at_risk = stake_at_risk(wallet),
           .spendable = ledger.spendable(owner_of(wallet)),
           .reputation = trust.book().reputation(wallet, now.unix),
-          .established = trust.established(wallet, now.unix),
+          .established = trust.book().established(wallet, now.unix),
           .suspended_until = trust.book().suspended(wallet, now.unix)
                                  ? trust.book().record(wallet).suspended_until
                                  : 0};

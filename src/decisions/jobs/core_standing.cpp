@@ -9,22 +9,22 @@
 namespace weft::jobs {
 void Core::State::restore_standings(const store::Loaded& loaded) {
   for (const auto& row : loaded.standings) {
-    trust.restore_record(row.worker, {.verified = row.verified,
-                                      .updated = row.updated,
-                                      .wrong = row.wrong,
-                                      .suspended_until = row.suspended_until});
+    trust.standing().book().restore(row.worker, {.verified = row.verified,
+                                                 .updated = row.updated,
+                                                 .wrong = row.wrong,
+                                                 .suspended_until = row.suspended_until});
     if (row.suspended_until > 0) parts.book.bar(row.worker, row.suspended_until);
   }
   for (const auto& row : loaded.client_shares)
-    trust.evidence().restore(row.worker,
-                             {.client = row.client, .weight = row.weight, .at = row.at});
+    trust.standing().evidence().restore(row.worker,
+                                        {.client = row.client, .weight = row.weight, .at = row.at});
   for (const auto& row : loaded.mismatches)
-    trust.restore_mismatch(
+    trust.convictions().restore_mismatch(
         row.worker, {.client = row.client, .task = row.task, .at = row.at, .penalty = row.penalty});
 }
 
 void Core::State::store_standings(Moment now) {
-  for (const PublicKey& worker : trust.take_moved()) {
+  for (const PublicKey& worker : trust.standing().book().take_moved()) {
     refresh(worker, now);
     const trust::Record record = trust.book().record(worker);
     batch.standings.push_back({.worker = worker,
@@ -32,13 +32,13 @@ void Core::State::store_standings(Moment now) {
                                .updated = record.updated,
                                .wrong = record.wrong,
                                .suspended_until = record.suspended_until});
-    for (const auto& share : trust.evidence().take_changed(worker))
+    for (const auto& share : trust.standing().evidence().take_changed(worker))
       batch.client_shares.push_back(
           {.row =
                {.worker = worker, .client = share.client, .weight = share.weight, .at = share.at},
            .change = share.forgotten ? store::Change::remove : store::Change::put});
   }
-  for (const auto& [worker, row, forgotten] : trust.evidence().take_changed_mismatches())
+  for (const auto& [worker, row, forgotten] : trust.standing().evidence().take_changed_mismatches())
     batch.mismatches.push_back({.row = {.worker = worker,
                                         .client = row.client,
                                         .task = row.task,
@@ -61,7 +61,7 @@ void Core::pardon(const Pardon& wanted, Moment now, Answer<StakeView> answer) {
   if (wanted.at <= state.trust.book().record(worker).updated)
     return reply(fail(ErrorCode::already_exists,
                       "The worker {} was convicted after this pardon was signed.", worker.text()));
-  (void)state.trust.pardon(worker, now.unix);
+  (void)state.trust.convictions().pardon(worker, now.unix);
   state.parts.book.bar(worker, 0);
   std::erase_if(state.suspensions, [&](const auto& each) { return each.second == worker; });
   if (const auto found = state.workers.find(worker); found != state.workers.end())
@@ -75,7 +75,7 @@ void Core::pardon(const Pardon& wanted, Moment now, Answer<StakeView> answer) {
 // Some wallet could work alone: only then are replicas of a new job left to be decided.
 bool Core::State::a_worker_works_alone(Moment now) const {
   return std::ranges::any_of(
-      staked, [&](const PublicKey& worker) { return trust.established(worker, now.unix); });
+      staked, [&](const PublicKey& worker) { return trust.book().established(worker, now.unix); });
 }
 
 void Core::State::convict(const trust::Convicted& convicted, Moment now) {

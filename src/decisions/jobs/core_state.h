@@ -136,9 +136,9 @@ struct Core::State final : dashboard::WatchSource {
         settings(std::move(chosen)),
         scheduler(settings.scheduler),
         trust(settings.referee, settings.secret) {
-    trust.admissions().set_owners(
+    trust.standing().admissions().set_owners(
         [this](const PublicKey& worker) { return PublicKey{{owner_of(worker).bytes}}; });
-    trust.set_root_at_hand([this] { return parts.world.verifies(); });
+    trust.standing().set_root_at_hand([this] { return parts.world.verifies(); });
   }
 
   Parts parts;

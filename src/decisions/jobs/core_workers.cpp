@@ -43,7 +43,7 @@ void Core::State::disconnect(const PublicKey& key, Moment now) {
   parts.book.set_known(key, false);
   keys.erase(found->second.session);
   workers.erase(found);
-  trust.gone(key);
+  trust.votes().forget_claims(key);
   extras_of_gone(key, now);
 }
 
@@ -82,7 +82,7 @@ void Core::arrive(Arrival arrival, Moment now) {
     state.scheduler.remove_worker(key, scheduler::Departure::left, now.at);
     state.disconnect(key, now);
   }
-  state.trust.admissions().invite(key, arrival.invitation);
+  state.trust.standing().admissions().invite(key, arrival.invitation);
   const bool is_newcomer = state.trust.level(key, now.unix) == trust::Level::newcomer;
   if (const auto room = state.room_for(is_newcomer); !room)
     return close(arrival.session, room.error().code, room.error().message);
@@ -90,7 +90,7 @@ void Core::arrive(Arrival arrival, Moment now) {
                             .kind = arrival.hello.kind,
                             .slots = arrival.hello.slots,
                             .capabilities = arrival.hello.capabilities};
-  state.trust.admissions().set_vendor(key, arrival.hello.capabilities.vendor);
+  state.trust.standing().admissions().set_vendor(key, arrival.hello.capabilities.vendor);
   joining.prefix = arrival.prefix;
   joining.local = arrival.prefix.empty();
   joining.price_min = static_cast<MicroCredits>(arrival.hello.price_min);
@@ -134,10 +134,10 @@ void Core::State::refresh(const PublicKey& key, Moment now) {
     return scheduler.set_slots(key, 0);
   }
   scheduler.set_standing(key, standing_of(trust.level(key, now.unix)));
-  const std::size_t most = trust.leases_max(key, now.unix);
+  const std::size_t most = trust.standing().leases_max(key, now.unix);
   const std::size_t waiting = worker->second.undecided.size();
   scheduler.set_leases_max(key, static_cast<std::uint32_t>(most > waiting ? most - waiting : 0),
-                           trust.sample_share(key, now.unix));
+                           trust.standing().sample_share(key, now.unix));
 }
 
 // A worker that stayed connected gets work again without reconnecting.
