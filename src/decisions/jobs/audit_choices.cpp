@@ -70,7 +70,7 @@ VerifyOrder verify_order(CoreTables& tables, Audit& audit, const RunningJob& job
     std::set<std::uint32_t> drawn{audit.wanted.part};
     for (std::uint64_t number = 1000; drawn.size() < audit.wanted.samples; ++number) {
       drawn.insert(static_cast<std::uint32_t>(
-          trust::draw_below(audit.wanted.parts, tables.trust.secret(), trust::Purpose::audit_part,
+          trust::draw_below(audit.wanted.parts, tables.settings.secret, trust::Purpose::audit_part,
                             task, audit.wanted.suspect, number)));
     }
     for (const std::uint32_t number : drawn) {

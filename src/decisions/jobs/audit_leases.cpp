@@ -105,7 +105,7 @@ void AuditLeases::lease(Audit& audit, Moment now) {
     return note_sample(tables_, audit, now);
   }
   const auto choice =
-      trust::draw_below(able.size(), tables_.trust.secret(), trust::Purpose::auditor, task,
+      trust::draw_below(able.size(), tables_.settings.secret, trust::Purpose::auditor, task,
                         audit.wanted.suspect, audit.asked.size());
   audit.auditor = able[choice];
   audit.asked.insert(*audit.auditor);

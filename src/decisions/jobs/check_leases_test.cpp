@@ -123,7 +123,8 @@ TEST_F(CheckLeasesTest, ASilentAuditorIsReplacedAndTold) {
   auto quiet = wanted();
   quiet.trusted_only = true;
   for (std::uint8_t number = 6; number <= 7; ++number)
-    test.tables.trust.admissions().invite(TestTables::key(number), trust::Invitation::worker);
+    test.tables.trust.standing().admissions().invite(TestTables::key(number),
+                                                     trust::Invitation::worker);
   audits.start(quiet, test.now);
   const std::uint8_t first = leased(6).empty() ? 7 : 6;
   const std::uint8_t second = first == 6 ? 7 : 6;
@@ -142,7 +143,8 @@ TEST_F(CheckLeasesTest, TwoWalletsOfOneOwnerDoNotCheckEachOther) {
   test.connect(6);
   test.connect(7);
   for (std::uint8_t number = 6; number <= 7; ++number)
-    test.tables.trust.admissions().invite(TestTables::key(number), trust::Invitation::worker);
+    test.tables.trust.standing().admissions().invite(TestTables::key(number),
+                                                     trust::Invitation::worker);
   test.issue(5, 1);
   ASSERT_TRUE(test.tables.accounts.add_device(
       TestTables::key(5), {.key = TestTables::key(6), .owner = {}, .name = "other"},

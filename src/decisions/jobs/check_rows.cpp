@@ -59,7 +59,7 @@ void CheckSweep::sweep(CoreTables& tables, UnixMillis now) {
   if (tables.outbox.batch().empty() || now < swept_ + every)
     return;  // With what is written anyway.
   swept_ = now;
-  tables.trust.forget_old_mismatches(now);
+  tables.trust.convictions().forget_old_mismatches(now);
   tables.outbox.batch().checks_kept_since.push_back(now - kept);
 }
 

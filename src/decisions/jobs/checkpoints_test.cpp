@@ -45,7 +45,7 @@ TEST_F(CheckpointsTest, AWorkerContinuesFromItsOwnState) {
 }
 
 TEST_F(CheckpointsTest, AnotherContinuesWhereNoWorkerCanBePunished) {
-  test.tables.trust.admissions().invite(TestTables::key(3), trust::Invitation::worker);
+  test.tables.trust.standing().admissions().invite(TestTables::key(3), trust::Invitation::worker);
   test.run(1, 9, count_manifest(1, 1));
   restore(3, 30, 1);
   restore(5, 50, 3);  // A newcomer's, which may be anything.

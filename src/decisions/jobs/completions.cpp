@@ -111,8 +111,9 @@ void Completions::answered(billing::AnswerReport report, Moment now) {
 trust::CheckRates Completions::rates_of(const PublicKey& worker, Moment now) const {
   const double doubt = 1 - tables_.trust.book().reputation(worker, now.unix);
   const double floor = tables_.settings.answers.floor;
-  return {.replica =
-              tables_.trust.established(worker, now.unix) ? floor + (1 - floor) * doubt * doubt : 1,
+  return {.replica = tables_.trust.book().established(worker, now.unix)
+                         ? floor + (1 - floor) * doubt * doubt
+                         : 1,
           .audit = 0,
           .trap = 0,
           .parts = 1};
@@ -226,17 +227,17 @@ void Completions::judge(const billing::AnswerId& id, std::int64_t lead, Moment n
     if (levels && roots(by) == 0) return;
     // A newcomer's vote is worth a tenth of an established worker's.
     const bool believed = levels || std::ranges::any_of(by, [&](const PublicKey& each) {
-                            return tables_.trust.established(each, now.unix);
+                            return tables_.trust.book().established(each, now.unix);
                           });
     for (const PublicKey& each : those) {
-      tables_.trust.vouch(each, believed ? 1.0 : 0.1, now.unix);
+      tables_.trust.standing().book().confirm(each, believed ? 1.0 : 0.1, now.unix);
       tables_.book.set_known(each, tables_.trust.level(each, now.unix) != trust::Level::newcomer);
     }
   };
   const auto blame = [&](const PublicKey& worker, MicroCredits penalty, bool for_certain,
                          const std::string& why) {
     if (!for_certain && levels) return;
-    if (!for_certain) return tables_.trust.doubt(worker, now.unix);
+    if (!for_certain) return tables_.trust.standing().book().doubt(worker, now.unix);
     rulings_.carry_out(tables_.trust.convicted({.job = id, .index = stage_task}, worker, penalty,
                                                open.due, why, now.unix),
                        now);
@@ -260,7 +261,8 @@ void Completions::judge(const billing::AnswerId& id, std::int64_t lead, Moment n
     if (!by.empty() && lead < 0) confirm({auditor}, by);
   }
   if (lead == 0 && !levels) {
-    for (const PublicKey& auditor : open.differing) tables_.trust.doubt(auditor, now.unix);
+    for (const PublicKey& auditor : open.differing)
+      tables_.trust.standing().book().doubt(auditor, now.unix);
   }
   for (const PublicKey& auditor : open.agreeing)
     blame(auditor, open.stake, convicts && lead < 0, "It confirmed an answer that others refute.");

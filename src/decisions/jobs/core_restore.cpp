@@ -66,7 +66,7 @@ Result<> CoreParts::restore(Restored given, Moment now) {
   if (tables.settings.grants.kept_over_restart) grants.restore(given.grants_today, now.unix);
   WEFT_OK(tables.accounts.join_balances(loaded, now));
   for (const auto& reputation : loaded.reputations) {
-    tables.trust.restore_reputation(
+    tables.trust.votes().restore_reputation(
         reputation.worker, {.accepted = reputation.accepted, .refused = reputation.refused});
   }
   standings.restore(loaded);
@@ -124,9 +124,9 @@ Result<> CoreParts::restore(Restored given, Moment now) {
 
     life.begin(std::move(job), now, progress);
     for (const auto& task : progress) {
-      if (task.settled) tables.trust.restore_accepted({.job = id, .index = task.index});
+      if (task.settled) tables.trust.votes().restore_accepted({.job = id, .index = task.index});
     }
-    for (const auto& replica : counted) tables.trust.restore_counted(replica);
+    for (const auto& replica : counted) tables.trust.votes().restore_counted(replica);
     const auto stake = [&](const PublicKey& worker) { return stakes.free_of_answers(worker); };
     rulings.carry_out(
         tables.trust.restored(id, replica_value(tables, tables.jobs.at(id)), stake, now.unix), now);

@@ -6,9 +6,9 @@ namespace weft::jobs {
 
 CoreTables::CoreTables(World& the_world, Book& the_book, CoreSettings chosen)
     : world(the_world), book(the_book), settings(std::move(chosen)) {
-  trust.admissions().set_owners(
+  trust.standing().admissions().set_owners(
       [this](const PublicKey& worker) { return PublicKey{{accounts.owner_of(worker).bytes}}; });
-  trust.set_root_at_hand([this] { return world.verifies(); });
+  trust.standing().set_root_at_hand([this] { return world.verifies(); });
 }
 
 trust::Level CoreTables::counted_level(const PublicKey& worker, UnixMillis now) const {

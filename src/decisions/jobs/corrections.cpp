@@ -194,7 +194,7 @@ void Corrections::correct(const PaidTask& paid, const PublicKey& worker, const R
                               .reason = {}},
                       .owe = {worker}};
   if (auto* const job = tables_.jobs.find(task.job); job != nullptr) {
-    tables_.trust.remove_traps(task.job);  // One of them may have had this answer.
+    tables_.trust.traps().remove_job(task.job);  // One of them may have had this answer.
     if (!job->joining) {
       job->accepted[task.index] = std::make_unique<const Settled>(right.root, right.outputs);
       open.row.joined = true;

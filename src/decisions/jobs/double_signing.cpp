@@ -29,7 +29,7 @@ std::optional<TaskId> DoubleSigning::note(const PublicKey& worker, const Coverin
         "(GET /v1/evidence).",
         worker.text(), item.attempt, item.task.text());
     const bool has_something_to_lose = stakes_.stake_of(owner, now.at) >= EvidenceRows::stake_min ||
-                                       tables_.trust.established(worker, now.unix);
+                                       tables_.trust.book().established(worker, now.unix);
     if (!rows_.take(owner, has_something_to_lose, now.unix)) return true;
     const auto side = [](const Hash& root, const SignedReceipt& of) {
       return store::Evidence::Signed{

@@ -15,7 +15,7 @@ bool HeldPayments::holds_pay_of(const PublicKey& worker) const {
   return tables_.settings.pay_held_for > std::chrono::milliseconds(0) &&
          tables_.settings.referee.defences.newcomers_decide_nothing &&
          (tables_.trust.level(worker, tables_.latest.unix) == trust::Level::newcomer ||
-          tables_.trust.watched(worker));
+          tables_.trust.standing().watched(worker));
 }
 
 std::string HeldPayments::why_no_task(const PublicKey& worker) const {

@@ -95,7 +95,7 @@ trust::JobTerms JobLife::terms_of(const Book::Manifest& manifest) const {
 // Some wallet could work alone: only then are replicas of a new job left to be decided.
 bool JobLife::a_worker_works_alone(Moment now) const {
   return std::ranges::any_of(tables_.accounts.staked(), [&](const PublicKey& worker) {
-    return tables_.trust.established(worker, now.unix);
+    return tables_.trust.book().established(worker, now.unix);
   });
 }
 
@@ -140,7 +140,7 @@ void JobLife::end(const JobId& id, store::JobUpdate::End end, Moment now) {
   if (found == nullptr) return;
   tables_.scheduler.remove_job(id, end.reason.empty() ? "the job is done" : end.reason);
   tables_.trust.remove_job(id);
-  tables_.trust.remove_traps(id);
+  tables_.trust.traps().remove_job(id);
   parts_.checks.job_ends(id);
   parts_.watch.ended(id, end);
   tell_waiters(*found, end);

@@ -19,19 +19,19 @@ void PollLeases::start(const trust::PollWanted& wanted, Moment now) {
     auto* const connected = tables_.workers.find(key);
     return connected == nullptr || connected->hello.kind == protocol::WorkerKind::browser ||
            tables_.trust.level(key, now.unix) == trust::Level::newcomer ||
-           tables_.trust.admissions().vendor(key) != wanted.vendor ||
-           owners.contains(tables_.trust.admissions().owner(key)) ||
+           tables_.trust.standing().admissions().vendor(key) != wanted.vendor ||
+           owners.contains(tables_.trust.standing().admissions().owner(key)) ||
            open_.contains({key, wanted.task});
   });
   std::uint32_t asked = 0;
   while (asked < wanted.count && !candidates.empty()) {
     const auto choice =
-        trust::draw_below(candidates.size(), tables_.trust.secret(), trust::Purpose::poll,
+        trust::draw_below(candidates.size(), tables_.settings.secret, trust::Purpose::poll,
                           wanted.task, wanted.suspect, owners.size());
     const PublicKey worker = candidates[choice];
-    owners.insert(tables_.trust.admissions().owner(worker));
+    owners.insert(tables_.trust.standing().admissions().owner(worker));
     std::erase_if(candidates, [&](const PublicKey& key) {
-      return owners.contains(tables_.trust.admissions().owner(key));
+      return owners.contains(tables_.trust.standing().admissions().owner(key));
     });
     const manifest::Range part{.first = wanted.part.first, .count = wanted.part.count};
     open_.insert_or_assign({worker, wanted.task},

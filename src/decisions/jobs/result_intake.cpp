@@ -67,7 +67,7 @@ void ResultIntake::receipt(CoveringReceipt receipt, Moment now) {
                               .statement = std::move(receipt.statement),
                               .claims = std::move(receipt.claims)},
                              attempts))
-    tables_.trust.forget_claim(key, task, attempt);
+    tables_.trust.votes().forget_claim(key, task, attempt);
   for (const auto& item : receipt.items) parts_.checks.claim(key, item, now);
   parts_.rulings.carry_out(tables_.trust.add_receipt(key, claims, now.unix), now);
 }

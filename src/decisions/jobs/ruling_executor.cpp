@@ -77,7 +77,7 @@ void RulingExecutor::count(const trust::Counted& counted, Moment now) {
   tables_.scheduler.counted(counted.task, counted.worker);
   if (auto* const worker = tables_.workers.find(counted.worker);
       worker != nullptr &&
-      tables_.trust.leases_max(counted.worker, now.unix) <= newcomer_slots_max) {
+      tables_.trust.standing().leases_max(counted.worker, now.unix) <= newcomer_slots_max) {
     worker->undecided.insert(counted.task);
     parts_.sessions.refresh(counted.worker, now);
   }

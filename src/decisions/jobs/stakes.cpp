@@ -37,7 +37,7 @@ StakeView Stakes::view(const PublicKey& wallet, Moment now) const {
           .at_risk = at_risk(wallet),
           .spendable = tables_.accounts.ledger().spendable(tables_.accounts.owner_of(wallet)),
           .reputation = tables_.trust.book().reputation(wallet, now.unix),
-          .established = tables_.trust.established(wallet, now.unix),
+          .established = tables_.trust.book().established(wallet, now.unix),
           .suspended_until = tables_.trust.book().suspended(wallet, now.unix)
                                  ? tables_.trust.book().record(wallet).suspended_until
                                  : 0};

@@ -8,22 +8,22 @@ namespace weft::jobs {
 
 void Standings::restore(const store::Loaded& loaded) {
   for (const auto& row : loaded.standings) {
-    tables_.trust.restore_record(row.worker, {.verified = row.verified,
-                                              .updated = row.updated,
-                                              .wrong = row.wrong,
-                                              .suspended_until = row.suspended_until});
+    tables_.trust.standing().book().restore(row.worker, {.verified = row.verified,
+                                                         .updated = row.updated,
+                                                         .wrong = row.wrong,
+                                                         .suspended_until = row.suspended_until});
     if (row.suspended_until > 0) tables_.book.bar(row.worker, row.suspended_until);
   }
   for (const auto& row : loaded.client_shares)
-    tables_.trust.evidence().restore(row.worker,
-                                     {.client = row.client, .weight = row.weight, .at = row.at});
+    tables_.trust.standing().evidence().restore(
+        row.worker, {.client = row.client, .weight = row.weight, .at = row.at});
   for (const auto& row : loaded.mismatches)
-    tables_.trust.restore_mismatch(
+    tables_.trust.convictions().restore_mismatch(
         row.worker, {.client = row.client, .task = row.task, .at = row.at, .penalty = row.penalty});
 }
 
 void Standings::store(Moment now) {
-  for (const PublicKey& worker : tables_.trust.take_moved()) {
+  for (const PublicKey& worker : tables_.trust.standing().book().take_moved()) {
     sessions_.refresh(worker, now);
     const trust::Record record = tables_.trust.book().record(worker);
     tables_.outbox.batch().standings.push_back({.worker = worker,
@@ -31,13 +31,14 @@ void Standings::store(Moment now) {
                                                 .updated = record.updated,
                                                 .wrong = record.wrong,
                                                 .suspended_until = record.suspended_until});
-    for (const auto& share : tables_.trust.evidence().take_changed(worker))
+    for (const auto& share : tables_.trust.standing().evidence().take_changed(worker))
       tables_.outbox.batch().client_shares.push_back(
           {.row =
                {.worker = worker, .client = share.client, .weight = share.weight, .at = share.at},
            .change = share.forgotten ? store::Change::remove : store::Change::put});
   }
-  for (const auto& [worker, row, forgotten] : tables_.trust.evidence().take_changed_mismatches())
+  for (const auto& [worker, row, forgotten] :
+       tables_.trust.standing().evidence().take_changed_mismatches())
     tables_.outbox.batch().mismatches.push_back(
         {.row = {.worker = worker,
                  .client = row.client,
@@ -60,7 +61,7 @@ void Standings::pardon(const Pardon& wanted, Moment now, Answer<StakeView> answe
   if (wanted.at <= tables_.trust.book().record(worker).updated)
     return reply(fail(ErrorCode::already_exists,
                       "The worker {} was convicted after this pardon was signed.", worker.text()));
-  (void)tables_.trust.pardon(worker, now.unix);
+  (void)tables_.trust.convictions().pardon(worker, now.unix);
   tables_.book.bar(worker, 0);
   sessions_.pardoned(worker);
   store(now);

@@ -26,7 +26,7 @@ struct WorkerPartsTest : testing::Test {
     sessions.arrive(std::move(arrival), test.now);
   }
   void suspend(std::uint8_t number, UnixMillis until) {
-    test.tables.trust.restore_record(
+    test.tables.trust.standing().book().restore(
         TestTables::key(number),
         {.verified = 0, .updated = test.now.unix - 1, .wrong = 1, .suspended_until = until});
     sessions.refresh(TestTables::key(number), test.now);

@@ -30,7 +30,7 @@ void WorkerSessions::disconnect(const PublicKey& key, Moment now) {
   const ConnectedWorker* const found = tables_.workers.find(key);
   if (found == nullptr) return;
   tables_.workers.remove(key, worker_view(tables_, key, *found));
-  tables_.trust.gone(key);
+  tables_.trust.votes().forget_claims(key);
   checks_.worker_left(key, now);
 }
 
@@ -49,7 +49,7 @@ void WorkerSessions::arrive(Arrival arrival, Moment now) {
     tables_.scheduler.remove_worker(key, scheduler::Departure::left, now.at);
     disconnect(key, now);
   }
-  tables_.trust.admissions().invite(key, arrival.invitation);
+  tables_.trust.standing().admissions().invite(key, arrival.invitation);
   const bool is_newcomer = tables_.trust.level(key, now.unix) == trust::Level::newcomer;
   if (const auto room = tables_.workers.room_for(is_newcomer); !room)
     return close(arrival.session, room.error().code, room.error().message);
@@ -57,7 +57,7 @@ void WorkerSessions::arrive(Arrival arrival, Moment now) {
                             .kind = arrival.hello.kind,
                             .slots = arrival.hello.slots,
                             .capabilities = arrival.hello.capabilities};
-  tables_.trust.admissions().set_vendor(key, arrival.hello.capabilities.vendor);
+  tables_.trust.standing().admissions().set_vendor(key, arrival.hello.capabilities.vendor);
   joining.prefix = arrival.prefix;
   joining.local = arrival.prefix.empty();
   joining.price_min = static_cast<MicroCredits>(arrival.hello.price_min);
@@ -98,11 +98,11 @@ void WorkerSessions::refresh(const PublicKey& key, Moment now) {
     return tables_.scheduler.set_slots(key, 0);
   }
   tables_.scheduler.set_standing(key, standing_of(tables_.trust.level(key, now.unix)));
-  const std::size_t most = tables_.trust.leases_max(key, now.unix);
+  const std::size_t most = tables_.trust.standing().leases_max(key, now.unix);
   const std::size_t waiting = worker->undecided.size();
   tables_.scheduler.set_leases_max(key,
                                    static_cast<std::uint32_t>(most > waiting ? most - waiting : 0),
-                                   tables_.trust.sample_share(key, now.unix));
+                                   tables_.trust.standing().sample_share(key, now.unix));
 }
 
 // A worker that stayed connected gets work again without reconnecting.

@@ -46,9 +46,9 @@ class AccomplicesTest : public testing::Test {
  protected:
   void open(const RefereeSettings& chosen = {}, bool root = true) {
     referee.emplace(chosen, Secret{});
-    referee->set_root_at_hand([root] { return root; });
+    referee->standing().set_root_at_hand([root] { return root; });
     for (std::uint32_t i = 0; i < 40; ++i)
-      referee->restore_record(
+      referee->standing().book().restore(
           wallet(i), {.verified = 1000, .updated = moment, .wrong = 0, .suspended_until = 0});
   }
   void add(std::uint8_t number, std::uint32_t replicas = 1, std::uint32_t tasks = 64) {
@@ -286,7 +286,7 @@ TEST_F(AccomplicesTest, OnTheWordOfOneDeviceNoWorkerIsConvicted) {
     open(settings);
     devices = Devices::one;
     for (std::uint32_t who = 0; who < 40; ++who)
-      referee->admissions().set_vendor(wallet(who), "mesa");
+      referee->standing().admissions().set_vendor(wallet(who), "mesa");
     std::size_t convicted = 0;
     add(1);
     for (std::uint32_t who = 1; who <= 20; ++who) (void)passes({job(1), who}, who);
@@ -300,7 +300,7 @@ TEST_F(AccomplicesTest, WorkersOfAnotherVendorThanTheVerifiersAreASecondDevice) 
   open();
   devices = Devices::one;
   for (std::uint32_t who = 0; who < 40; ++who)
-    referee->admissions().set_vendor(wallet(who), "nvidia");
+    referee->standing().admissions().set_vendor(wallet(who), "nvidia");
   add(1);
   for (std::uint32_t who = 1; who <= 20; ++who) (void)passes({job(1), who}, who);
 
@@ -329,8 +329,8 @@ TEST_F(AccomplicesTest, AWorkerThatTwoDevicesRefuteIsSuspectedBeforeItIsConvicte
   const auto suspected = every<Suspected>(said);
   ASSERT_EQ(suspected.size(), 1U);
   EXPECT_EQ(suspected[0].worker, wallet(0));
-  EXPECT_TRUE(referee->watched(wallet(0)));
-  EXPECT_FALSE(referee->watched(wallet(1)));
+  EXPECT_TRUE(referee->standing().watched(wallet(0)));
+  EXPECT_FALSE(referee->standing().watched(wallet(1)));
 
   devices = Devices::one;
   (void)run({job(1), 1}, 1, wrong);

@@ -47,9 +47,9 @@ class LevelsTest : public testing::Test {
             std::uint32_t tasks = 100) {
     referee.emplace(chosen, Secret{});
     for (std::uint32_t i = 0; i < 20; ++i) {
-      referee->admissions().invite(wallet(operators + i), Invitation::worker);
-      referee->admissions().invite(wallet(verifiers + i), Invitation::verifier);
-      referee->restore_record(
+      referee->standing().admissions().invite(wallet(operators + i), Invitation::worker);
+      referee->standing().admissions().invite(wallet(verifiers + i), Invitation::verifier);
+      referee->standing().book().restore(
           wallet(honest + i),
           {.verified = 1000, .updated = moment, .wrong = 0, .suspended_until = 0});
     }
@@ -136,7 +136,7 @@ TEST_F(LevelsTest, TwoEstablishedWorkersOfDifferentOwnersDecideTogether) {
   (void)run(task(0), honest, right);
   EXPECT_EQ(every<Accepted>(run(task(0), honest + 1, right)).size(), 1U);
 
-  referee->admissions().set_owners([](const PublicKey&) { return wallet(7); });
+  referee->standing().admissions().set_owners([](const PublicKey&) { return wallet(7); });
   (void)run(task(1), honest, right);
   EXPECT_TRUE(every<Accepted>(run(task(1), honest + 1, right)).empty()) << "they are one";
 }
@@ -176,7 +176,7 @@ TEST_F(LevelsTest, OutvotingConvictsNoWorker) {
   std::ranges::move(check(task(0), AuditOutcome::failed), std::back_inserter(all));
 
   EXPECT_TRUE(every<Convicted>(all).empty());
-  EXPECT_TRUE(referee->established(wallet(honest), moment));
+  EXPECT_TRUE(referee->book().established(wallet(honest), moment));
   EXPECT_FALSE(referee->book().suspended(wallet(honest), moment));
 }
 
@@ -271,7 +271,7 @@ TEST_F(LevelsTest, AShaderThatDiffersByDeviceConvictsNoWorker) {
     std::size_t count = 0;
     for (std::uint8_t number = 1; number <= 3; ++number) {
       add(number);
-      referee->admissions().set_vendor(wallet(1), "amd");
+      referee->standing().admissions().set_vendor(wallet(1), "amd");
       (void)run(task(0, number), 1, wrong);
       (void)run(task(0, number), 2, wrong);
       (void)check(task(0, number), AuditOutcome::differs);
@@ -333,11 +333,11 @@ TEST_F(LevelsTest, WithoutARootTrustedWorkersDecideBetweenThem) {
 
 TEST_F(LevelsTest, ANewcomerHoldsAsManyLeasesAsItsSamplesHavePassed) {
   open({}, 1);
-  std::vector<std::uint32_t> held{referee->leases_max(wallet(1), moment)};
+  std::vector<std::uint32_t> held{referee->standing().leases_max(wallet(1), moment)};
   for (std::uint32_t index = 0; index < 40; ++index) {
     (void)run(task(index), 1, right);
     (void)check(task(index), AuditOutcome::agrees);
-    held.push_back(referee->leases_max(wallet(1), moment));
+    held.push_back(referee->standing().leases_max(wallet(1), moment));
   }
   EXPECT_EQ(held[0], 1U);
   EXPECT_EQ(held[1], 2U);
@@ -346,8 +346,8 @@ TEST_F(LevelsTest, ANewcomerHoldsAsManyLeasesAsItsSamplesHavePassed) {
 
   (void)run(task(50), 1, wrong);
   (void)check(task(50), AuditOutcome::differs);
-  EXPECT_EQ(referee->leases_max(wallet(1), moment), 1U);
-  EXPECT_GT(referee->leases_max(wallet(operators), moment), 1000U);
+  EXPECT_EQ(referee->standing().leases_max(wallet(1), moment), 1U);
+  EXPECT_GT(referee->standing().leases_max(wallet(operators), moment), 1000U);
 }
 
 TEST_F(LevelsTest, ANewcomersSamplesShrinkAsARootConfirmsThem) {

@@ -49,8 +49,8 @@ class RefereeTest : public testing::Test {
     establish(1);
   }
   void establish(std::uint8_t who) {
-    referee->restore_record(key(who),
-                            {.verified = 1000, .updated = now, .wrong = 0, .suspended_until = 0});
+    referee->standing().book().restore(
+        key(who), {.verified = 1000, .updated = now, .wrong = 0, .suspended_until = 0});
   }
   TaskId task(std::uint32_t index) const { return {.job = job, .index = index}; }
   std::vector<Ruling> lease(std::uint32_t index, std::uint8_t who, MicroCredits stake = plenty) {
@@ -70,7 +70,7 @@ class RefereeTest : public testing::Test {
     referee->add_job(job, {.replicas = 2, .audit = 0, .parts = 1, .agree = {}}, 5);
     establish(1);
     for (const auto& [who, what] : votes)
-      referee->restore_counted(
+      referee->votes().restore_counted(
           {.task = task(index), .worker = key(who), .attempt = 1, .root = root(what)});
     return referee->restored(job, value, [](const PublicKey&) { return plenty; }, now);
   }
@@ -170,7 +170,7 @@ TEST_F(RefereeTest, AnAuditThatDiffersGoesToAJuryAndTheCheatIsConvicted) {
   ASSERT_EQ(convicted.size(), 1U);
   EXPECT_EQ(convicted[0].worker, key(1));
   EXPECT_GE(convicted[0].penalty, value);
-  EXPECT_FALSE(referee->established(key(1), now));
+  EXPECT_FALSE(referee->book().established(key(1), now));
   EXPECT_TRUE(referee->book().suspended(key(1), now));
 }
 
@@ -186,7 +186,7 @@ TEST_F(RefereeTest, AnAuditorThatLiesIsConvictedInstead) {
 
   ASSERT_EQ(all<Convicted>(last).size(), 1U);
   EXPECT_EQ(all<Convicted>(last)[0].worker, key(2));
-  EXPECT_TRUE(referee->established(key(1), now));
+  EXPECT_TRUE(referee->book().established(key(1), now));
 }
 
 TEST_F(RefereeTest, AConvictionSendsEverythingThatWasHeldBackToAnotherWorker) {
@@ -302,7 +302,7 @@ TEST_F(RefereeTest, TwoOfThreeStillWinAnOrdinaryQuorumAfterARestart) {
   referee.emplace(settings(0), Secret{});
   referee->add_job(job, {.replicas = 2, .audit = 0, .parts = 1, .agree = {}}, 1);
   for (const std::uint8_t who : std::array<std::uint8_t, 2>{7, 8})
-    referee->restore_counted(
+    referee->votes().restore_counted(
         {.task = task(0), .worker = key(who), .attempt = 1, .root = root(who)});
 
   const auto restored = referee->restored(job, value, [](const PublicKey&) { return 0; }, now);
@@ -316,7 +316,8 @@ TEST_F(RefereeTest, TheRestOfAQuorumIsAskedForAfterARestart) {
   referee.emplace(settings(0), Secret{});
   referee->add_job(job, {.replicas = 3, .audit = 0, .parts = 1, .agree = {}}, 1);
   for (const std::uint8_t who : std::array<std::uint8_t, 2>{7, 8})
-    referee->restore_counted({.task = task(0), .worker = key(who), .attempt = 1, .root = root(5)});
+    referee->votes().restore_counted(
+        {.task = task(0), .worker = key(who), .attempt = 1, .root = root(5)});
 
   const auto restored = referee->restored(job, value, [](const PublicKey&) { return 0; }, now);
 

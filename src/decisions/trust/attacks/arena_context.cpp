@@ -31,8 +31,9 @@ ArenaContext::ArenaContext(const Scene& scene, const Entry* entry, const Plan& a
       strategy(entry == nullptr ? nullptr : entry->make(attack)),
       random(scene.seed * 0x9e3779b97f4a7c15U + 1),
       scheduler(scheduler_settings(scene)),
-      referee(scene.referee, secret_of(scene.seed)) {
-  referee.set_root_at_hand([&scene] { return scene.verifier; });
+      secret(secret_of(scene.seed)),
+      referee(scene.referee, secret) {
+  referee.standing().set_root_at_hand([&scene] { return scene.verifier; });
 }
 
 UnixMillis ArenaContext::unix() const {

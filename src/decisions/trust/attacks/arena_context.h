@@ -24,6 +24,7 @@ struct ArenaContext {
   const std::unique_ptr<Strategy> strategy;
   Random random;
   scheduler::Scheduler scheduler;
+  const Secret secret;  // The referee's.
   Referee referee;
   EventQueue events;
 

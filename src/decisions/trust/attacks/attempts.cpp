@@ -45,7 +45,7 @@ Deed Attempts::deed_of(const SimulatedWorker& worker, const SimulatedJob& job, b
   ArenaContext& context = parts_.context;
   return context.strategy->on_task(
       {.reputation = context.referee.book().reputation(worker.key, context.unix()),
-       .established = context.referee.established(worker.key, context.unix()),
+       .established = context.referee.book().established(worker.key, context.unix()),
        .hours = context.time() / 3600,
        .number = worker.number,
        .client = job.own ? 0 : job.client,

@@ -88,7 +88,7 @@ void Checks::start_poll(const PollWanted& wanted) {
   for (const std::uint32_t number : parts_.roster.auditors()) {
     const SimulatedWorker& worker = parts_.roster.at(number);
     if (worker.connected && context.referee.level(worker.key, context.unix()) != Level::newcomer &&
-        context.referee.admissions().vendor(worker.key) == wanted.vendor &&
+        context.referee.standing().admissions().vendor(worker.key) == wanted.vendor &&
         !std::ranges::contains(wanted.except, worker.key))
       able.push_back(number);
   }
@@ -160,8 +160,8 @@ bool Checks::agrees(const AuditWanted& wanted) const {
   std::uint32_t count = 1;
   for (std::uint64_t number = first_draw; count < wanted.samples; ++number) {
     const std::uint64_t bit =
-        std::uint64_t{1} << draw_below(wanted.parts, parts_.context.referee.secret(),
-                                       Purpose::audit_part, wanted.task, wanted.suspect, number);
+        std::uint64_t{1} << draw_below(wanted.parts, parts_.context.secret, Purpose::audit_part,
+                                       wanted.task, wanted.suspect, number);
     count += (drawn & bit) == 0 ? 1 : 0;
     drawn |= bit;
   }

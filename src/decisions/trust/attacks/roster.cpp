@@ -19,7 +19,7 @@ void Roster::join_honest(double start, bool invited) {
   if (chance(context_.random) < setup.slow) worker.rate /= 10;
   worker.vendor = setup.vendors <= 1 ? 0 : number % setup.vendors;
   if (start > 0) worker.price_of_stake = context_.credits(setup.stake);
-  if (invited) context_.referee.admissions().invite(worker.key, Invitation::worker);
+  if (invited) context_.referee.standing().admissions().invite(worker.key, Invitation::worker);
   admit(std::move(worker), start);
 }
 
@@ -40,13 +40,14 @@ void Roster::join_attacker(std::uint32_t number, double start) {
 
 void Roster::admit(SimulatedWorker worker, double start) {
   if (start > 0)
-    context_.referee.restore_record(worker.key,
-                                    {.verified = context_.referee.book().verified_at(start),
-                                     .updated = context_.unix(),
-                                     .wrong = 0,
-                                     .suspended_until = 0});
+    context_.referee.standing().book().restore(
+        worker.key, {.verified = context_.referee.book().verified_at(start),
+                     .updated = context_.unix(),
+                     .wrong = 0,
+                     .suspended_until = 0});
   worker.joined = context_.time();
-  context_.referee.admissions().set_vendor(worker.key, weft::format("vendor {}", worker.vendor));
+  context_.referee.standing().admissions().set_vendor(worker.key,
+                                                      weft::format("vendor {}", worker.vendor));
   workers_.push_back(std::move(worker));
   connect(static_cast<std::uint32_t>(workers_.size()) - 1);
 }
@@ -67,7 +68,7 @@ void Roster::disconnect(std::uint32_t number, scheduler::Departure departure) {
   if (!worker.connected) return;
   context_.scheduler.remove_worker(worker.key, departure, context_.now());
   lost(number);
-  context_.referee.gone(worker.key);
+  context_.referee.votes().forget_claims(worker.key);
 }
 
 void Roster::lost(std::uint32_t number) {
@@ -102,11 +103,11 @@ void Roster::refresh(std::uint32_t number) {
   context_.scheduler.set_standing(worker.key, its);
   if (its != scheduler::Standing::newcomer && !std::exchange(worker.audits, true))
     auditors_.push_back(number);
-  const std::size_t most = context_.referee.leases_max(worker.key, context_.unix());
+  const std::size_t most = context_.referee.standing().leases_max(worker.key, context_.unix());
   const std::size_t waiting = worker.undecided.size();
-  context_.scheduler.set_leases_max(worker.key,
-                                    static_cast<std::uint32_t>(most > waiting ? most - waiting : 0),
-                                    context_.referee.sample_share(worker.key, context_.unix()));
+  context_.scheduler.set_leases_max(
+      worker.key, static_cast<std::uint32_t>(most > waiting ? most - waiting : 0),
+      context_.referee.standing().sample_share(worker.key, context_.unix()));
 }
 
 void Roster::leave(std::uint32_t number) {

@@ -62,7 +62,7 @@ class Trials {
   }
   void put_back(std::uint32_t number) {
     const double verified = number == 0 ? referee_->book().verified_at(reputation_) : 1000;
-    referee_->restore_record(
+    referee_->standing().book().restore(
         key_of(number), {.verified = verified, .updated = now, .wrong = 0, .suspended_until = 0});
   }
 
@@ -78,8 +78,8 @@ class Trials {
         .wrong = static_cast<std::uint32_t>((std::uint64_t{1} << options_.parts_wrong) - 1)};
     wrong.root.bytes[31] = 1;
 
-    referee_->add_trap(
-        {.task = {.job = {}, .index = task.index}, .root = right_root(task), .value = value});
+    referee_->traps().add(
+        {.task = {.job = {}, .index = task.index}, .root = right_root(task), .value = value}, {});
     act(referee_->leased(task, key_of(0), value, plenty, now));
     if (const auto trap = referee_->trap_for(task, key_of(0), now)) {
       // This lease is the trap.

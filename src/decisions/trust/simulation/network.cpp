@@ -34,7 +34,7 @@ class Network {
       : options_(options),
         random_(options.seed),
         referee_(options.referee, secret_of(options.seed)) {
-    referee_.set_root_at_hand([verifier = options.verifier] { return verifier; });
+    referee_.standing().set_root_at_hand([verifier = options.verifier] { return verifier; });
     clients_.resize(std::max(options_.clients, 1U));
     for (std::size_t i = 0; i < clients_.size(); ++i) {
       clients_[i].bytes[30] = static_cast<std::uint8_t>(i);

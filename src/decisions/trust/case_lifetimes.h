@@ -1,0 +1,43 @@
+// When the cases of tasks begin and end: with the first lease, after a restart, with a lease that
+// was lost, with the job.
+//
+// Not safe to share between threads.
+#pragma once
+
+#include <functional>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "decisions/trust/device_fault.h"
+#include "decisions/trust/held_results.h"
+#include "decisions/trust/referee_pass.h"
+#include "decisions/trust/referee_tables.h"
+
+namespace weft::trust {
+
+class CaseLifetimes {
+ public:
+  CaseLifetimes(RefereeTables& tables, HeldResults& held, DeviceFault& fault)
+      : tables_(tables), held_(held), fault_(fault) {}
+
+  // The first lease on a task goes to `worker`. `value`: what one replica is paid, 0 where that is
+  // not known yet.
+  void begin(const TaskId& task, const PublicKey& worker, MicroCredits value, MicroCredits stake,
+             RefereePass& pass);
+  // The job's counted results were restored. `stake`: what a wallet has staked.
+  void restore(const JobId& id, MicroCredits value,
+               const std::function<MicroCredits(const PublicKey&)>& stake, RefereePass& pass);
+  // A lease ended without a result.
+  void lose(const TaskId& task, const PublicKey& worker);
+  void remove_job(const JobId& id);
+
+ private:
+  void restore_task(const TaskId& task, MicroCredits value,
+                    const std::function<MicroCredits(const PublicKey&)>& stake, RefereePass& pass);
+
+  RefereeTables& tables_;
+  HeldResults& held_;
+  DeviceFault& fault_;
+};
+
+}  // namespace weft::trust

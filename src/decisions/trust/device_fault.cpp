@@ -1,0 +1,276 @@
+#include "decisions/trust/device_fault.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace weft::trust {
+
+DeviceFault::Tally& DeviceFault::tally_of(const TaskId& task, const PublicKey& worker) {
+  return jobs_[task.job].vendors[std::string(tables_.standing.admissions().vendor(worker))];
+}
+
+void DeviceFault::note_wrong(const TaskId& task, const PublicKey& worker, UnixMillis now) {
+  if (tables_.standing.level(worker, now) == Level::newcomer) return;
+  tally_of(task, worker).wrong.insert(tables_.standing.admissions().owner(worker));
+}
+
+void DeviceFault::note(const TaskId& task, const PublicKey& worker, const Hash& root,
+                       RefereePass& pass) {
+  TaskCase& open = *tables_.cases.case_of(task);
+  const JobTerms& terms = tables_.cases.at(task.job).terms;
+  TaskStakes& stakes = tables_.stakes;
+  Standing& standing = tables_.standing;
+  MicroCredits penalty = worker == open.worker ? stakes.unlock(worker, task) : 0;
+  if (penalty == 0) penalty = stakes.at_risk(open.value, stakes.rates(worker, terms, pass.now));
+  Finding finding{
+      .devices = open.finding.devices, .vendor = open.finding.vendor, .part = open.finding.part};
+  for (const auto& [other, part] : open.finding.rivals) {
+    if (other == root) finding.part = part;
+  }
+  open.mismatches.push_back({.worker = worker,
+                             .penalty = penalty,
+                             .task = task,
+                             .root = root,
+                             .finding = std::move(finding)});
+  // It cannot be withdrawn before it is known whose fault it was.
+  stakes.lock_mismatch(worker, task, penalty);
+  note_wrong(task, worker, pass.now);
+  standing.sample_failed(worker);
+  if (tables_.settings.defences.suspects_are_rechecked && open.finding.devices == Devices::two &&
+      !terms.anyone && !standing.book().suspended(worker, pass.now))
+    pass.out.emplace_back(Suspected{
+        .task = task, .worker = worker, .client = standing.admissions().owner(terms.client)});
+  standing.watch(worker);
+}
+
+void DeviceFault::note_refuted(const TaskId& task, TaskCase& closed, RefereePass& pass) {
+  const PublicKey auditor = *closed.accuser;
+  const Defences& defences = tables_.settings.defences;
+  if (!defences.only_roots_convict || !defences.same_vendor_confirms) {
+    convictions_.convict(task, auditor, closed.value, "The audit that it reported is refuted.",
+                         pass);
+    return;
+  }
+  const JobTerms& terms = tables_.cases.at(task.job).terms;
+  const MicroCredits penalty =
+      tables_.stakes.at_risk(closed.value, tables_.stakes.rates(auditor, terms, pass.now));
+  closed.mismatches.push_back({.worker = auditor, .penalty = penalty, .task = task});
+  tables_.stakes.lock_mismatch(auditor, task, penalty);
+  note_wrong(task, auditor, pass.now);
+}
+
+void DeviceFault::settle(const TaskCase& closed, const Accepted& accepted, RefereePass& pass) {
+  const JobId& id = accepted.task.job;
+  const JobCases* job = tables_.cases.find(id);
+  if (closed.mismatches.empty() || job == nullptr || job->terms.anyone) return;
+  std::vector<PublicKey> group = accepted.agreeing;
+  group.insert(group.end(), accepted.jurors.begin(), accepted.jurors.end());
+  for (Mismatch mismatch : closed.mismatches) {
+    const PublicKey& worker = mismatch.worker;
+    if (mismatch.finding.devices == Devices::divided) {
+      tables_.stakes.unlock_mismatch(worker, mismatch.task);
+      continue;
+    }
+    mismatch.seen_twice = seen_twice(mismatch, group, pass.now);
+    const bool by_operator = tables_.standing.operator_has_device_of(worker, group, pass.now);
+    if ((by_operator || !tables_.settings.defences.same_vendor_confirms) && mismatch.seen_twice) {
+      count(id, mismatch, false, pass);
+      continue;
+    }
+    Tally& tally = tally_of(accepted.task, worker);
+    if (tally.divided) {
+      tables_.stakes.unlock_mismatch(worker, mismatch.task);
+    } else {
+      tally.open.push_back(mismatch);
+    }
+  }
+  if (closed.root_agrees) note_right(id, group, pass);
+}
+
+void DeviceFault::note_right(const JobId& id, std::span<const PublicKey> workers,
+                             RefereePass& pass) {
+  if (tables_.standing.trusts_heads()) return;
+  const Defences& defences = tables_.settings.defences;
+  std::vector<std::pair<Mismatch, bool>> shown;
+  for (const PublicKey& each : workers) {
+    if (tables_.standing.level(each, pass.now) == Level::newcomer) continue;
+    Tally& tally = tally_of({.job = id, .index = 0}, each);
+    tally.right.insert(tables_.standing.admissions().owner(each));
+    std::erase_if(tally.open, [&](Mismatch& open) {
+      const std::ptrdiff_t lead = lead_of_right(tally, open.worker);
+      if (open.agreed < defences.part_lead_to_count || !open.seen_twice ||
+          lead < static_cast<std::ptrdiff_t>(defences.lead_to_count))
+        return false;
+      const bool conclusive = lead >= static_cast<std::ptrdiff_t>(defences.lead_to_convict);
+      if (conclusive || !std::exchange(open.counted, true)) shown.emplace_back(open, conclusive);
+      return conclusive;
+    });
+  }
+  for (const auto& [mismatch, conclusive] : shown) count(id, mismatch, conclusive, pass);
+  if (defences.part_lead_to_count > 0) poll(id, pass);
+}
+
+// The root's one device may be wrong, or be what a client wrote its shader against.
+bool DeviceFault::seen_twice(const Mismatch& mismatch, std::span<const PublicKey> right,
+                             UnixMillis now) const {
+  if (!tables_.settings.defences.two_devices || mismatch.finding.devices == Devices::two)
+    return true;
+  const Admissions& admissions = tables_.standing.admissions();
+  const auto differ = [](std::string_view a, std::string_view b) {
+    return !a.empty() && !b.empty() && a != b;
+  };
+  // Many of the suspect's vendor have to agree with the root in any case.
+  if (differ(admissions.vendor(mismatch.worker), mismatch.finding.vendor)) return true;
+  std::vector<PublicKey> established;
+  for (const PublicKey& each : right) {
+    const Level its = tables_.standing.level(each, now);
+    if (its == Level::newcomer || admissions.owner(each) == admissions.owner(mismatch.worker))
+      continue;
+    if (its != Level::established && differ(admissions.vendor(each), mismatch.finding.vendor))
+      return true;
+    for (const PublicKey& other : established) {
+      if (admissions.owner(other) != admissions.owner(each) &&
+          differ(admissions.vendor(other), admissions.vendor(each)))
+        return true;
+    }
+    established.push_back(each);
+  }
+  return false;
+}
+
+// A job may differ by device in one task only, so that what others got right elsewhere in it says
+// nothing of the part that the suspect got wrong.
+void DeviceFault::poll(const JobId& id, RefereePass& pass) {
+  const JobCases& known = tables_.cases.at(id);
+  Job& job = jobs_[id];
+  const Defences& defences = tables_.settings.defences;
+  const std::uint32_t parts =
+      std::clamp<std::uint32_t>(known.terms.parts, 1, tables_.settings.checks.audit_parts_max);
+  const auto most =
+      std::max<std::uint64_t>(std::uint64_t{2} * parts,
+                              static_cast<std::uint64_t>(defences.polled_share_max *
+                                                         static_cast<double>(known.tasks) * parts));
+  if (job.polling || job.parts_polled >= most) return;
+  for (auto& [vendor, tally] : job.vendors) {
+    if (tally.divided) continue;
+    for (Mismatch& open : tally.open) {
+      if (open.polled || !open.seen_twice || !open.finding.part ||
+          tables_.standing.book().verified(open.worker, pass.now) < 1 ||
+          lead_of_right(tally, open.worker) < static_cast<std::ptrdiff_t>(defences.lead_to_count))
+        continue;
+      job.polling = true;
+      open.polled = true;
+      open.asked.insert(tables_.standing.admissions().owner(open.worker));
+      return ask_poll(job, vendor, open, pass);
+    }
+  }
+}
+
+// As many at once as would be enough if all of them agreed.
+void DeviceFault::ask_poll(Job& job, const std::string& vendor, Mismatch& mismatch,
+                           RefereePass& pass) {
+  mismatch.waiting = static_cast<std::uint32_t>(
+      std::max(tables_.settings.defences.part_lead_to_count - mismatch.agreed, 1));
+  job.parts_polled += mismatch.waiting;
+  pass.out.emplace_back(PollWanted{.task = mismatch.task,
+                                   .suspect = mismatch.worker,
+                                   .root = mismatch.root,
+                                   .part = *mismatch.finding.part,
+                                   .vendor = vendor,
+                                   .count = mismatch.waiting,
+                                   .except = {mismatch.asked.begin(), mismatch.asked.end()}});
+}
+
+void DeviceFault::polled(const TaskId& task, const PublicKey& suspect, const PublicKey& worker,
+                         AuditOutcome outcome, RefereePass& pass) {
+  const auto found = jobs_.find(task.job);
+  if (found == jobs_.end()) return;
+  Job& job = found->second;
+  const Defences& defences = tables_.settings.defences;
+  Standing& standing = tables_.standing;
+  const auto vendor = job.vendors.find(standing.admissions().vendor(suspect));
+  if (vendor == job.vendors.end()) return;
+  Tally& tally = vendor->second;
+  const auto open = std::ranges::find_if(tally.open, [&](const Mismatch& each) {
+    return each.worker == suspect && each.task == task && each.waiting > 0;
+  });
+  if (open == tally.open.end()) return;
+  --open->waiting;
+  if (outcome == AuditOutcome::failed || standing.level(worker, pass.now) == Level::newcomer) {
+    open->missing = true;
+  } else if (open->asked.insert(standing.admissions().owner(worker)).second) {
+    open->agreed += outcome == AuditOutcome::agrees ? 1 : -1;
+  }
+  const bool shown = open->agreed >= defences.part_lead_to_count;
+  const bool conclusive =
+      lead_of_right(tally, suspect) >= static_cast<std::ptrdiff_t>(defences.lead_to_convict);
+  if (shown && (conclusive || !std::exchange(open->counted, true)))
+    count(task.job, Mismatch(*open), conclusive, pass);
+  const bool over = shown || standing.book().suspended(suspect, pass.now);
+  if (open->agreed <= -defences.part_lead_to_drop) {
+    drop(tally);
+    job.polling = false;
+  } else if (over || (open->waiting == 0 && open->missing)) {
+    // Others are not there for the next poll either: it waits for the next result that is right.
+    const bool next = !open->missing;
+    open->waiting = 0;
+    // One that is shown may convict yet, when the lead in the job has grown.
+    if (!shown && !open->counted) tables_.stakes.unlock_mismatch(suspect, task);
+    if (!shown || standing.book().suspended(suspect, pass.now)) tally.open.erase(open);
+    job.polling = false;
+    if (next) poll(task.job, pass);
+  } else if (open->waiting == 0) {
+    ask_poll(job, vendor->first, *open, pass);
+  }
+}
+
+void DeviceFault::drop(Tally& tally) {
+  tally.divided = true;
+  for (const Mismatch& each : tally.open) {
+    if (!each.counted) tables_.stakes.unlock_mismatch(each.worker, each.task);
+  }
+  tally.open.clear();
+}
+
+std::ptrdiff_t DeviceFault::lead_of_right(const Tally& tally, const PublicKey& suspect) const {
+  const PublicKey owner = tables_.standing.admissions().owner(suspect);
+  const auto right =
+      static_cast<std::ptrdiff_t>(tally.right.size()) - (tally.right.contains(owner) ? 1 : 0);
+  const auto wrong =
+      static_cast<std::ptrdiff_t>(tally.wrong.size()) + (tally.wrong.contains(owner) ? 0 : 1);
+  return right - 2 * wrong;
+}
+
+void DeviceFault::count(const JobId& id, const Mismatch& mismatch, bool conclusive,
+                        RefereePass& pass) {
+  const PublicKey& worker = mismatch.worker;
+  const JobCases& job = tables_.cases.at(id);
+  Standing& standing = tables_.standing;
+  const bool is_new = !mismatch.counted || !tables_.stakes.keeps_mismatch(worker, mismatch.task);
+  if (is_new) tables_.stakes.keep_mismatch(worker, mismatch.task);
+  const auto known =
+      standing.evidence().mismatch(worker, {.client = standing.admissions().owner(job.terms.client),
+                                            .task = mismatch.task,
+                                            .at = pass.now,
+                                            .penalty = is_new ? mismatch.penalty : 0});
+  if (!conclusive && known.clients < tables_.settings.defences.clients_to_convict) return;
+  standing.evidence().forget_mismatches(worker);
+  tables_.stakes.free_mismatches(worker);
+  convictions_.convict(mismatch.task, worker, known.penalty, job.value,
+                       conclusive ? "A result is wrong that many others of its vendor have right."
+                                  : "Results of jobs of several clients are wrong.",
+                       pass);
+}
+
+void DeviceFault::remove_job(const JobId& id) {
+  const auto node = jobs_.extract(id);
+  if (node.empty()) return;
+  for (const auto& [vendor, tally] : node.mapped().vendors) {
+    for (const Mismatch& each : tally.open) {
+      if (!each.counted) tables_.stakes.unlock_mismatch(each.worker, each.task);
+    }
+  }
+}
+
+}  // namespace weft::trust

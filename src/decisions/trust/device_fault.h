@@ -1,0 +1,82 @@
+// Whose fault a result is that a root found wrong: the worker's, or its device's, whose right
+// answer may be another (docs/decisions/0022). A mismatch counts against its worker if devices of
+// two makers say that it is wrong, and a worker of the operator's with a device of the same vendor
+// has it right; or many more owners of such devices have the job right than wrong, and many of
+// them, drawn by the coordinator, compute that very part and have it right (a poll).
+//
+// Not safe to share between threads. Memory: for each running job a tally of each vendor.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "decisions/trust/convictions.h"
+#include "decisions/trust/mismatch.h"
+#include "decisions/trust/referee_pass.h"
+#include "decisions/trust/referee_tables.h"
+
+namespace weft::trust {
+
+class DeviceFault {
+ public:
+  DeviceFault(RefereeTables& tables, Convictions& convictions)
+      : tables_(tables), convictions_(convictions) {}
+
+  // A root found what the worker handed in for a task with a case wrong.
+  void note(const TaskId& task, const PublicKey& worker, const Hash& root, RefereePass& pass);
+  // An auditor called a result wrong that is right. Its device may be the cause, as it may be of a
+  // wrong result: it counts as one.
+  void note_refuted(const TaskId& task, TaskCase& closed, RefereePass& pass);
+  // The right result of the task is known: what is to follow from the mismatches of its case.
+  void settle(const TaskCase& closed, const Accepted& accepted, RefereePass& pass);
+  // A root agrees with results of these.
+  void note_right(const JobId& job, std::span<const PublicKey> workers, RefereePass& pass);
+  // What a worker computed of the part that a PollWanted names; failed if it did not.
+  void polled(const TaskId& task, const PublicKey& suspect, const PublicKey& worker,
+              AuditOutcome outcome, RefereePass& pass);
+  // Whether, besides the root, a device of another vendor says so.
+  [[nodiscard]] bool seen_twice(const Mismatch& mismatch, std::span<const PublicKey> right,
+                                UnixMillis now) const;
+  // What no worker of its vendor has confirmed costs nothing.
+  void remove_job(const JobId& id);
+
+ private:
+  // How the workers of one vendor fare in a job: owners with standing by whether a root has found
+  // results of theirs right, or wrong.
+  struct Tally {
+    std::set<PublicKey> right;
+    std::set<PublicKey> wrong;
+    std::vector<Mismatch> open;  // That are not shown yet to be the worker's fault.
+    bool divided = false;        // More of it agree with a suspect than with the root.
+  };
+  struct Job {
+    std::map<std::string, Tally, std::less<>> vendors;
+    bool polling = false;
+    std::uint64_t parts_polled = 0;
+  };
+
+  [[nodiscard]] Tally& tally_of(const TaskId& task, const PublicKey& worker);
+  void note_wrong(const TaskId& task, const PublicKey& worker, UnixMillis now);
+  // By how much the vendor's workers that are right lead in the job, the suspect among the others.
+  [[nodiscard]] std::ptrdiff_t lead_of_right(const Tally& tally, const PublicKey& suspect) const;
+  // It was the worker that was wrong, not its device.
+  void count(const JobId& job, const Mismatch& mismatch, bool conclusive, RefereePass& pass);
+  // Begins the next poll of a job that has none under way.
+  void poll(const JobId& id, RefereePass& pass);
+  void ask_poll(Job& job, const std::string& vendor, Mismatch& mismatch, RefereePass& pass);
+  // No mismatch of the vendor counts in the job any more.
+  void drop(Tally& tally);
+
+  RefereeTables& tables_;
+  Convictions& convictions_;
+  std::map<JobId, Job> jobs_;
+};
+
+}  // namespace weft::trust

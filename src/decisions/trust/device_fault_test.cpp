@@ -1,0 +1,124 @@
+// When it is the worker that was wrong, and not its device: each way in which a second device says
+// so, and what is locked meanwhile. Polls: accomplices_test.cpp.
+#include "decisions/trust/device_fault.h"
+
+#include <gtest/gtest.h>
+
+#include "decisions/trust/test_parts.h"
+
+namespace weft::trust {
+namespace {
+
+constexpr std::uint8_t suspect = 1;
+
+class DeviceFaultTest : public testing::Test {
+ protected:
+  DeviceFaultTest() {
+    const std::vector<std::pair<std::uint8_t, std::string>> vendors = {
+        {suspect, "mesa"}, {2, "amd"}, {3, "nvidia"}, {4, "mesa"}, {5, "amd"}};
+    for (const auto& [worker, vendor] : vendors)
+      tables.standing.admissions().set_vendor(part_worker(worker), vendor);
+    for (std::uint8_t worker = 2; worker <= 4; ++worker) tables.establish(worker);
+    tables.standing.admissions().invite(part_worker(5), Invitation::worker);
+  }
+  // What the verifier's device, of this vendor, found of the suspect's result.
+  void found(std::uint32_t index, Devices devices, const std::string& vendor = "mesa") {
+    TaskCase& open = tables.cases.case_for(part_task(index), part_worker(suspect));
+    open.value = 1000;
+    open.finding = {.devices = devices, .vendor = vendor, .part = Part{.first = 0, .count = 1}};
+    tables.hand_in(index, suspect, 6);
+    fault.note(part_task(index), part_worker(suspect), part_root(6), pass);
+  }
+  void settle(std::uint32_t index, std::vector<PublicKey> right) {
+    fault.settle(*tables.cases.case_of(part_task(index)),
+                 {.task = part_task(index),
+                  .root = part_root(5),
+                  .worker = right.front(),
+                  .agreeing = right},
+                 pass);
+  }
+  [[nodiscard]] MicroCredits locked() const { return tables.stakes.locked(part_worker(suspect)); }
+
+  PartTables tables;
+  HeldResults held{tables};
+  Convictions convictions{tables, held};
+  DeviceFault fault{tables, convictions};
+  RefereePass pass{.now = part_now};
+};
+
+TEST_F(DeviceFaultTest, ASecondDeviceIsOneOfAnotherMakerThanTheVerifiers) {
+  struct Row {
+    const char* what;
+    Devices devices;
+    std::string vendor;
+    std::vector<std::uint8_t> right;
+    bool seen_twice;
+  };
+  const std::vector<Row> rows = {
+      {"the verifier has two", Devices::two, "mesa", {4}, true},
+      {"the suspect's own, which must agree", Devices::one, "google", {4}, true},
+      {"none", Devices::one, "mesa", {4}, false},
+      {"an unknown vendor", Devices::one, "", {4}, false},
+      {"one established worker's", Devices::one, "mesa", {2}, false},
+      {"those of two established workers", Devices::one, "mesa", {2, 3}, true},
+      {"an operator's worker's", Devices::one, "mesa", {5}, true},
+      {"a newcomer's and an established worker's", Devices::one, "mesa", {2, 9}, false}};
+  for (const Row& row : rows) {
+    std::vector<PublicKey> right;
+    for (const std::uint8_t worker : row.right) right.push_back(part_worker(worker));
+    const Mismatch mismatch{.worker = part_worker(suspect),
+                            .finding = {.devices = row.devices, .vendor = row.vendor}};
+
+    EXPECT_EQ(fault.seen_twice(mismatch, right, part_now), row.seen_twice) << row.what;
+  }
+}
+
+TEST_F(DeviceFaultTest, AMismatchIsLockedAndWatchedAndTwoDevicesMakeASuspect) {
+  found(0, Devices::one);
+  EXPECT_GT(locked(), 0);
+  EXPECT_TRUE(tables.standing.watched(part_worker(suspect)));
+  EXPECT_TRUE(only<Suspected>(pass).empty());
+
+  found(1, Devices::two);
+
+  ASSERT_EQ(only<Suspected>(pass).size(), 1U);
+  EXPECT_EQ(only<Suspected>(pass)[0].task, part_task(1));
+}
+
+TEST_F(DeviceFaultTest, WhatTheVerifiersDevicesDisagreeOnCountsForNothing) {
+  found(0, Devices::divided);
+
+  settle(0, {part_worker(4)});
+
+  EXPECT_EQ(locked(), 0);
+  EXPECT_TRUE(only<Convicted>(pass).empty());
+}
+
+TEST_F(DeviceFaultTest, AnOperatorsWorkerOfTheSameVendorMakesItCountAndTwoClientsConvict) {
+  tables.standing.admissions().invite(part_worker(4), Invitation::worker);
+  found(0, Devices::two);
+  settle(0, {part_worker(4)});
+  EXPECT_TRUE(only<Convicted>(pass).empty()) << "one client may have written it";
+  EXPECT_GT(locked(), 0);
+
+  tables.cases.at(part_task(0).job).terms.client = part_worker(77);
+  found(1, Devices::two);
+  settle(1, {part_worker(4)});
+
+  ASSERT_EQ(only<Convicted>(pass).size(), 1U);
+  EXPECT_EQ(only<Convicted>(pass)[0].worker, part_worker(suspect));
+  EXPECT_EQ(locked(), 0);
+}
+
+TEST_F(DeviceFaultTest, WhatNoWorkerOfTheVendorHasConfirmedCostsNothingWhenTheJobEnds) {
+  found(0, Devices::two);
+  settle(0, {part_worker(2)});
+  EXPECT_GT(locked(), 0);
+
+  fault.remove_job(part_task(0).job);
+
+  EXPECT_EQ(locked(), 0);
+}
+
+}  // namespace
+}  // namespace weft::trust

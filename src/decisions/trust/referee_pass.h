@@ -1,0 +1,26 @@
+// One event's way through the referee: decisions of the votes that are still to be looked at, and
+// the rulings that came out.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <vector>
+
+#include "common/base/clock.h"
+#include "decisions/trust/rulings.h"
+#include "decisions/trust/trust.h"
+
+namespace weft::trust {
+
+struct RefereePass {
+  UnixMillis now = 0;
+  std::deque<Decision> todo = {};
+  std::vector<Ruling> out = {};
+
+  void add(std::vector<Decision> decisions) {
+    std::ranges::move(decisions, std::back_inserter(todo));
+  }
+};
+
+}  // namespace weft::trust

@@ -1,0 +1,42 @@
+// The referee's tables, which its parts share: each is a class that keeps its own invariant.
+#pragma once
+
+#include <utility>
+
+#include "common/base/clock.h"
+#include "decisions/trust/draw.h"
+#include "decisions/trust/referee_pass.h"
+#include "decisions/trust/referee_settings.h"
+#include "decisions/trust/standing.h"
+#include "decisions/trust/task_cases.h"
+#include "decisions/trust/task_stakes.h"
+#include "decisions/trust/traps.h"
+#include "decisions/trust/trust.h"
+
+namespace weft::trust {
+
+struct RefereeTables {
+  RefereeTables(RefereeSettings the_settings, const Secret& the_secret)
+      : settings(std::move(the_settings)), secret(the_secret) {}
+  RefereeTables(const RefereeTables&) = delete;
+
+  const RefereeSettings settings;
+  const Secret secret;
+  Trust votes;
+  Standing standing{settings};
+  TaskStakes stakes{settings, standing};
+  TaskCases cases;
+  TrapPool traps;
+  UnixMillis now = 0;  // Time of the event under way.
+
+  // The way of an event that comes now.
+  [[nodiscard]] RefereePass begin(UnixMillis at) {
+    now = at;
+    return {.now = at};
+  }
+  [[nodiscard]] std::uint32_t jury() const {
+    return jury_lead(settings.checks.error, settings.checks.collusion);
+  }
+};
+
+}  // namespace weft::trust

@@ -1,0 +1,76 @@
+#include "decisions/trust/task_stakes.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace weft::trust {
+namespace {
+
+// What is locked for a mismatch, beside what is locked for the task.
+TaskId mismatch_of(const TaskId& task) { return {.job = task.job, .index = ~task.index}; }
+
+}  // namespace
+
+CheckRates TaskStakes::rates(const PublicKey& worker, const JobTerms& terms, UnixMillis now) const {
+  CheckRates rates = rates_at(standing_.book().reputation(worker, now), terms.parts, terms.audit,
+                              settings_.checks);
+  if (standing_.trusts_heads()) return rates;
+  // A part of every result, where that is a 32nd of the work; then nothing else need be drawn.
+  rates.audit =
+      std::max(rates.audit, static_cast<double>(rates.parts) / settings_.checks.audit_parts_max);
+  if (rates.audit >= 1) rates.replica = settings_.checks.replica_floor;
+  return rates;
+}
+
+MicroCredits TaskStakes::at_risk(MicroCredits value, const CheckRates& rates) const {
+  const MicroCredits least = stake_for(value, rates, settings_.checks.collusion);
+  if (standing_.trusts_heads() || value <= 0) return least;
+  // One wrong part of `parts`; an accomplice that audits says nothing.
+  const double found = std::max(rates.audit / rates.parts, settings_.checks.replica_floor) *
+                       (standing_.root_at_hand() ? 1 : 1 - settings_.checks.collusion);
+  return std::max(least, static_cast<MicroCredits>(
+                             std::ceil(settings_.risk * static_cast<double>(value) / found)));
+}
+
+bool TaskStakes::reaches(const PublicKey& worker, const JobTerms& terms, MicroCredits value,
+                         MicroCredits stake, UnixMillis now) const {
+  if (terms.replicas < 2 || value <= 0 || !standing_.book().established(worker, now)) return false;
+  return at_risk(value, rates(worker, terms, now)) <= stake - locked(worker);
+}
+
+void TaskStakes::lock_mismatch(const PublicKey& worker, const TaskId& task, MicroCredits penalty) {
+  (void)locked_.lock(worker, mismatch_of(task), penalty,
+                     std::numeric_limits<MicroCredits>::max() / 2);
+}
+
+void TaskStakes::unlock_mismatch(const PublicKey& worker, const TaskId& task) {
+  (void)locked_.unlock(worker, mismatch_of(task));
+}
+
+void TaskStakes::keep_mismatch(const PublicKey& worker, const TaskId& task) {
+  kept_[worker].push_back(task);
+}
+
+bool TaskStakes::keeps_mismatch(const PublicKey& worker, const TaskId& task) const {
+  const auto kept = kept_.find(worker);
+  return kept != kept_.end() && std::ranges::contains(kept->second, task);
+}
+
+void TaskStakes::free_mismatches(const PublicKey& worker) {
+  const auto kept = kept_.extract(worker);
+  if (kept.empty()) return;
+  for (const TaskId& task : kept.mapped()) unlock_mismatch(worker, task);
+}
+
+MicroCredits TaskStakes::take_penalty(const PublicKey& worker, const TaskId& task,
+                                      MicroCredits value, const JobTerms* terms, UnixMillis now) {
+  if (const MicroCredits locked = unlock(worker, task); locked > 0) return locked;
+  // Not its task alone (a juror, an auditor, a trap): as if it had been.
+  const JobTerms any{
+      .replicas = 2, .audit = 0, .parts = settings_.checks.audit_parts_max, .agree = {}};
+  return stake_for(value, rates(worker, terms == nullptr ? any : *terms, now),
+                   settings_.checks.collusion);
+}
+
+}  // namespace weft::trust
