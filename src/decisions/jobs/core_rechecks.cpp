@@ -140,7 +140,10 @@ void Core::rechecked(const TaskId& task, const Hash& root, const Checked& checke
                     .reason = checked.reason});
   if (checked.outcome == trust::AuditOutcome::failed)
     return state.name_unchecked(*paid, worker, checked.reason, now);
-  if (wrong && checked.right) state.correct(*paid, worker, *checked.right, refunded, now);
+  if (!wrong || !checked.right) return;
+  // Each of them was paid for it, and each conviction pays.
+  for (const PublicKey& each : workers)
+    state.correct(*paid, each, *checked.right, each == worker ? refunded : 0, now);
 }
 
 void Core::State::name_unchecked(const PaidTask& paid, const PublicKey& worker,
