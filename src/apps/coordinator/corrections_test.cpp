@@ -306,6 +306,7 @@ TEST_F(Corrections, PayForAWrongResultIsHeldAsLongAsItsClientIsOwedSomething) {
 TEST_F(Corrections, WhatAWorkerMayOweIsNotWithdrawnFromItsStake) {
   jobs::CoreSettings settings;
   settings.stakes_open = true;
+  settings.referee.risk = 0;  // What is locked for a mismatch is less than is owed.
   open(settings);
   const crypto::KeyPair& deceived = wallet();
   const store::Job before = deceive(deceived, 4 * tasks);
@@ -368,6 +369,49 @@ TEST_F(Corrections, TheStakeAlonePaysTheClientsOfAConvictedWorkerWhoseHeldPayDoe
     expect_right(network->store().job(before.id).value());
     EXPECT_TRUE(network->store().audit().has_value());
   }
+}
+
+TEST_F(Corrections, WhatAConvictionSlashesGoesToTheClientsOfWrongTasks) {
+  jobs::CoreSettings settings;
+  settings.stakes_open = true;
+  open(settings);
+  const crypto::KeyPair& deceived = wallet();
+  const store::Job before = deceive(deceived, 4 * tasks);
+  network->finish(submit(sleeper_key, 1, 1));  // So that it is granted credits.
+  later(std::chrono::hours(1));
+  const MicroCredits stake = before.price / 4;
+  ASSERT_EQ(move_stake(true, stake), std::nullopt);
+  const MicroCredits left = has(deceived);
+
+  convict();
+  network->pass(std::chrono::minutes(1));
+
+  ASSERT_EQ(staked(), 0) << "all of it is the penalty";
+  EXPECT_GT(sums(before).refunded, stake * 9 / 10) << "less what the job under way is given";
+  EXPECT_LT(sums(before).refunded, sums(before).due);
+  EXPECT_EQ(has(deceived), left + sums(before).refunded);
+}
+
+// A client whose job differs by device has honest workers' tasks computed again and again.
+TEST_F(Corrections, OneClientsJobsHaveFourSuspectsTasksComputedAgainAtATimeAndThenTheOthers) {
+  sleeper->line->on_closed();
+  std::vector<TestWorker*> workers;
+  for (int i = 0; i < 6; ++i) workers.push_back(&network->join(wallet()));
+  const store::Job paid = network->finish(submit(wallet(), 6 * tasks, 1));
+  ASSERT_EQ(paid.state, store::JobState::done);
+  for (TestWorker* worker : workers) worker->behaviour.compute = zeros;
+  network->paid_checks_late = true;
+
+  network->finish(submit(wallet(), tasks, 1), std::chrono::seconds(20));
+
+  EXPECT_EQ(metric("weft_rechecks_running"), 4);
+  network->paid_checks_late = false;
+  for (int i = 0; i < 100; ++i) network->pass(std::chrono::seconds(2));
+  std::set<PublicKey> computed;
+  for (const auto& each : network->store().checks(paid.id, 1000).value()) {
+    if (each.kind == store::Check::Kind::recheck) computed.insert(each.worker);
+  }
+  EXPECT_THAT(computed, SizeIs(6));
 }
 
 // It would be others' money: a client whose own worker is wrong, and keeps what it was paid, gains

@@ -158,6 +158,36 @@ TEST_F(DevicesNetwork, WhatRefutesAnotherResultIsComputedOnTheSecondDeviceToo) {
       << "the other result is what the second device computes";
 }
 
+// The task is the whole job, so that there is no larger range around it.
+TEST_F(DevicesNetwork, AnAnswerThatChangesFromRunToRunIsTheShadersFaultOnOneDeviceToo) {
+  open();
+  auto parsed = manifest::parse(jobs::count_manifest(1, 1)).value();
+  const auto manifest = std::make_shared<const manifest::Manifest>(std::move(parsed));
+  for (const auto unsteady : {CountRunner::Unsteady::by_run, CountRunner::Unsteady::no}) {
+    const bool never = false;
+    const auto second = CountRunner::Second::none;
+    std::promise<jobs::Checked> answer;
+    Verifier verifier(
+        network->blobs(), [&] { return std::make_unique<CountRunner>(never, unsteady, second); },
+        [&](const jobs::VerifyOrder&, const jobs::Checked& checked) { answer.set_value(checked); },
+        [](const JobId&, const Result<scheduler::Measurement>&) {});
+    const ByteVector wrong(16, 0x55);
+    verifier.verify({.task = {},
+                     .manifest = manifest,
+                     .root = {},
+                     .outputs = {{.hash = network->blobs().put(wrong).value(), .bytes = 16}},
+                     .ranges = {{.first = 0, .count = 4}},
+                     .client = {},
+                     .rivals = {}});
+
+    const jobs::Checked checked = answer.get_future().get();
+
+    EXPECT_EQ(checked.unsteady, unsteady == CountRunner::Unsteady::by_run);
+    EXPECT_EQ(checked.outcome == trust::AuditOutcome::differs,
+              unsteady == CountRunner::Unsteady::no);
+  }
+}
+
 // The answer of a search that finds nothing is known without searching; of one that marks its
 // work, each workgroup's mark is known only to a worker that did it.
 TEST_F(DevicesNetwork,

@@ -38,7 +38,7 @@ class CoreRechecks : public testing::Test {
                                        .wrong = 1,
                                        .suspended_until = convicted_at + 1'000'000'000});
   }
-  // Of task 0, whose right result is in place.
+  // A row of task 0, whose right result is in place.
   store::Correction known(std::uint8_t worker, MicroCredits due, MicroCredits refunded) {
     return {.task = id(0),
             .worker = CoreAlone::worker(worker),
@@ -156,6 +156,27 @@ TEST_F(CoreRechecks, ASecondConvictionOverTheSameTaskPaysTheRestAndNoFeeAgain) {
   EXPECT_EQ(rows().at(id(0)).refunded, 400);
 }
 
+TEST_F(CoreRechecks, TwoConvictedWorkersThatAgreedOnAWrongResultPayBoth) {
+  Restored restored = after_conviction(0, 300);
+  const OwnerId other = OwnerId::of_first(CoreAlone::worker(2));
+  restored.rows.rechecks.push_back(
+      {.worker = CoreAlone::worker(2), .convicted = convicted_at, .last = {}});
+  suspend(restored, 2);
+  restored.rows.balances.push_back({ledger::Account::stake(other), 400});
+  restored.rows.balances.front().amount -= 400;
+  open(std::move(restored));
+
+  found(2, 1, 2);
+  found(1, 1);
+  ASSERT_THAT(alone->verifications, SizeIs(1)) << "it is computed once";
+  computed(0, trust::AuditOutcome::differs);
+
+  EXPECT_EQ(has(), 300 + 400 + fee);
+  EXPECT_EQ(stake(), 0);
+  EXPECT_EQ(alone->core().balance_now(ledger::Account::stake(other)), 0);
+  EXPECT_EQ(rows().at(id(0)).refunded, 300 + 400 + fee);
+}
+
 TEST_F(CoreRechecks, TheWorkerWhoseResultWasReplacedMeanwhilePaysAsWell) {
   Restored restored = after_conviction(0, 300);
   suspend(restored, 2);
@@ -197,6 +218,17 @@ TEST_F(CoreRechecks, WhatIsNotComputedAgainIsNamedWithItsReason) {
   EXPECT_EQ(has(), 0);
 }
 
+TEST_F(CoreRechecks, WhatIsReplacedAlreadyIsNotNamedAsUnchecked) {
+  Restored restored = after_conviction(0);
+  restored.rows.corrections.push_back(known(2, price, 100));
+  open(std::move(restored));
+
+  found(1, 1);
+  computed(0, trust::AuditOutcome::failed);
+
+  for (const auto& [task, row] : rows()) EXPECT_TRUE(row.replaced) << row.reason;
+}
+
 TEST_F(CoreRechecks, ABoundedNumberOfTasksOfAWorkerIsComputedAgain) {
   submission = CoreAlone::submission(count_manifest(Rechecks::tasks_max + 1, 1));
   open(after_conviction(0));
@@ -206,6 +238,20 @@ TEST_F(CoreRechecks, ABoundedNumberOfTasksOfAWorkerIsComputedAgain) {
   EXPECT_THAT(alone->verifications, SizeIs(Rechecks::tasks_max));
   ASSERT_THAT(rows(), SizeIs(1));
   EXPECT_THAT(rows().begin()->second.reason, HasSubstr("more tasks than are computed again"));
+}
+
+TEST_F(CoreRechecks, AJobThatCannotBeJoinedAgainSaysWhy) {
+  open(after_conviction(5'000));
+  found(1, 1);
+  computed(0, trust::AuditOutcome::differs);
+  EXPECT_FALSE(rows().at(id(0)).joined);
+
+  alone->core().joined_again(submission.id, fail(ErrorCode::data_loss, "A blob is gone."),
+                             alone->now);
+  alone->run();
+
+  EXPECT_TRUE(rows().at(id(0)).joined);
+  EXPECT_EQ(rows().at(id(0)).reason, "The job's outputs cannot be joined again: A blob is gone.");
 }
 
 TEST_F(CoreRechecks, AnAnswerAboutAnotherResultOfTheTaskIsNone) {

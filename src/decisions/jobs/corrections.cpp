@@ -118,7 +118,10 @@ void Corrections::rechecked(const TaskId& task, const Hash& root, const Checked&
                                            .reason = checked.reason});
   if (checked.outcome == trust::AuditOutcome::failed)
     return name_unchecked(*paid, worker, checked.reason, now);
-  if (wrong && checked.right) correct(*paid, worker, *checked.right, refunded, now);
+  if (!wrong || !checked.right) return;
+  // Each of them was paid for it, and each conviction pays.
+  for (const PublicKey& each : workers)
+    correct(*paid, each, *checked.right, each == worker ? refunded : 0, now);
 }
 
 bool Corrections::is_late(const TaskId& task, const Checked& checked, Moment now) {

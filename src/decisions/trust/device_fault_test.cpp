@@ -120,5 +120,140 @@ TEST_F(DeviceFaultTest, WhatNoWorkerOfTheVendorHasConfirmedCostsNothingWhenTheJo
   EXPECT_EQ(locked(), 0);
 }
 
+TEST_F(DeviceFaultTest, AnAuditorWhoseReportIsRefutedIsAMismatchAndIsNotConvicted) {
+  TaskCase& closed = tables.cases.case_for(part_task(0), part_worker(9));
+  closed.value = 1000;
+  closed.accuser = part_worker(suspect);
+
+  fault.note_refuted(part_task(0), closed, pass);
+
+  EXPECT_TRUE(only<Convicted>(pass).empty()) << "its device may be the cause";
+  ASSERT_EQ(closed.mismatches.size(), 1U);
+  EXPECT_EQ(closed.mismatches[0].worker, part_worker(suspect));
+  EXPECT_GT(locked(), 0);
+}
+
+// Established owners from 10 on have devices of the suspect's vendor.
+class DevicePolls : public DeviceFaultTest {
+ protected:
+  static constexpr std::uint8_t first_owner = 10;
+  static constexpr std::uint8_t owners = 40;
+
+  DevicePolls() {
+    for (std::uint8_t worker = first_owner; worker < first_owner + owners; ++worker) {
+      tables.establish(worker);
+      tables.standing.admissions().set_vendor(part_worker(worker), "mesa");
+    }
+    tables.standing.book().confirm(part_worker(suspect), 1, part_now);
+  }
+  // The suspect is wrong in this task, on two devices.
+  void be_wrong(std::uint32_t index) {
+    found(index, Devices::two);
+    settle(index, {part_worker(2)});
+  }
+  // A root finds results of so many workers right.
+  void be_right(std::uint8_t count, std::uint8_t first = first_owner) {
+    std::vector<PublicKey> workers;
+    for (std::uint8_t i = 0; i < count; ++i)
+      workers.push_back(part_worker(static_cast<std::uint8_t>(first + i)));
+    fault.note_right(part_task(0).job, workers, pass);
+  }
+  void answer(std::uint32_t index, std::uint8_t worker,
+              AuditOutcome outcome = AuditOutcome::agrees) {
+    fault.polled(part_task(index), part_worker(suspect), part_worker(worker), outcome, pass);
+  }
+  [[nodiscard]] bool counts(std::uint32_t index) const {
+    return tables.stakes.keeps_mismatch(part_worker(suspect), part_task(index));
+  }
+  [[nodiscard]] std::vector<PollWanted> polls() const { return only<PollWanted>(pass); }
+};
+
+TEST_F(DevicePolls, BeginWhenEightMoreOwnersThanTwiceTheWrongOnesHaveTheJobRight) {
+  be_wrong(0);
+  be_right(9);
+  EXPECT_TRUE(polls().empty());
+
+  be_right(1, first_owner + 9);
+
+  ASSERT_EQ(polls().size(), 1U);
+  EXPECT_EQ(polls()[0].count, 11U);
+  EXPECT_EQ(polls()[0].vendor, "mesa");
+}
+
+TEST_F(DevicePolls, OwnersWithoutStandingGiveNoLead) {
+  be_wrong(0);
+  for (std::uint8_t worker = 100; worker < 120; ++worker)
+    tables.standing.admissions().set_vendor(part_worker(worker), "mesa");
+
+  be_right(20, 100);
+
+  EXPECT_TRUE(polls().empty());
+}
+
+TEST_F(DevicePolls, AMismatchCountsWhenElevenOwnersHaveThePartRight) {
+  be_wrong(0);
+  be_right(10);
+  for (std::uint8_t i = 0; i < 10; ++i) answer(0, static_cast<std::uint8_t>(first_owner + i));
+  EXPECT_FALSE(counts(0));
+
+  answer(0, first_owner + 10);
+
+  EXPECT_TRUE(counts(0));
+  EXPECT_TRUE(only<Convicted>(pass).empty()) << "of one client";
+}
+
+TEST_F(DevicePolls, AnOwnerAnswersOnceAndAnotherIsAskedInItsPlace) {
+  be_wrong(0);
+  be_right(10);
+  for (std::uint8_t i = 0; i < 10; ++i) answer(0, static_cast<std::uint8_t>(first_owner + i));
+
+  answer(0, first_owner);  // A second time.
+
+  EXPECT_FALSE(counts(0));
+  ASSERT_EQ(polls().size(), 2U);
+  EXPECT_EQ(polls()[1].count, 1U);
+}
+
+TEST_F(DevicePolls, AWorkerThatHasLostItsStandingIsMissing) {
+  be_wrong(0);
+  be_right(10);
+  for (std::uint8_t i = 0; i < 10; ++i) answer(0, static_cast<std::uint8_t>(first_owner + i));
+
+  answer(0, 200);
+
+  EXPECT_FALSE(counts(0));
+  EXPECT_EQ(polls().size(), 1U);
+  EXPECT_EQ(locked(), 0) << "the poll has come to nothing";
+}
+
+TEST_F(DevicePolls, GoOneAfterTheOtherAndNoFurtherThanTwoTasksParts) {
+  for (std::uint32_t index = 0; index < 8; ++index) be_wrong(index);
+  be_right(10);
+
+  for (std::size_t poll = 0; poll < 8 && poll < polls().size(); ++poll) {
+    be_right(1);
+    EXPECT_EQ(polls().size(), poll + 1) << "one at a time";
+    const auto index = polls()[poll].task.index;
+    for (std::uint8_t i = 0; i < 11; ++i) answer(index, static_cast<std::uint8_t>(first_owner + i));
+  }
+
+  EXPECT_EQ(polls().size(), 6U) << "6 times 11 parts are more than twice 32";
+}
+
+TEST_F(DevicePolls, AreOverForAVendorOfWhichFiveMoreDifferFromTheRoot) {
+  be_wrong(0);
+  be_wrong(1);
+  be_right(10);
+
+  for (std::uint8_t i = 0; i < 5; ++i)
+    answer(0, static_cast<std::uint8_t>(first_owner + i), AuditOutcome::differs);
+
+  EXPECT_EQ(locked(), 0) << "the right answer may differ by device";
+  be_wrong(2);
+  be_right(20, first_owner + 10);
+  EXPECT_EQ(polls().size(), 1U);
+  EXPECT_EQ(locked(), 0);
+}
+
 }  // namespace
 }  // namespace weft::trust
