@@ -125,8 +125,8 @@ struct Replica {
   friend bool operator==(const Replica&, const Replica&) = default;
 };
 
-// A signed receipt, kept for audits and disputes; committed before the replicas that name it, or
-// with them. Committed again with the same digest while the store is open it changes nothing.
+// A signed receipt, kept for audits and disputes. It is committed before the replicas that name it,
+// or with them. While the store stays open, a second commit of the same digest changes nothing.
 struct Receipt {
   Hash digest;
   PublicKey worker;

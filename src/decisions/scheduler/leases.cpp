@@ -125,7 +125,7 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
                           .attempt = replica.attempt,
                           .reason = why.message});
 
-  // `canary` also where it is waiting now: nothing else of the job has been leased.
+  // Until the canary has passed no other task of the job is leased: what was lost is the canary.
   if (auto reason = blame(job, task, index, worker, kind, why, job.canary != CanaryState::passed)) {
     end_job(job, std::move(*reason), now);
     return false;

@@ -19,7 +19,7 @@ namespace weft::net {
 
 class RequestLengths {
  public:
-  // Hears of every whole head. A refusal ends the connection.
+  // Is given each head once it is whole. The refusal that it returns ends the connection.
   using Judge = std::function<std::optional<HeadRefusal>(const RequestHead&)>;
   struct Options {
     std::size_t head_bytes_max = 0;  // 0: no bound.

@@ -80,7 +80,7 @@ Result<> write_parts(const Deploying& d) {
   for (int round = 0; round < write_rounds_max && !missing.empty(); ++round) {
     WEFT_ASSIGN(const chain::Quote quote, d.sender.quote(write_plan(d, missing.front())));
     for (const std::size_t at : missing) {
-      // A node that does not answer may have taken it: the buffer says so.
+      // A node that gives no answer may still have written the part: unwritten() finds out.
       const auto launched = d.sender.launch(write_plan(d, at), quote);
       if (!launched && launched.error().code != ErrorCode::unavailable &&
           launched.error().code != ErrorCode::deadline_exceeded)

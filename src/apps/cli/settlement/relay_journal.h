@@ -26,7 +26,8 @@ class RelayJournal {
     PublicKey config;
     std::uint64_t units_a_sol = 0;
   };
-  // As JournalFile::open() says; data_loss if a line is no row or does not follow.
+  // Fails as JournalFile::open() does; data_loss if a line is not a row, or does not fit the rows
+  // before it.
   [[nodiscard]] static Result<RelayJournal> open(const std::filesystem::path& path,
                                                  const Place& place);
 

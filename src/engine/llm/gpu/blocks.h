@@ -38,7 +38,8 @@ inline constexpr std::uint32_t many_rows = 16;
                                        const gpu::Buffer& x, const gpu::Buffer& weight,
                                        const gpu::Buffer& y, bool accumulate = false);
 
-// The same for products of reading a prompt: from many_rows on in f16 where context.halves says so.
+// RMS norm of hidden into normed, for the products that follow: f16 from many_rows rows on if
+// context.halves is set, else f32.
 [[nodiscard]] Async<Result<>> add_norm_for_products(BuildContext& context, Program& program,
                                                     const gpu::Buffer& weight);
 // hidden, normed, into RowBuffers::normed as f16, for passes of so many rows and more; so many

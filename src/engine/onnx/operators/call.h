@@ -52,7 +52,8 @@ class Call {
   [[nodiscard]] bool shapes_only() const { return options_.shapes_only; }
   [[nodiscard]] std::vector<std::optional<Tensor>>& outputs() { return outputs_; }
 
-  // Attributes by name, or `otherwise` where the node has none. The table has checked kinds.
+  // An attribute by its name, or `otherwise` if the node does not have it. Before an operator runs,
+  // the operators' table has checked that each attribute is of the right kind.
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] std::int64_t integer(std::string_view name, std::int64_t otherwise) const;
   [[nodiscard]] float number(std::string_view name, float otherwise) const;
