@@ -193,7 +193,7 @@ TEST(InferRequest, ReadsTensorFlowServingsRowsAndColumns) {
   EXPECT_THAT(refusal("{}", one), HasSubstr("either \"instances\" or \"inputs\""));
   EXPECT_THAT(refusal(R"({"instances":[]})", one), HasSubstr("must not be empty"));
   EXPECT_THAT(refusal(R"({"instances":[[1,2],[3]]})", one), HasSubstr("has 1 elements"));
-  EXPECT_THAT(refusal(R"({"instances":[[1,2],{"x":[1,2]}]})", one), HasSubstr("another kind"));
+  EXPECT_THAT(refusal(R"({"instances":[[1,2],{"x":[1,2]}]})", one), HasSubstr("a kind other than"));
   EXPECT_THAT(refusal(R"({"instances":[[1,2]]})", rows), HasSubstr("'x', 'n'"));
   EXPECT_THAT(refusal(R"({"instances":[{"x":[1,2]}]})", rows), HasSubstr("'x', 'n'"));
   EXPECT_THAT(refusal(R"({"signature_name":"other","instances":[[1,2]]})", one),
