@@ -24,7 +24,7 @@ class Accounts {
   Accounts(Outbox& outbox, Book& book) : outbox_(outbox), book_(book) {}
   Accounts(const Accounts&) = delete;
 
-  // data_loss where the rows contradict themselves.
+  // data_loss if the rows contradict themselves.
   [[nodiscard]] Result<> restore(const store::Loaded& loaded);
   // What wallets earned as workers before an owner had one balance becomes that; then everything is
   // told what the balances mean.
@@ -33,7 +33,7 @@ class Accounts {
   [[nodiscard]] const ledger::Ledger& ledger() const { return ledger_; }
   [[nodiscard]] const ledger::Owners& owners() const { return owners_; }
   [[nodiscard]] OwnerId owner_of(const PublicKey& key) const { return owners_.owner_of(key); }
-  // permission_denied where the device may not spend its owner's credits.
+  // permission_denied if the device may not spend its owner's credits.
   [[nodiscard]] Result<> may_spend(const PublicKey& device) const {
     return owners_.may_act(device, ledger::Owners::Wants::spending);
   }

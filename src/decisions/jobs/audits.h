@@ -18,7 +18,7 @@
 namespace weft::jobs {
 
 // A worker may be leased several parts of one task under this attempt. Its claims of parts are
-// signed by another word than those of whole tasks (proof/claim_tree.h), so that they never
+// signed by a word other than those of whole tasks (proof/claim_tree.h), so that they never
 // contradict each other. A whole task (a trap, an audit of what cannot be cut) that the worker has
 // answered before under this attempt it answers the same, or fails.
 inline constexpr std::uint32_t extra_attempt = 1;

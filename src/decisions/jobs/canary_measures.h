@@ -18,7 +18,7 @@ class CanaryMeasures {
   explicit CanaryMeasures(CoreTables& tables) : tables_(tables) {}
   CanaryMeasures(const CanaryMeasures&) = delete;
 
-  // Nothing where there is no verifier.
+  // Nothing if there is no verifier.
   void order(const JobId& job);
   // An error: it could not run it, and tries again later.
   void measured(const JobId& job, const Result<scheduler::Measurement>& measurement, Moment now);

@@ -40,7 +40,7 @@ class ChainStakes {
   // than that of the last one, see above. No stake changes then.
   [[nodiscard]] Result<> seen(std::uint64_t slot, std::span<const ChainStake> stakes, Instant now);
 
-  // 0 where none is known, or the last reading is too old.
+  // 0 if none is known, or the last reading is too old.
   [[nodiscard]] MicroCredits of(const OwnerId& owner, Instant now) const;
   [[nodiscard]] std::uint64_t slot() const { return slot_; }
 

@@ -18,14 +18,14 @@ class ClientWeights {
   explicit ClientWeights(CoreTables& tables) : tables_(tables) {}
   ClientWeights(const ClientWeights&) = delete;
 
-  // data_loss where a row is no weight.
+  // data_loss if a row is no weight.
   [[nodiscard]] Result<> restore(std::span<const store::ClientWeight> rows);
-  // 1 where none is set.
+  // 1 if none is set.
   [[nodiscard]] double of(const PublicKey& client) const;
   // What was set at run time.
   [[nodiscard]] std::optional<ClientWeight> row_of(const PublicKey& client) const;
 
-  // already_exists where a later one is known, invalid_argument where it is out of bounds or its
+  // already_exists if a later one is known, invalid_argument if it is out of bounds or its
   // time is far ahead.
   void set(const ClientWeight& wanted, Moment now, Answer<protocol::api::Client> answer);
   void list(Moment now, Answer<protocol::api::Clients> answer);

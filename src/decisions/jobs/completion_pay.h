@@ -26,7 +26,7 @@ class CompletionPay {
   // not hold so much.
   [[nodiscard]] bool open(const billing::AnswerId& id, const PublicKey& client, MicroCredits most,
                           const std::string& model, Moment now);
-  // Pays `due` for it and gives the rest back. What was paid: nothing where nothing was set aside.
+  // Pays `due` for it and gives the rest back. What was paid: nothing if nothing was set aside.
   MicroCredits end(const billing::AnswerId& id, const billing::OpenAnswer& open, MicroCredits due,
                    std::string_view why, Moment now);
 

@@ -61,7 +61,7 @@ class Core {
   Core(const Core&) = delete;
   ~Core();
 
-  // First of all: takes up what was stored. data_loss where it contradicts itself.
+  // First of all: takes up what was stored. data_loss if it contradicts itself.
   [[nodiscard]] Result<> restore(Restored restored, Moment now);
   // Decides, commits, acts. Call it after each batch of events and at next_deadline().
   void flush(Moment now);

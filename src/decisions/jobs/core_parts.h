@@ -51,7 +51,7 @@ struct CoreParts {
       : tables(world, book, std::move(settings)) {}
   CoreParts(const CoreParts&) = delete;
 
-  // Takes up what was stored: data_loss where it contradicts itself (core_restore.cpp).
+  // Takes up what was stored: data_loss if it contradicts itself (core_restore.cpp).
   [[nodiscard]] Result<> restore(Restored restored, Moment now);
   // What is due, and what the scheduler decides.
   void decide(Moment now);

@@ -21,7 +21,7 @@ class Forfeits {
   Forfeits(const Forfeits&) = delete;
 
   // Held pay, and pay that was lost, as they were stored. How long pay was held before the restart
-  // is not: it starts again. data_loss where the rows contradict themselves.
+  // is not: it starts again. data_loss if the rows contradict themselves.
   [[nodiscard]] Result<> restore(const store::Loaded& loaded, Moment now);
 
   // The worker is convicted.

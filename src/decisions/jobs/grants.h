@@ -19,7 +19,7 @@ class Grants {
   void restore(std::size_t made_today, UnixMillis now) { bounds_.restore(made_today, now); }
 
   // CoreSettings::grant for the owner, once: already_exists after that. permission_denied over the
-  // bounds, and where nothing is granted.
+  // bounds, and if nothing is granted.
   void give(const GrantWanted& wanted, Moment now, Answer<OwnerView> answer);
 
   // What a new owner is given at its first job: nothing, unless grants need no invitation.
@@ -30,7 +30,7 @@ class Grants {
   [[nodiscard]] Error cannot_spend(const OwnerId& owner, MicroCredits budget) const;
 
  private:
-  // already_exists where the owner has had it.
+  // already_exists if the owner has had it.
   [[nodiscard]] Result<> grant(const OwnerId& owner, Moment now);
 
   CoreTables& tables_;

@@ -57,7 +57,7 @@ class JobLife {
 
   // permission_denied for other owners than the job's. Ended jobs stay as they are.
   void cancel(const Cancellation& wanted, Moment now, Answer<protocol::api::Submitted> answer);
-  // Tells once how a running job has ended; not_found where it does not run.
+  // Tells once how a running job has ended; not_found if it does not run.
   void when_ended(const JobId& job, Answer<EndedJob> answer);
 
  private:

@@ -34,7 +34,7 @@ class JobPrices {
   // yet.
   void quote(const QuoteWanted& wanted, Moment now, Answer<protocol::api::Quote> answer);
 
-  // insufficient_funds where the client does not pay what the work costs, invalid_argument where
+  // insufficient_funds if the client does not pay what the work costs, invalid_argument if
   // its quote has ended.
   [[nodiscard]] Result<scheduler::PriceTerms> agree(const Submission& submission, const Now& made,
                                                     Moment now) const;

@@ -30,10 +30,10 @@ class JobSubmissions {
   JobSubmissions(const JobSubmissions&) = delete;
 
   // The same nonce of the same client gives the same job again; with another manifest it is
-  // already_exists. insufficient_funds where the client does not hold the budget, or its max_price
-  // is below what its work is known to cost; invalid_argument where its quote has ended.
+  // already_exists. insufficient_funds if the client does not hold the budget, or its max_price
+  // is below what its work is known to cost; invalid_argument if its quote has ended.
   void submit(Submission submission, Moment now, Answer<protocol::api::Submitted> answer);
-  // Whether submit() would take it now: insufficient_funds or resource_exhausted where not. True
+  // Whether submit() would take it now: insufficient_funds or resource_exhausted if not. True
   // for a nonce of this run's. Answered at once; changes nothing.
   void may_submit(const JobOffer& offer, const Answer<bool>& answer) const;
 
@@ -45,7 +45,7 @@ class JobSubmissions {
   using Nonce = std::pair<PublicKey, store::SubmitNonce>;
   // What the nonce's job was answered, where it is known.
   [[nodiscard]] std::optional<Taken> taken_before(const Submission& submission) const;
-  // insufficient_funds or invalid_argument where no job of this manifest is so cheap.
+  // insufficient_funds or invalid_argument if no job of this manifest is so cheap.
   [[nodiscard]] Result<> costs_enough(const Submission& submission) const;
   void remember(const Nonce& nonce, Taken taken);
 

@@ -1,5 +1,5 @@
 // What owners ask for themselves: payments move what is free and once, a device joins an owner only
-// with nothing of its own, and what is deleted is deleted while nothing is under way.
+// with no job of its own, and what is deleted is deleted while nothing is under way.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -19,14 +19,14 @@ class OwnerRequests {
 
   // For any device of the owner.
   void show(const PublicKey& device, Answer<OwnerView> answer);
-  // insufficient_funds where the balance does not hold it (granted and held credits do not count),
+  // insufficient_funds if the balance does not hold it (granted and held credits do not count),
   // invalid_argument for nothing and for the owner itself.
   void pay(const Payment& payment, Moment now, Answer<OwnerView> answer);
   // invalid_argument below Settings::settle_min: each owner that settles has a row in every epoch.
   void settle(const Settling& settling, Moment now, Answer<OwnerView> answer);
   // `device.key` has agreed to belong to `to`, which must be the owner of `by`. As
-  // ledger::Owners::add() says; invalid_argument where the key holds credits of its own,
-  // insufficient_funds where the owner holds none at all.
+  // ledger::Owners::add() says; invalid_argument if the key holds credits of its own,
+  // insufficient_funds if the owner holds none at all.
   void add_device(const PublicKey& by, const OwnerId& to, store::Device device, Moment now,
                   Answer<OwnerView> answer);
   // As ledger::Owners::revoke() says; a worker with the key is disconnected.

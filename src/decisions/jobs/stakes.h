@@ -31,8 +31,8 @@ class Stakes {
   void risk(const PublicKey& worker, MicroCredits amount) { answers_at_risk_[worker] += amount; }
   void release(const PublicKey& worker, MicroCredits amount);
 
-  // `number` is the request's own: the same one moves money once. permission_denied where stakes
-  // are not open, insufficient_funds where the account does not hold it or what is staked is at
+  // `number` is the request's own: the same one moves money once. permission_denied if stakes
+  // are not open, insufficient_funds if the account does not hold it or what is staked is at
   // risk.
   void move(const StakeMove& move, Moment now, Answer<StakeView> answer);
   void show(const PublicKey& wallet, Moment now, Answer<StakeView> answer);

@@ -20,7 +20,7 @@ class Standings {
   // What moved since the last call.
   void store(Moment now);
   // By the operator: the suspension ends, at once. not_found for a worker that is not suspended,
-  // already_exists for a pardon from before its conviction, invalid_argument where its time is far
+  // already_exists for a pardon from before its conviction, invalid_argument if its time is far
   // ahead.
   void pardon(const Pardon& wanted, Moment now, Answer<StakeView> answer);
 

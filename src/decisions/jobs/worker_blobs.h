@@ -33,7 +33,7 @@ class WorkerBlobs {
   // --- From the core.
   // `text`: the manifest as workers get it.
   void add_job(const JobId& job, const manifest::Manifest& manifest, const Hash& text);
-  // Nothing of it is read or stored any more.
+  // No part of it is read or stored any more.
   void remove_job(const JobId& job);
 
   // --- From sessions and lines of models.

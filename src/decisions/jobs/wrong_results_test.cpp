@@ -1,5 +1,5 @@
 // Held pay, and what follows where a worker's results were wrong: what a conviction takes goes to
-// the clients of wrong tasks, no client gets more than it paid, and nothing is kept for good.
+// the clients of wrong tasks, no client gets more than it paid, and nothing is kept permanently.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -26,8 +26,8 @@
 // What a worker can see (a lease) never depends on a draw about its own result. Restarts: draws are
 // made again and come out the same; audits that were under way are wanted again.
 //
-// Not safe to share between threads. Unknown jobs and tasks are nothing, where nothing else is
-// said.
+// Not safe to share between threads. Unknown jobs and tasks are ignored unless a function says
+// otherwise.
 #pragma once
 
 #include <functional>
@@ -97,7 +97,7 @@ class Referee {
                                              UnixMillis now);
   [[nodiscard]] std::vector<Ruling> trap_answered(const Trap& trap, const PublicKey& worker,
                                                   bool right, UnixMillis now);
-  // Something else than a job's task convicts it. `penalty` is what of its stake it may lose.
+  // Evidence other than a job's task convicts it. `penalty` is what of its stake it may lose.
   [[nodiscard]] std::vector<Ruling> convicted(const TaskId& what, const PublicKey& worker,
                                               MicroCredits penalty, MicroCredits value,
                                               std::string reason, UnixMillis now);

@@ -38,8 +38,8 @@ struct JobTerms {
                             // smallest; 1 where it cannot be.
   Agree agree = {};
   PublicKey client = {};
-  // Its client asked for no more than agreement ("trust": "anyone"): newcomers decide, and nothing
-  // of it counts for or against a wallet.
+  // Its client asked for no more than agreement ("trust": "anyone"): newcomers decide, and no
+  // result of it counts for or against a wallet.
   bool anyone = false;
   bool checked = false;  // The coordinator has checked each result itself before it is counted.
   bool evidence = true;  // Whether its results may count towards standing.

@@ -10,7 +10,7 @@
 // + 2) (Laplace's rule of succession); half = 10 makes reputation fall short of 1 by about ten
 // times that, which is how much it takes to be believed. A wallet is *established* from `probation`
 // on: before, nothing that it hands in is accepted on its word alone. (BOINC asks for ten valid
-// results in a row likewise: AdaptiveReplication.)
+// results in a row too: AdaptiveReplication.)
 //
 // Pure. Memory: one record for each wallet that ever did something.
 #pragma once

@@ -14,7 +14,7 @@
 
 namespace weft::trust {
 
-// Compute part `part` of `parts` (audit.h) of the task again, on another worker than `suspect`:
+// Compute part `part` of `parts` (audit.h) of the task again, on a worker other than `suspect`:
 // audited().
 struct AuditWanted {
   TaskId task;

@@ -39,8 +39,8 @@ class Standing {
   [[nodiscard]] bool decides(std::span<const PublicKey> workers, UnixMillis now) const;
   // The same, but two established workers do not where there is a root to check them.
   [[nodiscard]] bool settles(std::span<const PublicKey> workers, UnixMillis now) const;
-  // Whether one of these is the operator's, of another owner than the suspect, and has a device of
-  // the suspect's vendor.
+  // Whether one of these is the operator's, of an owner other than the suspect's, and has a device
+  // of the suspect's vendor.
   [[nodiscard]] bool operator_has_device_of(const PublicKey& suspect,
                                             std::span<const PublicKey> workers,
                                             UnixMillis now) const;

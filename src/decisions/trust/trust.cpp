@@ -328,7 +328,7 @@ void Trust::cover(const TaskId& task, Job& job, const PublicKey& worker, const H
   const auto held = std::ranges::find(state.replicas, worker, &Held::worker);
   if (held->root != claimed) {
     out.push_back(
-        Refused{task, worker, held->attempt, "The receipt names another root than the result."});
+        Refused{task, worker, held->attempt, "The receipt names a root other than the result's."});
     state.replicas.erase(held);
     return;
   }

@@ -108,7 +108,7 @@ TEST(Attacks, AreNotConvictedOnTheWordOfOneDevice) {
   setup.second_device = false;
   const Outcome one = played("rich", setup);
   EXPECT_EQ(one.convicted, 0U);
-  EXPECT_EQ(one.wrong_all, 0U) << "what is found wrong is refused all the same";
+  EXPECT_EQ(one.wrong_all, 0U) << "what is found wrong is refused anyway";
 }
 
 TEST(Attacks, ByHoardersSlowHonestJobsALittle) {
@@ -206,8 +206,8 @@ TEST(Search, EndsWithWhatThereIs) {
   EXPECT_FALSE(found.best.empty());
 }
 
-// Workers that hand in each other's wrong results keep the verifier busy for good if a result that
-// was refuted before counts again each time that it is looked at.
+// Workers that hand in each other's wrong results keep the verifier busy without end if a result
+// that was refuted before counts again each time that it is looked at.
 TEST(Attacks, ByWorkersThatAreRefutedByEachOthersResultsStopNoJob) {
   Scene setup = standard_setup(1, 2'000);
   EXPECT_EQ(played("own-vendor", setup).undecided, 0U);

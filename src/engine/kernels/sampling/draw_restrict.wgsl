@@ -140,8 +140,8 @@ fn cut_at(row: u32, count: u32, cut: vec2u, selected: Found, keep: u32, index: u
   return at;
 }
 
-// A key that nothing inside is below, so that the list is short. What top_p measures with is known without a list where there
-// is no top_k; where there is, the list has all that top_k keeps.
+// A key that nothing inside is below, so that the list is short. What top_p measures with is known without a list if there
+// is no top_k; if there is, the list has all that top_k keeps.
 fn least_key(row: u32, how: Settings, top: f32, mass: f32, index: u32) -> u32 {
   var least = 1u;
   if (how.top_k > 0u && how.top_k < GROUPS) {

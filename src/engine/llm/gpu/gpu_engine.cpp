@@ -537,7 +537,7 @@ Async<Result<std::unique_ptr<Engine>>> create_gpu_engine(gpu::Device& device, co
                                                          const gguf::Source& source,
                                                          EngineOptions options,
                                                          LoadProgress on_progress) {
-  // Where there are no matrices, as the engine on the processor goes without int8.
+  // If there are no matrices, as the engine on the processor goes without int8.
   if (options.activations == Activations::f16 && !matrix_blocks_possible(device, model.config))
     options.activations = Activations::int8;
   WEFT_CO_ASSIGN(const EngineOptions completed, complete(options, model.config));

@@ -23,7 +23,7 @@ using LoadProgress = std::function<void(std::uint64_t done, std::uint64_t total)
 [[nodiscard]] std::string device_name(const gpu::Device& device);
 
 // The device outlives the engine; the model, its file and its source only have to live until the
-// engine is there. Fails with resource_exhausted or out_of_memory where the device cannot hold the
+// engine is there. Fails with resource_exhausted or out_of_memory if the device cannot hold the
 // weights or the cache, and with device_lost.
 [[nodiscard]] Async<Result<std::unique_ptr<Engine>>> create_gpu_engine(
     gpu::Device& device, const Model& model, const gguf::Source& source, EngineOptions options,
