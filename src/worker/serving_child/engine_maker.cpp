@@ -143,7 +143,8 @@ Async<Result<std::unique_ptr<llm::Engine>>> EngineMaker::create(const llm::Model
   constexpr std::uint32_t sequences_software = 16;
   if (device_->adapter().kind == gpu::AdapterKind::cpu)
     options.sequences = std::min(options.sequences, sequences_software);
-  auto engine = co_await llm::create_gpu_engine(*device_, model, source, options);
+  auto engine = co_await llm::create_gpu_engine(*device_, model, source, options, {},
+                                                llm::CompileKernels::at_load);
   work(false);
   if (!engine) co_return std::unexpected(engine.error());
   co_return make_paced(std::move(*engine), {.work = [this](bool begins) { work(begins); }});

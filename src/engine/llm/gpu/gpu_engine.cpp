@@ -98,7 +98,8 @@ Async<Result<>> GpuEngine::load(const Model& model, const gguf::Source& source,
   };
   device_.push_error_scope(gpu::Device::ErrorFilter::out_of_memory);
   auto program =
-      co_await ModelProgram::create(device_, model, source, options_, buffers_, maker_, on_bytes);
+      co_await ModelProgram::create(device_, model, source, options_, buffers_,
+                                    {.maker = maker_, .later = compiles_later_}, on_bytes);
   if (program && options_.layers.end == config_.layers) {
     auto sampler = co_await kernels::GpuSampler::create(
         device_, {.vocabulary = config_.vocabulary,
@@ -536,12 +537,13 @@ Async<Result<std::vector<float>>> GpuEngine::last_hidden(SequenceId id) {
 Async<Result<std::unique_ptr<Engine>>> create_gpu_engine(gpu::Device& device, const Model& model,
                                                          const gguf::Source& source,
                                                          EngineOptions options,
-                                                         LoadProgress on_progress) {
+                                                         LoadProgress on_progress,
+                                                         CompileKernels compile) {
   // If there are no matrices, as the engine on the processor goes without int8.
   if (options.activations == Activations::f16 && !matrix_blocks_possible(device, model.config))
     options.activations = Activations::int8;
   WEFT_CO_ASSIGN(const EngineOptions completed, complete(options, model.config));
-  auto engine = std::make_unique<GpuEngine>(device, model, completed);
+  auto engine = std::make_unique<GpuEngine>(device, model, completed, compile);
   WEFT_CO_OK(co_await engine->load(model, source, std::move(on_progress)));
   co_return std::unique_ptr<Engine>(std::move(engine));
 }

@@ -6,6 +6,7 @@
 // decoding and, where the device has subgroup matrices, in f16 while reading prompts.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,11 +23,16 @@ using LoadProgress = std::function<void(std::uint64_t done, std::uint64_t total)
 // What Engine::device() says of one.
 [[nodiscard]] std::string device_name(const gpu::Device& device);
 
+// When a software GPU compiles an engine's kernels (others always do while the model is loaded): a
+// part of them before the first pass that needs it, or all while the model is loaded, so that no
+// answer waits for a compilation.
+enum class CompileKernels : std::uint8_t { at_first_use, at_load };
+
 // The device outlives the engine; the model, its file and its source only have to live until the
 // engine is there. Fails with resource_exhausted or out_of_memory if the device cannot hold the
 // weights or the cache, and with device_lost.
 [[nodiscard]] Async<Result<std::unique_ptr<Engine>>> create_gpu_engine(
     gpu::Device& device, const Model& model, const gguf::Source& source, EngineOptions options,
-    LoadProgress on_progress = {});
+    LoadProgress on_progress = {}, CompileKernels compile = CompileKernels::at_first_use);
 
 }  // namespace weft::llm

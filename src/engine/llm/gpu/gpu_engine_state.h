@@ -50,7 +50,7 @@ struct GpuSequence {
 
 class GpuEngine final : public Engine {
  public:
-  GpuEngine(gpu::Device& device, const Model& model, EngineOptions options)
+  GpuEngine(gpu::Device& device, const Model& model, EngineOptions options, CompileKernels compile)
       : device_(device),
         config_(model.config),
         options_(options),
@@ -60,6 +60,8 @@ class GpuEngine final : public Engine {
                 .sequences = options.sequences,
                 .pages_each = buffers_.shape.table_pages}),
         pipelines_(device),
+        compiles_later_(device.adapter().kind == gpu::AdapterKind::cpu &&
+                        compile == CompileKernels::at_first_use),
         drawn_ring_(device, {.slots = draws_under_way_max,
                              .slot_bytes = std::uint64_t{options.sequences} * 8}),
         last_hidden_(device.create_buffer(
@@ -231,8 +233,8 @@ class GpuEngine final : public Engine {
   const RowBuffers buffers_;
   KvPages pages_;
   gpu::PipelineCache pipelines_;
+  const bool compiles_later_;
   DispatchMaker maker_{device_, pipelines_};
-  const bool compiles_later_ = device_.adapter().kind == gpu::AdapterKind::cpu;
   std::unique_ptr<ModelProgram> program_;
   gpu::ReadbackRing drawn_ring_;
   std::unique_ptr<gpu::ReadbackRing> hidden_ring_;  // Made when the first is to be kept.

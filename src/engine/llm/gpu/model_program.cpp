@@ -201,11 +201,11 @@ Async<Result<>> ModelProgram::prepare(DispatchMaker& maker, RowCount count, Part
 
 Async<Result<std::unique_ptr<ModelProgram>>> ModelProgram::create(
     gpu::Device& device, const Model& model, const gguf::Source& source,
-    const EngineOptions& options, const RowBuffers& buffers, DispatchMaker& maker,
+    const EngineOptions& options, const RowBuffers& buffers, Kernels kernels,
     std::function<void(std::uint64_t bytes)> on_bytes) {
   std::unique_ptr<ModelProgram> out(new ModelProgram);
   WeightLoader loader(device, source, std::move(on_bytes));
-  ProgramBuilder builder(maker, device.adapter().kind == gpu::AdapterKind::cpu);
+  ProgramBuilder builder(kernels.maker, kernels.later);
   BuildContext context{.device = device,
                        .config = model.config,
                        .options = options,

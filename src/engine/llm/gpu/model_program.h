@@ -114,10 +114,15 @@ struct GpuLayer {
 
 class ModelProgram {
  public:
+  // What makes its dispatches; `later`: in prepare().
+  struct Kernels {
+    DispatchMaker& maker;
+    bool later = false;
+  };
   // Loads layers options.layers and what the model has before and after them.
   [[nodiscard]] static Async<Result<std::unique_ptr<ModelProgram>>> create(
       gpu::Device& device, const Model& model, const gguf::Source& source,
-      const EngineOptions& options, const RowBuffers& buffers, DispatchMaker& maker,
+      const EngineOptions& options, const RowBuffers& buffers, Kernels kernels,
       std::function<void(std::uint64_t bytes)> on_bytes);
 
   // From tokens to hidden states, through the layers, and from hidden states to logits. Where

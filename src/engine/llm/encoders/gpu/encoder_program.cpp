@@ -257,7 +257,7 @@ Async<Result<std::unique_ptr<EncoderProgram>>> EncoderProgram::create(gpu::Devic
   const gguf::Source& source = from.source;
   std::unique_ptr<EncoderProgram> out(new EncoderProgram(device));
   WeightLoader loader(device, source, [](std::uint64_t) {});
-  ProgramBuilder builder(out->maker_, device.adapter().kind == gpu::AdapterKind::cpu);
+  ProgramBuilder builder(out->maker_, false);
   Config config;
   config.embedding = model.config.embedding;
   config.feed_forward = model.config.feed_forward;

@@ -40,8 +40,6 @@ class EncoderProgram {
   // From RowBuffers::tokens, places, segments, tiles and batch to the vectors. Of a RowCount,
   // `positions` are the tiles of attention.
   [[nodiscard]] const Program& program() const { return program_; }
-  // Before a pass is recorded (engine/llm/gpu/program.h).
-  [[nodiscard]] Async<Result<>> prepare(RowCount count) { return program_.prepare(maker_, count); }
   [[nodiscard]] const kernels::FlashTuning& attention_tuning() const { return attention_tuning_; }
 
  private:

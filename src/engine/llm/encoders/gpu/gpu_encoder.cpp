@@ -105,7 +105,6 @@ RowCount GpuEncoder::write(Texts texts) const {
 
 Async<Result<>> GpuEncoder::pass(Texts texts, Vectors& out) {
   const RowCount count = write(texts);
-  WEFT_CO_OK(co_await program_->prepare(count));
   const std::size_t width = config_.embedding;
   gpu::Encoder encoder = device_.create_encoder("embed");
   {
