@@ -70,7 +70,7 @@ class CoreHeld : public testing::Test {
           {.task = {.job = submission.id, .index = 0}, .attempt = 9, .root = root(result)});
       receipt.receipt.digest = crypto::sha256(receipt.statement);
       receipt.receipt.worker = CoreAlone::worker(1);
-      alone->core().receipt(receipt, alone->now);
+      alone->core().results().receipt(receipt, alone->now);
     }
     alone->run();
   }
@@ -78,12 +78,12 @@ class CoreHeld : public testing::Test {
     Checked checked{.outcome = outcome};
     if (outcome == trust::AuditOutcome::differs)
       checked.right = Recomputed{.root = root(100), .outputs = {}};
-    alone->core().rechecked({.job = submission.id, .index = index}, root(index), checked,
-                            alone->now);
+    alone->core().corrections().rechecked({.job = submission.id, .index = index}, root(index),
+                                          checked, alone->now);
     alone->run();
   }
   [[nodiscard]] MicroCredits balance(const ledger::Account& account) const {
-    return alone->core().balance_now(account);
+    return alone->core().accounts().ledger().balance(account);
   }
 
   Submission submission = CoreAlone::submission(count_manifest(tasks, 1));
@@ -120,7 +120,7 @@ TEST_F(CoreHeld, TheClientOfAWrongTaskHasWhatWasHeldForItAndThenTheRestOfWhatWas
   computed(2, trust::AuditOutcome::agrees);
   computed(3, trust::AuditOutcome::failed);
   EXPECT_EQ(balance(ledger::Account::verification()), unknown + 3 * of_task);
-  alone->core().paid_found({.worker = CoreAlone::worker(1), .tasks = {}}, alone->now);
+  alone->core().corrections().paid_found({.worker = CoreAlone::worker(1), .tasks = {}}, alone->now);
   alone->run();
 
   EXPECT_EQ(balance(ledger::Account::owner(client)), price) << "all that it paid for the task";
@@ -153,7 +153,7 @@ TEST_F(CoreHeld, AnEstablishedWorkerWhoseResultWasWrongHasItsNextPayHeld) {
         checked = {.outcome = trust::AuditOutcome::differs,
                    .wrong = order.ranges.front(),
                    .devices = trust::Devices::two};
-      alone->core().verified(order.task, order.root, checked, alone->now);
+      alone->core().checks().verified(order.task, order.root, checked, alone->now);
       alone->run();
     };
     run_job(2, is_wrong ? 0x80 : 0);

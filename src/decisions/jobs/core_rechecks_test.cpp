@@ -77,27 +77,29 @@ class CoreRechecks : public testing::Test {
                             .manifest = has_manifest ? submission.manifest : nullptr,
                             .paid = price});
     }
-    alone->core().paid_found(page, alone->now);
+    alone->core().corrections().paid_found(page, alone->now);
     alone->run();
     if (count == 0) return;
-    alone->core().paid_found({.worker = CoreAlone::worker(worker), .tasks = {}}, alone->now);
+    alone->core().corrections().paid_found({.worker = CoreAlone::worker(worker), .tasks = {}},
+                                           alone->now);
     alone->run();
   }
   void computed(std::uint32_t index, trust::AuditOutcome outcome) {
     Checked checked{.outcome = outcome, .reason = "It says so."};
     if (outcome == trust::AuditOutcome::differs)
       checked.right = Recomputed{.root = root(100 + index), .outputs = {}};
-    alone->core().rechecked(id(index), root(index), checked, alone->now);
+    alone->core().corrections().rechecked(id(index), root(index), checked, alone->now);
     alone->run();
   }
   [[nodiscard]] MicroCredits has() const {
-    return alone->core().balance_now(ledger::Account::owner(OwnerId::of_first(submission.client)));
+    return alone->core().accounts().ledger().balance(
+        ledger::Account::owner(OwnerId::of_first(submission.client)));
   }
   [[nodiscard]] MicroCredits verification() const {
-    return alone->core().balance_now(ledger::Account::verification());
+    return alone->core().accounts().ledger().balance(ledger::Account::verification());
   }
   [[nodiscard]] MicroCredits stake() const {
-    return alone->core().balance_now(
+    return alone->core().accounts().ledger().balance(
         ledger::Account::stake(OwnerId::of_first(CoreAlone::worker(1))));
   }
   // The last row of each task.
@@ -173,7 +175,7 @@ TEST_F(CoreRechecks, TwoConvictedWorkersThatAgreedOnAWrongResultPayBoth) {
 
   EXPECT_EQ(has(), 300 + 400 + fee);
   EXPECT_EQ(stake(), 0);
-  EXPECT_EQ(alone->core().balance_now(ledger::Account::stake(other)), 0);
+  EXPECT_EQ(alone->core().accounts().ledger().balance(ledger::Account::stake(other)), 0);
   EXPECT_EQ(rows().at(id(0)).refunded, 300 + 400 + fee);
 }
 
@@ -246,8 +248,8 @@ TEST_F(CoreRechecks, AJobThatCannotBeJoinedAgainSaysWhy) {
   computed(0, trust::AuditOutcome::differs);
   EXPECT_FALSE(rows().at(id(0)).joined);
 
-  alone->core().joined_again(submission.id, fail(ErrorCode::data_loss, "A blob is gone."),
-                             alone->now);
+  alone->core().corrections().joined_again(submission.id,
+                                           fail(ErrorCode::data_loss, "A blob is gone."));
   alone->run();
 
   EXPECT_TRUE(rows().at(id(0)).joined);
@@ -258,7 +260,8 @@ TEST_F(CoreRechecks, AnAnswerAboutAnotherResultOfTheTaskIsNone) {
   open(after_conviction(5'000));
   found(1, 1);
 
-  alone->core().rechecked(id(0), root(77), {.outcome = trust::AuditOutcome::differs}, alone->now);
+  alone->core().corrections().rechecked(id(0), root(77), {.outcome = trust::AuditOutcome::differs},
+                                        alone->now);
   alone->run();
   EXPECT_EQ(has(), 0);
   computed(0, trust::AuditOutcome::agrees);
