@@ -35,7 +35,7 @@ class RecordingWorld final : public World {
   [[nodiscard]] bool verifies() const override { return has_verifier; }
   void verify(VerifyOrder order) override { verifications.push_back(std::move(order)); }
   void measure(MeasureOrder order) override { measurements.push_back(std::move(order)); }
-  void find_paid(FindPaid order) override { lookups.push_back(std::move(order)); }
+  void find_paid(FindPaid order) override { lookups.push_back(order); }
   void join_again(const JobId& job) override { joined_again.push_back(job); }
   void audit_answer(const billing::AnswerAuditOrder& order) override {
     answer_audits.push_back(order);

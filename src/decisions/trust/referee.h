@@ -57,7 +57,7 @@ namespace weft::trust {
 class Referee {
  public:
   explicit Referee(RefereeSettings settings = {}, const Secret& secret = {})
-      : tables_(std::move(settings), secret) {}
+      : tables_(settings, secret) {}
 
   // As Trust has them.
   void add_job(const JobId& job, JobTerms terms, std::uint32_t tasks);

@@ -1,8 +1,6 @@
 // The referee's tables, which its parts share: each is a class that keeps its own invariant.
 #pragma once
 
-#include <utility>
-
 #include "common/base/clock.h"
 #include "decisions/trust/draw.h"
 #include "decisions/trust/referee_pass.h"
@@ -17,7 +15,7 @@ namespace weft::trust {
 
 struct RefereeTables {
   RefereeTables(RefereeSettings the_settings, const Secret& the_secret)
-      : settings(std::move(the_settings)), secret(the_secret) {}
+      : settings(the_settings), secret(the_secret) {}
   RefereeTables(const RefereeTables&) = delete;
 
   const RefereeSettings settings;

@@ -30,7 +30,7 @@ inline TaskId part_task(std::uint32_t index) {
 // The tables with one job, of which nothing has been decided.
 struct PartTables : RefereeTables {
   explicit PartTables(RefereeSettings chosen = {}, JobTerms terms = {.replicas = 2, .parts = 32})
-      : RefereeTables(std::move(chosen), Secret{}) {
+      : RefereeTables(chosen, Secret{}) {
     votes.add_job(part_task(0).job, {.replicas = terms.replicas, .agree = {}}, 8);
     cases.add_job(part_task(0).job, std::move(terms), 8);
   }
