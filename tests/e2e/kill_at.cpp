@@ -1,6 +1,6 @@
 // Kills the process before its step number WEFT_KILL_AT. Steps are its writes to files, sockets and
 // pipes, and what makes files durable, in the order in which they come; a wake-up of an
-// event loop is not a step. settle.test.mjs builds it and preloads it: the program does not
+// event loop is not a step. settle-killed.test.mjs builds it and preloads it: the program does not
 // know it.
 #include <atomic>
 #include <csignal>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,6 +15,26 @@
 #include "decisions/trust/audit.h"
 
 namespace weft::jobs {
+namespace {
+
+// The job of an audit, and what the suspect handed in.
+struct Suspected {
+  RunningJob& job;
+  const protocol::TaskResult& result;
+};
+
+// Nothing if the job or the result is gone.
+std::optional<Suspected> suspected(CoreTables& tables, const Audit& audit) {
+  RunningJob* const job = tables.jobs.find(audit.wanted.task.job);
+  if (job == nullptr) return std::nullopt;
+  const auto delivered = job->delivered.find(audit.wanted.task.index);
+  if (delivered == job->delivered.end()) return std::nullopt;
+  const auto found = delivered->second.find(audit.wanted.suspect);
+  if (found == delivered->second.end()) return std::nullopt;
+  return Suspected{.job = *job, .result = found->second.result};
+}
+
+}  // namespace
 
 void AuditLeases::start(const trust::AuditWanted& wanted, Moment now) {
   auto* const job = tables_.jobs.find(wanted.task.job);
@@ -56,17 +77,13 @@ void AuditLeases::start(const trust::AuditWanted& wanted, Moment now) {
 }
 
 void AuditLeases::verify(Audit& audit) {
-  const TaskId& task = audit.wanted.task;
-  auto* const job = tables_.jobs.find(task.job);
-  if (job == nullptr) return;
-  const auto& delivered = job->delivered[task.index];
-  const auto suspected = delivered.find(audit.wanted.suspect);
-  if (suspected == delivered.end()) return;
+  const auto found = suspected(tables_, audit);
+  if (!found) return;
   audit.verifying = true;
   audit.of_newcomer =
       tables_.trust.level(audit.wanted.suspect, tables_.latest.unix) == trust::Level::newcomer;
   audit.tried_verifier = true;
-  VerifyOrder order = verify_order(tables_, audit, *job, suspected->second.result);
+  VerifyOrder order = verify_order(tables_, audit, found->job, found->result);
   tables_.outbox.effect([this, order = std::move(order)] { tables_.world.verify(order); });
 }
 
@@ -182,20 +199,16 @@ void AuditLeases::end(const TaskId& task, trust::AuditOutcome outcome, Moment no
 
 void AuditLeases::inspect_if_complete(Audit& audit) {
   if (audit.inspecting || (audit.opens && !audit.opening) || !audit.answer.agree()) return;
-  const TaskId& task = audit.wanted.task;
-  auto* const job = tables_.jobs.find(task.job);
-  if (job == nullptr) return;
-  const auto& delivered = job->delivered[task.index];
-  const auto suspected = delivered.find(audit.wanted.suspect);
-  if (suspected == delivered.end()) return;
+  const auto found = suspected(tables_, audit);
+  if (!found) return;
   audit.inspecting = true;
-  AuditOrder order{.task = task,
-                   .manifest = job->manifest,
+  AuditOrder order{.task = audit.wanted.task,
+                   .manifest = found->job.manifest,
                    .range = audit.range,
                    .root = audit.wanted.root,
                    .chunks = audit.chunks,
                    .opening = audit.opening.value_or(protocol::Opening{}),
-                   .suspected = blobs_of(suspected->second.result),
+                   .suspected = blobs_of(found->result),
                    .opened = audit.opens,
                    .auditor = *audit.auditor,
                    .audited = blobs_of(*audit.answer.result)};

@@ -6,9 +6,7 @@
 #include "decisions/jobs/audit_choices.h"
 #include "decisions/jobs/check_rows.h"
 #include "decisions/jobs/extra_leases.h"
-#include "decisions/jobs/sample_watch.h"
-#include "decisions/jobs/test_tables.h"
-#include "decisions/jobs/verification_leases.h"
+#include "decisions/jobs/test_check_parts.h"
 
 namespace weft::jobs {
 namespace {
@@ -18,7 +16,7 @@ using testing::IsEmpty;
 using testing::SizeIs;
 using testing::UnorderedElementsAre;
 
-struct CheckLeasesTest : testing::Test {
+struct CheckLeasesTest : testing::Test, TestCheckParts {
   static TaskId task() { return {.job = TestTables::job_id(1), .index = 0}; }
   static protocol::TaskResult result(std::uint8_t root) {
     protocol::TaskResult made;
@@ -49,34 +47,6 @@ struct CheckLeasesTest : testing::Test {
     test.land();
     return test.world.told<protocol::Lease>(SessionId(number));
   }
-
-  TestTables test;
-  RecordingRulings rulings;
-  CheckerPay pay{test.tables};
-  ClaimsAsSaid claims;
-  Stakes stakes{test.tables, claims};
-  AuditLeases audits{test.tables, rulings};
-  SampleWatch samples{test.tables, audits};
-  PollLeases polls{test.tables, pay, rulings};
-  TrapLeases traps{test.tables, pay, rulings};
-  VerifierAudits verifier{test.tables, audits, rulings};
-  CanaryMeasures canaries{test.tables};
-  PaidTables paid{test.tables.accounts};
-  HeldPayments held{test.tables, paid};
-  Forfeits forfeits{test.tables, paid, held};
-  Refunds refunds{test.tables, paid};
-  JobPrices prices{test.tables};
-  JobWatch watch{test.tables, prices};
-  Corrections corrections{test.tables, paid, held, forfeits, refunds, watch};
-  VerificationLeases checks{test.tables,
-                            {.audits = audits,
-                             .polls = polls,
-                             .traps = traps,
-                             .verifier = verifier,
-                             .canaries = canaries,
-                             .corrections = corrections,
-                             .stakes = stakes,
-                             .rulings = rulings}};
 };
 
 TEST_F(CheckLeasesTest, AnAuditAsksAnotherWorkerAndTheSuspectToOpen) {

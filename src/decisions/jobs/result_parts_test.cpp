@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "decisions/jobs/result_intake.h"
-#include "decisions/jobs/test_tables.h"
+#include "decisions/jobs/test_check_parts.h"
 
 namespace weft::jobs {
 namespace {
@@ -13,7 +13,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-struct ResultPartsTest : testing::Test {
+struct ResultPartsTest : testing::Test, TestCheckParts {
   static TaskId task(std::uint32_t index = 0) {
     return {.job = TestTables::job_id(1), .index = index};
   }
@@ -36,32 +36,6 @@ struct ResultPartsTest : testing::Test {
     return made;
   }
 
-  TestTables test;
-  RecordingRulings rulings;
-  ClaimsAsSaid claims;
-  Stakes stakes{test.tables, claims};
-  CheckerPay checkers{test.tables};
-  AuditLeases audits{test.tables, rulings};
-  PollLeases polls{test.tables, checkers, rulings};
-  TrapLeases traps{test.tables, checkers, rulings};
-  VerifierAudits verifier{test.tables, audits, rulings};
-  CanaryMeasures canaries{test.tables};
-  PaidTables paid{test.tables.accounts};
-  HeldPayments held{test.tables, paid};
-  Forfeits forfeits{test.tables, paid, held};
-  Refunds refunds{test.tables, paid};
-  JobPrices prices{test.tables};
-  JobWatch watch{test.tables, prices};
-  Corrections corrections{test.tables, paid, held, forfeits, refunds, watch};
-  VerificationLeases checks{test.tables,
-                            {.audits = audits,
-                             .polls = polls,
-                             .traps = traps,
-                             .verifier = verifier,
-                             .canaries = canaries,
-                             .corrections = corrections,
-                             .stakes = stakes,
-                             .rulings = rulings}};
   WorkerSessions sessions{test.tables, watch, checks};
   Checkpoints checkpoints{test.tables};
   ResultComparisons comparisons{test.tables, rulings};

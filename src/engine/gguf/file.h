@@ -61,7 +61,7 @@ struct File {
   std::uint64_t data_offset = 0;
   std::uint64_t file_bytes = 0;
 
-  // nullptr if there is none of that name.
+  // nullptr if no tensor has that name.
   [[nodiscard]] const Tensor* find_tensor(std::string_view name) const;
 
   std::unordered_map<std::string, std::size_t> tensor_index;  // Filled by read_file().

@@ -23,8 +23,8 @@ class CandidateKernel {
  public:
   class Bound {
    public:
-    // Candidates of the next record() are those for a DetectionBounds with this score; to begin
-    // with there are none.
+    // Candidates of the next record() are those for a DetectionBounds with this score. Before the
+    // first call no row is a candidate.
     void set_score(double score_min);
     // The kernel and the copy of what it found.
     void record(gpu::Encoder& encoder) const;

@@ -1,0 +1,41 @@
+// The parts that check results, over test tables and without a core: what tests of leases and of
+// results begin from. What trust decides is recorded, and not carried out.
+#pragma once
+
+#include "decisions/jobs/sample_watch.h"
+#include "decisions/jobs/test_tables.h"
+#include "decisions/jobs/verification_leases.h"
+
+namespace weft::jobs {
+
+struct TestCheckParts {
+  TestTables test;
+  RecordingRulings rulings;
+  ClaimsAsSaid claims;
+  Stakes stakes{test.tables, claims};
+  CheckerPay pay{test.tables};
+  AuditLeases audits{test.tables, rulings};
+  SampleWatch samples{test.tables, audits};
+  PollLeases polls{test.tables, pay, rulings};
+  TrapLeases traps{test.tables, pay, rulings};
+  VerifierAudits verifier{test.tables, audits, rulings};
+  CanaryMeasures canaries{test.tables};
+  PaidTables paid{test.tables.accounts};
+  HeldPayments held{test.tables, paid};
+  Forfeits forfeits{test.tables, paid, held};
+  Refunds refunds{test.tables, paid};
+  JobPrices prices{test.tables};
+  JobWatch watch{test.tables, prices};
+  Corrections corrections{test.tables, paid, held, forfeits, refunds, watch};
+  VerificationLeases checks{test.tables,
+                            {.audits = audits,
+                             .polls = polls,
+                             .traps = traps,
+                             .verifier = verifier,
+                             .canaries = canaries,
+                             .corrections = corrections,
+                             .stakes = stakes,
+                             .rulings = rulings}};
+};
+
+}  // namespace weft::jobs
