@@ -49,7 +49,7 @@ class VerificationLeases final : public CheckLeases {
   void opened(SessionId session, protocol::Opening opening, Moment now);
   void inspected(const TaskId& task, const PublicKey& auditor, trust::AuditOutcome outcome,
                  Moment now);
-  // What the coordinator's verifier found. `failed`: not this verifier; where it is late, not now.
+  // What the coordinator's verifier found. `failed`: this one cannot; if `late`, it may later.
   void verified(const TaskId& task, const Hash& root, const Checked& checked, Moment now);
   // What it measured of a job's canary. An error: it could not run it, and tries again later.
   void measured(const JobId& job, const Result<scheduler::Measurement>& measurement, Moment now);

@@ -27,7 +27,7 @@ class VerifierAudits {
       : tables_(tables), audits_(audits), rulings_(rulings) {}
   VerifierAudits(const VerifierAudits&) = delete;
 
-  // `failed`: not this verifier; where it is late, not now.
+  // `failed`: this one cannot; if `late`, it may later.
   void verified(const TaskId& task, const Hash& root, const Checked& checked, Moment now);
   [[nodiscard]] LateView why_late(const JobId& job, Instant now) const;
 

@@ -30,7 +30,8 @@ struct VerifiedJob {
 struct VerifierBounds {
   std::size_t jobs_max = 8;
   std::uint64_t bytes_max = std::uint64_t{512} << 20;  // Data of all of them together.
-  // What ran out of time is not run again so soon: what waits of the job would each take as long.
+  // For so long after a run of a job ran out of time, no run of that size or more begins: each
+  // of the job's waiting checks would take as long.
   Duration late_for = std::chrono::seconds(8);
 };
 
