@@ -9,6 +9,7 @@
 namespace weft::worker {
 namespace {
 
+// Large: it passes on each method of Engine, in a line or two.
 class PacedEngine final : public llm::Engine {
  public:
   PacedEngine(std::unique_ptr<llm::Engine> engine, Pace pace)
