@@ -49,8 +49,8 @@ struct EngineCounters {
   std::uint64_t decode_steps = 0;
 };
 
-// Large: a method for each thing that is asked of a model on a device; a caller that needs a part of
-// them would need most of the others, too.
+// Large: a method for each thing that is asked of a model on a device; a caller that needs a part
+// of them would need most of the others, too.
 class Engine {
  public:
   virtual ~Engine() = default;
