@@ -22,9 +22,9 @@ ShardId ShardTable::load(ServingId worker, ChainId chain, const std::string& mod
     return shard_bytes(card, begin, end, context, sequences);
   };
   // A model is for many requests: the few that it was placed for, and as many more as a part of
-  // what memory is left has room for. Who has all layers shares its cache between them; a part of a
-  // chain has room for each of them at full length, since it cannot refuse what the first member
-  // takes.
+  // what memory is left has room for. A worker with all layers shares its cache between
+  // them; a part of a chain has room for each of them at full length, since it cannot refuse what
+  // the first member takes.
   std::uint64_t bytes = bytes_of(settings_.sequences), cache_bytes = 0;
   std::uint32_t sequences = settings_.sequences;
   const std::uint64_t free = memory_free(workers_.at(worker)),

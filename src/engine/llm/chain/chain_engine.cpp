@@ -255,7 +255,7 @@ Async<Result<std::vector<Drawn>>> ChainEngine::draw(std::vector<SequenceId> sequ
     room = std::min(room, engine_options_.context - length(id));
   }
   const std::size_t count = std::min<std::size_t>(std::max(options_.stages, 1u), needed.size());
-  // Of one group nothing is drawn ahead: its next token is no sooner there for it. A recurrent
+  // Nothing is drawn ahead of one group: its next token is no sooner there for it. A recurrent
   // state cannot go back.
   const bool ahead = count > 1 && !config().delta_net;
   const std::uint32_t steps = ahead ? std::min({1 + std::min(more, steps_ahead), room}) : 1;
