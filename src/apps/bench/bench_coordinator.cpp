@@ -29,6 +29,7 @@ Duration as_duration(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 
+// Large: the rows of one bench; each is a method.
 class Bench {
  public:
   explicit Bench(const BenchCoordinatorOptions& options) : options_(options) {}

@@ -193,6 +193,7 @@ class Bench {
     if (wants("wire/i8"))
       WEFT_OK(against("wire/i8", {.shards = 2, .wire = "i8"}, {.shards = 2}, "f32"));
     if (wants("concurrent")) WEFT_OK(concurrent());
+    if (wants("cards")) WEFT_OK(cards());
     if (wants("grammar")) WEFT_OK(grammar());
     return std::move(rows_);
   }
@@ -416,7 +417,35 @@ class Bench {
     add("concurrent", ours, "one request", theirs, "", false, "token/s, 8 requests",
         options_.adapters.empty()
             ? "2 shards, each on half of the cores; at most 4 requests under way at a time"
-            : "2 shards; at most 4 requests under way at a time");
+            : "2 shards");
+    return {};
+  }
+
+  // Many requests of a chain of two workers beside as many of one worker with all layers.
+  Result<> cards() {
+    WEFT_ASSIGN(const auto two, Network::start({.shards = 2}, options_, folder()));
+    WEFT_ASSIGN(const auto one, Network::start({.shards = 1}, options_, folder()));
+    struct Row {
+      std::uint32_t requests;
+      double least;  // The ratio to reach.
+    };
+    for (const Row row : {Row{1, 0.85}, Row{16, 0.9}, Row{256, 1.5}}) {
+      std::vector<double> ours, theirs;
+      for (std::uint32_t round = 0; round < options_.rounds + 1; ++round) {
+        WEFT_ASSIGN(const double apart, two->rate(row.requests, options_.tokens));
+        WEFT_ASSIGN(const double whole, one->rate(row.requests, options_.tokens));
+        if (round == 0) continue;
+        ours.push_back(apart);
+        theirs.push_back(whole);
+        say(weft::format("cards/{}, round {}: {:.1f} tokens/s of two workers, {:.1f} of one",
+                         row.requests, round, apart, whole));
+      }
+      const double ratio = spread(ours).median / std::max(spread(theirs).median, 1e-9);
+      add(weft::format("cards/{}", row.requests), ours, "one worker", theirs,
+          weft::format(">= {}", row.least), ratio >= row.least,
+          weft::format("token/s, {} request{}", row.requests, row.requests == 1 ? "" : "s"),
+          "2 shards over " + two->transport());
+    }
     return {};
   }
 

@@ -314,11 +314,11 @@ INSTANTIATE_TEST_SUITE_P(
         Nonsense{"NoJson", [](TestWorker& worker) { worker.line->on_text("hello"); },
                  "invalid_argument"},
         Nonsense{"UnknownType",
-                 [](TestWorker& worker) { worker.line->on_text(R"({"type":"dance","v":6})"); },
+                 [](TestWorker& worker) { worker.line->on_text(R"({"type":"dance","v":7})"); },
                  "invalid_argument"},
         Nonsense{"UnknownField",
                  [](TestWorker& worker) {
-                   worker.line->on_text(R"({"type":"beat","v":6,"running":0,"more":1})");
+                   worker.line->on_text(R"({"type":"beat","v":7,"running":0,"more":1})");
                  },
                  "invalid_argument"},
         Nonsense{"NoFrame", [](TestWorker& worker) { worker.line->on_binary("x"); },

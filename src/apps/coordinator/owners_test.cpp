@@ -124,7 +124,7 @@ TEST_F(OwnersTest, ASideOfAnotherVersionIsToldHowToUpdateInWordsThatItReads) {
   ASSERT_THAT(released.str(), HasSubstr(R"("versions":[1])"));
   EXPECT_EQ(refusal(released.str()),
             R"({"type":"error","v":1,"code":"unsupported","message":"This page speaks version 1 )"
-            R"(of the protocol and the coordinator version 6: reload the page."})");
+            R"(of the protocol and the coordinator version 7: reload the page."})");
   std::string worker = released.str();
   const std::string browser = R"("kind":"browser")";
   ASSERT_THAT(worker, HasSubstr(browser));

@@ -202,6 +202,9 @@ struct Link {
                        // time, as on processors.
   std::vector<Member> members{};
   bool commits = false;  // Members tell of their Frames.
+  // That the first member may have open at a time: what the member with the fewest has. 0: as many
+  // as it has itself.
+  std::uint32_t sequences = 0;
   std::vector<IceServer>
       ice{};  // For those whose lines are "webrtc"; credentials are good for some hours.
 };

@@ -228,6 +228,7 @@ struct Shape<serving::Link> {
                                      field("exact", &M::exact),
                                      field("members", &M::members),
                                      field("commits", &M::commits, {.optional = true}),
+                                     field("sequences", &M::sequences, {.optional = true}),
                                      field("ice", &M::ice, {.count_max = 16})};
 };
 template <>

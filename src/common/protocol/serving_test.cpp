@@ -127,7 +127,7 @@ TEST(Serving, TheLongestPromptFitsIntoAFrameWithAsLongAnAnswer) {
 }
 
 TEST(Serving, BrokenTextsGetASentence) {
-  EXPECT_EQ(decode_worker(R"({"type":"pulse","v":6,"running":1})").error().message,
+  EXPECT_EQ(decode_worker(R"({"type":"pulse","v":7,"running":1})").error().message,
             R"(lacks the key "memory_free" (line 1, column 1))");
   EXPECT_FALSE(decode_worker(encode(coordinator_messages()[0])).has_value());
   std::mt19937 random(3);

@@ -24,7 +24,7 @@ struct VersionRange {
   std::uint32_t last = 0;
   friend bool operator==(const VersionRange&, const VersionRange&) = default;
 };
-inline constexpr VersionRange spoken_versions{.first = 6, .last = version};
+inline constexpr VersionRange spoken_versions{.first = 7, .last = version};
 
 // For a hello.
 [[nodiscard]] std::vector<std::uint32_t> version_list(const VersionRange& range = spoken_versions);

@@ -84,7 +84,7 @@ std::optional<Duration> RequestQueue::wait_of(const std::string& model) const {
   std::size_t places = 0, taken = 0;
   for (const auto& [id, chain] : tables_.chains.all()) {
     if (chain.model != model || chain.state != ChainState::ready || chain.retiring) continue;
-    places += tables_.settings.sequences;
+    places += tables_.chains.capacity_of(chain);
     taken += chain.requests.size();
   }
   if (places == 0 || queue.pace == Duration::zero()) return std::nullopt;

@@ -145,7 +145,12 @@ class Network : public DeskWorld {
               wire::Unloaded{.shard = load->shard, .code = "out_of_memory", .message = "no room"},
               time);
         } else if (!slow)
-          desk.hear(session, wire::Loaded{.shard = load->shard, .sequences = sequences}, time);
+          desk.hear(
+              session,
+              wire::Loaded{.shard = load->shard,
+                           .sequences = sequences_of.contains(session) ? sequences_of.at(session)
+                                                                       : sequences},
+              time);
       } else if (const auto* link = std::get_if<wire::Link>(&message)) {
         links[session] = *link;
         desk.hear(session,
@@ -182,8 +187,9 @@ class Network : public DeskWorld {
   std::vector<std::pair<ServingId, wire::Reopen>> reopens;
   std::optional<Error> refused;
   std::size_t loads = 0;
-  wire::Load load{};            // The last.
-  std::uint32_t sequences = 0;  // That a worker says it answers at a time.
+  wire::Load load{};                                // The last.
+  std::uint32_t sequences = 0;                      // That a worker says it answers at a time,
+  std::map<ServingId, std::uint32_t> sequences_of;  // if it is not among these.
   std::size_t refuses_after = ~std::size_t{0};
   bool slow = false;
 };

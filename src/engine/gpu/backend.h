@@ -47,6 +47,7 @@ struct Dispatch {
   Workgroups workgroups;
 };
 
+// Large: a method for each operation of a device that a platform has to provide.
 class Backend {
  public:
   struct Description {

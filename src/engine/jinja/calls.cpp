@@ -1,4 +1,5 @@
-// Calling: macros, methods, functions, loop(...), and finding filters and tests.
+#include "engine/jinja/calls.h"
+
 #include <algorithm>
 
 #include "common/base/format.h"
@@ -8,32 +9,16 @@
 
 namespace weft::jinja {
 
-Result<Value> Interpreter::apply_filter(std::string_view name, const Value& input,
-                                        const Arguments& arguments) {
-  const Filter filter = find_filter(name);
-  if (filter == nullptr) return fault("no filter is named '{}'", name);
-  WEFT_OK(step());
-  return filter(*this, input, arguments);
-}
-
-Result<bool> Interpreter::apply_test(std::string_view name, const Value& input,
-                                     const Arguments& arguments) {
-  const Test test = find_test(name);
-  if (test == nullptr) return fault("no test is named '{}'", name);
-  WEFT_OK(step());
-  return test(*this, input, arguments);
-}
-
-Result<Value> Interpreter::call(const Value& callee, const Arguments& arguments) {
+Result<Value> Calls::call(const Value& callee, const Arguments& arguments) {
   if (callee.is(Kind::undefined)) return undefined_fault(callee);
   if (!callee.is(Kind::callable)) return fault("a {} cannot be called", type_name(callee));
   Callable& callable = callee.as_callable();
   switch (callable.what) {
     case Callable::What::function:
-      return static_cast<FunctionObject&>(callable).function(*this, arguments);
+      return static_cast<FunctionObject&>(callable).function(interpreter_, arguments);
     case Callable::What::method: {
       const auto& method = static_cast<MethodObject&>(callable);
-      return method.method(*this, method.self, arguments);
+      return method.method(interpreter_, method.self, arguments);
     }
     case Callable::What::refused: {
       const auto& method = static_cast<MethodObject&>(callable);
@@ -51,20 +36,27 @@ Result<Value> Interpreter::call(const Value& callee, const Arguments& arguments)
       auto& joiner = static_cast<JoinerObject&>(callable);
       const bool first = !joiner.used;
       joiner.used = true;
-      return first ? text("") : joiner.separator;
+      return first ? interpreter_.text("") : joiner.separator;
     }
   }
   return fault("this cannot be called");
 }
 
-Result<Value> Interpreter::call_macro(const MacroObject& macro, const Arguments& arguments) {
-  const MacroNode& node = macro.node;
-  WEFT_ASSIGN(Scope * scope, new_scope(&macro.scope));
+Result<Value> Calls::call_macro(const MacroObject& macro, const Arguments& arguments) {
+  WEFT_ASSIGN(Scope * scope, scopes_.add(&macro.scope));
+  WEFT_OK(bind(macro.node, arguments, *scope));
+  const std::uint32_t line = interpreter_.meter().line();
+  WEFT_ASSIGN(std::string content, executor_.capture(macro.node.body, *scope));
+  interpreter_.meter().at_line(line);
+  return interpreter_.text(std::move(content));
+}
+
+Result<> Calls::bind(const MacroNode& node, const Arguments& arguments, Scope& scope) {
   const std::size_t positional = std::min(arguments.positional.size(), node.parameters.size());
   std::vector<std::pair<Value, Value>> more_named;
   std::vector<bool> given(node.parameters.size());
   for (std::size_t i = 0; i < positional; ++i) {
-    scope->set(node.parameters[i].name, arguments.positional[i]);
+    scope.set(node.parameters[i].name, arguments.positional[i]);
     given[i] = true;
   }
   bool has_caller = false;
@@ -74,58 +66,53 @@ Result<Value> Interpreter::call_macro(const MacroObject& macro, const Arguments&
       const auto i = static_cast<std::size_t>(parameter - node.parameters.begin());
       if (given[i]) return fault("the macro '{}' got two values for '{}'", node.name, name);
       given[i] = true;
-      scope->set(parameter->name, value);
+      scope.set(parameter->name, value);
     } else if (name == "caller" && node.uses_caller) {
-      scope->set("caller", value);
+      scope.set("caller", value);
       has_caller = true;
     } else if (node.uses_kwargs) {
-      more_named.emplace_back(text(std::string(name)), value);
+      more_named.emplace_back(interpreter_.text(std::string(name)), value);
     } else {
       return fault("the macro '{}' takes no argument '{}'", node.name, name);
     }
   }
   for (std::size_t i = 0; i < node.parameters.size(); ++i) {
     if (given[i]) continue;
-    Value value =
-        heap_.undefined(weft::format("parameter '{}' was not provided", node.parameters[i].name));
+    Value value = interpreter_.heap().undefined(
+        weft::format("parameter '{}' was not provided", node.parameters[i].name));
     if (node.parameters[i].otherwise != nullptr) {
-      WEFT_ASSIGN(value, evaluate(*node.parameters[i].otherwise, *scope));
+      WEFT_ASSIGN(value, evaluator_.evaluate(*node.parameters[i].otherwise, scope));
     }
-    scope->set(node.parameters[i].name, value);
+    scope.set(node.parameters[i].name, value);
   }
   if (arguments.positional.size() > node.parameters.size() && !node.uses_varargs)
     return fault("the macro '{}' takes not more than {} arguments", node.name,
                  node.parameters.size());
   if (node.uses_varargs) {
     WEFT_ASSIGN(const Value rest,
-                heap_.tuple({arguments.positional.begin() + static_cast<std::ptrdiff_t>(positional),
-                             arguments.positional.end()}));
-    scope->set("varargs", rest);
+                interpreter_.heap().tuple(
+                    {arguments.positional.begin() + static_cast<std::ptrdiff_t>(positional),
+                     arguments.positional.end()}));
+    scope.set("varargs", rest);
   }
   if (node.uses_kwargs) {
-    WEFT_ASSIGN(const Value rest, heap_.dict(std::move(more_named)));
-    scope->set("kwargs", rest);
+    WEFT_ASSIGN(const Value rest, interpreter_.heap().dict(std::move(more_named)));
+    scope.set("kwargs", rest);
   }
-  if (node.uses_caller && !has_caller) scope->set("caller", heap_.undefined("No caller defined"));
-  const std::uint32_t line = line_;
-  WEFT_ASSIGN(std::string content, capture(node.body, *scope));
-  line_ = line;
-  return text(std::move(content));
+  if (node.uses_caller && !has_caller)
+    scope.set("caller", interpreter_.heap().undefined("No caller defined"));
+  return {};
 }
 
-Result<Value> Interpreter::call_loop(LoopObject& loop, const Arguments& arguments) {
+Result<Value> Calls::call_loop(LoopObject& loop, const Arguments& arguments) {
   if (!loop.node.recursive) return fault("loop(...) works only in a loop that is 'recursive'");
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"iterable"}));
   WEFT_ASSIGN(const Value iterable, given.required(0));
-  std::string content;
-  std::string* const before = out_;
-  out_ = &content;
-  ++depth_;  // Each level runs the whole body inside the one above.
-  auto done = run_loop(loop.node, loop.scope, iterable, loop.depth0 + 1);
-  --depth_;
-  out_ = before;
-  if (!done) return pass(std::move(done));
-  return text(std::move(content));
+  Output::Apart apart(output_);
+  const Meter::Level level(
+      interpreter_.meter());  // Each level runs the whole body inside the one above.
+  WEFT_OK(executor_.run_loop(loop.node, loop.scope, iterable, loop.depth0 + 1));
+  return interpreter_.text(apart.take());
 }
 
 Result<Given> Given::bind(const Arguments& arguments,

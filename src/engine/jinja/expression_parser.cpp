@@ -4,83 +4,18 @@
 
 namespace weft::jinja {
 
-std::string ExpressionParser::describe(const Lexeme& lexeme) {
-  switch (lexeme.kind) {
-    case Lexeme::Kind::data:
-      return "text";
-    case Lexeme::Kind::print_begin:
-      return "'{{'";
-    case Lexeme::Kind::print_end:
-      return "'}}'";
-    case Lexeme::Kind::block_begin:
-      return "'{%'";
-    case Lexeme::Kind::block_end:
-      return "'%}'";
-    case Lexeme::Kind::string:
-      return "a string";
-    case Lexeme::Kind::integer:
-    case Lexeme::Kind::floating:
-      return "a number";
-    case Lexeme::Kind::name:
-    case Lexeme::Kind::symbol:
-      return "'" + lexeme.text + "'";
-    case Lexeme::Kind::end:
-      return "the end of the template";
-  }
-  return "something else";
-}
-
-std::unexpected<Error> ExpressionParser::unexpected(std::string_view wanted) const {
-  return error("{} is expected, not {}", wanted, describe(current()));
-}
-
-Result<> ExpressionParser::check_depth() const {
-  if (depth_ > parse_depth_max) return error("it nests deeper than {} levels", parse_depth_max);
-  return {};
-}
-
-bool ExpressionParser::skip_symbol(std::string_view symbol) {
-  if (!current().is_symbol(symbol)) return false;
-  advance();
-  return true;
-}
-bool ExpressionParser::skip_name(std::string_view name) {
-  if (!current().is_name(name)) return false;
-  advance();
-  return true;
-}
-Result<> ExpressionParser::expect_symbol(std::string_view symbol) {
-  if (!skip_symbol(symbol)) return unexpected("'" + std::string(symbol) + "'");
-  return {};
-}
-Result<> ExpressionParser::expect_name(std::string_view name) {
-  if (!skip_name(name)) return unexpected("'" + std::string(name) + "'");
-  return {};
-}
-Result<std::string> ExpressionParser::expect_any_name() {
-  if (!current().is(Lexeme::Kind::name)) return unexpected("a name");
-  std::string name = current().text;
-  advance();
-  return name;
-}
-Result<> ExpressionParser::expect(Lexeme::Kind kind, std::string_view what) {
-  if (!current().is(kind)) return unexpected(what);
-  advance();
-  return {};
-}
-
-bool ExpressionParser::at_tuple_end(std::string_view stop_name) const {
-  return current().is(Lexeme::Kind::print_end) || current().is(Lexeme::Kind::block_end) ||
-         current().is_symbol(")") || (!stop_name.empty() && current().is_name(stop_name));
-}
-
 Result<ExpressionRef> ExpressionParser::parse_tuple(TupleOptions options) {
   SequenceNode tuple{.items = {}, .is_tuple = true};
+  const auto at_end = [&] {
+    return current().is(Lexeme::Kind::print_end) || current().is(Lexeme::Kind::block_end) ||
+           current().is_symbol(")") ||
+           (!options.stop_name.empty() && current().is_name(options.stop_name));
+  };
   bool has_comma = false;
   while (true) {
     if (!tuple.items.empty() && !skip_symbol(",")) break;
     has_comma = has_comma || !tuple.items.empty();
-    if (at_tuple_end(options.stop_name)) break;
+    if (at_end()) break;
     WEFT_ASSIGN(const ExpressionRef item, options.conditional ? parse_expression() : parse_or());
     tuple.items.push_back(item);
   }
@@ -407,18 +342,9 @@ Result<ExpressionRef> ExpressionParser::parse_filters_and_tests(ExpressionRef va
   }
 }
 
-Result<std::string> ExpressionParser::parse_dotted_name() {
-  WEFT_ASSIGN(std::string name, expect_any_name());
-  while (skip_symbol(".")) {
-    WEFT_ASSIGN(const std::string part, expect_any_name());
-    name += "." + part;
-  }
-  return name;
-}
-
 Result<ExpressionRef> ExpressionParser::parse_filter(ExpressionRef input) {
   FilterNode node{.input = input, .name = {}, .arguments = {}};
-  WEFT_ASSIGN(node.name, parse_dotted_name());
+  WEFT_ASSIGN(node.name, expect_dotted_name());
   if (current().is_symbol("(")) {
     WEFT_ASSIGN(node.arguments, parse_arguments());
   }
@@ -436,7 +362,7 @@ Result<ExpressionRef> ExpressionParser::parse_filter_chain() {
 Result<ExpressionRef> ExpressionParser::parse_test(ExpressionRef input) {
   const bool negated = skip_name("not");
   TestNode node{.input = input, .name = {}, .arguments = {}};
-  WEFT_ASSIGN(node.name, parse_dotted_name());
+  WEFT_ASSIGN(node.name, expect_dotted_name());
   const Lexeme& next = current();
   const bool value_follows = next.is(Lexeme::Kind::name) || next.is(Lexeme::Kind::string) ||
                              next.is(Lexeme::Kind::integer) || next.is(Lexeme::Kind::floating) ||

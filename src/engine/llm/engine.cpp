@@ -34,6 +34,46 @@ Async<Result<Drawn>> Engine::draw_behind(SequenceId sequence, Sampling sampling,
   co_return Sampler().draw(sampling, raw, tokens, static_cast<std::uint32_t>(tokens.size()));
 }
 
+Async<Result<std::vector<float>>> Engine::forward_each(Rows rows) {
+  const std::size_t width = config().embedding;
+  std::vector<float> out;
+  out.reserve(rows.sequences.size() * width);
+  for (std::size_t i = 0; i < rows.sequences.size(); ++i) {
+    std::vector<float> row;
+    if (rows.tokens.empty()) {
+      const auto from = rows.hidden.begin() + static_cast<std::ptrdiff_t>(i * width);
+      std::vector<float> state(from, from + static_cast<std::ptrdiff_t>(width));
+      WEFT_CO_ASSIGN(row, co_await forward(rows.sequences[i], std::move(state)));
+    } else {
+      std::vector<Token> token{rows.tokens[i]};
+      WEFT_CO_ASSIGN(row, co_await forward_tokens(rows.sequences[i], std::move(token)));
+    }
+    out.insert(out.end(), row.begin(), row.end());
+  }
+  co_return out;
+}
+
+Async<Result<>> Engine::absorb_each(Rows rows) {
+  const std::size_t width = config().embedding;
+  for (std::size_t i = 0; i < rows.sequences.size(); ++i) {
+    const auto from = rows.hidden.begin() + static_cast<std::ptrdiff_t>(i * width);
+    std::vector<float> state(from, from + static_cast<std::ptrdiff_t>(width));
+    WEFT_CO_OK(co_await absorb(rows.sequences[i], std::move(state)));
+  }
+  co_return Result<>();
+}
+
+Async<Result<std::vector<Drawn>>> Engine::draw_behind_each(std::vector<DrawBehind> draws) {
+  std::vector<Drawn> out;
+  out.reserve(draws.size());
+  for (DrawBehind& one : draws) {
+    WEFT_CO_ASSIGN(const Drawn drawn,
+                   co_await draw_behind(one.sequence, one.sampling, std::move(one.tokens)));
+    out.push_back(drawn);
+  }
+  co_return out;
+}
+
 Result<EngineOptions> complete(EngineOptions options, const Config& config) {
   if (options.layers.end == 0) options.layers.end = config.layers;
   if (options.layers.begin >= options.layers.end || options.layers.end > config.layers)

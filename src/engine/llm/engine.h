@@ -49,6 +49,21 @@ struct EngineCounters {
   std::uint64_t decode_steps = 0;
 };
 
+// One more position of each of several different sequences.
+struct Rows {
+  std::vector<SequenceId> sequences;
+  std::vector<Token> tokens{};  // One for each: for an engine with the first layer.
+  std::vector<float> hidden{};  // [row][embedding]: for the others.
+};
+// The token behind the last position of a sequence; see Engine::draw_behind_each().
+struct DrawBehind {
+  SequenceId sequence{};
+  Sampling sampling{};
+  std::vector<Token> tokens{};  // Those of all positions so far, at which penalties look.
+};
+
+// Large: a method for each thing that is asked of a model on a device; a caller that needs a part
+// of them would need most of the others, too.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -129,11 +144,20 @@ class Engine {
       SequenceId sequence, std::vector<Token> tokens) = 0;
   // The last range: forward() for what it leaves behind, when its hidden states are not needed.
   [[nodiscard]] virtual Async<Result<>> absorb(SequenceId sequence, std::vector<float> hidden);
+  // forward() or forward_tokens() of one position of each of several sequences, in one pass where
+  // the engine can: each row gets what it gets alone, bit for bit. After a failure some rows may be
+  // appended and others not; rewind() says what each sequence has.
+  [[nodiscard]] virtual Async<Result<std::vector<float>>> forward_each(Rows rows);
+  // The last range: forward_each() when the hidden states are not needed.
+  [[nodiscard]] virtual Async<Result<>> absorb_each(Rows rows);
   // The last range: draws the token behind the last position. It does not count as appended: its
   // hidden state comes with the next rows. `tokens` are those of all positions so far, at which
   // penalties look.
   [[nodiscard]] virtual Async<Result<Drawn>> draw_behind(SequenceId sequence, Sampling sampling,
                                                          std::vector<Token> tokens);
+  // draw_behind() for several different sequences, together where the engine can.
+  [[nodiscard]] virtual Async<Result<std::vector<Drawn>>> draw_behind_each(
+      std::vector<DrawBehind> draws);
 };
 
 }  // namespace weft::llm

@@ -5,6 +5,7 @@
 
 #include "common/base/utf8.h"
 #include "common/json/quote.h"
+#include "engine/schema/counts.h"
 #include "engine/schema/writer.h"
 
 namespace weft::schema {

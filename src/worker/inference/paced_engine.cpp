@@ -9,6 +9,7 @@
 namespace weft::worker {
 namespace {
 
+// Large: it passes on each method of Engine, in a line or two.
 class PacedEngine final : public llm::Engine {
  public:
   PacedEngine(std::unique_ptr<llm::Engine> engine, Pace pace)
@@ -126,6 +127,18 @@ class PacedEngine final : public llm::Engine {
   Async<Result<llm::Drawn>> draw_behind(llm::SequenceId id, llm::Sampling sampling,
                                         std::vector<llm::Token> tokens) override {
     return paced(engine_->draw_behind(id, sampling, std::move(tokens)), false);
+  }
+  Async<Result<std::vector<float>>> forward_each(llm::Rows rows) override {
+    if (!pace_.now) return paced(engine_->forward_each(std::move(rows)), true);
+    return Engine::forward_each(std::move(rows));  // One after the other, each with its pause.
+  }
+  Async<Result<>> absorb_each(llm::Rows rows) override {
+    if (!pace_.now) return paced(engine_->absorb_each(std::move(rows)), true);
+    return Engine::absorb_each(std::move(rows));
+  }
+  Async<Result<std::vector<llm::Drawn>>> draw_behind_each(
+      std::vector<llm::DrawBehind> draws) override {
+    return paced(engine_->draw_behind_each(std::move(draws)), false);
   }
   Async<Result<std::vector<float>>> last_hidden(llm::SequenceId id) override {
     return paced(engine_->last_hidden(id), false);

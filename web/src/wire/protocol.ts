@@ -15,7 +15,7 @@ export type Capabilities = {
 
 export type Hello = {
   readonly type: 'hello';
-  readonly v: 6;
+  readonly v: 7;
   readonly versions: readonly number[];
   readonly key: string;
   readonly nonce: string;
@@ -29,7 +29,7 @@ export type Hello = {
 
 export type Challenge = {
   readonly type: 'challenge';
-  readonly v: 6;
+  readonly v: 7;
   readonly version: number;
   readonly nonce: string;
   readonly coordinator: string;
@@ -41,14 +41,14 @@ export type Challenge = {
 
 export type Prove = {
   readonly type: 'prove';
-  readonly v: 6;
+  readonly v: 7;
   readonly signature: string;
   readonly invite?: string;
 };
 
 export type Welcome = {
   readonly type: 'welcome';
-  readonly v: 6;
+  readonly v: 7;
   readonly session: string;
   readonly beat_ms: number;
   readonly blob_token: string;
@@ -63,7 +63,7 @@ export type HeldTask = {
 
 export type Resume = {
   readonly type: 'resume';
-  readonly v: 6;
+  readonly v: 7;
   readonly held: readonly HeldTask[];
 };
 
@@ -84,7 +84,7 @@ export type ResumePoint = {
 
 export type Lease = {
   readonly type: 'lease';
-  readonly v: 6;
+  readonly v: 7;
   readonly job: string;
   readonly manifest: string;
   readonly piece_workgroups_max: number;
@@ -104,7 +104,7 @@ export type OutputPart = {
 
 export type TaskResult = {
   readonly type: 'result';
-  readonly v: 6;
+  readonly v: 7;
   readonly task: string;
   readonly attempt: number;
   readonly root: string;
@@ -124,14 +124,14 @@ export type ReceiptItem = {
 
 export type Receipt = {
   readonly type: 'receipt';
-  readonly v: 6;
+  readonly v: 7;
   readonly items: readonly ReceiptItem[];
   readonly signature: string;
 };
 
 export type TaskFailed = {
   readonly type: 'failed';
-  readonly v: 6;
+  readonly v: 7;
   readonly task: string;
   readonly attempt: number;
   readonly code: string;
@@ -140,13 +140,13 @@ export type TaskFailed = {
 
 export type Beat = {
   readonly type: 'beat';
-  readonly v: 6;
+  readonly v: 7;
   readonly running: number;
 };
 
 export type Checkpoint = {
   readonly type: 'checkpoint';
-  readonly v: 6;
+  readonly v: 7;
   readonly task: string;
   readonly attempt: number;
   readonly blob: string;
@@ -158,19 +158,19 @@ export type Checkpoint = {
 
 export type Slots = {
   readonly type: 'slots';
-  readonly v: 6;
+  readonly v: 7;
   readonly slots: number;
 };
 
 export type Bye = {
   readonly type: 'bye';
-  readonly v: 6;
+  readonly v: 7;
   readonly reason: string;
 };
 
 export type Verdict = {
   readonly type: 'verdict';
-  readonly v: 6;
+  readonly v: 7;
   readonly task: string;
   readonly attempt: number;
   readonly accepted: boolean;
@@ -181,14 +181,14 @@ export type Verdict = {
 
 export type Cancel = {
   readonly type: 'cancel';
-  readonly v: 6;
+  readonly v: 7;
   readonly tasks: readonly HeldTask[];
   readonly reason: string;
 };
 
 export type Yield = {
   readonly type: 'yield';
-  readonly v: 6;
+  readonly v: 7;
   readonly tasks: readonly HeldTask[];
 };
 
@@ -199,7 +199,7 @@ export type ChunkName = {
 
 export type OpenChunks = {
   readonly type: 'open';
-  readonly v: 6;
+  readonly v: 7;
   readonly task: string;
   readonly attempt: number;
   readonly chunks: readonly ChunkName[];
@@ -214,7 +214,7 @@ export type ChunkPath = {
 
 export type Opening = {
   readonly type: 'opening';
-  readonly v: 6;
+  readonly v: 7;
   readonly task: string;
   readonly attempt: number;
   readonly roots: readonly string[];
@@ -223,7 +223,7 @@ export type Opening = {
 
 export type ErrorMessage = {
   readonly type: 'error';
-  readonly v: 6;
+  readonly v: 7;
   readonly code: string;
   readonly message: string;
 };

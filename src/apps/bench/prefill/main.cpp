@@ -54,6 +54,7 @@ constexpr Model models[] = {{"Llama 3.2 1B", 2048, 32, 8, 64, 8192, 16},
                             {"Qwen2.5 0.5B", 896, 14, 2, 64, 4864, 24},
                             {"TinyLlama 1.1B", 2048, 32, 4, 64, 5632, 22}};
 
+// Large: the whole of one measuring program.
 class Bench {
  public:
   explicit Bench(gpu::PumpedInstance& instance, gpu::Device& device)

@@ -210,7 +210,7 @@ void add_bench_serving(CLI::App& bench, std::function<int()>& chosen) {
       ->check(CLI::ExistingFile);
   add_only(*command, options->only,
            {"hop", "shards/1", "shards/2", "shards/3", "relay", "wire/f16", "wire/i8", "concurrent",
-            "grammar"});
+            "cards", "grammar"});
   command->add_option("--tokens", options->tokens, "Of an answer")->check(CLI::Range(2, 4096));
   command->add_option("--rounds", options->rounds, "Of every measurement; the median counts")
       ->check(CLI::Range(1, 100));

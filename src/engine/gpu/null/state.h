@@ -35,6 +35,7 @@ struct State {
   [[nodiscard]] ByteVector read(Handle buffer, std::uint64_t offset, std::uint64_t size) const;
 };
 
+// Large: it has the methods of Backend.
 class NullBackend final : public Backend {
  public:
   NullBackend(Description description, std::shared_ptr<State> state);

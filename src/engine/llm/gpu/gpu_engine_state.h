@@ -107,6 +107,9 @@ class GpuEngine final : public Engine {
   Async<Result<>> absorb(SequenceId id, std::vector<float> hidden) override;
   Async<Result<Drawn>> draw_behind(SequenceId id, Sampling sampling,
                                    std::vector<Token> tokens) override;
+  Async<Result<std::vector<float>>> forward_each(Rows rows) override;
+  Async<Result<>> absorb_each(Rows rows) override;
+  Async<Result<std::vector<Drawn>>> draw_behind_each(std::vector<DrawBehind> draws) override;
 
  private:
   static RowShape shape_of(const gpu::Device& device, const Model& model,
@@ -181,6 +184,8 @@ class GpuEngine final : public Engine {
   // them.
   void pass_hidden(SequenceId id, std::span<const float> states,
                    const std::function<void(gpu::Encoder&)>& record);
+  // A row of each of several sequences, in one submit with what `record` adds behind them.
+  [[nodiscard]] Async<Result<>> pass_each(Rows rows, std::function<void(gpu::Encoder&)> record);
   void ensure_hidden(SequenceId id);
   // Copies final hidden states to the first rows and makes logits of them.
   std::uint32_t record_head(gpu::Encoder& encoder, const std::vector<SequenceId>& sequences);

@@ -12,6 +12,7 @@
 
 namespace weft::onnx {
 
+// Large: one accessor for each kind of input and attribute, in a line or two.
 class Call {
  public:
   struct Options {

@@ -1,4 +1,5 @@
-// object.name, object[index], object[a:b:c], and walking over things.
+#include "engine/jinja/access.h"
+
 #include <algorithm>
 
 #include "common/base/format.h"
@@ -20,28 +21,84 @@ Integer slice_bound(const Value& given, Integer size, Integer step, bool is_star
   return std::clamp(bound, low, high);
 }
 
+// The code point at a place of a string, counted from the end if it is negative.
+Result<Value> character(Interpreter& interpreter, const Value& string, Integer at) {
+  WEFT_OK(interpreter.charge(string.as_text().size()));
+  const std::vector<std::size_t> offsets = code_point_offsets(string.as_text());
+  const auto size = static_cast<Integer>(offsets.size() - 1);
+  if (at < 0) at += size;
+  if (at < 0 || at >= size) return interpreter.heap().undefined("'str object' has no such element");
+  const auto from = static_cast<std::size_t>(at);
+  return interpreter.text(
+      std::string(string.as_text().substr(offsets[from], offsets[from + 1] - offsets[from])));
+}
+
+Result<Value> loop_attribute(Interpreter& interpreter, LoopObject& loop, std::string_view name) {
+  const auto number = [](Integer value) { return Value::integer(value); };
+  const auto at = static_cast<Integer>(loop.index0),
+             count = static_cast<Integer>(loop.items.size());
+  if (name == "index") return number(at + 1);
+  if (name == "index0") return number(at);
+  if (name == "revindex") return number(count - at);
+  if (name == "revindex0") return number(count - at - 1);
+  if (name == "first") return Value::boolean(at == 0);
+  if (name == "last") return Value::boolean(at + 1 == count);
+  if (name == "length") return number(count);
+  if (name == "depth") return number(loop.depth0 + 1);
+  if (name == "depth0") return number(loop.depth0);
+  if (name == "previtem")
+    return at == 0 ? interpreter.heap().undefined("there is no previous item")
+                   : loop.items[loop.index0 - 1];
+  if (name == "nextitem")
+    return at + 1 == count ? interpreter.heap().undefined("there is no next item")
+                           : loop.items[loop.index0 + 1];
+  const auto method = [&](Method code) {
+    return Value(Kind::callable,
+                 interpreter.heap().make<MethodObject>(0, Callable::What::method,
+                                                       Value(Kind::callable, &loop), "loop", code));
+  };
+  if (name == "cycle") {
+    return method([](Interpreter&, const Value& self, const Arguments& arguments) -> Result<Value> {
+      if (arguments.positional.empty()) return fault("no items for cycling given");
+      return arguments.positional[static_cast<LoopObject&>(self.as_callable()).index0 %
+                                  arguments.positional.size()];
+    });
+  }
+  if (name == "changed") {
+    return method([](Interpreter&, const Value& self, const Arguments& arguments) -> Result<Value> {
+      auto& own = static_cast<LoopObject&>(self.as_callable());
+      const bool same =
+          own.has_changed && std::ranges::equal(own.last_changed, arguments.positional, are_equal);
+      own.has_changed = true;
+      own.last_changed = arguments.positional;
+      return Value::boolean(!same);
+    });
+  }
+  return interpreter.heap().undefined(weft::format("'loop' has no attribute '{}'", name));
+}
+
 }  // namespace
 
-Result<std::vector<Value>> Interpreter::elements_of(const Value& value) {
+Result<std::vector<Value>> elements_of(Interpreter& interpreter, const Value& value) {
   switch (value.kind()) {
     case Kind::list:
     case Kind::tuple:
     case Kind::view:
-      WEFT_OK(charge(value.items().size()));
+      WEFT_OK(interpreter.charge(value.items().size()));
       return std::vector<Value>(value.items().begin(), value.items().end());
     case Kind::dict: {
-      WEFT_OK(charge(value.as_dict().items.size()));
+      WEFT_OK(interpreter.charge(value.as_dict().items.size()));
       std::vector<Value> keys;
       for (const auto& [key, item] : value.as_dict().items) keys.push_back(key);
       return keys;
     }
     case Kind::string: {
       const std::string_view all = value.as_text();
-      WEFT_OK(charge(all.size() * (sizeof(Value) + sizeof(String))));
+      WEFT_OK(interpreter.charge(all.size() * (sizeof(Value) + sizeof(String))));
       std::vector<Value> characters;
       for (std::size_t at = 0; at < all.size();) {
         const std::size_t bytes = utf8::decode(all, at).bytes;
-        characters.push_back(text(std::string(all.substr(at, bytes))));
+        characters.push_back(interpreter.text(std::string(all.substr(at, bytes))));
         at += bytes;
       }
       return characters;
@@ -51,7 +108,7 @@ Result<std::vector<Value>> Interpreter::elements_of(const Value& value) {
       std::vector<Value> rest(iterator.items.begin() + static_cast<std::ptrdiff_t>(iterator.next),
                               iterator.items.end());
       iterator.next = iterator.items.size();
-      WEFT_OK(charge(rest.size()));
+      WEFT_OK(interpreter.charge(rest.size()));
       return rest;
     }
     case Kind::undefined:
@@ -61,11 +118,12 @@ Result<std::vector<Value>> Interpreter::elements_of(const Value& value) {
   }
 }
 
-Result<Value> Interpreter::attribute(const Value& object, std::string_view name) {
+Result<Value> attribute_of(Interpreter& interpreter, const Value& object, std::string_view name) {
   if (object.is(Kind::undefined)) return undefined_fault(object);
   if (const MethodRow* row = find_method(object, name)) {
     const auto what = row->method == nullptr ? Callable::What::refused : Callable::What::method;
-    return Value(Kind::callable, heap_.make<MethodObject>(0, what, object, row->name, row->method));
+    return Value(Kind::callable,
+                 interpreter.heap().make<MethodObject>(0, what, object, row->name, row->method));
   }
   if (object.is(Kind::dict)) {
     if (const Value* value = object.as_dict().find(name)) return *value;
@@ -78,22 +136,22 @@ Result<Value> Interpreter::attribute(const Value& object, std::string_view name)
   } else if (object.is(Kind::callable)) {
     Callable& callable = object.as_callable();
     if (callable.what == Callable::What::loop)
-      return loop_attribute(static_cast<LoopObject&>(callable), name);
+      return loop_attribute(interpreter, static_cast<LoopObject&>(callable), name);
     if (callable.what == Callable::What::macro && name == "name")
-      return text(static_cast<MacroObject&>(callable).node.name);
+      return interpreter.text(static_cast<MacroObject&>(callable).node.name);
     if (callable.what == Callable::What::cycler && name == "current") {
       const auto& cycler = static_cast<CyclerObject&>(callable);
       return cycler.items[cycler.position];
     }
   }
-  return heap_.undefined(
+  return interpreter.heap().undefined(
       weft::format("'{} object' has no attribute '{}'", type_name(object), name));
 }
 
-Result<Value> Interpreter::subscript(const Value& object, const Value& index) {
+Result<Value> element_of(Interpreter& interpreter, const Value& object, const Value& index) {
   if (object.is(Kind::undefined)) return undefined_fault(object);
   if (object.is(Kind::dict) && is_hashable(index)) {
-    WEFT_OK(charge(object.as_dict().items.size()));
+    WEFT_OK(interpreter.charge(object.as_dict().items.size()));
     if (const Value* value = object.as_dict().find(index)) return *value;
   }
   if (index.is_integral() && (object.is(Kind::list) || object.is(Kind::tuple))) {
@@ -103,34 +161,23 @@ Result<Value> Interpreter::subscript(const Value& object, const Value& index) {
     if (at >= 0 && at < static_cast<Integer>(items.size()))
       return items[static_cast<std::size_t>(at)];
   }
-  if (index.is_integral() && object.is(Kind::string)) return character(object, index.as_integer());
-  if (index.is(Kind::string)) return attribute(object, index.as_text());
+  if (index.is_integral() && object.is(Kind::string))
+    return character(interpreter, object, index.as_integer());
+  if (index.is(Kind::string)) return attribute_of(interpreter, object, index.as_text());
   std::string shown(type_name(object));
-  return heap_.undefined(weft::format("'{} object' has no such element", shown));
+  return interpreter.heap().undefined(weft::format("'{} object' has no such element", shown));
 }
 
-Result<Value> Interpreter::character(const Value& string, Integer at) {
-  WEFT_OK(charge(string.as_text().size()));
-  const std::vector<std::size_t> offsets = code_point_offsets(string.as_text());
-  const auto size = static_cast<Integer>(offsets.size() - 1);
-  if (at < 0) at += size;
-  if (at < 0 || at >= size) return heap_.undefined("'str object' has no such element");
-  const auto from = static_cast<std::size_t>(at);
-  return text(
-      std::string(string.as_text().substr(offsets[from], offsets[from + 1] - offsets[from])));
-}
-
-// None for `start`, `stop` and `step` is what Python takes for one that is left out. A template
-// gives any values: each is checked before it is read as an integer.
-Result<Value> Interpreter::slice(const Value& object, const Value& start, const Value& stop,
-                                 const Value& step) {
+// A template gives any values as bounds: each is checked before it is read as an integer.
+Result<Value> slice_of(Interpreter& interpreter, const Value& object, const Value& start,
+                       const Value& stop, const Value& step) {
   if (object.is(Kind::undefined)) return undefined_fault(object);
   const bool is_text = object.is(Kind::string);
   if (!is_text && !object.is(Kind::list) && !object.is(Kind::tuple))
     return fault("a {} cannot be sliced", type_name(object));
   std::vector<std::size_t> offsets;
   if (is_text) {
-    WEFT_OK(charge(object.as_text().size()));
+    WEFT_OK(interpreter.charge(object.as_text().size()));
     offsets = code_point_offsets(object.as_text());
   }
   const auto size = static_cast<Integer>(is_text ? offsets.size() - 1 : object.items().size());
@@ -156,55 +203,14 @@ Result<Value> Interpreter::slice(const Value& object, const Value& start, const 
         const auto at = static_cast<std::size_t>(i);
         part += object.as_text().substr(offsets[at], offsets[at + 1] - offsets[at]);
       }
-    return heap_.string(std::move(part), object.is_markup());
+    return interpreter.heap().string(std::move(part), object.is_markup());
   }
   std::vector<Value> items;
   for (Integer i = first; pace > 0 ? i < end : i > end; i += pace)
     items.push_back(object.items()[static_cast<std::size_t>(i)]);
-  WEFT_OK(charge(items.size() * sizeof(Value)));
-  return object.is(Kind::tuple) ? heap_.tuple(std::move(items)) : heap_.list(std::move(items));
-}
-
-Result<Value> Interpreter::loop_attribute(LoopObject& loop, std::string_view name) {
-  const auto number = [](Integer value) { return Value::integer(value); };
-  const auto at = static_cast<Integer>(loop.index0),
-             count = static_cast<Integer>(loop.items.size());
-  if (name == "index") return number(at + 1);
-  if (name == "index0") return number(at);
-  if (name == "revindex") return number(count - at);
-  if (name == "revindex0") return number(count - at - 1);
-  if (name == "first") return Value::boolean(at == 0);
-  if (name == "last") return Value::boolean(at + 1 == count);
-  if (name == "length") return number(count);
-  if (name == "depth") return number(loop.depth0 + 1);
-  if (name == "depth0") return number(loop.depth0);
-  if (name == "previtem")
-    return at == 0 ? heap_.undefined("there is no previous item") : loop.items[loop.index0 - 1];
-  if (name == "nextitem")
-    return at + 1 == count ? heap_.undefined("there is no next item") : loop.items[loop.index0 + 1];
-  const auto method = [&](Method code) {
-    return Value(Kind::callable,
-                 heap_.make<MethodObject>(0, Callable::What::method, Value(Kind::callable, &loop),
-                                          "loop", code));
-  };
-  if (name == "cycle") {
-    return method([](Interpreter&, const Value& self, const Arguments& arguments) -> Result<Value> {
-      if (arguments.positional.empty()) return fault("no items for cycling given");
-      return arguments.positional[static_cast<LoopObject&>(self.as_callable()).index0 %
-                                  arguments.positional.size()];
-    });
-  }
-  if (name == "changed") {
-    return method([](Interpreter&, const Value& self, const Arguments& arguments) -> Result<Value> {
-      auto& own = static_cast<LoopObject&>(self.as_callable());
-      const bool same =
-          own.has_changed && std::ranges::equal(own.last_changed, arguments.positional, are_equal);
-      own.has_changed = true;
-      own.last_changed = arguments.positional;
-      return Value::boolean(!same);
-    });
-  }
-  return heap_.undefined(weft::format("'loop' has no attribute '{}'", name));
+  WEFT_OK(interpreter.charge(items.size() * sizeof(Value)));
+  return object.is(Kind::tuple) ? interpreter.heap().tuple(std::move(items))
+                                : interpreter.heap().list(std::move(items));
 }
 
 }  // namespace weft::jinja

@@ -1,0 +1,127 @@
+// Ranges of layers on the GPU: rows of several sequences in one pass get, to the last bit, what
+// each gets alone, and so do the tokens that are drawn behind them.
+#include "engine/llm/gpu/test_gpu.h"
+
+namespace weft::llm {
+namespace {
+
+using test::run;
+
+class Ranges : public test::GpuEngineTest, public testing::WithParamInterface<Activations> {
+ protected:
+  void SetUp() override {
+    GpuEngineTest::SetUp();
+    const auto path = weft::test::find_data("models/tiny-llama-chat-q8_0.gguf");
+    if (!path) GTEST_SKIP() << weft::test::missing_data("models/tiny-llama-chat-q8_0.gguf");
+    model_ = std::move(*test::open_model(*path));
+  }
+  [[nodiscard]] std::unique_ptr<Engine> range(LayerRange layers) const {
+    return engine_of(
+        *model_,
+        {.layers = layers, .context = 128, .sequences = sequences, .activations = GetParam()});
+  }
+  [[nodiscard]] static std::vector<Token> prompt(std::size_t number) {
+    std::vector<Token> out;
+    for (std::size_t i = 0; i < 2 + number * 7 % 23; ++i)
+      out.push_back(static_cast<Token>(40 + number + i * 7 % 200));
+    return out;
+  }
+
+  static constexpr std::uint32_t sequences = 6;
+  std::unique_ptr<test::OpenModel> model_;
+};
+INSTANTIATE_TEST_SUITE_P(Arithmetics, Ranges, testing::Values(Activations::f32, Activations::int8),
+                         [](const auto& row) {
+                           return row.param == Activations::f32 ? "f32" : "int8";
+                         });
+
+TEST_P(Ranges, RowsTogetherGetTheBitsOfEachAlone) {
+  const std::uint32_t layers = model_->model.config.layers;
+  const auto first = range({0, 2}), last = range({2, layers});
+  const std::size_t width = model_->model.config.embedding;
+  struct Run {
+    std::vector<std::vector<float>> hidden;  // Behind the first range, a row for each step.
+    std::vector<Drawn> drawn;
+  };
+  const auto sampling = [](std::size_t i) {
+    return i % 2 == 0 ? Sampling{}
+                      : Sampling{.temperature = 0.9F, .presence_penalty = 0.5F, .seed = i};
+  };
+  constexpr int steps = 3;
+  const auto begin = [&](std::size_t i, std::vector<Token>& tokens) {
+    const SequenceId a = first->open().value(), b = last->open().value();
+    EXPECT_EQ(a, b);
+    tokens = prompt(i);
+    auto hidden = run(first->forward_tokens(a, tokens)).value();
+    EXPECT_TRUE(run(last->absorb(b, std::move(hidden))).has_value());
+    return a;
+  };
+  std::vector<Run> alone(sequences);
+  for (std::size_t i = 0; i < sequences; ++i) {
+    std::vector<Token> tokens;
+    const SequenceId id = begin(i, tokens);
+    for (int step = 0; step < steps; ++step) {
+      alone[i].drawn.push_back(run(last->draw_behind(id, sampling(i), tokens)).value());
+      tokens.push_back(alone[i].drawn.back().token);
+      alone[i].hidden.push_back(run(first->forward_tokens(id, {tokens.back()})).value());
+      ASSERT_TRUE(run(last->absorb(id, alone[i].hidden.back())).has_value());
+    }
+    first->close(id);
+    last->close(id);
+  }
+
+  std::vector<Run> together(sequences);
+  std::vector<std::vector<Token>> tokens(sequences);
+  std::vector<SequenceId> ids;
+  for (std::size_t i = 0; i < sequences; ++i) ids.push_back(begin(i, tokens[i]));
+  for (int step = 0; step < steps; ++step) {
+    std::vector<DrawBehind> draws;
+    for (std::size_t i = 0; i < sequences; ++i)
+      draws.push_back({.sequence = ids[i], .sampling = sampling(i), .tokens = tokens[i]});
+    const std::vector<Drawn> drawn = run(last->draw_behind_each(std::move(draws))).value();
+    Rows rows{.sequences = ids};
+    for (std::size_t i = 0; i < sequences; ++i) {
+      together[i].drawn.push_back(drawn[i]);
+      tokens[i].push_back(drawn[i].token);
+      rows.tokens.push_back(drawn[i].token);
+    }
+    std::vector<float> hidden = run(first->forward_each(std::move(rows))).value();
+    for (std::size_t i = 0; i < sequences; ++i) {
+      const auto from = hidden.begin() + static_cast<std::ptrdiff_t>(i * width);
+      together[i].hidden.emplace_back(from, from + static_cast<std::ptrdiff_t>(width));
+    }
+    ASSERT_TRUE(
+        run(last->absorb_each({.sequences = ids, .hidden = std::move(hidden)})).has_value());
+  }
+
+  for (std::size_t i = 0; i < sequences; ++i) {
+    for (int step = 0; step < steps; ++step) {
+      EXPECT_EQ(together[i].drawn[step].token, alone[i].drawn[step].token) << i << ", " << step;
+      EXPECT_EQ(together[i].drawn[step].logprob, alone[i].drawn[step].logprob) << i;
+      EXPECT_EQ(together[i].hidden[step], alone[i].hidden[step]) << i << ", " << step;
+    }
+    EXPECT_EQ(first->length(ids[i]), prompt(i).size() + steps);
+  }
+  // One pass for all rows.
+  const auto before = first->counters().submits;
+  Rows rows{.sequences = ids, .tokens = std::vector<Token>(sequences, 41)};
+  ASSERT_TRUE(run(first->forward_each(std::move(rows))).has_value());
+  const auto each = first->counters().submits - before;
+  ASSERT_TRUE(run(first->forward_tokens(ids[0], {41})).has_value());
+  EXPECT_LE(each, first->counters().submits - before - each);
+}
+
+TEST_P(Ranges, RefuseRowsThatDoNotFit) {
+  const auto first = range({0, 2});
+  const SequenceId id = first->open().value();
+  EXPECT_EQ(run(first->forward_each({.sequences = {id}, .tokens = {-1}})).error().code,
+            ErrorCode::invalid_argument);
+  EXPECT_EQ(run(first->forward_each({.sequences = {id}, .tokens = {1, 2}})).error().message,
+            "1 rows come with 2 tokens and 0 numbers.");
+  ASSERT_TRUE(run(first->forward_tokens(id, std::vector<Token>(128, 41))).has_value());
+  EXPECT_EQ(run(first->forward_each({.sequences = {id}, .tokens = {41}})).error().code,
+            ErrorCode::resource_exhausted);
+}
+
+}  // namespace
+}  // namespace weft::llm
