@@ -1,6 +1,6 @@
 // An agent on a network of Weft: asks a model, runs the tools that it calls, and asks again with their results until it answers.
 //
-//   node examples/agent/agent.mjs --model NAME [--url http://127.0.0.1:8080] [--must-call N] [--turns N] [--max-tokens N] [--seed N] QUESTION
+//   node examples/agent/agent.mjs --model NAME [--url http://127.0.0.1:7300] [--must-call N] [--turns N] [--max-tokens N] [--seed N] QUESTION
 //
 // Models that were taught tools call them by themselves. --must-call holds the first N answers to a call, by a grammar of the tools'
 // schemas, so that a small model calls with valid arguments, too.
@@ -14,7 +14,7 @@ const { default: OpenAI } = createRequire(new URL('../../web/package.json', impo
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    url: { type: 'string', default: 'http://127.0.0.1:8080' },
+    url: { type: 'string', default: 'http://127.0.0.1:7300' },
     model: { type: 'string' },
     'must-call': { type: 'string', default: '0' },
     turns: { type: 'string', default: '8' },

@@ -1,5 +1,6 @@
 // The example of an agent, as its README starts it: it calls its tools with arguments that they take, and ends with an answer.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { run as call, tools } from '../../examples/agent/tools.mjs';
@@ -13,6 +14,17 @@ test('the tools say what they find, and what is wrong', () => {
   assert.ok(JSON.parse(call('examples', '{}')).jobs.includes('mandelbrot'));
   assert.match(call('none', '{}'), /There is no tool none/);
   assert.match(call('calculate', '{'), /"error"/);
+});
+
+test('the agent asks where weft serve listens if it is told no URL, and so do the commands of its README', async () => {
+  const { stdout } = await run(['serve', '--help']);
+  const [, listens] = /--listen TEXT \[([^\]]+)\]/.exec(stdout);
+  const read = (file) => fs.readFileSync(path.join(root, 'examples/agent', file), 'utf8');
+
+  assert.deepEqual([...new Set(read('agent.mjs').match(/http:\/\/[0-9.:]+/g))], [`http://${listens}`]);
+  const commands = read('README.md').match(/^ {4}\.\/weft (?:work|model) .*$/gm);
+  assert.equal(commands.length, 2);
+  for (const command of commands) assert.ok(command.includes(`--coordinator http://${listens}`), command);
 });
 
 test('an agent calls its tools and answers', { timeout: 300_000 }, async (t) => {

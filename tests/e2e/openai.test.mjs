@@ -208,6 +208,10 @@ test('every row of docs/openai.md holds for the official client', { timeout: 600
       assert.deepEqual(await refused({ response_format: { type: 'json_schema', json_schema: { name: 'x', schema: { properties: { a: { not: {} } } } } } }),
         ['response_format', "The schema's keyword 'not' at #/properties/a is not supported."]);
       assert.equal((await refused({ temperature: 9 }))[0], 'temperature');
+      assert.equal((await refused({ messages: [{ role: 'wizard', content: 'x' }] }))[0], 'messages[0].role');
+      assert.equal((await refused({ functions: [{ name: 'f' }] }))[0], 'functions');
+      const { status, param, code } = await failure(chat({ model: 'none' }));
+      assert.deepEqual([status, param, code], [404, 'model', 'model_not_found']);
       assert.equal((await refused({ tools: [{ type: 'function', function: {} }] }))[0], 'tools[0].function.name');
       assert.equal((await refused({ logit_bias: { 1: 101 } }))[0], 'logit_bias.1');
       assert.equal((await refused({ logit_bias: { 999999: 1 } }))[1], 'A bias is given for 999999, which is not a token of the model, which has 3072.');

@@ -80,7 +80,8 @@ Async<Result<>> AnswerReader::redraw(GeneratorSlot& slot) {
   co_return Result<>();
 }
 
-// In the same passes as when they were drawn: a token, with those that it left no choice about.
+// In the same passes as when they were drawn: a token, and those that it left no choice about in
+// the same pass, or behind it where the engine draws under masks.
 Async<Result<>> AnswerReader::replay_shaped(GeneratorSlot& slot) {
   const Request& request = slot.answer->request;
   const std::vector<Token>& answered = request.answered;
@@ -104,6 +105,8 @@ Async<Result<>> AnswerReader::replay_shaped(GeneratorSlot& slot) {
   while (done < answered.size() && slot.answer->wanted()) {
     if (as_drawn) WEFT_CO_OK(co_await feed(slot, false));
     WEFT_CO_OK(take_next());
+    // Read before it was known what is fixed behind it.
+    if (as_drawn && draws_masked(slot)) WEFT_CO_OK(co_await feed(slot, false));
     WEFT_CO_OK(take_fixed());
   }
   co_return Result<>();

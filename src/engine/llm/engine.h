@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/base/async.h"
@@ -103,6 +104,13 @@ class Engine {
   // takes back what it did too much.
   [[nodiscard]] virtual Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences,
                                                                std::uint32_t more) = 0;
+  // Draws as draw() does, with one draw to follow: the drawn tokens go through the layers before
+  // they are handed out, so that the next draw of the same sequences has only to choose, among what
+  // their masks allow by then. An engine that cannot do so draws with more = 0.
+  [[nodiscard]] virtual Async<Result<std::vector<Drawn>>> draw_and_read(
+      std::vector<SequenceId> sequences) {
+    return draw(std::move(sequences), 0);
+  }
   // Tokens of the sequence that are drawn, or being drawn, and not yet handed out: the next draws
   // of it cost nothing. Sequences that are drawn together stay together where those that have the
   // most are asked for theirs first.

@@ -12,8 +12,10 @@ namespace {
 
 using Clock = RunningAnswer::Clock;
 
-// With two more draws under way the device does not wait for the CPU.
-constexpr std::uint32_t ahead_beside_masks = 2;
+// Where the device reads on while a mask is found, each draw waits for it a little; draws ahead of
+// a mask do not, and are lost where it changes. So they begin once the mask has stayed the same for
+// so many tokens, and are as few as keep the device busy.
+constexpr std::uint32_t mask_stays_min = 32, ahead_of_masks = 3;
 
 double seconds(Clock::duration duration) { return std::chrono::duration<double>(duration).count(); }
 
@@ -277,13 +279,6 @@ Async<Result<>> Generator::mask(Slot& slot) {
   co_return Result<>();
 }
 
-std::uint32_t Generator::ahead_of_masks(std::uint32_t stays, std::size_t masked,
-                                        std::size_t slots) const {
-  // A recurrent state cannot go back.
-  if (engine_.config().delta_net) return 0;
-  return masked * 2 > slots ? stays : std::max(stays, ahead_beside_masks);
-}
-
 Async<Result<>> Generator::step_shaped(Slot& slot) {
   const Request& request = slot.answer->request;
   WEFT_CO_OK(co_await reader_.feed(slot, true));
@@ -370,7 +365,6 @@ Async<Result<>> Generator::step() {
     most_ahead = std::max(most_ahead, engine_.drawn_ahead(slot->sequence));
     slots.push_back(slot.get());
   }
-  if (masked > 0) more = std::min(more, ahead_of_masks(mask_stays, masked, slots.size()));
   // Those that have joined wait for what is under way for the others, which then draw with them;
   // so does an answer whose tokens were taken back.
   std::erase_if(slots,
@@ -399,7 +393,13 @@ Async<Result<>> Generator::step() {
                                            static_cast<std::uint32_t>(slot->tokens.size()) - 1});
   }
   if (!slots.empty()) {
-    WEFT_CO_ASSIGN(const std::vector<Drawn> drawn, co_await engine_.draw(sequences, more));
+    // A recurrent state cannot go back. Each token is read by itself, before what is fixed behind
+    // it is known, as when the answer is read again elsewhere.
+    const bool reads = masked > 0 && (mask_stays < mask_stays_min || engine_.config().delta_net);
+    if (masked > 0) more = std::min(more, ahead_of_masks);
+    WEFT_CO_ASSIGN(
+        const std::vector<Drawn> drawn,
+        co_await (reads ? engine_.draw_and_read(sequences) : engine_.draw(sequences, more)));
     for (std::size_t i = 0; i < slots.size(); ++i) {
       if (slots[i]->answer->is_shaped()) {
         WEFT_CO_OK(co_await take_masked(*slots[i], drawn[i].token));

@@ -71,12 +71,6 @@ class Generator {
   [[nodiscard]] Async<Result<>> step();
   // What the constraint allows next goes to the engine, when all tokens before it are read.
   [[nodiscard]] Async<Result<>> mask(Slot& slot);
-  // Draws that are worth making ahead for `slots` answers of which `masked` have masks, the least
-  // of which has stayed the same for `stays` tokens. A mask that changes wastes what was drawn
-  // ahead for its own answer alone, so that where others are the most, it does not keep them from
-  // it.
-  [[nodiscard]] std::uint32_t ahead_of_masks(std::uint32_t stays, std::size_t masked,
-                                             std::size_t slots) const;
   // A token for a request with a bias or a constraint, which is sampled here, from the logits.
   [[nodiscard]] Async<Result<>> step_shaped(Slot& slot);
   [[nodiscard]] Result<Drawn> sample(Slot& slot, std::span<const float> logits);

@@ -62,11 +62,7 @@ struct RunningAnswer {
   void skip_answered() {
     for (const Token token : request.answered) generation.text += stops.push(text_of(token));
   }
-  // Whether its tokens are sampled here and not by the engine.
-  // What its constraint allows, as the engine has it, and for how many tokens it has stayed so.
-  std::vector<std::uint64_t> mask{};
-  std::uint32_t mask_stays = 0;
-
+  // Whether its logits are changed before a token is drawn.
   [[nodiscard]] bool is_shaped() const { return request.constraint || !request.bias.empty(); }
   // Tokens of the answer.
   [[nodiscard]] std::size_t length() const {
@@ -84,6 +80,9 @@ struct RunningAnswer {
   tokenizer::StreamDecoder decoder;
   tools::StopText stops;
   Generation generation;
+  // What its constraint allows, as the engine has it, and for how many tokens it has stayed so.
+  std::vector<std::uint64_t> mask{};
+  std::uint32_t mask_stays = 0;
   std::optional<std::uint32_t> hidden_told;  // Behind how many tokens, last.
   std::optional<StopReason> ending;          // With a hidden state to be told of before.
   bool reading = true;                       // The prompt, or what was answered elsewhere.

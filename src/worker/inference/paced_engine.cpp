@@ -83,6 +83,10 @@ class PacedEngine final : public llm::Engine {
     }
     co_return out;
   }
+  Async<Result<std::vector<llm::Drawn>>> draw_and_read(std::vector<llm::SequenceId> ids) override {
+    if (share() < 1 || pace_.now) return draw(std::move(ids), 0);
+    return paced(engine_->draw_and_read(std::move(ids)), true);
+  }
   Async<Result<std::vector<float>>> forward(llm::SequenceId id,
                                             std::vector<float> hidden) override {
     const std::size_t width = config().embedding, rows = hidden.size() / width;

@@ -1,6 +1,7 @@
 #include "apps/coordinator/http/openai.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "apps/coordinator/http/embeddings.h"
 #include "apps/coordinator/http/openai_reading.h"
@@ -46,9 +47,14 @@ Result<> read_format(const Members& members, OpenAiRequest& out) {
 Result<std::string> read_tool_choice(const Members& members, OpenAiRequest& out) {
   const auto list = members.find("tools");
   const auto choice = members.find("tool_choice");
-  const bool offered = list != members.end() && list->second.text().find('{') != std::string::npos;
-  if (list != members.end() && list->second.kind() != json::Kind::array)
-    return list->second.error("must be an array");
+  bool offered = false;
+  if (list != members.end()) {
+    if (list->second.kind() != json::Kind::array) return list->second.error("must be an array");
+    WEFT_OK(list->second.for_each({.count_max = 256}, [&](const json::Value&) -> Result<> {
+      offered = true;
+      return {};
+    }));
+  }
   ToolWish wish{.word = offered ? "auto" : "none"};
   if (offered) wish.list = list->second.text();
   if (choice != members.end() && choice->second.kind() == json::Kind::string) {
@@ -82,12 +88,49 @@ void ask_for_candidates(OpenAiRequest& request) {
   if (request.logprobs && !request.ask.format.empty()) request.ask.top = std::max(1u, request.top);
 }
 
+// A function with a name, and nothing but a function.
+Result<> check_call(const json::Value& call) {
+  WEFT_ASSIGN(const Members members, members_of(call));
+  const auto function = members.find("function");
+  if (function == members.end()) return call.error("lacks the key \"function\"");
+  WEFT_ASSIGN(const Members named, members_of(function->second));
+  const auto name = named.find("name");
+  if (name == named.end()) return function->second.error("lacks the key \"name\"");
+  return name->second.string({.bytes_max = 256}).transform([](const std::string&) {});
+}
+
+// The role is one that templates know, and what it says is there.
+Result<> check_message(const json::Value& message) {
+  WEFT_ASSIGN(const Members members, members_of(message));
+  const auto given = members.find("role");
+  if (given == members.end()) return message.error("lacks the key \"role\"");
+  WEFT_ASSIGN(const std::string role, given->second.string({.bytes_max = 64}));
+  if (role != "user" && role != "assistant" && role != "system" && role != "developer" &&
+      role != "tool")
+    return given->second.error(
+        "must be \"system\", \"developer\", \"user\", \"assistant\" or \"tool\"");
+  // An answer may be calls alone, or nothing.
+  if (role != "assistant" && !members.contains("content"))
+    return message.error("lacks the key \"content\"");
+  return {};
+}
+
+// What would change the answer, if it were done.
+Result<> refuse_unsupported(const Members& members, std::initializer_list<const char*> keys) {
+  for (const char* key : keys) {
+    if (const auto found = members.find(key); found != members.end())
+      return found->second.error("is not supported here");
+  }
+  return {};
+}
+
 // Calls of earlier answers, with their arguments as templates take them: an object and not its
 // text.
 Result<std::string> calls_of(const json::Value& list) {
   std::string out;
   WEFT_OK(list.for_each({.count_max = 256}, [&](const json::Value& call) -> Result<> {
     WEFT_ASSIGN(const auto members, call.members({.count_max = 16}));
+    WEFT_OK(check_call(call));
     std::string text;
     for (const auto& [key, value] : members) {
       text += (text.empty() ? "" : ",") + json::quote(key) + ":";
@@ -119,8 +162,8 @@ Result<std::string> messages_of(const json::Value& list, std::uint64_t& conversa
   std::size_t count = 0;
   WEFT_OK(list.for_each({.count_max = 4096}, [&](const json::Value& message) -> Result<> {
     WEFT_ASSIGN(const auto members, message.members({.count_max = 64}));
+    WEFT_OK(check_message(message));
     std::string text;
-    bool has_role = false;
     for (const auto& [key, value] : members) {
       text += (text.empty() ? "" : ",") + json::quote(key) + ":";
       if (key == "content") {
@@ -132,7 +175,6 @@ Result<std::string> messages_of(const json::Value& list, std::uint64_t& conversa
       } else {
         if (key == "role") {
           WEFT_ASSIGN(const std::string role, value.string({.bytes_max = 64}));
-          has_role = true;
           // Templates know the older word.
           text += role == "developer" ? std::string("\"system\"") : json::quote(role);
         } else {
@@ -140,7 +182,6 @@ Result<std::string> messages_of(const json::Value& list, std::uint64_t& conversa
         }
       }
     }
-    if (!has_role) return message.error("lacks the key \"role\"");
     out += (out.empty() ? "{" : ",{") + text + "}";
     // The first two are the same in every turn.
     if (count++ < 2) mix_conversation(conversation, text);
@@ -182,6 +223,15 @@ Result<OpenAiRequest> read_chat_request(std::string_view body, std::uint64_t see
   WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = body_bytes_max}));
   WEFT_ASSIGN(const Members members, members_of(root));
   WEFT_ASSIGN(OpenAiRequest out, read_common(members, root, seed));
+  WEFT_OK(
+      refuse_unsupported(members, {"functions", "function_call", "audio", "web_search_options"}));
+  if (const auto modalities = members.find("modalities"); modalities != members.end()) {
+    WEFT_OK(modalities->second.for_each({.count_max = 8}, [](const json::Value& one) -> Result<> {
+      WEFT_ASSIGN(const std::string word, one.string({.bytes_max = 64}));
+      if (word != "text") return one.error("is not \"text\"; others are not supported here");
+      return {};
+    }));
+  }
   const auto messages = members.find("messages");
   if (messages == members.end()) return root.error("lacks the key \"messages\"");
   WEFT_ASSIGN(const std::string list, messages_of(messages->second, out.conversation));
@@ -229,6 +279,11 @@ Result<OpenAiRequest> read_completion_request(std::string_view body, std::uint64
   bool echo = false;
   WEFT_OK(read_flag(members, "echo", echo));
   if (echo) return members.at("echo").error("is not supported here");
+  WEFT_OK(refuse_unsupported(members, {"suffix"}));
+  std::uint32_t best_of = out.choices;
+  WEFT_OK(read_count(members, "best_of", 1, choices_max, best_of));
+  if (best_of != out.choices)
+    return members.at("best_of").error("must be as many as \"n\", {}", out.choices);
   out.ask.tokens_max = completion_tokens_default;
   out.names_bound = true;
   WEFT_OK(read_count(members, "max_tokens", 1, tokens_default, out.ask.tokens_max));
@@ -291,6 +346,7 @@ std::string openai_error_json(const Error& error, std::string_view param, std::s
     code = "context_length_exceeded";
   }
   std::string named(param);
+  if (named.empty() && error.code == ErrorCode::not_found) named = "model";
   if (named.empty() && error.code == ErrorCode::invalid_argument) named = param_of(error.message);
   return weft::format(R"({{"error":{{"message":{},"type":"{}","param":{},"code":"{}"}}{}}})",
                       json::quote(error.message), type, named.empty() ? "null" : json::quote(named),

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "apps/coordinator/http/answer_text.h"
+#include "common/base/format.h"
 
 namespace weft::coordinator {
 namespace {
@@ -60,6 +61,26 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{R"({"model":"m","messages":[]})", "messages: must not be empty"},
         Wrong{R"({"model":"m","messages":[{"content":"x"}]})",
               "messages[0]: lacks the key \"role\""},
+        Wrong{R"({"model":"m","messages":[{"role":"wizard","content":"x"}]})",
+              "messages[0].role: must be \"system\", \"developer\", \"user\", \"assistant\" or "
+              "\"tool\""},
+        Wrong{R"({"model":"m","messages":[{"role":"user"}]})",
+              "messages[0]: lacks the key \"content\""},
+        Wrong{R"({"model":"m","messages":[{"role":"tool","content":null}]})",
+              "messages[0]: lacks the key \"content\""},
+        Wrong{
+            R"({"model":"m","messages":[{"role":"user","content":"x"}],"functions":[{"name":"f"}]})",
+            "functions: is not supported here"},
+        Wrong{
+            R"({"model":"m","messages":[{"role":"user","content":"x"}],"modalities":["text","audio"]})",
+            "modalities[1]: is not \"text\"; others are not supported here"},
+        Wrong{R"({"model":"m","messages":[{"role":"user","content":"x"}],"tools":[1]})",
+              "tools[0]: must be an object, not a number"},
+        Wrong{R"({"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"1"}]}]})",
+              "messages[0].tool_calls[0]: lacks the key \"function\""},
+        Wrong{
+            R"({"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"1","function":{"arguments":"{}"}}]}]})",
+            "messages[0].tool_calls[0].function: lacks the key \"name\""},
         Wrong{R"({"model":"m","messages":[{"role":"user","content":[{"type":"image_url"}]}]})",
               "others are not supported"},
         Wrong{R"({"model":"m","messages":[{"role":"user","content":"x"}],"deadline_ms":0})",
@@ -103,6 +124,20 @@ TEST_P(OpenAiWrong, IsRefusedWithItsPlace) {
   ASSERT_FALSE(read.has_value());
   EXPECT_TRUE(read.error().message.contains(GetParam().message)) << read.error().message;
   EXPECT_EQ(openai_error(read.error()).status, 400);
+}
+
+// What a completion would have to do and does not do is refused and not left out.
+TEST(OpenAi, RefusesWhatACompletionDoesNotDo) {
+  const auto wrong = [](std::string_view more) {
+    const auto read =
+        read_completion_request(weft::format(R"({{"model":"m","prompt":"x",{}}})", more), 0);
+    return read ? std::string("It was read.") : read.error().message;
+  };
+
+  EXPECT_TRUE(wrong(R"("echo":true)").starts_with("echo: is not supported here"));
+  EXPECT_TRUE(wrong(R"("suffix":"y")").starts_with("suffix: is not supported here"));
+  EXPECT_TRUE(wrong(R"("best_of":3)").starts_with("best_of: must be as many as \"n\", 1"));
+  EXPECT_EQ(wrong(R"("best_of":3,"n":3,"suffix":null)"), "It was read.");
 }
 
 TEST(OpenAi, AsksForWhatTheAnswerIsHeldTo) {
@@ -180,7 +215,7 @@ TEST(OpenAi, TakesAnyBytesWithoutHarm) {
 TEST(OpenAi, SaysWhatWentWrongInItsShape) {
   EXPECT_EQ(
       openai_error_json({ErrorCode::not_found, "The model 'x' does not exist here."}),
-      R"({"error":{"message":"The model 'x' does not exist here.","type":"invalid_request_error","param":null,"code":"model_not_found"}})");
+      R"({"error":{"message":"The model 'x' does not exist here.","type":"invalid_request_error","param":"model","code":"model_not_found"}})");
   const net::Reply refuted = openai_error({ErrorCode::unavailable, "It is wrong."}, {}, "refuted");
   EXPECT_EQ(refuted.headers.at("x-weft-trust"), "refuted");
   EXPECT_TRUE(refuted.body.ends_with(R"(,"weft":{"trust":"refuted"}})")) << refuted.body;

@@ -124,6 +124,7 @@ void GpuEngine::remember_drawn(SequenceId id) {
 // a row each in one pass; the others draw from the final hidden states that they have.
 Async<Result<>> GpuEngine::draw_first(const std::vector<SequenceId>& sequences) {
   std::vector<SequenceId> order, ready;
+  end_stream();
   for (const SequenceId id : sequences) {
     GpuSequence& sequence = at(id);
     settle(id);
@@ -247,8 +248,94 @@ void GpuEngine::draw_further(std::size_t steps) {
   }
 }
 
-Async<Result<std::vector<Drawn>>> GpuEngine::draw(std::vector<SequenceId> sequences,
-                                                  std::uint32_t more) {
+void GpuEngine::read_rows(std::size_t next) {
+  // A piece is recorded while the one before it runs.
+  constexpr std::uint32_t piece = 96;
+  RowCount count = stream_rows();
+  ++count.positions;
+  ++count.positions_least;
+  const EngineCounters before = counters_;
+  while (true) {
+    gpu::Encoder encoder = device_.create_encoder("read");
+    record_layers(encoder, count, true, next, piece);
+    const bool whole = next == program_->layers(count).size();
+    if (whole) {
+      gpu::Pass pass = encoder.begin_pass("head");
+      counters_.dispatches += program_->head(count).record(pass, count);
+    }
+    device_.submit(std::move(encoder));
+    ++counters_.submits;
+    if (whole) break;
+  }
+  counters_.decode_dispatches += counters_.dispatches - before.dispatches;
+  counters_.decode_submits += counters_.submits - before.submits;
+  for (const SequenceId id : stream_) {
+    ++at(id).fed;
+    at(id).hidden_at.reset();
+  }
+  read_ = true;
+}
+
+void GpuEngine::choose_read(bool reads) {
+  gpu::Encoder encoder = device_.create_encoder("choose");
+  {
+    gpu::Pass pass = encoder.begin_pass("choose");
+    record_draw(pass, stream_);
+  }
+  auto keep = rows_to_keep(stream_, [&](std::size_t i) { return at(stream_[i]).fed; });
+  if (!keep.empty()) record_hidden(encoder, std::move(keep));
+  read_ = false;
+  std::size_t next = 0;
+  if (reads) {
+    // So much that the rest is recorded while it runs, and that the token comes back long before
+    // the rest has run.
+    constexpr std::uint32_t first_piece = 32;
+    RowCount count = stream_rows();
+    ++count.positions;
+    ++count.positions_least;
+    const std::uint64_t before = counters_.dispatches;
+    record_layers(encoder, count, true, next, first_piece);
+    counters_.decode_dispatches += counters_.dispatches - before;
+  }
+  finish_draws(std::move(encoder), stream_);
+  if (reads) read_rows(next);
+}
+
+bool GpuEngine::may_read(const std::vector<SequenceId>& sequences, std::uint32_t ahead) {
+  return streams(sequences) &&
+         std::ranges::all_of(stream_,
+                             [&](SequenceId id) {
+                               return drawn_ahead(id) ==
+                                      (std::ranges::contains(sequences, id) ? ahead : 0);
+                             }) &&
+         may_feed() > 0;
+}
+
+Async<Result<>> GpuEngine::read_last(const std::vector<SequenceId>& sequences) {
+  if (read_ || !may_read(sequences, 1)) co_return Result<>();
+  if (compiles_later_) WEFT_CO_OK(co_await prepare_further(1));
+  read_rows();
+  co_return Result<>();
+}
+
+// Final hidden states that were not drawn from are kept, so that none of the rows is read again.
+void GpuEngine::end_stream() {
+  if (std::exchange(read_, false)) {
+    const std::uint64_t row_bytes = std::uint64_t{config_.embedding} * 4;
+    gpu::Encoder encoder = device_.create_encoder("rows end");
+    for (std::size_t i = 0; i < stream_.size(); ++i) {
+      encoder.copy(buffers_.hidden, i * row_bytes, last_hidden_,
+                   static_cast<std::uint64_t>(stream_[i]) * row_bytes, row_bytes);
+      at(stream_[i]).hidden_at = at(stream_[i]).fed;
+    }
+    device_.submit(std::move(encoder));
+    ++counters_.submits;
+  }
+  stream_.clear();
+}
+
+Async<Result<std::vector<Drawn>>> GpuEngine::draw_tokens(std::vector<SequenceId> sequences,
+                                                         Ahead ahead) {
   check(options_.layers.end == config_.layers && options_.layers.begin == 0,
         "tokens are drawn by the engine with all layers");
   WEFT_CO_OK(check_device());
@@ -272,7 +359,10 @@ Async<Result<std::vector<Drawn>>> GpuEngine::draw(std::vector<SequenceId> sequen
     const bool coming =
         std::ranges::all_of(needed, [&](SequenceId id) { return at(id).under_way > 0; });
     if (!coming) {
-      if (!streams(needed) || may_feed() == 0) {
+      if (read_ && streams(needed)) {
+        if (compiles_later_) WEFT_CO_OK(co_await prepare_further(1));
+        choose_read(ahead.reads && may_read(sequences, 0));
+      } else if (!streams(needed) || may_feed() == 0) {
         // Rows are about to be written again: what is under way comes in first.
         while (!under_way_.empty()) WEFT_CO_OK(co_await take_oldest());
         needed = lacking();
@@ -286,7 +376,7 @@ Async<Result<std::vector<Drawn>>> GpuEngine::draw(std::vector<SequenceId> sequen
     }
     // Work ahead, as long as it is likely to be wanted and fits: where steps are quick, several in
     // a submit.
-    const std::size_t wanted = std::min<std::size_t>({std::size_t{more} + 1, room});
+    const std::size_t wanted = std::min<std::size_t>({std::size_t{ahead.more} + 1, room});
     while (streams(sequences) &&
            under_way_.size() < std::min(wanted, submits_ahead * pacer_.steps()) && may_feed() > 0) {
       const std::size_t steps =
@@ -294,8 +384,10 @@ Async<Result<std::vector<Drawn>>> GpuEngine::draw(std::vector<SequenceId> sequen
       if (compiles_later_) WEFT_CO_OK(co_await prepare_further(steps));
       draw_further(steps);
     }
+    if (ahead.reads) WEFT_CO_OK(co_await read_last(sequences));
     WEFT_CO_OK(co_await take_oldest());
   }
+  if (ahead.reads) WEFT_CO_OK(co_await read_last(sequences));
   std::vector<Drawn> out;
   for (const SequenceId id : sequences) {
     GpuSequence& sequence = at(id);

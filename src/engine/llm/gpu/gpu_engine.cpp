@@ -314,7 +314,8 @@ void GpuEngine::set_sampling(SequenceId id, const Sampling& sampling) {
 }
 
 void GpuEngine::set_mask(SequenceId id, std::span<const std::uint64_t> allowed) {
-  if (!draw_again(id)) settle(id);
+  // Rows that are read and wait for their draw take any mask.
+  if (read_ ? drawn_ahead(id) > 0 : !draw_again(id)) settle(id);
   sampler_->set_mask(static_cast<std::uint32_t>(id), allowed);
 }
 
@@ -361,6 +362,7 @@ Async<Result<>> GpuEngine::prepare_rows(std::uint32_t from, std::uint32_t to, bo
 
 Async<Result<>> GpuEngine::prepare_hidden(SequenceId id) {
   settle(id);
+  if (read_) end_stream();
   const GpuSequence& sequence = at(id);
   const bool again = sequence.fed == sequence.length && sequence.hidden_at != sequence.length;
   return prepare_rows(sequence.fed - (again ? 1 : 0), sequence.length, true);
@@ -371,22 +373,24 @@ Async<Result<>> GpuEngine::prepare_head(std::size_t rows) {
   return program_->prepare(maker_, {.rows = count, .segments = count}, {.head = true});
 }
 
+void GpuEngine::record_layers(gpu::Encoder& encoder, const RowCount& rows, bool embed,
+                              std::size_t& next, std::uint32_t most) {
+  gpu::Pass pass = encoder.begin_pass("layers");
+  if (embed && next == 0) counters_.dispatches += program_->embed().record(pass, rows);
+  counters_.dispatches += program_->layers(rows).record_piece(pass, rows, next, most);
+}
+
 gpu::Encoder GpuEngine::begin_layers(const RowCount& rows, bool embed, const char* label) {
   // Recording and submitting a dispatch takes a third of what it runs with few rows: the device
   // begins behind the first of them.
   constexpr std::uint32_t first_piece = 12, piece = 48, few_rows = 16;
-  const Program& layers = program_->layers(rows);
   const bool in_pieces = rows.rows <= few_rows;
   std::size_t next = 0;
   for (std::uint32_t most = first_piece;; most = piece) {
     gpu::Encoder encoder = device_.create_encoder(label);
-    {
-      gpu::Pass pass = encoder.begin_pass(label);
-      if (embed && next == 0) counters_.dispatches += program_->embed().record(pass, rows);
-      counters_.dispatches += layers.record_piece(
-          pass, rows, next, in_pieces ? most : std::numeric_limits<std::uint32_t>::max());
-    }
-    if (next == layers.size()) return encoder;
+    record_layers(encoder, rows, embed, next,
+                  in_pieces ? most : std::numeric_limits<std::uint32_t>::max());
+    if (next == program_->layers(rows).size()) return encoder;
     device_.submit(std::move(encoder));
     ++counters_.submits;
   }
@@ -419,6 +423,7 @@ void GpuEngine::feed(SequenceId id,
 void GpuEngine::ensure_hidden(SequenceId id) {
   GpuSequence& sequence = at(id);
   settle(id);
+  if (read_) end_stream();
   if (sequence.fed == sequence.length && sequence.hidden_at != sequence.length) {
     check(!config_.delta_net, "a recurrent state never lies behind its hidden state");
     --sequence.fed;

@@ -88,7 +88,12 @@ class GpuEngine final : public Engine {
   Async<Result<std::vector<float>>> logits_along(SequenceId id, std::vector<Token> tokens) override;
   Async<Result<std::vector<float>>> last_hidden(SequenceId id) override;
   Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences,
-                                         std::uint32_t more) override;
+                                         std::uint32_t more) override {
+    return draw_tokens(std::move(sequences), {.more = more});
+  }
+  Async<Result<std::vector<Drawn>>> draw_and_read(std::vector<SequenceId> sequences) override {
+    return draw_tokens(std::move(sequences), {.reads = true});
+  }
   void set_sampling(SequenceId id, const Sampling& sampling) override;
   bool takes_masks() const override { return sampler_ != nullptr; }
   void set_mask(SequenceId id, std::span<const std::uint64_t> allowed) override;
@@ -174,6 +179,10 @@ class GpuEngine final : public Engine {
   // being recorded, so that it does not wait for all of it; the last piece is the caller's to
   // submit.
   [[nodiscard]] gpu::Encoder begin_layers(const RowCount& rows, bool embed, const char* label);
+  // Records at most `most` dispatches of the pass from `next` on, and puts that forward; from 0 on
+  // the embedding as well, where it is asked for.
+  void record_layers(gpu::Encoder& encoder, const RowCount& rows, bool embed, std::size_t& next,
+                     std::uint32_t most);
   // Everything that was handed in goes through the layers; what comes out of the last rows can be
   // recorded along with them.
   void feed(SequenceId id,
@@ -207,6 +216,23 @@ class GpuEngine final : public Engine {
   void count_decode(std::uint32_t dispatches);
   void finish_draws(gpu::Encoder encoder, const std::vector<SequenceId>& sequences);
   void draw_further(std::size_t steps);
+  // What draw() and draw_and_read() do: so many draws ahead, or one that is read and not yet
+  // chosen.
+  struct Ahead {
+    std::uint32_t more = 0;
+    bool reads = false;
+  };
+  [[nodiscard]] Async<Result<std::vector<Drawn>>> draw_tokens(std::vector<SequenceId> sequences,
+                                                              Ahead ahead);
+  // Reads the tokens in the rows, if these sequences are asked for the last that were drawn.
+  [[nodiscard]] Async<Result<>> read_last(const std::vector<SequenceId>& sequences);
+  // Whether the rows that these sequences draw in can be read once each of them has `ahead` tokens
+  // that are drawn and not handed out.
+  [[nodiscard]] bool may_read(const std::vector<SequenceId>& sequences, std::uint32_t ahead);
+  // Takes the rows through the layers and the head, from the dispatch `next` on.
+  void read_rows(std::size_t next = 0);
+  // The draw that follows on read_rows(); `reads`: and read_rows() behind it.
+  void choose_read(bool reads);
   // Positions that still fit behind what was fed, of all sequences in the rows, with a token to be
   // drawn behind each.
   [[nodiscard]] std::size_t may_feed() {
@@ -229,7 +255,7 @@ class GpuEngine final : public Engine {
       return asked(id) || sequences_[index(id)]->behind;
     });
   }
-  void end_stream() { stream_.clear(); }
+  void end_stream();
   [[nodiscard]] Result<> check_device() const;
 
   gpu::Device& device_;
@@ -249,6 +275,8 @@ class GpuEngine final : public Engine {
   std::deque<UnderWay> under_way_;
   std::vector<SequenceId> stream_;  // Whose last drawn tokens are in the device's rows; empty when
                                     // the rows were used otherwise.
+  bool read_ = false;  // The tokens in stream_'s rows are read, and the next are not drawn: their
+                       // logits are there.
   std::unique_ptr<kernels::GpuSampler> sampler_;  // Null without the last layer.
   std::optional<kernels::GpuSampler::Rows> sampled_rows_;
   std::vector<Step> steps_;

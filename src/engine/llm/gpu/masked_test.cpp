@@ -1,6 +1,7 @@
 // Answers that are held to grammars while the GPU draws them: each says what it says where the
 // processor chooses among its logits, alone and beside others, and tells the same hidden states.
 #include <array>
+#include <functional>
 #include <map>
 
 #include "engine/grammar/constraint.h"
@@ -21,10 +22,12 @@ struct Said {
   friend bool operator==(const Said&, const Said&) = default;
 };
 
-constexpr std::array<std::string_view, 3> rules = {
+constexpr std::array<std::string_view, 4> rules = {
     "root ::= (word \" \"){40}\nword ::= [a-zA-Z,.']+",
     R"(root ::= "{\"city\": \"" [A-Z] [a-z]{2,9} "\", \"sure\": " ("true" | "false") "}")",
-    R"(root ::= "[" [0-9]+ (", " [0-9]+){2,6} "]")"};
+    R"(root ::= "[" [0-9]+ (", " [0-9]+){2,6} "]")",
+    // What is allowed changes with each token; sometimes two of them are fixed.
+    R"(root ::= ([a-z] [0-9] | "qu" [0-9]){30})"};
 
 class Masked : public test::GpuEngineTest, public testing::WithParamInterface<const char*> {
  protected:
@@ -35,9 +38,9 @@ class Masked : public test::GpuEngineTest, public testing::WithParamInterface<co
     model_ = std::move(*test::open_model(*path));
     tokenizer_ = tokenizer::Tokenizer::create(model_->file.metadata).value();
     grammars_ = std::make_unique<grammar::Grammars>(*tokenizer_);
-    engine_ = engine_of(*model_, {.context = 192, .sequences = 4});
+    engine_ = engine_of(*model_, {.context = 192, .sequences = 5});
   }
-  // Number 3 is held to nothing. `masked`: the engine draws; otherwise a bias that changes nothing
+  // Number 4 is held to nothing. `masked`: the engine draws; otherwise a bias that changes nothing
   // leaves it to the processor.
   Request question(std::size_t number, float temperature, bool masked, Said& said) {
     Request request;
@@ -83,8 +86,8 @@ INSTANTIATE_TEST_SUITE_P(Models, Masked,
 
 TEST_P(Masked, SayWhatTheProcessorWouldChoose) {
   for (const float temperature : {0.0f, 1.0f}) {
-    const auto together = answers({0, 1, 2, 3}, temperature, true);
-    for (std::size_t number = 0; number < 4; ++number) {
+    const auto together = answers({0, 1, 2, 3, 4}, temperature, true);
+    for (std::size_t number = 0; number < 5; ++number) {
       const std::string what = std::to_string(number) + " at " + std::to_string(temperature);
       const Said chosen = answers({number}, temperature, false)[number];
       EXPECT_GT(chosen.tokens.size(), 5u);
@@ -101,6 +104,8 @@ TEST_P(Masked, AreDrawnAheadWhileTheMaskStays) {
   if (engine_->config().delta_net) GTEST_SKIP() << "a recurrent state cannot go back";
   Said said;
   Request request = question(0, 0, true, said);
+  request.constraint = grammars_->begin("root ::= [a-zA-Z ,.']{1000}", {}).value();
+  request.tokens_max = 60;
   request.hidden_every = 2;
   Generator generator(*engine_, *tokenizer_);
   std::uint32_t ahead = 0;
@@ -113,8 +118,153 @@ TEST_P(Masked, AreDrawnAheadWhileTheMaskStays) {
       run(generator.generate(std::move(request), [](std::string_view) { return true; }));
 
   ASSERT_TRUE(done) << done.error().message;
-  EXPECT_EQ(said.tokens.size(), 30u);
+  EXPECT_EQ(said.tokens.size(), 60u);
   EXPECT_GE(ahead, 2u);
+}
+
+// The device reads each token while its mask is found: nothing is drawn twice, whatever the masks
+// do, and the rows say what each says alone, read when it is asked for.
+TEST_P(Masked, AreReadOnWhileTheirMasksAreFound) {
+  const std::vector<Token> prompt = tokenizer_->encode("The capital of Japan", {}).value();
+  constexpr std::size_t tokens_max = 24;
+  const auto parity = [&](std::size_t drawn) {
+    const std::uint64_t word = drawn % 2 == 0 ? 0x5555555555555555 : 0xAAAAAAAAAAAAAAAA;
+    return std::vector<std::uint64_t>((engine_->config().vocabulary + 63) / 64, word);
+  };
+  struct Row {
+    SequenceId id{};
+    std::vector<Token> said{};
+    std::vector<float> hidden{};
+  };
+  // Row 1 has masks; row 2 is given tokens of its own on the way, as by text that a grammar fixes.
+  const auto begin = [&](Row& row, std::size_t number) {
+    row.id = engine_->open().value();
+    const float temperature = static_cast<float>(number) * 0.7f;
+    engine_->set_sampling(row.id,
+                          {.temperature = temperature, .repetition_penalty = 1.1f, .seed = 3});
+    EXPECT_TRUE(run(engine_->append(row.id, prompt)));
+  };
+  const auto before_draw = [&](Row& row, std::size_t number, std::size_t drawn) {
+    if (number == 1) engine_->set_mask(row.id, parity(drawn));
+    if (number == 2 && drawn % 7 == 3) {
+      EXPECT_TRUE(run(engine_->append(row.id, std::vector<Token>{11, 12})));
+    }
+  };
+  const auto finish = [&](Row& row) {
+    row.hidden = run(engine_->last_hidden(row.id)).value();
+    engine_->set_mask(row.id, {});
+    engine_->close(row.id);
+  };
+  for (const Activations activations : {Activations::f32, Activations::int8}) {
+    engine_ = engine_of(*model_, {.context = 192, .sequences = 3, .activations = activations});
+    std::array<Row, 3> alone, together;
+    for (std::size_t number = 0; number < alone.size(); ++number) {
+      Row& row = alone[number];
+      begin(row, number);
+      for (std::size_t i = 0; i < tokens_max; ++i) {
+        // By itself, before the tokens that it is given.
+        EXPECT_TRUE(run(engine_->last_hidden(row.id)));
+        before_draw(row, number, i);
+        row.said.push_back(run(engine_->draw({row.id}, 0)).value().front().token);
+      }
+      finish(row);
+    }
+
+    for (std::size_t number = 0; number < together.size(); ++number)
+      begin(together[number], number);
+    const EngineCounters before = engine_->counters();
+    for (std::size_t i = 0; i < tokens_max; ++i) {
+      for (std::size_t number = 0; number < together.size(); ++number)
+        before_draw(together[number], number, i);
+      const auto drawn =
+          run(engine_->draw_and_read({together[0].id, together[1].id, together[2].id}));
+      ASSERT_TRUE(drawn);
+      for (std::size_t number = 0; number < together.size(); ++number) {
+        together[number].said.push_back((*drawn)[number].token);
+        EXPECT_EQ(engine_->drawn_ahead(together[number].id), 0u);
+      }
+    }
+    EXPECT_EQ(engine_->counters().decode_steps - before.decode_steps, tokens_max);
+    for (Row& row : together) finish(row);
+
+    for (std::size_t number = 0; number < alone.size(); ++number) {
+      const std::string what =
+          std::to_string(number) + " with " + std::string(to_string(activations));
+      EXPECT_EQ(together[number].said, alone[number].said) << what;
+      EXPECT_EQ(together[number].hidden, alone[number].hidden) << what;
+    }
+  }
+}
+
+// Another engine that goes on with an answer in its middle says and tells what the first one would
+// have, to the last bit: it reads each token in the same passes.
+TEST_P(Masked, GoOnElsewhereAsTheyWouldHave) {
+  for (const Activations activations : {Activations::f32, Activations::int8}) {
+    engine_ = engine_of(*model_, {.context = 192, .sequences = 1, .activations = activations});
+    for (const std::size_t number : {1u, 3u}) {
+      Said whole;
+      ASSERT_TRUE(run(Generator(*engine_, *tokenizer_).generate(question(number, 1, true, whole))));
+      for (const std::size_t cut : {3u, 10u, 17u}) {
+        Said rest;
+        Request request = question(number, 1, true, rest);
+        request.answered.assign(whole.tokens.begin(),
+                                whole.tokens.begin() + static_cast<std::ptrdiff_t>(cut));
+
+        const auto done = run(Generator(*engine_, *tokenizer_).generate(std::move(request)));
+
+        ASSERT_TRUE(done) << done.error().message;
+        const std::string what = std::to_string(number) + " from " + std::to_string(cut) +
+                                 " with " + std::string(to_string(activations));
+        EXPECT_TRUE(std::ranges::equal(rest.tokens, std::span(whole.tokens).subspan(cut))) << what;
+        for (const auto& [length, hidden] : rest.hidden)
+          EXPECT_EQ(hidden, whole.hidden.at(length)) << what << " at " << length;
+      }
+    }
+  }
+}
+
+// What the device's draw does not know is left to the processor, with the grammar as before.
+TEST_P(Masked, LeaveABiasCandidatesAndCutsToTheProcessor) {
+  const Said plain = answers({3}, 0, true)[3];
+  const auto say = [&](const std::function<void(Request&)>& change) {
+    Said said;
+    Request request = question(3, 0, true, said);
+    change(request);
+    EXPECT_TRUE(run(Generator(*engine_, *tokenizer_).generate(std::move(request))));
+    return said;
+  };
+
+  const Said biased =
+      say([&](Request& request) { request.bias = {{.token = plain.tokens.at(0), .bias = -100}}; });
+  EXPECT_NE(biased.tokens.at(0), plain.tokens.at(0));
+  EXPECT_EQ(biased.tokens.size(), plain.tokens.size());
+
+  std::size_t candidates = 0;
+  (void)say([&](Request& request) {
+    request.top = 2;
+    request.on_token = [&](const GeneratedToken& token, std::string_view) {
+      candidates += token.top.size();
+    };
+  });
+  EXPECT_EQ(candidates, 2 * plain.tokens.size());
+
+  const Said cut =
+      say([&](Request& request) { request.sampling = {.temperature = 1, .top_k = 1}; });
+  EXPECT_EQ(cut.tokens, plain.tokens);
+}
+
+// A mask that changes with each token costs no draw: each token is drawn once.
+TEST_P(Masked, AreDrawnOnceWhereTheMaskAlwaysChanges) {
+  Said said;
+  const Request request = question(3, 0, true, said);
+  Generator generator(*engine_, *tokenizer_);
+  const std::uint64_t before = engine_->counters().decode_steps;
+
+  const auto done = run(generator.generate(request, [](std::string_view) { return true; }));
+
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(said.tokens.size(), 30u);
+  EXPECT_LE(engine_->counters().decode_steps - before, 31u);
 }
 
 // A row of a batch whose mask changes takes back its own tokens; the others keep what is drawn
