@@ -3,21 +3,27 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
-import { before, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import * as wire from '../../chain/tests/wire.mjs';
 import { Program, getJson, root, run, serve, weft } from './lib.mjs';
 import { buildChain, chain, credit, day, found, rowsText, tokensOf } from './settlement.mjs';
 
-before(buildChain);
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'weft-test-')), shim = path.join(folder, 'kill_at.so');
+before(() => {
+  buildChain();
+  execFileSync('c++', ['-std=c++23', '-shared', '-fPIC', '-O1', '-o', shim, path.join(root, 'tests/e2e/kill_at.cpp'), '-ldl']);
+});
+after(() => fs.rmSync(folder, { recursive: true, force: true }));
 
-describe('commands that are killed', { concurrency: 3 }, () => {
+describe('commands that are killed', { concurrency: 4 }, () => {
   test('a charge is credited once and a deposit made once, at whichever of its steps the command is killed', { timeout: 600_000 }, async (t) => {
     const c = await chain(t);
     const [operator, alice, bob] = await Promise.all(['operator', 'alice', 'bob'].map(c.wallet));
     await found(c, operator, [alice, bob]);
     const { url, data } = await serve(t);
-    const killedAt = killer(t, c);
+    const killedAt = killer(t);
     const credited = async () => { const { code, stderr } = await run(['chain', 'credit', '--coordinator', url, '--data', data, '--network', c.network, '--json']); assert.equal(code, 0, stderr); };
     const free = async (owner) => (await getJson(`${url}/v1/ledger?account=owner:${owner}`)).amount ?? 0;
     const equal = async (step) => { for (const owner of [alice, bob]) assert.equal(await free(owner), (await c.status(owner)).owner.escrow.charged, `killed at step ${step}`); };
@@ -76,42 +82,11 @@ describe('commands that are killed', { concurrency: 3 }, () => {
     assert.ok(begun > 0, 'some had been written down');
   });
 
-  test('an epoch is posted and claimed once, and a stake made, begun to unbond and paid out once, at whichever of its steps the command is killed', { timeout: 900_000 }, async (t) => {
+  test('an epoch is posted and claimed once, at whichever of its steps the command is killed', { timeout: 900_000 }, async (t) => {
     const c = await chain(t);
-    const [operator, alice, bob] = await Promise.all(['operator', 'alice', 'bob'].map(c.wallet));
-    await found(c, operator, [alice, bob]);
-    const killedAt = killer(t, c);
-    const killed = (step, name, words) => killedAt(step, ['chain', ...words, '--network', c.network, '--wallet', c.file(`${name}.json`), '--json', '--yes']);
-    const of = async (owner) => { const { tokens, stake } = (await c.status(owner)).owner; return { tokens, staked: stake?.amount ?? 0, unbonding: stake?.unbonding ?? 0 }; };
-
-    // A command that is killed before its step 1, 2, ... and run again, until it has no further step.
-    const stepwise = async (what, prepare) => {
-      let followed = 0, step = 1;
-      for (let goesOn = true; goesOn; ++step) {
-        const { name, words, check } = await prepare(step);
-        const first = await killed(step, name, words);
-        goesOn = first.killed;
-        if (first.stdout === '') {
-          const again = await c.as(name, [...words, '--yes']);
-          assert.equal(again.code, 0, `${what}, killed at step ${step}: ${again.stderr}`);
-          if (/cut short/.test(again.stderr)) ++followed;
-        }
-        await check(`${what}, killed at step ${step}`);
-      }
-      assert.ok(step > 8, `${what} has ${step - 2} steps`);
-      assert.ok(followed > 0, `${what}: some had been signed`);
-    };
-    // The same without the record of what was signed: at some step the second run does it again, or is refused.
-    const withoutRecord = async (what, prepare, wrong) => {
-      for (let step = 1; ; ++step) {
-        const { name, words } = await prepare(step);
-        const first = await killed(step, name, words);
-        assert.ok(first.killed, `${what}: nothing goes wrong without the record`);
-        fs.rmSync(`${c.file(`${name}.json`)}.sent`, { force: true });
-        if (first.stdout === '' && await wrong(await c.as(name, [...words, '--yes']), step)) return;
-      }
-    };
-
+    const [operator, bob] = await Promise.all(['operator', 'bob'].map(c.wallet));
+    await found(c, operator, [bob]);
+    const { of, stepwise, withoutRecord } = steps(t, c);
     let before;
 
     // Epochs that give bob 10 credits more each.
@@ -155,6 +130,14 @@ describe('commands that are killed', { concurrency: 3 }, () => {
       if (step > 1) await finalise();
       return post();
     }, ({ code, stderr }) => code !== 0 && /would fail/.test(stderr));
+  });
+
+  test('a stake is made, begun to unbond and paid out once, at whichever of its steps the command is killed', { timeout: 900_000 }, async (t) => {
+    const c = await chain(t);
+    const [operator, alice] = await Promise.all(['operator', 'alice'].map(c.wallet));
+    await found(c, operator, [alice]);
+    const { of, stepwise, withoutRecord } = steps(t, c);
+    let before;
 
     await c.ok('alice', 'stake', '100');
     const micro = (step) => 1 + (step % 9);
@@ -190,7 +173,7 @@ describe('commands that are killed', { concurrency: 3 }, () => {
     await c.ok('operator', 'post', '1', '--rows', c.file('rows.csv'), '--emission', String(pages * 2));
     await c.rpc('litesvm_warp', day / 2);
     await c.ok('operator', 'finalise');
-    const killedAt = killer(t, c);
+    const killedAt = killer(t);
     const config = wire.programAddress(['config', wire.fromBase58(mint)], wire.fromBase58(program)).key;
     const addressOf = (page) => { const number = Buffer.alloc(4); number.writeUInt32LE(page); return wire.toBase58(wire.programAddress(['page', config, number], wire.fromBase58(program)).key); };
     const accountOf = async (key) => (await c.rpc('getAccountInfo', key, { encoding: 'base64' })).value;
@@ -237,10 +220,44 @@ describe('commands that are killed', { concurrency: 3 }, () => {
   });
 });
 
+/** Commands that are killed before their step 1, 2, ... and run again, and what owners have then. */
+function steps(t, c) {
+  const killedAt = killer(t);
+  const killed = (step, name, words) => killedAt(step, ['chain', ...words, '--network', c.network, '--wallet', c.file(`${name}.json`), '--json', '--yes']);
+  const of = async (owner) => { const { tokens, stake } = (await c.status(owner)).owner; return { tokens, staked: stake?.amount ?? 0, unbonding: stake?.unbonding ?? 0 }; };
+
+  // A command that is killed before its step 1, 2, ... and run again, until it has no further step.
+  const stepwise = async (what, prepare) => {
+    let followed = 0, step = 1;
+    for (let goesOn = true; goesOn; ++step) {
+      const { name, words, check } = await prepare(step);
+      const first = await killed(step, name, words);
+      goesOn = first.killed;
+      if (first.stdout === '') {
+        const again = await c.as(name, [...words, '--yes']);
+        assert.equal(again.code, 0, `${what}, killed at step ${step}: ${again.stderr}`);
+        if (/cut short/.test(again.stderr)) ++followed;
+      }
+      await check(`${what}, killed at step ${step}`);
+    }
+    assert.ok(step > 8, `${what} has ${step - 2} steps`);
+    assert.ok(followed > 0, `${what}: some had been signed`);
+  };
+  // The same without the record of what was signed: at some step the second run does it again, or is refused.
+  const withoutRecord = async (what, prepare, wrong) => {
+    for (let step = 1; ; ++step) {
+      const { name, words } = await prepare(step);
+      const first = await killed(step, name, words);
+      assert.ok(first.killed, `${what}: nothing goes wrong without the record`);
+      fs.rmSync(`${c.file(`${name}.json`)}.sent`, { force: true });
+      if (first.stdout === '' && await wrong(await c.as(name, [...words, '--yes']), step)) return;
+    }
+  };
+  return { of, stepwise, withoutRecord };
+}
+
 /** Kills a command before the step of this number, if it has so many; other ends than that and success fail the test. */
-function killer(t, c) {
-  const shim = c.file('kill_at.so');
-  execFileSync('c++', ['-std=c++23', '-shared', '-fPIC', '-O1', '-o', shim, path.join(root, 'tests/e2e/kill_at.cpp'), '-ldl']);
+function killer(t) {
   return async (step, args) => {
     const process = new Program(t, weft, args, { env: { LD_PRELOAD: shim, WEFT_KILL_AT: String(step) } });
     const { code, signal } = await process.ended;
