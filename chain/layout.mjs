@@ -60,7 +60,7 @@ Object.assign(accounts, {
     fields: [...head(), ['device', 'key'], ['payer', 'key'], ['digest', 'key'], ['root', 'key'], ['recorded_at', 'u64']],
   },
   shown: {
-    kind: 6, seeds: '"leaf", config, root, u64 position', purpose: 'A leaf that was shown to lie in a tree; filled: 0 for a place without an owner.',
+    kind: 6, seeds: '"leaf", config, root, u64 position, payer', purpose: 'A leaf that was shown to lie in a tree; filled: 0 for a place without an owner. Each payer has its own, so that no other account can close it before it is used.',
     fields: [['kind', 'u8'], ['version', 'u8'], ['bump', 'u8'], ['filled', 'u8'], ['unused', 'u8', 4], ['config', 'key'], ['payer', 'key'], ['root', 'key'], ['owner', 'key'], ['position', 'u64'], ['index', 'u64'], ['amount', 'u64'], ['units', 'u64']],
   },
   demand: {
@@ -107,7 +107,7 @@ export const instructions = {
       treasury_shape: 'a treasury that another key can empty', vaults_distinct: 'stakes and deposits in one account', config_address: 'a config at an address of the caller\'s choice',
       config_exists: 'a second init that replaces keys and totals', guardians: 'a quorum of no guardians, or of more than there are', parameters: 'a parameter out of its bounds',
       unbonding: 'unbonding that ends before evidence can be brought', delay: 'a decision that is carried out before a loser can leave', epoch: 'epochs shorter than their challenge window, or in the past of all time',
-      halving: 'a halving period of none', cap: 'an initial allocation above the cap', founders: 'founders given more than the initial allocation', founders_account: 'tokens in a vault that no deposit or stake has brought',
+      halving: 'a halving period of none', cap: 'an initial allocation above the cap', founders: 'founders given more than the initial allocation', founders_account: 'tokens in a vault that no deposit or stake has brought', guardian_twice: 'a guardian whose one signature counts as two',
     },
   },
   deposit: {
@@ -170,7 +170,8 @@ export const instructions = {
     accounts: [['poster', 's', 'poster'], ['config', 'w', 'config'], ['bond_from', 'w', 'token'], ['vault', '', 'vault'], ['stake_vault', 'w', 'stake_vault'], ['token_program', '', 'token_program']],
     data: [['tag', 'u8'], ['epoch', 'u64'], ['root', 'key'], ['amount', 'u64'], ['units', 'u64'], ['emission', 'u64'], ['depth', 'u8']],
     checks: { frozen: 'a post while guardians look', pending: 'a second root while the first can be challenged', order: 'an epoch twice, or one that was missed', range: 'an epoch number that overflows the clock', due: 'an epoch before its time',
-      amount: 'a total that falls', units: 'units that fall', emission: 'more new tokens than the epoch may emit', bound: 'spends that no voucher has charged, or more of the vault than one root may take', depth: 'a tree too deep to claim from' },
+      amount: 'a total that falls', units: 'units that fall', emission: 'more new tokens than the epoch may emit', bound: 'spends that no voucher has charged, or more of the vault than one root may take', depth: 'a tree too deep to claim from',
+      ring: 'the last final root overwritten, so that nothing is left to claim against' },
   },
   finalise: {
     tag: 11, purpose: 'Makes a pending epoch final after its challenge window and returns the bond.',
@@ -249,14 +250,14 @@ Object.assign(instructions, {
     checks: { payer: "another's lamports" },
   },
   prove_less: {
-    tag: 23, purpose: 'Voids the pending root, which gives an owner less than the coordinator signed (in the Ed25519 instruction before this one).',
-    accounts: [['config', 'w', 'config'], ['leaf', '', 'shown'], ...forfeit, ...signedBefore, ...tokens], data: [['tag', 'u8'], ['slot', 'u8'], ['amount', 'u64'], ['units', 'u64']],
-    checks: { pending: 'a final root voided', root: 'a leaf of another root', filled: 'an owner of 32 zeros', less: 'a root voided that gives what was promised' },
+    tag: 23, purpose: 'Voids the pending root, which gives an owner less than the coordinator signed for its epoch or one before it (in the Ed25519 instruction before this one).',
+    accounts: [['config', 'w', 'config'], ['leaf', '', 'shown'], ...forfeit, ...signedBefore, ...tokens], data: [['tag', 'u8'], ['slot', 'u8'], ['epoch', 'u64'], ['amount', 'u64'], ['units', 'u64']],
+    checks: { pending: 'a final root voided', root: 'a leaf of another root', filled: 'an owner of 32 zeros', less: 'a root voided that gives what was promised', epoch: 'a promise for a later epoch' },
   },
   prove_missing: {
     tag: 24, purpose: 'Voids the pending root, which leaves out an owner to whom the coordinator signed an amount: two neighbours, or the leaf at an end twice, between which the owner would lie.',
-    accounts: [['config', 'w', 'config'], ['left', '', 'shown'], ['right', '', 'shown'], ...forfeit, ...signedBefore, ...tokens], data: [['tag', 'u8'], ['slot', 'u8'], ['owner', 'key'], ['amount', 'u64'], ['units', 'u64']],
-    checks: { pending: 'a final root voided', left_root: 'a left neighbour of another root', right_root: 'a right neighbour of another root', some: 'a promise of nothing', missing: 'an owner that is there' },
+    accounts: [['config', 'w', 'config'], ['left', '', 'shown'], ['right', '', 'shown'], ...forfeit, ...signedBefore, ...tokens], data: [['tag', 'u8'], ['slot', 'u8'], ['owner', 'key'], ['epoch', 'u64'], ['amount', 'u64'], ['units', 'u64']],
+    checks: { pending: 'a final root voided', left_root: 'a left neighbour of another root', right_root: 'a right neighbour of another root', some: 'a promise of nothing', missing: 'an owner that is there', epoch: 'a promise for a later epoch' },
   },
   prove_order: {
     tag: 25, purpose: 'Voids the pending root, in which two leaves are out of order, have one owner or one index, or an empty place stands before a filled one.',
@@ -279,9 +280,15 @@ Object.assign(instructions, {
     checks: { pending: 'a counter of a final root', post: 'a demand of another root', left_root: 'a leaf of another root', right_root: 'a neighbour of another root', shows: 'another leaf as the answer' },
   },
   void_unanswered: {
-    tag: 29, purpose: 'Voids the pending root after an unanswered demand, or closes a demand of a root that is gone.',
-    accounts: [['payer', 'sw'], ['config', 'w', 'config'], ['demand', 'w', 'demand'], ...forfeit, ...tokens], data: [['tag', 'u8']],
+    tag: 29, purpose: 'Voids the pending root after an unanswered demand, or closes a demand of a root that is gone, for any caller. The lamports of the demand go back to the account that paid for it.',
+    accounts: [['payer', 'w'], ['config', 'w', 'config'], ['demand', 'w', 'demand'], ...forfeit, ...tokens], data: [['tag', 'u8']],
     checks: { payer: "another's lamports", time: 'a root voided before it can be answered' },
+  },
+  prove_fell: {
+    tag: 33, purpose: "Voids the pending root, which takes from an owner what the last final root gave it: a shown leaf of that one, and the owner's leaf of the pending one (given twice), which has less or another index, or two neighbours between which the owner would lie.",
+    accounts: [['config', 'w', 'config'], ['before', '', 'shown'], ['left', '', 'shown'], ['right', '', 'shown'], ...forfeit, ...tokens], data: [['tag', 'u8'], ['slot', 'u8']],
+    checks: { pending: 'a final root voided', final: 'amounts of a root that is void', before_root: 'a leaf of a root that never was final', left_root: 'a leaf of another root', right_root: 'a neighbour of another root', filled: 'an owner of 32 zeros',
+      fell: 'a root voided that takes from no owner' },
   },
   propose: {
     tag: 30, purpose: 'Proposes a change of a parameter or a key, or a payment of the treasury. The total of stakes is recorded.',
@@ -298,7 +305,7 @@ Object.assign(instructions, {
     tag: 32, purpose: 'Carries out a proposal that has its quorum and its majority, after the delay.',
     accounts: [['config', 'w', 'config'], ['proposal', 'w', 'proposal'], ['treasury', 'w', 'treasury'], ['to', 'w', 'token'], ...tokens], data: [['tag', 'u8']],
     checks: { once: 'a payment twice', ready: 'a change before a loser can leave', quorum: 'a decision of few', majority: 'a decision against the majority', bounds: 'a parameter out of its bounds', windows: 'unbonding that ends before evidence can be brought',
-      to: 'a payment to another account', guardian: 'a guardian behind the last' },
+      to: 'a payment to another account', guardian: 'a guardian behind the last', guardian_twice: 'a guardian whose one signature counts as two' },
   },
 });
 

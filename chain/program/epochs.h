@@ -40,8 +40,11 @@ FAR u64 post(Context& c) {
   const u64 bound = share(c.a[vault].token_amount(), config.post_bps);
   REQUIRE(post_bound, spends <= charged && spends <= bound);
 
-  const u64 bond = emission_most > config.bond_min ? emission_most : config.bond_min;
   Epoch& entry = config.epochs[d.epoch() % ring];
+  // The last final root holds all that owners have not claimed.
+  REQUIRE(post_ring, entry.state != u8(EpochState::final) || entry.epoch != config.last_epoch);
+
+  const u64 bond = emission_most > config.bond_min ? emission_most : config.bond_min;
   entry.epoch = d.epoch();
   entry.posted_at = time;
   entry.root = d.root();

@@ -1,7 +1,8 @@
 // Evidence against a pending root. A leaf that is shown to lie in a tree is written down in an
 // account of its own, so that evidence of two leaves fits: that the root gives an owner less than
-// the coordinator signed, leaves an owner out, is not sorted, has an owner or an index twice, or
-// holds a wrong sum. And paths that are demanded on the chain: an unanswered one voids the root.
+// the coordinator signed or than the last final root gave it, leaves an owner out, is not sorted,
+// has an owner or an index twice, or holds a wrong sum. And paths that are demanded on the chain:
+// an unanswered one voids the root.
 #pragma once
 
 #include "receipts.h"
@@ -29,15 +30,13 @@ FAR u64 show_leaf(Context& c) {
                               same(node.hash, epoch.root) && node.sum == epoch.amount);
   Key address;
   u8 bump = 0;
-  const Slice seeds[5] = {{"leaf", 4},
-                          {c.a[show_leaf_accounts::config].key, 32},
-                          {&epoch.root, 32},
-                          {&position, 8},
-                          {&bump, 1}};
+  const Slice seeds[6] = {{"leaf", 4},          {c.a[show_leaf_accounts::config].key, 32},
+                          {&epoch.root, 32},    {&position, 8},
+                          {c.a[payer].key, 32}, {&bump, 1}};
   REQUIRE(show_leaf_address,
-          sol_try_find_program_address(seeds, 4, c.program, &address, &bump) == 0 &&
+          sol_try_find_program_address(seeds, 5, c.program, &address, &bump) == 0 &&
               same(address, *made.key));
-  TRY(make({&c.a[payer], &made, sizeof(Shown), seeds, 5, c.program}));
+  TRY(make({&c.a[payer], &made, sizeof(Shown), seeds, 6, c.program}));
   Shown& out = made.as<Shown>();
   out.kind = shown_kind;
   out.version = 1;
@@ -88,7 +87,8 @@ struct Statement {
   const Key* owner;
   u64 epoch, amount, units;
 };
-// What the coordinator signed for an owner: its cumulative amount and units at an epoch.
+// What the coordinator signed for an owner: its cumulative amount and units at an epoch, which no
+// later root may give less of.
 FAR u64 require_statement(const Context& c, const Account& config, const Statement& statement,
                           const Account& instructions) {
   u8 fields[56];
@@ -113,7 +113,8 @@ FAR u64 prove_less(Context& c) {
   REQUIRE(prove_less_root, same(shown.root, epoch.root));
   REQUIRE(prove_less_filled, shown.filled);
   REQUIRE(prove_less_less, shown.amount < d.amount() || shown.units < d.units());
-  TRY(require_statement(c, config_account, {&shown.owner, epoch.epoch, d.amount(), d.units()},
+  REQUIRE(prove_less_epoch, d.epoch() <= epoch.epoch);
+  TRY(require_statement(c, config_account, {&shown.owner, d.epoch(), d.amount(), d.units()},
                         c.a[instructions]));
   return void_root(config_account, epoch, {&c.a[mint], &c.a[stake_vault], &c.a[bounty_to]});
 }
@@ -129,8 +130,37 @@ FAR u64 prove_missing(Context& c) {
   REQUIRE(prove_missing_right_root, same(c.a[right].as<Shown>().root, epoch.root));
   REQUIRE(prove_missing_some, d.amount() > 0);
   REQUIRE(prove_missing_missing, shows_missing(c.a[left], c.a[right], d.owner(), epoch.depth));
-  TRY(require_statement(c, config_account, {&d.owner(), epoch.epoch, d.amount(), d.units()},
+  REQUIRE(prove_missing_epoch, d.epoch() <= epoch.epoch);
+  TRY(require_statement(c, config_account, {&d.owner(), d.epoch(), d.amount(), d.units()},
                         c.a[instructions]));
+  return void_root(config_account, epoch, {&c.a[mint], &c.a[stake_vault], &c.a[bounty_to]});
+}
+
+// Less than before, at another index (at which nothing counts as claimed), or gone.
+FAR bool shows_loss(const Shown& before, const Account& left, const Account& right, u64 depth) {
+  const Shown& now = left.as<Shown>();
+  if (now.filled && same(now.owner, before.owner))
+    return now.amount < before.amount || now.units < before.units || now.index != before.index;
+  return before.amount > 0 && shows_missing(left, right, before.owner, depth);
+}
+
+FAR u64 prove_fell(Context& c) {
+  TRY(guard_prove_fell(c));
+  using namespace prove_fell_accounts;
+  const ProveFellData d{c.data};
+  const Account& config_account = c.a[prove_fell_accounts::config];
+  Config& config = config_account.as<Config>();
+  Epoch& epoch = config.epochs[d.slot() % ring];
+  const Epoch& earlier = config.epochs[epoch.epoch_before % ring];
+  const Shown& had = c.a[prove_fell_accounts::before].as<Shown>();
+  REQUIRE(prove_fell_pending, epoch.state == u8(EpochState::pending));
+  // Older roots do not count: if a wrong root was final, the roots after it go on from there.
+  REQUIRE(prove_fell_final, earlier.state == u8(EpochState::final));
+  REQUIRE(prove_fell_before_root, same(had.root, earlier.root));
+  REQUIRE(prove_fell_left_root, same(c.a[left].as<Shown>().root, epoch.root));
+  REQUIRE(prove_fell_right_root, same(c.a[right].as<Shown>().root, epoch.root));
+  REQUIRE(prove_fell_filled, had.filled);
+  REQUIRE(prove_fell_fell, shows_loss(had, c.a[left], c.a[right], epoch.depth));
   return void_root(config_account, epoch, {&c.a[mint], &c.a[stake_vault], &c.a[bounty_to]});
 }
 
@@ -179,7 +209,9 @@ FAR u64 prove_sum(Context& c) {
   return void_root(config_account, epoch, {&c.a[mint], &c.a[stake_vault], &c.a[bounty_to]});
 }
 
-constexpr u64 demands_max = 1000;
+// The most that the counter holds: an operator that demands paths itself, and answers late, to
+// leave no room for others has to lay out the lamports of so many.
+constexpr u64 demands_max = 65'535;
 
 FAR u64 demand_path(Context& c) {
   TRY(guard_demand(c));

@@ -115,6 +115,7 @@ FAR u64 execute(Context& c) {
     case Action::guardian:
       REQUIRE(execute_guardian, on.value < config.guardian_count);
       config.guardians[on.value] = on.target;
+      REQUIRE(execute_guardian_twice, guardians_differ(config));
       return 0;
     case Action::count:
       break;

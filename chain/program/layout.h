@@ -34,6 +34,7 @@ enum class Check : u32 {
   init_cap = 4123,
   init_founders = 4124,
   init_founders_account = 4125,
+  init_guardian_twice = 4126,
   deposit_length = 4160,
   deposit_count = 4161,
   deposit_owner_signer = 4162,
@@ -216,6 +217,7 @@ enum class Check : u32 {
   post_emission = 4757,
   post_bound = 4758,
   post_depth = 4759,
+  post_ring = 4760,
   finalise_length = 4800,
   finalise_count = 4801,
   finalise_config_writable = 4802,
@@ -407,6 +409,7 @@ enum class Check : u32 {
   prove_less_root = 5586,
   prove_less_filled = 5587,
   prove_less_less = 5588,
+  prove_less_epoch = 5589,
   prove_missing_length = 5632,
   prove_missing_count = 5633,
   prove_missing_config_writable = 5634,
@@ -432,6 +435,7 @@ enum class Check : u32 {
   prove_missing_right_root = 5654,
   prove_missing_some = 5655,
   prove_missing_missing = 5656,
+  prove_missing_epoch = 5657,
   prove_order_length = 5696,
   prove_order_count = 5697,
   prove_order_config_writable = 5698,
@@ -510,25 +514,53 @@ enum class Check : u32 {
   answer_shows = 5909,
   void_unanswered_length = 5952,
   void_unanswered_count = 5953,
-  void_unanswered_payer_signer = 5954,
-  void_unanswered_payer_writable = 5955,
-  void_unanswered_config_writable = 5956,
-  void_unanswered_config_program = 5957,
-  void_unanswered_config_kind = 5958,
-  void_unanswered_demand_writable = 5959,
-  void_unanswered_demand_program = 5960,
-  void_unanswered_demand_kind = 5961,
-  void_unanswered_demand_network = 5962,
-  void_unanswered_mint_writable = 5963,
-  void_unanswered_mint_key = 5964,
-  void_unanswered_stake_vault_writable = 5965,
-  void_unanswered_stake_vault_key = 5966,
-  void_unanswered_bounty_to_writable = 5967,
-  void_unanswered_bounty_to_program = 5968,
-  void_unanswered_bounty_to_mint = 5969,
-  void_unanswered_token_program_key = 5970,
-  void_unanswered_payer = 5971,
-  void_unanswered_time = 5972,
+  void_unanswered_payer_writable = 5954,
+  void_unanswered_config_writable = 5955,
+  void_unanswered_config_program = 5956,
+  void_unanswered_config_kind = 5957,
+  void_unanswered_demand_writable = 5958,
+  void_unanswered_demand_program = 5959,
+  void_unanswered_demand_kind = 5960,
+  void_unanswered_demand_network = 5961,
+  void_unanswered_mint_writable = 5962,
+  void_unanswered_mint_key = 5963,
+  void_unanswered_stake_vault_writable = 5964,
+  void_unanswered_stake_vault_key = 5965,
+  void_unanswered_bounty_to_writable = 5966,
+  void_unanswered_bounty_to_program = 5967,
+  void_unanswered_bounty_to_mint = 5968,
+  void_unanswered_token_program_key = 5969,
+  void_unanswered_payer = 5970,
+  void_unanswered_time = 5971,
+  prove_fell_length = 6208,
+  prove_fell_count = 6209,
+  prove_fell_config_writable = 6210,
+  prove_fell_config_program = 6211,
+  prove_fell_config_kind = 6212,
+  prove_fell_before_program = 6213,
+  prove_fell_before_kind = 6214,
+  prove_fell_before_network = 6215,
+  prove_fell_left_program = 6216,
+  prove_fell_left_kind = 6217,
+  prove_fell_left_network = 6218,
+  prove_fell_right_program = 6219,
+  prove_fell_right_kind = 6220,
+  prove_fell_right_network = 6221,
+  prove_fell_mint_writable = 6222,
+  prove_fell_mint_key = 6223,
+  prove_fell_stake_vault_writable = 6224,
+  prove_fell_stake_vault_key = 6225,
+  prove_fell_bounty_to_writable = 6226,
+  prove_fell_bounty_to_program = 6227,
+  prove_fell_bounty_to_mint = 6228,
+  prove_fell_token_program_key = 6229,
+  prove_fell_pending = 6230,
+  prove_fell_final = 6231,
+  prove_fell_before_root = 6232,
+  prove_fell_left_root = 6233,
+  prove_fell_right_root = 6234,
+  prove_fell_filled = 6235,
+  prove_fell_fell = 6236,
   propose_length = 6016,
   propose_count = 6017,
   propose_owner_signer = 6018,
@@ -591,6 +623,7 @@ enum class Check : u32 {
   execute_windows = 6164,
   execute_to = 6165,
   execute_guardian = 6166,
+  execute_guardian_twice = 6167,
   shared_signature_before = 7936,
   shared_signature_program = 7937,
   shared_signature_count = 7938,
@@ -629,6 +662,7 @@ enum class Tag : u8 {
   demand = 27,
   answer = 28,
   void_unanswered = 29,
+  prove_fell = 33,
   propose = 30,
   vote = 31,
   execute = 32
@@ -1126,11 +1160,13 @@ struct ProveLessData {
   const u8* data;
   u8 slot() const { return load<u8>(data + 1); }
   static constexpr u64 slot_at = 1;
-  u64 amount() const { return load<u64>(data + 2); }
-  static constexpr u64 amount_at = 2;
-  u64 units() const { return load<u64>(data + 10); }
-  static constexpr u64 units_at = 10;
-  static constexpr u64 size = 18;
+  u64 epoch() const { return load<u64>(data + 2); }
+  static constexpr u64 epoch_at = 2;
+  u64 amount() const { return load<u64>(data + 10); }
+  static constexpr u64 amount_at = 10;
+  u64 units() const { return load<u64>(data + 18); }
+  static constexpr u64 units_at = 18;
+  static constexpr u64 size = 26;
 };
 
 struct ProveMissingData {
@@ -1139,11 +1175,13 @@ struct ProveMissingData {
   static constexpr u64 slot_at = 1;
   const Key& owner() const { return *reinterpret_cast<const Key*>(data + 2); }
   static constexpr u64 owner_at = 2;
-  u64 amount() const { return load<u64>(data + 34); }
-  static constexpr u64 amount_at = 34;
-  u64 units() const { return load<u64>(data + 42); }
-  static constexpr u64 units_at = 42;
-  static constexpr u64 size = 50;
+  u64 epoch() const { return load<u64>(data + 34); }
+  static constexpr u64 epoch_at = 34;
+  u64 amount() const { return load<u64>(data + 42); }
+  static constexpr u64 amount_at = 42;
+  u64 units() const { return load<u64>(data + 50); }
+  static constexpr u64 units_at = 50;
+  static constexpr u64 size = 58;
 };
 
 struct ProveOrderData {
@@ -1192,6 +1230,13 @@ struct VoidUnansweredData {
   const u8* data;
 
   static constexpr u64 size = 1;
+};
+
+struct ProveFellData {
+  const u8* data;
+  u8 slot() const { return load<u8>(data + 1); }
+  static constexpr u64 slot_at = 1;
+  static constexpr u64 size = 2;
 };
 
 struct ProposeData {
@@ -1723,13 +1768,13 @@ FN u64 guard_close_leaf(Context& c) {
   return 0;
 }
 
-// Voids the pending root, which gives an owner less than the coordinator signed (in the Ed25519
-// instruction before this one).
+// Voids the pending root, which gives an owner less than the coordinator signed for its epoch or
+// one before it (in the Ed25519 instruction before this one).
 namespace prove_less_accounts {
 enum : u64 { config, leaf, mint, stake_vault, bounty_to, instructions, token_program };
 }
 FN u64 guard_prove_less(Context& c) {
-  REQUIRE(prove_less_length, c.length == 18);
+  REQUIRE(prove_less_length, c.length == 26);
   REQUIRE(prove_less_count, c.count >= 7);
   REQUIRE(prove_less_config_writable, c.a[0].writable);
   REQUIRE(prove_less_config_program, same(*c.a[0].owner, *c.program));
@@ -1756,7 +1801,7 @@ namespace prove_missing_accounts {
 enum : u64 { config, left, right, mint, stake_vault, bounty_to, instructions, token_program };
 }
 FN u64 guard_prove_missing(Context& c) {
-  REQUIRE(prove_missing_length, c.length == 50);
+  REQUIRE(prove_missing_length, c.length == 58);
   REQUIRE(prove_missing_count, c.count >= 8);
   REQUIRE(prove_missing_config_writable, c.a[0].writable);
   REQUIRE(prove_missing_config_program, same(*c.a[0].owner, *c.program));
@@ -1876,7 +1921,8 @@ FN u64 guard_answer(Context& c) {
   return 0;
 }
 
-// Voids the pending root after an unanswered demand, or closes a demand of a root that is gone.
+// Voids the pending root after an unanswered demand, or closes a demand of a root that is gone,
+// for any caller. The lamports of the demand go back to the account that paid for it.
 namespace void_unanswered_accounts {
 enum : u64 { payer, config, demand, mint, stake_vault, bounty_to, token_program };
 }
@@ -1886,7 +1932,6 @@ FN u64 guard_void_unanswered(Context& c) {
   REQUIRE(void_unanswered_config_writable, c.a[1].writable);
   REQUIRE(void_unanswered_config_program, same(*c.a[1].owner, *c.program));
   REQUIRE(void_unanswered_config_kind, c.a[1].size == sizeof(Config) && c.a[1].data[0] == 1);
-  REQUIRE(void_unanswered_payer_signer, c.a[0].signer);
   REQUIRE(void_unanswered_payer_writable, c.a[0].writable);
   REQUIRE(void_unanswered_demand_writable, c.a[2].writable);
   REQUIRE(void_unanswered_demand_program, same(*c.a[2].owner, *c.program));
@@ -1901,6 +1946,39 @@ FN u64 guard_void_unanswered(Context& c) {
           same(*c.a[5].owner, token_program_key) && c.a[5].size == token_account_size);
   REQUIRE(void_unanswered_bounty_to_mint, same(c.a[5].token_mint(), c.a[1].as<Config>().mint));
   REQUIRE(void_unanswered_token_program_key, same(*c.a[6].key, token_program_key));
+  return 0;
+}
+
+// Voids the pending root, which takes from an owner what the last final root gave it: a shown
+// leaf of that one, and the owner's leaf of the pending one (given twice), which has less or
+// another index, or two neighbours between which the owner would lie.
+namespace prove_fell_accounts {
+enum : u64 { config, before, left, right, mint, stake_vault, bounty_to, token_program };
+}
+FN u64 guard_prove_fell(Context& c) {
+  REQUIRE(prove_fell_length, c.length == 2);
+  REQUIRE(prove_fell_count, c.count >= 8);
+  REQUIRE(prove_fell_config_writable, c.a[0].writable);
+  REQUIRE(prove_fell_config_program, same(*c.a[0].owner, *c.program));
+  REQUIRE(prove_fell_config_kind, c.a[0].size == sizeof(Config) && c.a[0].data[0] == 1);
+  REQUIRE(prove_fell_before_program, same(*c.a[1].owner, *c.program));
+  REQUIRE(prove_fell_before_kind, c.a[1].size == sizeof(Shown) && c.a[1].data[0] == 6);
+  REQUIRE(prove_fell_before_network, same(c.a[1].as<Shown>().config, *c.a[0].key));
+  REQUIRE(prove_fell_left_program, same(*c.a[2].owner, *c.program));
+  REQUIRE(prove_fell_left_kind, c.a[2].size == sizeof(Shown) && c.a[2].data[0] == 6);
+  REQUIRE(prove_fell_left_network, same(c.a[2].as<Shown>().config, *c.a[0].key));
+  REQUIRE(prove_fell_right_program, same(*c.a[3].owner, *c.program));
+  REQUIRE(prove_fell_right_kind, c.a[3].size == sizeof(Shown) && c.a[3].data[0] == 6);
+  REQUIRE(prove_fell_right_network, same(c.a[3].as<Shown>().config, *c.a[0].key));
+  REQUIRE(prove_fell_mint_writable, c.a[4].writable);
+  REQUIRE(prove_fell_mint_key, same(*c.a[4].key, c.a[0].as<Config>().mint));
+  REQUIRE(prove_fell_stake_vault_writable, c.a[5].writable);
+  REQUIRE(prove_fell_stake_vault_key, same(*c.a[5].key, c.a[0].as<Config>().stake_vault));
+  REQUIRE(prove_fell_bounty_to_writable, c.a[6].writable);
+  REQUIRE(prove_fell_bounty_to_program,
+          same(*c.a[6].owner, token_program_key) && c.a[6].size == token_account_size);
+  REQUIRE(prove_fell_bounty_to_mint, same(c.a[6].token_mint(), c.a[0].as<Config>().mint));
+  REQUIRE(prove_fell_token_program_key, same(*c.a[7].key, token_program_key));
   return 0;
 }
 

@@ -111,6 +111,8 @@ extern "C" u64 entrypoint(const u8* input) {
       return prove_less(c);
     case Tag::prove_missing:
       return prove_missing(c);
+    case Tag::prove_fell:
+      return prove_fell(c);
     case Tag::prove_order:
       return prove_order(c);
     case Tag::prove_sum:

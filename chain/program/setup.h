@@ -29,6 +29,14 @@ FN bool epoch_covers_challenge(const Config& config) {
   return config.epoch_seconds >= config.challenge_seconds;
 }
 
+// Each guardian once: a quorum counts keys.
+FAR bool guardians_differ(const Config& config) {
+  for (u64 i = 0; i < config.guardian_count && i < guardians_max; ++i)
+    for (u64 j = 0; j < i; ++j)
+      if (same(config.guardians[i], config.guardians[j])) return false;
+  return true;
+}
+
 FAR u64 init(Context& c) {
   TRY(guard_init(c));
   using namespace init_accounts;
@@ -79,6 +87,7 @@ FAR u64 init(Context& c) {
   out.initial = d.initial();
   sol_memcpy_(&out.fee_bps, d.data + InitData::size - sizeof parameter_bounds / 2,
               sizeof parameter_bounds / 2);
+  REQUIRE(init_guardian_twice, guardians_differ(out));
   REQUIRE(init_parameters, parameters_in_bounds(out));
   REQUIRE(init_unbonding, unbonding_covers_evidence(out));
   REQUIRE(init_delay, delay_covers_unbonding(out));

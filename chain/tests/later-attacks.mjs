@@ -1,6 +1,6 @@
 // Attacks on evidence, receipts, guardians and governance; see attacks.mjs.
 import { call, writeData } from './program.mjs';
-import { absentIn, demandCall, leafOf, proposalOf, proveMissing, proveOrder, proveSum, receiptOf, slashCall, statement, task } from './later.mjs';
+import { absentIn, demandCall, leafOf, proposalOf, proveFell, proveLess, proveMissing, proveOrder, proveSum, receiptOf, slashCall, statement, task } from './later.mjs';
 import * as wire from './wire.mjs';
 
 const { keyOf, sha256 } = wire;
@@ -51,11 +51,20 @@ export const laterAttacks = {
   prove_less_root: otherRoot('leaf'),
   prove_less_filled: (w, one) => w.set('shown', slot(one, 'leaf').key, { filled: 0 }),
   prove_less_less: (w, one) => { data(one, 'amount', 900n * credit); one.before = [wire.ed25519([statement(w, keyOf('bob').key, 1n, 900n * credit, 900n)])]; },
+  prove_less_epoch: { make: (w) => proveLess(w, { epoch: 2n }) },
   prove_missing_pending: finalRoot,
   prove_missing_left_root: otherRoot('left'),
   prove_missing_right_root: otherRoot('right'),
   prove_missing_some: { make: (w) => proveMissing(w, { amount: 0n }) },
   prove_missing_missing: { make: (w) => proveMissing(w, { owner: keyOf('bob').key, left: 0 }) },
+  prove_missing_epoch: { make: (w) => proveMissing(w, { epoch: 2n }) },
+  prove_fell_pending: (w) => w.set('config', w.config, { 'epochs.2.state': 2 }),
+  prove_fell_final: (w) => w.set('config', w.config, { 'epochs.1.state': 3 }),
+  prove_fell_before_root: otherRoot('before'),
+  prove_fell_left_root: otherRoot('left'),
+  prove_fell_right_root: (w, one) => { slot(one, 'right').key = leafOf(w, w.tree1, 0); },
+  prove_fell_filled: (w, one) => w.set('shown', slot(one, 'before').key, { filled: 0 }),
+  prove_fell_fell: { state: 'kept', make: (w) => proveFell(w, w.kept, keyOf('dave').key) },
   prove_order_pending: finalRoot,
   prove_order_left_root: otherRoot('left'),
   prove_order_right_root: otherRoot('right'),
@@ -66,7 +75,7 @@ export const laterAttacks = {
   prove_sum_wrong: { state: 'pending', make: (w) => proveSum(w, w.tree1, 1, 1) },
   demand_pending: finalRoot,
   demand_window: { state: 'due' },
-  demand_many: (w) => w.set('config', w.config, { 'epochs.1.demands': 1000 }),
+  demand_many: (w) => w.set('config', w.config, { 'epochs.1.demands': 65_535 }),
   demand_exists: { state: 'demanded' },
   demand_address: (w, one) => ownAddress(one, 'demand'),
   answer_pending: finalRoot,
@@ -74,7 +83,7 @@ export const laterAttacks = {
   answer_left_root: otherRoot('left'),
   answer_right_root: otherRoot('right'),
   answer_shows: (w, one) => { slot(one, 'left').key = shownOf(w, 'dave'); slot(one, 'right').key = shownOf(w, 'erin'); },
-  void_unanswered_payer: (w, one) => impersonate(one, 'payer'),
+  void_unanswered_payer: (w, one) => { slot(one, 'payer').key = keyOf('mallory').key; },
   void_unanswered_time: { state: 'demanded' },
   propose_owner: (w, one) => impersonate(one, 'owner'),
   propose_stake_least: (w) => w.set('stake', w.stakeOf('bob'), { amount: credit }),
@@ -95,5 +104,6 @@ export const laterAttacks = {
   execute_windows: proposal({ parameter: 2, value: 7n * day }),
   execute_to: (w, one) => { w.set('proposal', proposalOf(w, 0n), { action: 1, value: credit, target: w.tokens('alice') }); slot(one, 'to').key = w.tokens('mallory'); },
   execute_guardian: proposal({ action: 3, value: 9n }),
+  execute_guardian_twice: (w) => w.set('proposal', proposalOf(w, 0n), { action: 3, value: 0n, target: keyOf('guard-2').key }),
 };
 export { absentIn, call, demandCall, task };

@@ -97,6 +97,22 @@ std::optional<std::string> first_difference(std::span<const Earned> here,
   return std::nullopt;
 }
 
+std::optional<PublicKey> first_provable_loss(std::span<const Earned> before,
+                                             std::span<const Earned> after) {
+  std::size_t at = 0;
+  for (const Earned& old : before) {
+    while (at < after.size() && after[at].owner < old.owner) ++at;
+    if (at == after.size() || after[at].owner != old.owner) {
+      if (old.amount > 0) return old.owner;
+      continue;
+    }
+    const Earned& now = after[at];
+    if (now.index != old.index || now.amount < old.amount || now.units < old.units)
+      return old.owner;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::string> first_loss(std::span<const Earned> before,
                                       std::span<const Earned> after) {
   std::size_t at = 0;

@@ -28,5 +28,9 @@ namespace weft::solana {
 // The first owner that has less than before, another index, or is gone: what no later epoch may do.
 [[nodiscard]] std::optional<std::string> first_loss(std::span<const Earned> before,
                                                     std::span<const Earned> after);
+// The first owner whose loss the on-chain program takes as evidence against a root: what was
+// emission is in no leaf, and an owner that had nothing may be gone.
+[[nodiscard]] std::optional<PublicKey> first_provable_loss(std::span<const Earned> before,
+                                                           std::span<const Earned> after);
 
 }  // namespace weft::solana

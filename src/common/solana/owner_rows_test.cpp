@@ -89,5 +89,20 @@ TEST(OwnerRows, an_epoch_that_takes_from_an_owner_is_a_loss) {
   EXPECT_THAT(*first_loss(before, std::span(after).first(2)), testing::EndsWith("is gone"));
 }
 
+TEST(OwnerRows, a_loss_that_the_program_takes_as_evidence_is_one_of_a_leaf) {
+  const std::vector<Earned> before = {row(1, 0, 5, 7), row(2, 2, 0, 0), row(3, 1, 6, 7)};
+  const auto lost = [&](const std::vector<Earned>& after) {
+    return first_provable_loss(before, after);
+  };
+
+  EXPECT_EQ(lost(before), std::nullopt);
+  EXPECT_EQ(lost({before[0], before[2]}), std::nullopt) << "it had nothing";
+  EXPECT_EQ(lost({before[0], row(3, 1, 5, 7)}), before[2].owner);
+  EXPECT_EQ(lost({before[0], row(3, 1, 6, 6)}), before[2].owner);
+  EXPECT_EQ(lost({before[0], row(3, 4, 6, 7)}), before[2].owner);
+  EXPECT_EQ(lost({before[0], row(4, 4, 6, 7)}), before[2].owner);
+  EXPECT_EQ(lost({before[2]}), before[0].owner);
+}
+
 }  // namespace
 }  // namespace weft::solana

@@ -188,11 +188,13 @@ PublicKey Network::receipt(const Hash& digest) const {
   const PublicKey own = config();
   return address_of(program, {as_bytes("receipt"), own.span(), digest.span()}).address;
 }
-PublicKey Network::shown_leaf(const PublicKey& root, std::uint64_t position) const {
+PublicKey Network::shown_leaf(const PublicKey& root, std::uint64_t position,
+                              const PublicKey& payer) const {
   const PublicKey own = config();
   ByteVector text;
   append_le(text, position);
-  return address_of(program, {as_bytes("leaf"), own.span(), root.span(), text}).address;
+  return address_of(program, {as_bytes("leaf"), own.span(), root.span(), text, payer.span()})
+      .address;
 }
 PublicKey Network::demand(std::uint64_t post, const PublicKey& owner) const {
   const PublicKey own = config();

@@ -125,7 +125,9 @@ struct Network {
   [[nodiscard]] PublicKey vote(const PublicKey& proposal, const PublicKey& stake) const;
   [[nodiscard]] PublicKey device(const PublicKey& owner, const PublicKey& device) const;
   [[nodiscard]] PublicKey receipt(const Hash& digest) const;
-  [[nodiscard]] PublicKey shown_leaf(const PublicKey& root, std::uint64_t position) const;
+  // Each payer that shows a leaf has an address of its own for it.
+  [[nodiscard]] PublicKey shown_leaf(const PublicKey& root, std::uint64_t position,
+                                     const PublicKey& payer) const;
   [[nodiscard]] PublicKey demand(std::uint64_t post, const PublicKey& owner) const;
 };
 

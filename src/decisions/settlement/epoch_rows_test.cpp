@@ -6,6 +6,8 @@
 #include <numeric>
 #include <random>
 
+#include "common/solana/owner_rows.h"
+
 namespace weft::settlement {
 namespace {
 
@@ -160,6 +162,8 @@ TEST(EpochRows, GiveEachCreditOnceOverRandomHistories) {
         ASSERT_GE(after->amount, before.amount);
         ASSERT_EQ(after->index, before.index);
       }
+      ASSERT_EQ(solana::first_provable_loss(posted, next->rows), std::nullopt)
+          << "evidence against an honest root";
       if (is_void) return;
       posted = next->rows;
       spent += next->given;

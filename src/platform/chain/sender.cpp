@@ -1,6 +1,7 @@
 #include "platform/chain/sender.h"
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 #include "common/base/log.h"
@@ -46,14 +47,16 @@ Result<ByteVector> sign_message(const solana::Message& message, const Plan& plan
   return encoded;
 }
 
-std::size_t precompile_signatures(const Plan& plan) {
-  std::size_t count = 0;
-  for (const auto& one : plan.instructions)
-    if (one.program == solana::ed25519_program() && !one.data.empty()) count += one.data[0];
-  return count;
-}
-
 }  // namespace
+
+Lamports signature_fee(const Plan& plan) {
+  std::set<PublicKey> signers = {plan.payer->public_key()};
+  for (const crypto::KeyPair* one : plan.signers) signers.insert(one->public_key());
+  std::size_t checked = 0;
+  for (const auto& one : plan.instructions)
+    if (one.program == solana::ed25519_program() && !one.data.empty()) checked += one.data[0];
+  return lamports_a_signature * (signers.size() + checked);
+}
 
 std::string failure_text(const TransactionFailure& failure) {
   if (failure.custom && *failure.custom >= first_check)
@@ -87,7 +90,7 @@ Result<Quote> Sender::quote(const Plan& plan) {
     WEFT_ASSIGN(const std::uint64_t fee, rpc_.priority_fee(writable));
     out.micro_lamports = std::min(fee, options_.micro_lamports_max);
   }
-  out.signature_fee = lamports_a_signature * (message.signers + precompile_signatures(plan));
+  out.signature_fee = signature_fee(plan);
   out.priority_fee = (out.unit_limit * out.micro_lamports + 999'999) / 1'000'000;
   return out;
 }
@@ -107,7 +110,7 @@ Result<SignedTransaction> Sender::sign(const Plan& plan, const Quote& quote) {
 
 Result<Landed> Sender::follow(const SignedTransaction& transaction) {
   Instant heard = now();
-  for (;;) {
+  for (Duration wait = options_.poll / 8;; wait = std::min(2 * wait, options_.poll)) {
     if (options_.stop.stop_requested())
       return fail(ErrorCode::cancelled, "Stopped while {} was on its way; it may still land.",
                   transaction.signature.text());
@@ -142,7 +145,7 @@ Result<Landed> Sender::follow(const SignedTransaction& transaction) {
       else
         heard = now();
     }
-    std::this_thread::sleep_for(options_.poll);
+    std::this_thread::sleep_for(wait);
   }
 }
 

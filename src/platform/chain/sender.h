@@ -35,6 +35,8 @@ struct Quote {
 
   [[nodiscard]] Lamports total() const { return signature_fee + priority_fee; }
 };
+// For the signatures of a plan, and for those that it brings along to be checked.
+[[nodiscard]] Lamports signature_fee(const Plan& plan);
 struct SignedTransaction {
   ByteVector bytes;
   Signature signature;
@@ -53,6 +55,8 @@ class Sender {
     std::optional<std::uint64_t> micro_lamports =
         std::nullopt;  // nullopt: the median of recent fees.
     std::uint64_t micro_lamports_max = 1'000'000;
+    // The longest time between two questions; the first come after an eighth of it, then twice as
+    // long each.
     Duration poll = std::chrono::milliseconds(500);
     Duration silence_max =
         std::chrono::seconds(60);  // A node that answers nothing for so long is unavailable.

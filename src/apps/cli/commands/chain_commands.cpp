@@ -312,6 +312,17 @@ void add_epochs(ChainCommands& commands, const Options& options) {
   relay->add_option("--owner", options->owner, "This owner alone");
   relay->add_option("--at-least", options->at_least, "Credits that an owner must be due (1)");
   relay->add_option("--most", options->most, "Claims of one run (100)");
+  CLI::App* statement = commands.signing(
+      "statement",
+      "Signs what an epoch's rows give an owner: a root that gives less can be voided by it; by "
+      "the "
+      "coordinator\n\n"
+      "  weft chain statement OWNER 12 --rows epoch-12.csv --wallet DIR/coordinator.json --network "
+      "chain.json > said.json",
+      chain_sign_statement_command, options);
+  statement->add_option("owner", options->owner, "Whose")->required();
+  statement->add_option("epoch", options->number, "The epoch's number")->required();
+  rows_of(statement, options, rows);
   CLI::App* verify = commands.reading(
       "verify",
       "Builds an epoch's root again from its public rows; exit code 1 names the first "
@@ -346,29 +357,40 @@ void add_challenges(CLI::App* chain, std::function<int()>& chosen, const Options
       "  weft chain challenge sum --rows epoch.csv --network chain.json        more in all than "
       "its "
       "rows\n"
+      "  weft chain challenge fell --rows epoch.csv --previous before.csv --network chain.json   "
+      "less than "
+      "before\n"
       "  weft chain challenge statement said.json --rows epoch.csv --network chain.json   less "
       "than was signed");
   challenge->require_subcommand(1);
   ChainCommands commands(challenge, chosen);
   const char* rows = "The rows of the root, as its operator published them";
   CLI::App* demand =
-      commands.signing("demand", "Demands that an owner's path is shown, and pays for the answer",
+      commands.signing("demand",
+                       "Demands that an owner's path is shown, and pays for the answer\n\n"
+                       "  weft chain challenge demand OWNER --network chain.json",
                        chain_demand_command, options);
   demand->add_option("owner", options->owner, "Whose")->required();
   CLI::App* answer =
-      commands.signing("answer", "Shows a path that was demanded", chain_answer_command, options);
+      commands.signing("answer",
+                       "Shows a path that was demanded\n\n"
+                       "  weft chain challenge answer OWNER --rows epoch.csv --network chain.json",
+                       chain_answer_command, options);
   answer->add_option("owner", options->owner, "Whose")->required();
   rows_of(answer, options, rows);
   CLI::App* voids = commands.signing(
       "void",
-      "Voids a root whose demanded path was not shown, or closes a demand of one that is gone",
+      "Voids a root whose demanded path was not shown, or closes a demand of one that is gone\n\n"
+      "  weft chain challenge void OWNER --network chain.json",
       chain_void_command, options);
   voids->add_option("owner", options->owner, "Whose")->required();
   voids->add_option(
       "--post", options->number,
       "Number of the post that the demand was made against (default: the pending one)");
   CLI::App* order =
-      commands.signing("order", "Proves two leaves out of order, or one owner or index twice",
+      commands.signing("order",
+                       "Proves two leaves out of order, or one owner or index twice\n\n"
+                       "  weft chain challenge order --rows epoch.csv --network chain.json",
                        chain_order_command, options);
   rows_of(order, options, rows);
   CLI::App* sum =
@@ -378,8 +400,20 @@ void add_challenges(CLI::App* chain, std::function<int()>& chosen, const Options
                        "The rows are those that were published; the node is looked for.",
                        chain_sum_command, options);
   rows_of(sum, options, rows);
+  CLI::App* fell = commands.signing(
+      "fell",
+      "Proves that an owner has less than in the last final epoch, another index, or is gone\n\n"
+      "  weft chain challenge fell --rows epoch-13.csv --previous epoch-12.csv --network "
+      "chain.json",
+      chain_fell_command, options);
+  rows_of(fell, options, rows);
+  fell->add_option("--previous", options->previous, "The rows of the last final epoch")
+      ->required()
+      ->check(CLI::ExistingFile);
   CLI::App* statement = commands.signing(
-      "statement", "Proves that an owner is given less than the coordinator signed, or nothing",
+      "statement",
+      "Proves that an owner is given less than the coordinator signed, or nothing\n\n"
+      "  weft chain challenge statement said.json --rows epoch.csv --network chain.json",
       chain_statement_command, options);
   statement
       ->add_option("statement", options->message,

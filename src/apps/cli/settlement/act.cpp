@@ -23,7 +23,7 @@ Result<chain::Quote> untried_quote(const SettlementOptions& options, chain::Rpc&
   } else {
     WEFT_ASSIGN(out.micro_lamports, rpc.priority_fee({}));
   }
-  out.signature_fee = chain::lamports_a_signature * (1 + act.plan.signers.size());
+  out.signature_fee = chain::signature_fee(act.plan);
   out.priority_fee = (out.unit_limit * out.micro_lamports + 999'999) / 1'000'000;
   return out;
 }
@@ -130,6 +130,9 @@ Result<> carry_out(const SettlementOptions& options, chain::Rpc& rpc,
     rows = landed_json(act.what, earlier->landed, 0);
     words = landed_text(earlier->landed) + "\n";
   }
+  chain::Lamports least = 0;
+  for (const Act& act : acts) least += act.rent + chain::signature_fee(act.plan);
+  if (!acts.empty()) WEFT_OK(has_lamports(rpc, acts.front().plan.payer->public_key(), least));
   std::vector<chain::Quote> quotes;
   std::vector<std::string> lines;
   Costs costs{.transactions = acts.size(), .fees = 0, .rent = 0};
@@ -197,6 +200,32 @@ Result<> call_once(const SettlementOptions& options, const WalletLine& own,
   std::vector<Act> acts;
   acts.push_back(std::move(act));
   return carry_out(options, *own.line.rpc, acts, extra, "");
+}
+
+Result<> has_tokens(const WalletLine& own, std::uint64_t amount) {
+  WEFT_ASSIGN(const std::uint64_t held, tokens_in(*own.line.rpc, own.own_tokens()));
+  if (held < amount)
+    return fail(ErrorCode::permission_denied, "The wallet {} has {} in tokens, less than {}.",
+                own.own().text(), credits_text(held), credits_text(amount));
+  return {};
+}
+
+Result<> has_lamports(chain::Rpc& rpc, const PublicKey& wallet, chain::Lamports least) {
+  WEFT_ASSIGN(const chain::Lamports held, rpc.balance(wallet));
+  if (held < least)
+    return fail(ErrorCode::permission_denied,
+                "The wallet {} has {}; fees and rent take {} at least.", wallet.text(),
+                sol_text(held), sol_text(least));
+  return {};
+}
+
+Result<> has_account(const WalletLine& own, std::string_view kind, const PublicKey& address,
+                     std::string_view what) {
+  WEFT_ASSIGN(const auto there, own.line.state(kind, address));
+  if (!there)
+    return fail(ErrorCode::not_found, "The wallet {} has no {} in this network.", own.own().text(),
+                what);
+  return {};
 }
 
 Result<> make_own_tokens(const WalletLine& own, OneCall& more) {

@@ -66,6 +66,15 @@ struct OneCall {
 // The same as part of a command with several.
 [[nodiscard]] Result<Act> act_of(const WalletLine& own, const solana::ProgramCall& call,
                                  OneCall more);
+// What a command needs, before it is tried: permission_denied if the wallet has fewer tokens, or
+// less SOL.
+[[nodiscard]] Result<> has_tokens(const WalletLine& own, std::uint64_t amount);
+[[nodiscard]] Result<> has_lamports(chain::Rpc& rpc, const PublicKey& wallet,
+                                    chain::Lamports least);
+// not_found if the wallet has no account of the program of this kind at the address: `what`
+// names it, such as "stake".
+[[nodiscard]] Result<> has_account(const WalletLine& own, std::string_view kind,
+                                   const PublicKey& address, std::string_view what);
 // Where tokens go: the wallet's own account, made in the same transaction if there is none.
 [[nodiscard]] Result<> make_own_tokens(const WalletLine& own, OneCall& more);
 

@@ -209,6 +209,7 @@ Result<> deploy(const SettlementOptions& options) {
                                : "; the wallet may replace it later (--final: no key may)")},
              costs));
   if (!go) return {};
+  WEFT_OK(has_lamports(*rpc, wallet.public_key(), costs.fees + costs.rent));
   if (plans.make_buffer) {
     WEFT_ASSIGN(const chain::Quote quote, sender.quote(*plans.make_buffer));
     WEFT_OK(sender.send(*plans.make_buffer, quote));

@@ -146,7 +146,100 @@ Result<> EpochScene::weigh_theft(std::uint64_t spends, std::uint64_t emission) {
   return {};
 }
 
+EpochScene::Posting EpochScene::taken_from(const PublicKey& owner) {
+  std::vector<solana::Earned> rows(run_.books().final->owners().begin(),
+                                   run_.books().final->owners().end());
+  std::uint32_t next = 0;
+  for (const solana::Earned& row : rows) next = std::max(next, row.index + 1);
+  const auto victim = std::ranges::find(rows, owner, &solana::Earned::owner);
+  rows.push_back({.owner = run_.cast().owners.back(),
+                  .index = next,
+                  .amount = victim->amount,
+                  .units = 0,
+                  .emission = victim->emission});
+  const auto robbed = std::ranges::find(rows, owner, &solana::Earned::owner);
+  robbed->amount = robbed->emission = 0;
+  return {.tree = std::make_shared<const solana::SumTree>(
+              solana::SumTree::create(std::move(rows)).value()),
+          .emission = 0};
+}
+
+Result<SettlementStep> EpochScene::show_step(const solana::SumTree& tree, std::uint64_t slot,
+                                             const PublicKey& owner, const crypto::KeyPair& payer) {
+  WEFT_ASSIGN(const std::uint32_t position, tree.position(owner));
+  const solana::Earned& row = tree.owners()[position];
+  PublicKey root;
+  root.bytes = tree.root().hash.bytes;
+  solana::ProgramCall call = run_.line().call("show_leaf");
+  call.key("payer", payer.public_key())
+      .key("leaf", run_.line().network.shown_leaf(root, position, payer.public_key()))
+      .number("slot", slot)
+      .number("filled", 1)
+      .number("position", position)
+      .data_key("owner", row.owner)
+      .number("index", row.index)
+      .number("amount", row.amount)
+      .number("units", row.units);
+  call.tail(path_bytes(tree.path(position)));
+  WEFT_ASSIGN(solana::Instruction instruction, run_.built(call));
+  return SettlementStep{.what = "a client shows an owner's leaf",
+                        .instructions = {std::move(instruction)},
+                        .signers = {&payer},
+                        .counts = [](SimulatedBooks&) {}};
+}
+
+Result<SettlementStep> EpochScene::fell_step(const Posting& taken, const PublicKey& owner,
+                                             const crypto::KeyPair& payer) {
+  const auto leaf = [&](const solana::SumTree& tree) {
+    PublicKey root;
+    root.bytes = tree.root().hash.bytes;
+    return run_.line().network.shown_leaf(root, tree.position(owner).value(), payer.public_key());
+  };
+  const std::uint64_t slot = run_.line().config.number("last_epoch") % solana::epochs_remembered;
+  const std::uint64_t bond = run_.line().epoch_number(slot, "bond");
+  const std::uint64_t bounty = bond * run_.line().config.number("bounty_bps") / 10'000;
+  solana::ProgramCall call = run_.line().call("prove_fell");
+  call.key("before", leaf(*run_.books().final))
+      .key("left", leaf(*taken.tree))
+      .key("right", leaf(*taken.tree))
+      .key("bounty_to", run_.line().tokens_of(payer.public_key()))
+      .number("slot", slot);
+  WEFT_ASSIGN(solana::Instruction instruction, run_.built(call));
+  return SettlementStep{
+      .what = "a client voids a root that takes from an owner",
+      .instructions = {std::move(instruction)},
+      .signers = {},
+      .counts = [burned = bond - bounty, honest = run_.books().final](SimulatedBooks& books) {
+        books.posted = honest;
+        books.forged = false;
+        books.bonds_burned += burned;
+      }};
+}
+
+Result<> EpochScene::taking(std::uint32_t epoch) {
+  const auto rows = run_.books().final->owners();
+  const PublicKey victim = std::ranges::max_element(rows, {}, &solana::Earned::amount)->owner;
+  const crypto::KeyPair &thief = run_.cast().posters[0], &client = run_.cast().clients[0];
+  const Posting taken = taken_from(victim);
+  WEFT_ASSIGN(SettlementStep posted, post_step(epoch, taken, thief));
+  posted.counts = [tree = taken.tree](SimulatedBooks& books) {
+    books.posted = tree;
+    books.forged = true;
+  };
+  WEFT_OK(run_.step(std::move(posted)));
+  WEFT_OK(run_.chain().refresh());
+  const std::uint64_t slot = epoch % solana::epochs_remembered;
+  WEFT_ASSIGN(SettlementStep had,
+              show_step(*run_.books().final, run_.books().final_slot, victim, client));
+  WEFT_OK(run_.step(std::move(had)));
+  WEFT_ASSIGN(SettlementStep has, show_step(*taken.tree, slot, victim, client));
+  WEFT_OK(run_.step(std::move(has)));
+  WEFT_ASSIGN(SettlementStep fell, fell_step(taken, victim, client));
+  return run_.step(std::move(fell));
+}
+
 Result<> EpochScene::theft(std::uint32_t epoch) {
+  if (run_.books().final) WEFT_OK(taking(epoch));
   WEFT_ASSIGN(const std::uint64_t spends, available());
   const std::uint64_t emission = emission_left(run_.line(), epoch);
   const crypto::KeyPair& thief = run_.cast().posters[0];

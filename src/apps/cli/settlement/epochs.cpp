@@ -41,6 +41,9 @@ Result<> post(const SettlementOptions& options) {
   if (own.own() != config.key("poster"))
     return fail(ErrorCode::permission_denied, "The poster of this network is {}, not {}.",
                 config.key("poster").text(), own.own().text());
+  const std::uint64_t bond =
+      std::max(emission_left(own.line, options.number), config.number("bond_min"));
+  WEFT_OK(has_tokens(own, bond));
   PublicKey root;
   root.bytes = tree.root().hash.bytes;
   solana::ProgramCall call = own.line.call("post");
@@ -55,9 +58,9 @@ Result<> post(const SettlementOptions& options) {
   return call_once(
       options, own, call,
       {.what = weft::format("Posts epoch {} of {} owners, {} in all, of which {} are new tokens, "
-                            "against a bond.",
+                            "against a bond of {}, which comes back when the epoch is final.",
                             options.number, tree.owners().size(), credits_text(tree.root().sum),
-                            credits_text(emission)),
+                            credits_text(emission), credits_text(bond)),
        .extra = weft::format(R"("epoch":{},"root":"{}","amount":{},"units":{},"owners":{})",
                              options.number, tree.root().hash.text(), tree.root().sum, tree.units(),
                              tree.owners().size())});

@@ -1,5 +1,5 @@
 // Evidence against the root that is in its challenge window: `weft chain challenge demand`,
-// `answer`, `void`, `order`, `sum` and `statement`.
+// `answer`, `void`, `order`, `sum`, `fell` and `statement`.
 #include <algorithm>
 
 #include "apps/cli/exit_code.h"
@@ -8,20 +8,22 @@
 #include "apps/cli/settlement/epochs.h"
 #include "common/json/json.h"
 #include "common/solana/instructions.h"
+#include "common/solana/owner_rows.h"
 #include "common/solana/wrong_sum.h"
 
 namespace weft::cli {
 namespace {
 
-// The tree of the pending root, from rows in the order in which they were published.
-struct PendingTree {
+// A root of the ring and its tree.
+struct RootTree {
   std::uint64_t slot = 0;
   solana::SumTree tree;
 };
-Result<PendingTree> pending_tree(const SettlementOptions& options, const WalletLine& own) {
+// That of the pending root, from rows in the order in which they were published.
+Result<RootTree> pending_tree(const SettlementOptions& options, const WalletLine& own) {
   WEFT_ASSIGN(auto rows, epoch_rows(options.rows));
   WEFT_ASSIGN(const std::uint64_t slot, own.line.pending_slot());
-  PendingTree out{.slot = slot, .tree = solana::SumTree::as_given(std::move(rows))};
+  RootTree out{.slot = slot, .tree = solana::SumTree::as_given(std::move(rows))};
   if (out.tree.root().hash.bytes != own.line.epoch_root(slot).bytes)
     return fail(ErrorCode::invalid_argument,
                 "The rows of {} make a root other than the one that waits, that of epoch {}. If "
@@ -30,31 +32,33 @@ Result<PendingTree> pending_tree(const SettlementOptions& options, const WalletL
   return out;
 }
 
-// Writes a leaf down on the chain, where it is not there yet, and gives its address.
-Result<PublicKey> show_leaf(const WalletLine& own, const PendingTree& pending,
-                            std::uint32_t position, std::vector<Act>& acts) {
-  const PublicKey root = own.line.epoch_root(pending.slot);
-  const PublicKey address = own.line.network.shown_leaf(root, position);
+// Writes a leaf down on the chain, where the wallet has not done so yet, and gives its address.
+Result<PublicKey> show_leaf(const WalletLine& own, const RootTree& of, std::uint32_t position,
+                            std::vector<Act>& acts) {
+  const PublicKey root = own.line.epoch_root(of.slot);
+  const PublicKey address = own.line.network.shown_leaf(root, position, own.own());
   WEFT_ASSIGN(const chain::Lamports rent,
               own.line.rent_if_missing(address, solana::state_layout("shown").bytes));
   if (rent == 0) return address;
   solana::ProgramCall call = own.line.call("show_leaf");
   call.key("payer", own.own())
       .key("leaf", address)
-      .number("slot", pending.slot)
+      .number("slot", of.slot)
       .number("position", position);
-  if (position < pending.tree.owners().size()) {
-    const solana::Earned& row = pending.tree.owners()[position];
+  if (position < of.tree.owners().size()) {
+    const solana::Earned& row = of.tree.owners()[position];
     call.number("filled", 1)
         .data_key("owner", row.owner)
         .number("index", row.index)
         .number("amount", row.amount)
         .number("units", row.units);
   }
-  call.tail(path_bytes(pending.tree.path(position)));
+  call.tail(path_bytes(of.tree.path(position)));
   WEFT_ASSIGN(acts.emplace_back(),
               act_of(own, call,
-                     {.what = weft::format("Shows leaf {} of the root.", position), .rent = rent}));
+                     {.what = weft::format("Shows leaf {} of the root of epoch {}.", position,
+                                           own.line.epoch_number(of.slot, "epoch")),
+                      .rent = rent}));
   return address;
 }
 
@@ -63,7 +67,7 @@ struct Leaves {
   PublicKey right;
 };
 // The leaf of an owner twice, or the neighbours between which it would lie: for sorted rows.
-Result<Leaves> show_place(const WalletLine& own, const PendingTree& pending, const PublicKey& owner,
+Result<Leaves> show_place(const WalletLine& own, const RootTree& pending, const PublicKey& owner,
                           std::vector<Act>& acts) {
   const auto rows = pending.tree.owners();
   const auto at = std::ranges::lower_bound(rows, owner, {}, &solana::Earned::owner);
@@ -107,7 +111,7 @@ Result<> demand(const SettlementOptions& options) {
 Result<> answer(const SettlementOptions& options) {
   WEFT_ASSIGN(const PublicKey owner, parse_key(options.owner, "an owner"));
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
-  WEFT_ASSIGN(const PendingTree pending, pending_tree(options, own));
+  WEFT_ASSIGN(const RootTree pending, pending_tree(options, own));
   std::vector<Act> acts;
   WEFT_ASSIGN(const Leaves leaves, show_place(own, pending, owner, acts));
   solana::ProgramCall call = own.line.call("answer");
@@ -129,11 +133,16 @@ Result<> void_unanswered(const SettlementOptions& options) {
     WEFT_ASSIGN(const std::uint64_t slot, own.line.pending_slot());
     post = own.line.epoch_number(slot, "post");
   }
+  const PublicKey address = own.line.network.demand(post, owner);
+  WEFT_ASSIGN(const auto demanded, own.line.state("demand", address));
+  if (!demanded)
+    return fail(ErrorCode::not_found, "No demand of the path of {} is open for post {}.",
+                owner.text(), post);
   OneCall more{.what = "Voids the root, whose path was demanded and not shown."};
   WEFT_OK(make_own_tokens(own, more));
   solana::ProgramCall call = own.line.call("void_unanswered");
-  call.key("payer", own.own())
-      .key("demand", own.line.network.demand(post, owner))
+  call.key("payer", demanded->key("payer"))
+      .key("demand", address)
       .key("bounty_to", own.own_tokens());
   return call_once(options, own, call, std::move(more));
 }
@@ -155,7 +164,7 @@ std::optional<std::pair<std::uint32_t, std::uint32_t>> out_of_order(
 
 Result<> order(const SettlementOptions& options) {
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
-  WEFT_ASSIGN(const PendingTree pending, pending_tree(options, own));
+  WEFT_ASSIGN(const RootTree pending, pending_tree(options, own));
   const auto wrong = out_of_order(pending.tree.owners());
   if (!wrong)
     return fail(ErrorCode::not_found, "The rows of {} are in order, each owner and index once.",
@@ -169,6 +178,39 @@ Result<> order(const SettlementOptions& options) {
   solana::ProgramCall call = own.line.call("prove_order");
   call.key("left", left)
       .key("right", right)
+      .key("bounty_to", own.own_tokens())
+      .number("slot", pending.slot);
+  return with_leaves(options, own, std::move(acts), call, std::move(more));
+}
+
+// Against a root that takes from an owner what the last final one gave it.
+Result<> fell(const SettlementOptions& options) {
+  WEFT_ASSIGN(auto rows_before, epoch_rows(options.previous));
+  WEFT_ASSIGN(const WalletLine own, wallet_line(options));
+  WEFT_ASSIGN(const RootTree pending, pending_tree(options, own));
+  RootTree before{.slot = 0, .tree = solana::SumTree::as_given(std::move(rows_before))};
+  WEFT_ASSIGN(before.slot, final_slot_of(own.line, before.tree));
+  const std::uint64_t last = own.line.epoch_number(pending.slot, "epoch_before");
+  if (own.line.epoch_number(before.slot, "epoch") != last)
+    return fail(ErrorCode::invalid_argument,
+                "The rows of {} are those of epoch {}; what counts against the root that waits is "
+                "the last final epoch, {}.",
+                options.previous.string(), own.line.epoch_number(before.slot, "epoch"), last);
+  const auto owner = solana::first_provable_loss(before.tree.owners(), pending.tree.owners());
+  if (!owner)
+    return fail(ErrorCode::not_found, "The rows of {} give each owner of {} what it had, or more.",
+                options.rows.string(), options.previous.string());
+  std::vector<Act> acts;
+  WEFT_ASSIGN(const std::uint32_t position, before.tree.position(*owner));
+  WEFT_ASSIGN(const PublicKey had, show_leaf(own, before, position, acts));
+  WEFT_ASSIGN(const Leaves leaves, show_place(own, pending, *owner, acts));
+  OneCall more{.what = weft::format("Voids the root, which takes from {} what epoch {} gave it.",
+                                    owner->text(), own.line.epoch_number(before.slot, "epoch"))};
+  WEFT_OK(make_own_tokens(own, more));
+  solana::ProgramCall call = own.line.call("prove_fell");
+  call.key("before", had)
+      .key("left", leaves.left)
+      .key("right", leaves.right)
       .key("bounty_to", own.own_tokens())
       .number("slot", pending.slot);
   return with_leaves(options, own, std::move(acts), call, std::move(more));
@@ -248,9 +290,11 @@ Result<SignedStatement> read_statement(const std::filesystem::path& path) {
 }
 
 Result<> prove_statement(const SettlementOptions& options) {
-  WEFT_ASSIGN(const SignedStatement said, read_statement(options.message));
+  auto read = read_statement(options.message);
+  if (!read) return pass(std::move(read), "while reading {}", options.message.string());
+  const SignedStatement& said = *read;
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
-  WEFT_ASSIGN(const PendingTree pending, pending_tree(options, own));
+  WEFT_ASSIGN(const RootTree pending, pending_tree(options, own));
   const solana::EarningStatement& promise = said.statement;
   const PublicKey coordinator = own.line.config.key("coordinator");
   const Hash digest = solana::statement_digest(own.line.signing_place(), promise);
@@ -281,6 +325,7 @@ Result<> prove_statement(const SettlementOptions& options) {
   more.before.push_back(solana::check_signatures({&proof, 1}));
   call.key("bounty_to", own.own_tokens())
       .number("slot", pending.slot)
+      .number("epoch", promise.epoch)
       .number("amount", promise.amount)
       .number("units", promise.units);
   return with_leaves(options, own, std::move(acts), call, std::move(more));
@@ -306,6 +351,9 @@ int chain_order_command(const SettlementOptions& options) {
 }
 int chain_sum_command(const SettlementOptions& options) {
   return evidence_done("chain challenge sum", sum(options));
+}
+int chain_fell_command(const SettlementOptions& options) {
+  return evidence_done("chain challenge fell", fell(options));
 }
 int chain_statement_command(const SettlementOptions& options) {
   return evidence_done("chain challenge statement", prove_statement(options));

@@ -99,9 +99,31 @@ Result<Proposed> proposed(const SettlementOptions& options) {
   return out;
 }
 
+// What a proposal on the chain would do.
+std::string proposal_text(const solana::ProgramState& proposal) {
+  const std::uint64_t value = proposal.number("value");
+  const std::string target = proposal.key("target").text();
+  switch (static_cast<ProposedAction>(proposal.number("action"))) {
+    case ProposedAction::parameter:
+      return weft::format("set {} to {}",
+                          solana::parameter_bounds()[proposal.number("parameter")].name, value);
+    case ProposedAction::payment:
+      return weft::format("pay {} of the treasury to the token account {}", credits_text(value),
+                          target);
+    case ProposedAction::poster:
+      return weft::format("{} posts epochs", target);
+    case ProposedAction::guardian:
+      return weft::format("{} is guardian {}", target, value);
+    case ProposedAction::coordinator:
+      return weft::format("{} is the coordinator", target);
+  }
+  return "an action that this version does not know";
+}
+
 Result<> propose(const SettlementOptions& options) {
   WEFT_ASSIGN(Proposed what, proposed(options));
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
+  WEFT_OK(has_account(own, "stake", own.line.network.stake(own.own()), "stake"));
   // A payment names the token account.
   if (what.action == ProposedAction::payment) what.target = own.line.tokens_of(what.target);
   const std::uint64_t number = own.line.config.number("proposals");
@@ -130,6 +152,7 @@ Result<> vote(const SettlementOptions& options) {
   const PublicKey proposal = own.line.network.proposal(options.number);
   WEFT_ASSIGN(const auto there, own.line.state("proposal", proposal));
   if (!there) return fail(ErrorCode::not_found, "There is no proposal {}.", options.number);
+  WEFT_OK(has_account(own, "stake", stake, "stake"));
   WEFT_ASSIGN(const chain::Lamports rent, own.line.rent_of_state("vote"));
   solana::ProgramCall call = own.line.call("vote");
   call.key("owner", own.own())
@@ -138,8 +161,9 @@ Result<> vote(const SettlementOptions& options) {
       .key("vote", own.line.network.vote(proposal, stake))
       .number("yes", options.word == "yes" ? 1 : 0);
   return call_once(options, own, call,
-                   {.what = weft::format("Votes {} on proposal {}; the stake is locked to its end.",
-                                         options.word, options.number),
+                   {.what = weft::format("Votes {} on proposal {}, {}; the stake is locked to "
+                                         "the end of the vote.",
+                                         options.word, options.number, proposal_text(*there)),
                     .rent = rent});
 }
 
@@ -156,7 +180,8 @@ Result<> execute(const SettlementOptions& options) {
   call.key("proposal", address)
       .key("to", pays ? proposal->key("target") : own.line.config.key("treasury"));
   return call_once(options, own, call,
-                   {.what = weft::format("Carries out proposal {}.", options.number)});
+                   {.what = weft::format("Carries out proposal {}: {}.", options.number,
+                                         proposal_text(*proposal))});
 }
 
 int governance_done(const char* command, const Result<>& done) {

@@ -1,7 +1,9 @@
 // `weft chain init`: a fresh mint, its vaults and the network's config, in two transactions. The
 // mint signs both, so no other account can take its place in between, and a run that was cut short
 // goes on.
+#include <algorithm>
 #include <charconv>
+#include <span>
 
 #include "apps/cli/exit_code.h"
 #include "apps/cli/settlement/act.h"
@@ -103,6 +105,9 @@ Result<> set_keys(const SettlementOptions& options, chain::Rpc& rpc, const Publi
                 guardians_most);
   for (std::size_t i = 0; i < options.guardians.size(); ++i) {
     WEFT_ASSIGN(const PublicKey guardian, parse_key(options.guardians[i], "a guardian"));
+    const auto named = std::span(options.guardians);
+    if (std::ranges::contains(named.first(i), options.guardians[i]))
+      return fail(ErrorCode::invalid_argument, "The guardian {} is named twice.", guardian.text());
     call.data_key("guardians", guardian, i);
   }
   call.number("guardian_count", options.guardians.size());

@@ -49,6 +49,11 @@ Result<std::unique_ptr<chain::Rpc>> settlement_node(const SettlementOptions& giv
     return fail(ErrorCode::invalid_argument,
                 "No node of Solana is named: --rpc URL, or --network with the file of "
                 "`weft chain init`. Settlement is off until one is.");
+  if (!options.rpc.starts_with("http://") && !options.rpc.starts_with("https://"))
+    return fail(ErrorCode::invalid_argument,
+                "\"{}\" is not the URL of a node of Solana: it begins with neither http:// nor "
+                "https://.",
+                options.rpc.substr(0, 100));
   return chain::Rpc::create(
       {.url = options.rpc, .tls = options.tls, .timeout = std::chrono::seconds(10)});
 }
@@ -160,6 +165,15 @@ Result<SettlementLine> settlement_line(const SettlementOptions& given) {
   WEFT_ASSIGN(network.program, parse_key(options.program, "a program"));
   WEFT_ASSIGN(network.mint, parse_key(options.mint, "a mint"));
   const PublicKey address = network.config();
+  if (!options.genesis.empty()) {
+    // Keys and programs have the same addresses on each cluster.
+    WEFT_ASSIGN(const Hash genesis, rpc->genesis_hash());
+    if (genesis.text() != options.genesis)
+      return fail(ErrorCode::invalid_argument,
+                  "The node at {} is of the cluster with the genesis hash {}; the network in {} is "
+                  "on the one with {}.",
+                  options.rpc, genesis.text(), options.network.string(), options.genesis);
+  }
   WEFT_ASSIGN(auto found, rpc->account(address));
   if (!found || found->owner != network.program)
     return fail(
@@ -168,6 +182,11 @@ Result<SettlementLine> settlement_line(const SettlementOptions& given) {
         "makes one.",
         options.rpc, options.program, options.mint);
   WEFT_ASSIGN(auto config, solana::ProgramState::read("config", std::move(found->data)));
+  if (!options.genesis.empty() && to_hex(config.key("genesis").span()) != options.genesis)
+    return fail(ErrorCode::invalid_argument,
+                "The network on the chain names the genesis hash {}; the file {} has {}. What is "
+                "signed for one counts for nothing at the other.",
+                to_hex(config.key("genesis").span()), options.network.string(), options.genesis);
   return SettlementLine{.rpc = std::move(rpc),
                         .network = network,
                         .config_address = address,

@@ -15,6 +15,7 @@ namespace {
 Result<> deposit(const SettlementOptions& options) {
   WEFT_ASSIGN(const std::uint64_t amount, parse_credits(options.amount));
   WEFT_ASSIGN(const WalletLine m, wallet_line(options));
+  WEFT_OK(has_tokens(m, amount));
   const PublicKey escrow = m.line.network.escrow(m.own());
   WEFT_ASSIGN(const chain::Lamports rent,
               m.line.rent_if_missing(escrow, solana::state_layout("escrow").bytes));
@@ -33,6 +34,7 @@ Result<> withdraw(const SettlementOptions& options) {
                 "Either an amount, or --finish for what was requested before.");
   WEFT_ASSIGN(const WalletLine m, wallet_line(options));
   const PublicKey escrow = m.line.network.escrow(m.own()), to = m.own_tokens();
+  WEFT_OK(has_account(m, "escrow", escrow, "deposit"));
   if (options.finish) {
     OneCall more;
     WEFT_OK(make_own_tokens(m, more));
@@ -75,19 +77,32 @@ Result<> voucher(const SettlementOptions& options) {
   return {};
 }
 
-Result<> charge(const SettlementOptions& options) {
-  WEFT_ASSIGN(const ByteVector text, read_file(options.message));
+struct Voucher {
+  PublicKey owner;
+  std::uint64_t cumulative = 0;
+  Signature signature;
+};
+Result<Voucher> read_voucher(const std::filesystem::path& path) {
+  WEFT_ASSIGN(const ByteVector text, read_file(path));
   WEFT_ASSIGN(const json::Value root,
               json::parse(as_text(text), {.bytes_max = 65536, .depth_max = 4}));
   WEFT_ASSIGN(const json::Object object, root.object({"owner", "cumulative", "signature"}));
   WEFT_ASSIGN(const json::Value owner_value, object.get("owner"));
   WEFT_ASSIGN(const json::Value amount_value, object.get("cumulative"));
   WEFT_ASSIGN(const json::Value signature_value, object.get("signature"));
+  Voucher out;
   WEFT_ASSIGN(const std::string owner_text, owner_value.string());
-  WEFT_ASSIGN(const std::uint64_t amount, amount_value.unsigned_integer(std::uint64_t{1} << 62));
+  WEFT_ASSIGN(out.cumulative, amount_value.unsigned_integer(std::uint64_t{1} << 62));
   WEFT_ASSIGN(const std::string signature_text, signature_value.string());
-  WEFT_ASSIGN(const PublicKey owner, parse_key(owner_text, "an owner"));
-  WEFT_ASSIGN(const Signature signature, Signature::parse(signature_text));
+  WEFT_ASSIGN(out.owner, parse_key(owner_text, "an owner"));
+  WEFT_ASSIGN(out.signature, Signature::parse(signature_text));
+  return out;
+}
+
+Result<> charge(const SettlementOptions& options) {
+  auto voucher = read_voucher(options.message);
+  if (!voucher) return pass(std::move(voucher), "while reading {}", options.message.string());
+  const auto& [owner, amount, signature] = *voucher;
   WEFT_ASSIGN(const WalletLine m, wallet_line(options));
   const Hash digest = solana::voucher_digest(m.line.signing_place(), owner, amount);
   if (!crypto::verify_now(owner, digest.span(), signature))
@@ -105,6 +120,7 @@ Result<> charge(const SettlementOptions& options) {
 Result<> stake(const SettlementOptions& options) {
   WEFT_ASSIGN(const std::uint64_t amount, parse_credits(options.amount));
   WEFT_ASSIGN(const WalletLine m, wallet_line(options));
+  WEFT_OK(has_tokens(m, amount));
   const PublicKey address = m.line.network.stake(m.own());
   WEFT_ASSIGN(const chain::Lamports rent,
               m.line.rent_if_missing(address, solana::state_layout("stake").bytes));
@@ -125,6 +141,7 @@ Result<> unstake(const SettlementOptions& options) {
                 "Either an amount that begins to unbond, or --finish for what has unbonded.");
   WEFT_ASSIGN(const WalletLine m, wallet_line(options));
   const PublicKey address = m.line.network.stake(m.own());
+  WEFT_OK(has_account(m, "stake", address, "stake"));
   if (options.finish) {
     OneCall more;
     WEFT_OK(make_own_tokens(m, more));
@@ -144,6 +161,7 @@ Result<> unstake(const SettlementOptions& options) {
 
 Result<> rewards(const SettlementOptions& options) {
   WEFT_ASSIGN(const WalletLine m, wallet_line(options));
+  WEFT_OK(has_account(m, "stake", m.line.network.stake(m.own()), "stake"));
   OneCall more;
   WEFT_OK(make_own_tokens(m, more));
   solana::ProgramCall call = m.line.call("take_rewards");

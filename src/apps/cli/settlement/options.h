@@ -75,6 +75,7 @@ struct SettlementOptions {
 int chain_deploy_command(const SettlementOptions& options);
 int chain_init_command(const SettlementOptions& options);
 int chain_status_command(const SettlementOptions& options);
+int chain_sign_statement_command(const SettlementOptions& options);
 int chain_deposit_command(const SettlementOptions& options);
 int chain_withdraw_command(const SettlementOptions& options);
 int chain_voucher_command(const SettlementOptions& options);
@@ -96,6 +97,7 @@ int chain_answer_command(const SettlementOptions& options);
 int chain_void_command(const SettlementOptions& options);
 int chain_order_command(const SettlementOptions& options);
 int chain_sum_command(const SettlementOptions& options);
+int chain_fell_command(const SettlementOptions& options);
 int chain_slash_command(const SettlementOptions& options);
 int chain_statement_command(const SettlementOptions& options);
 int chain_freeze_command(const SettlementOptions& options);

@@ -73,6 +73,12 @@ Result<> record(const SettlementOptions& options) {
 Result<> close_receipt(const SettlementOptions& options) {
   WEFT_ASSIGN(const PublicKey address, parse_key(options.target, "a receipt's account"));
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
+  WEFT_ASSIGN(const auto there, own.line.state("receipt", address));
+  if (!there)
+    return fail(ErrorCode::not_found,
+                "No receipt is recorded at {}; `weft chain receipt list` "
+                "names those that are.",
+                address.text());
   solana::ProgramCall call = own.line.call("close_receipt");
   call.key("payer", own.own()).key("receipt", address);
   return call_once(options, own, call, {.what = "Closes the receipt and takes its rent back."});

@@ -74,9 +74,18 @@ class EpochScene {
   [[nodiscard]] Result<Posting> next_posting(std::uint32_t epoch);
   [[nodiscard]] Result<SettlementStep> post_step(std::uint32_t epoch, const Posting& posting,
                                                  const crypto::KeyPair& poster);
-  // A thief has the posting key for one window: it gives itself all that the program lets it; a
-  // guardian freezes it before two void it.
+  // A thief has the posting key for one window. A root that takes from an owner what it has not
+  // claimed is voided by a client, without a guardian. Then the thief gives itself all that the
+  // program lets it; a guardian freezes it before two void it.
   [[nodiscard]] Result<> theft(std::uint32_t epoch);
+  [[nodiscard]] Result<> taking(std::uint32_t epoch);
+  // A root in which the thief has what an owner had: the same totals as the final one.
+  [[nodiscard]] Posting taken_from(const PublicKey& owner);
+  [[nodiscard]] Result<SettlementStep> show_step(const solana::SumTree& tree, std::uint64_t slot,
+                                                 const PublicKey& owner,
+                                                 const crypto::KeyPair& payer);
+  [[nodiscard]] Result<SettlementStep> fell_step(const Posting& taken, const PublicKey& owner,
+                                                 const crypto::KeyPair& payer);
   // A root that also gives `stolen` and `minted` to the thief.
   [[nodiscard]] Result<Posting> forged(std::uint64_t stolen, std::uint64_t minted);
   // The posting key is worth no more than an emission and a twentieth of the vault.

@@ -116,7 +116,9 @@ PublicKey as_key(const Hash& hash) {
 }
 
 Result<> slash(const SettlementOptions& options) {
-  WEFT_ASSIGN(const TwoResults both, read_evidence(options.message));
+  auto read = read_evidence(options.message);
+  if (!read) return pass(std::move(read), "while reading {}", options.message.string());
+  const TwoResults& both = *read;
   if (both.first.result == both.second.result)
     return fail(ErrorCode::invalid_argument, "Both are the same result, {}.",
                 both.first.result.text());
