@@ -6,7 +6,8 @@ namespace weft::scheduler {
 // While a canary runs: whether more tasks of its job may go out, if a worker may take one
 // (may_scout()).
 bool Scheduler::State::sends_scouts(const JobState& job) const {
-  return job.urgent && job.canary == CanaryState::leased && job.leases <= settings.scouts_max;
+  return job.urgent && job.canary == CanaryState::leased &&
+         job.leases <= tables_.settings.scouts_max;
 }
 
 // How long a scout takes is not known: it goes to an idle worker. A stranger's shader
@@ -22,7 +23,7 @@ void Scheduler::State::time_scouts(JobState& job, Instant now) {
   for (auto& [index, task] : job.tasks) {
     for (const ReplicaOf& replica : task.replicas) {
       if (replica.state != ReplicaState::leased) continue;
-      WorkerState& worker = *workers.at(replica.worker);
+      WorkerState& worker = tables_.workers.at(replica.worker);
       for (Holding& each : worker.running) {
         if (each.job != &job || each.index != index || each.seconds > 0) continue;
         each.seconds = predicted_seconds(worker, job, index);
@@ -39,7 +40,7 @@ void Scheduler::State::time_scouts(JobState& job, Instant now) {
 // it has run for so long that it may well take until its bound.
 bool Scheduler::State::is_stuck(const WorkerState& worker) const {
   return !worker.sliced() && !worker.running.empty() && worker.running.front().seconds <= 0 &&
-         latest >= worker.head_since + settings.hold_max;
+         tables_.latest >= worker.head_since + tables_.settings.hold_max;
 }
 
 // What was put after it goes back into the queue, for any free worker. The worker has fetched its
@@ -54,7 +55,7 @@ void Scheduler::State::take_back(WorkerState& worker, Instant now) {
         {.task = holding.job->task_id(holding.index), .attempt = holding.attempt});
     lose(worker, *holding.job, holding.index, Blame::ours, why, now);
   }
-  out.push_back(std::move(cancel));
+  tables_.out.push_back(std::move(cancel));
 }
 
 }  // namespace weft::scheduler

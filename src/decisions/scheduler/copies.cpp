@@ -8,24 +8,24 @@ void Scheduler::State::look_for_late(WorkerState& worker, Instant now) {
   if (worker.running.empty()) return;
   Holding& holding = worker.running.front();
   if (holding.seconds <= 0 ||
-      late_at(settings.speculation, worker.head_since, holding.seconds) > now ||
+      late_at(tables_.settings.speculation, worker.head_since, holding.seconds) > now ||
       holding.look_again > now)
     return;
-  holding.look_again = now + settings.speculation.late_min;
+  holding.look_again = now + tables_.settings.speculation.late_min;
   JobState& job = *holding.job;
   TaskState& task = job.tasks.at(holding.index);
   const bool another_worker = job.able() > task.replicas.size();
   if (job.canary != CanaryState::passed || task.copies > 0 || task.missing() || !another_worker ||
       !job.open.empty() || job.has_fresh())
     return;
-  if (!may_copy(settings.speculation, copies, workers.size())) return;
+  if (!may_copy(tables_.settings.speculation, copies, tables_.workers.size())) return;
   ++task.copies;
   ++job.copies;
   ++copies;
   ++copies_made;
   job.reopen(holding.index, task);
   list_job(job);
-  mark(job);
+  tables_.agenda.mark(job);
 }
 
 void Scheduler::State::drop_copies(JobState& job, TaskState& task, std::uint32_t count) {

@@ -9,9 +9,6 @@
 namespace weft::scheduler {
 namespace {
 
-// Classes without jobs are kept for the next job of their kind, up to this many classes.
-constexpr std::size_t classes_kept_max = 64;
-
 // More than any rate makes of it: a worker that let a lease expire comes last until it delivers
 // again.
 constexpr std::int32_t slowness_after_expiry = 1000;
@@ -37,41 +34,6 @@ bool was_last(const PriceFloors (&floors)[2], const WorkerState& worker) {
 
 }  // namespace
 
-RequirementClass& Scheduler::State::class_of(const Job& job) {
-  ClassKey key = ClassKey::of(job);
-  if (const auto found = classes.find(key); found != classes.end()) return *found->second;
-  if (classes.size() >= classes_kept_max) {
-    for (auto each = classes.begin(); each != classes.end();) {
-      if (each->second->jobs > 0) {
-        ++each;
-        continue;
-      }
-      for (auto& [sequence, worker] : workers_in_order)
-        std::erase(worker->classes, each->second.get());
-      each = classes.erase(each);
-    }
-  }
-  auto made = std::make_unique<RequirementClass>();
-  made->key = key;
-  made->empty_since = latest;
-  for (auto& [sequence, worker] : workers_in_order) {
-    if (!fits(worker->info, key)) continue;
-    worker->classes.push_back(made.get());
-    if (worker->sliced()) made->sliced[sequence] = worker;
-    if (worker->info.slots > 0) {
-      ++made->members[worker->side()];
-      made->floors[worker->side()].add(worker->info.price_min, 1);
-      if (!worker->newcomer()) {
-        ++made->trusted[worker->side()];
-        made->trusted_floors[worker->side()].add(worker->info.price_min, 1);
-        made->trusted_rates += worker->rate;
-      }
-    }
-    if (worker->free_key) made->free[worker->side()][*worker->free_key] = worker;
-  }
-  return *classes.emplace(std::move(key), std::move(made)).first->second;
-}
-
 void Scheduler::State::list_job(JobState& job) {
   auto phase = RequirementClass::phases;
   if ((job.canary != CanaryState::leased || sends_scouts(job)) &&
@@ -92,7 +54,7 @@ bool Scheduler::State::has_room(WorkerState& worker) const {
   const std::size_t slots = std::min(worker.info.slots, worker.leases_max);
   if (worker.sliced()) return held < slots;
   if (is_stuck(worker)) return false;
-  if (held >= slots || (held > 0 && worker.load_seconds >= seconds(settings.hold_max))) {
+  if (held >= slots || (held > 0 && worker.load_seconds >= seconds(tables_.settings.hold_max))) {
     worker.full_at = std::max(worker.full_at, held);
     return false;
   }
@@ -118,36 +80,37 @@ void Scheduler::State::list_worker(WorkerState& worker) {
     deadline = deadline ? std::min(*deadline, instant) : instant;
   };
   if (!worker.gone) {
-    if (!worker.running.empty()) at_most(worker.head_since + wall_bound(worker) + settings.grace);
-    if (!worker.running.empty() && settings.speculation.enabled &&
+    if (!worker.running.empty())
+      at_most(worker.head_since + wall_bound(worker) + tables_.settings.grace);
+    if (!worker.running.empty() && tables_.settings.speculation.enabled &&
         worker.running.front().seconds > 0) {
       const Holding& head = worker.running.front();
-      at_most(std::max(late_at(settings.speculation, worker.head_since, head.seconds),
+      at_most(std::max(late_at(tables_.settings.speculation, worker.head_since, head.seconds),
                        head.look_again));
     }
     if (!worker.running.empty() && !worker.sliced() && worker.running.front().seconds <= 0 &&
         !is_stuck(worker))
-      at_most(worker.head_since + settings.hold_max);
-    if (!worker.reported.empty()) at_most(worker.reported.front().since + settings.grace);
-    if (deadline) at_most(worker.heard + settings.beat * settings.beats_missed_max);
+      at_most(worker.head_since + tables_.settings.hold_max);
+    if (!worker.reported.empty()) at_most(worker.reported.front().since + tables_.settings.grace);
+    if (deadline) at_most(worker.heard + tables_.settings.beat * tables_.settings.beats_missed_max);
   }
   if (deadline == worker.deadline) return;
-  if (worker.deadline) worker_deadlines.cancel(*worker.deadline, worker.sequence);
-  if (deadline) worker_deadlines.set(*deadline, worker.sequence);
+  if (worker.deadline) tables_.deadlines.workers.cancel(*worker.deadline, worker.sequence);
+  if (deadline) tables_.deadlines.workers.set(*deadline, worker.sequence);
   worker.deadline = deadline;
 }
 
 void Scheduler::State::count_member(WorkerState& worker, int change) {
-  if (worker.newcomer()) prefixes.add(worker.info.prefix, change);
+  if (worker.newcomer()) tables_.workers.count_newcomer(worker.info.prefix, change);
   for (RequirementClass* each : worker.classes) {
     // With the first member that accepts a job's price it has a use for a canary of the operator's
     // device.
     if (change > 0)
       for (auto& [rank, job] : each->needing[RequirementClass::canary])
-        if (job->able() == 0) mark(*job);
+        if (job->able() == 0) tables_.agenda.mark(*job);
     each->members[worker.side()] += static_cast<std::size_t>(change);
     each->floors[worker.side()].add(worker.info.price_min, change);
-    if (!each->has_members()) each->empty_since = latest;
+    if (!each->has_members()) each->empty_since = tables_.latest;
     if (worker.newcomer()) continue;
     each->trusted[worker.side()] += static_cast<std::size_t>(change);
     each->trusted_floors[worker.side()].add(worker.info.price_min, change);
@@ -166,13 +129,13 @@ void Scheduler::State::set_slots(WorkerState& worker, std::uint32_t slots) {
   if (slots == 0) release_reservations(worker);
   if (slots == 0 && worker.promised != nullptr) break_promise(*worker.promised);
   list_worker(worker);
-  mark(worker);
+  tables_.agenda.mark(worker);
   if (change >= 0) return;
   for (RequirementClass* each : worker.classes) {
     if (!worker.newcomer() && was_last(each->trusted_floors, worker)) trusted_gone(*each);
     // Where the last native worker of a class is gone, a canary may go to a browser.
     if (!was_last(each->floors, worker)) continue;
-    for (auto& [rank, job] : each->needing[RequirementClass::canary]) mark(*job);
+    for (auto& [rank, job] : each->needing[RequirementClass::canary]) tables_.agenda.mark(*job);
   }
 }
 
@@ -182,11 +145,11 @@ void Scheduler::State::set_standing(WorkerState& worker, Standing standing) {
   const bool was_trusted = !worker.newcomer();
   if (counted) count_member(worker, -1);
   worker.info.standing = standing;
-  histories.set_trusted(worker.info.key, !worker.newcomer());
-  worker.ranks_last = worker.newcomer() && settings.safeguards.newcomers_rank_last;
+  tables_.histories.set_trusted(worker.info.key, !worker.newcomer());
+  worker.ranks_last = worker.newcomer() && tables_.settings.safeguards.newcomers_rank_last;
   if (counted) count_member(worker, 1);
   list_worker(worker);
-  mark(worker);
+  tables_.agenda.mark(worker);
   if (!counted || !was_trusted || !worker.newcomer()) return;
   for (RequirementClass* each : worker.classes) {
     if (was_last(each->trusted_floors, worker)) trusted_gone(*each);
@@ -198,7 +161,7 @@ void Scheduler::State::trusted_gone(RequirementClass& of) {
     for (auto& [rank, job] : phase) {
       job->passed.clear();
       job->canary_wanted = false;
-      mark(*job);
+      tables_.agenda.mark(*job);
     }
   }
 }
@@ -206,7 +169,7 @@ void Scheduler::State::trusted_gone(RequirementClass& of) {
 double Scheduler::State::assumed_rate() const {
   constexpr double least_known = 0.1;  // Relative to the reference: a small GPU.
   std::vector<double> rates;
-  for (const auto& [sequence, worker] : workers_in_order) {
+  for (const auto& [sequence, worker] : tables_.workers.in_order()) {
     if (worker->info.standing == Standing::invited || worker->rate != worker->rate_said)
       rates.push_back(worker->rate);
   }
@@ -223,9 +186,6 @@ void Scheduler::State::set_rate(WorkerState& worker, double rate) {
   worker.rate = rate;
 }
 
-void Scheduler::State::mark(JobState& job) { changed_jobs[job.rank] = &job; }
-void Scheduler::State::mark(WorkerState& worker) { changed_workers[worker.sequence] = &worker; }
-
 void Scheduler::State::erase_job(JobState& job) {
   break_promise(job);
   for (const auto& [index, task] : job.tasks) forget_way(job.task_id(index));
@@ -233,25 +193,22 @@ void Scheduler::State::erase_job(JobState& job) {
   copies -= job.copies;
   samples.remove_job(job.spec.id);
   kept_for_checks.erase(job.spec.id);
-  clients.leave(job);
+  tables_.clients.leave(job);
   if (job.listed_phase != RequirementClass::phases)
     job.requirements->needing[job.listed_phase].erase(job.rank);
   --job.requirements->jobs;
-  changed_jobs.erase(job.rank);
-  if (job.spec.deadline) job_deadlines.cancel(*job.spec.deadline, job.spec.id);
-  unfit_looks.cancel(job.unfit_at, job.spec.id);
-  jobs.erase(JobId(job.spec.id));
+  tables_.agenda.forget(job);
+  if (job.spec.deadline) tables_.deadlines.jobs.cancel(*job.spec.deadline, job.spec.id);
+  tables_.deadlines.unfit_looks.cancel(job.unfit_at, job.spec.id);
+  tables_.jobs.erase(job);
 }
 
 void Scheduler::State::erase_worker(WorkerState& worker) {
   worker.gone = true;
   list_worker(worker);
-  changed_workers.erase(worker.sequence);
-  if (worker.sliced()) {
-    for (RequirementClass* each : worker.classes) each->sliced.erase(worker.sequence);
-  }
-  workers_in_order.erase(worker.sequence);
-  workers.erase(PublicKey(worker.info.key));
+  tables_.agenda.forget(worker);
+  RequirementClasses::leave(worker);
+  tables_.workers.erase(worker);
 }
 
 }  // namespace weft::scheduler

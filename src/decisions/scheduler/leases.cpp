@@ -73,7 +73,7 @@ void Scheduler::State::unhold(WorkerState& worker, JobState& job, std::uint32_t 
   const auto count_out = [&](const Holding& holding) {
     if (!holding.newcomer) return;
     job.prefix_leases.add(worker.info.prefix, -1);
-    mark(job);  // Another newcomer of the prefix may take something of it.
+    tables_.agenda.mark(job);  // Another newcomer of the prefix may take something of it.
   };
   if (const auto running = std::ranges::find_if(worker.running, is_it);
       running != worker.running.end()) {
@@ -92,12 +92,12 @@ void Scheduler::State::unhold(WorkerState& worker, JobState& job, std::uint32_t 
   }
   --job.leases;
   list_worker(worker);
-  mark(worker);
+  tables_.agenda.mark(worker);
 }
 
 void Scheduler::State::give_try_back(JobState& job) {
   --job.newcomer_tries;
-  mark(job);
+  tables_.agenda.mark(job);
 }
 
 bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame kind,
@@ -120,33 +120,33 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
   std::erase_if(task.replicas,
                 [&](const ReplicaOf& each) { return each.worker == worker.info.key; });
   if (canary) job.canary = CanaryState::waiting;
-  out.push_back(LeaseLost{.task = job.task_id(index),
-                          .worker = worker.info.key,
-                          .attempt = replica.attempt,
-                          .reason = why.message});
+  tables_.out.push_back(LeaseLost{.task = job.task_id(index),
+                                  .worker = worker.info.key,
+                                  .attempt = replica.attempt,
+                                  .reason = why.message});
 
   // Until the canary has passed no other task of the job is leased: what was lost is the canary.
   if (auto reason = blame(job, task, index, worker, kind, why, job.canary != CanaryState::passed)) {
     end_job(job, std::move(*reason), now);
     return false;
   }
-  if (worker.newcomer() && kind != Blame::ours && settings.safeguards.lost_goes_to_trusted)
+  if (worker.newcomer() && kind != Blame::ours && tables_.settings.safeguards.lost_goes_to_trusted)
     task.for_trusted = true;
-  if (replica.newcomer && (kind == Blame::ours || !settings.safeguards.tries_are_spent))
+  if (replica.newcomer && (kind == Blame::ours || !tables_.settings.safeguards.tries_are_spent))
     give_try_back(job);
   if (kind != Blame::none && kind != Blame::ours) {
-    const Instant retry_at =
-        now + (kind == Blame::forgery                                  ? settings.retry_forger_after
-               : kind == Blame::unable || kind == Blame::signed_before ? settings.retry_unable_after
-                                                                       : settings.retry_same_after);
+    const Instant retry_at = now + (kind == Blame::forgery ? tables_.settings.retry_forger_after
+                                    : kind == Blame::unable || kind == Blame::signed_before
+                                        ? tables_.settings.retry_unable_after
+                                        : tables_.settings.retry_same_after);
     std::erase_if(task.failures,
                   [&](const FailureOn& failure) { return failure.worker == worker.info.key; });
     task.failures.push_back({.worker = worker.info.key, .retry_at = retry_at});
-    retries.set(retry_at, job.task_id(index));
+    tables_.deadlines.retries.set(retry_at, job.task_id(index));
   }
   job.reopen(index, task);
   list_job(job);
-  mark(job);
+  tables_.agenda.mark(job);
   return true;
 }
 
@@ -166,7 +166,7 @@ void Scheduler::State::cancel_leases(JobState& job, std::string_view reason, Ins
   for (auto& [index, task] : job.tasks) {
     for (const ReplicaOf& replica : task.replicas) {
       if (replica.state == ReplicaState::counted) continue;
-      WorkerState& worker = *workers.at(replica.worker);
+      WorkerState& worker = tables_.workers.at(replica.worker);
       unhold(worker, job, index, now);
       if (worker.gone || replica.state == ReplicaState::reported) continue;
       Cancel& cancel = cancels[worker.sequence];
@@ -176,7 +176,7 @@ void Scheduler::State::cancel_leases(JobState& job, std::string_view reason, Ins
   }
   for (auto& [sequence, cancel] : cancels) {
     cancel.reason = reason;
-    out.push_back(std::move(cancel));
+    tables_.out.push_back(std::move(cancel));
   }
 }
 
@@ -184,7 +184,7 @@ void Scheduler::State::disconnect(WorkerState& worker, Blame head, const Error& 
   worker.gone = true;
   set_slots(worker, 0);
   lose_all(worker, head, why, now);
-  histories.departs(worker.info.key, now);
+  tables_.histories.departs(worker.info.key, now);
   erase_worker(worker);
 }
 
@@ -192,7 +192,7 @@ void Scheduler::State::end_job(JobState& job, Error reason, Instant now) {
   const JobId id = job.spec.id;
   cancel_leases(job, reason.message, now);
   erase_job(job);
-  out.push_back(JobFailed{.job = id, .reason = std::move(reason)});
+  tables_.out.push_back(JobFailed{.job = id, .reason = std::move(reason)});
 }
 
 bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement,
@@ -204,10 +204,10 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
       alone ? std::vector{reference_seconds_per_workgroup(measurement)} : values_of(job.paces);
   const double pace = lower_median(own);
   if (by == nullptr || by->info.standing == Standing::invited)
-    out.push_back(Measured{.job = job.spec.id,
-                           .by = by == nullptr ? PublicKey{} : by->info.key,
-                           .seconds_per_workgroup = pace,
-                           .alone = true});
+    tables_.out.push_back(Measured{.job = job.spec.id,
+                                   .by = by == nullptr ? PublicKey{} : by->info.key,
+                                   .seconds_per_workgroup = pace,
+                                   .alone = true});
   const Estimate made = priced(job, own);
   const PriceTerms terms = job.price_terms();
   const MicroCredits most = most_of(terms);
@@ -219,7 +219,7 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
     job.canary = CanaryState::waiting;
     job.canary_index.reset();
     list_job(job);
-    mark(job);
+    tables_.agenda.mark(job);
     return true;
   }
   job.canary = CanaryState::passed;
@@ -230,10 +230,10 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
     end_job(job, {ErrorCode::insufficient_funds, over_the_most(made, terms)}, now);
     return false;
   }
-  out.push_back(Estimated{.job = job.spec.id, .estimate = made});
+  tables_.out.push_back(Estimated{.job = job.spec.id, .estimate = made});
   time_scouts(job, now);
   list_job(job);
-  mark(job);
+  tables_.agenda.mark(job);
   return true;
 }
 
@@ -251,7 +251,7 @@ void Scheduler::State::measured(WorkerState& worker, JobState& job,
     const double now_at = worker.rate / worker.rate_said;
     set_rate(worker, worker.rate_said * now_at * std::pow(shown / now_at, 0.13));
   }
-  if (worker.newcomer() && settings.safeguards.rates_are_shown)
+  if (worker.newcomer() && tables_.settings.safeguards.rates_are_shown)
     return;  // What it takes to delay one of its own results delays no other.
   job.pace = std::max(job.pace, pace);
   constexpr double weight = 0.1;

@@ -24,30 +24,30 @@ bool Scheduler::State::waits_for_native(const JobState& job) {
 // A job is looked at a day after its submission, and again a day after the last look or the time at
 // which its last worker left: the earliest at which it could have had none for a day.
 void Scheduler::State::end_unfit(Instant now) {
-  while (const auto due = unfit_looks.due(now)) {
-    JobState& job = *jobs.at(*due);
+  while (const auto due = tables_.deadlines.unfit_looks.due(now)) {
+    JobState& job = tables_.jobs.at(*due);
     const bool waits = job.leases == 0 && (!job.open.empty() || job.has_fresh());
     const Instant since =
         waits && !job.requirements->has_members() ? job.requirements->empty_since : now;
-    if (now - since >= settings.unfit_max) {
+    if (now - since >= tables_.settings.unfit_max) {
       end_job(job,
               {ErrorCode::unavailable,
                weft::format("For {} hours no worker had what the job requires; {} of {} tasks were "
                             "accepted.",
-                            settings.unfit_max / std::chrono::hours(1), job.settled_count,
+                            tables_.settings.unfit_max / std::chrono::hours(1), job.settled_count,
                             job.spec.tasks)},
               now);
       continue;
     }
-    unfit_looks.cancel(job.unfit_at, job.spec.id);
-    job.unfit_at = since + settings.unfit_max;
-    unfit_looks.set(job.unfit_at, job.spec.id);
+    tables_.deadlines.unfit_looks.cancel(job.unfit_at, job.spec.id);
+    job.unfit_at = since + tables_.settings.unfit_max;
+    tables_.deadlines.unfit_looks.set(job.unfit_at, job.spec.id);
   }
 }
 
 void Scheduler::State::expire(Instant now) {
-  while (const auto due = job_deadlines.due(now)) {
-    JobState& job = *jobs.at(*due);
+  while (const auto due = tables_.deadlines.jobs.due(now)) {
+    JobState& job = tables_.jobs.at(*due);
     end_job(job,
             {ErrorCode::deadline_exceeded,
              weft::format("The job's deadline passed with {} of {} tasks accepted.",
@@ -55,48 +55,50 @@ void Scheduler::State::expire(Instant now) {
             now);
   }
   end_unfit(now);
-  while (const auto due = worker_deadlines.due(now)) {
-    expire_worker(*workers_in_order.at(*due), now);
+  while (const auto due = tables_.deadlines.workers.due(now)) {
+    expire_worker(tables_.workers.at(*due), now);
   }
-  while (const auto id = retries.take_due(now)) {
+  while (const auto id = tables_.deadlines.retries.take_due(now)) {
     resume_reservations.drop_expired(*id, now);
-    TaskState* task = find_task(*id);
+    TaskState* task = tables_.jobs.find_task(*id);
     if (task == nullptr || !task->missing()) continue;
-    JobState& job = *find_job(id->job);
+    JobState& job = *tables_.jobs.find(id->job);
     job.reopen(id->index, *task);  // Those who passed over it look again.
     list_job(job);
-    mark(job);
+    tables_.agenda.mark(job);
   }
-  while (const auto due = patience.take_due(now)) {
-    JobState* job = find_job(*due);
-    if (job != nullptr && job->patient_until && *job->patient_until <= now) mark(*job);
+  while (const auto due = tables_.deadlines.patience.take_due(now)) {
+    JobState* job = tables_.jobs.find(*due);
+    if (job != nullptr && job->patient_until && *job->patient_until <= now)
+      tables_.agenda.mark(*job);
   }
-  while (const auto id = starving.take_due(now)) {
-    const TaskState* task = find_task(*id);
+  while (const auto id = tables_.deadlines.starving.take_due(now)) {
+    const TaskState* task = tables_.jobs.find_task(*id);
     if (task == nullptr || task->replicas.size() >= task->wanted) continue;
     std::vector<PublicKey> had;
     for (const ReplicaOf& replica : task->replicas) {
       if (replica.state == ReplicaState::counted) had.push_back(replica.worker);
     }
-    if (had.size() == task->replicas.size() && no_other_worker(*find_job(id->job), had))
-      out.push_back(NoWorkerLeft{*id});
-    starving.set(now + settings.starved_after, *id);
+    if (had.size() == task->replicas.size() && no_other_worker(*tables_.jobs.find(id->job), had))
+      tables_.out.push_back(NoWorkerLeft{*id});
+    tables_.deadlines.starving.set(now + tables_.settings.starved_after, *id);
   }
 }
 
 void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
-  if (worker.heard + settings.beat * settings.beats_missed_max <= now) {
+  if (worker.heard + tables_.settings.beat * tables_.settings.beats_missed_max <= now) {
     const auto silent = std::chrono::duration_cast<std::chrono::milliseconds>(now - worker.heard);
     const Error why{ErrorCode::unavailable,
                     weft::format("The worker has said nothing for {} ms.", silent.count())};
-    out.push_back(WorkerLost{.worker = worker.info.key, .reason = why.message});
+    tables_.out.push_back(WorkerLost{.worker = worker.info.key, .reason = why.message});
     disconnect(worker, Blame::gone, why, now);
     return;
   }
-  if (!worker.running.empty() && worker.head_since + wall_bound(worker) + settings.grace <= now) {
+  if (!worker.running.empty() &&
+      worker.head_since + wall_bound(worker) + tables_.settings.grace <= now) {
     const Error why{ErrorCode::deadline_exceeded, "The lease expired."};
-    if (++worker.expiries >= settings.expiries_max) {
-      out.push_back(
+    if (++worker.expiries >= tables_.settings.expiries_max) {
+      tables_.out.push_back(
           WorkerLost{.worker = worker.info.key,
                      .reason = weft::format("The worker let {} leases expire.", worker.expiries)});
       disconnect(worker, Blame::timeout, why, now);
@@ -106,14 +108,15 @@ void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
     for (const Holding& holding : worker.running)
       cancel.tasks.push_back(
           {.task = holding.job->task_id(holding.index), .attempt = holding.attempt});
-    out.push_back(std::move(cancel));
+    tables_.out.push_back(std::move(cancel));
     Blame head = Blame::timeout;
     while (!worker.running.empty()) {
       const Holding holding = worker.running.front();
       lose(worker, *holding.job, holding.index, std::exchange(head, Blame::none), why, now);
     }
   }
-  while (!worker.reported.empty() && worker.reported.front().since + settings.grace <= now) {
+  while (!worker.reported.empty() &&
+         worker.reported.front().since + tables_.settings.grace <= now) {
     const Holding holding = worker.reported.front();
     lose(worker, *holding.job, holding.index, Blame::failure,
          {ErrorCode::deadline_exceeded, "No receipt came for the result."}, now);
@@ -141,7 +144,7 @@ void Scheduler::State::match(Instant now) {
       return std::pair(rank, phase) < std::pair(other.rank, other.phase);
     }
   };
-  jobs_at_hand = std::exchange(changed_jobs, {});
+  tables_.agenda.begin_pass();
   std::unordered_map<RequirementClass*, std::vector<WorkerState*>>
       hands;               // Changed workers with room.
   std::set<Front> fronts;  // A rank is one job's, and so one class's.
@@ -153,7 +156,7 @@ void Scheduler::State::match(Instant now) {
   };
   const auto take_changed = [&](std::optional<Rank> after) {
     std::set<RequirementClass*> touched;  // In any order: the fronts are sorted.
-    for (const auto& [sequence, worker] : std::exchange(changed_workers, {})) {
+    for (const auto& [sequence, worker] : tables_.agenda.take_workers()) {
       if (!worker->free_key) continue;
       for (RequirementClass* each : worker->classes) {
         std::vector<WorkerState*>& hand = hands[each];
@@ -172,18 +175,16 @@ void Scheduler::State::match(Instant now) {
     const Rank rank = job.rank;
     while (give(job, now)) {
       if (job.rank == rank) continue;
-      jobs_at_hand[job.rank] = &job;  // Others are before it now.
+      tables_.agenda.put_back(job);  // Others are before it now.
       break;
     }
-    if (!changed_workers.empty()) take_changed(rank);
+    if (tables_.agenda.has_workers()) take_changed(rank);
   };
 
-  while (!fronts.empty() || !jobs_at_hand.empty()) {
-    if (fronts.empty() ||
-        (!jobs_at_hand.empty() && jobs_at_hand.begin()->first <= fronts.begin()->rank)) {
-      JobState* job = jobs_at_hand.begin()->second;
-      jobs_at_hand.erase(jobs_at_hand.begin());
-      give_all(*job);
+  for (const JobState* first = tables_.agenda.first(); first != nullptr || !fronts.empty();
+       first = tables_.agenda.first()) {
+    if (fronts.empty() || (first != nullptr && first->rank <= fronts.begin()->rank)) {
+      give_all(tables_.agenda.take_first());
       continue;
     }
     const Front front = *fronts.begin();
@@ -241,7 +242,7 @@ bool Scheduler::State::takes(const WorkerState& worker, JobState& job, Instant n
 
 bool Scheduler::State::kept_from(const WorkerState& worker, const JobState& job, Instant now) {
   if (!worker.newcomer()) return false;
-  const Safeguards& rules = settings.safeguards;
+  const Safeguards& rules = tables_.settings.safeguards;
   // What a job costs is measured by a worker that is trusted, or by the operator's own device.
   if (job.canary != CanaryState::passed && rules.trusted_canaries && !job.spec.anyone) return true;
   const double most = std::max(1.0, std::floor(rules.newcomer_share_max * job.spec.tasks));
@@ -251,17 +252,18 @@ bool Scheduler::State::kept_from(const WorkerState& worker, const JobState& job,
     kept_for_checks.insert(job.spec.id);
     return true;
   }
-  if (!rules.prefixes_share || worker.info.prefix.empty() || prefixes.prefixes() < 2) return false;
+  const std::size_t prefixes = tables_.workers.newcomer_prefixes();
+  if (!rules.prefixes_share || worker.info.prefix.empty() || prefixes < 2) return false;
   const double all = is_bounded ? most : job.spec.tasks;
-  return job.prefix_leases.of(worker.info.prefix) >= prefix_share(all, prefixes.prefixes());
+  return job.prefix_leases.of(worker.info.prefix) >= prefix_share(all, prefixes);
 }
 
 void Scheduler::State::want_canary(JobState& job) {
   if (job.canary != CanaryState::waiting || job.canary_wanted || job.has_trusted() ||
-      !settings.safeguards.trusted_canaries || job.spec.anyone || job.able() == 0)
+      !tables_.settings.safeguards.trusted_canaries || job.spec.anyone || job.able() == 0)
     return;
   job.canary_wanted = true;
-  out.push_back(CanaryWanted{job.spec.id});
+  tables_.out.push_back(CanaryWanted{job.spec.id});
 }
 
 std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worker, JobState& job,
@@ -338,7 +340,7 @@ bool Scheduler::State::give(JobState& job, Instant now) {
       continue;
     }
     if (const double chance = prospect(worker, job, *index, now);
-        chance < 1 - settings.leaving_risk_max) {
+        chance < 1 - tables_.settings.leaving_risk_max) {
       if (chance > prospect_best) {
         prospect_best = chance;
         passed_over = &worker;
@@ -346,7 +348,7 @@ bool Scheduler::State::give(JobState& job, Instant now) {
       if (++passed_over_count >= pass_overs_max) break;
       continue;
     }
-    const TaskState* task = find_task(job.task_id(*index));
+    const TaskState* task = tables_.jobs.find_task(job.task_id(*index));
     if (task == nullptr ||
         !std::ranges::contains(task->failures, worker.info.key, &FailureOn::worker))
       job.patient_until.reset();
@@ -367,18 +369,18 @@ bool Scheduler::State::give(JobState& job, Instant now) {
   if (patient && (!job.patient_until || *job.patient_until > now)) {
     // A lease that ends without a result costs what the task takes; so long it is worth to wait.
     const auto wait = std::chrono::duration<double>(
-        std::min(predicted_seconds(worker, job, index), seconds(settings.wall_max)));
+        std::min(predicted_seconds(worker, job, index), seconds(tables_.settings.wall_max)));
     wait_for_better(job, std::chrono::duration_cast<Duration>(wait), now);
     return false;
   }
-  const TaskState* task = find_task(job.task_id(index));
+  const TaskState* task = tables_.jobs.find_task(job.task_id(index));
   return grant(worker, index, task == nullptr ? 1 : task->next_attempt);
 }
 
 void Scheduler::State::wait_for_better(JobState& job, Duration wait, Instant now) {
   if (job.patient_until) return;
   job.patient_until = now + wait;
-  patience.set(*job.patient_until, job.spec.id);
+  tables_.deadlines.patience.set(*job.patient_until, job.spec.id);
 }
 
 void Scheduler::State::announce(WorkerState& worker, JobState& job, std::uint32_t index,
@@ -386,29 +388,29 @@ void Scheduler::State::announce(WorkerState& worker, JobState& job, std::uint32_
   const auto made = [&] {
     Lease lease{.worker = worker.info.key,
                 .job = job.spec.id,
-                .wall_ms_max = static_cast<std::uint32_t>(settings.wall_max.count()),
+                .wall_ms_max = static_cast<std::uint32_t>(tables_.settings.wall_max.count()),
                 .tasks = {}};
     lease.canary = job.canary != CanaryState::passed;
     if (lease.canary || is_long(predicted_seconds(worker, job, index)))
-      lease.checkpoint_ms = static_cast<std::uint32_t>(settings.checkpoint_min.count());
+      lease.checkpoint_ms = static_cast<std::uint32_t>(tables_.settings.checkpoint_min.count());
     if (lease.canary) {
       // A browser cannot be stopped, so that it starts with the least there is; a native worker's
       // child can.
       lease.piece_workgroups_max =
           !worker.native() && job.spec.kind == manifest::Kind::wgsl ? 1 : 0;
     } else {
-      const double fitting =
-          seconds(settings.dispatch_max) * worker.rate / job.pace;  // Infinite for a pace of 0.
+      const double fitting = seconds(tables_.settings.dispatch_max) * worker.rate /
+                             job.pace;  // Infinite for a pace of 0.
       if (fitting < job.range_count(0))
         lease.piece_workgroups_max = static_cast<std::uint32_t>(std::max(fitting, 1.0));
     }
     return lease;
   };
-  out.lease(worker.sequence, job.spec.id, made,
-            {.index = index,
-             .attempt = attempt,
-             .first = job.range_first(index),
-             .count = job.range_count(index)});
+  tables_.out.lease(worker.sequence, job.spec.id, made,
+                    {.index = index,
+                     .attempt = attempt,
+                     .first = job.range_first(index),
+                     .count = job.range_count(index)});
 }
 
 }  // namespace weft::scheduler

@@ -30,7 +30,7 @@ Estimate Scheduler::State::priced(const JobState& job, std::span<const double> o
   std::vector<double> paces = job.spec.paces_known;
   paces.insert(paces.end(), own.begin(), own.end());
   const double pace = lower_median(std::move(paces));
-  Pricing pricing = settings.pricing;
+  Pricing pricing = tables_.settings.pricing;
   pricing.per_unit = job.per_unit;
   const Estimate made = estimate(
       {.workgroups = job.spec.workgroups, .tasks = job.spec.tasks, .replicas = job.spec.replicas},
@@ -44,7 +44,7 @@ void Scheduler::State::note_pace(JobState& job, const Measurement& measurement,
   const double pace = reference_seconds_per_workgroup(measurement) * by.rate / by.rate_said;
   if (job.paces.size() < paces_max && !has_measured(job.paces, by.info.key)) {
     job.paces.emplace_back(by.info.key, pace);
-    out.push_back(Measured{
+    tables_.out.push_back(Measured{
         .job = job.spec.id, .by = by.info.key, .seconds_per_workgroup = pace, .alone = false});
   }
 }
@@ -52,7 +52,7 @@ void Scheduler::State::note_pace(JobState& job, const Measurement& measurement,
 bool Scheduler::State::another_measures(const JobState& job) const {
   if (job.paces.size() >= paces_max) return false;
   const bool has_task = job.fresh < job.spec.tasks || !job.open.empty();
-  return has_task && std::ranges::any_of(workers_in_order, [&](const auto& each) {
+  return has_task && std::ranges::any_of(tables_.workers.in_order(), [&](const auto& each) {
            const WorkerState& worker = *each.second;
            return !worker.newcomer() && worker.info.slots > 0 &&
                   worker.info.price_min <= job.per_unit &&
@@ -81,7 +81,7 @@ void Scheduler::State::reprice(JobState& job, const Measurement& measurement,
   if (made.price > most_of(job.price_terms()) || std::max(was, is) <= apart_max * std::min(was, is))
     return;
   job.spec.estimate = made;
-  out.push_back(Estimated{.job = job.spec.id, .estimate = made});
+  tables_.out.push_back(Estimated{.job = job.spec.id, .estimate = made});
 }
 
 }  // namespace weft::scheduler

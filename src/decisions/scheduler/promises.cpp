@@ -21,7 +21,7 @@ std::vector<Occupant> Scheduler::State::occupants(const WorkerState& worker) con
   std::vector<Occupant> found;
   for (const Holding& each : worker.running) {
     // A canary's time is not known: it has until its bound.
-    const double takes = each.seconds > 0 ? each.seconds : seconds(settings.wall_max);
+    const double takes = each.seconds > 0 ? each.seconds : seconds(tables_.settings.wall_max);
     found.push_back(
         {.ends = each.since + duration_of(takes), .memory_bytes = partition_of(worker, *each.job)});
   }
@@ -45,7 +45,7 @@ bool Scheduler::State::admits(const WorkerState& worker, const JobState& job, st
   if (worker.promised == nullptr || worker.promised == &job || job.rank < worker.promised->rank)
     return true;
   const double takes = job.canary == CanaryState::passed ? predicted_seconds(worker, job, index)
-                                                         : seconds(settings.wall_max);
+                                                         : seconds(tables_.settings.wall_max);
   return may_backfill(
       room_of(worker), occupants(worker), worker.promise,
       {.ends = now + duration_of(takes), .memory_bytes = partition_of(worker, job)});
@@ -86,7 +86,7 @@ void Scheduler::State::renew_promise(WorkerState& worker, Instant now) {
   const auto earliest = earliest_start(room_of(worker), there, worker.promise.memory_bytes, now);
   if (!earliest || *earliest <= worker.promise.start) return;
   worker.promise.start = *earliest;
-  mark(worker);  // More ends before that.
+  tables_.agenda.mark(worker);  // More ends before that.
 }
 
 void Scheduler::State::break_promise(JobState& job) {
@@ -94,7 +94,7 @@ void Scheduler::State::break_promise(JobState& job) {
   WorkerState& worker = *std::exchange(job.promised, nullptr);
   worker.promised = nullptr;
   job.requirements->promised = nullptr;
-  if (!worker.gone) mark(worker);  // Others may go there again.
+  if (!worker.gone) tables_.agenda.mark(worker);  // Others may go there again.
 }
 
 }  // namespace weft::scheduler

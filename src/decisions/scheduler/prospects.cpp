@@ -18,7 +18,8 @@ double Scheduler::State::predicted_seconds(const WorkerState& worker, const JobS
 }
 
 Duration Scheduler::State::wall_bound(const WorkerState& worker) const {
-  return worker.sliced() ? settings.wall_max * std::max(worker.info.slots, 1U) : settings.wall_max;
+  return worker.sliced() ? tables_.settings.wall_max * std::max(worker.info.slots, 1U)
+                         : tables_.settings.wall_max;
 }
 
 double Scheduler::State::prospect(const WorkerState& worker, const JobState& job,
@@ -26,13 +27,14 @@ double Scheduler::State::prospect(const WorkerState& worker, const JobState& job
   const double takes = predicted_seconds(worker, job, index);
   if (takes > seconds(wall_bound(worker))) return 0;
   const double until_done = takes + (worker.sliced() ? 0 : worker.load_seconds);
-  return until_done < brief_seconds ? 1
-                                    : worker.presence->stays(histories.unix_at(now), until_done);
+  return until_done < brief_seconds
+             ? 1
+             : worker.presence->stays(tables_.histories.unix_at(now), until_done);
 }
 
 bool Scheduler::State::suits(const WorkerState& worker, const JobState& job, std::uint32_t index,
                              Instant now) const {
-  return prospect(worker, job, index, now) >= 1 - settings.leaving_risk_max;
+  return prospect(worker, job, index, now) >= 1 - tables_.settings.leaving_risk_max;
 }
 
 }  // namespace weft::scheduler

@@ -7,7 +7,7 @@ namespace weft::scheduler {
 namespace {
 
 // Late jobs are looked at again no more often: each look asks all newcomers.
-constexpr auto look_every = std::chrono::seconds(1);
+constexpr auto kept_look_every = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -24,14 +24,14 @@ SampleQueue::Sample Scheduler::State::sample_of(const WorkerState& worker, const
 
 bool Scheduler::State::check_is_late(const WorkerState& worker, const JobState& job,
                                      Instant now) const {
-  return settings.safeguards.samples_in_time && job.spec.sample_parts > 0 && worker.newcomer() &&
-         !worker.info.local &&
-         !samples.admits(sample_of(worker, job), seconds(settings.sample_wait_max), now);
+  return tables_.settings.safeguards.samples_in_time && job.spec.sample_parts > 0 &&
+         worker.newcomer() && !worker.info.local &&
+         !samples.admits(sample_of(worker, job), seconds(tables_.settings.sample_wait_max), now);
 }
 
 std::optional<Instant> Scheduler::State::kept_look() const {
   if (kept_for_checks.empty() || !samples.fallen()) return {};
-  return kept_looked_at + look_every;
+  return kept_looked_at + kept_look_every;
 }
 
 void Scheduler::State::look_at_kept(Instant now) {
@@ -40,16 +40,16 @@ void Scheduler::State::look_at_kept(Instant now) {
   kept_looked_at = now;
   (void)samples.take_fallen();
   for (const JobId& id : std::exchange(kept_for_checks, {})) {
-    if (JobState* job = find_job(id)) mark(*job);
+    if (JobState* job = tables_.jobs.find(id)) tables_.agenda.mark(*job);
   }
 }
 
 void Scheduler::sample_begins(const TaskId& id, const PublicKey& key, double share, Instant now) {
   State& state = *state_;
-  JobState* job = state.find_job(id.job);
+  JobState* job = state.tables_.jobs.find(id.job);
   if (job == nullptr || id.index >= job->spec.tasks || job->spec.sample_parts == 0) return;
   const double workgroups = std::max(1.0, std::clamp(share, 0.0, 1.0) * job->range_count(id.index));
-  const WorkerState* worker = state.find_worker(key);
+  const WorkerState* worker = state.tables_.workers.find(key);
   SampleQueue::Sample sample =
       worker == nullptr
           ? SampleQueue::Sample{.job = id.job, .group = key.text(), .workgroups = workgroups}
@@ -74,8 +74,8 @@ void Scheduler::sample_decided(const TaskId& id, const PublicKey& key) {
 double Scheduler::sample_wait(Instant now) const { return state_->samples.wait(now); }
 
 bool Scheduler::samples_are_late(Instant now) const {
-  return state_->settings.safeguards.samples_in_time &&
-         sample_wait(now) > seconds(state_->settings.sample_wait_max);
+  return state_->tables_.settings.safeguards.samples_in_time &&
+         sample_wait(now) > seconds(state_->tables_.settings.sample_wait_max);
 }
 
 }  // namespace weft::scheduler

@@ -44,42 +44,37 @@ Scheduler::Scheduler(Settings settings) : state_(std::make_unique<State>(setting
 Scheduler::~Scheduler() = default;
 
 Result<> Scheduler::add_worker(const Worker& worker, Instant now) {
-  state_->latest = std::max(state_->latest, now);
+  state_->tables_.reach(now);
   State& state = *state_;
-  if (state.workers.contains(worker.key))
+  if (state.tables_.workers.contains(worker.key))
     return fail(ErrorCode::already_exists, "The worker {} is connected already.",
                 worker.key.text());
   auto made = std::make_unique<WorkerState>();
   made->info = worker;
   made->info.slots = std::min(worker.slots, slots_max);
   made->info.price_min = PriceFloors::step(worker.price_min);
-  made->sequence = state.next_worker++;
   const bool says =
-      worker.standing == Standing::invited || !state.settings.safeguards.rates_are_shown;
+      worker.standing == Standing::invited || !state.tables_.settings.safeguards.rates_are_shown;
   made->rate_said = says ? first_rate(worker.capabilities) : state.assumed_rate();
-  made->ranks_last = made->newcomer() && state.settings.safeguards.newcomers_rank_last;
+  made->ranks_last = made->newcomer() && state.tables_.settings.safeguards.newcomers_rank_last;
   made->rate = made->rate_said;
   made->heard = now;
-  WorkerState& added = *made;
-  added.presence = &state.histories.arrives(worker.key, !added.newcomer(), now);
-  state.workers[worker.key] = std::move(made);
-  state.workers_in_order[added.sequence] = &added;
-  for (auto& [key, each] : state.classes) {
-    if (!fits(added.info, key)) continue;
-    added.classes.push_back(each.get());
-    if (added.sliced()) each->sliced[added.sequence] = &added;
-  }
+  WorkerState& added = state.tables_.workers.add(std::move(made));
+  added.presence = &state.tables_.histories.arrives(worker.key, !added.newcomer(), now);
+  state.tables_.classes.enter(added);
   if (added.info.slots > 0) state.count_member(added, 1);
   state.list_worker(added);
-  state.mark(added);
+  state.tables_.agenda.mark(added);
   return {};
 }
 
-void Scheduler::set_clock(Instant now, UnixMillis unix) { state_->histories.set_clock(now, unix); }
+void Scheduler::set_clock(Instant now, UnixMillis unix) {
+  state_->tables_.histories.set_clock(now, unix);
+}
 
 void Scheduler::remove_worker(const PublicKey& worker, Departure departure, Instant now) {
-  state_->latest = std::max(state_->latest, now);
-  WorkerState* found = state_->find_worker(worker);
+  state_->tables_.reach(now);
+  WorkerState* found = state_->tables_.workers.find(worker);
   if (found == nullptr) return;
   const bool left = departure == Departure::left;
   state_->disconnect(
@@ -89,28 +84,29 @@ void Scheduler::remove_worker(const PublicKey& worker, Departure departure, Inst
 }
 
 void Scheduler::set_slots(const PublicKey& worker, std::uint32_t slots) {
-  if (WorkerState* found = state_->find_worker(worker))
+  if (WorkerState* found = state_->tables_.workers.find(worker))
     state_->set_slots(*found, std::min(slots, slots_max));
 }
 
 void Scheduler::set_standing(const PublicKey& worker, Standing standing) {
-  if (WorkerState* found = state_->find_worker(worker)) state_->set_standing(*found, standing);
+  if (WorkerState* found = state_->tables_.workers.find(worker))
+    state_->set_standing(*found, standing);
 }
 
 void Scheduler::set_leases_max(const PublicKey& worker, std::uint32_t leases, double sample_share) {
-  WorkerState* found = state_->find_worker(worker);
+  WorkerState* found = state_->tables_.workers.find(worker);
   if (found == nullptr) return;
   found->sample_share = std::clamp(sample_share, 0.0, 1.0);
   if (found->leases_max == leases) return;
   const bool more = leases > found->leases_max;
   found->leases_max = leases;
   state_->list_worker(*found);
-  if (more) state_->mark(*found);
+  if (more) state_->tables_.agenda.mark(*found);
 }
 
 void Scheduler::heard(const PublicKey& worker, Instant now) {
-  state_->latest = std::max(state_->latest, now);
-  WorkerState* found = state_->find_worker(worker);
+  state_->tables_.reach(now);
+  WorkerState* found = state_->tables_.workers.find(worker);
   if (found != nullptr)
     found->heard = std::max(found->heard, now);  // Its deadline is checked again when it comes.
 }
@@ -118,15 +114,15 @@ void Scheduler::heard(const PublicKey& worker, Instant now) {
 std::vector<protocol::HeldTask> Scheduler::resume(const PublicKey& worker,
                                                   std::span<const protocol::HeldTask> held,
                                                   Instant now) {
-  state_->latest = std::max(state_->latest, now);
+  state_->tables_.reach(now);
   State& state = *state_;
-  WorkerState* found = state.find_worker(worker);
+  WorkerState* found = state.tables_.workers.find(worker);
   if (found == nullptr) return {};
   found->heard = std::max(found->heard, now);
   std::vector<protocol::HeldTask> taken;
   Cancel cancel{.worker = worker, .tasks = {}, .reason = "The task is settled or runs elsewhere."};
   for (const protocol::HeldTask& each : held) {
-    JobState* job = state.find_job(each.task.job);
+    JobState* job = state.tables_.jobs.find(each.task.job);
     const auto wanted_again = [&] {
       if (job == nullptr || each.task.index >= job->spec.tasks || job->settled[each.task.index] ||
           found->running.size() >= found->info.slots)
@@ -138,10 +134,10 @@ std::vector<protocol::HeldTask> Scheduler::resume(const PublicKey& worker,
            !found->native()) ||
           state.kept_from(*found, *job, now))
         return false;  // It goes through the queue.
-      TaskState* task = state.find_task(each.task);
+      TaskState* task = state.tables_.jobs.find_task(each.task);
       return task == nullptr || (task->missing() && task->replica_of(worker) == nullptr);
     };
-    TaskState* task = state.find_task(each.task);
+    TaskState* task = state.tables_.jobs.find_task(each.task);
     const ReplicaOf* replica = task == nullptr ? nullptr : task->replica_of(worker);
     if (replica != nullptr && replica->attempt == each.attempt &&
         replica->state == ReplicaState::leased) {
@@ -153,14 +149,14 @@ std::vector<protocol::HeldTask> Scheduler::resume(const PublicKey& worker,
       cancel.tasks.push_back(each);
     }
   }
-  if (!cancel.tasks.empty()) state.out.push_back(std::move(cancel));
+  if (!cancel.tasks.empty()) state.tables_.out.push_back(std::move(cancel));
   return taken;
 }
 
 Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskProgress> progress) {
-  state_->latest = std::max(state_->latest, now);
+  state_->tables_.reach(now);
   State& state = *state_;
-  if (state.jobs.contains(job.id))
+  if (state.tables_.jobs.contains(job.id))
     return fail(ErrorCode::already_exists, "The job {} is known already.", job.id.text());
   if (job.tasks == 0 || job.replicas == 0 || job.workgroups < job.tasks) {
     return fail(ErrorCode::invalid_argument,
@@ -172,7 +168,7 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
   JobState& added = *made;
   added.spec = job;
   added.since = now - job.waited;
-  added.per_unit = job.per_unit > 0 ? job.per_unit : state.settings.pricing.per_unit;
+  added.per_unit = job.per_unit > 0 ? job.per_unit : state.tables_.settings.pricing.per_unit;
   const Worth worth{
       .stake = job.stake,
       .priority = job.priority,
@@ -180,8 +176,8 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
       .workgroups = job.workgroups,
       .replicas = job.replicas};
   added.score = score(worth);
-  added.urgent = urgency(worth) >= state.settings.urgent_from;
-  added.rank = rank_of(worth, now - job.waited, state.next_job++);
+  added.urgent = urgency(worth) >= state.tables_.settings.urgent_from;
+  added.rank = rank_of(worth, now - job.waited, state.tables_.jobs.next_number());
   added.settled.resize(job.tasks);
   if (job.estimate) {
     added.canary = CanaryState::passed;
@@ -204,42 +200,42 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
       task.replicas.push_back({.worker = worker, .attempt = 0, .state = ReplicaState::counted});
     added.reopen(each.index, task);
   }
-  added.requirements = &state.class_of(job);
+  added.requirements = &state.tables_.classes.of(job, state.tables_.workers, state.tables_.latest);
   ++added.requirements->jobs;
-  if (job.deadline) state.job_deadlines.set(std::max(*job.deadline, now), job.id);
+  if (job.deadline) state.tables_.deadlines.jobs.set(std::max(*job.deadline, now), job.id);
   if (job.deadline) added.spec.deadline = std::max(*job.deadline, now);
-  added.unfit_at = now + state.settings.unfit_max;
-  state.unfit_looks.set(added.unfit_at, job.id);
-  state.clients.join(added);
-  state.jobs[job.id] = std::move(made);
+  added.unfit_at = now + state.tables_.settings.unfit_max;
+  state.tables_.deadlines.unfit_looks.set(added.unfit_at, job.id);
+  state.tables_.clients.join(added);
+  state.tables_.jobs.add(std::move(made));
   state.list_job(added);
-  state.mark(added);
+  state.tables_.agenda.mark(added);
   return {};
 }
 
 void Scheduler::remove_job(const JobId& job, std::string_view reason) {
-  JobState* found = state_->find_job(job);
+  JobState* found = state_->tables_.jobs.find(job);
   if (found == nullptr) return;
-  state_->cancel_leases(*found, reason, state_->latest);
+  state_->cancel_leases(*found, reason, state_->tables_.latest);
   state_->erase_job(*found);
 }
 
 void Scheduler::set_share(const PublicKey& client, double weight) {
-  state_->clients.set_weight(client, weight);
+  state_->tables_.clients.set_weight(client, weight);
 }
 
 Result<> Scheduler::result(const TaskResult& result, Instant now) {
-  state_->latest = std::max(state_->latest, now);
+  state_->tables_.reach(now);
   State& state = *state_;
-  WorkerState* worker = state.find_worker(result.worker);
-  TaskState* task = state.find_task(result.task);
+  WorkerState* worker = state.tables_.workers.find(result.worker);
+  TaskState* task = state.tables_.jobs.find_task(result.task);
   ReplicaOf* replica = task == nullptr ? nullptr : task->replica_of(result.worker);
   if (worker == nullptr || replica == nullptr || replica->attempt != result.attempt ||
       replica->state != ReplicaState::leased) {
     return fail(ErrorCode::not_found, "The worker does not hold attempt {} of task {}.",
                 result.attempt, result.task.text());
   }
-  JobState& job = *state.find_job(result.task.job);
+  JobState& job = *state.tables_.jobs.find(result.task.job);
   const auto holding = std::ranges::find_if(worker->running, [&](const Holding& each) {
     return each.job == &job && each.index == result.task.index;
   });
@@ -279,14 +275,14 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
     state.measured(*worker, job, measurement);
   }
   state.list_worker(*worker);
-  state.mark(*worker);
+  state.tables_.agenda.mark(*worker);
   return {};
 }
 
 void Scheduler::awaits_receipt_from(const TaskId& id, const PublicKey& key, Instant then) {
   State& state = *state_;
-  WorkerState* worker = state.find_worker(key);
-  const JobState* job = state.find_job(id.job);
+  WorkerState* worker = state.tables_.workers.find(key);
+  const JobState* job = state.tables_.jobs.find(id.job);
   if (worker == nullptr || job == nullptr) return;
   const auto reported = std::ranges::find_if(worker->reported, [&](const Holding& each) {
     return each.job == job && each.index == id.index;
@@ -301,7 +297,7 @@ void Scheduler::awaits_receipt_from(const TaskId& id, const PublicKey& key, Inst
 
 void Scheduler::counted(const TaskId& id, const PublicKey& key) {
   State& state = *state_;
-  JobState* job = state.find_job(id.job);
+  JobState* job = state.tables_.jobs.find(id.job);
   if (job == nullptr || id.index >= job->spec.tasks || job->settled[id.index]) return;
   TaskState& task = job->touch(id.index);
   ReplicaOf* replica = task.replica_of(key);
@@ -311,18 +307,19 @@ void Scheduler::counted(const TaskId& id, const PublicKey& key) {
     job->reopen(id.index, task);
   } else {
     replica->state = ReplicaState::counted;
-    if (replica->newcomer && !state.settings.safeguards.tries_are_spent) state.give_try_back(*job);
-    state.unhold(*state.workers.at(key), *job, id.index, state.latest);
+    if (replica->newcomer && !state.tables_.settings.safeguards.tries_are_spent)
+      state.give_try_back(*job);
+    state.unhold(state.tables_.workers.at(key), *job, id.index, state.tables_.latest);
   }
   state.list_job(*job);
 }
 
 Result<> Scheduler::failed(const TaskId& id, const PublicKey& key, std::uint32_t attempt,
                            const Error& error, Instant now) {
-  state_->latest = std::max(state_->latest, now);
+  state_->tables_.reach(now);
   State& state = *state_;
-  WorkerState* worker = state.find_worker(key);
-  TaskState* task = state.find_task(id);
+  WorkerState* worker = state.tables_.workers.find(key);
+  TaskState* task = state.tables_.jobs.find_task(id);
   const ReplicaOf* replica = task == nullptr ? nullptr : task->replica_of(key);
   if (worker == nullptr || replica == nullptr || replica->attempt != attempt ||
       replica->state == ReplicaState::counted) {
@@ -331,18 +328,19 @@ Result<> Scheduler::failed(const TaskId& id, const PublicKey& key, std::uint32_t
   }
   worker->heard = std::max(worker->heard, now);
   worker->expiries = 0;
-  state.lose(*worker, *state.find_job(id.job), id.index, blame_for(error.code), error, now);
+  state.lose(*worker, *state.tables_.jobs.find(id.job), id.index, blame_for(error.code), error,
+             now);
   return {};
 }
 
 void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
   State& state = *state_;
-  JobState* job = state.find_job(id.job);
+  JobState* job = state.tables_.jobs.find(id.job);
   if (job == nullptr || id.index >= job->spec.tasks || job->settled[id.index]) return;
   if (const auto task = job->tasks.find(id.index); task != job->tasks.end()) {
     for (const PublicKey& right : by) {
       const ReplicaOf* replica = task->second.replica_of(right);
-      WorkerState* worker = state.find_worker(right);
+      WorkerState* worker = state.tables_.workers.find(right);
       if (replica != nullptr && worker != nullptr && replica->measured)
         state.measured(*worker, *job, *replica->measured);
     }
@@ -354,14 +352,15 @@ void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
       state.samples.decide(id, replica.worker);
       const bool accepted = std::ranges::contains(by, replica.worker);
       const bool counted = replica.state == ReplicaState::counted;
-      if (replica.newcomer && (!counted || (accepted && state.settings.safeguards.tries_are_spent)))
+      if (replica.newcomer &&
+          (!counted || (accepted && state.tables_.settings.safeguards.tries_are_spent)))
         state.give_try_back(*job);
       if (replica.state == ReplicaState::counted) continue;
-      state.unhold(*state.workers.at(replica.worker), *job, id.index, state.latest);
+      state.unhold(state.tables_.workers.at(replica.worker), *job, id.index, state.tables_.latest);
       if (replica.state == ReplicaState::reported) continue;
-      state.out.push_back(Cancel{.worker = replica.worker,
-                                 .tasks = {{.task = id, .attempt = replica.attempt}},
-                                 .reason = "The task is settled."});
+      state.tables_.out.push_back(Cancel{.worker = replica.worker,
+                                         .tasks = {{.task = id, .attempt = replica.attempt}},
+                                         .reason = "The task is settled."});
     }
     state.forget_way(id);
     state.drop_copies(*job, found->second, found->second.copies);
@@ -373,22 +372,22 @@ void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
     job->canary_index.reset();
   }
   state.list_job(*job);
-  state.mark(*job);
+  state.tables_.agenda.mark(*job);
 }
 
 void Scheduler::bar(const TaskId& id, const PublicKey& worker) {
-  JobState* job = state_->find_job(id.job);
+  JobState* job = state_->tables_.jobs.find(id.job);
   if (job == nullptr) return;
   if (!std::ranges::contains(job->barred, worker)) job->barred.push_back(worker);
   const auto task = job->tasks.find(id.index);
-  if (task == job->tasks.end() || !state_->settings.safeguards.lost_goes_to_trusted) return;
+  if (task == job->tasks.end() || !state_->tables_.settings.safeguards.lost_goes_to_trusted) return;
   const ReplicaOf* replica = task->second.replica_of(worker);
   if (replica != nullptr && replica->newcomer) task->second.for_trusted = true;
 }
 
 void Scheduler::canary_measured(const JobId& id, const Measurement& measurement, Instant now) {
-  state_->latest = std::max(state_->latest, now);
-  JobState* job = state_->find_job(id);
+  state_->tables_.reach(now);
+  JobState* job = state_->tables_.jobs.find(id);
   if (job == nullptr || job->canary != CanaryState::waiting) return;
   if (job->spec.sample_parts > 0)
     state_->samples.expect(id, measurement.elapsed_seconds / std::max(measurement.workgroups, 1U));
@@ -396,49 +395,46 @@ void Scheduler::canary_measured(const JobId& id, const Measurement& measurement,
 }
 
 std::size_t Scheduler::able_count(const JobId& id) const {
-  const JobState* job = state_->find_job(id);
+  const JobState* job = state_->tables_.jobs.find(id);
   return job == nullptr ? 0 : job->able();
 }
 
 void Scheduler::want_replicas(const TaskId& id, std::uint32_t replicas) {
   State& state = *state_;
-  JobState* job = state.find_job(id.job);
+  JobState* job = state.tables_.jobs.find(id.job);
   if (job == nullptr || id.index >= job->spec.tasks || job->settled[id.index]) return;
   TaskState& task = job->touch(id.index);
   if (task.wanted >= replicas) return;
   task.wanted = replicas;
   job->reopen(id.index, task);
-  state.starving.set(state.latest + state.settings.starved_after, id);
+  state.tables_.deadlines.starving.set(state.tables_.latest + state.tables_.settings.starved_after,
+                                       id);
   state.list_job(*job);
-  state.mark(*job);
+  state.tables_.agenda.mark(*job);
 }
 
 std::vector<Decision> Scheduler::decide(Instant now) {
-  state_->latest = std::max(state_->latest, now);
+  state_->tables_.reach(now);
   state_->expire(now);
   state_->refresh_shares(now);
   state_->look_at_kept(now);
   do {
     state_->match(now);
     state_->make_way(now);
-  } while (!state_->changed_jobs.empty() ||
-           !state_->changed_workers.empty());  // A promise was kept or broken, or a run made way.
-  return state_->out.take();
+  } while (!state_->tables_.agenda.empty());  // A promise was kept or broken, or a run made way.
+  return state_->tables_.out.take();
 }
 
 std::optional<Instant> Scheduler::next_deadline() const {
-  std::optional<Instant> next;
-  for (const auto at :
-       {state_->job_deadlines.next(), state_->unfit_looks.next(), state_->worker_deadlines.next(),
-        state_->retries.next(), state_->starving.next(), state_->patience.next(),
-        state_->preemption_scan_at, state_->kept_look()}) {
+  std::optional<Instant> next = state_->tables_.deadlines.next();
+  for (const auto at : {state_->preemption_scan_at, state_->kept_look()}) {
     if (at) next = next ? std::min(*next, *at) : *at;
   }
   return next;
 }
 
 std::optional<JobProgress> Scheduler::progress(const JobId& job) const {
-  const JobState* found = state_->find_job(job);
+  const JobState* found = state_->tables_.jobs.find(job);
   if (found == nullptr) return {};
   return JobProgress{.settled = found->settled_count,
                      .leased = found->leases,
@@ -448,9 +444,9 @@ std::optional<JobProgress> Scheduler::progress(const JobId& job) const {
 
 std::vector<PublicKey> Scheduler::able(const JobId& job) const {
   std::vector<PublicKey> keys;
-  const JobState* found = state_->find_job(job);
+  const JobState* found = state_->tables_.jobs.find(job);
   if (found == nullptr) return keys;
-  for (const auto& [sequence, worker] : state_->workers_in_order) {
+  for (const auto& [sequence, worker] : state_->tables_.workers.in_order()) {
     if (!worker->gone && worker->info.slots > 0 && worker->info.price_min <= found->per_unit &&
         std::ranges::contains(worker->classes, found->requirements))
       keys.push_back(worker->info.key);
@@ -459,12 +455,13 @@ std::vector<PublicKey> Scheduler::able(const JobId& job) const {
 }
 
 LeaseTerms Scheduler::terms(const JobId& job, const PublicKey& worker) const {
-  LeaseTerms terms{.piece_workgroups_max = 0,
-                   .wall_ms_max = static_cast<std::uint32_t>(state_->settings.wall_max.count())};
-  const JobState* asked = state_->find_job(job);
-  const WorkerState* taker = state_->find_worker(worker);
+  LeaseTerms terms{
+      .piece_workgroups_max = 0,
+      .wall_ms_max = static_cast<std::uint32_t>(state_->tables_.settings.wall_max.count())};
+  const JobState* asked = state_->tables_.jobs.find(job);
+  const WorkerState* taker = state_->tables_.workers.find(worker);
   if (asked == nullptr || taker == nullptr) return terms;
-  const double fitting = seconds(state_->settings.dispatch_max) * taker->rate /
+  const double fitting = seconds(state_->tables_.settings.dispatch_max) * taker->rate /
                          asked->pace;  // Infinite for a pace of 0.
   if (fitting < asked->range_count(0))
     terms.piece_workgroups_max = static_cast<std::uint32_t>(std::max(fitting, 1.0));
@@ -472,7 +469,7 @@ LeaseTerms Scheduler::terms(const JobId& job, const PublicKey& worker) const {
 }
 
 std::optional<WorkerLoad> Scheduler::load(const PublicKey& worker) const {
-  const WorkerState* found = state_->find_worker(worker);
+  const WorkerState* found = state_->tables_.workers.find(worker);
   if (found == nullptr) return {};
   return WorkerLoad{.held = static_cast<std::uint32_t>(found->running.size()),
                     .slots = found->info.slots,
@@ -482,7 +479,7 @@ std::optional<WorkerLoad> Scheduler::load(const PublicKey& worker) const {
 
 std::vector<ReservationView> Scheduler::reservations() const {
   std::vector<ReservationView> found;
-  for (const auto& [sequence, worker] : state_->workers_in_order) {
+  for (const auto& [sequence, worker] : state_->tables_.workers.in_order()) {
     if (worker->promised == nullptr) continue;
     found.push_back({.job = worker->promised->spec.id,
                      .worker = worker->info.key,
@@ -491,23 +488,24 @@ std::vector<ReservationView> Scheduler::reservations() const {
   return found;
 }
 
-std::vector<PublicKey> Scheduler::clients() const { return state_->clients.keys(); }
+std::vector<PublicKey> Scheduler::clients() const { return state_->tables_.clients.keys(); }
 
 ClientShare Scheduler::share(const PublicKey& client, Instant now) const {
-  const FairShares& shares = state_->clients.shares();
-  return {.jobs = static_cast<std::uint32_t>(state_->clients.jobs_of(client)),
+  const FairShares& shares = state_->tables_.clients.shares();
+  return {.jobs = static_cast<std::uint32_t>(state_->tables_.clients.jobs_of(client)),
           .used_seconds = shares.usage(client, now),
           .lead_seconds = seconds(shares.lead(client, now))};
 }
 
 Market Scheduler::market(const Job& job, Instant now) {
-  return state_->market.of(ClassKey::of(job), state_->workers_in_order, state_->classes, now);
+  return state_->market.of(ClassKey::of(job), state_->tables_.workers.in_order(),
+                           state_->tables_.classes.all(), now);
 }
 
 std::optional<double> Scheduler::busy() const {
   std::size_t trusted = 0;
   std::size_t busy = 0;
-  for (const auto& [sequence, worker] : state_->workers_in_order) {
+  for (const auto& [sequence, worker] : state_->tables_.workers.in_order()) {
     if (worker->gone || worker->info.slots == 0 || worker->newcomer()) continue;
     ++trusted;
     busy += worker->running.empty() ? 0 : 1;
@@ -517,9 +515,9 @@ std::optional<double> Scheduler::busy() const {
 }
 
 std::optional<double> Scheduler::stays(const PublicKey& worker, double seconds, Instant now) const {
-  const WorkerState* found = state_->find_worker(worker);
+  const WorkerState* found = state_->tables_.workers.find(worker);
   if (found == nullptr) return {};
-  return found->presence->stays(state_->histories.unix_at(now), seconds);
+  return found->presence->stays(state_->tables_.histories.unix_at(now), seconds);
 }
 
 std::size_t Scheduler::copies() const { return state_->copies; }
@@ -527,21 +525,25 @@ std::uint64_t Scheduler::copies_made() const { return state_->copies_made; }
 
 std::uint64_t Scheduler::preemptions() const { return state_->preemptions; }
 
-std::vector<PublicKey> Scheduler::take_moved() { return state_->histories.take_moved(); }
-std::vector<PublicKey> Scheduler::take_forgotten() { return state_->histories.take_forgotten(); }
-
-const Presence* Scheduler::presence(const PublicKey& worker) const {
-  return state_->histories.presence(worker);
+std::vector<PublicKey> Scheduler::take_moved() { return state_->tables_.histories.take_moved(); }
+std::vector<PublicKey> Scheduler::take_forgotten() {
+  return state_->tables_.histories.take_forgotten();
 }
 
-void Scheduler::forget_presence(const PublicKey& worker) { state_->histories.forget(worker); }
+const Presence* Scheduler::presence(const PublicKey& worker) const {
+  return state_->tables_.histories.presence(worker);
+}
+
+void Scheduler::forget_presence(const PublicKey& worker) {
+  state_->tables_.histories.forget(worker);
+}
 
 void Scheduler::restore_presence(const PublicKey& worker,
                                  const std::array<Presence::Hour, Presence::hours>& seen) {
-  state_->histories.restore(worker, seen);
+  state_->tables_.histories.restore(worker, seen);
 }
 
-std::size_t Scheduler::workers() const { return state_->workers.size(); }
-std::size_t Scheduler::jobs() const { return state_->jobs.size(); }
+std::size_t Scheduler::workers() const { return state_->tables_.workers.size(); }
+std::size_t Scheduler::jobs() const { return state_->tables_.jobs.size(); }
 
 }  // namespace weft::scheduler

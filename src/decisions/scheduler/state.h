@@ -14,17 +14,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "decisions/scheduler/client_queue.h"
-#include "decisions/scheduler/decision_queue.h"
-#include "decisions/scheduler/job_state.h"
 #include "decisions/scheduler/market_view.h"
 #include "decisions/scheduler/preemption_requests.h"
-#include "decisions/scheduler/prefixes.h"
 #include "decisions/scheduler/resume_reservations.h"
 #include "decisions/scheduler/sample_queue.h"
-#include "decisions/scheduler/timers.h"
-#include "decisions/scheduler/worker_histories.h"
-#include "decisions/scheduler/worker_state.h"
+#include "decisions/scheduler/scheduler.h"
+#include "decisions/scheduler/scheduler_tables.h"
 
 namespace weft::scheduler {
 
@@ -45,31 +40,9 @@ enum class Blame : std::uint8_t {
 };
 
 struct Scheduler::State {
-  explicit State(Settings chosen)
-      : settings(chosen), clients(chosen.fair_shares), preemption(chosen.preemption) {}
+  explicit State(Settings chosen) : tables_(chosen), preemption(chosen.preemption) {}
 
-  const Settings settings;
-  std::unordered_map<JobId, std::unique_ptr<JobState>> jobs;            // Looked up only.
-  std::unordered_map<PublicKey, std::unique_ptr<WorkerState>> workers;  // Looked up only.
-  std::map<std::uint64_t, WorkerState*> workers_in_order;
-  PrefixCounts prefixes;  // Connected newcomers'.
-  std::map<ClassKey, std::unique_ptr<RequirementClass>> classes;
-  std::uint64_t next_job = 1;
-  std::uint64_t next_worker = 1;
-  Instant latest{};  // The last time that came in.
-
-  Timers<std::uint64_t> worker_deadlines;  // WorkerState::sequence.
-  Timers<JobId> job_deadlines;
-  Timers<JobId> unfit_looks;  // JobState::unfit_at.
-  Timers<TaskId> retries;     // A failed task may go to the same worker again.
-  Timers<TaskId> starving;    // See NoWorkerLeft.
-  Timers<JobId> patience;     // JobState::patient_until.
-  std::map<Rank, JobState*> changed_jobs;
-  std::map<std::uint64_t, WorkerState*> changed_workers;  // By WorkerState::sequence.
-  std::map<Rank, JobState*> jobs_at_hand;                 // What match() looks at; empty outside.
-  DecisionQueue out;
-  ClientQueue clients;
-  WorkerHistories histories;
+  SchedulerTables tables_;
 
   std::size_t copies = 0;
   std::uint64_t copies_made = 0;
@@ -85,13 +58,7 @@ struct Scheduler::State {
   std::set<JobId> kept_for_checks;  // Jobs of which newcomers got nothing, since checks are late.
   Instant kept_looked_at{};         // When those were looked at last.
 
-  // Nothing where it is unknown.
-  JobState* find_job(const JobId& id);
-  WorkerState* find_worker(const PublicKey& key);
-  TaskState* find_task(const TaskId& id);
-
   // indexes.cpp: classes, lists and deadlines follow the state.
-  RequirementClass& class_of(const Job& job);
   void list_job(JobState& job);           // Its place in its class.
   void list_worker(WorkerState& worker);  // Its place among the free, and its deadline.
   // A worker that was full has room again when half of what it held is done: tasks come in batches.
@@ -104,15 +71,14 @@ struct Scheduler::State {
   void set_standing(WorkerState& worker, Standing standing);
   // Whether what it says of its speed and its times counts.
   [[nodiscard]] bool says(const WorkerState& worker) const {
-    return worker.info.standing == Standing::invited || !settings.safeguards.rates_are_shown;
+    return worker.info.standing == Standing::invited ||
+           !tables_.settings.safeguards.rates_are_shown;
   }
   // What is assumed of a worker that has shown nothing: the lower quartile of the others' rates.
   [[nodiscard]] double assumed_rate() const;
   // A trusted worker of a class has gone that was the last to accept some price: others may take
   // what was kept for it.
   void trusted_gone(RequirementClass& of);
-  void mark(JobState& job);  // It may have something new to give.
-  void mark(WorkerState& worker);
   void erase_job(JobState& job);
   void erase_worker(WorkerState& worker);
 

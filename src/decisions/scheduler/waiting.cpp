@@ -133,7 +133,7 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
   double fastest = std::numeric_limits<double>::infinity();
   std::map<std::string, std::uint32_t> lacks;
   const bool no_worker_fits = job.requirements->members[0] + job.requirements->members[1] == 0;
-  for (const auto& [sequence, worker] : workers_in_order) {
+  for (const auto& [sequence, worker] : tables_.workers.in_order()) {
     if (worker->gone) continue;
     ++made.connected;
     if (worker->info.slots == 0) {
@@ -223,14 +223,14 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
     made.position = 0;
     break;
   }
-  made.lead_seconds = seconds(clients.shares().lead(job.spec.client, now));
+  made.lead_seconds = seconds(tables_.clients.shares().lead(job.spec.client, now));
   const Duration soonest = starts_in(job, now);
   return because(WaitReason::busy,
                  soonest == Duration::max() ? std::nullopt : std::optional(seconds(soonest)));
 }
 
 std::optional<Waiting> Scheduler::waiting(const JobId& id, Instant now) const {
-  const JobState* const job = state_->find_job(id);
+  const JobState* const job = state_->tables_.jobs.find(id);
   if (job == nullptr) return {};
   if (job->open.empty() && job->next_fresh() == job->spec.tasks)
     return {};  // All that is left of it is under way.

@@ -7,7 +7,7 @@
 namespace weft::scheduler {
 namespace {
 
-constexpr auto look_every = std::chrono::milliseconds(250);
+constexpr auto scan_every = std::chrono::milliseconds(250);
 constexpr Duration keep_min = std::chrono::seconds(10);
 constexpr Duration keep_max = std::chrono::hours(1);
 constexpr int checkpoints_min =
@@ -16,8 +16,8 @@ constexpr int checkpoints_min =
 }  // namespace
 
 bool Scheduler::State::is_long(double predicted) const {
-  return settings.checkpoint_min.count() > 0 &&
-         predicted >= seconds(settings.checkpoint_min) * checkpoints_min;
+  return tables_.settings.checkpoint_min.count() > 0 &&
+         predicted >= seconds(tables_.settings.checkpoint_min) * checkpoints_min;
 }
 
 RunId Scheduler::State::run_of(const JobState& job, std::uint32_t index, const PublicKey& worker) {
@@ -51,7 +51,7 @@ void Scheduler::State::keep_for(WorkerState& worker, JobState& job, std::uint32_
                                      std::chrono::duration<double>(std::min(done_seconds, 1e6))),
                                  keep_min, keep_max);
   resume_reservations.reserve(job.task_id(index), worker.info.key, until);
-  retries.set(until, job.task_id(index));
+  tables_.deadlines.retries.set(until, job.task_id(index));
 }
 
 bool Scheduler::State::is_reserved_for_other(const TaskId& id, const TaskState& task,
@@ -64,16 +64,16 @@ bool Scheduler::State::is_reserved_for_other(const TaskId& id, const TaskState& 
 
 void Scheduler::State::release_reservations(const WorkerState& worker) {
   for (const TaskId& id : resume_reservations.release_all(worker.info.key)) {
-    JobState& job = *find_job(id.job);
+    JobState& job = *tables_.jobs.find(id.job);
     job.reopen(id.index, job.tasks.at(id.index));
     list_job(job);
-    mark(job);
+    tables_.agenda.mark(job);
   }
 }
 
 Duration Scheduler::State::starts_in(const JobState& job, Instant now) const {
   Duration soonest = Duration::max();
-  for (const auto& [sequence, worker] : workers_in_order) {
+  for (const auto& [sequence, worker] : tables_.workers.in_order()) {
     if (worker->info.slots == 0 || worker->running.empty() ||
         !std::ranges::contains(worker->classes, job.requirements))
       continue;
@@ -99,12 +99,12 @@ void Scheduler::State::make_way(Instant now) {
   if (preemption.empty()) return preemption_scan_at.reset();
   if (preemption_scan_at && now < *preemption_scan_at) return;
   preemption_scan_at.reset();
-  for (auto& [key, each] : classes) {
+  for (auto& [key, each] : tables_.classes.all()) {
     for (const auto phase :
          {RequirementClass::canary, RequirementClass::open}) {  // No run makes way for a scout.
       if (each->needing[phase].empty()) continue;
       JobState& urgent = *each->needing[phase].begin()->second;
-      preemption_scan_at = now + look_every;
+      preemption_scan_at = now + scan_every;
       if (!preemption.has_victim(urgent.score, now)) continue;
       const std::size_t asked = preemption_requests.count_for(urgent.spec.id);
       const std::size_t waiting = phase == RequirementClass::canary
@@ -115,8 +115,8 @@ void Scheduler::State::make_way(Instant now) {
           phase == RequirementClass::canary && urgent.spec.kind == manifest::Kind::wgsl &&
           urgent.able(static_cast<std::size_t>(protocol::WorkerKind::native)) > 0;
       const auto fits = [&](const PublicKey& at, const TaskId& victim) {
-        const WorkerState* const worker = find_worker(at);
-        const JobState* const other = find_job(victim.job);
+        const WorkerState* const worker = tables_.workers.find(at);
+        const JobState* const other = tables_.jobs.find(victim.job);
         if (worker == nullptr || other == nullptr || worker->info.slots == 0 ||
             (native_only && !worker->native()))
           return false;
@@ -130,15 +130,15 @@ void Scheduler::State::make_way(Instant now) {
       const auto way = preemption.make_way(
           {.score = urgent.score, .starts_in = starts_in(urgent, now), .fits = fits}, now);
       if (way.now) {
-        stop(*find_worker(way.now->worker), *find_job(way.now->victim.job), way.now->victim.index,
-             now);
+        stop(*tables_.workers.find(way.now->worker), *tables_.jobs.find(way.now->victim.job),
+             way.now->victim.index, now);
       } else if (way.later) {
-        const JobState& job = *find_job(way.later->victim.job);
+        const JobState& job = *tables_.jobs.find(way.later->victim.job);
         const ReplicaOf* const replica =
-            find_task(way.later->victim)->replica_of(way.later->worker);
+            tables_.jobs.find_task(way.later->victim)->replica_of(way.later->worker);
         if (replica == nullptr) continue;
         preemption_requests.add(way.later->victim, way.later->worker, urgent.spec.id);
-        out.push_back(Yield{
+        tables_.out.push_back(Yield{
             .worker = way.later->worker,
             .task = {.task = job.task_id(way.later->victim.index), .attempt = replica->attempt}});
       }
@@ -149,16 +149,16 @@ void Scheduler::State::make_way(Instant now) {
 // Its lease ends now; what it has done since its last checkpoint is done again.
 void Scheduler::State::stop(WorkerState& worker, JobState& job, std::uint32_t index, Instant now) {
   const TaskId task = job.task_id(index);
-  const ReplicaOf* const replica = find_task(task)->replica_of(worker.info.key);
+  const ReplicaOf* const replica = tables_.jobs.find_task(task)->replica_of(worker.info.key);
   if (replica == nullptr) return;
   ++preemptions;
   const auto holding = std::ranges::find_if(
       worker.running, [&](const Holding& each) { return each.job == &job && each.index == index; });
   const auto from = preemption.resume_from(run_of(job, index, worker.info.key));
   const double done = from && holding != worker.running.end() ? from->done * holding->seconds : 0;
-  out.push_back(Cancel{.worker = worker.info.key,
-                       .tasks = {{.task = task, .attempt = replica->attempt}},
-                       .reason = "It makes way for a more urgent task."});
+  tables_.out.push_back(Cancel{.worker = worker.info.key,
+                               .tasks = {{.task = task, .attempt = replica->attempt}},
+                               .reason = "It makes way for a more urgent task."});
   lose(worker, job, index, Blame::ours,
        {ErrorCode::cancelled, "It made way for a more urgent task."}, now);
   keep_for(worker, job, index, done, now);
@@ -166,9 +166,9 @@ void Scheduler::State::stop(WorkerState& worker, JobState& job, std::uint32_t in
 
 Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) {
   State& state = *state_;
-  state.latest = std::max(state.latest, now);
-  WorkerState* const worker = state.find_worker(checkpoint.worker);
-  TaskState* const task = state.find_task(checkpoint.task);
+  state.tables_.reach(now);
+  WorkerState* const worker = state.tables_.workers.find(checkpoint.worker);
+  TaskState* const task = state.tables_.jobs.find_task(checkpoint.task);
   const ReplicaOf* const replica = task == nullptr ? nullptr : task->replica_of(checkpoint.worker);
   if (worker == nullptr || replica == nullptr || replica->attempt != checkpoint.attempt ||
       replica->state != ReplicaState::leased) {
@@ -176,7 +176,7 @@ Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) 
                 checkpoint.attempt, checkpoint.task.text());
   }
   worker->heard = std::max(worker->heard, now);
-  JobState& job = *state.find_job(checkpoint.task.job);
+  JobState& job = *state.tables_.jobs.find(checkpoint.task.job);
   const auto holding = std::ranges::find_if(worker->running, [&](const Holding& each) {
     return each.job == &job && each.index == checkpoint.task.index;
   });
@@ -202,9 +202,10 @@ Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) 
   if (!stopped && !checkpoint.stopped) return {};
   if (stopped) ++state.preemptions;
   if (!checkpoint.stopped) {
-    state.out.push_back(Cancel{.worker = checkpoint.worker,
-                               .tasks = {{.task = checkpoint.task, .attempt = checkpoint.attempt}},
-                               .reason = "It makes way for a more urgent task."});
+    state.tables_.out.push_back(
+        Cancel{.worker = checkpoint.worker,
+               .tasks = {{.task = checkpoint.task, .attempt = checkpoint.attempt}},
+               .reason = "It makes way for a more urgent task."});
   }
   const double done = checkpoint.done * holding->seconds;
   state.lose(*worker, job, checkpoint.task.index, stopped ? Blame::ours : Blame::none,

@@ -1,4 +1,4 @@
-#include "decisions/scheduler/state.h"
+#include "decisions/scheduler/job_state.h"
 
 #include <algorithm>
 
@@ -59,23 +59,6 @@ void JobState::reopen(std::uint32_t index, TaskState& task) {
 void JobState::close(TaskState& task) {
   if (task.open_sequence != 0) open.erase(task.open_sequence);
   task.open_sequence = 0;
-}
-
-JobState* Scheduler::State::find_job(const JobId& id) {
-  const auto found = jobs.find(id);
-  return found == jobs.end() ? nullptr : found->second.get();
-}
-
-WorkerState* Scheduler::State::find_worker(const PublicKey& key) {
-  const auto found = workers.find(key);
-  return found == workers.end() ? nullptr : found->second.get();
-}
-
-TaskState* Scheduler::State::find_task(const TaskId& id) {
-  JobState* job = find_job(id.job);
-  if (job == nullptr) return nullptr;
-  const auto found = job->tasks.find(id.index);
-  return found == job->tasks.end() ? nullptr : &found->second;
 }
 
 }  // namespace weft::scheduler
