@@ -26,7 +26,7 @@ void Scheduler::State::time_scouts(JobState& job, Instant now) {
       WorkerState& worker = tables_.workers.at(replica.worker);
       for (Holding& each : worker.running) {
         if (each.job != &job || each.index != index || each.seconds > 0) continue;
-        each.seconds = predicted_seconds(worker, job, index);
+        each.seconds = prospects_.predicted_seconds(worker, job, index);
         each.usual = each.seconds;
         worker.load_seconds += each.usual;
         watch(worker, job, index, each.seconds, now);
@@ -36,17 +36,10 @@ void Scheduler::State::time_scouts(JobState& job, Instant now) {
   }
 }
 
-// In a worker that runs one after the other: its first task is one whose length is not known, and
-// it has run for so long that it may well take until its bound.
-bool Scheduler::State::is_stuck(const WorkerState& worker) const {
-  return !worker.sliced() && !worker.running.empty() && worker.running.front().seconds <= 0 &&
-         tables_.latest >= worker.head_since + tables_.settings.hold_max;
-}
-
 // What was put after it goes back into the queue, for any free worker. The worker has fetched its
 // data for nothing, at most.
 void Scheduler::State::take_back(WorkerState& worker, Instant now) {
-  if (worker.running.size() < 2 || !is_stuck(worker)) return;
+  if (worker.running.size() < 2 || !prospects_.is_stuck(worker)) return;
   const Error why{ErrorCode::cancelled, "It waited behind a task of unknown length."};
   Cancel cancel{.worker = worker.info.key, .tasks = {}, .reason = why.message};
   while (worker.running.size() > 1) {

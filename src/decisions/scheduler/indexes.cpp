@@ -53,7 +53,7 @@ bool Scheduler::State::has_room(WorkerState& worker) const {
   const std::size_t held = worker.running.size();
   const std::size_t slots = std::min(worker.info.slots, worker.leases_max);
   if (worker.sliced()) return held < slots;
-  if (is_stuck(worker)) return false;
+  if (prospects_.is_stuck(worker)) return false;
   if (held >= slots || (held > 0 && worker.load_seconds >= seconds(tables_.settings.hold_max))) {
     worker.full_at = std::max(worker.full_at, held);
     return false;
@@ -81,7 +81,7 @@ void Scheduler::State::list_worker(WorkerState& worker) {
   };
   if (!worker.gone) {
     if (!worker.running.empty())
-      at_most(worker.head_since + wall_bound(worker) + tables_.settings.grace);
+      at_most(worker.head_since + prospects_.wall_bound(worker) + tables_.settings.grace);
     if (!worker.running.empty() && tables_.settings.speculation.enabled &&
         worker.running.front().seconds > 0) {
       const Holding& head = worker.running.front();
@@ -89,7 +89,7 @@ void Scheduler::State::list_worker(WorkerState& worker) {
                        head.look_again));
     }
     if (!worker.running.empty() && !worker.sliced() && worker.running.front().seconds <= 0 &&
-        !is_stuck(worker))
+        !prospects_.is_stuck(worker))
       at_most(worker.head_since + tables_.settings.hold_max);
     if (!worker.reported.empty()) at_most(worker.reported.front().since + tables_.settings.grace);
     if (deadline) at_most(worker.heard + tables_.settings.beat * tables_.settings.beats_missed_max);

@@ -29,7 +29,7 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
     job.canary = CanaryState::leased;
     job.canary_index = index;
   }
-  const double predicted = predicted_seconds(worker, job, index);
+  const double predicted = prospects_.predicted_seconds(worker, job, index);
   const double charged = job.pace_usual * job.range_count(index);
   const double usual = job.pace > 0 ? predicted * job.pace_usual / job.pace : 0;
   if (worker.running.empty()) {

@@ -95,7 +95,7 @@ void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
     return;
   }
   if (!worker.running.empty() &&
-      worker.head_since + wall_bound(worker) + tables_.settings.grace <= now) {
+      worker.head_since + prospects_.wall_bound(worker) + tables_.settings.grace <= now) {
     const Error why{ErrorCode::deadline_exceeded, "The lease expired."};
     if (++worker.expiries >= tables_.settings.expiries_max) {
       tables_.out.push_back(
@@ -237,7 +237,7 @@ bool Scheduler::State::takes(const WorkerState& worker, JobState& job, Instant n
     return promised == nullptr || job.rank < promised->rank;  // It may be promised room.
   }
   const bool waits = job.patient_until && *job.patient_until > now;
-  return !waits || suits(worker, job, *index, now);
+  return !waits || prospects_.suits(worker, job, *index, now);
 }
 
 bool Scheduler::State::kept_from(const WorkerState& worker, const JobState& job, Instant now) {
@@ -339,7 +339,7 @@ bool Scheduler::State::give(JobState& job, Instant now) {
       lacks_room = true;
       continue;
     }
-    if (const double chance = prospect(worker, job, *index, now);
+    if (const double chance = prospects_.chance(worker, job, *index, now);
         chance < 1 - tables_.settings.leaving_risk_max) {
       if (chance > prospect_best) {
         prospect_best = chance;
@@ -368,8 +368,8 @@ bool Scheduler::State::give(JobState& job, Instant now) {
   const bool patient = failed_before == nullptr && passed_over_count < asked;
   if (patient && (!job.patient_until || *job.patient_until > now)) {
     // A lease that ends without a result costs what the task takes; so long it is worth to wait.
-    const auto wait = std::chrono::duration<double>(
-        std::min(predicted_seconds(worker, job, index), seconds(tables_.settings.wall_max)));
+    const auto wait = std::chrono::duration<double>(std::min(
+        prospects_.predicted_seconds(worker, job, index), seconds(tables_.settings.wall_max)));
     wait_for_better(job, std::chrono::duration_cast<Duration>(wait), now);
     return false;
   }
@@ -391,7 +391,7 @@ void Scheduler::State::announce(WorkerState& worker, JobState& job, std::uint32_
                 .wall_ms_max = static_cast<std::uint32_t>(tables_.settings.wall_max.count()),
                 .tasks = {}};
     lease.canary = job.canary != CanaryState::passed;
-    if (lease.canary || is_long(predicted_seconds(worker, job, index)))
+    if (lease.canary || prospects_.is_long(prospects_.predicted_seconds(worker, job, index)))
       lease.checkpoint_ms = static_cast<std::uint32_t>(tables_.settings.checkpoint_min.count());
     if (lease.canary) {
       // A browser cannot be stopped, so that it starts with the least there is; a native worker's

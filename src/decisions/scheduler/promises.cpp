@@ -44,8 +44,9 @@ bool Scheduler::State::admits(const WorkerState& worker, const JobState& job, st
   if (!has_memory(worker, job)) return false;
   if (worker.promised == nullptr || worker.promised == &job || job.rank < worker.promised->rank)
     return true;
-  const double takes = job.canary == CanaryState::passed ? predicted_seconds(worker, job, index)
-                                                         : seconds(tables_.settings.wall_max);
+  const double takes = job.canary == CanaryState::passed
+                           ? prospects_.predicted_seconds(worker, job, index)
+                           : seconds(tables_.settings.wall_max);
   return may_backfill(
       room_of(worker), occupants(worker), worker.promise,
       {.ends = now + duration_of(takes), .memory_bytes = partition_of(worker, job)});
@@ -63,7 +64,7 @@ void Scheduler::State::promise_room(JobState& job, Instant now) {
   Instant start;
   for (auto& [sequence, worker] : asked.sliced) {
     const auto index = worker->info.slots == 0 ? std::nullopt : task_for(*worker, job, now);
-    if (!index || !suits(*worker, job, *index, now)) continue;
+    if (!index || !prospects_.suits(*worker, job, *index, now)) continue;
     if (worker->promised != nullptr && worker->promised->rank < job.rank)
       continue;  // Another class's, and before this one.
     const auto there = occupants(*worker);

@@ -16,6 +16,7 @@
 
 #include "decisions/scheduler/market_view.h"
 #include "decisions/scheduler/preemption_requests.h"
+#include "decisions/scheduler/prospects.h"
 #include "decisions/scheduler/resume_reservations.h"
 #include "decisions/scheduler/sample_queue.h"
 #include "decisions/scheduler/scheduler.h"
@@ -43,6 +44,7 @@ struct Scheduler::State {
   explicit State(Settings chosen) : tables_(chosen), preemption(chosen.preemption) {}
 
   SchedulerTables tables_;
+  Prospects prospects_{tables_};
 
   std::size_t copies = 0;
   std::uint64_t copies_made = 0;
@@ -91,19 +93,7 @@ struct Scheduler::State {
   [[nodiscard]] bool sends_scouts(const JobState& job) const;
   [[nodiscard]] bool may_scout(const WorkerState& worker, const JobState& job) const;
   void time_scouts(JobState& job, Instant now);
-  [[nodiscard]] bool is_stuck(const WorkerState& worker) const;
   void take_back(WorkerState& worker, Instant now);
-
-  // prospects.cpp: how a task would fare on a worker.
-  [[nodiscard]] double predicted_seconds(const WorkerState& worker, const JobState& job,
-                                         std::uint32_t index) const;
-  // How long a task may take there, the others in their slices included.
-  [[nodiscard]] Duration wall_bound(const WorkerState& worker) const;
-  // The chance that it is done there; 0 where the worker is too slow for the bound on time.
-  [[nodiscard]] double prospect(const WorkerState& worker, const JobState& job, std::uint32_t index,
-                                Instant now) const;
-  [[nodiscard]] bool suits(const WorkerState& worker, const JobState& job, std::uint32_t index,
-                           Instant now) const;
 
   // promises.cpp: memory of shared workers, and reservations on them.
   [[nodiscard]] static std::uint64_t partition_of(const WorkerState& worker, const JobState& job);
@@ -122,11 +112,9 @@ struct Scheduler::State {
                                                  Instant now) const;
 
   // yields.cpp: places for urgent tasks.
-  [[nodiscard]] bool is_long(double predicted_seconds) const;
   void watch(const WorkerState& worker, const JobState& job, std::uint32_t index, double predicted,
              Instant now);
   void make_way(Instant now);
-  [[nodiscard]] Duration starts_in(const JobState& job, Instant now) const;
   [[nodiscard]] static RunId run_of(const JobState& job, std::uint32_t index,
                                     const PublicKey& worker);
   // For the worker whose lease has just ended so, having done so many seconds of it.

@@ -168,11 +168,11 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
         continue;
       }
     }
-    const double takes = predicted_seconds(*worker, job, index);
-    if (takes > seconds(wall_bound(*worker))) ++slow;
+    const double takes = prospects_.predicted_seconds(*worker, job, index);
+    if (takes > seconds(prospects_.wall_bound(*worker))) ++slow;
     if (takes < fastest) {
       fastest = takes;
-      made.seconds_max = seconds(wall_bound(*worker));
+      made.seconds_max = seconds(prospects_.wall_bound(*worker));
     }
     if (!worker->free_key) continue;
     if (check_is_late(*worker, job, now)) {
@@ -224,7 +224,7 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
     break;
   }
   made.lead_seconds = seconds(tables_.clients.shares().lead(job.spec.client, now));
-  const Duration soonest = starts_in(job, now);
+  const Duration soonest = prospects_.starts_in(job, now);
   return because(WaitReason::busy,
                  soonest == Duration::max() ? std::nullopt : std::optional(seconds(soonest)));
 }

@@ -10,15 +10,8 @@ namespace {
 constexpr auto scan_every = std::chrono::milliseconds(250);
 constexpr Duration keep_min = std::chrono::seconds(10);
 constexpr Duration keep_max = std::chrono::hours(1);
-constexpr int checkpoints_min =
-    20;  // For a task that is worth checkpointing: one for each twentieth of its work.
 
 }  // namespace
-
-bool Scheduler::State::is_long(double predicted) const {
-  return tables_.settings.checkpoint_min.count() > 0 &&
-         predicted >= seconds(tables_.settings.checkpoint_min) * checkpoints_min;
-}
 
 RunId Scheduler::State::run_of(const JobState& job, std::uint32_t index, const PublicKey& worker) {
   return job.spec.states_shared ? RunId(job.task_id(index)) : RunId(job.task_id(index), worker);
@@ -27,7 +20,7 @@ RunId Scheduler::State::run_of(const JobState& job, std::uint32_t index, const P
 // How long a canary takes is known with its first checkpoint.
 void Scheduler::State::watch(const WorkerState& worker, const JobState& job, std::uint32_t index,
                              double predicted, Instant now) {
-  if (!is_long(predicted)) return;
+  if (!prospects_.is_long(predicted)) return;
   preemption.began(run_of(job, index, worker.info.key), worker.info.key,
                    {.score = job.score, .seconds = predicted}, now);
 }
@@ -71,28 +64,6 @@ void Scheduler::State::release_reservations(const WorkerState& worker) {
   }
 }
 
-Duration Scheduler::State::starts_in(const JobState& job, Instant now) const {
-  Duration soonest = Duration::max();
-  for (const auto& [sequence, worker] : tables_.workers.in_order()) {
-    if (worker->info.slots == 0 || worker->running.empty() ||
-        !std::ranges::contains(worker->classes, job.requirements))
-      continue;
-    // Sliced ones: when the first of them ends; else when all have.
-    double left = std::numeric_limits<double>::infinity();
-    if (worker->sliced()) {
-      for (const Holding& each : worker->running) {
-        if (each.seconds > 0) left = std::min(left, each.seconds - seconds(now - each.since));
-      }
-    } else if (worker->running.front().seconds > 0) {
-      left = worker->load_seconds - seconds(now - worker->head_since);
-    }
-    if (std::isfinite(left))
-      soonest = std::min(soonest, std::chrono::duration_cast<Duration>(
-                                      std::chrono::duration<double>(std::max(left, 0.0))));
-  }
-  return soonest;
-}
-
 // The job that is first in the queue of its class waits because no worker that could take it is
 // free: match() has just looked.
 void Scheduler::State::make_way(Instant now) {
@@ -128,7 +99,8 @@ void Scheduler::State::make_way(Instant now) {
                task_for(*worker, urgent, now).has_value();
       };
       const auto way = preemption.make_way(
-          {.score = urgent.score, .starts_in = starts_in(urgent, now), .fits = fits}, now);
+          {.score = urgent.score, .starts_in = prospects_.starts_in(urgent, now), .fits = fits},
+          now);
       if (way.now) {
         stop(*tables_.workers.find(way.now->worker), *tables_.jobs.find(way.now->victim.job),
              way.now->victim.index, now);
@@ -193,7 +165,7 @@ Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) 
     holding->usual = whole;
     worker->load_seconds += whole;
     state.list_worker(*worker);
-    if (state.is_long(whole))
+    if (state.prospects_.is_long(whole))
       state.preemption.began(run, checkpoint.worker, {.score = job.score, .seconds = whole},
                              holding->since);
   }
