@@ -3,20 +3,6 @@
 
 namespace weft::scheduler {
 
-// While a canary runs: whether more tasks of its job may go out, if a worker may take one
-// (may_scout()).
-bool Scheduler::State::sends_scouts(const JobState& job) const {
-  return job.urgent && job.canary == CanaryState::leased &&
-         job.leases <= tables_.settings.scouts_max;
-}
-
-// How long a scout takes is not known: it goes to an idle worker. A stranger's shader
-// has run nowhere yet: browsers wait.
-bool Scheduler::State::may_scout(const WorkerState& worker, const JobState& job) const {
-  return sends_scouts(job) && worker.running.empty() &&
-         (worker.native() || job.spec.kind != manifest::Kind::wgsl);
-}
-
 // The canary has passed while others of its job were under way: how long they take is known now,
 // too.
 void Scheduler::State::time_scouts(JobState& job, Instant now) {
@@ -31,7 +17,7 @@ void Scheduler::State::time_scouts(JobState& job, Instant now) {
         worker.load_seconds += each.usual;
         watch(worker, job, index, each.seconds, now);
       }
-      list_worker(worker);
+      listings_.list(worker);
     }
   }
 }

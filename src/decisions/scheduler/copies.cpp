@@ -24,7 +24,7 @@ void Scheduler::State::look_for_late(WorkerState& worker, Instant now) {
   ++copies;
   ++copies_made;
   job.reopen(holding.index, task);
-  list_job(job);
+  listings_.list(job);
   tables_.agenda.mark(job);
 }
 

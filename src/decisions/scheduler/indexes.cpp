@@ -9,23 +9,6 @@
 namespace weft::scheduler {
 namespace {
 
-// More than any rate makes of it: a worker that let a lease expire comes last until it delivers
-// again.
-constexpr std::int32_t slowness_after_expiry = 1000;
-
-FreeKey free_key_of(const WorkerState& worker) {
-  const auto slowness = static_cast<std::int32_t>(std::lround(-4 * std::log2(worker.rate)));
-  const auto milliseconds =
-      static_cast<std::uint32_t>(std::clamp(worker.load_seconds * 1000, 0.0, 1e9));
-  return {.newcomer = worker.ranks_last,
-          .load = worker.running.empty()
-                      ? 0U
-                      : 1U + static_cast<std::uint32_t>(std::bit_width(milliseconds)),
-          .held = static_cast<std::uint32_t>(worker.running.size()),
-          .slowness = slowness + (worker.expiries > 0 ? slowness_after_expiry : 0),
-          .sequence = worker.sequence};
-}
-
 // Whether some prices that this worker accepts are accepted by no other of these now.
 bool was_last(const PriceFloors (&floors)[2], const WorkerState& worker) {
   const auto left = floors[worker.side()].least();
@@ -33,72 +16,6 @@ bool was_last(const PriceFloors (&floors)[2], const WorkerState& worker) {
 }
 
 }  // namespace
-
-void Scheduler::State::list_job(JobState& job) {
-  auto phase = RequirementClass::phases;
-  if ((job.canary != CanaryState::leased || sends_scouts(job)) &&
-      (!job.open.empty() || job.has_fresh())) {
-    phase = job.canary == CanaryState::waiting  ? RequirementClass::canary
-            : job.canary == CanaryState::leased ? RequirementClass::scouts
-                                                : RequirementClass::open;
-  }
-  if (phase == job.listed_phase) return;
-  if (job.listed_phase != RequirementClass::phases)
-    job.requirements->needing[job.listed_phase].erase(job.rank);
-  if (phase != RequirementClass::phases) job.requirements->needing[phase][job.rank] = &job;
-  job.listed_phase = phase;
-}
-
-bool Scheduler::State::has_room(WorkerState& worker) const {
-  const std::size_t held = worker.running.size();
-  const std::size_t slots = std::min(worker.info.slots, worker.leases_max);
-  if (worker.sliced()) return held < slots;
-  if (prospects_.is_stuck(worker)) return false;
-  if (held >= slots || (held > 0 && worker.load_seconds >= seconds(tables_.settings.hold_max))) {
-    worker.full_at = std::max(worker.full_at, held);
-    return false;
-  }
-  if (held > std::max<std::size_t>(worker.full_at / 2, 1)) return worker.full_at == 0;
-  worker.full_at = 0;
-  return true;
-}
-
-void Scheduler::State::list_worker(WorkerState& worker) {
-  std::optional<FreeKey> key;
-  if (!worker.gone && has_room(worker)) key = free_key_of(worker);
-  if (key != worker.free_key) {
-    for (RequirementClass* each : worker.classes) {
-      auto& free = each->free[worker.side()];
-      if (worker.free_key) free.erase(*worker.free_key);
-      if (key) free[*key] = &worker;
-    }
-    worker.free_key = key;
-  }
-
-  std::optional<Instant> deadline;
-  const auto at_most = [&](Instant instant) {
-    deadline = deadline ? std::min(*deadline, instant) : instant;
-  };
-  if (!worker.gone) {
-    if (!worker.running.empty())
-      at_most(worker.head_since + prospects_.wall_bound(worker) + tables_.settings.grace);
-    if (!worker.running.empty() && tables_.settings.speculation.enabled &&
-        worker.running.front().seconds > 0) {
-      const Holding& head = worker.running.front();
-      at_most(std::max(late_at(tables_.settings.speculation, worker.head_since, head.seconds),
-                       head.look_again));
-    }
-    if (!worker.running.empty() && !worker.sliced() && worker.running.front().seconds <= 0 &&
-        !prospects_.is_stuck(worker))
-      at_most(worker.head_since + tables_.settings.hold_max);
-    if (!worker.reported.empty()) at_most(worker.reported.front().since + tables_.settings.grace);
-    if (deadline) at_most(worker.heard + tables_.settings.beat * tables_.settings.beats_missed_max);
-  }
-  if (deadline == worker.deadline) return;
-  if (worker.deadline) tables_.deadlines.workers.cancel(*worker.deadline, worker.sequence);
-  if (deadline) tables_.deadlines.workers.set(*deadline, worker.sequence);
-  worker.deadline = deadline;
-}
 
 void Scheduler::State::count_member(WorkerState& worker, int change) {
   if (worker.newcomer()) tables_.workers.count_newcomer(worker.info.prefix, change);
@@ -128,7 +45,7 @@ void Scheduler::State::set_slots(WorkerState& worker, std::uint32_t slots) {
   worker.full_at = 0;
   if (slots == 0) release_reservations(worker);
   if (slots == 0 && worker.promised != nullptr) break_promise(*worker.promised);
-  list_worker(worker);
+  listings_.list(worker);
   tables_.agenda.mark(worker);
   if (change >= 0) return;
   for (RequirementClass* each : worker.classes) {
@@ -148,7 +65,7 @@ void Scheduler::State::set_standing(WorkerState& worker, Standing standing) {
   tables_.histories.set_trusted(worker.info.key, !worker.newcomer());
   worker.ranks_last = worker.newcomer() && tables_.settings.safeguards.newcomers_rank_last;
   if (counted) count_member(worker, 1);
-  list_worker(worker);
+  listings_.list(worker);
   tables_.agenda.mark(worker);
   if (!counted || !was_trusted || !worker.newcomer()) return;
   for (RequirementClass* each : worker.classes) {
@@ -194,8 +111,7 @@ void Scheduler::State::erase_job(JobState& job) {
   samples.remove_job(job.spec.id);
   kept_for_checks.erase(job.spec.id);
   tables_.clients.leave(job);
-  if (job.listed_phase != RequirementClass::phases)
-    job.requirements->needing[job.listed_phase].erase(job.rank);
+  Listings::unlist(job);
   --job.requirements->jobs;
   tables_.agenda.forget(job);
   if (job.spec.deadline) tables_.deadlines.jobs.cancel(*job.spec.deadline, job.spec.id);
@@ -205,7 +121,7 @@ void Scheduler::State::erase_job(JobState& job) {
 
 void Scheduler::State::erase_worker(WorkerState& worker) {
   worker.gone = true;
-  list_worker(worker);
+  listings_.list(worker);
   tables_.agenda.forget(worker);
   RequirementClasses::leave(worker);
   tables_.workers.erase(worker);

@@ -55,8 +55,8 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
   watch(worker, job, index, predicted, now);
   break_promise(job);  // It has what it waited for.
   if (worker.promised != nullptr && job.rank < worker.promised->rank) renew_promise(worker, now);
-  list_job(job);
-  list_worker(worker);
+  listings_.list(job);
+  listings_.list(worker);
   charge(job, charged, now);
 }
 
@@ -91,7 +91,7 @@ void Scheduler::State::unhold(WorkerState& worker, JobState& job, std::uint32_t 
     worker.reported.erase(reported);
   }
   --job.leases;
-  list_worker(worker);
+  listings_.list(worker);
   tables_.agenda.mark(worker);
 }
 
@@ -145,7 +145,7 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
     tables_.deadlines.retries.set(retry_at, job.task_id(index));
   }
   job.reopen(index, task);
-  list_job(job);
+  listings_.list(job);
   tables_.agenda.mark(job);
   return true;
 }
@@ -218,7 +218,7 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
     job.spec.estimate->price = most - most % static_cast<MicroCredits>(shares);
     job.canary = CanaryState::waiting;
     job.canary_index.reset();
-    list_job(job);
+    listings_.list(job);
     tables_.agenda.mark(job);
     return true;
   }
@@ -232,7 +232,7 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
   }
   tables_.out.push_back(Estimated{.job = job.spec.id, .estimate = made});
   time_scouts(job, now);
-  list_job(job);
+  listings_.list(job);
   tables_.agenda.mark(job);
   return true;
 }

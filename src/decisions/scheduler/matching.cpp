@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/base/format.h"
+#include "decisions/scheduler/canary_rules.h"
 #include "decisions/scheduler/state.h"
 
 namespace weft::scheduler {
@@ -15,11 +16,6 @@ constexpr std::size_t pass_overs_max =
 constexpr auto browser = static_cast<std::size_t>(protocol::WorkerKind::browser);
 
 }  // namespace
-
-bool Scheduler::State::waits_for_native(const JobState& job) {
-  return job.canary != CanaryState::passed && job.spec.kind == manifest::Kind::wgsl &&
-         (job.has_trusted() ? job.trusted_able(native) : job.able(native)) > 0;
-}
 
 // A job is looked at a day after its submission, and again a day after the last look or the time at
 // which its last worker left: the earliest at which it could have had none for a day.
@@ -64,7 +60,7 @@ void Scheduler::State::expire(Instant now) {
     if (task == nullptr || !task->missing()) continue;
     JobState& job = *tables_.jobs.find(id->job);
     job.reopen(id->index, *task);  // Those who passed over it look again.
-    list_job(job);
+    listings_.list(job);
     tables_.agenda.mark(job);
   }
   while (const auto due = tables_.deadlines.patience.take_due(now)) {
@@ -123,7 +119,7 @@ void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
   }
   take_back(worker, now);
   look_for_late(worker, now);
-  list_worker(worker);
+  listings_.list(worker);
 }
 
 // Jobs in the order of their rank; for each, its best free workers one by one. Only jobs that have
@@ -281,7 +277,7 @@ std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worke
            (failure == task.failures.end() || failure->retry_at <= now);
   };
   if (job.canary == CanaryState::leased) {
-    if (!may_scout(worker, job)) return {};
+    if (!may_scout(tables_.settings, worker, job)) return {};
   } else if (job.canary != CanaryState::passed && job.canary_index) {
     const auto canary = job.tasks.find(*job.canary_index);  // Tried before: it stays the canary.
     return canary != job.tasks.end() && canary->second.missing() &&

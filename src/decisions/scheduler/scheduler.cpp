@@ -63,7 +63,7 @@ Result<> Scheduler::add_worker(const Worker& worker, Instant now) {
   added.presence = &state.tables_.histories.arrives(worker.key, !added.newcomer(), now);
   state.tables_.classes.enter(added);
   if (added.info.slots > 0) state.count_member(added, 1);
-  state.list_worker(added);
+  state.listings_.list(added);
   state.tables_.agenda.mark(added);
   return {};
 }
@@ -100,7 +100,7 @@ void Scheduler::set_leases_max(const PublicKey& worker, std::uint32_t leases, do
   if (found->leases_max == leases) return;
   const bool more = leases > found->leases_max;
   found->leases_max = leases;
-  state_->list_worker(*found);
+  state_->listings_.list(*found);
   if (more) state_->tables_.agenda.mark(*found);
 }
 
@@ -208,7 +208,7 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
   state.tables_.deadlines.unfit_looks.set(added.unfit_at, job.id);
   state.tables_.clients.join(added);
   state.tables_.jobs.add(std::move(made));
-  state.list_job(added);
+  state.listings_.list(added);
   state.tables_.agenda.mark(added);
   return {};
 }
@@ -274,7 +274,7 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   } else {
     state.measured(*worker, job, measurement);
   }
-  state.list_worker(*worker);
+  state.listings_.list(*worker);
   state.tables_.agenda.mark(*worker);
   return {};
 }
@@ -292,7 +292,7 @@ void Scheduler::awaits_receipt_from(const TaskId& id, const PublicKey& key, Inst
   worker->reported.erase(reported);
   moved.since = then;
   state.await_receipt(*worker, moved);
-  state.list_worker(*worker);
+  state.listings_.list(*worker);
 }
 
 void Scheduler::counted(const TaskId& id, const PublicKey& key) {
@@ -311,7 +311,7 @@ void Scheduler::counted(const TaskId& id, const PublicKey& key) {
       state.give_try_back(*job);
     state.unhold(state.tables_.workers.at(key), *job, id.index, state.tables_.latest);
   }
-  state.list_job(*job);
+  state.listings_.list(*job);
 }
 
 Result<> Scheduler::failed(const TaskId& id, const PublicKey& key, std::uint32_t attempt,
@@ -371,7 +371,7 @@ void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
     job->canary = CanaryState::waiting;
     job->canary_index.reset();
   }
-  state.list_job(*job);
+  state.listings_.list(*job);
   state.tables_.agenda.mark(*job);
 }
 
@@ -409,7 +409,7 @@ void Scheduler::want_replicas(const TaskId& id, std::uint32_t replicas) {
   job->reopen(id.index, task);
   state.tables_.deadlines.starving.set(state.tables_.latest + state.tables_.settings.starved_after,
                                        id);
-  state.list_job(*job);
+  state.listings_.list(*job);
   state.tables_.agenda.mark(*job);
 }
 

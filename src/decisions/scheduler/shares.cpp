@@ -8,12 +8,7 @@ namespace weft::scheduler {
 void Scheduler::State::rerank(JobState& job, std::int64_t change) {
   Rank next = job.rank;
   next.place += change;
-  if (job.listed_phase != RequirementClass::phases) {
-    auto& needing = job.requirements->needing[job.listed_phase];
-    if (needing.erase(job.rank) > 0) needing[next] = &job;
-  }
-  tables_.agenda.move(job, next);
-  job.rank = next;
+  listings_.move(job, next);
 }
 
 void Scheduler::State::charge(JobState& job, double reference_seconds, Instant now) {

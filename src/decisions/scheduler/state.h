@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "decisions/scheduler/listings.h"
 #include "decisions/scheduler/market_view.h"
 #include "decisions/scheduler/preemption_requests.h"
 #include "decisions/scheduler/prospects.h"
@@ -45,6 +46,7 @@ struct Scheduler::State {
 
   SchedulerTables tables_;
   Prospects prospects_{tables_};
+  Listings listings_{tables_, prospects_};
 
   std::size_t copies = 0;
   std::uint64_t copies_made = 0;
@@ -60,11 +62,7 @@ struct Scheduler::State {
   std::set<JobId> kept_for_checks;  // Jobs of which newcomers got nothing, since checks are late.
   Instant kept_looked_at{};         // When those were looked at last.
 
-  // indexes.cpp: classes, lists and deadlines follow the state.
-  void list_job(JobState& job);           // Its place in its class.
-  void list_worker(WorkerState& worker);  // Its place among the free, and its deadline.
-  // A worker that was full has room again when half of what it held is done: tasks come in batches.
-  [[nodiscard]] bool has_room(WorkerState& worker) const;
+  // indexes.cpp
   void set_slots(WorkerState& worker, std::uint32_t slots);
   void set_rate(WorkerState& worker, double rate);
   MarketView market;
@@ -90,8 +88,6 @@ struct Scheduler::State {
   void rerank(JobState& job, std::int64_t penalty_change);
 
   // canaries.cpp: what runs beside a canary, and behind one.
-  [[nodiscard]] bool sends_scouts(const JobState& job) const;
-  [[nodiscard]] bool may_scout(const WorkerState& worker, const JobState& job) const;
   void time_scouts(JobState& job, Instant now);
   void take_back(WorkerState& worker, Instant now);
 
@@ -174,8 +170,6 @@ struct Scheduler::State {
                             std::size_t enough, Blame kind) const;
 
   // matching.cpp
-  // A stranger's shader is tried natively first, where a native worker that fits is connected.
-  [[nodiscard]] static bool waits_for_native(const JobState& job);
   void expire(Instant now);
   void expire_worker(WorkerState& worker, Instant now);
   void match(Instant now);

@@ -7,6 +7,7 @@
 
 #include "common/base/counted.h"
 #include "common/base/format.h"
+#include "decisions/scheduler/canary_rules.h"
 #include "decisions/scheduler/state.h"
 
 namespace weft::scheduler {

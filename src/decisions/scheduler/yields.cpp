@@ -59,7 +59,7 @@ void Scheduler::State::release_reservations(const WorkerState& worker) {
   for (const TaskId& id : resume_reservations.release_all(worker.info.key)) {
     JobState& job = *tables_.jobs.find(id.job);
     job.reopen(id.index, job.tasks.at(id.index));
-    list_job(job);
+    listings_.list(job);
     tables_.agenda.mark(job);
   }
 }
@@ -164,7 +164,7 @@ Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) 
     holding->seconds = whole;
     holding->usual = whole;
     worker->load_seconds += whole;
-    state.list_worker(*worker);
+    state.listings_.list(*worker);
     if (state.prospects_.is_long(whole))
       state.preemption.began(run, checkpoint.worker, {.score = job.score, .seconds = whole},
                              holding->since);
