@@ -57,7 +57,7 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
   if (worker.promised != nullptr && job.rank < worker.promised->rank) renew_promise(worker, now);
   listings_.list(job);
   listings_.list(worker);
-  charge(job, charged, now);
+  charges_.charge(job, charged, now);
 }
 
 void Scheduler::State::await_receipt(WorkerState& worker, const Holding& reported) {
@@ -107,7 +107,7 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
   const bool canary = job.canary == CanaryState::leased && job.canary_index == index;
   const auto is_it = [&](const Holding& each) { return each.job == &job && each.index == index; };
   const auto running = std::ranges::find_if(worker.running, is_it);
-  charge(
+  charges_.charge(
       job,
       -(running != worker.running.end() ? *running : *std::ranges::find_if(worker.reported, is_it))
            .charged,

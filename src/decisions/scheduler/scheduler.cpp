@@ -256,7 +256,7 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   state.preemption.done(State::run_of(job, result.task.index, result.worker));
   state.preemption_requests.end(result.task, result.worker);
   reported.charged = reference_seconds_per_workgroup(measurement) * measurement.workgroups;
-  state.charge(job, reported.charged - holding->charged, now);
+  state.charges_.charge(job, reported.charged - holding->charged, now);
   worker->load_seconds -= holding->usual;
   worker->running.erase(holding);
   if (worker->running.empty()) worker->load_seconds = 0;
@@ -416,7 +416,7 @@ void Scheduler::want_replicas(const TaskId& id, std::uint32_t replicas) {
 std::vector<Decision> Scheduler::decide(Instant now) {
   state_->tables_.reach(now);
   state_->expire(now);
-  state_->refresh_shares(now);
+  state_->charges_.refresh(now);
   state_->look_at_kept(now);
   do {
     state_->match(now);

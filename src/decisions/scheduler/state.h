@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "decisions/scheduler/client_charges.h"
 #include "decisions/scheduler/listings.h"
 #include "decisions/scheduler/market_view.h"
 #include "decisions/scheduler/preemption_requests.h"
@@ -47,6 +48,7 @@ struct Scheduler::State {
   SchedulerTables tables_;
   Prospects prospects_{tables_};
   Listings listings_{tables_, prospects_};
+  ClientCharges charges_{tables_, listings_};
 
   std::size_t copies = 0;
   std::uint64_t copies_made = 0;
@@ -81,11 +83,6 @@ struct Scheduler::State {
   void trusted_gone(RequirementClass& of);
   void erase_job(JobState& job);
   void erase_worker(WorkerState& worker);
-
-  // shares.cpp: fair shares between clients.
-  void charge(JobState& job, double reference_seconds, Instant now);
-  void refresh_shares(Instant now);
-  void rerank(JobState& job, std::int64_t penalty_change);
 
   // canaries.cpp: what runs beside a canary, and behind one.
   void time_scouts(JobState& job, Instant now);
