@@ -15,7 +15,7 @@ void Scheduler::State::time_scouts(JobState& job, Instant now) {
         each.seconds = prospects_.predicted_seconds(worker, job, index);
         each.usual = each.seconds;
         worker.load_seconds += each.usual;
-        watch(worker, job, index, each.seconds, now);
+        long_runs_.watch(worker, job, index, each.seconds, now);
       }
       listings_.list(worker);
     }

@@ -43,7 +43,7 @@ void Scheduler::State::set_slots(WorkerState& worker, std::uint32_t slots) {
   if (change != 0) count_member(worker, change);
   worker.info.slots = slots;
   worker.full_at = 0;
-  if (slots == 0) release_reservations(worker);
+  if (slots == 0) long_runs_.release_reservations(worker);
   if (slots == 0 && worker.promised != nullptr) break_promise(*worker.promised);
   listings_.list(worker);
   tables_.agenda.mark(worker);
@@ -105,8 +105,8 @@ void Scheduler::State::set_rate(WorkerState& worker, double rate) {
 
 void Scheduler::State::erase_job(JobState& job) {
   break_promise(job);
-  for (const auto& [index, task] : job.tasks) forget_way(job.task_id(index));
-  preemption_requests.end_for(job.spec.id);
+  for (const auto& [index, task] : job.tasks) long_runs_.forget(job.task_id(index));
+  tables_.preemption_requests.end_for(job.spec.id);
   copies -= job.copies;
   samples.remove_job(job.spec.id);
   kept_for_checks.erase(job.spec.id);

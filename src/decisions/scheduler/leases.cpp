@@ -24,7 +24,7 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
     job.reopen(index, task);
   }
   ++job.leases;
-  resume_reservations.release(job.task_id(index), worker.info.key);
+  tables_.resume_reservations.release(job.task_id(index), worker.info.key);
   if (job.canary == CanaryState::waiting) {
     job.canary = CanaryState::leased;
     job.canary_index = index;
@@ -52,7 +52,7 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
       samples.add(job.task_id(index), worker.info.key, sample_of(worker, job));
   }
   worker.load_seconds += usual;
-  watch(worker, job, index, predicted, now);
+  long_runs_.watch(worker, job, index, predicted, now);
   break_promise(job);  // It has what it waited for.
   if (worker.promised != nullptr && job.rank < worker.promised->rank) renew_promise(worker, now);
   listings_.list(job);
@@ -114,8 +114,7 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
       now);
   unhold(worker, job, index, now);
   samples.remove(job.task_id(index), worker.info.key);
-  preemption.lost(run_of(job, index, worker.info.key));
-  preemption_requests.end(job.task_id(index), worker.info.key);
+  long_runs_.lost(job, index, worker.info.key);
   if (task.copies > 0) drop_copies(job, task, 1);  // Whichever is left is no copy any more.
   std::erase_if(task.replicas,
                 [&](const ReplicaOf& each) { return each.worker == worker.info.key; });

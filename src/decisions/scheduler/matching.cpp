@@ -55,7 +55,7 @@ void Scheduler::State::expire(Instant now) {
     expire_worker(tables_.workers.at(*due), now);
   }
   while (const auto id = tables_.deadlines.retries.take_due(now)) {
-    resume_reservations.drop_expired(*id, now);
+    tables_.resume_reservations.drop_expired(*id, now);
     TaskState* task = tables_.jobs.find_task(*id);
     if (task == nullptr || !task->missing()) continue;
     JobState& job = *tables_.jobs.find(id->job);
@@ -271,7 +271,7 @@ std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worke
   const bool leaves_lost_tasks = worker.newcomer() && job.has_trusted();
   const auto may_take = [&](std::uint32_t index, const TaskState& task) {
     if (leaves_lost_tasks && task.for_trusted) return false;
-    if (is_reserved_for_other(job.task_id(index), task, key)) return false;
+    if (long_runs_.is_reserved_for_other(job.task_id(index), task, key)) return false;
     const auto failure = std::ranges::find(task.failures, key, &FailureOn::worker);
     return std::ranges::find(task.replicas, key, &ReplicaOf::worker) == task.replicas.end() &&
            (failure == task.failures.end() || failure->retry_at <= now);
@@ -286,7 +286,7 @@ std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worke
                : std::nullopt;
   }
   // A task that it has a state of goes first: no other worker can continue from that state.
-  for (const TaskId& own : resume_reservations.of(job.spec.id, key)) {
+  for (const TaskId& own : tables_.resume_reservations.of(job.spec.id, key)) {
     const auto task = job.tasks.find(own.index);
     if (task != job.tasks.end() && task->second.missing() && may_take(task->first, task->second))
       return task->first;

@@ -253,8 +253,7 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   replica->state = ReplicaState::reported;
   Holding reported = *holding;
   reported.since = now;
-  state.preemption.done(State::run_of(job, result.task.index, result.worker));
-  state.preemption_requests.end(result.task, result.worker);
+  state.long_runs_.done(job, result.task.index, result.worker);
   reported.charged = reference_seconds_per_workgroup(measurement) * measurement.workgroups;
   state.charges_.charge(job, reported.charged - holding->charged, now);
   worker->load_seconds -= holding->usual;
@@ -362,7 +361,7 @@ void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
                                          .tasks = {{.task = id, .attempt = replica.attempt}},
                                          .reason = "The task is settled."});
     }
-    state.forget_way(id);
+    state.long_runs_.forget(id);
     state.drop_copies(*job, found->second, found->second.copies);
     job->close(found->second);
     job->tasks.erase(found);

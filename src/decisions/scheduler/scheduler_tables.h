@@ -7,7 +7,10 @@
 #include "decisions/scheduler/decision_queue.h"
 #include "decisions/scheduler/job_table.h"
 #include "decisions/scheduler/match_agenda.h"
+#include "decisions/scheduler/preemption.h"
+#include "decisions/scheduler/preemption_requests.h"
 #include "decisions/scheduler/requirement_classes.h"
+#include "decisions/scheduler/resume_reservations.h"
 #include "decisions/scheduler/worker_histories.h"
 #include "decisions/scheduler/worker_table.h"
 
@@ -15,7 +18,7 @@ namespace weft::scheduler {
 
 struct SchedulerTables {
   explicit SchedulerTables(const Settings& chosen)
-      : settings(chosen), clients(chosen.fair_shares) {}
+      : settings(chosen), clients(chosen.fair_shares), preemption(chosen.preemption) {}
   SchedulerTables(const SchedulerTables&) = delete;
 
   // The time of an event has come in.
@@ -30,6 +33,10 @@ struct SchedulerTables {
   Deadlines deadlines;
   ClientQueue clients;
   WorkerHistories histories;
+  Preemption preemption;  // For long tasks.
+  PreemptionRequests preemption_requests;
+  // Of replicas that made way; these are in deadlines.retries, too.
+  ResumeReservations resume_reservations;
   DecisionQueue out;
 };
 

@@ -16,10 +16,9 @@
 
 #include "decisions/scheduler/client_charges.h"
 #include "decisions/scheduler/listings.h"
+#include "decisions/scheduler/long_runs.h"
 #include "decisions/scheduler/market_view.h"
-#include "decisions/scheduler/preemption_requests.h"
 #include "decisions/scheduler/prospects.h"
-#include "decisions/scheduler/resume_reservations.h"
 #include "decisions/scheduler/sample_queue.h"
 #include "decisions/scheduler/scheduler.h"
 #include "decisions/scheduler/scheduler_tables.h"
@@ -43,21 +42,18 @@ enum class Blame : std::uint8_t {
 };
 
 struct Scheduler::State {
-  explicit State(Settings chosen) : tables_(chosen), preemption(chosen.preemption) {}
+  explicit State(Settings chosen) : tables_(chosen) {}
 
   SchedulerTables tables_;
   Prospects prospects_{tables_};
   Listings listings_{tables_, prospects_};
   ClientCharges charges_{tables_, listings_};
+  LongRuns long_runs_{tables_, prospects_, listings_};
 
   std::size_t copies = 0;
   std::uint64_t copies_made = 0;
 
-  Preemption preemption;  // For long tasks.
-  PreemptionRequests preemption_requests;
   std::optional<Instant> preemption_scan_at;  // While a job waits for a place.
-  // Those that made way; they are in `retries`, too.
-  ResumeReservations resume_reservations;
   std::uint64_t preemptions = 0;
 
   SampleQueue samples;
@@ -105,20 +101,8 @@ struct Scheduler::State {
                                                  Instant now) const;
 
   // yields.cpp: places for urgent tasks.
-  void watch(const WorkerState& worker, const JobState& job, std::uint32_t index, double predicted,
-             Instant now);
   void make_way(Instant now);
-  [[nodiscard]] static RunId run_of(const JobState& job, std::uint32_t index,
-                                    const PublicKey& worker);
-  // For the worker whose lease has just ended so, having done so many seconds of it.
-  void keep_for(WorkerState& worker, JobState& job, std::uint32_t index, double done_seconds,
-                Instant now);
-  [[nodiscard]] bool is_reserved_for_other(const TaskId& id, const TaskState& task,
-                                           const PublicKey& worker) const;
-  // It is gone or has paused.
-  void release_reservations(const WorkerState& worker);
   void stop(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);
-  void forget_way(const TaskId& task);
 
   // copies.cpp: copies of late tasks.
   void look_for_late(WorkerState& worker, Instant now);

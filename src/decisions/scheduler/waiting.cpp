@@ -159,7 +159,8 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
     ++others;
     if (natives_only && !worker->native()) continue;
     ++asked;
-    if (task != nullptr && is_reserved_for_other(job.task_id(index), *task, worker->info.key))
+    if (task != nullptr &&
+        long_runs_.is_reserved_for_other(job.task_id(index), *task, worker->info.key))
       continue;
     if (task != nullptr) {
       const auto failure = std::ranges::find(task->failures, worker->info.key, &FailureOn::worker);
@@ -204,10 +205,11 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
   if (job.able() == 0) return because(WaitReason::price);
   if (made.placed + others < made.replicas) return because(WaitReason::wallets);
   if (retrying == asked && retry_at) return because(WaitReason::retry, seconds(*retry_at - now));
-  if (const auto until = resume_reservations.ends(job.task_id(index)); until && free == 0)
+  if (const auto until = tables_.resume_reservations.ends(job.task_id(index)); until && free == 0)
     return because(WaitReason::own_state, seconds(*until - now));
   if (asked > retrying && slow == asked - retrying) return because(WaitReason::too_slow, fastest);
-  if (preemption_requests.count_for(job.spec.id) > 0) return because(WaitReason::making_way);
+  if (tables_.preemption_requests.count_for(job.spec.id) > 0)
+    return because(WaitReason::making_way);
   if (job.promised != nullptr)
     return because(WaitReason::reserved, seconds(job.promised->promise.start - now));
   if (free > 0) {

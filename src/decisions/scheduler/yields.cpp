@@ -1,4 +1,5 @@
-// Places for urgent tasks: which run makes way, and when. See preemption.h for which runs may.
+// Places for urgent tasks: which run makes way, and when. See preemption.h for which runs
+// may.
 #include <algorithm>
 #include <cmath>
 
@@ -8,66 +9,13 @@ namespace weft::scheduler {
 namespace {
 
 constexpr auto scan_every = std::chrono::milliseconds(250);
-constexpr Duration keep_min = std::chrono::seconds(10);
-constexpr Duration keep_max = std::chrono::hours(1);
 
 }  // namespace
-
-RunId Scheduler::State::run_of(const JobState& job, std::uint32_t index, const PublicKey& worker) {
-  return job.spec.states_shared ? RunId(job.task_id(index)) : RunId(job.task_id(index), worker);
-}
-
-// How long a canary takes is known with its first checkpoint.
-void Scheduler::State::watch(const WorkerState& worker, const JobState& job, std::uint32_t index,
-                             double predicted, Instant now) {
-  if (!prospects_.is_long(predicted)) return;
-  preemption.began(run_of(job, index, worker.info.key), worker.info.key,
-                   {.score = job.score, .seconds = predicted}, now);
-}
-
-void Scheduler::State::forget_way(const TaskId& task) {
-  preemption.ended(task);
-  resume_reservations.release(task);
-  preemption_requests.end(task);
-}
-
-// As long as it would take another worker to come as far: waiting then costs at most twice what was
-// best.
-void Scheduler::State::keep_for(WorkerState& worker, JobState& job, std::uint32_t index,
-                                double done_seconds, Instant now) {
-  const auto task = job.tasks.find(index);
-  if (job.spec.states_shared || task == job.tasks.end() || !task->second.missing() || worker.gone ||
-      worker.info.slots == 0)
-    return;
-  const auto until =
-      now + std::clamp<Duration>(std::chrono::duration_cast<Duration>(
-                                     std::chrono::duration<double>(std::min(done_seconds, 1e6))),
-                                 keep_min, keep_max);
-  resume_reservations.reserve(job.task_id(index), worker.info.key, until);
-  tables_.deadlines.retries.set(until, job.task_id(index));
-}
-
-bool Scheduler::State::is_reserved_for_other(const TaskId& id, const TaskState& task,
-                                             const PublicKey& worker) const {
-  if (resume_reservations.empty()) return false;
-  const std::size_t reserved = resume_reservations.count(id);
-  if (reserved == 0 || resume_reservations.has(id, worker)) return false;
-  return task.wanted + task.copies <= task.replicas.size() + reserved;
-}
-
-void Scheduler::State::release_reservations(const WorkerState& worker) {
-  for (const TaskId& id : resume_reservations.release_all(worker.info.key)) {
-    JobState& job = *tables_.jobs.find(id.job);
-    job.reopen(id.index, job.tasks.at(id.index));
-    listings_.list(job);
-    tables_.agenda.mark(job);
-  }
-}
 
 // The job that is first in the queue of its class waits because no worker that could take it is
 // free: match() has just looked.
 void Scheduler::State::make_way(Instant now) {
-  if (preemption.empty()) return preemption_scan_at.reset();
+  if (tables_.preemption.empty()) return preemption_scan_at.reset();
   if (preemption_scan_at && now < *preemption_scan_at) return;
   preemption_scan_at.reset();
   for (auto& [key, each] : tables_.classes.all()) {
@@ -76,8 +24,8 @@ void Scheduler::State::make_way(Instant now) {
       if (each->needing[phase].empty()) continue;
       JobState& urgent = *each->needing[phase].begin()->second;
       preemption_scan_at = now + scan_every;
-      if (!preemption.has_victim(urgent.score, now)) continue;
-      const std::size_t asked = preemption_requests.count_for(urgent.spec.id);
+      if (!tables_.preemption.has_victim(urgent.score, now)) continue;
+      const std::size_t asked = tables_.preemption_requests.count_for(urgent.spec.id);
       const std::size_t waiting = phase == RequirementClass::canary
                                       ? 1
                                       : urgent.open.size() + (urgent.spec.tasks - urgent.fresh);
@@ -92,13 +40,13 @@ void Scheduler::State::make_way(Instant now) {
             (native_only && !worker->native()))
           return false;
         // It must have left something behind, and not come first again once it has made way.
-        if (!preemption.resume_from(run_of(*other, victim.index, at)) ||
+        if (!tables_.preemption.resume_from(LongRuns::run_of(*other, victim.index, at)) ||
             !(urgent.rank < other->rank))
           return false;
         return std::ranges::contains(worker->classes, urgent.requirements) &&
                task_for(*worker, urgent, now).has_value();
       };
-      const auto way = preemption.make_way(
+      const auto way = tables_.preemption.make_way(
           {.score = urgent.score, .starts_in = prospects_.starts_in(urgent, now), .fits = fits},
           now);
       if (way.now) {
@@ -109,7 +57,7 @@ void Scheduler::State::make_way(Instant now) {
         const ReplicaOf* const replica =
             tables_.jobs.find_task(way.later->victim)->replica_of(way.later->worker);
         if (replica == nullptr) continue;
-        preemption_requests.add(way.later->victim, way.later->worker, urgent.spec.id);
+        tables_.preemption_requests.add(way.later->victim, way.later->worker, urgent.spec.id);
         tables_.out.push_back(Yield{
             .worker = way.later->worker,
             .task = {.task = job.task_id(way.later->victim.index), .attempt = replica->attempt}});
@@ -126,14 +74,14 @@ void Scheduler::State::stop(WorkerState& worker, JobState& job, std::uint32_t in
   ++preemptions;
   const auto holding = std::ranges::find_if(
       worker.running, [&](const Holding& each) { return each.job == &job && each.index == index; });
-  const auto from = preemption.resume_from(run_of(job, index, worker.info.key));
+  const auto from = tables_.preemption.resume_from(LongRuns::run_of(job, index, worker.info.key));
   const double done = from && holding != worker.running.end() ? from->done * holding->seconds : 0;
   tables_.out.push_back(Cancel{.worker = worker.info.key,
                                .tasks = {{.task = task, .attempt = replica->attempt}},
                                .reason = "It makes way for a more urgent task."});
   lose(worker, job, index, Blame::ours,
        {ErrorCode::cancelled, "It made way for a more urgent task."}, now);
-  keep_for(worker, job, index, done, now);
+  long_runs_.reserve(worker, job, index, done, now);
 }
 
 Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) {
@@ -152,10 +100,10 @@ Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) 
   const auto holding = std::ranges::find_if(worker->running, [&](const Holding& each) {
     return each.job == &job && each.index == checkpoint.task.index;
   });
-  const RunId run = State::run_of(job, checkpoint.task.index, checkpoint.worker);
+  const RunId run = LongRuns::run_of(job, checkpoint.task.index, checkpoint.worker);
   if (holding->seconds <= 0 && checkpoint.done > 0) {
     // A canary: now its length is known, and no task should wait for it.
-    const auto before = state.preemption.resume_from(run);
+    const auto before = state.tables_.preemption.resume_from(run);
     const double here = std::max(checkpoint.done - (before ? before->done : 0), 1e-3);
     const double whole =
         seconds(now - (worker->sliced() ? holding->since
@@ -165,12 +113,10 @@ Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) 
     holding->usual = whole;
     worker->load_seconds += whole;
     state.listings_.list(*worker);
-    if (state.prospects_.is_long(whole))
-      state.preemption.began(run, checkpoint.worker, {.score = job.score, .seconds = whole},
-                             holding->since);
+    state.long_runs_.watch(*worker, job, checkpoint.task.index, whole, holding->since);
   }
-  const auto stopped = state.preemption.checkpointed(run, checkpoint.worker,
-                                                     {.blob = {}, .done = checkpoint.done}, now);
+  const auto stopped = state.tables_.preemption.checkpointed(
+      run, checkpoint.worker, {.blob = {}, .done = checkpoint.done}, now);
   if (!stopped && !checkpoint.stopped) return {};
   if (stopped) ++state.preemptions;
   if (!checkpoint.stopped) {
@@ -182,7 +128,7 @@ Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) 
   const double done = checkpoint.done * holding->seconds;
   state.lose(*worker, job, checkpoint.task.index, stopped ? Blame::ours : Blame::none,
              {ErrorCode::cancelled, "It stopped at a checkpoint."}, now);
-  state.keep_for(*worker, job, checkpoint.task.index, done, now);
+  state.long_runs_.reserve(*worker, job, checkpoint.task.index, done, now);
   return {};
 }
 
