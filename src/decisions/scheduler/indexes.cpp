@@ -108,8 +108,7 @@ void Scheduler::State::erase_job(JobState& job) {
   for (const auto& [index, task] : job.tasks) long_runs_.forget(job.task_id(index));
   tables_.preemption_requests.end_for(job.spec.id);
   copies -= job.copies;
-  samples.remove_job(job.spec.id);
-  kept_for_checks.erase(job.spec.id);
+  samples_.forget(job);
   tables_.clients.leave(job);
   Listings::unlist(job);
   --job.requirements->jobs;

@@ -48,8 +48,7 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
   if (worker.newcomer()) {
     ++job.newcomer_tries;
     job.prefix_leases.add(worker.info.prefix, 1);
-    if (job.spec.sample_parts > 0)
-      samples.add(job.task_id(index), worker.info.key, sample_of(worker, job));
+    samples_.leased(worker, job, index);
   }
   worker.load_seconds += usual;
   long_runs_.watch(worker, job, index, predicted, now);
@@ -113,7 +112,7 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
            .charged,
       now);
   unhold(worker, job, index, now);
-  samples.remove(job.task_id(index), worker.info.key);
+  tables_.samples.remove(job.task_id(index), worker.info.key);
   long_runs_.lost(job, index, worker.info.key);
   if (task.copies > 0) drop_copies(job, task, 1);  // Whichever is left is no copy any more.
   std::erase_if(task.replicas,

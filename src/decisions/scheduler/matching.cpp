@@ -244,8 +244,8 @@ bool Scheduler::State::kept_from(const WorkerState& worker, const JobState& job,
   const double most = std::max(1.0, std::floor(rules.newcomer_share_max * job.spec.tasks));
   const bool is_bounded = job.has_trusted();
   if (is_bounded && job.newcomer_tries >= most) return true;
-  if (check_is_late(worker, job, now)) {
-    kept_for_checks.insert(job.spec.id);
+  if (samples_.is_late(worker, job, now)) {
+    samples_.keep(job);
     return true;
   }
   const std::size_t prefixes = tables_.workers.newcomer_prefixes();

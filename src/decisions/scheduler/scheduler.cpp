@@ -348,7 +348,7 @@ void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
   ++job->settled_count;
   if (const auto found = job->tasks.find(id.index); found != job->tasks.end()) {
     for (const ReplicaOf& replica : found->second.replicas) {
-      state.samples.decide(id, replica.worker);
+      state.tables_.samples.decide(id, replica.worker);
       const bool accepted = std::ranges::contains(by, replica.worker);
       const bool counted = replica.state == ReplicaState::counted;
       if (replica.newcomer &&
@@ -389,7 +389,8 @@ void Scheduler::canary_measured(const JobId& id, const Measurement& measurement,
   JobState* job = state_->tables_.jobs.find(id);
   if (job == nullptr || job->canary != CanaryState::waiting) return;
   if (job->spec.sample_parts > 0)
-    state_->samples.expect(id, measurement.elapsed_seconds / std::max(measurement.workgroups, 1U));
+    state_->tables_.samples.expect(
+        id, measurement.elapsed_seconds / std::max(measurement.workgroups, 1U));
   (void)state_->pass_canary(*job, measurement, nullptr, now);
 }
 
@@ -412,11 +413,32 @@ void Scheduler::want_replicas(const TaskId& id, std::uint32_t replicas) {
   state.tables_.agenda.mark(*job);
 }
 
+void Scheduler::sample_begins(const TaskId& id, const PublicKey& key, double share, Instant now) {
+  state_->samples_.begin(id, key, share, now);
+}
+
+void Scheduler::sample_stalls(const TaskId& id, const PublicKey& key) {
+  state_->tables_.samples.stall(id, key);
+}
+
+void Scheduler::sample_ends(const TaskId& id, const PublicKey& key, SampleQueue::Outcome outcome,
+                            Instant now) {
+  state_->tables_.samples.end(id, key, outcome, now);
+}
+
+void Scheduler::sample_decided(const TaskId& id, const PublicKey& key) {
+  state_->tables_.samples.decide(id, key);
+}
+
+double Scheduler::sample_wait(Instant now) const { return state_->samples_.wait(now); }
+
+bool Scheduler::samples_are_late(Instant now) const { return state_->samples_.are_late(now); }
+
 std::vector<Decision> Scheduler::decide(Instant now) {
   state_->tables_.reach(now);
   state_->expire(now);
   state_->charges_.refresh(now);
-  state_->look_at_kept(now);
+  state_->samples_.look_again(now);
   do {
     state_->match(now);
     state_->make_way(now);
@@ -426,7 +448,7 @@ std::vector<Decision> Scheduler::decide(Instant now) {
 
 std::optional<Instant> Scheduler::next_deadline() const {
   std::optional<Instant> next = state_->tables_.deadlines.next();
-  for (const auto at : {state_->preemption_scan_at, state_->kept_look()}) {
+  for (const auto at : {state_->preemption_scan_at, state_->samples_.next_look()}) {
     if (at) next = next ? std::min(*next, *at) : *at;
   }
   return next;

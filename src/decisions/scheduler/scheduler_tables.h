@@ -11,6 +11,7 @@
 #include "decisions/scheduler/preemption_requests.h"
 #include "decisions/scheduler/requirement_classes.h"
 #include "decisions/scheduler/resume_reservations.h"
+#include "decisions/scheduler/sample_queue.h"
 #include "decisions/scheduler/worker_histories.h"
 #include "decisions/scheduler/worker_table.h"
 
@@ -37,6 +38,7 @@ struct SchedulerTables {
   PreemptionRequests preemption_requests;
   // Of replicas that made way; these are in deadlines.retries, too.
   ResumeReservations resume_reservations;
+  SampleQueue samples;  // Newcomers' results that wait for a check.
   DecisionQueue out;
 };
 

@@ -19,7 +19,7 @@
 #include "decisions/scheduler/long_runs.h"
 #include "decisions/scheduler/market_view.h"
 #include "decisions/scheduler/prospects.h"
-#include "decisions/scheduler/sample_queue.h"
+#include "decisions/scheduler/sample_checks.h"
 #include "decisions/scheduler/scheduler.h"
 #include "decisions/scheduler/scheduler_tables.h"
 
@@ -49,16 +49,13 @@ struct Scheduler::State {
   Listings listings_{tables_, prospects_};
   ClientCharges charges_{tables_, listings_};
   LongRuns long_runs_{tables_, prospects_, listings_};
+  SampleChecks samples_{tables_};
 
   std::size_t copies = 0;
   std::uint64_t copies_made = 0;
 
   std::optional<Instant> preemption_scan_at;  // While a job waits for a place.
   std::uint64_t preemptions = 0;
-
-  SampleQueue samples;
-  std::set<JobId> kept_for_checks;  // Jobs of which newcomers got nothing, since checks are late.
-  Instant kept_looked_at{};         // When those were looked at last.
 
   // indexes.cpp
   void set_slots(WorkerState& worker, std::uint32_t slots);
@@ -161,15 +158,6 @@ struct Scheduler::State {
   // Whether safeguards keep a newcomer from all of the job.
   [[nodiscard]] bool kept_from(const WorkerState& worker, const JobState& job, Instant now);
 
-  // samples.cpp: newcomers' results that wait for a check.
-  [[nodiscard]] static SampleQueue::Sample sample_of(const WorkerState& worker,
-                                                     const JobState& job);
-  // Whether its result of the job could not be checked in time.
-  [[nodiscard]] bool check_is_late(const WorkerState& worker, const JobState& job,
-                                   Instant now) const;
-  // Jobs that newcomers may get something of again.
-  void look_at_kept(Instant now);
-  [[nodiscard]] std::optional<Instant> kept_look() const;
   // Asks for the operator's device where no trusted worker could run the canary.
   void want_canary(JobState& job);
   // Whether the worker would get something of the job now.

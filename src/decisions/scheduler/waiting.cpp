@@ -177,7 +177,7 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
       made.seconds_max = seconds(prospects_.wall_bound(*worker));
     }
     if (!worker->free_key) continue;
-    if (check_is_late(*worker, job, now)) {
+    if (samples_.is_late(*worker, job, now)) {
       ++unchecked;
       continue;
     }
