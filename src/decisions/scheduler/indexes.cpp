@@ -107,7 +107,7 @@ void Scheduler::State::erase_job(JobState& job) {
   break_promise(job);
   for (const auto& [index, task] : job.tasks) long_runs_.forget(job.task_id(index));
   tables_.preemption_requests.end_for(job.spec.id);
-  copies -= job.copies;
+  copies_.forget(job);
   samples_.forget(job);
   tables_.clients.leave(job);
   Listings::unlist(job);

@@ -114,7 +114,7 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
   unhold(worker, job, index, now);
   tables_.samples.remove(job.task_id(index), worker.info.key);
   long_runs_.lost(job, index, worker.info.key);
-  if (task.copies > 0) drop_copies(job, task, 1);  // Whichever is left is no copy any more.
+  if (task.copies > 0) copies_.drop(job, task, 1);  // Whichever is left is no copy any more.
   std::erase_if(task.replicas,
                 [&](const ReplicaOf& each) { return each.worker == worker.info.key; });
   if (canary) job.canary = CanaryState::waiting;

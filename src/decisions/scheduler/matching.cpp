@@ -118,7 +118,7 @@ void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
          {ErrorCode::deadline_exceeded, "No receipt came for the result."}, now);
   }
   take_back(worker, now);
-  look_for_late(worker, now);
+  copies_.look_for_late(worker, now);
   listings_.list(worker);
 }
 

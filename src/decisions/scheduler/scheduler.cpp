@@ -362,7 +362,7 @@ void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
                                          .reason = "The task is settled."});
     }
     state.long_runs_.forget(id);
-    state.drop_copies(*job, found->second, found->second.copies);
+    state.copies_.drop(*job, found->second, found->second.copies);
     job->close(found->second);
     job->tasks.erase(found);
   }
@@ -541,8 +541,8 @@ std::optional<double> Scheduler::stays(const PublicKey& worker, double seconds, 
   return found->presence->stays(state_->tables_.histories.unix_at(now), seconds);
 }
 
-std::size_t Scheduler::copies() const { return state_->copies; }
-std::uint64_t Scheduler::copies_made() const { return state_->copies_made; }
+std::size_t Scheduler::copies() const { return state_->copies_.under_way(); }
+std::uint64_t Scheduler::copies_made() const { return state_->copies_.made(); }
 
 std::uint64_t Scheduler::preemptions() const { return state_->preemptions; }
 

@@ -22,6 +22,7 @@
 #include "decisions/scheduler/sample_checks.h"
 #include "decisions/scheduler/scheduler.h"
 #include "decisions/scheduler/scheduler_tables.h"
+#include "decisions/scheduler/task_copies.h"
 
 namespace weft::scheduler {
 
@@ -50,9 +51,7 @@ struct Scheduler::State {
   ClientCharges charges_{tables_, listings_};
   LongRuns long_runs_{tables_, prospects_, listings_};
   SampleChecks samples_{tables_};
-
-  std::size_t copies = 0;
-  std::uint64_t copies_made = 0;
+  TaskCopies copies_{tables_, listings_};
 
   std::optional<Instant> preemption_scan_at;  // While a job waits for a place.
   std::uint64_t preemptions = 0;
@@ -100,10 +99,6 @@ struct Scheduler::State {
   // yields.cpp: places for urgent tasks.
   void make_way(Instant now);
   void stop(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);
-
-  // copies.cpp: copies of late tasks.
-  void look_for_late(WorkerState& worker, Instant now);
-  void drop_copies(JobState& job, TaskState& task, std::uint32_t count);
 
   // leases.cpp: what a worker holds, and how that ends.
   void lease(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt,

@@ -1,10 +1,8 @@
-// Copies of late tasks: see speculation.h.
-#include "decisions/scheduler/state.h"
+#include "decisions/scheduler/task_copies.h"
 
 namespace weft::scheduler {
 
-// Called when the worker's first task may be late.
-void Scheduler::State::look_for_late(WorkerState& worker, Instant now) {
+void TaskCopies::look_for_late(WorkerState& worker, Instant now) {
   if (worker.running.empty()) return;
   Holding& holding = worker.running.front();
   if (holding.seconds <= 0 ||
@@ -18,20 +16,20 @@ void Scheduler::State::look_for_late(WorkerState& worker, Instant now) {
   if (job.canary != CanaryState::passed || task.copies > 0 || task.missing() || !another_worker ||
       !job.open.empty() || job.has_fresh())
     return;
-  if (!may_copy(tables_.settings.speculation, copies, tables_.workers.size())) return;
+  if (!may_copy(tables_.settings.speculation, under_way_, tables_.workers.size())) return;
   ++task.copies;
   ++job.copies;
-  ++copies;
-  ++copies_made;
+  ++under_way_;
+  ++made_;
   job.reopen(holding.index, task);
   listings_.list(job);
   tables_.agenda.mark(job);
 }
 
-void Scheduler::State::drop_copies(JobState& job, TaskState& task, std::uint32_t count) {
+void TaskCopies::drop(JobState& job, TaskState& task, std::uint32_t count) {
   task.copies -= count;
   job.copies -= count;
-  copies -= count;
+  under_way_ -= count;
 }
 
 }  // namespace weft::scheduler
