@@ -61,4 +61,10 @@ void JobState::close(TaskState& task) {
   task.open_sequence = 0;
 }
 
+std::vector<double> values_of(std::span<const std::pair<PublicKey, double>> paces) {
+  std::vector<double> values;
+  for (const auto& [worker, pace] : paces) values.push_back(pace);
+  return values;
+}
+
 }  // namespace weft::scheduler

@@ -197,7 +197,7 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
                                    const WorkerState* by, Instant now) {
   const bool alone = by == nullptr || !by->established();  // Its word is enough.
   if (alone) job.paces.clear();
-  if (!alone) note_pace(job, measurement, *by);
+  if (!alone) prices_.note(job, measurement, *by);
   const std::vector<double> own =
       alone ? std::vector{reference_seconds_per_workgroup(measurement)} : values_of(job.paces);
   const double pace = lower_median(own);
@@ -206,10 +206,10 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
                                    .by = by == nullptr ? PublicKey{} : by->info.key,
                                    .seconds_per_workgroup = pace,
                                    .alone = true});
-  const Estimate made = priced(job, own);
+  const Estimate made = prices_.priced(job, own);
   const PriceTerms terms = job.price_terms();
   const MicroCredits most = most_of(terms);
-  if (made.price > most && !alone && another_measures(job)) {
+  if (made.price > most && !alone && prices_.another_measures(job)) {
     // This task is paid as one that the client allows.
     const std::uint64_t shares = std::uint64_t{job.spec.tasks} * job.spec.replicas;
     job.spec.estimate = made;
@@ -237,7 +237,7 @@ bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement
 
 void Scheduler::State::measured(WorkerState& worker, JobState& job,
                                 const Measurement& measurement) {
-  reprice(job, measurement, worker);
+  prices_.reprice(job, measurement, worker);
   const double pace = reference_seconds_per_workgroup(measurement);
   const double canary = job.spec.estimate ? job.spec.estimate->reference_seconds_per_workgroup : 0;
   if (pace > 0 && canary > 0) {

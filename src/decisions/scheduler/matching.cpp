@@ -266,7 +266,7 @@ std::optional<std::uint32_t> Scheduler::State::task_for(const WorkerState& worke
                                                         Instant now) {
   const PublicKey& key = worker.info.key;
   if (worker.info.price_min > job.per_unit || kept_from(worker, job, now) ||
-      std::ranges::contains(job.barred, key) || leaves_canary(worker, job))
+      std::ranges::contains(job.barred, key) || prices_.leaves_canary(worker, job))
     return {};
   const bool leaves_lost_tasks = worker.newcomer() && job.has_trusted();
   const auto may_take = [&](std::uint32_t index, const TaskState& task) {

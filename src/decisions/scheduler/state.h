@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "decisions/scheduler/canary_prices.h"
 #include "decisions/scheduler/client_charges.h"
 #include "decisions/scheduler/listings.h"
 #include "decisions/scheduler/long_runs.h"
@@ -52,6 +53,7 @@ struct Scheduler::State {
   LongRuns long_runs_{tables_, prospects_, listings_};
   SampleChecks samples_{tables_};
   TaskCopies copies_{tables_, listings_};
+  CanaryPrices prices_{tables_};
 
   std::optional<Instant> preemption_scan_at;  // While a job waits for a place.
   std::uint64_t preemptions = 0;
@@ -120,14 +122,6 @@ struct Scheduler::State {
   // The first result of the canary: false where the price ended the job.
   bool pass_canary(JobState& job, const Measurement& measurement, const WorkerState* by,
                    Instant now);
-  // prices.cpp: one established worker's measurement neither prices a job nor ends it.
-  [[nodiscard]] Estimate priced(const JobState& job, std::span<const double> own) const;
-  void note_pace(JobState& job, const Measurement& measurement, const WorkerState& by);
-  // Whether an established worker that has not measured the job could.
-  [[nodiscard]] bool another_measures(const JobState& job) const;
-  [[nodiscard]] bool leaves_canary(const WorkerState& worker, const JobState& job) const;
-  void reprice(JobState& job, const Measurement& measurement, const WorkerState& by);
-
   // How fast the worker is, and the slowest pace of the job, learn from each result.
   void measured(WorkerState& worker, JobState& job, const Measurement& measurement);
 

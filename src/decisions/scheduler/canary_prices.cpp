@@ -1,9 +1,8 @@
-// What established workers measure of a job. One of them may say anything, by taking its time: the
-// price follows the median of three. An invited worker and the operator's device price a job alone.
+#include "decisions/scheduler/canary_prices.h"
+
 #include <algorithm>
 
 #include "decisions/scheduler/measured_work.h"
-#include "decisions/scheduler/state.h"
 
 namespace weft::scheduler {
 namespace {
@@ -18,15 +17,7 @@ bool has_measured(std::span<const std::pair<PublicKey, double>> paces, const Pub
 
 }  // namespace
 
-std::vector<double> values_of(std::span<const std::pair<PublicKey, double>> paces) {
-  std::vector<double> values;
-  for (const auto& [worker, pace] : paces) values.push_back(pace);
-  return values;
-}
-
-// `own`: what its canaries have shown; the price is the median of those and of what was known
-// before.
-Estimate Scheduler::State::priced(const JobState& job, std::span<const double> own) const {
+Estimate CanaryPrices::priced(const JobState& job, std::span<const double> own) const {
   std::vector<double> paces = job.spec.paces_known;
   paces.insert(paces.end(), own.begin(), own.end());
   const double pace = lower_median(std::move(paces));
@@ -39,8 +30,7 @@ Estimate Scheduler::State::priced(const JobState& job, std::span<const double> o
 }
 
 // With the rate that its accepted work has shown.
-void Scheduler::State::note_pace(JobState& job, const Measurement& measurement,
-                                 const WorkerState& by) {
+void CanaryPrices::note(JobState& job, const Measurement& measurement, const WorkerState& by) {
   const double pace = reference_seconds_per_workgroup(measurement) * by.rate / by.rate_said;
   if (job.paces.size() < paces_max && !has_measured(job.paces, by.info.key)) {
     job.paces.emplace_back(by.info.key, pace);
@@ -49,7 +39,7 @@ void Scheduler::State::note_pace(JobState& job, const Measurement& measurement,
   }
 }
 
-bool Scheduler::State::another_measures(const JobState& job) const {
+bool CanaryPrices::another_measures(const JobState& job) const {
   if (job.paces.size() >= paces_max) return false;
   const bool has_task = job.fresh < job.spec.tasks || !job.open.empty();
   return has_task && std::ranges::any_of(tables_.workers.in_order(), [&](const auto& each) {
@@ -62,18 +52,16 @@ bool Scheduler::State::another_measures(const JobState& job) const {
          });
 }
 
-// It has measured the job, which others are to do now.
-bool Scheduler::State::leaves_canary(const WorkerState& worker, const JobState& job) const {
+bool CanaryPrices::leaves_canary(const WorkerState& worker, const JobState& job) const {
   return job.canary != CanaryState::passed && !job.paces.empty() &&
          has_measured(job.paces, worker.info.key) && another_measures(job);
 }
 
-void Scheduler::State::reprice(JobState& job, const Measurement& measurement,
-                               const WorkerState& by) {
+void CanaryPrices::reprice(JobState& job, const Measurement& measurement, const WorkerState& by) {
   if (!by.established() || job.paces.empty() || job.paces.size() >= paces_max ||
       job.canary != CanaryState::passed)
     return;
-  note_pace(job, measurement, by);
+  note(job, measurement, by);
   if (job.paces.size() < paces_max || !job.spec.estimate) return;
   const Estimate made = priced(job, values_of(job.paces));
   const double was = static_cast<double>(job.spec.estimate->price);
