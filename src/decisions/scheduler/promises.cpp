@@ -63,7 +63,7 @@ void Scheduler::State::promise_room(JobState& job, Instant now) {
   WorkerState* best = nullptr;
   Instant start;
   for (auto& [sequence, worker] : asked.sliced) {
-    const auto index = worker->info.slots == 0 ? std::nullopt : task_for(*worker, job, now);
+    const auto index = worker->info.slots == 0 ? std::nullopt : choice_.task_for(*worker, job, now);
     if (!index || !prospects_.suits(*worker, job, *index, now)) continue;
     if (worker->promised != nullptr && worker->promised->rank < job.rank)
       continue;  // Another class's, and before this one.

@@ -132,7 +132,7 @@ std::vector<protocol::HeldTask> Scheduler::resume(const PublicKey& worker,
         return false;
       if ((job->canary == CanaryState::waiting && job->spec.kind == manifest::Kind::wgsl &&
            !found->native()) ||
-          state.kept_from(*found, *job, now))
+          state.choice_.keeps_from(*found, *job, now))
         return false;  // It goes through the queue.
       TaskState* task = state.tables_.jobs.find_task(each.task);
       return task == nullptr || (task->missing() && task->replica_of(worker) == nullptr);

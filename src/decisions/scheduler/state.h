@@ -23,6 +23,7 @@
 #include "decisions/scheduler/sample_checks.h"
 #include "decisions/scheduler/scheduler.h"
 #include "decisions/scheduler/scheduler_tables.h"
+#include "decisions/scheduler/task_choice.h"
 #include "decisions/scheduler/task_copies.h"
 
 namespace weft::scheduler {
@@ -54,6 +55,7 @@ struct Scheduler::State {
   SampleChecks samples_{tables_};
   TaskCopies copies_{tables_, listings_};
   CanaryPrices prices_{tables_};
+  TaskChoice choice_{tables_, {.long_runs = long_runs_, .samples = samples_, .prices = prices_}};
 
   std::optional<Instant> preemption_scan_at;  // While a job waits for a place.
   std::uint64_t preemptions = 0;
@@ -140,13 +142,8 @@ struct Scheduler::State {
   void expire(Instant now);
   void expire_worker(WorkerState& worker, Instant now);
   void match(Instant now);
-  // The task that the worker would get of the job now.
-  std::optional<std::uint32_t> task_for(const WorkerState& worker, JobState& job, Instant now);
   // One more newcomer may have a lease of the job again.
   void give_try_back(JobState& job);
-  // Whether safeguards keep a newcomer from all of the job.
-  [[nodiscard]] bool kept_from(const WorkerState& worker, const JobState& job, Instant now);
-
   // Asks for the operator's device where no trusted worker could run the canary.
   void want_canary(JobState& job);
   // Whether the worker would get something of the job now.

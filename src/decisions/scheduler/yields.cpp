@@ -44,7 +44,7 @@ void Scheduler::State::make_way(Instant now) {
             !(urgent.rank < other->rank))
           return false;
         return std::ranges::contains(worker->classes, urgent.requirements) &&
-               task_for(*worker, urgent, now).has_value();
+               choice_.task_for(*worker, urgent, now).has_value();
       };
       const auto way = tables_.preemption.make_way(
           {.score = urgent.score, .starts_in = prospects_.starts_in(urgent, now), .fits = fits},
