@@ -44,7 +44,7 @@ void Scheduler::State::set_slots(WorkerState& worker, std::uint32_t slots) {
   worker.info.slots = slots;
   worker.full_at = 0;
   if (slots == 0) long_runs_.release_reservations(worker);
-  if (slots == 0 && worker.promised != nullptr) break_promise(*worker.promised);
+  if (slots == 0 && worker.promised != nullptr) promises_.withdraw(*worker.promised);
   listings_.list(worker);
   tables_.agenda.mark(worker);
   if (change >= 0) return;
@@ -104,7 +104,7 @@ void Scheduler::State::set_rate(WorkerState& worker, double rate) {
 }
 
 void Scheduler::State::erase_job(JobState& job) {
-  break_promise(job);
+  promises_.withdraw(job);
   for (const auto& [index, task] : job.tasks) long_runs_.forget(job.task_id(index));
   tables_.preemption_requests.end_for(job.spec.id);
   copies_.forget(job);

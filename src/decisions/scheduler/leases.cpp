@@ -52,8 +52,8 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
   }
   worker.load_seconds += usual;
   long_runs_.watch(worker, job, index, predicted, now);
-  break_promise(job);  // It has what it waited for.
-  if (worker.promised != nullptr && job.rank < worker.promised->rank) renew_promise(worker, now);
+  promises_.withdraw(job);  // It has what it waited for.
+  if (worker.promised != nullptr && job.rank < worker.promised->rank) promises_.renew(worker, now);
   listings_.list(job);
   listings_.list(worker);
   charges_.charge(job, charged, now);

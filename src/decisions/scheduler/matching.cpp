@@ -228,7 +228,7 @@ Scheduler::State::Takers Scheduler::State::takers(std::vector<WorkerState*>& can
 bool Scheduler::State::takes(const WorkerState& worker, JobState& job, Instant now) {
   const auto index = choice_.task_for(worker, job, now);
   if (!index) return false;
-  if (!admits(worker, job, *index, now)) {
+  if (!promises_.admits(worker, job, *index, now)) {
     const JobState* promised = job.requirements->promised;
     return promised == nullptr || job.rank < promised->rank;  // It may be promised room.
   }
@@ -271,7 +271,7 @@ bool Scheduler::State::give(JobState& job, Instant now) {
       break;  // The idle ones come first.
     const auto index = choice_.task_for(worker, job, now);
     if (!index) continue;
-    if (!admits(worker, job, *index, now)) {
+    if (!promises_.admits(worker, job, *index, now)) {
       lacks_room = true;
       continue;
     }
@@ -295,7 +295,7 @@ bool Scheduler::State::give(JobState& job, Instant now) {
   }
   const std::size_t asked = job.able(native) + (waits_for_native(job) ? 0 : job.able(browser));
   if (failed_before == nullptr && passed_over == nullptr) {
-    if (lacks_room || natives.size() + browsers.size() < asked) promise_room(job, now);
+    if (lacks_room || natives.size() + browsers.size() < asked) promises_.promise(job, now);
     return false;
   }
   WorkerState& worker = failed_before != nullptr ? *failed_before : *passed_over;

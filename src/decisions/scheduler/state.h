@@ -20,6 +20,7 @@
 #include "decisions/scheduler/long_runs.h"
 #include "decisions/scheduler/market_view.h"
 #include "decisions/scheduler/prospects.h"
+#include "decisions/scheduler/room_promises.h"
 #include "decisions/scheduler/sample_checks.h"
 #include "decisions/scheduler/scheduler.h"
 #include "decisions/scheduler/scheduler_tables.h"
@@ -56,6 +57,7 @@ struct Scheduler::State {
   TaskCopies copies_{tables_, listings_};
   CanaryPrices prices_{tables_};
   TaskChoice choice_{tables_, {.long_runs = long_runs_, .samples = samples_, .prices = prices_}};
+  RoomPromises promises_{tables_, prospects_, choice_};
 
   std::optional<Instant> preemption_scan_at;  // While a job waits for a place.
   std::uint64_t preemptions = 0;
@@ -83,18 +85,6 @@ struct Scheduler::State {
   // canaries.cpp: what runs beside a canary, and behind one.
   void time_scouts(JobState& job, Instant now);
   void take_back(WorkerState& worker, Instant now);
-
-  // promises.cpp: memory of shared workers, and reservations on them.
-  [[nodiscard]] static std::uint64_t partition_of(const WorkerState& worker, const JobState& job);
-  [[nodiscard]] std::vector<Occupant> occupants(const WorkerState& worker) const;
-  // Beside what runs on a sliced one.
-  [[nodiscard]] bool has_memory(const WorkerState& worker, const JobState& job) const;
-  [[nodiscard]] bool admits(const WorkerState& worker, const JobState& job, std::uint32_t index,
-                            Instant now) const;
-  void promise_room(JobState& job, Instant now);
-  void break_promise(JobState& job);
-  // After something went there that comes before the promised task.
-  void renew_promise(WorkerState& worker, Instant now);
 
   // waiting.cpp: why no worker runs the task, which misses a replica. Nothing: it is about to run.
   [[nodiscard]] std::optional<Waiting> why_waits(const JobState& job, std::uint32_t index,

@@ -181,9 +181,9 @@ std::optional<Waiting> Scheduler::State::why_waits(const JobState& job, std::uin
       ++unchecked;
       continue;
     }
-    if (worker->sliced() && !has_memory(*worker, job)) {
+    if (worker->sliced() && !promises_.has_memory(*worker, job)) {
       ++no_memory;
-    } else if (!admits(*worker, job, index, now)) {
+    } else if (!promises_.admits(*worker, job, index, now)) {
       ++promised_away;
     } else {
       ++free;

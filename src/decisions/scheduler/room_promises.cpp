@@ -1,7 +1,7 @@
-// The memory of shared workers: who fits in beside what runs there, and who is promised room.
-#include <algorithm>
+#include "decisions/scheduler/room_promises.h"
 
-#include "decisions/scheduler/state.h"
+#include <algorithm>
+#include <utility>
 
 namespace weft::scheduler {
 namespace {
@@ -17,7 +17,7 @@ Room room_of(const WorkerState& worker) {
 
 }  // namespace
 
-std::vector<Occupant> Scheduler::State::occupants(const WorkerState& worker) const {
+std::vector<Occupant> RoomPromises::occupants(const WorkerState& worker) const {
   std::vector<Occupant> found;
   for (const Holding& each : worker.running) {
     // A canary's time is not known: it has until its bound.
@@ -28,18 +28,18 @@ std::vector<Occupant> Scheduler::State::occupants(const WorkerState& worker) con
   return found;
 }
 
-std::uint64_t Scheduler::State::partition_of(const WorkerState& worker, const JobState& job) {
+std::uint64_t RoomPromises::partition_of(const WorkerState& worker, const JobState& job) {
   return std::max(job.spec.requirements.memory_bytes, worker.info.slice_memory_bytes);
 }
 
-bool Scheduler::State::has_memory(const WorkerState& worker, const JobState& job) const {
+bool RoomPromises::has_memory(const WorkerState& worker, const JobState& job) const {
   std::uint64_t held = partition_of(worker, job);
   for (const Holding& each : worker.running) held += partition_of(worker, *each.job);
   return held <= worker.info.capabilities.memory_bytes;
 }
 
-bool Scheduler::State::admits(const WorkerState& worker, const JobState& job, std::uint32_t index,
-                              Instant now) const {
+bool RoomPromises::admits(const WorkerState& worker, const JobState& job, std::uint32_t index,
+                          Instant now) const {
   if (!worker.sliced()) return true;
   if (!has_memory(worker, job)) return false;
   if (worker.promised == nullptr || worker.promised == &job || job.rank < worker.promised->rank)
@@ -52,13 +52,12 @@ bool Scheduler::State::admits(const WorkerState& worker, const JobState& job, st
       {.ends = now + duration_of(takes), .memory_bytes = partition_of(worker, job)});
 }
 
-// The first job of its class, in the order of rank, that only lacks room.
-void Scheduler::State::promise_room(JobState& job, Instant now) {
+void RoomPromises::promise(JobState& job, Instant now) {
   RequirementClass& asked = *job.requirements;
   if (asked.sliced.empty() || job.promised != nullptr) return;
   if (asked.promised != nullptr) {
     if (asked.promised->rank < job.rank) return;
-    break_promise(*asked.promised);
+    withdraw(*asked.promised);
   }
   WorkerState* best = nullptr;
   Instant start;
@@ -75,14 +74,14 @@ void Scheduler::State::promise_room(JobState& job, Instant now) {
     }
   }
   if (best == nullptr) return;
-  if (best->promised != nullptr) break_promise(*best->promised);
+  if (best->promised != nullptr) withdraw(*best->promised);
   best->promised = &job;
   best->promise = {.start = start, .memory_bytes = partition_of(*best, job)};
   job.promised = best;
   asked.promised = &job;
 }
 
-void Scheduler::State::renew_promise(WorkerState& worker, Instant now) {
+void RoomPromises::renew(WorkerState& worker, Instant now) {
   const auto there = occupants(worker);
   const auto earliest = earliest_start(room_of(worker), there, worker.promise.memory_bytes, now);
   if (!earliest || *earliest <= worker.promise.start) return;
@@ -90,7 +89,7 @@ void Scheduler::State::renew_promise(WorkerState& worker, Instant now) {
   tables_.agenda.mark(worker);  // More ends before that.
 }
 
-void Scheduler::State::break_promise(JobState& job) {
+void RoomPromises::withdraw(JobState& job) {
   if (job.promised == nullptr) return;
   WorkerState& worker = *std::exchange(job.promised, nullptr);
   worker.promised = nullptr;
