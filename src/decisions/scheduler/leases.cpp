@@ -180,7 +180,7 @@ void Scheduler::State::cancel_leases(JobState& job, std::string_view reason, Ins
 
 void Scheduler::State::disconnect(WorkerState& worker, Blame head, const Error& why, Instant now) {
   worker.gone = true;
-  set_slots(worker, 0);
+  members_.set_slots(worker, 0);
   lose_all(worker, head, why, now);
   tables_.histories.departs(worker.info.key, now);
   erase_worker(worker);
@@ -244,16 +244,39 @@ void Scheduler::State::measured(WorkerState& worker, JobState& job,
     // How much faster it is than it said, against the canary: halfway in five results, in the
     // logarithm, so that one wild value moves it by no more than another. Measured with the rate
     // that it said, or each value would feed the next.
-    const double most = says(worker) ? rate_correction_max : rate_shown_max;
+    const double most = members_.says(worker.info.standing) ? rate_correction_max : rate_shown_max;
     const double shown = std::clamp(canary / pace, 1 / most, most);
     const double now_at = worker.rate / worker.rate_said;
-    set_rate(worker, worker.rate_said * now_at * std::pow(shown / now_at, 0.13));
+    members_.set_rate(worker, worker.rate_said * now_at * std::pow(shown / now_at, 0.13));
   }
   if (worker.newcomer() && tables_.settings.safeguards.rates_are_shown)
     return;  // What it takes to delay one of its own results delays no other.
   job.pace = std::max(job.pace, pace);
   constexpr double weight = 0.1;
   job.pace_usual += weight * (pace - job.pace_usual);
+}
+
+void Scheduler::State::erase_job(JobState& job) {
+  promises_.withdraw(job);
+  for (const auto& [index, task] : job.tasks) long_runs_.forget(job.task_id(index));
+  tables_.preemption_requests.end_for(job.spec.id);
+  copies_.forget(job);
+  samples_.forget(job);
+  tables_.clients.leave(job);
+  Listings::unlist(job);
+  --job.requirements->jobs;
+  tables_.agenda.forget(job);
+  if (job.spec.deadline) tables_.deadlines.jobs.cancel(*job.spec.deadline, job.spec.id);
+  tables_.deadlines.unfit_looks.cancel(job.unfit_at, job.spec.id);
+  tables_.jobs.erase(job);
+}
+
+void Scheduler::State::erase_worker(WorkerState& worker) {
+  worker.gone = true;
+  listings_.list(worker);
+  tables_.agenda.forget(worker);
+  RequirementClasses::leave(worker);
+  tables_.workers.erase(worker);
 }
 
 }  // namespace weft::scheduler

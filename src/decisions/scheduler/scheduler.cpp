@@ -53,18 +53,15 @@ Result<> Scheduler::add_worker(const Worker& worker, Instant now) {
   made->info = worker;
   made->info.slots = std::min(worker.slots, slots_max);
   made->info.price_min = PriceFloors::step(worker.price_min);
-  const bool says =
-      worker.standing == Standing::invited || !state.tables_.settings.safeguards.rates_are_shown;
-  made->rate_said = says ? first_rate(worker.capabilities) : state.assumed_rate();
+  const bool says = state.members_.says(worker.standing);
+  made->rate_said = says ? first_rate(worker.capabilities) : state.members_.assumed_rate();
   made->ranks_last = made->newcomer() && state.tables_.settings.safeguards.newcomers_rank_last;
   made->rate = made->rate_said;
   made->heard = now;
   WorkerState& added = state.tables_.workers.add(std::move(made));
   added.presence = &state.tables_.histories.arrives(worker.key, !added.newcomer(), now);
   state.tables_.classes.enter(added);
-  if (added.info.slots > 0) state.count_member(added, 1);
-  state.listings_.list(added);
-  state.tables_.agenda.mark(added);
+  state.members_.enter(added);
   return {};
 }
 
@@ -85,12 +82,12 @@ void Scheduler::remove_worker(const PublicKey& worker, Departure departure, Inst
 
 void Scheduler::set_slots(const PublicKey& worker, std::uint32_t slots) {
   if (WorkerState* found = state_->tables_.workers.find(worker))
-    state_->set_slots(*found, std::min(slots, slots_max));
+    state_->members_.set_slots(*found, std::min(slots, slots_max));
 }
 
 void Scheduler::set_standing(const PublicKey& worker, Standing standing) {
   if (WorkerState* found = state_->tables_.workers.find(worker))
-    state_->set_standing(*found, standing);
+    state_->members_.set_standing(*found, standing);
 }
 
 void Scheduler::set_leases_max(const PublicKey& worker, std::uint32_t leases, double sample_share) {
@@ -245,10 +242,11 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   const double own = 1 - std::clamp(std::isfinite(result.resumed) ? result.resumed : 0, 0.0, 1.0);
   const auto computed = static_cast<std::uint32_t>(
       std::max(1.0, std::round(own * job.range_count(result.task.index))));
-  const Measurement measurement{.workgroups = computed,
-                                .gpu_seconds = state.says(*worker) ? result.gpu_seconds : 0,
-                                .elapsed_seconds = seconds(now - began),
-                                .rate = worker->rate_said};
+  const Measurement measurement{
+      .workgroups = computed,
+      .gpu_seconds = state.members_.says(worker->info.standing) ? result.gpu_seconds : 0,
+      .elapsed_seconds = seconds(now - began),
+      .rate = worker->rate_said};
 
   replica->state = ReplicaState::reported;
   Holding reported = *holding;
@@ -268,7 +266,7 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
 
   if (job.canary != CanaryState::passed) {  // A scout that is done first does as well.
     if (!state.pass_canary(job, measurement, worker, now)) return {};
-  } else if (!state.says(*worker)) {
+  } else if (!state.members_.says(worker->info.standing)) {
     replica->measured = measurement;  // It shows something once it is accepted.
   } else {
     state.measured(*worker, job, measurement);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "decisions/scheduler/canary_prices.h"
+#include "decisions/scheduler/class_members.h"
 #include "decisions/scheduler/client_charges.h"
 #include "decisions/scheduler/listings.h"
 #include "decisions/scheduler/long_runs.h"
@@ -58,27 +59,13 @@ struct Scheduler::State {
   CanaryPrices prices_{tables_};
   TaskChoice choice_{tables_, {.long_runs = long_runs_, .samples = samples_, .prices = prices_}};
   RoomPromises promises_{tables_, prospects_, choice_};
+  ClassMembers members_{tables_,
+                        {.listings = listings_, .long_runs = long_runs_, .promises = promises_}};
 
   std::optional<Instant> preemption_scan_at;  // While a job waits for a place.
   std::uint64_t preemptions = 0;
 
-  // indexes.cpp
-  void set_slots(WorkerState& worker, std::uint32_t slots);
-  void set_rate(WorkerState& worker, double rate);
   MarketView market;
-  // Counts it in, or out, of its classes.
-  void count_member(WorkerState& worker, int change);
-  void set_standing(WorkerState& worker, Standing standing);
-  // Whether what it says of its speed and its times counts.
-  [[nodiscard]] bool says(const WorkerState& worker) const {
-    return worker.info.standing == Standing::invited ||
-           !tables_.settings.safeguards.rates_are_shown;
-  }
-  // What is assumed of a worker that has shown nothing: the lower quartile of the others' rates.
-  [[nodiscard]] double assumed_rate() const;
-  // A trusted worker of a class has gone that was the last to accept some price: others may take
-  // what was kept for it.
-  void trusted_gone(RequirementClass& of);
   void erase_job(JobState& job);
   void erase_worker(WorkerState& worker);
 

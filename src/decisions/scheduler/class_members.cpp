@@ -1,10 +1,6 @@
-// The indexes that make matching cheap: classes, their free workers and their jobs with something
-// to give, deadlines.
-#include <algorithm>
-#include <bit>
-#include <cmath>
+#include "decisions/scheduler/class_members.h"
 
-#include "decisions/scheduler/state.h"
+#include <algorithm>
 
 namespace weft::scheduler {
 namespace {
@@ -17,7 +13,13 @@ bool was_last(const PriceFloors (&floors)[2], const WorkerState& worker) {
 
 }  // namespace
 
-void Scheduler::State::count_member(WorkerState& worker, int change) {
+void ClassMembers::enter(WorkerState& worker) {
+  if (worker.info.slots > 0) count(worker, 1);
+  parts_.listings.list(worker);
+  tables_.agenda.mark(worker);
+}
+
+void ClassMembers::count(WorkerState& worker, int change) {
   if (worker.newcomer()) tables_.workers.count_newcomer(worker.info.prefix, change);
   for (RequirementClass* each : worker.classes) {
     // With the first member that accepts a job's price it has a use for a canary of the operator's
@@ -38,14 +40,14 @@ void Scheduler::State::count_member(WorkerState& worker, int change) {
   }
 }
 
-void Scheduler::State::set_slots(WorkerState& worker, std::uint32_t slots) {
+void ClassMembers::set_slots(WorkerState& worker, std::uint32_t slots) {
   const int change = static_cast<int>(slots > 0) - static_cast<int>(worker.info.slots > 0);
-  if (change != 0) count_member(worker, change);
+  if (change != 0) count(worker, change);
   worker.info.slots = slots;
   worker.full_at = 0;
-  if (slots == 0) long_runs_.release_reservations(worker);
-  if (slots == 0 && worker.promised != nullptr) promises_.withdraw(*worker.promised);
-  listings_.list(worker);
+  if (slots == 0) parts_.long_runs.release_reservations(worker);
+  if (slots == 0 && worker.promised != nullptr) parts_.promises.withdraw(*worker.promised);
+  parts_.listings.list(worker);
   tables_.agenda.mark(worker);
   if (change >= 0) return;
   for (RequirementClass* each : worker.classes) {
@@ -56,16 +58,16 @@ void Scheduler::State::set_slots(WorkerState& worker, std::uint32_t slots) {
   }
 }
 
-void Scheduler::State::set_standing(WorkerState& worker, Standing standing) {
+void ClassMembers::set_standing(WorkerState& worker, Standing standing) {
   if (worker.info.standing == standing) return;
   const bool counted = worker.info.slots > 0;
   const bool was_trusted = !worker.newcomer();
-  if (counted) count_member(worker, -1);
+  if (counted) count(worker, -1);
   worker.info.standing = standing;
   tables_.histories.set_trusted(worker.info.key, !worker.newcomer());
   worker.ranks_last = worker.newcomer() && tables_.settings.safeguards.newcomers_rank_last;
-  if (counted) count_member(worker, 1);
-  listings_.list(worker);
+  if (counted) count(worker, 1);
+  parts_.listings.list(worker);
   tables_.agenda.mark(worker);
   if (!counted || !was_trusted || !worker.newcomer()) return;
   for (RequirementClass* each : worker.classes) {
@@ -73,7 +75,7 @@ void Scheduler::State::set_standing(WorkerState& worker, Standing standing) {
   }
 }
 
-void Scheduler::State::trusted_gone(RequirementClass& of) {
+void ClassMembers::trusted_gone(RequirementClass& of) {
   for (auto& phase : of.needing) {
     for (auto& [rank, job] : phase) {
       job->passed.clear();
@@ -83,7 +85,7 @@ void Scheduler::State::trusted_gone(RequirementClass& of) {
   }
 }
 
-double Scheduler::State::assumed_rate() const {
+double ClassMembers::assumed_rate() const {
   constexpr double least_known = 0.1;  // Relative to the reference: a small GPU.
   std::vector<double> rates;
   for (const auto& [sequence, worker] : tables_.workers.in_order()) {
@@ -96,34 +98,11 @@ double Scheduler::State::assumed_rate() const {
   return *quarter;
 }
 
-void Scheduler::State::set_rate(WorkerState& worker, double rate) {
+void ClassMembers::set_rate(WorkerState& worker, double rate) {
   if (worker.info.slots > 0 && !worker.newcomer()) {
     for (RequirementClass* each : worker.classes) each->trusted_rates += rate - worker.rate;
   }
   worker.rate = rate;
-}
-
-void Scheduler::State::erase_job(JobState& job) {
-  promises_.withdraw(job);
-  for (const auto& [index, task] : job.tasks) long_runs_.forget(job.task_id(index));
-  tables_.preemption_requests.end_for(job.spec.id);
-  copies_.forget(job);
-  samples_.forget(job);
-  tables_.clients.leave(job);
-  Listings::unlist(job);
-  --job.requirements->jobs;
-  tables_.agenda.forget(job);
-  if (job.spec.deadline) tables_.deadlines.jobs.cancel(*job.spec.deadline, job.spec.id);
-  tables_.deadlines.unfit_looks.cancel(job.unfit_at, job.spec.id);
-  tables_.jobs.erase(job);
-}
-
-void Scheduler::State::erase_worker(WorkerState& worker) {
-  worker.gone = true;
-  listings_.list(worker);
-  tables_.agenda.forget(worker);
-  RequirementClasses::leave(worker);
-  tables_.workers.erase(worker);
 }
 
 }  // namespace weft::scheduler
