@@ -124,7 +124,9 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
                                   .reason = why.message});
 
   // Until the canary has passed no other task of the job is leased: what was lost is the canary.
-  if (auto reason = blame(job, task, index, worker, kind, why, job.canary != CanaryState::passed)) {
+  if (auto reason = blame_.note(
+          job, task, worker,
+          {.index = index, .kind = kind, .canary = job.canary != CanaryState::passed}, why)) {
     end_job(job, std::move(*reason), now);
     return false;
   }

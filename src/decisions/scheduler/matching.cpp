@@ -75,7 +75,8 @@ void Scheduler::State::expire(Instant now) {
     for (const ReplicaOf& replica : task->replicas) {
       if (replica.state == ReplicaState::counted) had.push_back(replica.worker);
     }
-    if (had.size() == task->replicas.size() && no_other_worker(*tables_.jobs.find(id->job), had))
+    if (had.size() == task->replicas.size() &&
+        blame_.no_other_worker(*tables_.jobs.find(id->job), had))
       tables_.out.push_back(NoWorkerLeft{*id});
     tables_.deadlines.starving.set(now + tables_.settings.starved_after, *id);
   }

@@ -19,25 +19,6 @@ double first_rate(const protocol::Capabilities& capabilities) {
   return capabilities.device == protocol::DeviceKind::gpu ? 0.1 : 0.02;
 }
 
-Blame blame_for(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::invalid_argument:
-      return Blame::refusal;
-    case ErrorCode::resource_exhausted:
-      return Blame::unable;
-    case ErrorCode::deadline_exceeded:
-      return Blame::timeout;
-    case ErrorCode::cancelled:
-      return Blame::busy;
-    case ErrorCode::already_exists:
-      return Blame::signed_before;
-    case ErrorCode::data_loss:
-      return Blame::forgery;
-    default:
-      return Blame::failure;
-  }
-}
-
 }  // namespace
 
 Scheduler::Scheduler(Settings settings) : state_(std::make_unique<State>(settings)) {}

@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "decisions/scheduler/blame.h"
 #include "decisions/scheduler/canary_prices.h"
 #include "decisions/scheduler/class_members.h"
 #include "decisions/scheduler/client_charges.h"
@@ -30,22 +31,6 @@
 
 namespace weft::scheduler {
 
-enum class Blame : std::uint8_t {
-  none,  // It goes elsewhere at once.
-  ours,  // It was taken back, or makes way: the worker did nothing wrong.
-  busy,  // The worker gave it back: not to the same one for a while.
-  // The worker has signed a result of it, or does not know whether it has: says nothing about the
-  // worker or the job, and it does not get it again soon.
-  signed_before,
-  forgery,  // The worker's answer was wrong: says nothing about the task, and the worker does not
-            // get it again soon.
-  failure,  // It failed there.
-  timeout,
-  refusal,  // The worker says that the job is wrong.
-  unable,   // It has not got what the task takes.
-  gone,     // The worker vanished while running it.
-};
-
 struct Scheduler::State {
   explicit State(Settings chosen) : tables_(chosen) {}
 
@@ -59,6 +44,7 @@ struct Scheduler::State {
   CanaryPrices prices_{tables_};
   TaskChoice choice_{tables_, {.long_runs = long_runs_, .samples = samples_, .prices = prices_}};
   RoomPromises promises_{tables_, prospects_, choice_};
+  BlameRules blame_{tables_};
   ClassMembers members_{tables_,
                         {.listings = listings_, .long_runs = long_runs_, .promises = promises_}};
 
@@ -103,17 +89,6 @@ struct Scheduler::State {
                    Instant now);
   // How fast the worker is, and the slowest pace of the job, learn from each result.
   void measured(WorkerState& worker, JobState& job, const Measurement& measurement);
-
-  // blame.cpp: what a loss means for the task and its job. An error ends the job.
-  std::optional<Error> blame(JobState& job, TaskState& task, std::uint32_t index,
-                             const WorkerState& worker, Blame kind, const Error& why,
-                             bool canary) const;
-  [[nodiscard]] bool no_other_worker(const JobState& job, const std::vector<PublicKey>& keys) const;
-  // How many of them are trusted.
-  [[nodiscard]] std::size_t trusted_among(const std::vector<PublicKey>& keys) const;
-  // How many different trusted workers it takes to blame the job, and whether these are enough.
-  [[nodiscard]] bool blames(const JobState& job, const std::vector<PublicKey>& keys,
-                            std::size_t enough, Blame kind) const;
 
   // matching.cpp
   void expire(Instant now);
