@@ -1,16 +1,15 @@
-// What a worker holds, and how that ends.
+#include "decisions/scheduler/leases.h"
+
 #include <algorithm>
-#include <cmath>
+#include <map>
+#include <utility>
 
 #include "common/base/check.h"
-#include "common/base/format.h"
-#include "decisions/scheduler/measured_work.h"
-#include "decisions/scheduler/state.h"
 
 namespace weft::scheduler {
 
-void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t index,
-                             std::uint32_t attempt, Instant now) {
+void Leases::give(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt,
+                  Instant now) {
   TaskState& task = job.touch(index);
   task.replicas.push_back({.worker = worker.info.key,
                            .attempt = attempt,
@@ -29,7 +28,7 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
     job.canary = CanaryState::leased;
     job.canary_index = index;
   }
-  const double predicted = prospects_.predicted_seconds(worker, job, index);
+  const double predicted = parts_.prospects.predicted_seconds(worker, job, index);
   const double charged = job.pace_usual * job.range_count(index);
   const double usual = job.pace > 0 ? predicted * job.pace_usual / job.pace : 0;
   if (worker.running.empty()) {
@@ -48,24 +47,24 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
   if (worker.newcomer()) {
     ++job.newcomer_tries;
     job.prefix_leases.add(worker.info.prefix, 1);
-    samples_.leased(worker, job, index);
+    parts_.samples.leased(worker, job, index);
   }
   worker.load_seconds += usual;
-  long_runs_.watch(worker, job, index, predicted, now);
-  promises_.withdraw(job);  // It has what it waited for.
-  if (worker.promised != nullptr && job.rank < worker.promised->rank) promises_.renew(worker, now);
-  listings_.list(job);
-  listings_.list(worker);
-  charges_.charge(job, charged, now);
+  parts_.long_runs.watch(worker, job, index, predicted, now);
+  parts_.promises.withdraw(job);  // It has what it waited for.
+  if (worker.promised != nullptr && job.rank < worker.promised->rank)
+    parts_.promises.renew(worker, now);
+  parts_.listings.list(job);
+  parts_.listings.list(worker);
+  parts_.charges.charge(job, charged, now);
 }
 
-void Scheduler::State::await_receipt(WorkerState& worker, const Holding& reported) {
+void Leases::await_receipt(WorkerState& worker, const Holding& reported) {
   worker.reported.insert(
       std::ranges::upper_bound(worker.reported, reported.since, {}, &Holding::since), reported);
 }
 
-void Scheduler::State::unhold(WorkerState& worker, JobState& job, std::uint32_t index,
-                              Instant now) {
+void Leases::release(WorkerState& worker, JobState& job, std::uint32_t index, Instant now) {
   const auto is_it = [&](const Holding& holding) {
     return holding.job == &job && holding.index == index;
   };
@@ -90,31 +89,44 @@ void Scheduler::State::unhold(WorkerState& worker, JobState& job, std::uint32_t 
     worker.reported.erase(reported);
   }
   --job.leases;
-  listings_.list(worker);
+  parts_.listings.list(worker);
   tables_.agenda.mark(worker);
 }
 
-void Scheduler::State::give_try_back(JobState& job) {
+void Leases::give_try_back(JobState& job) {
   --job.newcomer_tries;
   tables_.agenda.mark(job);
 }
 
-bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame kind,
-                            const Error& why, Instant now) {
+void Leases::bar_for_a_while(const WorkerState& worker, JobState& job, std::uint32_t index,
+                             Blame kind, Instant now) {
+  TaskState& task = job.tasks.at(index);
+  const Instant retry_at = now + (kind == Blame::forgery ? tables_.settings.retry_forger_after
+                                  : kind == Blame::unable || kind == Blame::signed_before
+                                      ? tables_.settings.retry_unable_after
+                                      : tables_.settings.retry_same_after);
+  std::erase_if(task.failures,
+                [&](const FailureOn& failure) { return failure.worker == worker.info.key; });
+  task.failures.push_back({.worker = worker.info.key, .retry_at = retry_at});
+  tables_.deadlines.retries.set(retry_at, job.task_id(index));
+}
+
+bool Leases::lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame kind,
+                  const Error& why, Instant now) {
   TaskState& task = job.tasks.at(index);
   const ReplicaOf replica = *task.replica_of(worker.info.key);
   const bool canary = job.canary == CanaryState::leased && job.canary_index == index;
   const auto is_it = [&](const Holding& each) { return each.job == &job && each.index == index; };
   const auto running = std::ranges::find_if(worker.running, is_it);
-  charges_.charge(
+  parts_.charges.charge(
       job,
       -(running != worker.running.end() ? *running : *std::ranges::find_if(worker.reported, is_it))
            .charged,
       now);
-  unhold(worker, job, index, now);
+  release(worker, job, index, now);
   tables_.samples.remove(job.task_id(index), worker.info.key);
-  long_runs_.lost(job, index, worker.info.key);
-  if (task.copies > 0) copies_.drop(job, task, 1);  // Whichever is left is no copy any more.
+  parts_.long_runs.lost(job, index, worker.info.key);
+  if (task.copies > 0) parts_.copies.drop(job, task, 1);  // Whichever is left is no copy any more.
   std::erase_if(task.replicas,
                 [&](const ReplicaOf& each) { return each.worker == worker.info.key; });
   if (canary) job.canary = CanaryState::waiting;
@@ -124,7 +136,7 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
                                   .reason = why.message});
 
   // Until the canary has passed no other task of the job is leased: what was lost is the canary.
-  if (auto reason = blame_.note(
+  if (auto reason = parts_.blame.note(
           job, task, worker,
           {.index = index, .kind = kind, .canary = job.canary != CanaryState::passed}, why)) {
     end_job(job, std::move(*reason), now);
@@ -134,23 +146,14 @@ bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t in
     task.for_trusted = true;
   if (replica.newcomer && (kind == Blame::ours || !tables_.settings.safeguards.tries_are_spent))
     give_try_back(job);
-  if (kind != Blame::none && kind != Blame::ours) {
-    const Instant retry_at = now + (kind == Blame::forgery ? tables_.settings.retry_forger_after
-                                    : kind == Blame::unable || kind == Blame::signed_before
-                                        ? tables_.settings.retry_unable_after
-                                        : tables_.settings.retry_same_after);
-    std::erase_if(task.failures,
-                  [&](const FailureOn& failure) { return failure.worker == worker.info.key; });
-    task.failures.push_back({.worker = worker.info.key, .retry_at = retry_at});
-    tables_.deadlines.retries.set(retry_at, job.task_id(index));
-  }
+  if (kind != Blame::none && kind != Blame::ours) bar_for_a_while(worker, job, index, kind, now);
   job.reopen(index, task);
-  listings_.list(job);
+  parts_.listings.list(job);
   tables_.agenda.mark(job);
   return true;
 }
 
-void Scheduler::State::lose_all(WorkerState& worker, Blame head, const Error& why, Instant now) {
+void Leases::lose_all(WorkerState& worker, Blame head, const Error& why, Instant now) {
   while (!worker.running.empty()) {
     const Holding holding = worker.running.front();
     lose(worker, *holding.job, holding.index, std::exchange(head, Blame::none), why, now);
@@ -161,13 +164,13 @@ void Scheduler::State::lose_all(WorkerState& worker, Blame head, const Error& wh
   }
 }
 
-void Scheduler::State::cancel_leases(JobState& job, std::string_view reason, Instant now) {
+void Leases::cancel(JobState& job, std::string_view reason, Instant now) {
   std::map<std::uint64_t, Cancel> cancels;  // By the workers' order of arrival.
   for (auto& [index, task] : job.tasks) {
     for (const ReplicaOf& replica : task.replicas) {
       if (replica.state == ReplicaState::counted) continue;
       WorkerState& worker = tables_.workers.at(replica.worker);
-      unhold(worker, job, index, now);
+      release(worker, job, index, now);
       if (worker.gone || replica.state == ReplicaState::reported) continue;
       Cancel& cancel = cancels[worker.sequence];
       cancel.worker = replica.worker;
@@ -180,105 +183,11 @@ void Scheduler::State::cancel_leases(JobState& job, std::string_view reason, Ins
   }
 }
 
-void Scheduler::State::disconnect(WorkerState& worker, Blame head, const Error& why, Instant now) {
-  worker.gone = true;
-  members_.set_slots(worker, 0);
-  lose_all(worker, head, why, now);
-  tables_.histories.departs(worker.info.key, now);
-  erase_worker(worker);
-}
-
-void Scheduler::State::end_job(JobState& job, Error reason, Instant now) {
+void Leases::end_job(JobState& job, Error reason, Instant now) {
   const JobId id = job.spec.id;
-  cancel_leases(job, reason.message, now);
-  erase_job(job);
+  cancel(job, reason.message, now);
+  parts_.removal.erase(job);
   tables_.out.push_back(JobFailed{.job = id, .reason = std::move(reason)});
-}
-
-bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement,
-                                   const WorkerState* by, Instant now) {
-  const bool alone = by == nullptr || !by->established();  // Its word is enough.
-  if (alone) job.paces.clear();
-  if (!alone) prices_.note(job, measurement, *by);
-  const std::vector<double> own =
-      alone ? std::vector{reference_seconds_per_workgroup(measurement)} : values_of(job.paces);
-  const double pace = lower_median(own);
-  if (by == nullptr || by->info.standing == Standing::invited)
-    tables_.out.push_back(Measured{.job = job.spec.id,
-                                   .by = by == nullptr ? PublicKey{} : by->info.key,
-                                   .seconds_per_workgroup = pace,
-                                   .alone = true});
-  const Estimate made = prices_.priced(job, own);
-  const PriceTerms terms = job.price_terms();
-  const MicroCredits most = most_of(terms);
-  if (made.price > most && !alone && prices_.another_measures(job)) {
-    // This task is paid as one that the client allows.
-    const std::uint64_t shares = std::uint64_t{job.spec.tasks} * job.spec.replicas;
-    job.spec.estimate = made;
-    job.spec.estimate->price = most - most % static_cast<MicroCredits>(shares);
-    job.canary = CanaryState::waiting;
-    job.canary_index.reset();
-    listings_.list(job);
-    tables_.agenda.mark(job);
-    return true;
-  }
-  job.canary = CanaryState::passed;
-  job.pace = pace;
-  job.pace_usual = pace;
-  job.spec.estimate = made;
-  if (made.price > most) {
-    end_job(job, {ErrorCode::insufficient_funds, over_the_most(made, terms)}, now);
-    return false;
-  }
-  tables_.out.push_back(Estimated{.job = job.spec.id, .estimate = made});
-  time_scouts(job, now);
-  listings_.list(job);
-  tables_.agenda.mark(job);
-  return true;
-}
-
-void Scheduler::State::measured(WorkerState& worker, JobState& job,
-                                const Measurement& measurement) {
-  prices_.reprice(job, measurement, worker);
-  const double pace = reference_seconds_per_workgroup(measurement);
-  const double canary = job.spec.estimate ? job.spec.estimate->reference_seconds_per_workgroup : 0;
-  if (pace > 0 && canary > 0) {
-    // How much faster it is than it said, against the canary: halfway in five results, in the
-    // logarithm, so that one wild value moves it by no more than another. Measured with the rate
-    // that it said, or each value would feed the next.
-    const double most = members_.says(worker.info.standing) ? rate_correction_max : rate_shown_max;
-    const double shown = std::clamp(canary / pace, 1 / most, most);
-    const double now_at = worker.rate / worker.rate_said;
-    members_.set_rate(worker, worker.rate_said * now_at * std::pow(shown / now_at, 0.13));
-  }
-  if (worker.newcomer() && tables_.settings.safeguards.rates_are_shown)
-    return;  // What it takes to delay one of its own results delays no other.
-  job.pace = std::max(job.pace, pace);
-  constexpr double weight = 0.1;
-  job.pace_usual += weight * (pace - job.pace_usual);
-}
-
-void Scheduler::State::erase_job(JobState& job) {
-  promises_.withdraw(job);
-  for (const auto& [index, task] : job.tasks) long_runs_.forget(job.task_id(index));
-  tables_.preemption_requests.end_for(job.spec.id);
-  copies_.forget(job);
-  samples_.forget(job);
-  tables_.clients.leave(job);
-  Listings::unlist(job);
-  --job.requirements->jobs;
-  tables_.agenda.forget(job);
-  if (job.spec.deadline) tables_.deadlines.jobs.cancel(*job.spec.deadline, job.spec.id);
-  tables_.deadlines.unfit_looks.cancel(job.unfit_at, job.spec.id);
-  tables_.jobs.erase(job);
-}
-
-void Scheduler::State::erase_worker(WorkerState& worker) {
-  worker.gone = true;
-  listings_.list(worker);
-  tables_.agenda.forget(worker);
-  RequirementClasses::leave(worker);
-  tables_.workers.erase(worker);
 }
 
 }  // namespace weft::scheduler

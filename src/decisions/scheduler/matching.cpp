@@ -26,13 +26,14 @@ void Scheduler::State::end_unfit(Instant now) {
     const Instant since =
         waits && !job.requirements->has_members() ? job.requirements->empty_since : now;
     if (now - since >= tables_.settings.unfit_max) {
-      end_job(job,
-              {ErrorCode::unavailable,
-               weft::format("For {} hours no worker had what the job requires; {} of {} tasks were "
-                            "accepted.",
-                            tables_.settings.unfit_max / std::chrono::hours(1), job.settled_count,
-                            job.spec.tasks)},
-              now);
+      leases_.end_job(
+          job,
+          {ErrorCode::unavailable,
+           weft::format("For {} hours no worker had what the job requires; {} of {} tasks were "
+                        "accepted.",
+                        tables_.settings.unfit_max / std::chrono::hours(1), job.settled_count,
+                        job.spec.tasks)},
+          now);
       continue;
     }
     tables_.deadlines.unfit_looks.cancel(job.unfit_at, job.spec.id);
@@ -44,11 +45,11 @@ void Scheduler::State::end_unfit(Instant now) {
 void Scheduler::State::expire(Instant now) {
   while (const auto due = tables_.deadlines.jobs.due(now)) {
     JobState& job = tables_.jobs.at(*due);
-    end_job(job,
-            {ErrorCode::deadline_exceeded,
-             weft::format("The job's deadline passed with {} of {} tasks accepted.",
-                          job.settled_count, job.spec.tasks)},
-            now);
+    leases_.end_job(job,
+                    {ErrorCode::deadline_exceeded,
+                     weft::format("The job's deadline passed with {} of {} tasks accepted.",
+                                  job.settled_count, job.spec.tasks)},
+                    now);
   }
   end_unfit(now);
   while (const auto due = tables_.deadlines.workers.due(now)) {
@@ -88,7 +89,7 @@ void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
     const Error why{ErrorCode::unavailable,
                     weft::format("The worker has said nothing for {} ms.", silent.count())};
     tables_.out.push_back(WorkerLost{.worker = worker.info.key, .reason = why.message});
-    disconnect(worker, Blame::gone, why, now);
+    worker_removal_.disconnect(worker, Blame::gone, why, now);
     return;
   }
   if (!worker.running.empty() &&
@@ -98,7 +99,7 @@ void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
       tables_.out.push_back(
           WorkerLost{.worker = worker.info.key,
                      .reason = weft::format("The worker let {} leases expire.", worker.expiries)});
-      disconnect(worker, Blame::timeout, why, now);
+      worker_removal_.disconnect(worker, Blame::timeout, why, now);
       return;
     }
     Cancel cancel{.worker = worker.info.key, .tasks = {}, .reason = why.message};
@@ -109,14 +110,14 @@ void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
     Blame head = Blame::timeout;
     while (!worker.running.empty()) {
       const Holding holding = worker.running.front();
-      lose(worker, *holding.job, holding.index, std::exchange(head, Blame::none), why, now);
+      leases_.lose(worker, *holding.job, holding.index, std::exchange(head, Blame::none), why, now);
     }
   }
   while (!worker.reported.empty() &&
          worker.reported.front().since + tables_.settings.grace <= now) {
     const Holding holding = worker.reported.front();
-    lose(worker, *holding.job, holding.index, Blame::failure,
-         {ErrorCode::deadline_exceeded, "No receipt came for the result."}, now);
+    leases_.lose(worker, *holding.job, holding.index, Blame::failure,
+                 {ErrorCode::deadline_exceeded, "No receipt came for the result."}, now);
   }
   take_back(worker, now);
   copies_.look_for_late(worker, now);
@@ -254,7 +255,7 @@ bool Scheduler::State::give(JobState& job, Instant now) {
   auto next_browser = waits_for_native(job) ? browsers.end() : browsers.begin();
   const auto grant = [&](WorkerState& worker, std::uint32_t index, std::uint32_t attempt) {
     announce(worker, job, index, attempt);
-    lease(worker, job, index, attempt, now);
+    leases_.give(worker, job, index, attempt, now);
     return true;
   };
   WorkerState* failed_before =

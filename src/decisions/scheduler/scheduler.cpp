@@ -55,7 +55,7 @@ void Scheduler::remove_worker(const PublicKey& worker, Departure departure, Inst
   WorkerState* found = state_->tables_.workers.find(worker);
   if (found == nullptr) return;
   const bool left = departure == Departure::left;
-  state_->disconnect(
+  state_->worker_removal_.disconnect(
       *found, left ? Blame::none : Blame::gone,
       {ErrorCode::unavailable, left ? "The worker left." : "The connection to the worker broke."},
       now);
@@ -121,7 +121,7 @@ std::vector<protocol::HeldTask> Scheduler::resume(const PublicKey& worker,
         replica->state == ReplicaState::leased) {
       taken.push_back(each);  // It is its already.
     } else if (wanted_again()) {
-      state.lease(*found, *job, each.task.index, each.attempt, now);
+      state.leases_.give(*found, *job, each.task.index, each.attempt, now);
       taken.push_back(each);
     } else {
       cancel.tasks.push_back(each);
@@ -194,8 +194,8 @@ Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskPro
 void Scheduler::remove_job(const JobId& job, std::string_view reason) {
   JobState* found = state_->tables_.jobs.find(job);
   if (found == nullptr) return;
-  state_->cancel_leases(*found, reason, state_->tables_.latest);
-  state_->erase_job(*found);
+  state_->leases_.cancel(*found, reason, state_->tables_.latest);
+  state_->job_removal_.erase(*found);
 }
 
 void Scheduler::set_share(const PublicKey& client, double weight) {
@@ -241,7 +241,7 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   worker->head_since = now;  // Whatever is first now runs from here on at the latest.
   if (worker->sliced() && !worker->running.empty())
     worker->head_since = worker->running.front().since;
-  state.await_receipt(*worker, reported);
+  state.leases_.await_receipt(*worker, reported);
   worker->heard = std::max(worker->heard, now);
   worker->expiries = 0;
 
@@ -269,7 +269,7 @@ void Scheduler::awaits_receipt_from(const TaskId& id, const PublicKey& key, Inst
   Holding moved = *reported;
   worker->reported.erase(reported);
   moved.since = then;
-  state.await_receipt(*worker, moved);
+  state.leases_.await_receipt(*worker, moved);
   state.listings_.list(*worker);
 }
 
@@ -286,8 +286,8 @@ void Scheduler::counted(const TaskId& id, const PublicKey& key) {
   } else {
     replica->state = ReplicaState::counted;
     if (replica->newcomer && !state.tables_.settings.safeguards.tries_are_spent)
-      state.give_try_back(*job);
-    state.unhold(state.tables_.workers.at(key), *job, id.index, state.tables_.latest);
+      state.leases_.give_try_back(*job);
+    state.leases_.release(state.tables_.workers.at(key), *job, id.index, state.tables_.latest);
   }
   state.listings_.list(*job);
 }
@@ -306,8 +306,8 @@ Result<> Scheduler::failed(const TaskId& id, const PublicKey& key, std::uint32_t
   }
   worker->heard = std::max(worker->heard, now);
   worker->expiries = 0;
-  state.lose(*worker, *state.tables_.jobs.find(id.job), id.index, blame_for(error.code), error,
-             now);
+  state.leases_.lose(*worker, *state.tables_.jobs.find(id.job), id.index, blame_for(error.code),
+                     error, now);
   return {};
 }
 
@@ -332,9 +332,10 @@ void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
       const bool counted = replica.state == ReplicaState::counted;
       if (replica.newcomer &&
           (!counted || (accepted && state.tables_.settings.safeguards.tries_are_spent)))
-        state.give_try_back(*job);
+        state.leases_.give_try_back(*job);
       if (replica.state == ReplicaState::counted) continue;
-      state.unhold(state.tables_.workers.at(replica.worker), *job, id.index, state.tables_.latest);
+      state.leases_.release(state.tables_.workers.at(replica.worker), *job, id.index,
+                            state.tables_.latest);
       if (replica.state == ReplicaState::reported) continue;
       state.tables_.out.push_back(Cancel{.worker = replica.worker,
                                          .tasks = {{.task = id, .attempt = replica.attempt}},

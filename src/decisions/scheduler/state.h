@@ -18,6 +18,8 @@
 #include "decisions/scheduler/canary_prices.h"
 #include "decisions/scheduler/class_members.h"
 #include "decisions/scheduler/client_charges.h"
+#include "decisions/scheduler/job_removal.h"
+#include "decisions/scheduler/leases.h"
 #include "decisions/scheduler/listings.h"
 #include "decisions/scheduler/long_runs.h"
 #include "decisions/scheduler/market_view.h"
@@ -28,6 +30,7 @@
 #include "decisions/scheduler/scheduler_tables.h"
 #include "decisions/scheduler/task_choice.h"
 #include "decisions/scheduler/task_copies.h"
+#include "decisions/scheduler/worker_removal.h"
 
 namespace weft::scheduler {
 
@@ -47,13 +50,26 @@ struct Scheduler::State {
   BlameRules blame_{tables_};
   ClassMembers members_{tables_,
                         {.listings = listings_, .long_runs = long_runs_, .promises = promises_}};
+  JobRemoval job_removal_{
+      tables_,
+      {.long_runs = long_runs_, .samples = samples_, .copies = copies_, .promises = promises_}};
+  Leases leases_{tables_,
+                 {.prospects = prospects_,
+                  .blame = blame_,
+                  .listings = listings_,
+                  .charges = charges_,
+                  .long_runs = long_runs_,
+                  .samples = samples_,
+                  .copies = copies_,
+                  .promises = promises_,
+                  .removal = job_removal_}};
+  WorkerRemoval worker_removal_{tables_,
+                                {.listings = listings_, .members = members_, .leases = leases_}};
 
   std::optional<Instant> preemption_scan_at;  // While a job waits for a place.
   std::uint64_t preemptions = 0;
 
   MarketView market;
-  void erase_job(JobState& job);
-  void erase_worker(WorkerState& worker);
 
   // canaries.cpp: what runs beside a canary, and behind one.
   void time_scouts(JobState& job, Instant now);
@@ -67,21 +83,6 @@ struct Scheduler::State {
   void make_way(Instant now);
   void stop(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);
 
-  // leases.cpp: what a worker holds, and how that ends.
-  void lease(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt,
-             Instant now);
-  // In the order of `since`.
-  void await_receipt(WorkerState& worker, const Holding& reported);
-  // Takes a lease from its worker; the replica stays with the task.
-  void unhold(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);
-  // The lease is over without a result. False where that ended the job, which is gone then.
-  bool lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame blame, const Error& why,
-            Instant now);
-  // Everything that the worker holds; only what it was running is blamed.
-  void lose_all(WorkerState& worker, Blame head, const Error& why, Instant now);
-  void cancel_leases(JobState& job, std::string_view reason, Instant now);
-  void disconnect(WorkerState& worker, Blame head, const Error& why, Instant now);
-  void end_job(JobState& job, Error reason, Instant now);
   // Ends the jobs for which no worker had what they require for Settings::unfit_max.
   void end_unfit(Instant now);
   // The first result of the canary: false where the price ended the job.
@@ -94,8 +95,6 @@ struct Scheduler::State {
   void expire(Instant now);
   void expire_worker(WorkerState& worker, Instant now);
   void match(Instant now);
-  // One more newcomer may have a lease of the job again.
-  void give_try_back(JobState& job);
   // Asks for the operator's device where no trusted worker could run the canary.
   void want_canary(JobState& job);
   // Whether the worker would get something of the job now.

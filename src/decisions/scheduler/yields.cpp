@@ -79,8 +79,8 @@ void Scheduler::State::stop(WorkerState& worker, JobState& job, std::uint32_t in
   tables_.out.push_back(Cancel{.worker = worker.info.key,
                                .tasks = {{.task = task, .attempt = replica->attempt}},
                                .reason = "It makes way for a more urgent task."});
-  lose(worker, job, index, Blame::ours,
-       {ErrorCode::cancelled, "It made way for a more urgent task."}, now);
+  leases_.lose(worker, job, index, Blame::ours,
+               {ErrorCode::cancelled, "It made way for a more urgent task."}, now);
   long_runs_.reserve(worker, job, index, done, now);
 }
 
@@ -126,8 +126,8 @@ Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) 
                .reason = "It makes way for a more urgent task."});
   }
   const double done = checkpoint.done * holding->seconds;
-  state.lose(*worker, job, checkpoint.task.index, stopped ? Blame::ours : Blame::none,
-             {ErrorCode::cancelled, "It stopped at a checkpoint."}, now);
+  state.leases_.lose(*worker, job, checkpoint.task.index, stopped ? Blame::ours : Blame::none,
+                     {ErrorCode::cancelled, "It stopped at a checkpoint."}, now);
   state.long_runs_.reserve(*worker, job, checkpoint.task.index, done, now);
   return {};
 }
