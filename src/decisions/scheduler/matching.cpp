@@ -119,7 +119,7 @@ void Scheduler::State::expire_worker(WorkerState& worker, Instant now) {
     leases_.lose(worker, *holding.job, holding.index, Blame::failure,
                  {ErrorCode::deadline_exceeded, "No receipt came for the result."}, now);
   }
-  take_back(worker, now);
+  canaries_.take_back(worker, now);
   copies_.look_for_late(worker, now);
   listings_.list(worker);
 }
@@ -238,17 +238,9 @@ bool Scheduler::State::takes(const WorkerState& worker, JobState& job, Instant n
   return !waits || prospects_.suits(worker, job, *index, now);
 }
 
-void Scheduler::State::want_canary(JobState& job) {
-  if (job.canary != CanaryState::waiting || job.canary_wanted || job.has_trusted() ||
-      !tables_.settings.safeguards.trusted_canaries || job.spec.anyone || job.able() == 0)
-    return;
-  job.canary_wanted = true;
-  tables_.out.push_back(CanaryWanted{job.spec.id});
-}
-
 bool Scheduler::State::give(JobState& job, Instant now) {
   if (job.listed_phase == RequirementClass::phases) return false;
-  want_canary(job);
+  canaries_.want_device(job);
   const auto& natives = job.requirements->free[native];
   const auto& browsers = job.requirements->free[browser];
   auto next_native = natives.begin();

@@ -246,11 +246,11 @@ Result<> Scheduler::result(const TaskResult& result, Instant now) {
   worker->expiries = 0;
 
   if (job.canary != CanaryState::passed) {  // A scout that is done first does as well.
-    if (!state.pass_canary(job, measurement, worker, now)) return {};
+    if (!state.canaries_.pass(job, measurement, worker, now)) return {};
   } else if (!state.members_.says(worker->info.standing)) {
     replica->measured = measurement;  // It shows something once it is accepted.
   } else {
-    state.measured(*worker, job, measurement);
+    state.rates_.learn(*worker, job, measurement);
   }
   state.listings_.list(*worker);
   state.tables_.agenda.mark(*worker);
@@ -320,7 +320,7 @@ void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
       const ReplicaOf* replica = task->second.replica_of(right);
       WorkerState* worker = state.tables_.workers.find(right);
       if (replica != nullptr && worker != nullptr && replica->measured)
-        state.measured(*worker, *job, *replica->measured);
+        state.rates_.learn(*worker, *job, *replica->measured);
     }
   }
   job->settled[id.index] = true;
@@ -371,7 +371,7 @@ void Scheduler::canary_measured(const JobId& id, const Measurement& measurement,
   if (job->spec.sample_parts > 0)
     state_->tables_.samples.expect(
         id, measurement.elapsed_seconds / std::max(measurement.workgroups, 1U));
-  (void)state_->pass_canary(*job, measurement, nullptr, now);
+  (void)state_->canaries_.pass(*job, measurement, nullptr, now);
 }
 
 std::size_t Scheduler::able_count(const JobId& id) const {

@@ -15,10 +15,12 @@
 #include <vector>
 
 #include "decisions/scheduler/blame.h"
+#include "decisions/scheduler/canaries.h"
 #include "decisions/scheduler/canary_prices.h"
 #include "decisions/scheduler/class_members.h"
 #include "decisions/scheduler/client_charges.h"
 #include "decisions/scheduler/job_removal.h"
+#include "decisions/scheduler/learned_rates.h"
 #include "decisions/scheduler/leases.h"
 #include "decisions/scheduler/listings.h"
 #include "decisions/scheduler/long_runs.h"
@@ -65,15 +67,18 @@ struct Scheduler::State {
                   .removal = job_removal_}};
   WorkerRemoval worker_removal_{tables_,
                                 {.listings = listings_, .members = members_, .leases = leases_}};
+  Canaries canaries_{tables_,
+                     {.prospects = prospects_,
+                      .prices = prices_,
+                      .listings = listings_,
+                      .long_runs = long_runs_,
+                      .leases = leases_}};
+  LearnedRates rates_{tables_, prices_, members_};
 
   std::optional<Instant> preemption_scan_at;  // While a job waits for a place.
   std::uint64_t preemptions = 0;
 
   MarketView market;
-
-  // canaries.cpp: what runs beside a canary, and behind one.
-  void time_scouts(JobState& job, Instant now);
-  void take_back(WorkerState& worker, Instant now);
 
   // waiting.cpp: why no worker runs the task, which misses a replica. Nothing: it is about to run.
   [[nodiscard]] std::optional<Waiting> why_waits(const JobState& job, std::uint32_t index,
@@ -85,18 +90,11 @@ struct Scheduler::State {
 
   // Ends the jobs for which no worker had what they require for Settings::unfit_max.
   void end_unfit(Instant now);
-  // The first result of the canary: false where the price ended the job.
-  bool pass_canary(JobState& job, const Measurement& measurement, const WorkerState* by,
-                   Instant now);
-  // How fast the worker is, and the slowest pace of the job, learn from each result.
-  void measured(WorkerState& worker, JobState& job, const Measurement& measurement);
 
   // matching.cpp
   void expire(Instant now);
   void expire_worker(WorkerState& worker, Instant now);
   void match(Instant now);
-  // Asks for the operator's device where no trusted worker could run the canary.
-  void want_canary(JobState& job);
   // Whether the worker would get something of the job now.
   bool takes(const WorkerState& worker, JobState& job, Instant now);
   void wait_for_better(JobState& job, Duration patience, Instant now);
