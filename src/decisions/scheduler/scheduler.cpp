@@ -311,6 +311,11 @@ Result<> Scheduler::failed(const TaskId& id, const PublicKey& key, std::uint32_t
   return {};
 }
 
+Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) {
+  state_->tables_.reach(now);
+  return state_->making_way_.checkpointed(checkpoint, now);
+}
+
 void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
   State& state = *state_;
   JobState* job = state.tables_.jobs.find(id.job);
@@ -421,14 +426,14 @@ std::vector<Decision> Scheduler::decide(Instant now) {
   state_->samples_.look_again(now);
   do {
     state_->match(now);
-    state_->make_way(now);
+    state_->making_way_.look(now);
   } while (!state_->tables_.agenda.empty());  // A promise was kept or broken, or a run made way.
   return state_->tables_.out.take();
 }
 
 std::optional<Instant> Scheduler::next_deadline() const {
   std::optional<Instant> next = state_->tables_.deadlines.next();
-  for (const auto at : {state_->preemption_scan_at, state_->samples_.next_look()}) {
+  for (const auto at : {state_->making_way_.next_look(), state_->samples_.next_look()}) {
     if (at) next = next ? std::min(*next, *at) : *at;
   }
   return next;
@@ -524,7 +529,7 @@ std::optional<double> Scheduler::stays(const PublicKey& worker, double seconds, 
 std::size_t Scheduler::copies() const { return state_->copies_.under_way(); }
 std::uint64_t Scheduler::copies_made() const { return state_->copies_.made(); }
 
-std::uint64_t Scheduler::preemptions() const { return state_->preemptions; }
+std::uint64_t Scheduler::preemptions() const { return state_->making_way_.made(); }
 
 std::vector<PublicKey> Scheduler::take_moved() { return state_->tables_.histories.take_moved(); }
 std::vector<PublicKey> Scheduler::take_forgotten() {

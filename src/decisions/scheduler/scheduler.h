@@ -44,69 +44,15 @@
 #include <span>
 #include <vector>
 
+#include "decisions/scheduler/events.h"
 #include "decisions/scheduler/presence.h"
 #include "decisions/scheduler/quote.h"
 #include "decisions/scheduler/sample_queue.h"
 #include "decisions/scheduler/types.h"
+#include "decisions/scheduler/views.h"
 #include "decisions/scheduler/waiting.h"
 
 namespace weft::scheduler {
-
-// Why a worker is taken out.
-enum class Departure : std::uint8_t {
-  left,  // It said Bye: no task is blamed.
-  lost,  // Its connection broke: whatever it was running may be the cause.
-};
-
-struct TaskResult {
-  TaskId task;
-  PublicKey worker;
-  std::uint32_t attempt = 0;
-  double gpu_seconds = 0;  // As the worker says.
-  double resumed = 0;      // The share of its work that came out of a checkpoint.
-};
-// The state of a task is stored, as far as it was done there.
-struct TaskCheckpoint {
-  TaskId task;
-  PublicKey worker;
-  std::uint32_t attempt = 0;
-  double done = 0;       // Share of its work, in (0, 1).
-  bool stopped = false;  // The lease ends with it.
-};
-
-struct JobProgress {
-  std::uint32_t settled = 0;
-  std::uint32_t leased = 0;  // Leases now, replicas counted each.
-  bool canary_passed = false;
-  std::optional<Estimate> estimate;
-};
-
-struct WorkerLoad {
-  std::uint32_t held = 0;
-  std::uint32_t slots = 0;
-  double rate = 0;             // Relative to the reference, as measured so far.
-  MicroCredits price_min = 0;  // As counted: Worker::price_min, rounded up a little.
-};
-
-// A job's next task waits for room on this worker, which is expected then.
-struct ReservationView {
-  JobId job;
-  PublicKey worker;
-  Instant start;
-};
-
-// One client's share (fair_share.h).
-struct ClientShare {
-  std::uint32_t jobs = 0;   // Now.
-  double used_seconds = 0;  // Seconds of the reference; forgotten by and by.
-  double lead_seconds = 0;  // So much later its jobs stand in the queue.
-};
-
-// How a worker is to run a range of a job whose canary has passed.
-struct LeaseTerms {
-  std::uint32_t piece_workgroups_max = 0;
-  std::uint32_t wall_ms_max = 0;
-};
 
 class Scheduler {
  public:

@@ -24,6 +24,7 @@
 #include "decisions/scheduler/leases.h"
 #include "decisions/scheduler/listings.h"
 #include "decisions/scheduler/long_runs.h"
+#include "decisions/scheduler/making_way.h"
 #include "decisions/scheduler/market_view.h"
 #include "decisions/scheduler/prospects.h"
 #include "decisions/scheduler/room_promises.h"
@@ -74,19 +75,18 @@ struct Scheduler::State {
                       .long_runs = long_runs_,
                       .leases = leases_}};
   LearnedRates rates_{tables_, prices_, members_};
-
-  std::optional<Instant> preemption_scan_at;  // While a job waits for a place.
-  std::uint64_t preemptions = 0;
+  MakingWay making_way_{tables_,
+                        {.prospects = prospects_,
+                         .listings = listings_,
+                         .long_runs = long_runs_,
+                         .choice = choice_,
+                         .leases = leases_}};
 
   MarketView market;
 
   // waiting.cpp: why no worker runs the task, which misses a replica. Nothing: it is about to run.
   [[nodiscard]] std::optional<Waiting> why_waits(const JobState& job, std::uint32_t index,
                                                  Instant now) const;
-
-  // yields.cpp: places for urgent tasks.
-  void make_way(Instant now);
-  void stop(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);
 
   // Ends the jobs for which no worker had what they require for Settings::unfit_max.
   void end_unfit(Instant now);
