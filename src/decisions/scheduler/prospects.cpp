@@ -44,6 +44,13 @@ bool Prospects::is_long(double predicted) const {
          predicted >= seconds(tables_.settings.checkpoint_min) * checkpoints_min;
 }
 
+std::uint32_t Prospects::piece_workgroups_max(const WorkerState& worker,
+                                              const JobState& job) const {
+  const double fitting =
+      seconds(tables_.settings.dispatch_max) * worker.rate / job.pace;  // Infinite for a pace of 0.
+  return fitting < job.range_count(0) ? static_cast<std::uint32_t>(std::max(fitting, 1.0)) : 0;
+}
+
 bool Prospects::is_stuck(const WorkerState& worker) const {
   return !worker.sliced() && !worker.running.empty() && worker.running.front().seconds <= 0 &&
          tables_.latest >= worker.head_since + tables_.settings.hold_max;

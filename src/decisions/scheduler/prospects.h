@@ -28,6 +28,10 @@ class Prospects {
                            Instant now) const;
   // Whether a task that takes so long is worth checkpoints, and may make way at one.
   [[nodiscard]] bool is_long(double predicted_seconds) const;
+  // Workgroups of one dispatch, so that it takes Settings::dispatch_max at most; 0: the whole task
+  // fits. The job's canary has passed.
+  [[nodiscard]] std::uint32_t piece_workgroups_max(const WorkerState& worker,
+                                                   const JobState& job) const;
   // In a worker that runs one task after the other: the first one's length is not known, and it has
   // run for so long that it may well take until its bound.
   [[nodiscard]] bool is_stuck(const WorkerState& worker) const;

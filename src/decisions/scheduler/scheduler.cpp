@@ -421,11 +421,11 @@ bool Scheduler::samples_are_late(Instant now) const { return state_->samples_.ar
 
 std::vector<Decision> Scheduler::decide(Instant now) {
   state_->tables_.reach(now);
-  state_->expire(now);
+  state_->expiry_.expire(now);
   state_->charges_.refresh(now);
   state_->samples_.look_again(now);
   do {
-    state_->match(now);
+    match(state_->tables_, state_->worker_choice_, now);
     state_->making_way_.look(now);
   } while (!state_->tables_.agenda.empty());  // A promise was kept or broken, or a run made way.
   return state_->tables_.out.take();
@@ -467,10 +467,7 @@ LeaseTerms Scheduler::terms(const JobId& job, const PublicKey& worker) const {
   const JobState* asked = state_->tables_.jobs.find(job);
   const WorkerState* taker = state_->tables_.workers.find(worker);
   if (asked == nullptr || taker == nullptr) return terms;
-  const double fitting = seconds(state_->tables_.settings.dispatch_max) * taker->rate /
-                         asked->pace;  // Infinite for a pace of 0.
-  if (fitting < asked->range_count(0))
-    terms.piece_workgroups_max = static_cast<std::uint32_t>(std::max(fitting, 1.0));
+  terms.piece_workgroups_max = state_->prospects_.piece_workgroups_max(*taker, *asked);
   return terms;
 }
 

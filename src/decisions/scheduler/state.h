@@ -19,6 +19,7 @@
 #include "decisions/scheduler/canary_prices.h"
 #include "decisions/scheduler/class_members.h"
 #include "decisions/scheduler/client_charges.h"
+#include "decisions/scheduler/expiry.h"
 #include "decisions/scheduler/job_removal.h"
 #include "decisions/scheduler/learned_rates.h"
 #include "decisions/scheduler/leases.h"
@@ -26,6 +27,7 @@
 #include "decisions/scheduler/long_runs.h"
 #include "decisions/scheduler/making_way.h"
 #include "decisions/scheduler/market_view.h"
+#include "decisions/scheduler/matcher.h"
 #include "decisions/scheduler/prospects.h"
 #include "decisions/scheduler/room_promises.h"
 #include "decisions/scheduler/sample_checks.h"
@@ -33,6 +35,7 @@
 #include "decisions/scheduler/scheduler_tables.h"
 #include "decisions/scheduler/task_choice.h"
 #include "decisions/scheduler/task_copies.h"
+#include "decisions/scheduler/worker_choice.h"
 #include "decisions/scheduler/worker_removal.h"
 
 namespace weft::scheduler {
@@ -81,27 +84,26 @@ struct Scheduler::State {
                          .long_runs = long_runs_,
                          .choice = choice_,
                          .leases = leases_}};
+  WorkerChoice worker_choice_{tables_,
+                              {.prospects = prospects_,
+                               .choice = choice_,
+                               .promises = promises_,
+                               .leases = leases_,
+                               .canaries = canaries_}};
+  Expiry expiry_{tables_,
+                 {.prospects = prospects_,
+                  .blame = blame_,
+                  .listings = listings_,
+                  .copies = copies_,
+                  .leases = leases_,
+                  .removal = worker_removal_,
+                  .canaries = canaries_}};
 
   MarketView market;
 
   // waiting.cpp: why no worker runs the task, which misses a replica. Nothing: it is about to run.
   [[nodiscard]] std::optional<Waiting> why_waits(const JobState& job, std::uint32_t index,
                                                  Instant now) const;
-
-  // Ends the jobs for which no worker had what they require for Settings::unfit_max.
-  void end_unfit(Instant now);
-
-  // matching.cpp
-  void expire(Instant now);
-  void expire_worker(WorkerState& worker, Instant now);
-  void match(Instant now);
-  // Whether the worker would get something of the job now.
-  bool takes(const WorkerState& worker, JobState& job, Instant now);
-  void wait_for_better(JobState& job, Duration patience, Instant now);
-  enum class Takers : std::uint8_t { some, none, none_of_class };
-  Takers takers(std::vector<WorkerState*>& candidates, JobState& job, Instant now);
-  bool give(JobState& job, Instant now);
-  void announce(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt);
 };
 
 }  // namespace weft::scheduler
