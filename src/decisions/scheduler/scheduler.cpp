@@ -471,6 +471,11 @@ LeaseTerms Scheduler::terms(const JobId& job, const PublicKey& worker) const {
   return terms;
 }
 
+std::optional<Waiting> Scheduler::waiting(const JobId& id, Instant now) const {
+  const JobState* const job = state_->tables_.jobs.find(id);
+  return job == nullptr ? std::nullopt : state_->explainer_.explain(*job, now);
+}
+
 std::optional<WorkerLoad> Scheduler::load(const PublicKey& worker) const {
   const WorkerState* found = state_->tables_.workers.find(worker);
   if (found == nullptr) return {};

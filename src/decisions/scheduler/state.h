@@ -35,6 +35,7 @@
 #include "decisions/scheduler/scheduler_tables.h"
 #include "decisions/scheduler/task_choice.h"
 #include "decisions/scheduler/task_copies.h"
+#include "decisions/scheduler/wait_explainer.h"
 #include "decisions/scheduler/worker_choice.h"
 #include "decisions/scheduler/worker_removal.h"
 
@@ -98,12 +99,13 @@ struct Scheduler::State {
                   .leases = leases_,
                   .removal = worker_removal_,
                   .canaries = canaries_}};
+  WaitExplainer explainer_{tables_,
+                           {.prospects = prospects_,
+                            .long_runs = long_runs_,
+                            .samples = samples_,
+                            .promises = promises_}};
 
   MarketView market;
-
-  // waiting.cpp: why no worker runs the task, which misses a replica. Nothing: it is about to run.
-  [[nodiscard]] std::optional<Waiting> why_waits(const JobState& job, std::uint32_t index,
-                                                 Instant now) const;
 };
 
 }  // namespace weft::scheduler
