@@ -59,6 +59,22 @@ void Leases::give(WorkerState& worker, JobState& job, std::uint32_t index, std::
   parts_.charges.charge(job, charged, now);
 }
 
+void Leases::report(WorkerState& worker, std::vector<Holding>::iterator running, double charged,
+                    Instant now) {
+  JobState& job = *running->job;
+  Holding reported = *running;
+  reported.since = now;
+  reported.charged = charged;
+  parts_.long_runs.done(job, reported.index, worker.info.key);
+  parts_.charges.charge(job, reported.charged - running->charged, now);
+  worker.load_seconds -= running->usual;
+  worker.running.erase(running);
+  if (worker.running.empty()) worker.load_seconds = 0;
+  worker.head_since = now;  // Whatever is first now runs from here on at the latest.
+  if (worker.sliced() && !worker.running.empty()) worker.head_since = worker.running.front().since;
+  await_receipt(worker, reported);
+}
+
 void Leases::await_receipt(WorkerState& worker, const Holding& reported) {
   worker.reported.insert(
       std::ranges::upper_bound(worker.reported, reported.since, {}, &Holding::since), reported);

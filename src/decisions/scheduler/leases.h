@@ -40,7 +40,11 @@ class Leases {
   // The worker has room for the task and holds no replica of it.
   void give(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt,
             Instant now);
-  // A result has come for it: its receipt is waited for, in the order of `since`.
+  // The result of one of its running tasks has come, which took so many seconds of the reference:
+  // the slot is free, and the receipt is waited for.
+  void report(WorkerState& worker, std::vector<Holding>::iterator running, double charged,
+              Instant now);
+  // In the order of `since`.
   static void await_receipt(WorkerState& worker, const Holding& reported);
   // Takes a lease from its worker; the replica stays with the task.
   void release(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);

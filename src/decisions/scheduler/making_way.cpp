@@ -95,6 +95,7 @@ void MakingWay::time_canary(WorkerState& worker, JobState& job, Holding& holding
 }
 
 Result<> MakingWay::checkpointed(const TaskCheckpoint& checkpoint, Instant now) {
+  tables_.reach(now);
   WorkerState* const worker = tables_.workers.find(checkpoint.worker);
   TaskState* const task = tables_.jobs.find_task(checkpoint.task);
   const ReplicaOf* const replica = task == nullptr ? nullptr : task->replica_of(checkpoint.worker);

@@ -211,7 +211,7 @@ TEST(Canary, EndsAJobThatIsAboveItsBudget) {
   EXPECT_EQ(failed[0].reason.message,
             "The job is estimated at 32.000000 credits (32.000000 compute units); its budget is "
             "1.000000: raise \"budget\" in the manifest.");
-  EXPECT_EQ(rig.scheduler.jobs(), 0U);
+  EXPECT_EQ(rig.scheduler.views().jobs(), 0U);
 }
 
 TEST(Canary, EndsTheJobAtOnceWhereTheShaderIsWrong) {
@@ -494,14 +494,14 @@ TEST(Loss, TakesASilentWorkerOutAfterThreeBeats) {
   rig.decide(5);
 
   ASSERT_EQ(all<WorkerLost>(rig.last).size(), 1U);
-  EXPECT_EQ(rig.scheduler.workers(), 0U);
+  EXPECT_EQ(rig.scheduler.views().workers(), 0U);
 }
 
 TEST(Loss, LeavesAnIdleWorkerInPeace) {
   Rig rig;
   rig.add(native_worker(1));
   rig.decide(1'000'000);
-  EXPECT_EQ(rig.scheduler.workers(), 1U);
+  EXPECT_EQ(rig.scheduler.views().workers(), 1U);
 }
 
 TEST(Loss, ExpiresALeaseWhoseWorkerBeatsButDoesNotFinish) {
@@ -573,13 +573,13 @@ TEST(Failure, RetriesOnTheOnlyWorkerAndEndsInTheEnd) {
   rig.add(native_worker(1));
   rig.add(known_job(1, 1));
   int leases = 0;
-  for (int second = 0; second < 20 && rig.scheduler.jobs() > 0; ++second) {
+  for (int second = 0; second < 20 && rig.scheduler.views().jobs() > 0; ++second) {
     if (rig.decide(second).empty()) continue;
     ++leases;
     ASSERT_TRUE(rig.fail_task(1, 0, 1, second, internal).has_value());
   }
   EXPECT_EQ(leases, 6);
-  EXPECT_EQ(rig.scheduler.jobs(), 0U);
+  EXPECT_EQ(rig.scheduler.views().jobs(), 0U);
 }
 
 TEST(Failure, NeedsTwoWorkersToCallAShaderWrongAfterItsCanary) {
@@ -606,7 +606,7 @@ TEST(Failure, DoesNotCountATaskThatAWorkerGivesBack) {
     if (rig.decide(second).empty()) continue;
     ASSERT_TRUE(rig.fail_task(1, 0, 1, second, cancelled).has_value());
   }
-  EXPECT_EQ(rig.scheduler.jobs(), 1U);
+  EXPECT_EQ(rig.scheduler.views().jobs(), 1U);
 }
 
 TEST(Failure, GivesATaskThatWorkersMayHaveSignedToOthersAndBlamesNothing) {
@@ -630,7 +630,7 @@ TEST(Failure, GivesATaskThatWorkersMayHaveSignedToOthersAndBlamesNothing) {
 
   ASSERT_EQ(leases.size(), 1U);
   EXPECT_EQ(leases[0].worker, key_of(11));
-  EXPECT_EQ(rig.scheduler.jobs(), 1U);
+  EXPECT_EQ(rig.scheduler.views().jobs(), 1U);
 }
 
 TEST(Failure, DoesNotLetForgersEndAJob) {
@@ -787,7 +787,7 @@ TEST(Resume, DoesNotLetAWorkerHoardTasksThatItClaimsToHold) {
 
   rig.scheduler.resume(key_of(1), held, at(0));
 
-  EXPECT_EQ(rig.scheduler.load(key_of(1))->held, 4U);
+  EXPECT_EQ(rig.scheduler.views().load(key_of(1))->held, 4U);
 }
 
 TEST(Restart, GoesOnWithWhatWasStored) {
