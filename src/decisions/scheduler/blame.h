@@ -38,7 +38,7 @@ class BlameRules {
   explicit BlameRules(const SchedulerTables& tables) : tables_(tables) {}
 
   struct Loss {
-    std::uint32_t index = 0;  // Of the task.
+    std::uint32_t index = 0;  // The task's.
     Blame kind = Blame::none;
     bool canary = false;  // It was the job's canary.
   };

@@ -26,7 +26,7 @@ class JobTable {
   [[nodiscard]] JobState* find(const JobId& id) const;
   // The job is in the table.
   [[nodiscard]] JobState& at(const JobId& id) const { return *jobs_.at(id); }
-  // Null where the job is unknown, or where nothing has happened to the task or it is settled.
+  // Null for a task of an unknown job, for one that is settled, and for one that is untouched.
   [[nodiscard]] TaskState* find_task(const TaskId& id) const;
   [[nodiscard]] std::size_t size() const { return jobs_.size(); }
 

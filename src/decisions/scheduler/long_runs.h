@@ -17,7 +17,7 @@ class LongRuns {
   LongRuns(SchedulerTables& tables, const Prospects& prospects, Listings& listings)
       : tables_(tables), prospects_(prospects), listings_(listings) {}
 
-  // Of one worker if only that worker can continue from its state.
+  // The run is one worker's if only that worker can continue from its state.
   [[nodiscard]] static RunId run_of(const JobState& job, std::uint32_t index,
                                     const PublicKey& worker);
 

@@ -36,7 +36,7 @@ struct SchedulerTables {
   WorkerHistories histories;
   Preemption preemption;  // For long tasks.
   PreemptionRequests preemption_requests;
-  // Of replicas that made way; these are in deadlines.retries, too.
+  // Replicas that made way; these are in deadlines.retries, too.
   ResumeReservations resume_reservations;
   SampleQueue samples;  // Newcomers' results that wait for a check.
   DecisionQueue out;

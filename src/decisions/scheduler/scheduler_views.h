@@ -1,7 +1,8 @@
 // What others may ask of the queue: for leases that they grant besides, for quotes, for pages and
 // for tests. Nothing that is asked changes a decision.
 //
-// Pure; not safe to share between threads. O(1) or O(log entries) where nothing else is said.
+// Pure; not safe to share between threads. O(1) or O(log entries), unless a
+// function says otherwise.
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ class TaskCopies {
   // Copies the worker's first task if it is late and another worker could run it. Call it when that
   // task may be late.
   void look_for_late(WorkerState& worker, Instant now);
-  // So many of the task's copies are none any more.
+  // So many of the task's copies count as replicas now, or are gone.
   void drop(JobState& job, TaskState& task, std::uint32_t count);
   // The job ends.
   void forget(const JobState& job) { under_way_ -= job.copies; }

@@ -16,7 +16,7 @@ constexpr std::size_t pass_overs_max = 64;
 
 struct WorkerChoice::Found {
   WorkerState* suits = nullptr;          // Gets the task at once.
-  std::uint32_t index = 0;               // Of that task.
+  std::uint32_t index = 0;               // That task's.
   WorkerState* failed_before = nullptr;  // Takes a task again that it failed, if no other is free.
   WorkerState* passed_over = nullptr;    // The best of those that do not suit.
   std::size_t passed_over_count = 0;
