@@ -23,7 +23,7 @@ class ClientCharges {
 
  private:
   // Within a pass a job only ever moves back, and what the pass goes through next is behind where
-  // it was: see Matcher.
+  // it was (matcher.h).
   void move(JobState& job, std::int64_t change);
 
   SchedulerTables& tables_;

@@ -10,6 +10,8 @@
 // What is given may put its client's jobs further back (client_charges.h): those that were to be
 // looked at stay so at their new place, and the queues' fronts go on from where they were. Where a
 // promise is kept elsewhere its worker is free for those behind.
+//
+// Pure; not safe to share between threads.
 #pragma once
 
 #include "decisions/scheduler/scheduler_tables.h"

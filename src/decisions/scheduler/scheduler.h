@@ -126,7 +126,7 @@ class Scheduler {
   // Reports of checks: how far verifiers are, and what the operator's device has measured.
   [[nodiscard]] CheckReports& checks();
   // What is known of workers' comings and goings, for the store, and the wall clock that their
-  // hours follow.
+  // hours follow. Arrivals and departures are noted in it by the events above, and by no caller.
   [[nodiscard]] WorkerHistories& histories();
   // What others ask of the queue.
   [[nodiscard]] const SchedulerViews& views() const;

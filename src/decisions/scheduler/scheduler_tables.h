@@ -1,5 +1,6 @@
 // What the parts of the scheduler share: tables, each of which keeps its own invariant, the time
-// and the decisions. What a part alone decides by is private to it.
+// and the decisions. What a part alone decides by is private to it. Pure; not safe to share between
+// threads.
 #pragma once
 
 #include "decisions/scheduler/client_queue.h"
