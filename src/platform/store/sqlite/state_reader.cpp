@@ -1,59 +1,26 @@
-#include "platform/store/sqlite/reader.h"
+#include "platform/store/sqlite/state_reader.h"
 
 #include <algorithm>
-#include <limits>
-#include <map>
 #include <span>
 
 #include "common/base/format.h"
+#include "platform/store/sqlite/query.h"
 #include "platform/store/sqlite/rows.h"
+#include "platform/store/sqlite/verdict_reader.h"
 
 namespace weft::store::sqlite {
 namespace {
 
-// Calls `take(statement)` -> Result<> for every row of a statement that has been started.
-template <class Take>
-Result<> each_row(Statement& statement, Take take) {
-  for (;;) {
-    WEFT_ASSIGN(const bool row, statement.next());
-    if (!row) return {};
-    WEFT_OK(take(statement));
-  }
-}
-
-// Every row of `sql` through `make(statement)` -> Result<Row>.
-template <class Row, class Make, class... Values>
-Result<std::vector<Row>> rows(Connection& connection, const std::string& sql, Make make,
-                              const Values&... values) {
-  WEFT_ASSIGN(Statement statement, connection.prepare(sql));
-  statement.start(values...);
-  std::vector<Row> all;
-  WEFT_OK(each_row(statement, [&](const Statement& row) -> Result<> {
-    WEFT_ASSIGN(Row made, make(row));
-    all.push_back(std::move(made));
-    return {};
-  }));
-  return all;
-}
-
-// "t.a, t.b" of "a, b".
-std::string prefixed(std::string_view table, std::string_view columns) {
-  std::string all(table);
-  all += '.';
-  for (const char c : columns) {
-    all += c;
-    if (c == ' ') all += std::string(table) + ".";
-  }
-  return all;
-}
+// Job by job in the order of `seq`, as the tables are: one walk over each, and nothing is sorted.
+constexpr std::string_view running_jobs = "FROM jobs j INDEXED BY jobs_running CROSS JOIN";
 
 }  // namespace
 
-Result<Loaded> Reader::load() {
-  return snapshot([this] { return load_all(); });
+Result<Loaded> StateReader::load() {
+  return on_one_state(connection_, [this] { return load_all(); });
 }
 
-Result<Loaded> Reader::load_all() {
+Result<Loaded> StateReader::load_all() {
   Loaded loaded;
   WEFT_OK(load_running(loaded));
   WEFT_OK(load_money(loaded));
@@ -65,7 +32,7 @@ Result<Loaded> Reader::load_all() {
   return loaded;
 }
 
-Result<> Reader::load_workers(Loaded& loaded) {
+Result<> StateReader::load_workers(Loaded& loaded) {
   WEFT_ASSIGN(loaded.reputations,
               rows<Reputation>(
                   connection_, "SELECT worker, accepted, refused FROM reputations ORDER BY worker",
@@ -134,7 +101,7 @@ Result<> Reader::load_workers(Loaded& loaded) {
   return {};
 }
 
-Result<> Reader::load_others(Loaded& loaded) {
+Result<> StateReader::load_others(Loaded& loaded) {
   WEFT_ASSIGN(loaded.secrets,
               rows<Secret>(connection_, "SELECT name, value FROM secrets ORDER BY name",
                            [](const Statement& row) -> Result<Secret> {
@@ -179,7 +146,7 @@ Result<> Reader::load_others(Loaded& loaded) {
   return {};
 }
 
-Result<> Reader::load_market(Loaded& loaded) {
+Result<> StateReader::load_market(Loaded& loaded) {
   WEFT_ASSIGN(loaded.paces,
               rows<Pace>(connection_,
                          "SELECT work, worker, seconds, alone, time FROM paces ORDER BY time, "
@@ -203,7 +170,7 @@ Result<> Reader::load_market(Loaded& loaded) {
   return {};
 }
 
-Result<> Reader::load_held(Loaded& loaded) {
+Result<> StateReader::load_held(Loaded& loaded) {
   WEFT_ASSIGN(
       loaded.held_pays,
       rows<HeldPay>(connection_,
@@ -245,19 +212,17 @@ Result<> Reader::load_held(Loaded& loaded) {
   return {};
 }
 
-Result<> Reader::load_running(Loaded& loaded) {
+Result<> StateReader::load_running(Loaded& loaded) {
   WEFT_ASSIGN(
       loaded.jobs,
       rows<Job>(connection_,
                 weft::format("SELECT {} FROM jobs WHERE state = 0 ORDER BY seq", job_columns),
                 job_of));
-  // Job by job in the order of `seq`, as the tables are: one walk over each, and nothing is sorted.
-  constexpr std::string_view running = "FROM jobs j INDEXED BY jobs_running CROSS JOIN";
   WEFT_ASSIGN(
       Statement tasks,
       connection_.prepare(weft::format(
           "SELECT {}, j.id {} tasks t ON t.job = j.seq WHERE j.state = 0 ORDER BY j.seq, t.task",
-          prefixed("t", task_columns), running)));
+          prefixed("t", task_columns), running_jobs)));
   tasks.start();
   WEFT_OK(each_row(tasks, [&](const Statement& each) -> Result<> {
     WEFT_ASSIGN(const JobId job, each.fixed<JobId>(7));
@@ -265,10 +230,15 @@ Result<> Reader::load_running(Loaded& loaded) {
     loaded.tasks.push_back(std::move(task));
     return {};
   }));
+  return load_open_replicas(loaded);
+}
+
+// Replicas of tasks that are not settled, in the order of their arrival.
+Result<> StateReader::load_open_replicas(Loaded& loaded) {
   WEFT_ASSIGN(Statement replicas,
               connection_.prepare(weft::format("SELECT {}, j.id {} replicas r ON r.job = j.seq "
                                                "WHERE j.state = 0 ORDER BY j.seq, r.task, r.worker",
-                                               prefixed("r", replica_columns), running)));
+                                               prefixed("r", replica_columns), running_jobs)));
   std::size_t settled = 0;  // Index into loaded.tasks, whose order is the same.
   std::size_t of_task = 0;  // The first replica of the latest task.
   const auto order_by_arrival = [&] {
@@ -302,7 +272,7 @@ Result<> Reader::load_running(Loaded& loaded) {
   return {};
 }
 
-Result<> Reader::load_money(Loaded& loaded) {
+Result<> StateReader::load_money(Loaded& loaded) {
   WEFT_ASSIGN(loaded.balances,
               rows<ledger::Entry>(
                   connection_,
@@ -332,115 +302,11 @@ Result<> Reader::load_money(Loaded& loaded) {
   return {};
 }
 
-Result<std::int64_t> Reader::job_row(const JobId& id) {
-  WEFT_ASSIGN(const auto found,
-              rows<std::int64_t>(
-                  connection_, "SELECT seq FROM jobs WHERE id = ?",
-                  [](const Statement& row) -> Result<std::int64_t> { return row.integer(0); }, id));
-  if (found.empty()) return fail(ErrorCode::not_found, "There is no job {}.", id.text());
-  return found.front();
-}
-
-Result<Job> Reader::job(const JobId& id) {
-  WEFT_ASSIGN(auto found,
-              rows<Job>(connection_, weft::format("SELECT {} FROM jobs WHERE id = ?", job_columns),
-                        job_of, id));
-  if (found.empty()) return fail(ErrorCode::not_found, "There is no job {}.", id.text());
-  return std::move(found.front());
-}
-
-Result<std::vector<Task>> Reader::tasks(const JobId& id) {
-  WEFT_ASSIGN(const std::int64_t row, job_row(id));
-  return rows<Task>(
-      connection_, weft::format("SELECT {} FROM tasks WHERE job = ? ORDER BY task", task_columns),
-      [&](const Statement& each) { return task_of(each, id); }, row);
-}
-
-Result<std::vector<Replica>> Reader::replicas(const JobId& id) {
-  WEFT_ASSIGN(const std::int64_t row, job_row(id));
-  return rows<Replica>(
-      connection_,
-      weft::format("SELECT {} FROM replicas WHERE job = ? ORDER BY task, arrived, worker",
-                   replica_columns),
-      [&](const Statement& each) { return replica_of(each, id); }, row);
-}
-
-Result<std::vector<Receipt>> Reader::receipts(const JobId& id) {
-  WEFT_ASSIGN(const std::int64_t job, job_row(id));
-  return rows<Receipt>(
-      connection_,
-      "SELECT digest, worker, session_nonce, signature, arrived, claims FROM receipts "
-      "WHERE seq IN (SELECT receipt_seq FROM replicas WHERE job = ?) ORDER BY seq",
-      [](const Statement& row) -> Result<Receipt> {
-        Receipt receipt{.digest = {},
-                        .worker = {},
-                        .session_nonce = {},
-                        .signature = {},
-                        .arrived = row.integer(4)};
-        WEFT_ASSIGN(receipt.digest, row.fixed<Hash>(0));
-        WEFT_ASSIGN(receipt.worker, row.fixed<PublicKey>(1));
-        WEFT_ASSIGN(receipt.session_nonce, row.fixed<Hash>(2));
-        WEFT_ASSIGN(receipt.signature, row.fixed<Signature>(3));
-        WEFT_ASSIGN(receipt.claims, row.fixed<Hash>(5));
-        return receipt;
-      },
-      job);
-}
-
-Result<std::vector<Job>> Reader::jobs(const Store::JobPage& page) {
-  const UnixMillis before = page.before == 0 ? std::numeric_limits<UnixMillis>::max() : page.before;
-  // The last millisecond of a page is whole: the next page begins below it.
-  constexpr std::string_view query =
-      "SELECT {0} FROM jobs WHERE {1} created < ?1 AND created >= coalesce((SELECT created FROM "
-      "jobs "
-      "WHERE {1} created < ?1 ORDER BY created DESC LIMIT 1 OFFSET ?2), 0) ORDER BY created DESC, "
-      "seq DESC";
-  if (page.count == 0) return std::vector<Job>();
-  const std::int64_t last = page.count - 1;
-  if (page.client) {
-    return rows<Job>(connection_, weft::format(query, job_columns, "client = ?3 AND"), job_of,
-                     before, last, *page.client);
-  }
-  return rows<Job>(connection_, weft::format(query, job_columns, ""), job_of, before, last);
-}
-
-Result<BlobOwners> Reader::blob_owners(UnixMillis ended_since) {
-  BlobOwners owners;
-  // Each part by an index of its own: rows of long ended jobs are not read.
-  WEFT_ASSIGN(owners.jobs,
-              rows<JobId>(
-                  connection_,
-                  "SELECT id FROM jobs WHERE state = 0 UNION SELECT id FROM jobs WHERE state <> 0 "
-                  "AND ended >= ? AND manifest <> '' UNION SELECT id FROM jobs WHERE seq IN "
-                  "(SELECT job FROM held_pays)",
-                  [](const Statement& row) { return row.fixed<JobId>(0); }, ended_since));
-  WEFT_ASSIGN(owners.blobs, rows<Hash>(connection_, "SELECT blob FROM checkpoints",
-                                       [](const Statement& row) { return row.fixed<Hash>(0); }));
-  for (const char* sql : {"SELECT file FROM models", "SELECT chunks FROM models"}) {
-    WEFT_ASSIGN(const auto named, rows<Hash>(connection_, sql, [](const Statement& row) {
-                  return Hash::parse(row.text(0));
-                }));
-    owners.blobs.insert(owners.blobs.end(), named.begin(), named.end());
-  }
-  return owners;
-}
-
-// Asked for every submission, so that its statement is kept.
-Result<std::optional<JobId>> Reader::job_of_nonce(const PublicKey& client,
-                                                  const SubmitNonce& nonce) {
-  if (!find_nonce_) {
-    WEFT_ASSIGN(find_nonce_, connection_.prepare("SELECT j.id FROM nonces n JOIN jobs j ON j.seq = "
-                                                 "n.job WHERE n.client = ? AND n.nonce = ?"));
-  }
-  find_nonce_->start(client, ByteSpan(nonce));
-  auto found = [&]() -> Result<std::optional<JobId>> {
-    WEFT_ASSIGN(const bool there, find_nonce_->next());
-    if (!there) return std::optional<JobId>();
-    WEFT_ASSIGN(const JobId id, find_nonce_->fixed<JobId>(0));
-    return std::optional(id);
-  }();
-  find_nonce_->finish();
-  return found;
+Result<> StateReader::load_verdicts(Loaded& loaded) {
+  VerdictReader verdicts(connection_);
+  WEFT_ASSIGN(loaded.rechecks, verdicts.rechecks());
+  WEFT_ASSIGN(loaded.corrections, verdicts.open_corrections());
+  return {};
 }
 
 }  // namespace weft::store::sqlite

@@ -1,25 +1,14 @@
-// How results were decided, and what was corrected of them.
+#include "platform/store/sqlite/verdict_reader.h"
+
 #include <algorithm>
 #include <span>
 
 #include "common/base/format.h"
-#include "platform/store/sqlite/reader.h"
+#include "platform/store/sqlite/query.h"
 #include "platform/store/sqlite/rows.h"
 
 namespace weft::store::sqlite {
 namespace {
-
-// Every row of a statement that has been started, through `make(statement)` -> Result<Row>.
-template <class Row, class Make>
-Result<std::vector<Row>> all_of(Statement& statement, Make make) {
-  std::vector<Row> all;
-  for (;;) {
-    WEFT_ASSIGN(const bool row, statement.next());
-    if (!row) return all;
-    WEFT_ASSIGN(Row made, make(statement));
-    all.push_back(std::move(made));
-  }
-}
 
 constexpr std::string_view correction_columns =
     "c.task, c.worker, c.time, c.replaced, c.was, c.due, c.refunded, c.settled, c.reason, j.id, "
@@ -71,40 +60,39 @@ Result<Check> check_of(const Statement& row) {
 
 }  // namespace
 
-Result<> Reader::load_verdicts(Loaded& loaded) {
-  WEFT_ASSIGN(Statement rechecks,
-              connection_.prepare("SELECT worker, convicted, job, task, tasks, taken FROM rechecks "
-                                  "ORDER BY worker"));
-  rechecks.start();
-  WEFT_ASSIGN(loaded.rechecks,
-              all_of<Recheck>(rechecks, [](const Statement& row) -> Result<Recheck> {
-                Recheck made;
-                WEFT_ASSIGN(made.worker, row.fixed<PublicKey>(0));
-                made.convicted = row.integer(1);
-                if (!row.blob(2).empty()) {
-                  WEFT_ASSIGN(const JobId job, row.fixed<JobId>(2));
-                  made.last = {.job = job, .index = static_cast<std::uint32_t>(row.integer(3))};
-                }
-                made.tasks = static_cast<std::uint32_t>(row.integer(4));
-                made.taken = row.integer(5);
-                return made;
-              }));
-  WEFT_ASSIGN(Statement corrections, connection_.prepare(weft::format(
-                                         "SELECT {} FROM corrections c INDEXED BY corrections_open "
-                                         "JOIN jobs j ON j.seq = c.job WHERE c.settled = 0 "
-                                         "ORDER BY c.job, c.task",
-                                         correction_columns)));
-  corrections.start();
-  WEFT_ASSIGN(loaded.corrections, all_of<Correction>(corrections, correction_of));
-  return {};
+Result<std::vector<Recheck>> VerdictReader::rechecks() {
+  return rows<Recheck>(
+      connection_,
+      "SELECT worker, convicted, job, task, tasks, taken FROM rechecks ORDER BY worker",
+      [](const Statement& row) -> Result<Recheck> {
+        Recheck made;
+        WEFT_ASSIGN(made.worker, row.fixed<PublicKey>(0));
+        made.convicted = row.integer(1);
+        if (!row.blob(2).empty()) {
+          WEFT_ASSIGN(const JobId job, row.fixed<JobId>(2));
+          made.last = {.job = job, .index = static_cast<std::uint32_t>(row.integer(3))};
+        }
+        made.tasks = static_cast<std::uint32_t>(row.integer(4));
+        made.taken = row.integer(5);
+        return made;
+      });
+}
+
+Result<std::vector<Correction>> VerdictReader::open_corrections() {
+  return rows<Correction>(
+      connection_,
+      weft::format("SELECT {} FROM corrections c INDEXED BY corrections_open JOIN jobs j ON j.seq "
+                   "= c.job WHERE c.settled = 0 ORDER BY c.job, c.task",
+                   correction_columns),
+      correction_of);
 }
 
 // A conviction is rare: all tasks of the day are read through. Jobs that run or have ended lately
 // have indexes.
-Result<std::vector<Task>> Reader::paid_tasks(const Store::PaidPage& page) {
+Result<std::vector<Task>> VerdictReader::paid_tasks(const Store::PaidPage& page) {
   std::int64_t after = 0;
   if (page.after) {
-    WEFT_ASSIGN(after, job_row(page.after->job));
+    WEFT_ASSIGN(after, job_row(connection_, page.after->job));
   }
   WEFT_ASSIGN(
       Statement statement,
@@ -128,8 +116,8 @@ Result<std::vector<Task>> Reader::paid_tasks(const Store::PaidPage& page) {
   return found;
 }
 
-Result<std::vector<Correction>> Reader::corrections(const JobId& id) {
-  WEFT_ASSIGN(const std::int64_t job, job_row(id));
+Result<std::vector<Correction>> VerdictReader::corrections(const JobId& id) {
+  WEFT_ASSIGN(const std::int64_t job, job_row(connection_, id));
   WEFT_ASSIGN(Statement statement,
               connection_.prepare(weft::format("SELECT {} FROM corrections c JOIN jobs j ON j.seq "
                                                "= c.job WHERE c.job = ? ORDER BY c.task",
@@ -138,8 +126,8 @@ Result<std::vector<Correction>> Reader::corrections(const JobId& id) {
   return all_of<Correction>(statement, correction_of);
 }
 
-Result<BasisCounts> Reader::bases(const JobId& id) {
-  WEFT_ASSIGN(const std::int64_t job, job_row(id));
+Result<BasisCounts> VerdictReader::bases(const JobId& id) {
+  WEFT_ASSIGN(const std::int64_t job, job_row(connection_, id));
   WEFT_ASSIGN(Statement statement, connection_.prepare("SELECT basis, count(*) FROM tasks WHERE "
                                                        "job = ? GROUP BY basis"));
   statement.start(job);
@@ -153,8 +141,8 @@ Result<BasisCounts> Reader::bases(const JobId& id) {
   }
 }
 
-Result<std::vector<Check>> Reader::checks_of_job(const JobId& id, std::uint32_t count) {
-  WEFT_ASSIGN(const std::int64_t job, job_row(id));
+Result<std::vector<Check>> VerdictReader::checks(const JobId& id, std::uint32_t count) {
+  WEFT_ASSIGN(const std::int64_t job, job_row(connection_, id));
   WEFT_ASSIGN(Statement statement,
               connection_.prepare(weft::format("SELECT {} FROM checks c JOIN jobs j ON j.seq = "
                                                "c.job WHERE c.job = ? ORDER BY c.seq DESC LIMIT ?",
@@ -165,7 +153,7 @@ Result<std::vector<Check>> Reader::checks_of_job(const JobId& id, std::uint32_t 
   return found;
 }
 
-Result<std::vector<Check>> Reader::checks_of_worker(const PublicKey& worker, std::uint32_t count) {
+Result<std::vector<Check>> VerdictReader::checks(const PublicKey& worker, std::uint32_t count) {
   WEFT_ASSIGN(Statement statement, connection_.prepare(weft::format(
                                        "SELECT {} FROM checks c JOIN jobs j ON j.seq = c.job "
                                        "WHERE c.worker = ? ORDER BY c.seq DESC LIMIT ?",
@@ -176,7 +164,7 @@ Result<std::vector<Check>> Reader::checks_of_worker(const PublicKey& worker, std
   return found;
 }
 
-Result<std::vector<Evidence>> Reader::evidence(std::size_t from, std::size_t count) {
+Result<std::vector<Evidence>> VerdictReader::evidence(std::size_t from, std::size_t count) {
   WEFT_ASSIGN(Statement statement,
               connection_.prepare(
                   "SELECT worker, owner, job, task, attempt, time, root, statement, claims, "

@@ -1,7 +1,8 @@
-// The audit trail: what a Reader says of money.
+#include "platform/store/sqlite/money_reader.h"
+
 #include <unordered_map>
 
-#include "platform/store/sqlite/reader.h"
+#include "platform/store/sqlite/query.h"
 #include "platform/store/sqlite/rows.h"
 
 namespace weft::store::sqlite {
@@ -82,9 +83,9 @@ Result<History> read_page(Connection& connection, Statement& find, std::uint32_t
 
 }  // namespace
 
-Result<History> Reader::history_of_account(const ledger::Account& account,
-                                           const Store::HistoryPage& page) {
-  return snapshot([&]() -> Result<History> {
+Result<History> MoneyReader::history(const ledger::Account& account,
+                                     const Store::HistoryPage& page) {
+  return on_one_state(connection_, [&]() -> Result<History> {
     History history;
     WEFT_ASSIGN(Statement find,
                 connection_.prepare("SELECT id, last FROM accounts WHERE kind = ? AND key = ?"));
@@ -112,9 +113,9 @@ Result<History> Reader::history_of_account(const ledger::Account& account,
   });
 }
 
-Result<History> Reader::history_of_job(const JobId& job, const Store::HistoryPage& page) {
-  return snapshot([&]() -> Result<History> {
-    WEFT_ASSIGN(const std::int64_t row, job_row(job));
+Result<History> MoneyReader::history(const JobId& job, const Store::HistoryPage& page) {
+  return on_one_state(connection_, [&]() -> Result<History> {
+    WEFT_ASSIGN(const std::int64_t row, job_row(connection_, job));
     WEFT_ASSIGN(
         Statement find,
         connection_.prepare(
@@ -124,8 +125,8 @@ Result<History> Reader::history_of_job(const JobId& job, const Store::HistoryPag
   });
 }
 
-Result<History> Reader::history_of_all(const Store::HistoryPage& page) {
-  return snapshot([&]() -> Result<History> {
+Result<History> MoneyReader::history(const Store::HistoryPage& page) {
+  return on_one_state(connection_, [&]() -> Result<History> {
     WEFT_ASSIGN(
         Statement find,
         connection_.prepare("SELECT seq FROM transactions WHERE seq >= ? ORDER BY seq LIMIT ?"));
@@ -134,16 +135,23 @@ Result<History> Reader::history_of_all(const Store::HistoryPage& page) {
   });
 }
 
-Result<> Reader::audit() {
-  return snapshot([this] { return audit_all(); });
-}
-
-Result<> Reader::audit_all() {
+struct MoneyReader::Sums {
   struct Kept {
     MicroCredits balance = 0;
     std::int64_t last = 0;
   };
-  std::unordered_map<std::int64_t, Kept> accounts;
+  std::unordered_map<std::int64_t, Kept> accounts;  // By their rows.
+};
+
+Result<> MoneyReader::audit() {
+  return on_one_state(connection_, [this]() -> Result<> {
+    Sums sums;
+    WEFT_OK(audit_transactions(sums));
+    return audit_accounts(sums);
+  });
+}
+
+Result<> MoneyReader::audit_transactions(Sums& sums) {
   WEFT_ASSIGN(Statement transactions,
               connection_.prepare("SELECT seq, key, movement FROM transactions ORDER BY seq"));
   WEFT_ASSIGN(
@@ -163,7 +171,7 @@ Result<> Reader::audit_all() {
                   transactions.text(1));
     MicroCredits total = 0;
     while (moved && movements.integer(2) == seq) {
-      Kept& account = accounts[movements.integer(1)];
+      Sums::Kept& account = sums.accounts[movements.integer(1)];
       account.balance += movements.integer(3);
       total += movements.integer(3);
       if (account.balance != movements.integer(4) || account.last != movements.integer(5))
@@ -180,7 +188,10 @@ Result<> Reader::audit_all() {
   if (moved)
     return fail(ErrorCode::data_loss, "The movement {} belongs to no transaction.",
                 movements.integer(0));
+  return {};
+}
 
+Result<> MoneyReader::audit_accounts(Sums& sums) {
   WEFT_ASSIGN(Statement kept,
               connection_.prepare("SELECT kind, key, id, balance, last FROM accounts"));
   kept.start();
@@ -188,7 +199,7 @@ Result<> Reader::audit_all() {
     WEFT_ASSIGN(const bool row, kept.next());
     if (!row) return {};
     WEFT_ASSIGN(const ledger::Account account, account_of(kept, 0));
-    const Kept expected = accounts[kept.integer(2)];
+    const Sums::Kept expected = sums.accounts[kept.integer(2)];
     if (kept.integer(3) != expected.balance) {
       return fail(ErrorCode::data_loss, "The account {} holds {}; its transactions sum to {}.",
                   account.text(), kept.integer(3), expected.balance);
