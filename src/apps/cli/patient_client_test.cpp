@@ -1,5 +1,5 @@
-// What commands do while a coordinator is slow, refuses for now, or is none: a client of it whose
-// answers a test gives.
+// What commands do while a coordinator is slow, refuses for now, or another server answers in its
+// place: a client whose answers a test gives.
 #include "apps/cli/patient_client.h"
 
 #include <gtest/gtest.h>

@@ -31,7 +31,7 @@ class SignedRequests {
   // all data.
   [[nodiscard]] Result<> read_as(const crypto::KeyPair& wallet);
   [[nodiscard]] Result<net::Response> read(net::Request request);
-  // The JSON of a path; not_found where the answer is not JSON.
+  // The JSON of a path; not_found if another server answers in HTML or the like.
   [[nodiscard]] Result<std::string> read_document(const std::string& path);
 
   [[nodiscard]] Result<net::Response> post(const std::string& path, const std::string& body,
