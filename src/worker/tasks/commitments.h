@@ -17,7 +17,7 @@ namespace weft::worker {
 
 class Commitments {
  public:
-  using Leaves = std::vector<std::vector<Hash>>;  // Of each output.
+  using Leaves = std::vector<std::vector<Hash>>;  // An output each.
 
   explicit Commitments(std::size_t results_max) : results_max_(results_max) {}
 
