@@ -107,7 +107,7 @@ class Network {
       times.established = 0;
       times.least = 1;
       for (const std::string& key : keys_) {
-        WEFT_ASSIGN(const auto answer, api_->get_signed("/v1/stakes/" + key, *operators_));
+        WEFT_ASSIGN(const auto answer, api_->requests().get("/v1/stakes/" + key, *operators_));
         WEFT_ASSIGN(const auto its, coordinator::bench::read_standing(answer.body));
         times.established += its.established ? 1 : 0;
         times.least = std::min(times.least, its.reputation);

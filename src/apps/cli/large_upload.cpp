@@ -17,7 +17,7 @@ Result<std::uint64_t> ask_there(ApiClient& client, const Hash& hash, const crypt
                                 std::uint64_t total) {
   WEFT_ASSIGN(
       const net::Response answer,
-      client.get_signed(
+      client.requests().get(
           weft::format("/v1/blobs/{}/upload/{}", hash.text(), wallet.public_key().text()), wallet));
   WEFT_ASSIGN(const json::Value root, json::parse(answer.body));
   WEFT_ASSIGN(const json::Object object, root.object({"bytes"}));
@@ -41,7 +41,7 @@ Result<LargeUpload> upload_large(ApiClient& client, ByteSpan bytes, const Hash& 
       if (done == bytes.size()) return out;
       const ByteSpan part =
           bytes.subspan(done, std::min<std::size_t>(part_bytes, bytes.size() - done));
-      const auto answer = client.put_blob_part(hash, part, done, bytes.size(), wallet);
+      const auto answer = client.requests().put_blob_part(hash, part, done, bytes.size(), wallet);
       if (!answer || !answer->ok()) {
         problem = answer ? net::error_of(*answer) : answer.error();
         break;

@@ -111,11 +111,12 @@ Result<NetworkResults> run_on_network(const std::filesystem::path& file, const o
   WEFT_ASSIGN(const ByteVector model, read_file(file));
   WEFT_ASSIGN(const manifest::Manifest job, items_manifest(graph, model, items, options));
   WEFT_ASSIGN(const std::vector<ByteVector> given, stacks(items));
-  WEFT_ASSIGN(const Hash stored, client->put_blob(model, wallet));
+  WEFT_ASSIGN(const Hash stored, client->requests().put_blob(model, wallet));
   check(job.bindings.front().data == manifest::Data(manifest::Blob{stored}),
         "a blob is stored by its hash");
   for (const ByteVector& stack : given) {
-    if (auto put = client->put_blob(stack, wallet); !put) return std::unexpected(put.error());
+    if (auto put = client->requests().put_blob(stack, wallet); !put)
+      return std::unexpected(put.error());
   }
   WEFT_ASSIGN(const protocol::api::Submitted submitted,
               client->submit(manifest::to_json(job), wallet, crypto::ordered_id(), PriceWanted{}));

@@ -14,7 +14,7 @@ Result<> upload(manifest::Data& data, const std::filesystem::path& folder, ApiCl
   const auto* path = std::get_if<manifest::Path>(&data);
   if (path == nullptr) return {};
   WEFT_ASSIGN(const ByteVector bytes, read_file(folder / path->path));
-  WEFT_ASSIGN(const Hash hash, client.put_blob(bytes, wallet));
+  WEFT_ASSIGN(const Hash hash, client.requests().put_blob(bytes, wallet));
   data = manifest::Blob{hash};
   return {};
 }

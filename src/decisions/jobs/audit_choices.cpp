@@ -12,7 +12,7 @@ namespace weft::jobs {
 std::vector<PublicKey> possible_auditors(CoreTables& tables, const Audit& audit,
                                          const RunningJob& job, Moment now) {
   const TaskId& task = audit.wanted.task;
-  std::vector<PublicKey> able = tables.scheduler.able(task.job);
+  std::vector<PublicKey> able = tables.scheduler.views().able(task.job);
   const auto delivered = job.delivered.find(task.index);
   const auto leased = job.leased.find(task.index);
   std::erase_if(able, [&](const PublicKey& key) {

@@ -155,7 +155,7 @@ void AuditLeases::end(const TaskId& task, trust::AuditOutcome outcome, Moment no
   auto node = open_.extract(task);
   if (node.empty()) return;
   const Audit& audit = node.mapped();
-  tables_.scheduler.sample_ends(task, audit.wanted.suspect, sample_outcome(outcome), now.at);
+  tables_.scheduler.checks().ends(task, audit.wanted.suspect, sample_outcome(outcome), now.at);
   const PublicKey auditor = audit.auditor.value_or(PublicKey{});
   if (audit.auditor && tables_.jobs.contains(task.job))
     tables_.outbox.batch().checks.push_back(

@@ -28,7 +28,7 @@ void CanaryMeasures::measured(const JobId& id, const Result<scheduler::Measureme
                               Moment now) {
   if (measurement) {
     late_.erase(id);
-    return tables_.scheduler.canary_measured(id, *measurement, now.at);
+    return tables_.scheduler.checks().canary_measured(id, *measurement, now.at);
   }
   if (!tables_.jobs.contains(id)) return;
   trust::LateCheck& late = late_[id];
@@ -40,7 +40,7 @@ void CanaryMeasures::measured(const JobId& id, const Result<scheduler::Measureme
 void CanaryMeasures::ask_again(Moment now) {
   std::erase_if(late_, [&](auto& each) {
     if (!each.second.take_due(now.at)) return false;
-    const auto progress = tables_.scheduler.progress(each.first);
+    const auto progress = tables_.scheduler.views().progress(each.first);
     if (!progress || progress->estimate) return true;  // A worker has measured it.
     order(each.first);
     return false;

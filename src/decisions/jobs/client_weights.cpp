@@ -70,17 +70,17 @@ void ClientWeights::set(const ClientWeight& given, Moment now, Answer<api::Clien
     tables_.scheduler.set_share(wanted.client, wanted.weight);
     log_info("The weight of {} is {} now.", wanted.client.text(), wanted.weight);
   }
-  reply(view(wanted.client, tables_.scheduler.share(wanted.client, now.at)));
+  reply(view(wanted.client, tables_.scheduler.views().share(wanted.client, now.at)));
 }
 
 void ClientWeights::list(Moment now, Answer<api::Clients> answer) {
   std::set<PublicKey> known;
-  for (const PublicKey& client : tables_.scheduler.clients()) known.insert(client);
+  for (const PublicKey& client : tables_.scheduler.views().clients()) known.insert(client);
   for (const auto& [client, set] : weights_) known.insert(client);
   for (const auto& [client, weight] : tables_.settings.client_weights) known.insert(client);
   api::Clients all;
   for (const PublicKey& client : known)
-    all.clients.push_back(view(client, tables_.scheduler.share(client, now.at)));
+    all.clients.push_back(view(client, tables_.scheduler.views().share(client, now.at)));
   tables_.outbox.replier(std::move(answer))(std::move(all));
 }
 

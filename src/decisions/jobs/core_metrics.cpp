@@ -18,7 +18,7 @@ std::string metrics_text(const CoreTables& tables, const MetricsOfParts& of) {
   add("weft_workers_connected", "gauge", "Workers connected now.", tables.workers.size());
   std::uint64_t held = 0;
   for (const auto& [key, worker] : tables.workers.all()) {
-    if (const auto load = tables.scheduler.load(key)) held += load->held;
+    if (const auto load = tables.scheduler.views().load(key)) held += load->held;
   }
   add("weft_leases_held", "gauge", "Leases held now.", held);
   add("weft_jobs_submitted_total", "counter", "Jobs taken since the start.",
@@ -44,9 +44,10 @@ std::string metrics_text(const CoreTables& tables, const MetricsOfParts& of) {
   add("weft_resumed_total", "counter", "Leases that continued from a stored state since the start.",
       counters.resumed);
   add("weft_preemptions_total", "counter",
-      "Tasks that made way for more urgent ones since the start.", tables.scheduler.preemptions());
+      "Tasks that made way for more urgent ones since the start.",
+      tables.scheduler.views().preemptions());
   add("weft_copies_total", "counter", "Copies of late tasks since the start.",
-      tables.scheduler.copies_made());
+      tables.scheduler.views().copies_made());
   add("weft_workers_arrived_total", "counter", "Connections of workers since the start.",
       counters.workers_arrived);
   add("weft_commits_total", "counter", "Batches handed to the store since the start.",
@@ -81,7 +82,7 @@ std::string metrics_text(const CoreTables& tables, const MetricsOfParts& of) {
       static_cast<std::uint64_t>(seconds(samples.oldest)));
   add("weft_samples_expected_seconds", "gauge",
       "How long one more new worker's result would wait to be checked.",
-      static_cast<std::uint64_t>(tables.scheduler.sample_wait(tables.latest.at)));
+      static_cast<std::uint64_t>(tables.scheduler.views().sample_wait(tables.latest.at)));
   add("weft_samples_lag_total", "counter",
       "Times that the operator was told to add a verifier since the start.", counters.lags);
   const billing::AnswerCounters& answers = of.answers;

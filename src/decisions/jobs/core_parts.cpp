@@ -6,7 +6,7 @@
 namespace weft::jobs {
 
 void CoreParts::decide(Moment now) {
-  tables.scheduler.set_clock(now.at, now.unix);
+  tables.scheduler.histories().set_clock(now.at, now.unix);
   tables.latest = now;
   checks.expire(now);
   scheduling.decide(now);

@@ -89,7 +89,7 @@ struct CorePartsTest : testing::Test {
     std::size_t open = 0;
     for (const auto& [id, job] : tables.jobs.all()) {
       EXPECT_NE(book.manifest(id), nullptr);
-      EXPECT_TRUE(tables.scheduler.progress(id).has_value()) << "the scheduler runs it";
+      EXPECT_TRUE(tables.scheduler.views().progress(id).has_value()) << "the scheduler runs it";
       std::uint32_t accepted = 0;
       for (std::uint32_t index = 0; index < job.row.tasks; ++index) {
         if (!job.accepted[index]) continue;
@@ -103,7 +103,7 @@ struct CorePartsTest : testing::Test {
     }
     EXPECT_EQ(open, tables.jobs.tasks_open());
     for (const auto& [key, worker] : tables.workers.all()) {
-      EXPECT_TRUE(tables.scheduler.load(key).has_value()) << "the scheduler knows it";
+      EXPECT_TRUE(tables.scheduler.views().load(key).has_value()) << "the scheduler knows it";
       EXPECT_EQ(worker.waiting, 0U) << "everything has landed";
     }
   }

@@ -15,7 +15,7 @@ void CoreViews::fill(api::Job& view) const {
   const auto id = JobId::parse(view.id);
   const RunningJob* const job = id ? tables_.jobs.find(*id) : nullptr;
   if (job == nullptr) return;
-  const auto progress = tables_.scheduler.progress(*id);
+  const auto progress = tables_.scheduler.views().progress(*id);
   view.accepted = job->accepted_count;
   view.price = job->row.price;
   view.leased = progress ? progress->leased : 0;
@@ -29,7 +29,7 @@ void CoreViews::live(std::vector<api::Job> jobs, Answer<std::vector<api::Job>> a
 void CoreViews::show_job(api::Job job, Moment now, Answer<api::Job> answer) {
   fill(job);
   const auto id = JobId::parse(job.id);
-  if (const auto waiting = id ? tables_.scheduler.waiting(*id, now.at) : std::nullopt) {
+  if (const auto waiting = id ? tables_.scheduler.views().waiting(*id, now.at) : std::nullopt) {
     job.waiting = {.reason = std::string(scheduler::to_string(waiting->reason)),
                    .detail = scheduler::sentence(*waiting),
                    .task = waiting->index,

@@ -11,7 +11,7 @@ void lease_extra(CoreTables& tables, const PublicKey& worker, const TaskId& task
                  manifest::Range range) {
   const RunningJob* const job = tables.jobs.find(task.job);
   if (job == nullptr) return;
-  const auto terms = tables.scheduler.terms(task.job, worker);
+  const auto terms = tables.scheduler.views().terms(task.job, worker);
   tables.workers.send(
       worker,
       protocol::Lease{.job = task.job,
@@ -33,7 +33,7 @@ void cancel_extra(CoreTables& tables, const PublicKey& worker, const TaskId& tas
 }
 
 MicroCredits replica_value(const CoreTables& tables, const RunningJob& job) {
-  const auto progress = tables.scheduler.progress(job.row.id);
+  const auto progress = tables.scheduler.views().progress(job.row.id);
   if (!progress || !progress->estimate) return 0;
   return scheduler::task_price(*progress->estimate, job.row.tasks) / job.manifest->verify.replicas;
 }

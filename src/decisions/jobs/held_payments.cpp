@@ -21,12 +21,12 @@ bool HeldPayments::holds_pay_of(const PublicKey& worker) const {
 std::string HeldPayments::why_no_task(const PublicKey& worker) const {
   const auto connected = tables_.workers.all().find(worker);
   if (connected == tables_.workers.all().end() || connected->second.prefix.empty() ||
-      !tables_.scheduler.samples_are_late(tables_.latest.at))
+      !tables_.scheduler.views().samples_are_late(tables_.latest.at))
     return {};
   return weft::format(
       " New workers get no tasks now: a result could wait {:.0f} minutes for its check, and may "
       "wait {}.",
-      std::ceil(tables_.scheduler.sample_wait(tables_.latest.at) / 60),
+      std::ceil(tables_.scheduler.views().sample_wait(tables_.latest.at) / 60),
       std::chrono::duration_cast<std::chrono::minutes>(tables_.settings.scheduler.sample_wait_max)
           .count());
 }

@@ -56,7 +56,7 @@ void JobLife::begin(RunningJob job, Moment now, std::span<const scheduler::TaskP
     wanted.sample_parts =
         std::clamp<std::uint32_t>(terms.parts, 1, tables_.settings.referee.checks.audit_parts_max);
   terms.eligible = [this, id] {
-    return static_cast<std::uint32_t>(tables_.scheduler.able_count(id));
+    return static_cast<std::uint32_t>(tables_.scheduler.views().able_count(id));
   };
   job.refereed = terms.replicas > 1 ? a_worker_works_alone(now) : terms.audit > 0;
   if (job.refereed)

@@ -119,7 +119,7 @@ TEST_F(JobPartsTest, AJobIsCancelledByItsOwnerAlone) {
   EXPECT_FALSE(test.tables.jobs.contains(TestTables::job_id(1)));
   EXPECT_EQ(test.spendable(9), 1'000'000'000) << "its budget is back";
   EXPECT_EQ(test.book.manifest(TestTables::job_id(1)), nullptr);
-  EXPECT_FALSE(test.tables.scheduler.progress(TestTables::job_id(1)));
+  EXPECT_FALSE(test.tables.scheduler.views().progress(TestTables::job_id(1)));
   EXPECT_THAT(checks.ended, ElementsAre(TestTables::job_id(1)));
   EXPECT_EQ(claims.settled, 1);
   ASSERT_TRUE(told);

@@ -18,8 +18,9 @@ double credits(MicroCredits amount) { return static_cast<double>(amount) / 1e6; 
 JobPrices::Now JobPrices::now(const manifest::Manifest& manifest, const Hash& work, Moment now) {
   const scheduler::Job job = scheduler::job_from({}, manifest);
   Now made;
-  made.quote = scheduler::quote(tables_.settings.scheduler.pricing,
-                                tables_.scheduler.market(job, now.at), seasons_.factor(now.unix));
+  made.quote =
+      scheduler::quote(tables_.settings.scheduler.pricing,
+                       tables_.scheduler.views().market(job, now.at), seasons_.factor(now.unix));
   if (const auto pace = measured_work_.pace_of(work))
     made.known = known_price(manifest, *pace, made.quote.per_unit);
   return made;
@@ -141,7 +142,7 @@ void JobPrices::observe_season(Moment now) {
   constexpr auto observe_every = std::chrono::minutes(1);
   if (season_observed_ && now.at - *season_observed_ < observe_every) return;
   season_observed_ = now.at;
-  const auto busy = tables_.scheduler.busy();
+  const auto busy = tables_.scheduler.views().busy();
   if (!busy || !seasons_.observe(now.unix, *busy)) return;
   const auto hours = seasons_.save();
   for (std::uint32_t hour = 0; hour < hours.size(); ++hour) {
@@ -151,7 +152,7 @@ void JobPrices::observe_season(Moment now) {
 }
 
 MicroCredits JobPrices::per_unit(Moment now) const {
-  const auto market = tables_.scheduler.market(scheduler::Job{}, now.at);
+  const auto market = tables_.scheduler.views().market(scheduler::Job{}, now.at);
   return scheduler::quote(tables_.settings.scheduler.pricing, market, seasons_.factor(now.unix))
       .per_unit;
 }

@@ -106,7 +106,7 @@ watch::TaskState JobWatch::watched_task(const TaskId& task) const {
 
 void JobWatch::each_worker(const std::function<void(const WorkerNow&)>& use) const {
   for (const auto& [key, worker] : tables_.workers.all()) {
-    const auto load = tables_.scheduler.load(key);
+    const auto load = tables_.scheduler.views().load(key);
     const auto reputation = tables_.trust.votes().reputation(key);
     const auto round_trip = tables_.world.round_trip(worker.session);
     use({.key = key,

@@ -34,7 +34,7 @@ void OwnerRecords::show(const PublicKey& device, Moment now, Answer<OwnerData> a
     if (const auto weight = weights_.row_of(each.key)) data.weights.push_back(*weight);
     const ConnectedWorker* const connected = tables_.workers.find(each.key);
     const auto counts = tables_.trust.votes().reputation(each.key);
-    const auto* const presence = tables_.scheduler.presence(each.key);
+    const auto* const presence = tables_.scheduler.views().presence(each.key);
     if (connected == nullptr && presence == nullptr && counts.accepted == 0 && counts.refused == 0)
       continue;
     protocol::api::Worker view{.key = each.key.text(),
@@ -80,7 +80,7 @@ void OwnerRecords::forget(const PublicKey& device, Moment now, Answer<OwnerView>
   for (const store::Device& each : owner.devices) {
     tables_.outbox.batch().clients_forgotten.push_back(each.key);
     keys_.forget(each.key);
-    tables_.scheduler.forget_presence(each.key);
+    tables_.scheduler.histories().forget(each.key);
     tables_.workers.forget_departed(each.key);
   }
   tables_.accounts.forget_names(owner.owner);

@@ -13,7 +13,7 @@ namespace weft::jobs {
 void PollLeases::start(const trust::PollWanted& wanted, Moment now) {
   auto* const job = tables_.jobs.find(wanted.task.job);
   if (job == nullptr) return;
-  std::vector<PublicKey> candidates = tables_.scheduler.able(wanted.task.job);
+  std::vector<PublicKey> candidates = tables_.scheduler.views().able(wanted.task.job);
   std::set<PublicKey> owners(wanted.except.begin(), wanted.except.end());
   std::erase_if(candidates, [&](const PublicKey& key) {
     auto* const connected = tables_.workers.find(key);

@@ -12,12 +12,12 @@ void note_sample(CoreTables& tables, const Audit& audit, Moment now) {
   const PublicKey& worker = audit.wanted.suspect;
   if (tables.trust.level(worker, now.unix) != trust::Level::newcomer) return;
   if (!audit.verifying && !audit.auditor)
-    return tables.scheduler.sample_stalls(audit.wanted.task, worker);
+    return tables.scheduler.checks().stalls(audit.wanted.task, worker);
   const double share =
       audit.verifying ? static_cast<double>(std::min(audit.wanted.samples, audit.wanted.parts)) /
                             audit.wanted.parts
                       : audit.share;
-  tables.scheduler.sample_begins(audit.wanted.task, worker, share, now.at);
+  tables.scheduler.checks().begins(audit.wanted.task, worker, share, now.at);
 }
 
 WaitingSamples SampleWatch::samples() const {

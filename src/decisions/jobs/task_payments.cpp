@@ -40,7 +40,7 @@ void TaskPayments::set_price(RunningJob& job, const scheduler::Estimate& estimat
 TaskPayments::Paid TaskPayments::pay(RunningJob& job, std::uint32_t index,
                                      std::span<const PublicKey> agreeing, Moment now) {
   // The canary may be accepted before its estimate has come out of decide(), and be all of its job.
-  const auto progress = tables_.scheduler.progress(job.row.id);
+  const auto progress = tables_.scheduler.views().progress(job.row.id);
   if (progress && progress->estimate) set_price(job, *progress->estimate);
   const auto estimate =
       progress && progress->estimate
@@ -132,7 +132,7 @@ MicroCredits TaskPayments::part_for_stake(const OwnerId& owner, MicroCredits eac
 // right: a newcomer's pay is held as that for any other task, and if it is convicted meanwhile,
 // goes to the verification account.
 void TaskPayments::pay_what_ran(const RunningJob& job, Moment now) {
-  const auto progress = tables_.scheduler.progress(job.row.id);
+  const auto progress = tables_.scheduler.views().progress(job.row.id);
   if (!progress || !progress->estimate) return;
   const std::uint32_t replicas = job.manifest->verify.replicas;
   for (const auto& [index, of_task] : job.delivered) {

@@ -35,7 +35,7 @@ void VerifierAudits::verified(const TaskId& task, const Hash& root, const Checke
   Audit* const audit = audits_.find(task);
   if (audit == nullptr || !audit->verifying || audit->wanted.root != root) return;
   audit->verifying = false;
-  tables_.scheduler.sample_ends(task, audit->wanted.suspect, sample_outcome(outcome), now.at);
+  tables_.scheduler.checks().ends(task, audit->wanted.suspect, sample_outcome(outcome), now.at);
   const bool dispute = !audit->wanted.rivals.empty();
   if (!checked.late || audit->late.tries() == 0)
     tables_.outbox.batch().checks.push_back(
@@ -98,7 +98,7 @@ bool VerifierAudits::is_given_up(const Audit& audit, Moment now) const {
   if (audit.late.tries() < trust::LateCheck::tries_max) return false;
   if (audit.opens || audit.wanted.by_root) return true;
   return audit.wanted.dispute &&
-         std::ranges::any_of(tables_.scheduler.able(audit.wanted.task.job),
+         std::ranges::any_of(tables_.scheduler.views().able(audit.wanted.task.job),
                              [&](const PublicKey& key) {
                                return tables_.trust.level(key, now.unix) != trust::Level::newcomer;
                              });

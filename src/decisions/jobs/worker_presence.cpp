@@ -20,13 +20,13 @@ void WorkerPresence::restore(std::span<const store::Presence> rows) {
       return Presence::Hour{
           .present_seconds = hour.present_seconds, .departures = hour.departures, .day = hour.day};
     });
-    tables_.scheduler.restore_presence(row.worker, seen);
+    tables_.scheduler.histories().restore(row.worker, seen);
   }
 }
 
 void WorkerPresence::store(Moment now) {
   const auto keep = [&](const PublicKey& key) {
-    const Presence* const known = tables_.scheduler.presence(key);
+    const Presence* const known = tables_.scheduler.views().presence(key);
     if (known == nullptr) return;
     store::Presence row{.worker = key};
     std::ranges::transform(known->seen(), row.hours.begin(), [](const Presence::Hour& hour) {
@@ -35,15 +35,15 @@ void WorkerPresence::store(Moment now) {
     });
     tables_.outbox.batch().presences.push_back({.row = row});
   };
-  for (const PublicKey& key : tables_.scheduler.take_forgotten())
+  for (const PublicKey& key : tables_.scheduler.histories().take_forgotten())
     tables_.outbox.batch().presences.push_back(
         {.row = {.worker = key}, .change = store::Change::remove});
-  for (const PublicKey& key : tables_.scheduler.take_moved()) keep(key);
+  for (const PublicKey& key : tables_.scheduler.histories().take_moved()) keep(key);
   if (!stored_) stored_ = now.at;
   if (now.at - *stored_ < store_every) return;
   stored_ = now.at;
   for (const auto& [key, worker] : tables_.workers.all()) {
-    (void)tables_.scheduler.stays(key, 0, now.at);  // Counts until now.
+    (void)tables_.scheduler.views().stays(key, 0, now.at);  // Counts until now.
     keep(key);
   }
 }

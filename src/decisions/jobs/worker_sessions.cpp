@@ -35,7 +35,7 @@ void WorkerSessions::disconnect(const PublicKey& key, Moment now) {
 }
 
 void WorkerSessions::arrive(Arrival arrival, Moment now) {
-  tables_.scheduler.set_clock(now.at, now.unix);  // The worker's hours count from here.
+  tables_.scheduler.histories().set_clock(now.at, now.unix);  // The worker's hours count from here.
   const PublicKey key = arrival.hello.key;
   const auto close = [this](SessionId session, ErrorCode code, std::string message) {
     tables_.workers.close(session, code, std::move(message));
@@ -120,7 +120,7 @@ void WorkerSessions::end_suspensions(Moment now) {
 }
 
 void WorkerSessions::decided(const TaskId& task, const PublicKey& worker, Moment now) {
-  tables_.scheduler.sample_decided(task, worker);
+  tables_.scheduler.checks().decided(task, worker);
   auto* const found = tables_.workers.find(worker);
   if (found == nullptr) return;
   found->undecided.erase(task);

@@ -6,7 +6,7 @@ namespace weft::jobs {
 
 protocol::api::Worker worker_view(const CoreTables& tables, const PublicKey& key,
                                   const ConnectedWorker& worker) {
-  const auto load = tables.scheduler.load(key);
+  const auto load = tables.scheduler.views().load(key);
   const auto reputation = tables.trust.votes().reputation(key);
   const auto& hello = worker.hello;
   return {.key = key.text(),

@@ -1,8 +1,8 @@
-// What a lost lease says about the task and its job: who is blamed, and when it is enough.
+#include "decisions/scheduler/blame.h"
+
 #include <algorithm>
 
 #include "common/base/format.h"
-#include "decisions/scheduler/state.h"
 
 namespace weft::scheduler {
 namespace {
@@ -18,37 +18,54 @@ std::size_t different(std::vector<PublicKey> keys) {
 
 }  // namespace
 
-bool Scheduler::State::no_other_worker(const JobState& job,
-                                       const std::vector<PublicKey>& keys) const {
+Blame blame_for(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument:
+      return Blame::refusal;
+    case ErrorCode::resource_exhausted:
+      return Blame::unable;
+    case ErrorCode::deadline_exceeded:
+      return Blame::timeout;
+    case ErrorCode::cancelled:
+      return Blame::busy;
+    case ErrorCode::already_exists:
+      return Blame::signed_before;
+    case ErrorCode::data_loss:
+      return Blame::forgery;
+    default:
+      return Blame::failure;
+  }
+}
+
+bool BlameRules::no_other_worker(const JobState& job, const std::vector<PublicKey>& keys) const {
   constexpr auto native = static_cast<std::size_t>(protocol::WorkerKind::native);
   const bool natives_only = job.canary != CanaryState::passed &&
                             job.spec.kind == manifest::Kind::wgsl && job.able(native) > 0;
   std::vector<PublicKey> connected;
   for (const PublicKey& key : keys) {
-    const auto found = workers.find(key);
-    if (found == workers.end() || found->second->info.slots == 0 ||
-        (natives_only && !found->second->native()) || found->second->info.price_min > job.per_unit)
+    const WorkerState* const found = tables_.workers.find(key);
+    if (found == nullptr || found->info.slots == 0 || (natives_only && !found->native()) ||
+        found->info.price_min > job.per_unit)
       continue;
-    if (std::ranges::contains(found->second->classes, job.requirements)) add_once(connected, key);
+    if (std::ranges::contains(found->classes, job.requirements)) add_once(connected, key);
   }
   return connected.size() == (natives_only ? job.able(native) : job.able());
 }
 
-std::size_t Scheduler::State::trusted_among(const std::vector<PublicKey>& keys) const {
+std::size_t BlameRules::trusted_among(const std::vector<PublicKey>& keys) const {
   std::vector<PublicKey> trusted;
   for (const PublicKey& key : keys) {
-    if (histories.trusted(key)) add_once(trusted, key);
+    if (tables_.histories.trusted(key)) add_once(trusted, key);
   }
   return trusted.size();
 }
 
-// Wallets are free: what newcomers alone report says nothing about the job, unless there is no
-// other worker. Where a task only takes too long for all of them one trusted worker among them is
+// Where a task only takes too long for all of them one trusted worker among them is
 // enough: a trusted worker that happens to lose its connection says nothing for a newcomer that
 // lies.
-bool Scheduler::State::blames(const JobState& job, const std::vector<PublicKey>& keys,
-                              std::size_t enough, Blame kind) const {
-  if (!settings.safeguards.trusted_blame) return different(keys) >= enough;
+bool BlameRules::are_enough(const JobState& job, const std::vector<PublicKey>& keys,
+                            std::size_t enough, Blame kind) const {
+  if (!tables_.settings.safeguards.trusted_blame) return different(keys) >= enough;
   const std::size_t trusted = trusted_among(keys);
   constexpr std::size_t with_newcomers = 3;
   return trusted >= enough ||
@@ -57,19 +74,19 @@ bool Scheduler::State::blames(const JobState& job, const std::vector<PublicKey>&
          (different(keys) >= enough && no_other_worker(job, keys));
 }
 
-std::optional<Error> Scheduler::State::blame(JobState& job, TaskState& task, std::uint32_t index,
-                                             const WorkerState& worker, Blame kind,
-                                             const Error& why, bool canary) const {
+std::optional<Error> BlameRules::note(JobState& job, TaskState& task, const WorkerState& worker,
+                                      const Loss& loss, const Error& why) const {
+  const auto [index, kind, canary] = loss;
   const PublicKey& key = worker.info.key;
   if (kind == Blame::none || kind == Blame::ours || kind == Blame::busy ||
       kind == Blame::signed_before || kind == Blame::forgery)
     return {};
 
-  const bool counts = !worker.newcomer() || !settings.safeguards.trusted_blame;
+  const bool counts = !worker.newcomer() || !tables_.settings.safeguards.trusted_blame;
   if (kind == Blame::refusal) {
     add_once(job.refusals, key);
     // In the canary one is enough.
-    if ((canary && counts) || blames(job, job.refusals, settings.refusals_max, kind) ||
+    if ((canary && counts) || are_enough(job, job.refusals, tables_.settings.refusals_max, kind) ||
         (canary && no_other_worker(job, job.refusals)))
       return why;
   }
@@ -82,13 +99,13 @@ std::optional<Error> Scheduler::State::blame(JobState& job, TaskState& task, std
     std::vector<PublicKey>& timeouts = canary ? job.timeouts : task.timeouts;
     timeouts.push_back(key);
     const bool on_all =
-        blames(job, timeouts, settings.timeouts_max, kind) ||
-        (timeouts.size() >= settings.timeouts_max && no_other_worker(job, timeouts));
+        are_enough(job, timeouts, tables_.settings.timeouts_max, kind) ||
+        (timeouts.size() >= tables_.settings.timeouts_max && no_other_worker(job, timeouts));
     if (on_all) {
       return Error{
           ErrorCode::deadline_exceeded,
           weft::format("Task {} ran out of its {} ms {} times, on {} {}: {}", index,
-                       settings.wall_max.count(), timeouts.size(), different(timeouts),
+                       tables_.settings.wall_max.count(), timeouts.size(), different(timeouts),
                        different(timeouts) == 1 ? "worker, the only one" : "workers", why.message)};
     }
   }
@@ -97,7 +114,7 @@ std::optional<Error> Scheduler::State::blame(JobState& job, TaskState& task, std
     std::vector<PublicKey>& lost = canary ? job.browsers_lost : task.browsers_lost;
     lost.push_back(key);
     const bool others = job.able() > 1;
-    if (lost.size() >= settings.browsers_lost_max && (counts || !others)) {
+    if (lost.size() >= tables_.settings.browsers_lost_max && (counts || !others)) {
       return Error{ErrorCode::device_lost,
                    weft::format("{} browsers were lost while they ran task {} of this shader.",
                                 lost.size(), index)};
@@ -105,14 +122,14 @@ std::optional<Error> Scheduler::State::blame(JobState& job, TaskState& task, std
   }
 
   add_once(task.failed, key);
-  if (blames(job, task.failed, settings.failed_workers_max, kind)) {
+  if (are_enough(job, task.failed, tables_.settings.failed_workers_max, kind)) {
     return Error{why.code, weft::format("Task {} failed on {} different workers; the last one: {}",
                                         index, task.failed.size(), why.message)};
   }
   ++(counts ? task.failed_attempts : task.newcomer_attempts);
   const std::uint32_t attempts = task.failed_attempts + task.newcomer_attempts;
-  if (task.failed_attempts >= settings.failed_attempts_max ||
-      (attempts >= settings.failed_attempts_max && no_other_worker(job, task.failed))) {
+  if (task.failed_attempts >= tables_.settings.failed_attempts_max ||
+      (attempts >= tables_.settings.failed_attempts_max && no_other_worker(job, task.failed))) {
     return Error{why.code, weft::format("Task {} failed {} times; the last time: {}", index,
                                         attempts, why.message)};
   }

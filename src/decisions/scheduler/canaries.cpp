@@ -1,60 +1,90 @@
-// What runs beside a job's canary, and what waits behind one.
-#include "decisions/scheduler/state.h"
+#include "decisions/scheduler/canaries.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "decisions/scheduler/measured_work.h"
 
 namespace weft::scheduler {
 
-// While a canary runs: whether more tasks of its job may go out, if a worker may take one
-// (may_scout()).
-bool Scheduler::State::sends_scouts(const JobState& job) const {
-  return job.urgent && job.canary == CanaryState::leased && job.leases <= settings.scouts_max;
-}
-
-// How long a scout takes is not known: it goes to an idle worker. A stranger's shader
-// has run nowhere yet: browsers wait.
-bool Scheduler::State::may_scout(const WorkerState& worker, const JobState& job) const {
-  return sends_scouts(job) && worker.running.empty() &&
-         (worker.native() || job.spec.kind != manifest::Kind::wgsl);
-}
-
-// The canary has passed while others of its job were under way: how long they take is known now,
-// too.
-void Scheduler::State::time_scouts(JobState& job, Instant now) {
+void Canaries::time_scouts(JobState& job, Instant now) {
   for (auto& [index, task] : job.tasks) {
     for (const ReplicaOf& replica : task.replicas) {
       if (replica.state != ReplicaState::leased) continue;
-      WorkerState& worker = *workers.at(replica.worker);
+      WorkerState& worker = tables_.workers.at(replica.worker);
       for (Holding& each : worker.running) {
         if (each.job != &job || each.index != index || each.seconds > 0) continue;
-        each.seconds = predicted_seconds(worker, job, index);
+        each.seconds = parts_.prospects.predicted_seconds(worker, job, index);
         each.usual = each.seconds;
         worker.load_seconds += each.usual;
-        watch(worker, job, index, each.seconds, now);
+        parts_.long_runs.watch(worker, job, index, each.seconds, now);
       }
-      list_worker(worker);
+      parts_.listings.list(worker);
     }
   }
 }
 
-// In a worker that runs one after the other: its first task is one whose length is not known, and
-// it has run for so long that it may well take until its bound.
-bool Scheduler::State::is_stuck(const WorkerState& worker) const {
-  return !worker.sliced() && !worker.running.empty() && worker.running.front().seconds <= 0 &&
-         latest >= worker.head_since + settings.hold_max;
-}
-
-// What was put after it goes back into the queue, for any free worker. The worker has fetched its
-// data for nothing, at most.
-void Scheduler::State::take_back(WorkerState& worker, Instant now) {
-  if (worker.running.size() < 2 || !is_stuck(worker)) return;
+void Canaries::take_back(WorkerState& worker, Instant now) {
+  if (worker.running.size() < 2 || !parts_.prospects.is_stuck(worker)) return;
   const Error why{ErrorCode::cancelled, "It waited behind a task of unknown length."};
   Cancel cancel{.worker = worker.info.key, .tasks = {}, .reason = why.message};
   while (worker.running.size() > 1) {
     const Holding holding = worker.running[1];
     cancel.tasks.push_back(
         {.task = holding.job->task_id(holding.index), .attempt = holding.attempt});
-    lose(worker, *holding.job, holding.index, Blame::ours, why, now);
+    parts_.leases.lose(worker, *holding.job, holding.index, Blame::ours, why, now);
   }
-  out.push_back(std::move(cancel));
+  tables_.out.push_back(std::move(cancel));
+}
+
+bool Canaries::pass(JobState& job, const Measurement& measurement, const WorkerState* by,
+                    Instant now) {
+  const bool alone = by == nullptr || !by->established();  // Its word is enough.
+  if (alone) job.paces.clear();
+  if (!alone) parts_.prices.note(job, measurement, *by);
+  const std::vector<double> own =
+      alone ? std::vector{reference_seconds_per_workgroup(measurement)} : values_of(job.paces);
+  const double pace = lower_median(own);
+  if (by == nullptr || by->info.standing == Standing::invited)
+    tables_.out.push_back(Measured{.job = job.spec.id,
+                                   .by = by == nullptr ? PublicKey{} : by->info.key,
+                                   .seconds_per_workgroup = pace,
+                                   .alone = true});
+  const Estimate made = parts_.prices.priced(job, own);
+  const PriceTerms terms = job.price_terms();
+  const MicroCredits most = most_of(terms);
+  if (made.price > most && !alone && parts_.prices.another_measures(job)) {
+    // This task is paid as one that the client allows.
+    const std::uint64_t shares = std::uint64_t{job.spec.tasks} * job.spec.replicas;
+    job.spec.estimate = made;
+    job.spec.estimate->price = most - most % static_cast<MicroCredits>(shares);
+    job.canary = CanaryState::waiting;
+    job.canary_index.reset();
+    parts_.listings.list(job);
+    tables_.agenda.mark(job);
+    return true;
+  }
+  job.canary = CanaryState::passed;
+  job.pace = pace;
+  job.pace_usual = pace;
+  job.spec.estimate = made;
+  if (made.price > most) {
+    parts_.leases.end_job(job, {ErrorCode::insufficient_funds, over_the_most(made, terms)}, now);
+    return false;
+  }
+  tables_.out.push_back(Estimated{.job = job.spec.id, .estimate = made});
+  time_scouts(job, now);
+  parts_.listings.list(job);
+  tables_.agenda.mark(job);
+  return true;
+}
+
+void Canaries::want_device(JobState& job) {
+  if (job.canary != CanaryState::waiting || job.canary_wanted || job.has_trusted() ||
+      !tables_.settings.safeguards.trusted_canaries || job.spec.anyone || job.able() == 0)
+    return;
+  job.canary_wanted = true;
+  tables_.out.push_back(CanaryWanted{job.spec.id});
 }
 
 }  // namespace weft::scheduler

@@ -132,7 +132,7 @@ TEST_F(CanariesTest, ScoutsCountAsLongTasksOnceTheirPaceIsKnown) {
   decide(100);
   add(known_job(3, 1, 1, 0.01), 120);
   decide(120);
-  const auto waits = scheduler.waiting(job_id_of(3), at(120));
+  const auto waits = scheduler.views().waiting(job_id_of(3), at(120));
 
   ASSERT_TRUE(waits.has_value());
   EXPECT_EQ(waits->reason, WaitReason::busy);
@@ -198,7 +198,7 @@ TEST_F(CanariesTest, WhatIsBehindALongCanaryIsTakenBackAndGoesToTheNextFreeWorke
   ASSERT_EQ(cancelled.size(), 1U);
   ASSERT_EQ(cancelled[0].tasks.size(), 1U);
   EXPECT_EQ(cancelled[0].tasks[0].task.job, job_id_of(2));
-  EXPECT_EQ(scheduler.load(key_of(1))->held, 1U);
+  EXPECT_EQ(scheduler.views().load(key_of(1))->held, 1U);
   EXPECT_TRUE(decide(2).empty()) << "and nothing is put there again";
 
   add(native_worker(2), 3);

@@ -80,7 +80,7 @@ TEST(Checkpoints, ALongTaskIsAskedToMakeWayAndTheUrgentOneTakesItsPlace) {
   EXPECT_EQ(leases[0].job, job_id_of(2));
   EXPECT_TRUE(all<Cancel>(decisions).empty()) << "it has stopped by itself";
   EXPECT_EQ(all<LeaseLost>(decisions).size(), 1U);
-  EXPECT_EQ(scheduler.preemptions(), 1U);
+  EXPECT_EQ(scheduler.views().preemptions(), 1U);
 
   // The urgent one is done; the other goes on, as another attempt.
   ASSERT_TRUE(scheduler.result(
@@ -197,7 +197,7 @@ TEST(Checkpoints, AReplicaMakesWayAndTheWorkerThatHasItsStateGoesOnWithIt) {
   Replicated network;
   ASSERT_TRUE(network.scheduler.add_worker(native_worker(3), at(22)));
   EXPECT_TRUE(network.decide(22).empty()) << "it would begin what another has done a fifth of";
-  const auto waiting = network.scheduler.waiting(job_id_of(1), at(22));
+  const auto waiting = network.scheduler.views().waiting(job_id_of(1), at(22));
   ASSERT_TRUE(waiting.has_value());
   EXPECT_EQ(waiting->reason, WaitReason::own_state);
   EXPECT_NEAR(*waiting->seconds, 19, 1e-3);
@@ -213,7 +213,7 @@ TEST(Checkpoints, AReplicaMakesWayAndTheWorkerThatHasItsStateGoesOnWithIt) {
   EXPECT_EQ(again[0].job, job_id_of(1));
   EXPECT_EQ(again[0].worker, network.made_way);
   EXPECT_GT(again[0].tasks[0].attempt, 1U);
-  EXPECT_EQ(network.scheduler.progress(job_id_of(1))->leased, 2U);
+  EXPECT_EQ(network.scheduler.views().progress(job_id_of(1))->leased, 2U);
 }
 
 TEST(Checkpoints, AReplicaThatMadeWayIsBegunAnewWhereItsWorkerLeavesPausesOrStaysBusy) {
@@ -288,7 +288,7 @@ TEST(Checkpoints, BothReplicasOfATaskMayMakeWayEachFromItsOwnState) {
   ASSERT_EQ(all<Cancel>(decisions).size(), 1U);
   EXPECT_EQ(all<Cancel>(decisions)[0].tasks.at(0).task.job, job_id_of(1));
   EXPECT_NE(all<Cancel>(decisions)[0].worker, network.made_way);
-  EXPECT_EQ(network.scheduler.preemptions(), 2U);
+  EXPECT_EQ(network.scheduler.views().preemptions(), 2U);
 
   // Each goes on where it was.
   ASSERT_TRUE(network.scheduler.result({.task = {job_id_of(3), 0},
@@ -340,14 +340,14 @@ TEST(Checkpoints, AResumedTaskIsMeasuredByWhatItComputed) {
   ASSERT_TRUE(scheduler.add_worker(native_worker(1), at(0)));
   ASSERT_TRUE(scheduler.add_job(long_job(1, 2), at(0)));
   const Held held = held_by(all<Lease>(scheduler.decide(at(0))).at(0));
-  const double before = scheduler.load(key_of(1))->rate;
+  const double before = scheduler.views().load(key_of(1))->rate;
 
   // Nine tenths came out of a checkpoint; the rest took its 10 s.
   ASSERT_TRUE(scheduler.result(
       {.task = held.task, .worker = held.worker, .attempt = 1, .gpu_seconds = 10, .resumed = 0.9},
       at(11)));
 
-  EXPECT_NEAR(scheduler.load(key_of(1))->rate, before, before * 0.05);
+  EXPECT_NEAR(scheduler.views().load(key_of(1))->rate, before, before * 0.05);
 }
 
 TEST(Checkpoints, ASharedWorkersTasksHaveThePartitionsItSaid) {
@@ -368,25 +368,25 @@ TEST(Checkpoints, ASharedWorkersTasksHaveThePartitionsItSaid) {
 TEST(Checkpoints, WhatIsKnownOfAWorkerIsTakenUpAgain) {
   constexpr UnixMillis noon = UnixMillis{20'000} * 86'400'000 + 12 * 3'600'000;
   Scheduler first;
-  first.set_clock(at(0), noon);
+  first.histories().set_clock(at(0), noon);
   // It leaves after a minute, ten times.
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(first.add_worker(native_worker(1), at(i * 100)));
     first.remove_worker(key_of(1), Departure::left, at(i * 100 + 60));
   }
-  const auto moved = first.take_moved();
+  const auto moved = first.histories().take_moved();
   ASSERT_FALSE(moved.empty());
   EXPECT_EQ(moved[0], key_of(1));
-  EXPECT_TRUE(first.take_moved().empty());
+  EXPECT_TRUE(first.histories().take_moved().empty());
 
   Scheduler second;
-  second.set_clock(at(0), noon + 1'000'000);
-  second.restore_presence(key_of(1), first.presence(key_of(1))->seen());
+  second.histories().set_clock(at(0), noon + 1'000'000);
+  second.histories().restore(key_of(1), first.views().presence(key_of(1))->seen());
   ASSERT_TRUE(second.add_worker(native_worker(1), at(0)));
   ASSERT_TRUE(second.add_worker(native_worker(2), at(0)));
 
-  EXPECT_LT(*second.stays(key_of(1), 600, at(1)), 0.3);
-  EXPECT_GT(*second.stays(key_of(2), 600, at(1)), 0.7);
+  EXPECT_LT(*second.views().stays(key_of(1), 600, at(1)), 0.3);
+  EXPECT_GT(*second.views().stays(key_of(2), 600, at(1)), 0.7);
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "decisions/scheduler/prefixes.h"
 #include "decisions/scheduler/quote.h"
 #include "decisions/scheduler/requirement_class.h"
-#include "decisions/scheduler/scheduler.h"
+#include "decisions/scheduler/types.h"
 
 namespace weft::scheduler {
 

@@ -1,16 +1,15 @@
-// What a worker holds, and how that ends.
+#include "decisions/scheduler/leases.h"
+
 #include <algorithm>
-#include <cmath>
+#include <map>
+#include <utility>
 
 #include "common/base/check.h"
-#include "common/base/format.h"
-#include "decisions/scheduler/measured_work.h"
-#include "decisions/scheduler/state.h"
 
 namespace weft::scheduler {
 
-void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t index,
-                             std::uint32_t attempt, Instant now) {
+void Leases::give(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt,
+                  Instant now) {
   TaskState& task = job.touch(index);
   task.replicas.push_back({.worker = worker.info.key,
                            .attempt = attempt,
@@ -24,12 +23,12 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
     job.reopen(index, task);
   }
   ++job.leases;
-  resume_reservations.release(job.task_id(index), worker.info.key);
+  tables_.resume_reservations.release(job.task_id(index), worker.info.key);
   if (job.canary == CanaryState::waiting) {
     job.canary = CanaryState::leased;
     job.canary_index = index;
   }
-  const double predicted = predicted_seconds(worker, job, index);
+  const double predicted = parts_.prospects.predicted_seconds(worker, job, index);
   const double charged = job.pace_usual * job.range_count(index);
   const double usual = job.pace > 0 ? predicted * job.pace_usual / job.pace : 0;
   if (worker.running.empty()) {
@@ -48,32 +47,47 @@ void Scheduler::State::lease(WorkerState& worker, JobState& job, std::uint32_t i
   if (worker.newcomer()) {
     ++job.newcomer_tries;
     job.prefix_leases.add(worker.info.prefix, 1);
-    if (job.spec.sample_parts > 0)
-      samples.add(job.task_id(index), worker.info.key, sample_of(worker, job));
+    parts_.samples.leased(worker, job, index);
   }
   worker.load_seconds += usual;
-  watch(worker, job, index, predicted, now);
-  break_promise(job);  // It has what it waited for.
-  if (worker.promised != nullptr && job.rank < worker.promised->rank) renew_promise(worker, now);
-  list_job(job);
-  list_worker(worker);
-  charge(job, charged, now);
+  parts_.long_runs.watch(worker, job, index, predicted, now);
+  parts_.promises.withdraw(job);  // It has what it waited for.
+  if (worker.promised != nullptr && job.rank < worker.promised->rank)
+    parts_.promises.renew(worker, now);
+  parts_.listings.list(job);
+  parts_.listings.list(worker);
+  parts_.charges.charge(job, charged, now);
 }
 
-void Scheduler::State::await_receipt(WorkerState& worker, const Holding& reported) {
+void Leases::report(WorkerState& worker, std::vector<Holding>::iterator running, double charged,
+                    Instant now) {
+  JobState& job = *running->job;
+  Holding reported = *running;
+  reported.since = now;
+  reported.charged = charged;
+  parts_.long_runs.done(job, reported.index, worker.info.key);
+  parts_.charges.charge(job, reported.charged - running->charged, now);
+  worker.load_seconds -= running->usual;
+  worker.running.erase(running);
+  if (worker.running.empty()) worker.load_seconds = 0;
+  worker.head_since = now;  // Whatever is first now runs from here on at the latest.
+  if (worker.sliced() && !worker.running.empty()) worker.head_since = worker.running.front().since;
+  await_receipt(worker, reported);
+}
+
+void Leases::await_receipt(WorkerState& worker, const Holding& reported) {
   worker.reported.insert(
       std::ranges::upper_bound(worker.reported, reported.since, {}, &Holding::since), reported);
 }
 
-void Scheduler::State::unhold(WorkerState& worker, JobState& job, std::uint32_t index,
-                              Instant now) {
+void Leases::release(WorkerState& worker, JobState& job, std::uint32_t index, Instant now) {
   const auto is_it = [&](const Holding& holding) {
     return holding.job == &job && holding.index == index;
   };
   const auto count_out = [&](const Holding& holding) {
     if (!holding.newcomer) return;
     job.prefix_leases.add(worker.info.prefix, -1);
-    mark(job);  // Another newcomer of the prefix may take something of it.
+    tables_.agenda.mark(job);  // Another newcomer of the prefix may take something of it.
   };
   if (const auto running = std::ranges::find_if(worker.running, is_it);
       running != worker.running.end()) {
@@ -91,66 +105,71 @@ void Scheduler::State::unhold(WorkerState& worker, JobState& job, std::uint32_t 
     worker.reported.erase(reported);
   }
   --job.leases;
-  list_worker(worker);
-  mark(worker);
+  parts_.listings.list(worker);
+  tables_.agenda.mark(worker);
 }
 
-void Scheduler::State::give_try_back(JobState& job) {
+void Leases::give_try_back(JobState& job) {
   --job.newcomer_tries;
-  mark(job);
+  tables_.agenda.mark(job);
 }
 
-bool Scheduler::State::lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame kind,
-                            const Error& why, Instant now) {
+void Leases::bar_for_a_while(const WorkerState& worker, JobState& job, std::uint32_t index,
+                             Blame kind, Instant now) {
+  TaskState& task = job.tasks.at(index);
+  const Instant retry_at = now + (kind == Blame::forgery ? tables_.settings.retry_forger_after
+                                  : kind == Blame::unable || kind == Blame::signed_before
+                                      ? tables_.settings.retry_unable_after
+                                      : tables_.settings.retry_same_after);
+  std::erase_if(task.failures,
+                [&](const FailureOn& failure) { return failure.worker == worker.info.key; });
+  task.failures.push_back({.worker = worker.info.key, .retry_at = retry_at});
+  tables_.deadlines.retries.set(retry_at, job.task_id(index));
+}
+
+bool Leases::lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame kind,
+                  const Error& why, Instant now) {
   TaskState& task = job.tasks.at(index);
   const ReplicaOf replica = *task.replica_of(worker.info.key);
   const bool canary = job.canary == CanaryState::leased && job.canary_index == index;
   const auto is_it = [&](const Holding& each) { return each.job == &job && each.index == index; };
   const auto running = std::ranges::find_if(worker.running, is_it);
-  charge(
+  parts_.charges.charge(
       job,
       -(running != worker.running.end() ? *running : *std::ranges::find_if(worker.reported, is_it))
            .charged,
       now);
-  unhold(worker, job, index, now);
-  samples.remove(job.task_id(index), worker.info.key);
-  preemption.lost(run_of(job, index, worker.info.key));
-  preemption_requests.end(job.task_id(index), worker.info.key);
-  if (task.copies > 0) drop_copies(job, task, 1);  // Whichever is left is no copy any more.
+  release(worker, job, index, now);
+  tables_.samples.remove(job.task_id(index), worker.info.key);
+  parts_.long_runs.lost(job, index, worker.info.key);
+  if (task.copies > 0) parts_.copies.drop(job, task, 1);  // Whichever is left is no copy any more.
   std::erase_if(task.replicas,
                 [&](const ReplicaOf& each) { return each.worker == worker.info.key; });
   if (canary) job.canary = CanaryState::waiting;
-  out.push_back(LeaseLost{.task = job.task_id(index),
-                          .worker = worker.info.key,
-                          .attempt = replica.attempt,
-                          .reason = why.message});
+  tables_.out.push_back(LeaseLost{.task = job.task_id(index),
+                                  .worker = worker.info.key,
+                                  .attempt = replica.attempt,
+                                  .reason = why.message});
 
   // Until the canary has passed no other task of the job is leased: what was lost is the canary.
-  if (auto reason = blame(job, task, index, worker, kind, why, job.canary != CanaryState::passed)) {
+  if (auto reason = parts_.blame.note(
+          job, task, worker,
+          {.index = index, .kind = kind, .canary = job.canary != CanaryState::passed}, why)) {
     end_job(job, std::move(*reason), now);
     return false;
   }
-  if (worker.newcomer() && kind != Blame::ours && settings.safeguards.lost_goes_to_trusted)
+  if (worker.newcomer() && kind != Blame::ours && tables_.settings.safeguards.lost_goes_to_trusted)
     task.for_trusted = true;
-  if (replica.newcomer && (kind == Blame::ours || !settings.safeguards.tries_are_spent))
+  if (replica.newcomer && (kind == Blame::ours || !tables_.settings.safeguards.tries_are_spent))
     give_try_back(job);
-  if (kind != Blame::none && kind != Blame::ours) {
-    const Instant retry_at =
-        now + (kind == Blame::forgery                                  ? settings.retry_forger_after
-               : kind == Blame::unable || kind == Blame::signed_before ? settings.retry_unable_after
-                                                                       : settings.retry_same_after);
-    std::erase_if(task.failures,
-                  [&](const FailureOn& failure) { return failure.worker == worker.info.key; });
-    task.failures.push_back({.worker = worker.info.key, .retry_at = retry_at});
-    retries.set(retry_at, job.task_id(index));
-  }
+  if (kind != Blame::none && kind != Blame::ours) bar_for_a_while(worker, job, index, kind, now);
   job.reopen(index, task);
-  list_job(job);
-  mark(job);
+  parts_.listings.list(job);
+  tables_.agenda.mark(job);
   return true;
 }
 
-void Scheduler::State::lose_all(WorkerState& worker, Blame head, const Error& why, Instant now) {
+void Leases::lose_all(WorkerState& worker, Blame head, const Error& why, Instant now) {
   while (!worker.running.empty()) {
     const Holding holding = worker.running.front();
     lose(worker, *holding.job, holding.index, std::exchange(head, Blame::none), why, now);
@@ -161,13 +180,13 @@ void Scheduler::State::lose_all(WorkerState& worker, Blame head, const Error& wh
   }
 }
 
-void Scheduler::State::cancel_leases(JobState& job, std::string_view reason, Instant now) {
+void Leases::cancel(JobState& job, std::string_view reason, Instant now) {
   std::map<std::uint64_t, Cancel> cancels;  // By the workers' order of arrival.
   for (auto& [index, task] : job.tasks) {
     for (const ReplicaOf& replica : task.replicas) {
       if (replica.state == ReplicaState::counted) continue;
-      WorkerState& worker = *workers.at(replica.worker);
-      unhold(worker, job, index, now);
+      WorkerState& worker = tables_.workers.at(replica.worker);
+      release(worker, job, index, now);
       if (worker.gone || replica.state == ReplicaState::reported) continue;
       Cancel& cancel = cancels[worker.sequence];
       cancel.worker = replica.worker;
@@ -176,86 +195,15 @@ void Scheduler::State::cancel_leases(JobState& job, std::string_view reason, Ins
   }
   for (auto& [sequence, cancel] : cancels) {
     cancel.reason = reason;
-    out.push_back(std::move(cancel));
+    tables_.out.push_back(std::move(cancel));
   }
 }
 
-void Scheduler::State::disconnect(WorkerState& worker, Blame head, const Error& why, Instant now) {
-  worker.gone = true;
-  set_slots(worker, 0);
-  lose_all(worker, head, why, now);
-  histories.departs(worker.info.key, now);
-  erase_worker(worker);
-}
-
-void Scheduler::State::end_job(JobState& job, Error reason, Instant now) {
+void Leases::end_job(JobState& job, Error reason, Instant now) {
   const JobId id = job.spec.id;
-  cancel_leases(job, reason.message, now);
-  erase_job(job);
-  out.push_back(JobFailed{.job = id, .reason = std::move(reason)});
-}
-
-bool Scheduler::State::pass_canary(JobState& job, const Measurement& measurement,
-                                   const WorkerState* by, Instant now) {
-  const bool alone = by == nullptr || !by->established();  // Its word is enough.
-  if (alone) job.paces.clear();
-  if (!alone) note_pace(job, measurement, *by);
-  const std::vector<double> own =
-      alone ? std::vector{reference_seconds_per_workgroup(measurement)} : values_of(job.paces);
-  const double pace = lower_median(own);
-  if (by == nullptr || by->info.standing == Standing::invited)
-    out.push_back(Measured{.job = job.spec.id,
-                           .by = by == nullptr ? PublicKey{} : by->info.key,
-                           .seconds_per_workgroup = pace,
-                           .alone = true});
-  const Estimate made = priced(job, own);
-  const PriceTerms terms = job.price_terms();
-  const MicroCredits most = most_of(terms);
-  if (made.price > most && !alone && another_measures(job)) {
-    // This task is paid as one that the client allows.
-    const std::uint64_t shares = std::uint64_t{job.spec.tasks} * job.spec.replicas;
-    job.spec.estimate = made;
-    job.spec.estimate->price = most - most % static_cast<MicroCredits>(shares);
-    job.canary = CanaryState::waiting;
-    job.canary_index.reset();
-    list_job(job);
-    mark(job);
-    return true;
-  }
-  job.canary = CanaryState::passed;
-  job.pace = pace;
-  job.pace_usual = pace;
-  job.spec.estimate = made;
-  if (made.price > most) {
-    end_job(job, {ErrorCode::insufficient_funds, over_the_most(made, terms)}, now);
-    return false;
-  }
-  out.push_back(Estimated{.job = job.spec.id, .estimate = made});
-  time_scouts(job, now);
-  list_job(job);
-  mark(job);
-  return true;
-}
-
-void Scheduler::State::measured(WorkerState& worker, JobState& job,
-                                const Measurement& measurement) {
-  reprice(job, measurement, worker);
-  const double pace = reference_seconds_per_workgroup(measurement);
-  const double canary = job.spec.estimate ? job.spec.estimate->reference_seconds_per_workgroup : 0;
-  if (pace > 0 && canary > 0) {
-    // How much faster it is than it said, against the canary: halfway in five results, in the
-    // logarithm, so that one wild value moves it by no more than another. Measured with the rate
-    // that it said, or each value would feed the next.
-    const double most = says(worker) ? rate_correction_max : rate_shown_max;
-    const double shown = std::clamp(canary / pace, 1 / most, most);
-    const double now_at = worker.rate / worker.rate_said;
-    set_rate(worker, worker.rate_said * now_at * std::pow(shown / now_at, 0.13));
-  }
-  if (worker.newcomer() && settings.safeguards.rates_are_shown)
-    return;  // What it takes to delay one of its own results delays no other.
-  job.pace = std::max(job.pace, pace);
-  constexpr double weight = 0.1;
-  job.pace_usual += weight * (pace - job.pace_usual);
+  cancel(job, reason.message, now);
+  parts_.removal.erase(job);
+  tables_.out.push_back(JobFailed{.job = id, .reason = std::move(reason)});
 }
 
 }  // namespace weft::scheduler

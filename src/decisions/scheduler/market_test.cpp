@@ -23,7 +23,7 @@ class MarketTest : public testing::Test {
   // there is no room.
   Job waiting_job(std::uint64_t number, std::uint32_t tasks) { return known_job(number, tasks); }
   [[nodiscard]] MicroCredits per_unit(const Job& job, double time) {
-    return quote({}, scheduler.market(job, at(time)), 1).per_unit;
+    return quote({}, scheduler.views().market(job, at(time)), 1).per_unit;
   }
   void keep_alive(double time, std::uint64_t workers) {
     for (std::uint64_t i = 1; i <= workers; ++i) scheduler.heard(key_of(i), at(time));
@@ -105,7 +105,7 @@ TEST_F(MarketTest, AThousandStrangersMoveNoQuote) {
   }
   EXPECT_EQ(per_unit(small_job(9), 13), before);
   EXPECT_EQ(per_unit(rare, 13), rare_before);
-  EXPECT_EQ(scheduler.busy(), 0) << "strangers are not the fleet";
+  EXPECT_EQ(scheduler.views().busy(), 0) << "strangers are not the fleet";
 }
 
 TEST_F(MarketTest, AWorkerGetsNoJobBelowItsPrice) {
@@ -115,13 +115,13 @@ TEST_F(MarketTest, AWorkerGetsNoJobBelowItsPrice) {
   ASSERT_TRUE(scheduler.add_job(job, at(0)).has_value());
 
   EXPECT_TRUE(scheduler.decide(at(0)).empty());
-  const auto waiting = scheduler.waiting(job.id, at(0));
+  const auto waiting = scheduler.views().waiting(job.id, at(0));
   ASSERT_TRUE(waiting.has_value());
   EXPECT_EQ(waiting->reason, WaitReason::price);
   EXPECT_EQ(sentence(*waiting),
             "None of 1 worker that can run it accepts its price of 1.999999 credits a unit; the "
             "least that one accepts is 2.000000.");
-  EXPECT_EQ(scheduler.able_count(job.id), 0U);
+  EXPECT_EQ(scheduler.views().able_count(job.id), 0U);
 
   job = small_job(2);
   job.per_unit = 2'100'000;
@@ -138,7 +138,7 @@ TEST_F(MarketTest, AJobBelowEveryTrustedWorkersPriceIsTheNewcomers) {
   ASSERT_TRUE(scheduler.add_job(small_job(1, 40), at(0)).has_value());
   const auto decisions = scheduler.decide(at(0));
   EXPECT_EQ(all<CanaryWanted>(decisions).size(), 1U) << "the operator's device measures it";
-  scheduler.canary_measured(
+  scheduler.checks().canary_measured(
       job_id_of(1), {.workgroups = 10, .gpu_seconds = 0.01, .elapsed_seconds = 0.01, .rate = 1},
       at(1));
   const auto leases = all<Lease>(scheduler.decide(at(1)));

@@ -9,12 +9,9 @@
 
 #include "common/base/clock.h"
 #include "decisions/scheduler/quote.h"
-#include "decisions/scheduler/requirement_class.h"
+#include "decisions/scheduler/requirement_classes.h"
 
 namespace weft::scheduler {
-
-using WorkersInOrder = std::map<std::uint64_t, WorkerState*>;
-using ClassTable = std::map<ClassKey, std::unique_ptr<RequirementClass>>;
 
 class MarketView {
  public:

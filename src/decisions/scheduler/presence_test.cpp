@@ -104,7 +104,7 @@ struct Week {
   Scheduler scheduler{settings()};
 
   Week() {
-    scheduler.set_clock(at(0), 0);
+    scheduler.histories().set_clock(at(0), 0);
     EXPECT_TRUE(scheduler.add_worker(native_worker(1, 1), at(0)).has_value());
     for (int i = 0; i < 7; ++i) {
       EXPECT_TRUE(scheduler.add_worker(native_worker(2, 2), at(i * 86'400 + 8 * 3600)).has_value());

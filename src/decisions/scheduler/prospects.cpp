@@ -1,38 +1,81 @@
-// How a task would fare on a worker: how long it takes there, and whether the worker will still be
-// there.
-#include <algorithm>
+#include "decisions/scheduler/prospects.h"
 
-#include "decisions/scheduler/state.h"
+#include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace weft::scheduler {
 namespace {
 
 constexpr double brief_seconds = 0.25;  // A connected worker is assumed to stay for so long.
+// For a task that is worth checkpointing: one for each twentieth of its work.
+constexpr int checkpoints_min = 20;
 
 }  // namespace
 
-double Scheduler::State::predicted_seconds(const WorkerState& worker, const JobState& job,
-                                           std::uint32_t index) const {
+double Prospects::predicted_seconds(const WorkerState& worker, const JobState& job,
+                                    std::uint32_t index) const {
   const double alone = job.pace * job.range_count(index) / worker.rate;
   return worker.sliced() ? alone * worker.info.slots : alone;  // With all slots busy.
 }
 
-Duration Scheduler::State::wall_bound(const WorkerState& worker) const {
-  return worker.sliced() ? settings.wall_max * std::max(worker.info.slots, 1U) : settings.wall_max;
+Duration Prospects::wall_bound(const WorkerState& worker) const {
+  return worker.sliced() ? tables_.settings.wall_max * std::max(worker.info.slots, 1U)
+                         : tables_.settings.wall_max;
 }
 
-double Scheduler::State::prospect(const WorkerState& worker, const JobState& job,
-                                  std::uint32_t index, Instant now) const {
+double Prospects::chance(const WorkerState& worker, const JobState& job, std::uint32_t index,
+                         Instant now) const {
   const double takes = predicted_seconds(worker, job, index);
   if (takes > seconds(wall_bound(worker))) return 0;
   const double until_done = takes + (worker.sliced() ? 0 : worker.load_seconds);
-  return until_done < brief_seconds ? 1
-                                    : worker.presence->stays(histories.unix_at(now), until_done);
+  return until_done < brief_seconds
+             ? 1
+             : worker.presence->stays(tables_.histories.unix_at(now), until_done);
 }
 
-bool Scheduler::State::suits(const WorkerState& worker, const JobState& job, std::uint32_t index,
-                             Instant now) const {
-  return prospect(worker, job, index, now) >= 1 - settings.leaving_risk_max;
+bool Prospects::suits(const WorkerState& worker, const JobState& job, std::uint32_t index,
+                      Instant now) const {
+  return chance(worker, job, index, now) >= 1 - tables_.settings.leaving_risk_max;
+}
+
+bool Prospects::is_long(double predicted) const {
+  return tables_.settings.checkpoint_min.count() > 0 &&
+         predicted >= seconds(tables_.settings.checkpoint_min) * checkpoints_min;
+}
+
+std::uint32_t Prospects::piece_workgroups_max(const WorkerState& worker,
+                                              const JobState& job) const {
+  const double fitting =
+      seconds(tables_.settings.dispatch_max) * worker.rate / job.pace;  // Infinite for a pace of 0.
+  return fitting < job.range_count(0) ? static_cast<std::uint32_t>(std::max(fitting, 1.0)) : 0;
+}
+
+bool Prospects::is_stuck(const WorkerState& worker) const {
+  return !worker.sliced() && !worker.running.empty() && worker.running.front().seconds <= 0 &&
+         tables_.latest >= worker.head_since + tables_.settings.hold_max;
+}
+
+Duration Prospects::starts_in(const JobState& job, Instant now) const {
+  Duration soonest = Duration::max();
+  for (const auto& [sequence, worker] : tables_.workers.in_order()) {
+    if (worker->info.slots == 0 || worker->running.empty() ||
+        !std::ranges::contains(worker->classes, job.requirements))
+      continue;
+    // Sliced ones: when the first of them ends; else when all have.
+    double left = std::numeric_limits<double>::infinity();
+    if (worker->sliced()) {
+      for (const Holding& each : worker->running) {
+        if (each.seconds > 0) left = std::min(left, each.seconds - seconds(now - each.since));
+      }
+    } else if (worker->running.front().seconds > 0) {
+      left = worker->load_seconds - seconds(now - worker->head_since);
+    }
+    if (std::isfinite(left))
+      soonest = std::min(soonest, std::chrono::duration_cast<Duration>(
+                                      std::chrono::duration<double>(std::max(left, 0.0))));
+  }
+  return soonest;
 }
 
 }  // namespace weft::scheduler

@@ -129,7 +129,7 @@ class Stream {
   }
   // A promise is kept: only those who come before may move it.
   void watch() {
-    for (const ReservationView& view : scheduler_.reservations()) {
+    for (const ReservationView& view : scheduler_.views().reservations()) {
       const auto big = big_.find(view.job);
       if (big == big_.end()) continue;
       const bool first = std::ranges::none_of(order_, [&](const auto& other) {
@@ -144,7 +144,7 @@ class Stream {
     }
   }
   bool started(const JobId& id) const {
-    return !scheduler_.progress(id) || scheduler_.progress(id)->leased > 0;
+    return !scheduler_.views().progress(id) || scheduler_.views().progress(id)->leased > 0;
   }
   void step() {
     if (running_.empty()) {

@@ -120,11 +120,11 @@ TEST_F(SafeguardsTest, WithoutATrustedWorkerTheOperatorsDeviceMeasuresTheJob) {
   ASSERT_EQ(all<CanaryWanted>(last).size(), 1U);
   EXPECT_TRUE(decide(1).empty());
   EXPECT_TRUE(all<CanaryWanted>(last).empty()) << "said once";
-  scheduler->canary_measured(
+  scheduler->checks().canary_measured(
       job_id_of(1), {.workgroups = 10, .gpu_seconds = 1, .elapsed_seconds = 1, .rate = 0.1}, at(2));
 
   EXPECT_FALSE(decide(2).empty());
-  EXPECT_TRUE(scheduler->progress(job_id_of(1))->canary_passed);
+  EXPECT_TRUE(scheduler->views().progress(job_id_of(1))->canary_passed);
 }
 
 // One of three established workers takes its time: the job is priced by the others.
@@ -326,7 +326,7 @@ TEST_F(SafeguardsTest, AStrangersSpeedIsWhatItsAcceptedWorkHasShown) {
   join(1);
   join(stranger, Standing::newcomer, 500);
   ASSERT_TRUE(scheduler->add_job(known_job(1, 400, 1, 0.001), at(0)).has_value());
-  const double before = scheduler->load(key_of(stranger))->rate;
+  const double before = scheduler->views().load(key_of(stranger))->rate;
   EXPECT_LE(before, 1) << "not what it claims";
   double time = 0;
   for (int round = 0; round < 6; ++round) {
@@ -339,14 +339,15 @@ TEST_F(SafeguardsTest, AStrangersSpeedIsWhatItsAcceptedWorkHasShown) {
           at(time));
       scheduler->counted(of.first, of.second);
       if (round < 3) {
-        EXPECT_EQ(scheduler->load(key_of(stranger))->rate, before) << "nothing is accepted yet";
+        EXPECT_EQ(scheduler->views().load(key_of(stranger))->rate, before)
+            << "nothing is accepted yet";
         continue;
       }
       const std::array<PublicKey, 1> right{of.second};
       scheduler->settled(of.first, right);
     }
   }
-  EXPECT_GT(scheduler->load(key_of(stranger))->rate, before);
+  EXPECT_GT(scheduler->views().load(key_of(stranger))->rate, before);
 }
 
 }  // namespace

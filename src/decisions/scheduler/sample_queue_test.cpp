@@ -231,15 +231,15 @@ class LateChecks {
         scheduler_->settled(run.task, std::array{run.worker});
         continue;
       }
-      scheduler_->sample_begins(run.task, run.worker, 1, at(time));
+      scheduler_->checks().begins(run.task, run.worker, 1, at(time));
       waiting_[run.worker].push_back(
           {.task = run.task, .worker = run.worker, .attempt = run.attempt, .since = time});
     }
     if (checking_ && time >= check_ends_ && verifier_works) {
       ++checked;
       longest_wait = std::max(longest_wait, time - checking_->since);
-      scheduler_->sample_ends(checking_->task, checking_->worker, SampleQueue::Outcome::checked,
-                              at(time));
+      scheduler_->checks().ends(checking_->task, checking_->worker, SampleQueue::Outcome::checked,
+                                at(time));
       scheduler_->settled(checking_->task, std::array{checking_->worker});
       checking_.reset();
     }
@@ -289,7 +289,7 @@ TEST(SamplesInTime, NoMoreWaitsForTheVerifierThanItChecksInTenMinutes) {
 TEST(SamplesInTime, KnownAndLocalWorkersGetTasksAllTheSame) {
   LateChecks late(true);
   late.run(1'000);
-  ASSERT_GT(late.scheduler().sample_wait(at(late.time)), ten_minutes - 30);
+  ASSERT_GT(late.scheduler().views().sample_wait(at(late.time)), ten_minutes - 30);
   late.join(1001, Standing::established);
   late.join(1002, Standing::invited);
   late.join(500, Standing::newcomer, true);
@@ -308,8 +308,8 @@ TEST(SamplesInTime, AJobThatWaitsForChecksSaysSo) {
 
   late.run(1'500);
 
-  EXPECT_TRUE(late.scheduler().samples_are_late(at(late.time)));
-  const auto waiting = late.scheduler().waiting(job_id_of(1), at(late.time));
+  EXPECT_TRUE(late.scheduler().views().samples_are_late(at(late.time)));
+  const auto waiting = late.scheduler().views().waiting(job_id_of(1), at(late.time));
   ASSERT_TRUE(waiting.has_value());
   EXPECT_EQ(to_string(waiting->reason), "checks");
   EXPECT_NE(sentence(*waiting).find("would wait too long for a check"), std::string::npos);

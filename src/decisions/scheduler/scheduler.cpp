@@ -1,547 +1,113 @@
 #include "decisions/scheduler/scheduler.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "common/base/check.h"
-#include "decisions/scheduler/state.h"
+#include "decisions/scheduler/matcher.h"
+#include "decisions/scheduler/scheduler_parts.h"
 
 namespace weft::scheduler {
-namespace {
 
-constexpr std::uint32_t slots_max = 1024;  // Slots of one worker: bounds a Lease message.
-
-// Where a worker has measured nothing itself: a small part of the reference, so that it proves
-// itself on small shares.
-double first_rate(const protocol::Capabilities& capabilities) {
-  if (std::isfinite(capabilities.f32_gflop_per_s) && capabilities.f32_gflop_per_s > 0)
-    return std::clamp(capabilities.f32_gflop_per_s / 1000, 1e-4, 1000.0);
-  return capabilities.device == protocol::DeviceKind::gpu ? 0.1 : 0.02;
-}
-
-Blame blame_for(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::invalid_argument:
-      return Blame::refusal;
-    case ErrorCode::resource_exhausted:
-      return Blame::unable;
-    case ErrorCode::deadline_exceeded:
-      return Blame::timeout;
-    case ErrorCode::cancelled:
-      return Blame::busy;
-    case ErrorCode::already_exists:
-      return Blame::signed_before;
-    case ErrorCode::data_loss:
-      return Blame::forgery;
-    default:
-      return Blame::failure;
-  }
-}
-
-}  // namespace
-
-Scheduler::Scheduler(Settings settings) : state_(std::make_unique<State>(settings)) {}
+Scheduler::Scheduler(Settings settings) : parts_(std::make_unique<SchedulerParts>(settings)) {}
 Scheduler::~Scheduler() = default;
 
 Result<> Scheduler::add_worker(const Worker& worker, Instant now) {
-  state_->latest = std::max(state_->latest, now);
-  State& state = *state_;
-  if (state.workers.contains(worker.key))
-    return fail(ErrorCode::already_exists, "The worker {} is connected already.",
-                worker.key.text());
-  auto made = std::make_unique<WorkerState>();
-  made->info = worker;
-  made->info.slots = std::min(worker.slots, slots_max);
-  made->info.price_min = PriceFloors::step(worker.price_min);
-  made->sequence = state.next_worker++;
-  const bool says =
-      worker.standing == Standing::invited || !state.settings.safeguards.rates_are_shown;
-  made->rate_said = says ? first_rate(worker.capabilities) : state.assumed_rate();
-  made->ranks_last = made->newcomer() && state.settings.safeguards.newcomers_rank_last;
-  made->rate = made->rate_said;
-  made->heard = now;
-  WorkerState& added = *made;
-  added.presence = &state.histories.arrives(worker.key, !added.newcomer(), now);
-  state.workers[worker.key] = std::move(made);
-  state.workers_in_order[added.sequence] = &added;
-  for (auto& [key, each] : state.classes) {
-    if (!fits(added.info, key)) continue;
-    added.classes.push_back(each.get());
-    if (added.sliced()) each->sliced[added.sequence] = &added;
-  }
-  if (added.info.slots > 0) state.count_member(added, 1);
-  state.list_worker(added);
-  state.mark(added);
-  return {};
+  return parts_->worker_events.add(worker, now);
 }
 
-void Scheduler::set_clock(Instant now, UnixMillis unix) { state_->histories.set_clock(now, unix); }
-
 void Scheduler::remove_worker(const PublicKey& worker, Departure departure, Instant now) {
-  state_->latest = std::max(state_->latest, now);
-  WorkerState* found = state_->find_worker(worker);
-  if (found == nullptr) return;
-  const bool left = departure == Departure::left;
-  state_->disconnect(
-      *found, left ? Blame::none : Blame::gone,
-      {ErrorCode::unavailable, left ? "The worker left." : "The connection to the worker broke."},
-      now);
+  parts_->worker_events.remove(worker, departure, now);
 }
 
 void Scheduler::set_slots(const PublicKey& worker, std::uint32_t slots) {
-  if (WorkerState* found = state_->find_worker(worker))
-    state_->set_slots(*found, std::min(slots, slots_max));
+  parts_->worker_events.set_slots(worker, slots);
 }
 
 void Scheduler::set_standing(const PublicKey& worker, Standing standing) {
-  if (WorkerState* found = state_->find_worker(worker)) state_->set_standing(*found, standing);
+  parts_->worker_events.set_standing(worker, standing);
 }
 
 void Scheduler::set_leases_max(const PublicKey& worker, std::uint32_t leases, double sample_share) {
-  WorkerState* found = state_->find_worker(worker);
-  if (found == nullptr) return;
-  found->sample_share = std::clamp(sample_share, 0.0, 1.0);
-  if (found->leases_max == leases) return;
-  const bool more = leases > found->leases_max;
-  found->leases_max = leases;
-  state_->list_worker(*found);
-  if (more) state_->mark(*found);
+  parts_->worker_events.set_leases_max(worker, leases, sample_share);
 }
 
 void Scheduler::heard(const PublicKey& worker, Instant now) {
-  state_->latest = std::max(state_->latest, now);
-  WorkerState* found = state_->find_worker(worker);
-  if (found != nullptr)
-    found->heard = std::max(found->heard, now);  // Its deadline is checked again when it comes.
+  parts_->worker_events.heard(worker, now);
 }
 
 std::vector<protocol::HeldTask> Scheduler::resume(const PublicKey& worker,
                                                   std::span<const protocol::HeldTask> held,
                                                   Instant now) {
-  state_->latest = std::max(state_->latest, now);
-  State& state = *state_;
-  WorkerState* found = state.find_worker(worker);
-  if (found == nullptr) return {};
-  found->heard = std::max(found->heard, now);
-  std::vector<protocol::HeldTask> taken;
-  Cancel cancel{.worker = worker, .tasks = {}, .reason = "The task is settled or runs elsewhere."};
-  for (const protocol::HeldTask& each : held) {
-    JobState* job = state.find_job(each.task.job);
-    const auto wanted_again = [&] {
-      if (job == nullptr || each.task.index >= job->spec.tasks || job->settled[each.task.index] ||
-          found->running.size() >= found->info.slots)
-        return false;
-      if (!std::ranges::contains(found->classes, job->requirements) ||
-          job->canary == CanaryState::leased || found->info.price_min > job->per_unit)
-        return false;
-      if ((job->canary == CanaryState::waiting && job->spec.kind == manifest::Kind::wgsl &&
-           !found->native()) ||
-          state.kept_from(*found, *job, now))
-        return false;  // It goes through the queue.
-      TaskState* task = state.find_task(each.task);
-      return task == nullptr || (task->missing() && task->replica_of(worker) == nullptr);
-    };
-    TaskState* task = state.find_task(each.task);
-    const ReplicaOf* replica = task == nullptr ? nullptr : task->replica_of(worker);
-    if (replica != nullptr && replica->attempt == each.attempt &&
-        replica->state == ReplicaState::leased) {
-      taken.push_back(each);  // It is its already.
-    } else if (wanted_again()) {
-      state.lease(*found, *job, each.task.index, each.attempt, now);
-      taken.push_back(each);
-    } else {
-      cancel.tasks.push_back(each);
-    }
-  }
-  if (!cancel.tasks.empty()) state.out.push_back(std::move(cancel));
-  return taken;
+  return parts_->worker_events.resume(worker, held, now);
 }
 
 Result<> Scheduler::add_job(const Job& job, Instant now, std::span<const TaskProgress> progress) {
-  state_->latest = std::max(state_->latest, now);
-  State& state = *state_;
-  if (state.jobs.contains(job.id))
-    return fail(ErrorCode::already_exists, "The job {} is known already.", job.id.text());
-  if (job.tasks == 0 || job.replicas == 0 || job.workgroups < job.tasks) {
-    return fail(ErrorCode::invalid_argument,
-                "A job has at least one task, one replica and one workgroup for each task; this "
-                "one has {}, {} and {}.",
-                job.tasks, job.replicas, job.workgroups);
-  }
-  auto made = std::make_unique<JobState>();
-  JobState& added = *made;
-  added.spec = job;
-  added.since = now - job.waited;
-  added.per_unit = job.per_unit > 0 ? job.per_unit : state.settings.pricing.per_unit;
-  const Worth worth{
-      .stake = job.stake,
-      .priority = job.priority,
-      .deadline_s = job.deadline ? std::max(seconds(*job.deadline - now + job.waited), 1.0) : 0,
-      .workgroups = job.workgroups,
-      .replicas = job.replicas};
-  added.score = score(worth);
-  added.urgent = urgency(worth) >= state.settings.urgent_from;
-  added.rank = rank_of(worth, now - job.waited, state.next_job++);
-  added.settled.resize(job.tasks);
-  if (job.estimate) {
-    added.canary = CanaryState::passed;
-    added.pace = job.estimate->reference_seconds_per_workgroup;
-    added.pace_usual = added.pace;
-  }
-  for (const TaskProgress& each : progress) {
-    if (each.index >= job.tasks)
-      return fail(ErrorCode::invalid_argument, "The job {} has {} tasks; there is no task {}.",
-                  job.id.text(), job.tasks, each.index);
-    if (each.settled) {
-      added.settled_count += added.settled[each.index] ? 0 : 1;
-      added.settled[each.index] = true;
-      continue;
-    }
-    TaskState& task = added.touch(each.index);
-    task.wanted =
-        std::max(job.replicas_first == 0 ? job.replicas : job.replicas_first, each.replicas_wanted);
-    for (const PublicKey& worker : each.delivered)
-      task.replicas.push_back({.worker = worker, .attempt = 0, .state = ReplicaState::counted});
-    added.reopen(each.index, task);
-  }
-  added.requirements = &state.class_of(job);
-  ++added.requirements->jobs;
-  if (job.deadline) state.job_deadlines.set(std::max(*job.deadline, now), job.id);
-  if (job.deadline) added.spec.deadline = std::max(*job.deadline, now);
-  added.unfit_at = now + state.settings.unfit_max;
-  state.unfit_looks.set(added.unfit_at, job.id);
-  state.clients.join(added);
-  state.jobs[job.id] = std::move(made);
-  state.list_job(added);
-  state.mark(added);
-  return {};
+  return parts_->job_events.add(job, now, progress);
 }
 
 void Scheduler::remove_job(const JobId& job, std::string_view reason) {
-  JobState* found = state_->find_job(job);
-  if (found == nullptr) return;
-  state_->cancel_leases(*found, reason, state_->latest);
-  state_->erase_job(*found);
+  parts_->job_events.remove(job, reason);
 }
 
 void Scheduler::set_share(const PublicKey& client, double weight) {
-  state_->clients.set_weight(client, weight);
+  parts_->tables.clients.set_weight(client, weight);
 }
 
 Result<> Scheduler::result(const TaskResult& result, Instant now) {
-  state_->latest = std::max(state_->latest, now);
-  State& state = *state_;
-  WorkerState* worker = state.find_worker(result.worker);
-  TaskState* task = state.find_task(result.task);
-  ReplicaOf* replica = task == nullptr ? nullptr : task->replica_of(result.worker);
-  if (worker == nullptr || replica == nullptr || replica->attempt != result.attempt ||
-      replica->state != ReplicaState::leased) {
-    return fail(ErrorCode::not_found, "The worker does not hold attempt {} of task {}.",
-                result.attempt, result.task.text());
-  }
-  JobState& job = *state.find_job(result.task.job);
-  const auto holding = std::ranges::find_if(worker->running, [&](const Holding& each) {
-    return each.job == &job && each.index == result.task.index;
-  });
-  check(holding != worker->running.end(), "a leased replica is held by its worker");
-  const Instant began =
-      holding == worker->running.begin() && !worker->sliced() ? worker->head_since : holding->since;
-  const double own = 1 - std::clamp(std::isfinite(result.resumed) ? result.resumed : 0, 0.0, 1.0);
-  const auto computed = static_cast<std::uint32_t>(
-      std::max(1.0, std::round(own * job.range_count(result.task.index))));
-  const Measurement measurement{.workgroups = computed,
-                                .gpu_seconds = state.says(*worker) ? result.gpu_seconds : 0,
-                                .elapsed_seconds = seconds(now - began),
-                                .rate = worker->rate_said};
-
-  replica->state = ReplicaState::reported;
-  Holding reported = *holding;
-  reported.since = now;
-  state.preemption.done(State::run_of(job, result.task.index, result.worker));
-  state.preemption_requests.end(result.task, result.worker);
-  reported.charged = reference_seconds_per_workgroup(measurement) * measurement.workgroups;
-  state.charge(job, reported.charged - holding->charged, now);
-  worker->load_seconds -= holding->usual;
-  worker->running.erase(holding);
-  if (worker->running.empty()) worker->load_seconds = 0;
-  worker->head_since = now;  // Whatever is first now runs from here on at the latest.
-  if (worker->sliced() && !worker->running.empty())
-    worker->head_since = worker->running.front().since;
-  state.await_receipt(*worker, reported);
-  worker->heard = std::max(worker->heard, now);
-  worker->expiries = 0;
-
-  if (job.canary != CanaryState::passed) {  // A scout that is done first does as well.
-    if (!state.pass_canary(job, measurement, worker, now)) return {};
-  } else if (!state.says(*worker)) {
-    replica->measured = measurement;  // It shows something once it is accepted.
-  } else {
-    state.measured(*worker, job, measurement);
-  }
-  state.list_worker(*worker);
-  state.mark(*worker);
-  return {};
+  return parts_->task_events.result(result, now);
 }
 
-void Scheduler::awaits_receipt_from(const TaskId& id, const PublicKey& key, Instant then) {
-  State& state = *state_;
-  WorkerState* worker = state.find_worker(key);
-  const JobState* job = state.find_job(id.job);
-  if (worker == nullptr || job == nullptr) return;
-  const auto reported = std::ranges::find_if(worker->reported, [&](const Holding& each) {
-    return each.job == job && each.index == id.index;
-  });
-  if (reported == worker->reported.end()) return;
-  Holding moved = *reported;
-  worker->reported.erase(reported);
-  moved.since = then;
-  state.await_receipt(*worker, moved);
-  state.list_worker(*worker);
+void Scheduler::awaits_receipt_from(const TaskId& task, const PublicKey& worker, Instant then) {
+  parts_->task_events.awaits_receipt_from(task, worker, then);
 }
 
-void Scheduler::counted(const TaskId& id, const PublicKey& key) {
-  State& state = *state_;
-  JobState* job = state.find_job(id.job);
-  if (job == nullptr || id.index >= job->spec.tasks || job->settled[id.index]) return;
-  TaskState& task = job->touch(id.index);
-  ReplicaOf* replica = task.replica_of(key);
-  if (replica != nullptr && replica->state == ReplicaState::counted) return;
-  if (replica == nullptr) {
-    task.replicas.push_back({.worker = key, .attempt = 0, .state = ReplicaState::counted});
-    job->reopen(id.index, task);
-  } else {
-    replica->state = ReplicaState::counted;
-    if (replica->newcomer && !state.settings.safeguards.tries_are_spent) state.give_try_back(*job);
-    state.unhold(*state.workers.at(key), *job, id.index, state.latest);
-  }
-  state.list_job(*job);
+void Scheduler::counted(const TaskId& task, const PublicKey& worker) {
+  parts_->task_events.counted(task, worker);
 }
 
-Result<> Scheduler::failed(const TaskId& id, const PublicKey& key, std::uint32_t attempt,
+Result<> Scheduler::failed(const TaskId& task, const PublicKey& worker, std::uint32_t attempt,
                            const Error& error, Instant now) {
-  state_->latest = std::max(state_->latest, now);
-  State& state = *state_;
-  WorkerState* worker = state.find_worker(key);
-  TaskState* task = state.find_task(id);
-  const ReplicaOf* replica = task == nullptr ? nullptr : task->replica_of(key);
-  if (worker == nullptr || replica == nullptr || replica->attempt != attempt ||
-      replica->state == ReplicaState::counted) {
-    return fail(ErrorCode::not_found, "The worker does not hold attempt {} of task {}.", attempt,
-                id.text());
-  }
-  worker->heard = std::max(worker->heard, now);
-  worker->expiries = 0;
-  state.lose(*worker, *state.find_job(id.job), id.index, blame_for(error.code), error, now);
-  return {};
+  return parts_->task_events.failed(task, worker, attempt, error, now);
 }
 
-void Scheduler::settled(const TaskId& id, std::span<const PublicKey> by) {
-  State& state = *state_;
-  JobState* job = state.find_job(id.job);
-  if (job == nullptr || id.index >= job->spec.tasks || job->settled[id.index]) return;
-  if (const auto task = job->tasks.find(id.index); task != job->tasks.end()) {
-    for (const PublicKey& right : by) {
-      const ReplicaOf* replica = task->second.replica_of(right);
-      WorkerState* worker = state.find_worker(right);
-      if (replica != nullptr && worker != nullptr && replica->measured)
-        state.measured(*worker, *job, *replica->measured);
-    }
-  }
-  job->settled[id.index] = true;
-  ++job->settled_count;
-  if (const auto found = job->tasks.find(id.index); found != job->tasks.end()) {
-    for (const ReplicaOf& replica : found->second.replicas) {
-      state.samples.decide(id, replica.worker);
-      const bool accepted = std::ranges::contains(by, replica.worker);
-      const bool counted = replica.state == ReplicaState::counted;
-      if (replica.newcomer && (!counted || (accepted && state.settings.safeguards.tries_are_spent)))
-        state.give_try_back(*job);
-      if (replica.state == ReplicaState::counted) continue;
-      state.unhold(*state.workers.at(replica.worker), *job, id.index, state.latest);
-      if (replica.state == ReplicaState::reported) continue;
-      state.out.push_back(Cancel{.worker = replica.worker,
-                                 .tasks = {{.task = id, .attempt = replica.attempt}},
-                                 .reason = "The task is settled."});
-    }
-    state.forget_way(id);
-    state.drop_copies(*job, found->second, found->second.copies);
-    job->close(found->second);
-    job->tasks.erase(found);
-  }
-  if (job->canary != CanaryState::passed && job->canary_index == id.index) {
-    job->canary = CanaryState::waiting;
-    job->canary_index.reset();
-  }
-  state.list_job(*job);
-  state.mark(*job);
+Result<> Scheduler::checkpointed(const TaskCheckpoint& checkpoint, Instant now) {
+  return parts_->making_way.checkpointed(checkpoint, now);
 }
 
-void Scheduler::bar(const TaskId& id, const PublicKey& worker) {
-  JobState* job = state_->find_job(id.job);
-  if (job == nullptr) return;
-  if (!std::ranges::contains(job->barred, worker)) job->barred.push_back(worker);
-  const auto task = job->tasks.find(id.index);
-  if (task == job->tasks.end() || !state_->settings.safeguards.lost_goes_to_trusted) return;
-  const ReplicaOf* replica = task->second.replica_of(worker);
-  if (replica != nullptr && replica->newcomer) task->second.for_trusted = true;
+void Scheduler::settled(const TaskId& task, std::span<const PublicKey> by) {
+  parts_->task_events.settled(task, by);
 }
 
-void Scheduler::canary_measured(const JobId& id, const Measurement& measurement, Instant now) {
-  state_->latest = std::max(state_->latest, now);
-  JobState* job = state_->find_job(id);
-  if (job == nullptr || job->canary != CanaryState::waiting) return;
-  if (job->spec.sample_parts > 0)
-    state_->samples.expect(id, measurement.elapsed_seconds / std::max(measurement.workgroups, 1U));
-  (void)state_->pass_canary(*job, measurement, nullptr, now);
+void Scheduler::bar(const TaskId& task, const PublicKey& worker) {
+  parts_->task_events.bar(task, worker);
 }
 
-std::size_t Scheduler::able_count(const JobId& id) const {
-  const JobState* job = state_->find_job(id);
-  return job == nullptr ? 0 : job->able();
+void Scheduler::want_replicas(const TaskId& task, std::uint32_t replicas) {
+  parts_->task_events.want_replicas(task, replicas);
 }
 
-void Scheduler::want_replicas(const TaskId& id, std::uint32_t replicas) {
-  State& state = *state_;
-  JobState* job = state.find_job(id.job);
-  if (job == nullptr || id.index >= job->spec.tasks || job->settled[id.index]) return;
-  TaskState& task = job->touch(id.index);
-  if (task.wanted >= replicas) return;
-  task.wanted = replicas;
-  job->reopen(id.index, task);
-  state.starving.set(state.latest + state.settings.starved_after, id);
-  state.list_job(*job);
-  state.mark(*job);
-}
+CheckReports& Scheduler::checks() { return parts_->checks; }
+WorkerHistories& Scheduler::histories() { return parts_->tables.histories; }
+const SchedulerViews& Scheduler::views() const { return parts_->views; }
 
 std::vector<Decision> Scheduler::decide(Instant now) {
-  state_->latest = std::max(state_->latest, now);
-  state_->expire(now);
-  state_->refresh_shares(now);
-  state_->look_at_kept(now);
+  SchedulerTables& tables = parts_->tables;
+  tables.reach(now);
+  parts_->expiry.expire(now);
+  parts_->charges.refresh(now);
+  parts_->samples.look_again(now);
   do {
-    state_->match(now);
-    state_->make_way(now);
-  } while (!state_->changed_jobs.empty() ||
-           !state_->changed_workers.empty());  // A promise was kept or broken, or a run made way.
-  return state_->out.take();
+    match(tables, parts_->worker_choice, now);
+    parts_->making_way.look(now);
+  } while (!tables.agenda.empty());  // A promise was kept or broken, or a run made way.
+  return tables.out.take();
 }
 
 std::optional<Instant> Scheduler::next_deadline() const {
-  std::optional<Instant> next;
-  for (const auto at :
-       {state_->job_deadlines.next(), state_->unfit_looks.next(), state_->worker_deadlines.next(),
-        state_->retries.next(), state_->starving.next(), state_->patience.next(),
-        state_->preemption_scan_at, state_->kept_look()}) {
+  std::optional<Instant> next = parts_->tables.deadlines.next();
+  for (const auto at : {parts_->making_way.next_look(), parts_->samples.next_look()}) {
     if (at) next = next ? std::min(*next, *at) : *at;
   }
   return next;
 }
-
-std::optional<JobProgress> Scheduler::progress(const JobId& job) const {
-  const JobState* found = state_->find_job(job);
-  if (found == nullptr) return {};
-  return JobProgress{.settled = found->settled_count,
-                     .leased = found->leases,
-                     .canary_passed = found->canary == CanaryState::passed,
-                     .estimate = found->spec.estimate};
-}
-
-std::vector<PublicKey> Scheduler::able(const JobId& job) const {
-  std::vector<PublicKey> keys;
-  const JobState* found = state_->find_job(job);
-  if (found == nullptr) return keys;
-  for (const auto& [sequence, worker] : state_->workers_in_order) {
-    if (!worker->gone && worker->info.slots > 0 && worker->info.price_min <= found->per_unit &&
-        std::ranges::contains(worker->classes, found->requirements))
-      keys.push_back(worker->info.key);
-  }
-  return keys;
-}
-
-LeaseTerms Scheduler::terms(const JobId& job, const PublicKey& worker) const {
-  LeaseTerms terms{.piece_workgroups_max = 0,
-                   .wall_ms_max = static_cast<std::uint32_t>(state_->settings.wall_max.count())};
-  const JobState* asked = state_->find_job(job);
-  const WorkerState* taker = state_->find_worker(worker);
-  if (asked == nullptr || taker == nullptr) return terms;
-  const double fitting = seconds(state_->settings.dispatch_max) * taker->rate /
-                         asked->pace;  // Infinite for a pace of 0.
-  if (fitting < asked->range_count(0))
-    terms.piece_workgroups_max = static_cast<std::uint32_t>(std::max(fitting, 1.0));
-  return terms;
-}
-
-std::optional<WorkerLoad> Scheduler::load(const PublicKey& worker) const {
-  const WorkerState* found = state_->find_worker(worker);
-  if (found == nullptr) return {};
-  return WorkerLoad{.held = static_cast<std::uint32_t>(found->running.size()),
-                    .slots = found->info.slots,
-                    .rate = found->rate,
-                    .price_min = found->info.price_min};
-}
-
-std::vector<ReservationView> Scheduler::reservations() const {
-  std::vector<ReservationView> found;
-  for (const auto& [sequence, worker] : state_->workers_in_order) {
-    if (worker->promised == nullptr) continue;
-    found.push_back({.job = worker->promised->spec.id,
-                     .worker = worker->info.key,
-                     .start = worker->promise.start});
-  }
-  return found;
-}
-
-std::vector<PublicKey> Scheduler::clients() const { return state_->clients.keys(); }
-
-ClientShare Scheduler::share(const PublicKey& client, Instant now) const {
-  const FairShares& shares = state_->clients.shares();
-  return {.jobs = static_cast<std::uint32_t>(state_->clients.jobs_of(client)),
-          .used_seconds = shares.usage(client, now),
-          .lead_seconds = seconds(shares.lead(client, now))};
-}
-
-Market Scheduler::market(const Job& job, Instant now) {
-  return state_->market.of(ClassKey::of(job), state_->workers_in_order, state_->classes, now);
-}
-
-std::optional<double> Scheduler::busy() const {
-  std::size_t trusted = 0;
-  std::size_t busy = 0;
-  for (const auto& [sequence, worker] : state_->workers_in_order) {
-    if (worker->gone || worker->info.slots == 0 || worker->newcomer()) continue;
-    ++trusted;
-    busy += worker->running.empty() ? 0 : 1;
-  }
-  if (trusted == 0) return std::nullopt;
-  return static_cast<double>(busy) / static_cast<double>(trusted);
-}
-
-std::optional<double> Scheduler::stays(const PublicKey& worker, double seconds, Instant now) const {
-  const WorkerState* found = state_->find_worker(worker);
-  if (found == nullptr) return {};
-  return found->presence->stays(state_->histories.unix_at(now), seconds);
-}
-
-std::size_t Scheduler::copies() const { return state_->copies; }
-std::uint64_t Scheduler::copies_made() const { return state_->copies_made; }
-
-std::uint64_t Scheduler::preemptions() const { return state_->preemptions; }
-
-std::vector<PublicKey> Scheduler::take_moved() { return state_->histories.take_moved(); }
-std::vector<PublicKey> Scheduler::take_forgotten() { return state_->histories.take_forgotten(); }
-
-const Presence* Scheduler::presence(const PublicKey& worker) const {
-  return state_->histories.presence(worker);
-}
-
-void Scheduler::forget_presence(const PublicKey& worker) { state_->histories.forget(worker); }
-
-void Scheduler::restore_presence(const PublicKey& worker,
-                                 const std::array<Presence::Hour, Presence::hours>& seen) {
-  state_->histories.restore(worker, seen);
-}
-
-std::size_t Scheduler::workers() const { return state_->workers.size(); }
-std::size_t Scheduler::jobs() const { return state_->jobs.size(); }
 
 }  // namespace weft::scheduler

@@ -36,87 +36,32 @@
 //
 // Cost: an event and an assignment take O(log workers) for each class of requirements in use;
 // nothing scans tasks.
+//
+// This class hands each event to the part that it concerns and decides nothing itself; the parts
+// are wired in scheduler_parts.h. Not safe to share between threads.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
-#include "decisions/scheduler/presence.h"
-#include "decisions/scheduler/quote.h"
-#include "decisions/scheduler/sample_queue.h"
+#include "decisions/scheduler/check_reports.h"
+#include "decisions/scheduler/events.h"
+#include "decisions/scheduler/scheduler_views.h"
 #include "decisions/scheduler/types.h"
-#include "decisions/scheduler/waiting.h"
+#include "decisions/scheduler/worker_histories.h"
 
 namespace weft::scheduler {
 
-// Why a worker is taken out.
-enum class Departure : std::uint8_t {
-  left,  // It said Bye: no task is blamed.
-  lost,  // Its connection broke: whatever it was running may be the cause.
-};
-
-struct TaskResult {
-  TaskId task;
-  PublicKey worker;
-  std::uint32_t attempt = 0;
-  double gpu_seconds = 0;  // As the worker says.
-  double resumed = 0;      // The share of its work that came out of a checkpoint.
-};
-// The state of a task is stored, as far as it was done there.
-struct TaskCheckpoint {
-  TaskId task;
-  PublicKey worker;
-  std::uint32_t attempt = 0;
-  double done = 0;       // Share of its work, in (0, 1).
-  bool stopped = false;  // The lease ends with it.
-};
-
-struct JobProgress {
-  std::uint32_t settled = 0;
-  std::uint32_t leased = 0;  // Leases now, replicas counted each.
-  bool canary_passed = false;
-  std::optional<Estimate> estimate;
-};
-
-struct WorkerLoad {
-  std::uint32_t held = 0;
-  std::uint32_t slots = 0;
-  double rate = 0;             // Relative to the reference, as measured so far.
-  MicroCredits price_min = 0;  // As counted: Worker::price_min, rounded up a little.
-};
-
-// A job's next task waits for room on this worker, which is expected then.
-struct ReservationView {
-  JobId job;
-  PublicKey worker;
-  Instant start;
-};
-
-// One client's share (fair_share.h).
-struct ClientShare {
-  std::uint32_t jobs = 0;   // Now.
-  double used_seconds = 0;  // Seconds of the reference; forgotten by and by.
-  double lead_seconds = 0;  // So much later its jobs stand in the queue.
-};
-
-// How a worker is to run a range of a job whose canary has passed.
-struct LeaseTerms {
-  std::uint32_t piece_workgroups_max = 0;
-  std::uint32_t wall_ms_max = 0;
-};
+struct SchedulerParts;
 
 class Scheduler {
  public:
   explicit Scheduler(Settings settings = {});
   Scheduler(const Scheduler&) = delete;
   ~Scheduler();
-
-  // What the wall clock says at this instant: hours of the day follow it. Until then they begin
-  // with Instant's epoch.
-  void set_clock(Instant now, UnixMillis unix);
 
   // --- Workers. A second add_worker() for a key that is connected is already_exists: remove the
   // first.
@@ -169,82 +114,25 @@ class Scheduler {
   void settled(const TaskId& task, std::span<const PublicKey> by = {});
   // The worker's result of it was found wrong: it gets no more of the job.
   void bar(const TaskId& task, const PublicKey& worker);
-  // The operator's device has run workgroups of the job (CanaryWanted).
-  void canary_measured(const JobId& job, const Measurement& measurement, Instant now);
   // The task wants so many replicas in all.
   void want_replicas(const TaskId& task, std::uint32_t replicas);
 
-  // --- Checks of newcomers' results (sample_queue.h), of jobs with Job::sample_parts.
-  // A verifier has the result in its queue, and is going to compute such a part of the task again.
-  // A result that was leased before a restart counts from here on.
-  void sample_begins(const TaskId& task, const PublicKey& worker, double share, Instant now);
-  // No verifier that is here can check it.
-  void sample_stalls(const TaskId& task, const PublicKey& worker);
-  void sample_ends(const TaskId& task, const PublicKey& worker, SampleQueue::Outcome outcome,
-                   Instant now);
-  // It is accepted or refused.
-  void sample_decided(const TaskId& task, const PublicKey& worker);
-  // Seconds until the sample of one more newcomer would be decided.
-  [[nodiscard]] double sample_wait(Instant now) const;
-  // Newcomers get no tasks now, since that is too long.
-  [[nodiscard]] bool samples_are_late(Instant now) const;
-
+  // --- Decisions.
   [[nodiscard]] std::vector<Decision> decide(Instant now);
   // When decide() has something to expire, at the earliest.
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
-  // What a job like this would meet: feed it to quote(). O(jobs) once a second, and O(workers)
-  // where no running job requires the same.
-  [[nodiscard]] Market market(const Job& job, Instant now);
-  // The share of connected trusted workers that hold a task; no value if none is connected.
-  // O(workers).
-  [[nodiscard]] std::optional<double> busy() const;
-
-  // --- For leases that others grant besides (audits).
-  // Connected workers that could run the job and take tasks, in the order of arrival. O(workers).
-  [[nodiscard]] std::vector<PublicKey> able(const JobId& job) const;
-  // How many of them there are; O(1).
-  [[nodiscard]] std::size_t able_count(const JobId& job) const;
-  [[nodiscard]] LeaseTerms terms(const JobId& job, const PublicKey& worker) const;
-
-  // --- For pages and tests.
-  [[nodiscard]] std::optional<JobProgress> progress(const JobId& job) const;
-  // Why no worker runs the job's next task. Nothing for an unknown job, or if none waits.
-  // O(workers).
-  [[nodiscard]] std::optional<Waiting> waiting(const JobId& job, Instant now) const;
-  [[nodiscard]] std::optional<WorkerLoad> load(const PublicKey& worker) const;
-  [[nodiscard]] std::vector<ReservationView> reservations() const;
-  // Those with jobs, and what one has had.
-  [[nodiscard]] std::vector<PublicKey> clients() const;
-  [[nodiscard]] ClientShare share(const PublicKey& client, Instant now) const;
-  // The chance that a known worker stays for so long, and nothing for an unknown one.
-  [[nodiscard]] std::optional<double> stays(const PublicKey& worker, double seconds,
-                                            Instant now) const;
-  // Copies of late tasks under way, and how many there were.
-  [[nodiscard]] std::size_t copies() const;
-  [[nodiscard]] std::uint64_t copies_made() const;
-  // Tasks that were stopped for more urgent ones.
-  [[nodiscard]] std::uint64_t preemptions() const;
-
-  // --- For the store: what is known of workers' comings and goings.
-  // Workers whose history has changed since the last call; at the least those that left.
-  [[nodiscard]] std::vector<PublicKey> take_moved();
-  // A known worker's history, until now if it is here. Nothing for an unknown one.
-  [[nodiscard]] const Presence* presence(const PublicKey& worker) const;
-  // Before the worker comes.
-  void restore_presence(const PublicKey& worker,
-                        const std::array<Presence::Hour, Presence::hours>& seen);
-  // Forgets a worker that is not here; one that is here stays known.
-  void forget_presence(const PublicKey& worker);
-  // Forgotten, on purpose or since too many others came later.
-  [[nodiscard]] std::vector<PublicKey> take_forgotten();
-
-  [[nodiscard]] std::size_t workers() const;
-  [[nodiscard]] std::size_t jobs() const;
+  // --- What it hands out: as long as the scheduler is there.
+  // Reports of checks: how far verifiers are, and what the operator's device has measured.
+  [[nodiscard]] CheckReports& checks();
+  // What is known of workers' comings and goings, for the store, and the wall clock that their
+  // hours follow. Arrivals and departures are noted in it by the events above, and by no caller.
+  [[nodiscard]] WorkerHistories& histories();
+  // What others ask of the queue.
+  [[nodiscard]] const SchedulerViews& views() const;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<SchedulerParts> parts_;
 };
 
 }  // namespace weft::scheduler

@@ -65,7 +65,7 @@ class Simulation {
       if (submitted_ > 0 && submitted_ == ended_.size() && pending_submissions_ == 0) break;
     }
     EXPECT_EQ(ended_.size(), submitted_) << where() << ": a job did not end";
-    EXPECT_EQ(scheduler_.jobs(), 0U) << where();
+    EXPECT_EQ(scheduler_.views().jobs(), 0U) << where();
     for (const auto& [account, amount] : ledger_.balances())
       EXPECT_NE(account.kind, ledger::Account::Kind::escrow) << where();
   }

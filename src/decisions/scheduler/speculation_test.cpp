@@ -63,7 +63,7 @@ TEST(Copies, RunALateTaskElsewhereAndCancelTheSecondRun) {
   EXPECT_EQ(leases[0].worker, key_of(1));
   EXPECT_EQ(leases[0].tasks[0].index, 1U);
   EXPECT_EQ(leases[0].tasks[0].attempt, 2U);
-  EXPECT_EQ(tail.scheduler.copies(), 1U);
+  EXPECT_EQ(tail.scheduler.views().copies(), 1U);
 
   tail.finish(1, 1, 2, 4);
   tail.decide(4);
@@ -72,8 +72,8 @@ TEST(Copies, RunALateTaskElsewhereAndCancelTheSecondRun) {
   ASSERT_EQ(cancels.size(), 1U);
   EXPECT_EQ(cancels[0].worker, key_of(2));
   EXPECT_TRUE(all<LeaseLost>(tail.last).empty()) << "no worker is blamed";
-  EXPECT_EQ(tail.scheduler.copies(), 0U);
-  EXPECT_EQ(tail.scheduler.load(key_of(2))->held, 0U);
+  EXPECT_EQ(tail.scheduler.views().copies(), 0U);
+  EXPECT_EQ(tail.scheduler.views().load(key_of(2))->held, 0U);
 }
 
 TEST(Copies, AreCancelledWhereTheFirstWorkerIsStillFirst) {
@@ -85,7 +85,7 @@ TEST(Copies, AreCancelledWhereTheFirstWorkerIsStillFirst) {
 
   ASSERT_EQ(all<Cancel>(tail.last).size(), 1U);
   EXPECT_EQ(all<Cancel>(tail.last)[0].worker, key_of(1));
-  EXPECT_EQ(tail.scheduler.copies(), 0U);
+  EXPECT_EQ(tail.scheduler.views().copies(), 0U);
 }
 
 TEST(Copies, TakeThePlaceOfALeaseThatIsLost) {
@@ -95,7 +95,7 @@ TEST(Copies, TakeThePlaceOfALeaseThatIsLost) {
   ASSERT_TRUE(tail.scheduler.add_worker(native_worker(3), at(3.5)).has_value());
 
   EXPECT_TRUE(tail.decide(3.5).empty()) << "one replica is wanted, and one is under way";
-  EXPECT_EQ(tail.scheduler.copies(), 0U);
+  EXPECT_EQ(tail.scheduler.views().copies(), 0U);
   tail.finish(1, 1, 2, 4);
 }
 
@@ -105,7 +105,7 @@ TEST(Copies, AreNotMadeWhileTheJobHasTasksThatDoNotRun) {
   ASSERT_EQ(leases.size(), 1U);
   EXPECT_EQ(leases[0].tasks[0].index, 2U);
   tail.decide(3.1);
-  EXPECT_EQ(tail.scheduler.copies(), 0U) << "task 3 waits";
+  EXPECT_EQ(tail.scheduler.views().copies(), 0U) << "task 3 waits";
 }
 
 TEST(Copies, GoWithTheirJob) {
@@ -114,7 +114,7 @@ TEST(Copies, GoWithTheirJob) {
   tail.scheduler.remove_job(job_id_of(1), "Its client cancelled it.");
   tail.decide(3);
   EXPECT_EQ(all<Cancel>(tail.last).size(), 2U);
-  EXPECT_EQ(tail.scheduler.copies(), 0U);
+  EXPECT_EQ(tail.scheduler.views().copies(), 0U);
 }
 
 // --- Batches

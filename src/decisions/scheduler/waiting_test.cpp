@@ -25,7 +25,7 @@ class WaitingTest : public testing::Test {
   }
   std::vector<Lease> decide(double time = 0) { return all<Lease>(scheduler.decide(at(time))); }
   std::optional<WaitReason> why(std::uint64_t job, double time = 0) {
-    waiting = scheduler.waiting(job_id_of(job), at(time));
+    waiting = scheduler.views().waiting(job_id_of(job), at(time));
     return waiting ? std::optional(waiting->reason) : std::nullopt;
   }
 
@@ -239,7 +239,7 @@ TEST_F(WaitingTest, AskingChangesNothing) {
       const auto given = all<Lease>(one.decide(now));
       leases[asks].push_back(given.size());
       for (std::uint64_t number = 1; asks && number <= 12; ++number)
-        (void)one.waiting(job_id_of(number), now);
+        (void)one.views().waiting(job_id_of(number), now);
       for (const Lease& lease : given) {
         for (const auto& task : lease.tasks) {
           const TaskId id{lease.job, task.index};

@@ -50,7 +50,7 @@ Result<> set(const ClientOptions& options) {
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   const std::string body = weft::format(R"({{"weight":{},"at":{}}})", options.weight, unix_now());
   WEFT_ASSIGN(const net::Response answer,
-              client->post_signed("/v1/clients/" + who.text(), body, wallet));
+              client->requests().post("/v1/clients/" + who.text(), body, wallet));
   if (options.json) {
     std::printf("%s\n", answer.body.c_str());
     return {};

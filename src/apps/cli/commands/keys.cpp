@@ -61,7 +61,7 @@ Result<> add(const KeyOptions& options) {
       R"({{"name":{},"requests_per_min":{},"tokens_per_min":{},"tokens_max":{},"credits_max":{},"give":{}{}}})",
       json::quote(options.name), options.requests_per_min, options.tokens_per_min, options.tokens,
       credits, give, options.stays_here ? R"(,"fallback":"never")" : "");
-  WEFT_ASSIGN(const net::Response answer, client->post_signed("/v1/keys", body, wallet));
+  WEFT_ASSIGN(const net::Response answer, client->requests().post("/v1/keys", body, wallet));
   if (options.json) {
     std::printf("%s\n", answer.body.c_str());
     return {};
@@ -79,7 +79,7 @@ Result<> list(const KeyOptions& options) {
   WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_of(options, wallet_there));
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
-  WEFT_ASSIGN(const net::Response answer, client->get_signed("/v1/keys", wallet));
+  WEFT_ASSIGN(const net::Response answer, client->requests().get("/v1/keys", wallet));
   if (options.json) {
     std::printf("%s\n", answer.body.c_str());
     return {};
@@ -113,7 +113,7 @@ Result<> revoke(const KeyOptions& options) {
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_ASSIGN(const net::Response answer,
-              client->delete_signed("/v1/keys/" + net::percent_encoded(options.name), wallet));
+              client->requests().remove("/v1/keys/" + net::percent_encoded(options.name), wallet));
   if (options.json) std::printf("%s\n", answer.body.c_str());
   return {};
 }
@@ -146,7 +146,7 @@ Result<> move_stake(const StakeOptions& options, const char* action) {
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   const std::string body = weft::format(R"({{"action":"{}","amount":{}}})", action, amount);
-  WEFT_ASSIGN(const net::Response answer, client->post_signed("/v1/stakes", body, wallet));
+  WEFT_ASSIGN(const net::Response answer, client->requests().post("/v1/stakes", body, wallet));
   return print_stake(options, answer.body);
 }
 
@@ -155,7 +155,7 @@ Result<> show_stake(const StakeOptions& options) {
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_ASSIGN(const net::Response answer,
-              client->get_signed("/v1/stakes/" + wallet.public_key().text(), wallet));
+              client->requests().get("/v1/stakes/" + wallet.public_key().text(), wallet));
   return print_stake(options, answer.body);
 }
 

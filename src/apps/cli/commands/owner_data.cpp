@@ -30,7 +30,7 @@ Result<> print_data(const OwnerOptions& options) {
   std::string place;
   do {
     const std::string path = place.empty() ? "/v1/owner/data" : "/v1/owner/data?from=" + place;
-    WEFT_ASSIGN(const net::Response answer, client->get_signed(path, wallet));
+    WEFT_ASSIGN(const net::Response answer, client->requests().get(path, wallet));
     auto next = place_after(answer.body);
     if (!next)
       return pass(std::move(next), "while reading what {} holds of the owner", options.coordinator);
@@ -61,7 +61,7 @@ Result<> forget(const OwnerOptions& options) {
         options.coordinator, what_goes, what_stays);
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
-  WEFT_ASSIGN(const net::Response answer, client->delete_signed("/v1/owner/data", wallet));
+  WEFT_ASSIGN(const net::Response answer, client->requests().remove("/v1/owner/data", wallet));
   if (options.json) {
     std::printf("%s\n", answer.body.c_str());
   } else {

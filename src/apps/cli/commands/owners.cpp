@@ -37,11 +37,11 @@ Result<api::Owner> owner_in(const Result<net::Response>& answer) {
 }
 
 Result<api::Owner> ask_owner(OwnerLine& line) {
-  return owner_in(line.client->get_signed("/v1/owner", line.wallet));
+  return owner_in(line.client->requests().get("/v1/owner", line.wallet));
 }
 
 Result<api::Owner> post_owner(OwnerLine& line, const std::string& path, const std::string& body) {
-  return owner_in(line.client->post_signed(path, body, line.wallet));
+  return owner_in(line.client->requests().post(path, body, line.wallet));
 }
 
 Result<> print_owner(const OwnerOptions& options, const Result<api::Owner>& owner) {
@@ -125,7 +125,7 @@ Result<> revoke_device(const OwnerOptions& options) {
     return fail(ErrorCode::invalid_argument, "\"{}\" is no device's key (`weft device list`).",
                 options.key);
   WEFT_ASSIGN(OwnerLine line, owner_line(options));
-  return print_owner(options, owner_in(line.client->delete_signed(
+  return print_owner(options, owner_in(line.client->requests().remove(
                                   "/v1/owner/devices/" + options.key, line.wallet)));
 }
 
@@ -133,7 +133,7 @@ Result<> redeem(const OwnerOptions& options) {
   WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_or_new(options.wallet));
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
-  return print_owner(options, owner_in(client->redeem(options.code, wallet)));
+  return print_owner(options, owner_in(client->requests().redeem(options.code, wallet)));
 }
 
 Result<> print_statement(const OwnerOptions& options) {
@@ -147,7 +147,7 @@ Result<> print_statement(const OwnerOptions& options) {
     do {
       const std::string path =
           weft::format("/v1/owner/statement?account={}&from={}&count={}", account.kind, from, page);
-      const auto answer = line.client->get_signed(path, line.wallet);
+      const auto answer = line.client->requests().get(path, line.wallet);
       if (!answer) return std::unexpected(answer.error());
       WEFT_ASSIGN(api::LedgerAccount more, api::from_json<api::LedgerAccount>(answer->body));
       if (from == 0) history.account = more.account;

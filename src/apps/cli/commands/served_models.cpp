@@ -121,7 +121,7 @@ Result<inference::ModelCard> card_of(const gguf::File& file) {
 
 // The models and whether they can be asked. (/v1/models may want an API key.)
 Result<std::map<std::string, std::string>> states_of(ApiClient& client) {
-  WEFT_ASSIGN(const net::Response answer, client.get_raw("/v1/serving"));
+  WEFT_ASSIGN(const net::Response answer, client.requests().read(net::get("/v1/serving")));
   WEFT_ASSIGN(const json::Value root,
               json::parse(answer.body, {.bytes_max = answer.body.size() + 1}));
   WEFT_ASSIGN(const auto members, root.members());
@@ -166,7 +166,7 @@ Result<net::Response> upload_model(ApiClient& client, ByteSpan bytes, inference:
     }));
   }
   card.file = whole.text();
-  return client.post_signed("/v1/models", inference::to_json(card), wallet);
+  return client.requests().post("/v1/models", inference::to_json(card), wallet);
 }
 
 Result<> add_onnx(const ServedModelOptions& options) {
@@ -184,7 +184,7 @@ Result<> add_onnx(const ServedModelOptions& options) {
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   WEFT_ASSIGN(const Hash document,
-              client->put_blob(as_bytes(inference::to_json(*interface)), wallet));
+              client->requests().put_blob(as_bytes(inference::to_json(*interface)), wallet));
   card.chunks = document.text();
   WEFT_ASSIGN(const net::Response answer, upload_model(*client, bytes, card, wallet));
   if (options.json) {
@@ -226,7 +226,7 @@ Result<> add(const ServedModelOptions& options) {
   card.wire = options.wire;
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
-  WEFT_ASSIGN(const Hash chunks, client->put_blob(digests_of(bytes), wallet));
+  WEFT_ASSIGN(const Hash chunks, client->requests().put_blob(digests_of(bytes), wallet));
   card.chunks = chunks.text();
   WEFT_ASSIGN(const net::Response answer, upload_model(*client, bytes, card, wallet));
   if (options.wait) {
@@ -248,7 +248,8 @@ Result<> add(const ServedModelOptions& options) {
   }
   // As it is now. Where reading it takes an API key, so does asking it; what is known then is the
   // answer of before, and the state.
-  const auto document = client->get_raw("/v1/models/" + net::percent_encoded(card.name));
+  const auto document =
+      client->requests().read(net::get("/v1/models/" + net::percent_encoded(card.name)));
   if (!document && document.error().code != ErrorCode::unauthenticated)
     return std::unexpected(document.error());
   if (options.json) {
@@ -281,7 +282,7 @@ Result<> list(const ServedModelOptions& options) {
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
   if (options.json) {
-    WEFT_ASSIGN(const net::Response answer, client->get_raw("/v1/models"));
+    WEFT_ASSIGN(const net::Response answer, client->requests().read(net::get("/v1/models")));
     std::printf("%s\n", answer.body.c_str());
     return {};
   }
@@ -297,7 +298,7 @@ Result<> remove(const ServedModelOptions& options) {
   WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.wallet));
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
-  WEFT_OK(client->delete_signed("/v1/models/" + net::percent_encoded(options.name), wallet));
+  WEFT_OK(client->requests().remove("/v1/models/" + net::percent_encoded(options.name), wallet));
   return {};
 }
 

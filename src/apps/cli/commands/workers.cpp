@@ -24,7 +24,7 @@ Result<> pardon(const WorkerOptions& options) {
   const std::string body = weft::format(R"({{"at":{}}})", unix_now());
   WEFT_ASSIGN(
       const net::Response answer,
-      client->post_signed(weft::format("/v1/workers/{}/pardon", worker.text()), body, wallet));
+      client->requests().post(weft::format("/v1/workers/{}/pardon", worker.text()), body, wallet));
   if (options.json) {
     std::printf("%s\n", answer.body.c_str());
   } else {

@@ -30,7 +30,8 @@ Result<> issue(Crediter& c, const Crediting& crediting) {
   const Hash key = settlement::key_of(crediting, c.line.config_address);
   const std::string body = weft::format(R"({{"to":"{}","amount":{},"issue":true}})",
                                         crediting.owner.text(), crediting.amount());
-  WEFT_OK(c.api.post_signed("/v1/owner/payments", body, c.wallet, key.span().first(nonce_bytes)));
+  WEFT_OK(
+      c.api.requests().post("/v1/owner/payments", body, c.wallet, key.span().first(nonce_bytes)));
   const JournalRow row{.state = JournalRow::State::done, .crediting = crediting};
   WEFT_OK(c.journal.append(row));
   return c.charges.written(row);

@@ -32,8 +32,8 @@ Result<> settle(const SettlementOptions& options) {
   WEFT_ASSIGN(const SettlingFile file, SettlingFile::of(options.wallet));
   WEFT_ASSIGN(const OpenSettling open, file.begin(coordinator, amount));
   auto answer =
-      client->post_signed("/v1/owner/settlements", weft::format(R"({{"amount":{}}})", amount),
-                          wallet, ByteSpan(open.nonce));
+      client->requests().post("/v1/owner/settlements", weft::format(R"({{"amount":{}}})", amount),
+                              wallet, ByteSpan(open.nonce));
   if (!answer) {
     // Refused: it has not happened, now or before.
     if (answer.error().code == ErrorCode::insufficient_funds ||

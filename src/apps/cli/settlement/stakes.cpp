@@ -62,7 +62,7 @@ Result<> stakes(const SettlementOptions& options) {
               ApiClient::create({.url = options.coordinator, .tls = options.coordinator_tls}));
   WEFT_ASSIGN(
       const net::Response answer,
-      api->post_signed(
+      api->requests().post(
           "/v1/settlement/stakes",
           weft::format(R"({{"program":"{}","mint":"{}","slot":{},"stakes":[{}]}})",
                        line.network.program.text(), line.network.mint.text(), found.slot, rows),

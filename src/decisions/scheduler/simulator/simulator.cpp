@@ -38,7 +38,7 @@ class Simulation {
       : setup_(setup), scheduler_(setup.settings), machines_(setup.workers.size()) {}
 
   Result<Log> run() {
-    scheduler_.set_clock(instant(0), 0);
+    scheduler_.histories().set_clock(instant(0), 0);
     for (std::size_t i = 0; i < setup_.workers.size(); ++i) {
       const SimulatedWorker& worker = setup_.workers[i];
       Worker added{.key = id_of<PublicKey>(i),

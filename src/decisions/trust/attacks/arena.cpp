@@ -143,12 +143,12 @@ void Arena::happen(const Event& event) {
 
 void Arena::canary_measured(const JobId& job) {
   if (jobs_.of({.job = job}) == nullptr) return;
-  context_.scheduler.canary_measured(job,
-                                     {.workgroups = context_.setup.slices,
-                                      .gpu_seconds = context_.setup.task_seconds,
-                                      .elapsed_seconds = context_.setup.task_seconds,
-                                      .rate = 1},
-                                     context_.now());
+  context_.scheduler.checks().canary_measured(job,
+                                              {.workgroups = context_.setup.slices,
+                                               .gpu_seconds = context_.setup.task_seconds,
+                                               .elapsed_seconds = context_.setup.task_seconds,
+                                               .rate = 1},
+                                              context_.now());
 }
 
 // --- What the scheduler decides

@@ -41,7 +41,7 @@ void Checks::start_audit(const AuditWanted& wanted) {
   const std::size_t urgency = wanted.dispute ? 0 : is_newcomer ? 1 : 2;
   samples_[urgency].push_back({.wanted = wanted, .since = context.time(), .serial = serial_});
   if (is_newcomer)
-    context.scheduler.sample_begins(
+    context.scheduler.checks().begins(
         wanted.task, wanted.suspect,
         static_cast<double>(std::min(wanted.samples, wanted.parts)) / wanted.parts, context.now());
   if (!verifying_) verify();
@@ -177,8 +177,8 @@ void Checks::verified() {
   ArenaContext& context = parts_.context;
   const Sample sample = *std::exchange(verifying_, std::nullopt);
   const AuditWanted& wanted = sample.wanted;
-  context.scheduler.sample_ends(wanted.task, wanted.suspect,
-                                scheduler::SampleQueue::Outcome::checked, context.now());
+  context.scheduler.checks().ends(wanted.task, wanted.suspect,
+                                  scheduler::SampleQueue::Outcome::checked, context.now());
   if (!is_open(wanted.task, sample.serial)) return verify();
   const bool is_right = agrees(wanted);
   const SimulatedWorker& suspect = parts_.roster.at(number_of(wanted.suspect));

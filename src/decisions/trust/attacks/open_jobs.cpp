@@ -57,8 +57,10 @@ void OpenJobs::add(std::uint32_t tasks, std::uint32_t client, bool own) {
        .parts = setup.slices,
        .agree = {},
        .client = wanted.client,
-       .eligible = [this,
-                    id] { return static_cast<std::uint32_t>(context_.scheduler.able_count(id)); }},
+       .eligible =
+           [this, id] {
+             return static_cast<std::uint32_t>(context_.scheduler.views().able_count(id));
+           }},
       tasks);
   check(context_.scheduler.add_job(wanted, context_.now()).has_value(), "a job is new");
 }

@@ -63,13 +63,14 @@ class Fleet {
     for (const char* feature : {"", "some", "rare", "none"}) {
       scheduler::Job job{.id = {}, .requirements = {}, .deadline = {}, .estimate = {}};
       if (*feature != 0) job.requirements.features.emplace_back(feature);
-      all.push_back(
-          static_cast<double>(scheduler::quote({}, scheduler_.market(job, at(20)), 1).per_unit));
+      all.push_back(static_cast<double>(
+          scheduler::quote({}, scheduler_.views().market(job, at(20)), 1).per_unit));
     }
     return all;
   }
   [[nodiscard]] double rate() {
-    return scheduler_.market({.id = {}, .requirements = {}, .deadline = {}, .estimate = {}}, at(0))
+    return scheduler_.views()
+        .market({.id = {}, .requirements = {}, .deadline = {}, .estimate = {}}, at(0))
         .fleet_rate;
   }
 

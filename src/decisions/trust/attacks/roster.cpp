@@ -129,7 +129,7 @@ void Roster::await(const TaskId& task, std::uint32_t number) {
 }
 
 void Roster::decided(const TaskId& task, std::uint32_t number) {
-  context_.scheduler.sample_decided(task, workers_[number].key);
+  context_.scheduler.checks().decided(task, workers_[number].key);
   if (workers_[number].undecided.erase(task) > 0 ||
       context_.referee.level(workers_[number].key, context_.unix()) != Level::newcomer)
     refresh(number);

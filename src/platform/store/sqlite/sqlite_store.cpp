@@ -43,62 +43,75 @@ class FileLock {
 };
 
 class SqliteStore final : public Store {
-  template <class Method, class... Args>
-  auto read(Method method, const Args&... args) {
+  // One caller reads at a time.
+  template <class Ask>
+  auto read(const Ask& ask) {
     const std::lock_guard guard(reader_mutex_);
-    return (reader_.*method)(args...);
+    return ask(reader_);
   }
 
  public:
-  SqliteStore(FileLock lock, Writer writer, Reader reader)
-      : lock_(std::move(lock)), writer_(std::move(writer)), reader_(std::move(reader)) {}
+  SqliteStore(FileLock lock, Writer writer, Connection reading)
+      : lock_(std::move(lock)), writer_(std::move(writer)), reader_(std::move(reading)) {}
 
-  Result<Loaded> load() override { return read(&Reader::load); }
+  Result<Loaded> load() override {
+    return read([&](Reader& reader) { return reader.state.load(); });
+  }
   Result<> commit_all(std::span<const Batch> batches, const Ready& ready) override {
     const std::lock_guard guard(writer_mutex_);
     return writer_.commit(batches, ready);
   }
-  Result<Job> job(const JobId& id) override { return read(&Reader::job, id); }
-  Result<std::vector<Task>> tasks(const JobId& id) override { return read(&Reader::tasks, id); }
+  Result<Job> job(const JobId& id) override {
+    return read([&](Reader& reader) { return reader.jobs.job(id); });
+  }
+  Result<std::vector<Task>> tasks(const JobId& id) override {
+    return read([&](Reader& reader) { return reader.jobs.tasks(id); });
+  }
   Result<std::vector<Replica>> replicas(const JobId& id) override {
-    return read(&Reader::replicas, id);
+    return read([&](Reader& reader) { return reader.jobs.replicas(id); });
   }
   Result<std::vector<Receipt>> receipts(const JobId& id) override {
-    return read(&Reader::receipts, id);
+    return read([&](Reader& reader) { return reader.jobs.receipts(id); });
   }
-  Result<std::vector<Job>> jobs(const JobPage& page) override { return read(&Reader::jobs, page); }
+  Result<std::vector<Job>> jobs(const JobPage& page) override {
+    return read([&](Reader& reader) { return reader.jobs.jobs(page); });
+  }
   Result<std::optional<JobId>> job_of_nonce(const PublicKey& client,
                                             const SubmitNonce& nonce) override {
-    return read(&Reader::job_of_nonce, client, nonce);
+    return read([&](Reader& reader) { return reader.jobs.job_of_nonce(client, nonce); });
   }
   Result<BlobOwners> blob_owners(UnixMillis ended_since) override {
-    return read(&Reader::blob_owners, ended_since);
+    return read([&](Reader& reader) { return reader.jobs.blob_owners(ended_since); });
   }
   Result<History> history(const ledger::Account& account, const HistoryPage& page) override {
-    return read(&Reader::history_of_account, account, page);
+    return read([&](Reader& reader) { return reader.money.history(account, page); });
   }
   Result<History> history(const JobId& job, const HistoryPage& page) override {
-    return read(&Reader::history_of_job, job, page);
+    return read([&](Reader& reader) { return reader.money.history(job, page); });
   }
   Result<History> history(const HistoryPage& page) override {
-    return read(&Reader::history_of_all, page);
+    return read([&](Reader& reader) { return reader.money.history(page); });
   }
-  Result<> audit() override { return read(&Reader::audit); }
+  Result<> audit() override {
+    return read([&](Reader& reader) { return reader.money.audit(); });
+  }
   Result<std::vector<Task>> paid_tasks(const PaidPage& page) override {
-    return read(&Reader::paid_tasks, page);
+    return read([&](Reader& reader) { return reader.verdicts.paid_tasks(page); });
   }
   Result<std::vector<Correction>> corrections(const JobId& id) override {
-    return read(&Reader::corrections, id);
+    return read([&](Reader& reader) { return reader.verdicts.corrections(id); });
   }
-  Result<BasisCounts> bases(const JobId& id) override { return read(&Reader::bases, id); }
+  Result<BasisCounts> bases(const JobId& id) override {
+    return read([&](Reader& reader) { return reader.verdicts.bases(id); });
+  }
   Result<std::vector<Evidence>> evidence(std::size_t from, std::size_t count) override {
-    return read(&Reader::evidence, from, count);
+    return read([&](Reader& reader) { return reader.verdicts.evidence(from, count); });
   }
   Result<std::vector<Check>> checks(const JobId& id, std::uint32_t count) override {
-    return read(&Reader::checks_of_job, id, count);
+    return read([&](Reader& reader) { return reader.verdicts.checks(id, count); });
   }
   Result<std::vector<Check>> checks(const PublicKey& worker, std::uint32_t count) override {
-    return read(&Reader::checks_of_worker, worker, count);
+    return read([&](Reader& reader) { return reader.verdicts.checks(worker, count); });
   }
 
  private:
@@ -138,8 +151,7 @@ Result<std::unique_ptr<Store>> open(const std::filesystem::path& path, const Opt
     WEFT_OK(migrate(writing));
     WEFT_ASSIGN(Writer writer, Writer::create(std::move(writing)));
     WEFT_ASSIGN(Connection reading, connect(path, options));
-    return std::make_unique<SqliteStore>(std::move(lock), std::move(writer),
-                                         Reader(std::move(reading)));
+    return std::make_unique<SqliteStore>(std::move(lock), std::move(writer), std::move(reading));
   }();
   if (!opened) return pass(std::move(opened), "while opening the database {}", path.string());
   return opened;

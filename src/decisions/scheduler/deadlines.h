@@ -1,0 +1,33 @@
+// What the scheduler has to look at at a time, by what it is. Plain data: each set keeps its own
+// order.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "common/base/ids.h"
+#include "decisions/scheduler/timers.h"
+
+namespace weft::scheduler {
+
+struct Deadlines {
+  Timers<std::uint64_t> workers;  // By WorkerState::sequence: WorkerState::deadline.
+  Timers<JobId> jobs;             // Job::deadline.
+  Timers<JobId> unfit_looks;      // JobState::unfit_at.
+  Timers<TaskId> retries;         // A failed task may go to the same worker again.
+  Timers<TaskId> starving;        // See NoWorkerLeft.
+  Timers<JobId> patience;         // JobState::patient_until.
+
+  // The earliest of all.
+  [[nodiscard]] std::optional<Instant> next() const {
+    std::optional<Instant> next;
+    for (const auto at : {jobs.next(), unfit_looks.next(), workers.next(), retries.next(),
+                          starving.next(), patience.next()}) {
+      if (at) next = next ? std::min(*next, *at) : *at;
+    }
+    return next;
+  }
+};
+
+}  // namespace weft::scheduler

@@ -1,0 +1,32 @@
+// A job leaves the queue: every table and part that knows of it forgets it.
+//
+// Pure; not safe to share between threads.
+#pragma once
+
+#include "decisions/scheduler/long_runs.h"
+#include "decisions/scheduler/room_promises.h"
+#include "decisions/scheduler/sample_checks.h"
+#include "decisions/scheduler/scheduler_tables.h"
+#include "decisions/scheduler/task_copies.h"
+
+namespace weft::scheduler {
+
+class JobRemoval {
+ public:
+  struct Parts {
+    LongRuns& long_runs;
+    SampleChecks& samples;
+    TaskCopies& copies;
+    RoomPromises& promises;
+  };
+  JobRemoval(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
+
+  // No worker holds a task of the job. It is gone then.
+  void erase(JobState& job);
+
+ private:
+  SchedulerTables& tables_;
+  Parts parts_;
+};
+
+}  // namespace weft::scheduler

@@ -1,0 +1,58 @@
+// Places for urgent tasks: which run makes way, and when. Which runs may, and what they lose by it,
+// is preemption.h.
+//
+// Pure; not safe to share between threads. A look at the queues is O(classes), at most four times a
+// second while a job waits for a place.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "common/base/result.h"
+#include "decisions/scheduler/events.h"
+#include "decisions/scheduler/leases.h"
+#include "decisions/scheduler/listings.h"
+#include "decisions/scheduler/long_runs.h"
+#include "decisions/scheduler/prospects.h"
+#include "decisions/scheduler/scheduler_tables.h"
+#include "decisions/scheduler/task_choice.h"
+
+namespace weft::scheduler {
+
+class MakingWay {
+ public:
+  struct Parts {
+    const Prospects& prospects;
+    Listings& listings;
+    LongRuns& long_runs;
+    TaskChoice& choice;
+    Leases& leases;
+  };
+  MakingWay(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
+
+  // The matcher has just looked: the job that is first in the queue of its class waits because no
+  // worker that could take it is free.
+  void look(Instant now);
+  // When that is to be called again.
+  [[nodiscard]] std::optional<Instant> next_look() const { return look_at_; }
+  // The worker has stored what it has done of the task. Where its place is wanted, or it stopped,
+  // the lease ends. not_found if the worker does not run this attempt.
+  [[nodiscard]] Result<> checkpointed(const TaskCheckpoint& checkpoint, Instant now);
+  // Tasks that were stopped for more urgent ones.
+  [[nodiscard]] std::uint64_t made() const { return made_; }
+
+ private:
+  void find_place(JobState& urgent, RequirementClass::Phase phase, Instant now);
+  // Its lease ends now; what it has done since its last checkpoint is done again.
+  void stop(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);
+  // A canary's length is known with its first checkpoint, and no task should wait for it.
+  void time_canary(WorkerState& worker, JobState& job, Holding& holding,
+                   const TaskCheckpoint& checkpoint, Instant now);
+
+  SchedulerTables& tables_;
+  Parts parts_;
+  std::optional<Instant> look_at_;  // While a job waits for a place.
+  std::uint64_t made_ = 0;
+};
+
+}  // namespace weft::scheduler

@@ -1,0 +1,63 @@
+// What the matcher has to look at: jobs that may have something new to give, and workers that may
+// take something new. Everything else was matched before.
+//
+// A pass over the queue takes the marked jobs in its hand, in the order of their rank; what is
+// marked meanwhile waits for the next pass. A job that moves in the queue moves here, too.
+//
+// Pure. Not safe to share between threads. Memory: an entry for each marked job and worker.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "decisions/scheduler/job_state.h"
+#include "decisions/scheduler/worker_table.h"
+
+namespace weft::scheduler {
+
+class MatchAgenda {
+ public:
+  void mark(JobState& job) { jobs_[job.rank] = &job; }
+  void mark(WorkerState& worker) { workers_[worker.sequence] = &worker; }
+  // Before it is erased, outside of a pass.
+  void forget(const JobState& job) { jobs_.erase(job.rank); }
+  void forget(const WorkerState& worker) { workers_.erase(worker.sequence); }
+  [[nodiscard]] bool empty() const { return jobs_.empty() && workers_.empty(); }
+
+  // The marked jobs are in the hand now.
+  void begin_pass() { hand_ = std::exchange(jobs_, {}); }
+  // The first job of the hand; null if it is empty.
+  [[nodiscard]] JobState* first() const { return hand_.empty() ? nullptr : hand_.begin()->second; }
+  // Takes the first job out of the hand, which is not empty.
+  JobState& take_first();
+  // The job is looked at once more in this pass.
+  void put_back(JobState& job) { hand_[job.rank] = &job; }
+
+  [[nodiscard]] bool has_workers() const { return !workers_.empty(); }
+  [[nodiscard]] WorkersInOrder take_workers() { return std::exchange(workers_, {}); }
+
+  // The job's rank is about to become this one.
+  void move(JobState& job, const Rank& next);
+
+ private:
+  using Jobs = std::map<Rank, JobState*>;
+
+  Jobs jobs_;
+  Jobs hand_;  // Empty outside of a pass.
+  WorkersInOrder workers_;
+};
+
+inline JobState& MatchAgenda::take_first() {
+  JobState& job = *hand_.begin()->second;
+  hand_.erase(hand_.begin());
+  return job;
+}
+
+inline void MatchAgenda::move(JobState& job, const Rank& next) {
+  for (Jobs* from : {&jobs_, &hand_}) {
+    if (from->erase(job.rank) > 0) (*from)[next] = &job;
+  }
+}
+
+}  // namespace weft::scheduler

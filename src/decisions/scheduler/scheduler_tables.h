@@ -1,0 +1,46 @@
+// What the parts of the scheduler share: tables, each of which keeps its own invariant, the time
+// and the decisions. What a part alone decides by is private to it. Pure; not safe to share between
+// threads.
+#pragma once
+
+#include "decisions/scheduler/client_queue.h"
+#include "decisions/scheduler/deadlines.h"
+#include "decisions/scheduler/decision_queue.h"
+#include "decisions/scheduler/job_table.h"
+#include "decisions/scheduler/match_agenda.h"
+#include "decisions/scheduler/preemption.h"
+#include "decisions/scheduler/preemption_requests.h"
+#include "decisions/scheduler/requirement_classes.h"
+#include "decisions/scheduler/resume_reservations.h"
+#include "decisions/scheduler/sample_queue.h"
+#include "decisions/scheduler/worker_histories.h"
+#include "decisions/scheduler/worker_table.h"
+
+namespace weft::scheduler {
+
+struct SchedulerTables {
+  explicit SchedulerTables(const Settings& chosen)
+      : settings(chosen), clients(chosen.fair_shares), preemption(chosen.preemption) {}
+  SchedulerTables(const SchedulerTables&) = delete;
+
+  // The time of an event has come in.
+  void reach(Instant now) { latest = std::max(latest, now); }
+
+  const Settings settings;
+  Instant latest{};  // The last time that came in.
+  JobTable jobs;
+  WorkerTable workers;
+  RequirementClasses classes;
+  MatchAgenda agenda;
+  Deadlines deadlines;
+  ClientQueue clients;
+  WorkerHistories histories;
+  Preemption preemption;  // For long tasks.
+  PreemptionRequests preemption_requests;
+  // Replicas that made way; these are in deadlines.retries, too.
+  ResumeReservations resume_reservations;
+  SampleQueue samples;  // Newcomers' results that wait for a check.
+  DecisionQueue out;
+};
+
+}  // namespace weft::scheduler

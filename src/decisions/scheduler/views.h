@@ -1,0 +1,47 @@
+// What pages and tests see of the queue, as plain data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "decisions/scheduler/pricing.h"
+
+namespace weft::scheduler {
+
+struct JobProgress {
+  std::uint32_t settled = 0;
+  std::uint32_t leased = 0;  // Leases now, replicas counted each.
+  bool canary_passed = false;
+  std::optional<Estimate> estimate;
+};
+
+struct WorkerLoad {
+  std::uint32_t held = 0;
+  std::uint32_t slots = 0;
+  double rate = 0;             // Relative to the reference, as measured so far.
+  MicroCredits price_min = 0;  // As counted: Worker::price_min, rounded up a little.
+};
+
+// A job's next task waits for room on this worker, which is expected then.
+struct ReservationView {
+  JobId job;
+  PublicKey worker;
+  Instant start;
+};
+
+// One client's share (fair_share.h).
+struct ClientShare {
+  std::uint32_t jobs = 0;   // Now.
+  double used_seconds = 0;  // Seconds of the reference; forgotten by and by.
+  double lead_seconds = 0;  // So much later its jobs stand in the queue.
+};
+
+// How a worker is to run a range of a job whose canary has passed.
+struct LeaseTerms {
+  std::uint32_t piece_workgroups_max = 0;
+  std::uint32_t wall_ms_max = 0;
+};
+
+}  // namespace weft::scheduler

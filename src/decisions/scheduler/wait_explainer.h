@@ -1,0 +1,50 @@
+// Why a task that waits runs nowhere now (waiting.h): what the matcher looks at, in the same order,
+// over all workers instead of those that are free.
+//
+// Pure; not safe to share between threads. Changes nothing. O(workers) for each task that it looks
+// at, which are five of a job at most.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "decisions/scheduler/long_runs.h"
+#include "decisions/scheduler/prospects.h"
+#include "decisions/scheduler/room_promises.h"
+#include "decisions/scheduler/sample_checks.h"
+#include "decisions/scheduler/scheduler_tables.h"
+#include "decisions/scheduler/waiting.h"
+
+namespace weft::scheduler {
+
+class WaitExplainer {
+ public:
+  struct Parts {
+    const Prospects& prospects;
+    const LongRuns& long_runs;
+    const SampleChecks& samples;
+    const RoomPromises& promises;
+  };
+  WaitExplainer(const SchedulerTables& tables, const Parts& parts)
+      : tables_(tables), parts_(parts) {}
+
+  // For the task of the job that is nearest to running. Nothing if none waits, or one is about to
+  // run.
+  [[nodiscard]] std::optional<Waiting> explain(const JobState& job, Instant now) const;
+
+ private:
+  struct Census;
+  // The task misses a replica. Nothing: it is about to run.
+  [[nodiscard]] std::optional<Waiting> why_waits(const JobState& job, std::uint32_t index,
+                                                 Instant now) const;
+  // How many of the workers could run the task, and what keeps each of them from it.
+  void look_at_workers(const JobState& job, Instant now, Waiting& made, Census& census) const;
+  void look_at(const WorkerState& worker, const JobState& job, Instant now, Waiting& made,
+               Census& census) const;
+  [[nodiscard]] std::uint32_t position_of(const JobState& job) const;
+
+  const SchedulerTables& tables_;
+  Parts parts_;
+};
+
+}  // namespace weft::scheduler

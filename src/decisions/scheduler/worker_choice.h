@@ -1,0 +1,49 @@
+// Which worker gets a job's next task: the best free one that will likely end it. A task passes
+// over workers that are too slow or will leave too soon, as long as a better one may get free, and
+// over one that failed it before, as long as another is free.
+//
+// Pure; not safe to share between threads. Looks at no more than 64 workers that do not suit.
+#pragma once
+
+#include <cstdint>
+
+#include "decisions/scheduler/canaries.h"
+#include "decisions/scheduler/leases.h"
+#include "decisions/scheduler/prospects.h"
+#include "decisions/scheduler/room_promises.h"
+#include "decisions/scheduler/scheduler_tables.h"
+#include "decisions/scheduler/task_choice.h"
+
+namespace weft::scheduler {
+
+class WorkerChoice {
+ public:
+  struct Parts {
+    const Prospects& prospects;
+    TaskChoice& choice;
+    RoomPromises& promises;
+    Leases& leases;
+    Canaries& canaries;
+  };
+  WorkerChoice(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
+
+  // Leases one task of the job to the best worker. False if none gets one now: the job may have a
+  // promise of room then, or wait for a better worker.
+  bool give(JobState& job, Instant now);
+  // Whether this worker would get something of the job now, or be promised to it.
+  [[nodiscard]] bool takes(const WorkerState& worker, JobState& job, Instant now);
+
+ private:
+  struct Found;
+  [[nodiscard]] Found find(JobState& job, Instant now);
+  void wait_for_better(JobState& job, Duration wait, Instant now);
+  void lease(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt,
+             Instant now);
+  [[nodiscard]] Lease terms(const WorkerState& worker, const JobState& job,
+                            std::uint32_t index) const;
+
+  SchedulerTables& tables_;
+  Parts parts_;
+};
+
+}  // namespace weft::scheduler

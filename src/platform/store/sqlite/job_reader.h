@@ -1,0 +1,33 @@
+// Reads jobs, what their tasks have come to, and which blobs are still named.
+//
+// Threading: as Connection. Errors: not_found for an unknown job; data_loss for a row that
+// contradicts itself.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "platform/store/sqlite/connection.h"
+#include "platform/store/store.h"
+
+namespace weft::store::sqlite {
+
+class JobReader {
+ public:
+  explicit JobReader(Connection& connection) : connection_(connection) {}
+
+  [[nodiscard]] Result<Job> job(const JobId& id);
+  [[nodiscard]] Result<std::vector<Task>> tasks(const JobId& id);
+  [[nodiscard]] Result<std::vector<Replica>> replicas(const JobId& id);
+  [[nodiscard]] Result<std::vector<Receipt>> receipts(const JobId& id);
+  [[nodiscard]] Result<std::vector<Job>> jobs(const Store::JobPage& page);
+  [[nodiscard]] Result<std::optional<JobId>> job_of_nonce(const PublicKey& client,
+                                                          const SubmitNonce& nonce);
+  [[nodiscard]] Result<BlobOwners> blob_owners(UnixMillis ended_since);
+
+ private:
+  Connection& connection_;
+  std::optional<Statement> find_nonce_;  // Once it was asked for.
+};
+
+}  // namespace weft::store::sqlite

@@ -1,0 +1,87 @@
+// Results whose larger outputs are being uploaded, until their roots may be signed
+// (signing_memory.h).
+//
+// An upload that fails in passing is tried again, for as long as it takes without a connection.
+// Threading and lifetime: the session's thread; may be destroyed at any time; what comes of uploads
+// is then dropped.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/base/bytes.h"
+#include "common/base/result.h"
+#include "common/manifest/split.h"
+#include "common/protocol/result_frame.h"
+#include "worker/tasks/alive.h"
+#include "worker/tasks/connection.h"
+#include "worker/tasks/host.h"
+#include "worker/tasks/leased_task.h"
+#include "worker/tasks/signing_memory.h"
+
+namespace weft::worker {
+
+struct Delivered {
+  protocol::ResultFrame frame;
+  // The part of the task that it is about. Empty: the whole, so that a second result would be
+  // evidence against this device. Parts (audits, polls) are asked for under the same attempt as
+  // other parts of the task, and signed by another word.
+  manifest::Range part{};
+  std::optional<Error> error;  // It cannot be handed on.
+};
+
+class Deliveries {
+ public:
+  using Done = std::function<void(const TaskKey& key, Delivered delivered)>;
+
+  // Null for `signing`: no root is asked for. `done` is called once for each result that is not
+  // taken back.
+  Deliveries(Host& host, const Connection& connection, const WorkSession& session,
+             SigningMemory* signing, Done done);
+
+  // Takes the outputs; the frame's result has all but them. The ones that fit go into the frame.
+  void start(const TaskKey& key, Delivered result, std::vector<ByteVector> outputs);
+  // False if there is no such result.
+  bool take_back(const TaskKey& key) { return deliveries_.erase(key) > 0; }
+  // All of them.
+  [[nodiscard]] std::vector<TaskKey> take_back_all();
+
+  [[nodiscard]] bool contains(const TaskKey& key) const { return deliveries_.contains(key); }
+  [[nodiscard]] std::vector<TaskKey> keys() const;
+  [[nodiscard]] std::size_t size() const { return deliveries_.size(); }
+
+ private:
+  struct Delivery {
+    std::uint64_t serial = 0;
+    Delivered result;
+    std::size_t uploads = 0;
+  };
+  struct Upload {
+    TaskKey key;
+    std::uint64_t delivery = 0;  // Its serial.
+    Hash hash;
+    std::shared_ptr<const ByteVector> bytes;
+    int attempt = 1;
+  };
+  void upload(Upload upload);
+  void uploaded(const TaskKey& key, Result<> result);
+  // Once its outputs are there: asks whether its root may be signed, then hands it on.
+  void admit(const TaskKey& key);
+  void deliver(const TaskKey& key);
+  [[nodiscard]] bool is_wanted(const Upload& upload) const;
+
+  Host& host_;
+  const Connection& connection_;
+  const WorkSession& session_;
+  SigningMemory* const signing_;
+  Done done_;
+  std::map<TaskKey, Delivery> deliveries_;
+  std::uint64_t serial_ = 0;
+  Alive alive_;
+};
+
+}  // namespace weft::worker

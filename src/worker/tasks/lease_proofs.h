@@ -1,0 +1,37 @@
+// Proofs of leases, shown after a reconnect.
+//
+// Not safe to share between threads. Memory: an entry for each lease; those of tasks that are over
+// are dropped once they are many.
+#pragma once
+
+#include <cstddef>
+#include <map>
+
+#include "common/base/ids.h"
+#include "worker/tasks/events.h"
+
+namespace weft::worker {
+
+class LeaseProofs {
+ public:
+  void put(const TaskKey& key, const Hash& proof) { proofs_.insert_or_assign(key, proof); }
+  // Zeros for an unknown lease.
+  [[nodiscard]] Hash of(const TaskKey& key) const {
+    const auto proof = proofs_.find(key);
+    return proof == proofs_.end() ? Hash{} : proof->second;
+  }
+  // Drops those of which `is_wanted` is not true, where `wanted` are: it looks at all of them, so
+  // that it does nothing until they are many.
+  template <class IsWanted>
+  void forget(std::size_t wanted, IsWanted is_wanted) {
+    constexpr std::size_t few = 64;
+    if (proofs_.size() <= few + 2 * wanted) return;
+    std::erase_if(proofs_, [&](const auto& each) { return !is_wanted(each.first); });
+  }
+  [[nodiscard]] std::size_t size() const { return proofs_.size(); }
+
+ private:
+  std::map<TaskKey, Hash> proofs_;
+};
+
+}  // namespace weft::worker

@@ -1,0 +1,47 @@
+// A task as it was leased to this worker. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "common/base/clock.h"
+#include "common/base/ids.h"
+#include "common/manifest/manifest.h"
+#include "common/manifest/split.h"
+#include "common/protocol/leases.h"
+#include "worker/tasks/events.h"
+
+namespace weft::worker {
+
+// What the tasks of one lease share.
+struct LeaseTerms {
+  Hash manifest;
+  std::uint32_t piece_workgroups_max = 0;
+  Duration wall_max{};
+  Duration checkpoint_every{};  // At least; zero: none are wanted.
+  PublicKey client;
+  double weight = 1;
+};
+
+struct LeasedTask {
+  TaskKey key;
+  manifest::Range range;
+  std::shared_ptr<const LeaseTerms> terms;
+  std::optional<protocol::ResumePoint> resume;
+};
+
+// The coordinator whose welcome came last, and the token that blobs are stored with.
+struct WorkSession {
+  PublicKey coordinator;
+  std::string token;
+};
+
+// Whether a lease is of a whole task: its root then goes into the record of what was signed.
+[[nodiscard]] inline bool is_whole_task(const manifest::Manifest& manifest, std::uint32_t index,
+                                        manifest::Range range) {
+  return index < manifest.split.tasks && range == manifest::task_range(manifest, index);
+}
+
+}  // namespace weft::worker
