@@ -188,6 +188,54 @@ TEST_F(DevicesNetwork, AnAnswerThatChangesFromRunToRunIsTheShadersFaultOnOneDevi
   }
 }
 
+// Computes the counting job; the second device says so once, and something else from then on.
+class FickleSecond final : public PartRunner {
+ public:
+  explicit FickleSecond(bool is_second = false) : is_second_(is_second) {}
+  Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, manifest::Range range,
+                  Duration) override {
+    ByteVector bytes;
+    for (std::uint32_t i = range.first; i < range.first + range.count; ++i) append_le(bytes, i);
+    if (is_second_ && ++runs_ > 1) bytes.front() ^= 0x20;
+    return Ran{.outputs = {std::move(bytes)}, .seconds = 0.0001};
+  }
+  void rest() override {}
+  std::unique_ptr<PartRunner> on_another_device() override {
+    return std::make_unique<FickleSecond>(true);
+  }
+
+ private:
+  const bool is_second_;
+  int runs_ = 0;
+};
+
+TEST_F(DevicesNetwork, AnAnswerThatChangesOnTheSecondDeviceAloneIsNoEvidence) {
+  open();
+  const auto manifest = std::make_shared<const manifest::Manifest>(
+      manifest::parse(jobs::count_manifest(1, 1)).value());
+  std::promise<jobs::Checked> answer;
+  Verifier verifier(
+      network->blobs(), [] { return std::make_unique<FickleSecond>(); },
+      [&](const jobs::VerifyOrder&, const jobs::Checked& checked) { answer.set_value(checked); },
+      [](const JobId&, const Result<scheduler::Measurement>&) {});
+  const ByteVector wrong(16, 0x55);
+  verifier.verify({.task = {},
+                   .manifest = manifest,
+                   .root = {},
+                   .outputs = {{.hash = network->blobs().put(wrong).value(), .bytes = 16}},
+                   .ranges = {{.first = 0, .count = 4}},
+                   .client = {},
+                   .rivals = {}});
+
+  const jobs::Checked checked = answer.get_future().get();
+
+  EXPECT_TRUE(checked.unsteady);
+  EXPECT_EQ(
+      checked.reason,
+      "The verifier computes something else of the same part when it runs it again, or inside "
+      "a larger range.");
+}
+
 // The answer of a search that finds nothing is known without searching; of one that marks its
 // work, each workgroup's mark is known only to a worker that did it.
 TEST_F(DevicesNetwork,

@@ -147,6 +147,27 @@ TEST_F(CheckLeasesTest, TheVerifierIsGivenTheResultOfANewcomerAndItsWordEndsTheS
   EXPECT_TRUE(job.verified.contains(0));
 }
 
+// What the verifier says of them is told by their place.
+TEST_F(CheckLeasesTest, ACheckThatIsTriedAgainNamesTheOtherResultsThatAreThereThen) {
+  RunningJob& job = begin();
+  for (const std::uint8_t number : {std::uint8_t{6}, std::uint8_t{7}}) {
+    Delivered delivered;
+    delivered.result = result(number);
+    job.delivered[0][TestTables::key(number)] = delivered;
+  }
+  Audit audit;
+  audit.wanted = wanted();
+  audit.wanted.rivals = {TestTables::hash(6), TestTables::hash(7)};
+  const protocol::TaskResult mine = job.delivered[0][TestTables::key(5)].result;
+  EXPECT_THAT(verify_order(test.tables, audit, job, mine).rivals, SizeIs(2));
+  job.delivered[0].erase(TestTables::key(6));
+
+  const VerifyOrder again = verify_order(test.tables, audit, job, mine);
+
+  EXPECT_THAT(again.rivals, SizeIs(1));
+  EXPECT_THAT(audit.rivals, ElementsAre(TestTables::hash(7)));
+}
+
 TEST_F(CheckLeasesTest, AnUnsteadyPartEndsTheJob) {
   test.world.has_verifier = true;
   begin();

@@ -169,10 +169,9 @@ void Corrections::correct(const PaidTask& paid, const PublicKey& worker, const R
                           MicroCredits refunded, Moment now) {
   const TaskId& task = paid.task;
   if (OpenCorrection* const known = paid_.corrections.change(task); known != nullptr) {
-    // It is replaced already.
-    known->row.refunded = std::min(known->row.refunded + refunded, known->row.due);
+    // It is replaced already. Pay that a conviction takes of such a task is its client's at once
+    // (Forfeits), so that none of it comes back here.
     known->owe.insert(worker);
-    tables_.outbox.batch().corrections.push_back(known->row);
     return;
   }
   log_warning(

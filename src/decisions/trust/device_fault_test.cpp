@@ -13,7 +13,7 @@ constexpr std::uint8_t suspect = 1;
 
 class DeviceFaultTest : public testing::Test {
  protected:
-  DeviceFaultTest() {
+  explicit DeviceFaultTest(const RefereeSettings& settings = {}) : tables(settings) {
     const std::vector<std::pair<std::uint8_t, std::string>> vendors = {
         {suspect, "mesa"}, {2, "amd"}, {3, "nvidia"}, {4, "mesa"}, {5, "amd"}};
     for (const auto& [worker, vendor] : vendors)
@@ -139,7 +139,7 @@ class DevicePolls : public DeviceFaultTest {
   static constexpr std::uint8_t first_owner = 10;
   static constexpr std::uint8_t owners = 40;
 
-  DevicePolls() {
+  explicit DevicePolls(const RefereeSettings& settings = {}) : DeviceFaultTest(settings) {
     for (std::uint8_t worker = first_owner; worker < first_owner + owners; ++worker) {
       tables.establish(worker);
       tables.standing.admissions().set_vendor(part_worker(worker), "mesa");
@@ -253,6 +253,34 @@ TEST_F(DevicePolls, AreOverForAVendorOfWhichFiveMoreDifferFromTheRoot) {
   be_right(20, first_owner + 10);
   EXPECT_EQ(polls().size(), 1U);
   EXPECT_EQ(locked(), 0);
+}
+
+// Before there were polls, and where they are off.
+class DeviceLead : public DevicePolls {
+ protected:
+  static RefereeSettings without_polls() {
+    RefereeSettings settings;
+    settings.defences.part_lead_to_count = 0;
+    return settings;
+  }
+  DeviceLead() : DevicePolls(without_polls()) {}
+};
+
+TEST_F(DeviceLead, WithoutPollsAMismatchCountsAtALeadOfEightInTheJobAndConvictsAtSixteen) {
+  be_wrong(0);
+  be_right(9);
+  EXPECT_FALSE(counts(0));
+
+  be_right(1, first_owner + 9);
+  EXPECT_TRUE(counts(0));
+  EXPECT_TRUE(only<Convicted>(pass).empty());
+  be_right(7, first_owner + 10);
+  EXPECT_TRUE(only<Convicted>(pass).empty());
+
+  be_right(1, first_owner + 17);
+
+  EXPECT_EQ(only<Convicted>(pass).size(), 1U);
+  EXPECT_TRUE(polls().empty());
 }
 
 }  // namespace
