@@ -236,6 +236,69 @@ TEST_F(DevicesNetwork, AnAnswerThatChangesOnTheSecondDeviceAloneIsNoEvidence) {
       "a larger range.");
 }
 
+// Computes the counting job; the second device runs out of time as often as the test says.
+class SlowSecond final : public PartRunner {
+ public:
+  explicit SlowSecond(int& late, bool is_second = false) : late_(late), is_second_(is_second) {}
+  Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, manifest::Range range,
+                  Duration) override {
+    if (is_second_ && late_ > 0 && late_-- > 0)
+      return fail(ErrorCode::deadline_exceeded, "It takes too long.");
+    ByteVector bytes;
+    for (std::uint32_t i = range.first; i < range.first + range.count; ++i) append_le(bytes, i);
+    return Ran{.outputs = {std::move(bytes)}, .seconds = 0.0001};
+  }
+  void rest() override {}
+  std::unique_ptr<PartRunner> on_another_device() override {
+    return std::make_unique<SlowSecond>(late_, true);
+  }
+
+ private:
+  int& late_;
+  const bool is_second_;
+};
+
+TEST_F(DevicesNetwork, ASecondDeviceThatRunsOutOfTimeIsWaitedForWhereThatIsWanted) {
+  open();
+  const auto manifest = std::make_shared<const manifest::Manifest>(
+      manifest::parse(jobs::count_manifest(1, 1)).value());
+  int late = 0;
+  std::promise<jobs::Checked> answer;
+  Verifier verifier(
+      network->blobs(), [&] { return std::make_unique<SlowSecond>(late); },
+      [&](const jobs::VerifyOrder&, const jobs::Checked& checked) { answer.set_value(checked); },
+      [](const JobId&, const Result<scheduler::Measurement>&) {}, {.late_for = Duration(0)});
+  const ByteVector wrong(16, 0x55);
+  const auto check = [&](bool paid, bool waits, int times) {
+    late = times;
+    answer = {};
+    verifier.verify({.task = {},
+                     .manifest = manifest,
+                     .root = {},
+                     .outputs = {{.hash = network->blobs().put(wrong).value(), .bytes = 16}},
+                     .ranges = {{.first = 0, .count = 4}},
+                     .client = {},
+                     .rivals = {},
+                     .paid = paid,
+                     .waits_for_second = waits});
+    return answer.get_future().get();
+  };
+  for (const bool paid : {false, true}) {
+    const jobs::Checked first = check(paid, true, 1);
+    EXPECT_EQ(first.outcome, trust::AuditOutcome::failed);
+    EXPECT_TRUE(first.late);
+    EXPECT_EQ(first.reason, "It takes too long.");
+
+    const jobs::Checked again = check(paid, true, 0);
+    EXPECT_EQ(again.outcome, trust::AuditOutcome::differs);
+    EXPECT_EQ(again.devices, trust::Devices::two);
+
+    const jobs::Checked last = check(paid, false, 1);
+    EXPECT_EQ(last.outcome, trust::AuditOutcome::differs) << "the first device's word";
+    EXPECT_EQ(last.devices, trust::Devices::one);
+  }
+}
+
 // The answer of a search that finds nothing is known without searching; of one that marks its
 // work, each workgroup's mark is known only to a worker that did it.
 TEST_F(DevicesNetwork,

@@ -137,7 +137,8 @@ bool Corrections::is_late(const TaskId& task, const Checked& checked, Moment now
 void Corrections::ask_again(Moment now) {
   for (auto& [task, late] : late_) {
     if (!late.take_due(now.at)) continue;
-    if (const auto paid = paid_.rechecks.waiting(task)) order_recheck(tables_, *paid);
+    if (const auto paid = paid_.rechecks.waiting(task))
+      order_recheck(tables_, *paid, late.has_patience());
   }
 }
 

@@ -373,6 +373,15 @@ TEST_F(WrongResultsTest, APaidTaskThatTheVerifierDidNotFinishIsComputedAgainLate
   test.land();
 
   EXPECT_THAT(test.world.verifications, SizeIs(2));
+  for (std::size_t tries = 3; tries <= 5; ++tries) {
+    corrections.rechecked(task(), TestTables::hash(1), late, test.now);
+    test.pass(std::chrono::minutes(10));
+    corrections.ask_again(test.now);
+    test.land();
+    ASSERT_THAT(test.world.verifications, SizeIs(tries));
+    EXPECT_EQ(test.world.verifications.back().waits_for_second, tries < trust::LateCheck::tries_max)
+        << tries;
+  }
 }
 
 TEST_F(WrongResultsTest, AJuryIsPaidOutOfWhatWasSlashedButNotItsConvictedMember) {
