@@ -92,6 +92,33 @@ TEST_F(DevicesNetwork, OnTheWordOfOneDeviceNoWorkerIsConvicted) {
       << "without the rule";
 }
 
+// A wrong result in a job of each of two clients, and a new process after each was refused.
+TEST_F(DevicesNetwork, ARestartForgetsNoWrongResultOfATaskThatIsStillOpen) {
+  open();
+  const crypto::KeyPair& key = wallet();
+  for (int client = 0; client < 2; ++client) {
+    network->invitation = trust::Invitation::none;
+    TestWorker& suspect = network->join(key, {.compute = nothing});
+    const JobId job = submit(jobs::count_manifest(tasks, 1));
+    network->finish(job, std::chrono::seconds(5));
+    ASSERT_FALSE(suspect.verdicts.empty());
+    EXPECT_FALSE(suspect.verdicts.front().accepted);
+
+    network->restart();
+
+    TestWorker& invited = join({}, true);
+    EXPECT_EQ(network->finish(job).state, store::JobState::done);
+    invited.line->on_closed();
+    network->run();
+  }
+  const auto standings = network->store().load()->standings;
+  EXPECT_TRUE(std::ranges::any_of(standings, [&](const store::Standing& each) {
+    return each.worker == key.public_key() && each.suspended_until > 0;
+  }));
+  EXPECT_TRUE(network->store().load()->faults.empty()) << "the jobs have ended";
+  EXPECT_EQ(network->store().load()->watches.size(), 1U);
+}
+
 TEST_F(DevicesNetwork, AJobWhoseResultIsWhatTheSecondDeviceComputesIsNotReproducible) {
   open();
   network->verifier_second = CountRunner::Second::other;

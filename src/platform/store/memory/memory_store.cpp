@@ -81,6 +81,8 @@ class MemoryStore final : public Store {
   std::map<PublicKey, Standing> standings_;
   std::map<std::pair<PublicKey, PublicKey>, ClientShare> client_shares_;
   std::map<std::pair<PublicKey, PublicKey>, Mismatch> mismatches_;
+  std::map<PublicKey, Watch> watches_;
+  std::map<JobId, Faults> faults_;
   std::map<PublicKey, ClientWeight> client_weights_;
   std::map<PublicKey, Device> devices_;
   std::map<std::string, ApiKey> api_keys_;
@@ -208,6 +210,8 @@ Result<> MemoryStore::write_records(const Batch& batch) {
     change(client_shares_, std::pair(each.row.worker, each.row.client), each);
   for (const auto& each : batch.mismatches)
     change(mismatches_, std::pair(each.row.worker, each.row.client), each);
+  for (const Watch& each : batch.watches) put(watches_, each.worker, each);
+  for (const auto& each : batch.faults) change(faults_, each.row.job, each);
   for (const auto& each : batch.presences) change(presences_, each.row.worker, each);
   for (const auto& each : batch.models) change(models_, each.row.name, each);
   for (const auto& each : batch.paces)
@@ -346,6 +350,8 @@ Result<Loaded> MemoryStore::load() {
   copy(standings_, loaded.standings);
   copy(client_shares_, loaded.client_shares);
   copy(mismatches_, loaded.mismatches);
+  copy(watches_, loaded.watches);
+  copy(faults_, loaded.faults);
   copy(client_weights_, loaded.client_weights);
   copy(devices_, loaded.devices);
   copy(api_keys_, loaded.api_keys);
