@@ -92,6 +92,33 @@ TEST_F(DevicesNetwork, OnTheWordOfOneDeviceNoWorkerIsConvicted) {
       << "without the rule";
 }
 
+// A wrong result in a job of each of two clients, and a new process after each was refused.
+TEST_F(DevicesNetwork, ARestartForgetsNoWrongResultOfATaskThatIsStillOpen) {
+  open();
+  const crypto::KeyPair& key = wallet();
+  for (int client = 0; client < 2; ++client) {
+    network->invitation = trust::Invitation::none;
+    TestWorker& suspect = network->join(key, {.compute = nothing});
+    const JobId job = submit(jobs::count_manifest(tasks, 1));
+    network->finish(job, std::chrono::seconds(5));
+    ASSERT_FALSE(suspect.verdicts.empty());
+    EXPECT_FALSE(suspect.verdicts.front().accepted);
+
+    network->restart();
+
+    TestWorker& invited = join({}, true);
+    EXPECT_EQ(network->finish(job).state, store::JobState::done);
+    invited.line->on_closed();
+    network->run();
+  }
+  const auto standings = network->store().load()->standings;
+  EXPECT_TRUE(std::ranges::any_of(standings, [&](const store::Standing& each) {
+    return each.worker == key.public_key() && each.suspended_until > 0;
+  }));
+  EXPECT_TRUE(network->store().load()->faults.empty()) << "the jobs have ended";
+  EXPECT_EQ(network->store().load()->watches.size(), 1U);
+}
+
 TEST_F(DevicesNetwork, AJobWhoseResultIsWhatTheSecondDeviceComputesIsNotReproducible) {
   open();
   network->verifier_second = CountRunner::Second::other;
@@ -185,6 +212,117 @@ TEST_F(DevicesNetwork, AnAnswerThatChangesFromRunToRunIsTheShadersFaultOnOneDevi
     EXPECT_EQ(checked.unsteady, unsteady == CountRunner::Unsteady::by_run);
     EXPECT_EQ(checked.outcome == trust::AuditOutcome::differs,
               unsteady == CountRunner::Unsteady::no);
+  }
+}
+
+// Computes the counting job; the second device says so once, and something else from then on.
+class FickleSecond final : public PartRunner {
+ public:
+  explicit FickleSecond(bool is_second = false) : is_second_(is_second) {}
+  Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, manifest::Range range,
+                  Duration) override {
+    ByteVector bytes;
+    for (std::uint32_t i = range.first; i < range.first + range.count; ++i) append_le(bytes, i);
+    if (is_second_ && ++runs_ > 1) bytes.front() ^= 0x20;
+    return Ran{.outputs = {std::move(bytes)}, .seconds = 0.0001};
+  }
+  void rest() override {}
+  std::unique_ptr<PartRunner> on_another_device() override {
+    return std::make_unique<FickleSecond>(true);
+  }
+
+ private:
+  const bool is_second_;
+  int runs_ = 0;
+};
+
+TEST_F(DevicesNetwork, AnAnswerThatChangesOnTheSecondDeviceAloneIsNoEvidence) {
+  open();
+  const auto manifest = std::make_shared<const manifest::Manifest>(
+      manifest::parse(jobs::count_manifest(1, 1)).value());
+  std::promise<jobs::Checked> answer;
+  Verifier verifier(
+      network->blobs(), [] { return std::make_unique<FickleSecond>(); },
+      [&](const jobs::VerifyOrder&, const jobs::Checked& checked) { answer.set_value(checked); },
+      [](const JobId&, const Result<scheduler::Measurement>&) {});
+  const ByteVector wrong(16, 0x55);
+  verifier.verify({.task = {},
+                   .manifest = manifest,
+                   .root = {},
+                   .outputs = {{.hash = network->blobs().put(wrong).value(), .bytes = 16}},
+                   .ranges = {{.first = 0, .count = 4}},
+                   .client = {},
+                   .rivals = {}});
+
+  const jobs::Checked checked = answer.get_future().get();
+
+  EXPECT_TRUE(checked.unsteady);
+  EXPECT_EQ(
+      checked.reason,
+      "The verifier computes something else of the same part when it runs it again, or inside "
+      "a larger range.");
+}
+
+// Computes the counting job; the second device runs out of time as often as the test says.
+class SlowSecond final : public PartRunner {
+ public:
+  explicit SlowSecond(int& late, bool is_second = false) : late_(late), is_second_(is_second) {}
+  Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, manifest::Range range,
+                  Duration) override {
+    if (is_second_ && late_ > 0 && late_-- > 0)
+      return fail(ErrorCode::deadline_exceeded, "It takes too long.");
+    ByteVector bytes;
+    for (std::uint32_t i = range.first; i < range.first + range.count; ++i) append_le(bytes, i);
+    return Ran{.outputs = {std::move(bytes)}, .seconds = 0.0001};
+  }
+  void rest() override {}
+  std::unique_ptr<PartRunner> on_another_device() override {
+    return std::make_unique<SlowSecond>(late_, true);
+  }
+
+ private:
+  int& late_;
+  const bool is_second_;
+};
+
+TEST_F(DevicesNetwork, ASecondDeviceThatRunsOutOfTimeIsWaitedForWhereThatIsWanted) {
+  open();
+  const auto manifest = std::make_shared<const manifest::Manifest>(
+      manifest::parse(jobs::count_manifest(1, 1)).value());
+  int late = 0;
+  std::promise<jobs::Checked> answer;
+  Verifier verifier(
+      network->blobs(), [&] { return std::make_unique<SlowSecond>(late); },
+      [&](const jobs::VerifyOrder&, const jobs::Checked& checked) { answer.set_value(checked); },
+      [](const JobId&, const Result<scheduler::Measurement>&) {}, {.late_for = Duration(0)});
+  const ByteVector wrong(16, 0x55);
+  const auto check = [&](bool paid, bool waits, int times) {
+    late = times;
+    answer = {};
+    verifier.verify({.task = {},
+                     .manifest = manifest,
+                     .root = {},
+                     .outputs = {{.hash = network->blobs().put(wrong).value(), .bytes = 16}},
+                     .ranges = {{.first = 0, .count = 4}},
+                     .client = {},
+                     .rivals = {},
+                     .paid = paid,
+                     .waits_for_second = waits});
+    return answer.get_future().get();
+  };
+  for (const bool paid : {false, true}) {
+    const jobs::Checked first = check(paid, true, 1);
+    EXPECT_EQ(first.outcome, trust::AuditOutcome::failed);
+    EXPECT_TRUE(first.late);
+    EXPECT_EQ(first.reason, "It takes too long.");
+
+    const jobs::Checked again = check(paid, true, 0);
+    EXPECT_EQ(again.outcome, trust::AuditOutcome::differs);
+    EXPECT_EQ(again.devices, trust::Devices::two);
+
+    const jobs::Checked last = check(paid, false, 1);
+    EXPECT_EQ(last.outcome, trust::AuditOutcome::differs) << "the first device's word";
+    EXPECT_EQ(last.devices, trust::Devices::one);
   }
 }
 

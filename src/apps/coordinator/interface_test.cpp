@@ -13,6 +13,7 @@
 #include "common/crypto/wallet.h"
 #include "common/proof/merkle.h"
 #include "common/proof/receipt.h"
+#include "common/protocol/price_offer.h"
 
 namespace weft::coordinator {
 namespace {
@@ -296,6 +297,30 @@ TEST_F(InterfaceTest, RequestsThatAreNotSignedOrWronglySignedAreRefused) {
   EXPECT_EQ(other_body.status, 401);
   EXPECT_EQ(ask(other_key).status, 401);
   EXPECT_TRUE(view<api::Jobs>("/v1/jobs").jobs.empty());
+}
+
+TEST_F(InterfaceTest, AQuoteIsForOneClientAndOneManifestAndItsNumbersAreSigned) {
+  const std::string text = jobs::count_manifest(2, 1);
+  const auto quoted =
+      api::from_json<api::Quote>(ask(signed_by(wallet_, net::post("/v1/jobs/quote", text))).body);
+  ASSERT_TRUE(quoted.has_value()) << quoted.error().message;
+  auto cheaper = protocol::read_offer(quoted->quote).value();
+  cheaper.per_unit = 1;
+  const auto submit_with = [&](const crypto::KeyPair& who, const std::string& quote,
+                               const std::string& manifest) {
+    return ask(signed_by(who, net::post("/v1/jobs?quote=" + quote, manifest)));
+  };
+
+  for (const auto& refused : {submit_with(wallet_, protocol::offer_text(cheaper), text),
+                              submit_with(stranger_, quoted->quote, text),
+                              submit_with(wallet_, quoted->quote, jobs::count_manifest(3, 1))}) {
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_THAT(
+        net::error_of(refused).message,
+        HasSubstr("The quote is for another manifest or client, or of another coordinator"));
+  }
+  const auto taken = submit_with(wallet_, quoted->quote, text);
+  EXPECT_TRUE(api::from_json<api::Submitted>(taken.body).has_value()) << taken.body;
 }
 
 // Where new clients are granted nothing.

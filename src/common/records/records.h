@@ -221,6 +221,23 @@ struct Mismatch {
   friend bool operator==(const Mismatch&, const Mismatch&) = default;
 };
 
+// How many of a worker's next results are checked whole, since a root found some of it wrong
+// (decisions/trust/standing.h).
+struct Watch {
+  PublicKey worker;
+  std::uint32_t checks = 0;    // To come.
+  std::uint32_t mistakes = 0;  // That a root found.
+  friend bool operator==(const Watch&, const Watch&) = default;
+};
+
+// Whose fault the wrong results of a running job are, as far as is known, in the bytes of
+// decisions/trust/job_faults.h. A job has one at most.
+struct Faults {
+  JobId job;
+  ByteVector state;
+  friend bool operator==(const Faults&, const Faults&) = default;
+};
+
 // What one worker's run of some work has shown, for quotes (decisions/scheduler/measured_work.h).
 // A worker has one for each work.
 struct Pace {
@@ -355,6 +372,8 @@ struct Batch {
   std::vector<Standing> standings;
   std::vector<Changed<ClientShare>> client_shares;
   std::vector<Changed<Mismatch>> mismatches;
+  std::vector<Watch> watches;  // Put in place of the worker's.
+  std::vector<Changed<Faults>> faults;
   std::vector<ClientWeight> client_weights;
   std::vector<ApiKey> api_keys;
   std::vector<Device> devices;  // Put in place of the one with the same key.
@@ -396,6 +415,8 @@ struct Loaded {
   std::vector<Standing> standings;
   std::vector<ClientShare> client_shares;  // By worker and client.
   std::vector<Mismatch> mismatches;        // The same.
+  std::vector<Watch> watches;              // By worker.
+  std::vector<Faults> faults;              // By job.
   std::vector<ClientWeight> client_weights;
   std::vector<ApiKey> api_keys;         // By id.
   std::vector<Checkpoint> checkpoints;  // For running jobs and ended ones.

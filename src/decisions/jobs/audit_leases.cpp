@@ -84,6 +84,7 @@ void AuditLeases::verify(Audit& audit) {
       tables_.trust.level(audit.wanted.suspect, tables_.latest.unix) == trust::Level::newcomer;
   audit.tried_verifier = true;
   VerifyOrder order = verify_order(tables_, audit, found->job, found->result);
+  order.waits_for_second = audit.late.has_patience();
   tables_.outbox.effect([this, order = std::move(order)] { tables_.world.verify(order); });
 }
 

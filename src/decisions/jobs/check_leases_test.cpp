@@ -147,6 +147,27 @@ TEST_F(CheckLeasesTest, TheVerifierIsGivenTheResultOfANewcomerAndItsWordEndsTheS
   EXPECT_TRUE(job.verified.contains(0));
 }
 
+// What the verifier says of them is told by their place.
+TEST_F(CheckLeasesTest, ACheckThatIsTriedAgainNamesTheOtherResultsThatAreThereThen) {
+  RunningJob& job = begin();
+  for (const std::uint8_t number : {std::uint8_t{6}, std::uint8_t{7}}) {
+    Delivered delivered;
+    delivered.result = result(number);
+    job.delivered[0][TestTables::key(number)] = delivered;
+  }
+  Audit audit;
+  audit.wanted = wanted();
+  audit.wanted.rivals = {TestTables::hash(6), TestTables::hash(7)};
+  const protocol::TaskResult mine = job.delivered[0][TestTables::key(5)].result;
+  EXPECT_THAT(verify_order(test.tables, audit, job, mine).rivals, SizeIs(2));
+  job.delivered[0].erase(TestTables::key(6));
+
+  const VerifyOrder again = verify_order(test.tables, audit, job, mine);
+
+  EXPECT_THAT(again.rivals, SizeIs(1));
+  EXPECT_THAT(audit.rivals, ElementsAre(TestTables::hash(7)));
+}
+
 TEST_F(CheckLeasesTest, AnUnsteadyPartEndsTheJob) {
   test.world.has_verifier = true;
   begin();
@@ -169,7 +190,9 @@ TEST_F(CheckLeasesTest, ASampleThatWasNotFinishedIsAskedForAgainAndSaysWhyItWait
   const Checked late{.reason = "It takes too long.", .late = true};
   for (std::uint32_t tries = 1; tries <= trust::LateCheck::tries_max; ++tries) {
     test.land();
-    EXPECT_THAT(test.world.verifications, SizeIs(tries));
+    ASSERT_THAT(test.world.verifications, SizeIs(tries));
+    EXPECT_EQ(test.world.verifications.back().waits_for_second, tries < trust::LateCheck::tries_max)
+        << "the last try of the first minute decides by one device";
     EXPECT_EQ(verifier.why_late(TestTables::job_id(1), test.now.at).sentence, "");
     checks.verified(task(), TestTables::hash(1), late, test.now);
     ASSERT_TRUE(checks.deadline());

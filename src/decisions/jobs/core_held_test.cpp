@@ -130,10 +130,15 @@ TEST_F(CoreHeld, TheClientOfAWrongTaskHasWhatWasHeldForItAndThenTheRestOfWhatWas
 
 // A root found a result of it wrong: its next pay is held, also if it has standing.
 TEST_F(CoreHeld, AnEstablishedWorkerWhoseResultWasWrongHasItsNextPayHeld) {
-  for (const bool is_wrong : {true, false}) {
+  enum class When : std::uint8_t { now, before_a_restart, never };
+  for (const When when : {When::now, When::before_a_restart, When::never}) {
+    const bool is_wrong = when != When::never;
     Restored restored;
     restored.rows.standings.push_back(
         {.worker = CoreAlone::worker(1), .verified = 1000, .updated = 1'000'000'000'000});
+    if (when == When::before_a_restart)
+      restored.rows.watches.push_back(
+          {.worker = CoreAlone::worker(1), .checks = 32, .mistakes = 1});
     alone = std::make_unique<CoreAlone>(std::move(restored), CoreAlone::Verifier::here,
                                         CoreAlone::Count::levels);
     alone->arrive(1);
@@ -156,7 +161,7 @@ TEST_F(CoreHeld, AnEstablishedWorkerWhoseResultWasWrongHasItsNextPayHeld) {
       alone->core().checks().verified(order.task, order.root, checked, alone->now);
       alone->run();
     };
-    run_job(2, is_wrong ? 0x80 : 0);
+    run_job(2, when == When::now ? 0x80 : 0);
 
     run_job(3, 0);
 

@@ -128,8 +128,13 @@ Result<> CoreParts::restore(Restored given, Moment now) {
     }
     for (const auto& replica : counted) tables.trust.votes().restore_counted(replica);
     const auto stake = [&](const PublicKey& worker) { return stakes.free_of_answers(worker); };
-    rulings.carry_out(
-        tables.trust.restored(id, replica_value(tables, tables.jobs.at(id)), stake, now.unix), now);
+    const auto of_job = std::ranges::find(loaded.faults, id, &store::Faults::job);
+    WEFT_ASSIGN(
+        const auto made,
+        tables.trust.restored(id, replica_value(tables, tables.jobs.at(id)), stake,
+                              of_job == loaded.faults.end() ? ByteSpan() : ByteSpan(of_job->state),
+                              now.unix));
+    rulings.carry_out(made, now);
     auto* const running = tables.jobs.find(id);
     if (running == nullptr) continue;  // Its replicas differed permanently.
     if (running->accepted_count == running->row.tasks) life.join(*running, now);

@@ -137,7 +137,8 @@ bool Corrections::is_late(const TaskId& task, const Checked& checked, Moment now
 void Corrections::ask_again(Moment now) {
   for (auto& [task, late] : late_) {
     if (!late.take_due(now.at)) continue;
-    if (const auto paid = paid_.rechecks.waiting(task)) order_recheck(tables_, *paid);
+    if (const auto paid = paid_.rechecks.waiting(task))
+      order_recheck(tables_, *paid, late.has_patience());
   }
 }
 
@@ -169,10 +170,9 @@ void Corrections::correct(const PaidTask& paid, const PublicKey& worker, const R
                           MicroCredits refunded, Moment now) {
   const TaskId& task = paid.task;
   if (OpenCorrection* const known = paid_.corrections.change(task); known != nullptr) {
-    // It is replaced already.
-    known->row.refunded = std::min(known->row.refunded + refunded, known->row.due);
+    // It is replaced already. Pay that a conviction takes of such a task is its client's at once
+    // (Forfeits), so that none of it comes back here.
     known->owe.insert(worker);
-    tables_.outbox.batch().corrections.push_back(known->row);
     return;
   }
   log_warning(

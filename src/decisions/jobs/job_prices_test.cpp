@@ -64,6 +64,40 @@ TEST_F(JobPricesTest, AQuoteCountsForOneJob) {
   EXPECT_EQ(prices.quote_is_fresh(asked, test.now).error().code, ErrorCode::already_exists);
 }
 
+TEST_F(JobPricesTest, SoManyQuotesAreUsedUntilTheFirstOfThemEnd) {
+  Submission asked = submission();
+  for (std::size_t number = 0; number < UsedQuotes::quotes_max; ++number) {
+    asked.quote = QuotedPrice{.price = 50, .until = test.now.unix + 1000};
+    for (std::size_t i = 0; i < 4; ++i)
+      asked.quote->id[i] = static_cast<std::uint8_t>(number >> (8 * i));
+    prices.use_quote(asked);
+  }
+  asked.quote->id[15] = 1;
+  const auto refused = prices.quote_is_fresh(asked, test.now);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
+
+  test.pass(std::chrono::milliseconds(1001));
+
+  EXPECT_TRUE(prices.quote_is_fresh(asked, test.now));
+}
+
+// Agreement of strangers decides there, and they could say what they like of their speed.
+TEST_F(JobPricesTest, WhatACanaryShowsOfAJobThatAnyWorkersDecideIsNotKnown) {
+  RunningJob& job = test.run(1, 1, count_manifest(2, 1));
+  auto by_heads = *job.manifest;
+  by_heads.verify.anyone = true;
+  job.manifest = std::make_shared<const manifest::Manifest>(by_heads);
+  job.work = TestTables::hash(7);
+
+  prices.note_measured(
+      {.job = job.row.id, .by = TestTables::key(3), .seconds_per_workgroup = 0.5, .alone = true},
+      test.now);
+
+  EXPECT_FALSE(prices.now(*job.manifest, job.work, test.now).known);
+  EXPECT_THAT(test.tables.outbox.batch().paces, SizeIs(0));
+}
+
 TEST_F(JobPricesTest, WhatACanaryShowedIsKnownOfTheSameWorkAndStored) {
   RunningJob& job = test.run(1, 1, count_manifest(2, 1));
   job.work = TestTables::hash(7);

@@ -21,7 +21,7 @@ std::vector<manifest::Range> recheck_parts(const PaidTask& paid) {
   return ranges;
 }
 
-void order_recheck(CoreTables& tables, const PaidTask& paid) {
+void order_recheck(CoreTables& tables, const PaidTask& paid, bool waits_for_second) {
   VerifyOrder order{.task = paid.task,
                     .manifest = paid.manifest,
                     .root = paid.root,
@@ -29,13 +29,15 @@ void order_recheck(CoreTables& tables, const PaidTask& paid) {
                     .ranges = recheck_parts(paid),
                     .client = paid.client,
                     .rivals = {},
-                    .paid = true};
+                    .paid = true,
+                    .waits_for_second = waits_for_second};
   tables.outbox.effect([&world = tables.world, order = std::move(order)] { world.verify(order); });
 }
 
 void order_recheck(CoreTables& tables, Rechecks& rechecks, const PublicKey& worker,
                    const std::shared_ptr<const PaidTask>& paid) {
-  if (rechecks.wait_for(worker, paid)) order_recheck(tables, *paid);  // Else it is being computed.
+  if (rechecks.wait_for(worker, paid))
+    order_recheck(tables, *paid, true);  // Else it is being computed.
 }
 
 }  // namespace weft::jobs

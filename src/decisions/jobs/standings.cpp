@@ -17,6 +17,9 @@ void Standings::restore(const store::Loaded& loaded) {
   for (const auto& row : loaded.client_shares)
     tables_.trust.standing().evidence().restore(
         row.worker, {.client = row.client, .weight = row.weight, .at = row.at});
+  for (const auto& row : loaded.watches)
+    tables_.trust.standing().restore(
+        {.worker = row.worker, .checks = row.checks, .mistakes = row.mistakes});
   for (const auto& row : loaded.mismatches)
     tables_.trust.convictions().restore_mismatch(
         row.worker, {.client = row.client, .task = row.task, .at = row.at, .penalty = row.penalty});
@@ -46,6 +49,15 @@ void Standings::store(Moment now) {
                  .at = row.at,
                  .penalty = row.penalty},
          .change = forgotten ? store::Change::remove : store::Change::put});
+  for (const auto& watch : tables_.trust.standing().take_changed_watches())
+    tables_.outbox.batch().watches.push_back(
+        {.worker = watch.worker, .checks = watch.checks, .mistakes = watch.mistakes});
+  for (auto& [job, state] : tables_.trust.take_changed_faults()) {
+    const bool is_kept = state.has_value();
+    tables_.outbox.batch().faults.push_back(
+        {.row = {.job = job, .state = is_kept ? std::move(*state) : ByteVector{}},
+         .change = is_kept ? store::Change::put : store::Change::remove});
+  }
 }
 
 void Standings::pardon(const Pardon& wanted, Moment now, Answer<StakeView> answer) {

@@ -66,6 +66,9 @@ struct VerifyOrder {
   std::uint32_t parts = 1;
   bool paid =
       false;  // The task is accepted, and the pay for it was taken: Corrections::rechecked().
+  // Where a part is wrong, and the second device of this machine does not finish it in time, the
+  // check is late. Otherwise the first device's word is all there is.
+  bool waits_for_second = false;
 };
 // A part of a job that it is to run, to show what the job costs.
 struct MeasureOrder {

@@ -54,6 +54,23 @@ TEST_F(MarketTest, WorkThatIsPaidWithGrantedCreditsRaisesNoPrice) {
   EXPECT_EQ(per_unit(small_job(9), 11), 1'000'000);
 }
 
+TEST_F(MarketTest, WorkBelowThePriceOfEveryTrustedWorkerRaisesNoPrice) {
+  join(1, Standing::invited, 1, 2'000'000);
+  join(stranger, Standing::newcomer);
+  scheduler.set_leases_max(key_of(stranger), 0);
+  Job job = waiting_job(1, 60);
+  job.per_unit = 1'000'000;
+  ASSERT_TRUE(scheduler.add_job(job, at(0)).has_value());
+  (void)scheduler.decide(at(0));
+  EXPECT_EQ(per_unit(small_job(9), 11), 1'000'000);
+
+  join(2, Standing::invited);
+  scheduler.set_leases_max(key_of(2), 0);
+  (void)scheduler.decide(at(12));
+
+  EXPECT_GT(per_unit(small_job(9), 13), 1'000'000) << "that one accepts it";
+}
+
 // It costs nothing to let work wait that no worker runs, and to cancel it.
 TEST_F(MarketTest, WorkThatCannotRunOrOnlyOnFewWorkersRaisesPricesByLittle) {
   for (std::uint64_t i = 1; i <= 100; ++i) join(i, Standing::invited);

@@ -17,6 +17,7 @@ void DeviceFault::note_wrong(const TaskId& task, const PublicKey& worker, UnixMi
 
 void DeviceFault::note(const TaskId& task, const PublicKey& worker, const Hash& root,
                        RefereePass& pass) {
+  changed_.insert(task.job);
   TaskCase& open = *tables_.cases.case_of(task);
   const JobTerms& terms = tables_.cases.at(task.job).terms;
   TaskStakes& stakes = tables_.stakes;
@@ -45,6 +46,7 @@ void DeviceFault::note(const TaskId& task, const PublicKey& worker, const Hash& 
 }
 
 void DeviceFault::note_refuted(const TaskId& task, TaskCase& closed, RefereePass& pass) {
+  changed_.insert(task.job);
   const PublicKey auditor = *closed.accuser;
   const Defences& defences = tables_.settings.defences;
   if (!defences.only_roots_convict || !defences.same_vendor_confirms) {
@@ -63,7 +65,9 @@ void DeviceFault::note_refuted(const TaskId& task, TaskCase& closed, RefereePass
 void DeviceFault::settle(const TaskCase& closed, const Accepted& accepted, RefereePass& pass) {
   const JobId& id = accepted.task.job;
   const JobCases* job = tables_.cases.find(id);
-  if (closed.mismatches.empty() || job == nullptr || job->terms.anyone) return;
+  if (closed.mismatches.empty() || job == nullptr) return;
+  changed_.insert(id);
+  if (job->terms.anyone) return;
   std::vector<PublicKey> group = accepted.agreeing;
   group.insert(group.end(), accepted.jurors.begin(), accepted.jurors.end());
   for (Mismatch mismatch : closed.mismatches) {
@@ -92,11 +96,12 @@ void DeviceFault::note_right(const JobId& id, std::span<const PublicKey> workers
                              RefereePass& pass) {
   if (tables_.standing.trusts_heads()) return;
   const Defences& defences = tables_.settings.defences;
+  bool changes = false;
   std::vector<std::pair<Mismatch, bool>> shown;
   for (const PublicKey& each : workers) {
     if (tables_.standing.level(each, pass.now) == Level::newcomer) continue;
     Tally& tally = tally_of({.job = id, .index = 0}, each);
-    tally.right.insert(tables_.standing.admissions().owner(each));
+    changes = tally.right.insert(tables_.standing.admissions().owner(each)).second || changes;
     std::erase_if(tally.open, [&](Mismatch& open) {
       const std::ptrdiff_t lead = lead_of_right(tally, open.worker);
       if (open.agreed < defences.part_lead_to_count || !open.seen_twice ||
@@ -108,6 +113,8 @@ void DeviceFault::note_right(const JobId& id, std::span<const PublicKey> workers
     });
   }
   for (const auto& [mismatch, conclusive] : shown) count(id, mismatch, conclusive, pass);
+  // Nothing is stored of a job without a wrong result.
+  if ((changes || !shown.empty()) && stored_.contains(id)) changed_.insert(id);
   if (defences.part_lead_to_count > 0) poll(id, pass);
 }
 
@@ -173,6 +180,7 @@ void DeviceFault::ask_poll(Job& job, const std::string& vendor, Mismatch& mismat
   mismatch.waiting = static_cast<std::uint32_t>(
       std::max(tables_.settings.defences.part_lead_to_count - mismatch.agreed, 1));
   job.parts_polled += mismatch.waiting;
+  changed_.insert(mismatch.task.job);
   pass.out.emplace_back(PollWanted{.task = mismatch.task,
                                    .suspect = mismatch.worker,
                                    .root = mismatch.root,
@@ -186,16 +194,20 @@ void DeviceFault::polled(const TaskId& task, const PublicKey& suspect, const Pub
                          AuditOutcome outcome, RefereePass& pass) {
   const auto found = jobs_.find(task.job);
   if (found == jobs_.end()) return;
+  changed_.insert(task.job);
   Job& job = found->second;
   const Defences& defences = tables_.settings.defences;
   Standing& standing = tables_.standing;
-  const auto vendor = job.vendors.find(standing.admissions().vendor(suspect));
+  const auto is_asked_for = [&](const Mismatch& each) {
+    return each.worker == suspect && each.task == task && each.waiting > 0;
+  };
+  // The suspect may say another vendor by now.
+  const auto vendor = std::ranges::find_if(job.vendors, [&](const auto& each) {
+    return std::ranges::any_of(each.second.open, is_asked_for);
+  });
   if (vendor == job.vendors.end()) return;
   Tally& tally = vendor->second;
-  const auto open = std::ranges::find_if(tally.open, [&](const Mismatch& each) {
-    return each.worker == suspect && each.task == task && each.waiting > 0;
-  });
-  if (open == tally.open.end()) return;
+  const auto open = std::ranges::find_if(tally.open, is_asked_for);
   --open->waiting;
   if (outcome == AuditOutcome::failed || standing.level(worker, pass.now) == Level::newcomer) {
     open->missing = true;
@@ -264,6 +276,7 @@ void DeviceFault::count(const JobId& id, const Mismatch& mismatch, bool conclusi
 }
 
 void DeviceFault::remove_job(const JobId& id) {
+  if (stored_.contains(id)) changed_.insert(id);
   const auto node = jobs_.extract(id);
   if (node.empty()) return;
   for (const auto& [vendor, tally] : node.mapped().vendors) {
@@ -271,6 +284,70 @@ void DeviceFault::remove_job(const JobId& id) {
       if (!each.counted) tables_.stakes.unlock_mismatch(each.worker, each.task);
     }
   }
+}
+
+StoredFaults DeviceFault::stored(const JobId& id) const {
+  StoredFaults all;
+  const JobCases* const job = tables_.cases.find(id);
+  if (job == nullptr) return all;
+  if (const auto found = jobs_.find(id); found != jobs_.end()) all.faults = found->second;
+  for (const auto& [index, open] : job->cases) {
+    for (const Mismatch& each : open.mismatches)
+      all.undecided.emplace_back(tables_.standing.admissions().vendor(each.worker), each);
+  }
+  return all;
+}
+
+std::vector<DeviceFault::Changed> DeviceFault::take_changed() {
+  std::vector<Changed> changed;
+  for (const JobId& id : std::exchange(changed_, {})) {
+    const StoredFaults all = stored(id);
+    if (!all.empty()) {
+      stored_.insert(id);
+      changed.push_back({.job = id, .state = to_bytes(all)});
+    } else if (stored_.erase(id) > 0) {
+      changed.push_back({.job = id, .state = {}});
+    }
+  }
+  return changed;
+}
+
+Result<> DeviceFault::restore(const JobId& id, ByteSpan state, RefereePass& pass) {
+  WEFT_ASSIGN(StoredFaults all, read_faults(id, state));
+  stored_.insert(id);
+  changed_.insert(id);
+  Admissions& admissions = tables_.standing.admissions();
+  const auto know_vendor = [&](const PublicKey& worker, const std::string& vendor) {
+    if (admissions.vendor(worker).empty()) admissions.set_vendor(worker, vendor);
+  };
+  for (const auto& [vendor, tally] : all.faults.vendors) {
+    for (const Mismatch& each : tally.open) {
+      know_vendor(each.worker, vendor);
+      if (!each.counted) {
+        tables_.stakes.lock_mismatch(each.worker, each.task, each.penalty);
+      } else if (!tables_.stakes.keeps_mismatch(each.worker, each.task)) {
+        tables_.stakes.keep_mismatch(each.worker, each.task);
+      }
+    }
+  }
+  jobs_.insert_or_assign(id, std::move(all.faults));
+  for (const auto& [vendor, mismatch] : all.undecided) {
+    know_vendor(mismatch.worker, vendor);
+    restore_undecided(mismatch, pass);
+  }
+  return {};
+}
+
+// Its task was computed again, by as many workers as the job wants.
+void DeviceFault::restore_undecided(const Mismatch& mismatch, RefereePass& pass) {
+  const TaskId& task = mismatch.task;
+  if (tables_.votes.is_accepted(task) || task.index >= tables_.cases.at(task.job).tasks) return;
+  const bool is_new = tables_.cases.case_of(task) == nullptr;
+  tables_.cases.case_for(task, mismatch.worker).mismatches.push_back(mismatch);
+  tables_.stakes.lock_mismatch(mismatch.worker, task, mismatch.penalty);
+  const std::uint32_t replicas = tables_.cases.at(task.job).terms.replicas;
+  if (is_new && replicas > 1 && tables_.votes.counted(task).size() < replicas)
+    pass.todo.push_back(NeedReplicas{.task = task, .replicas = replicas});
 }
 
 }  // namespace weft::trust

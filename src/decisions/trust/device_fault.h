@@ -4,12 +4,14 @@
 // has it right; or many more owners of such devices have the job right than wrong, and many of
 // them, drawn by the coordinator, compute that very part and have it right (a poll).
 //
-// Not safe to share between threads. Memory: for each running job a tally of each vendor.
+// Not safe to share between threads. Memory: for each running job a tally of each vendor; as much
+// is stored of a job with a wrong result (job_faults.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -17,7 +19,9 @@
 
 #include "common/base/clock.h"
 #include "common/base/ids.h"
+#include "common/base/result.h"
 #include "decisions/trust/convictions.h"
+#include "decisions/trust/job_faults.h"
 #include "decisions/trust/mismatch.h"
 #include "decisions/trust/referee_pass.h"
 #include "decisions/trust/referee_tables.h"
@@ -47,20 +51,21 @@ class DeviceFault {
   // What no worker of its vendor has confirmed costs nothing.
   void remove_job(const JobId& id);
 
+  // What a restart is not to forget of a job, from its first wrong result to its end.
+  struct Changed {
+    JobId job;
+    std::optional<ByteVector> state;  // Nothing: it is not kept any more.
+  };
+  // What changed since the last call.
+  [[nodiscard]] std::vector<Changed> take_changed();
+  // The job was added, and its votes restored. A poll that was under way is asked for again, of
+  // those that had not answered, with the next result that a root finds right. data_loss for bytes
+  // that take_changed() did not give.
+  [[nodiscard]] Result<> restore(const JobId& id, ByteSpan state, RefereePass& pass);
+
  private:
-  // How the workers of one vendor fare in a job: owners with standing by whether a root has found
-  // results of theirs right, or wrong.
-  struct Tally {
-    std::set<PublicKey> right;
-    std::set<PublicKey> wrong;
-    std::vector<Mismatch> open;  // That are not shown yet to be the worker's fault.
-    bool divided = false;        // More of it agree with a suspect than with the root.
-  };
-  struct Job {
-    std::map<std::string, Tally, std::less<>> vendors;
-    bool polling = false;
-    std::uint64_t parts_polled = 0;
-  };
+  using Tally = VendorTally;
+  using Job = JobFaults;
 
   [[nodiscard]] Tally& tally_of(const TaskId& task, const PublicKey& worker);
   void note_wrong(const TaskId& task, const PublicKey& worker, UnixMillis now);
@@ -73,10 +78,14 @@ class DeviceFault {
   void ask_poll(Job& job, const std::string& vendor, Mismatch& mismatch, RefereePass& pass);
   // No mismatch of the vendor counts in the job any more.
   void drop(Tally& tally);
+  [[nodiscard]] StoredFaults stored(const JobId& id) const;
+  void restore_undecided(const Mismatch& mismatch, RefereePass& pass);
 
   RefereeTables& tables_;
   Convictions& convictions_;
   std::map<JobId, Job> jobs_;
+  std::set<JobId> changed_;
+  std::set<JobId> stored_;  // Something is kept of these.
 };
 
 }  // namespace weft::trust

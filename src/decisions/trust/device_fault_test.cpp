@@ -4,6 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+
 #include "decisions/trust/test_parts.h"
 
 namespace weft::trust {
@@ -13,7 +18,7 @@ constexpr std::uint8_t suspect = 1;
 
 class DeviceFaultTest : public testing::Test {
  protected:
-  DeviceFaultTest() {
+  explicit DeviceFaultTest(const RefereeSettings& settings = {}) : tables(settings) {
     const std::vector<std::pair<std::uint8_t, std::string>> vendors = {
         {suspect, "mesa"}, {2, "amd"}, {3, "nvidia"}, {4, "mesa"}, {5, "amd"}};
     for (const auto& [worker, vendor] : vendors)
@@ -30,7 +35,9 @@ class DeviceFaultTest : public testing::Test {
     fault.note(part_task(index), part_worker(suspect), part_root(6), pass);
   }
   void settle(std::uint32_t index, std::vector<PublicKey> right) {
-    fault.settle(*tables.cases.case_of(part_task(index)),
+    auto node = tables.cases.at(part_task(index).job).cases.extract(index);
+    ASSERT_FALSE(node.empty());
+    fault.settle(node.mapped(),
                  {.task = part_task(index),
                   .root = part_root(5),
                   .worker = right.front(),
@@ -139,7 +146,7 @@ class DevicePolls : public DeviceFaultTest {
   static constexpr std::uint8_t first_owner = 10;
   static constexpr std::uint8_t owners = 40;
 
-  DevicePolls() {
+  explicit DevicePolls(const RefereeSettings& settings = {}) : DeviceFaultTest(settings) {
     for (std::uint8_t worker = first_owner; worker < first_owner + owners; ++worker) {
       tables.establish(worker);
       tables.standing.admissions().set_vendor(part_worker(worker), "mesa");
@@ -214,6 +221,18 @@ TEST_F(DevicePolls, AnOwnerAnswersOnceAndAnotherIsAskedInItsPlace) {
   EXPECT_EQ(polls()[1].count, 1U);
 }
 
+// A suspect comes back and says that its device is another one.
+TEST_F(DevicePolls, AreOfTheVendorThatTheSuspectHadWhenItWasWrong) {
+  be_wrong(0);
+  be_right(10);
+  ASSERT_EQ(polls().size(), 1U);
+
+  tables.standing.admissions().set_vendor(part_worker(suspect), "other");
+
+  for (std::uint8_t i = 0; i < 11; ++i) answer(0, static_cast<std::uint8_t>(first_owner + i));
+  EXPECT_TRUE(counts(0));
+}
+
 TEST_F(DevicePolls, AWorkerThatHasLostItsStandingIsMissing) {
   be_wrong(0);
   be_right(10);
@@ -253,6 +272,197 @@ TEST_F(DevicePolls, AreOverForAVendorOfWhichFiveMoreDifferFromTheRoot) {
   be_right(20, first_owner + 10);
   EXPECT_EQ(polls().size(), 1U);
   EXPECT_EQ(locked(), 0);
+}
+
+// Before there were polls, and where they are off.
+class DeviceLead : public DevicePolls {
+ protected:
+  static RefereeSettings without_polls() {
+    RefereeSettings settings;
+    settings.defences.part_lead_to_count = 0;
+    return settings;
+  }
+  DeviceLead() : DevicePolls(without_polls()) {}
+};
+
+TEST_F(DeviceLead, WithoutPollsAMismatchCountsAtALeadOfEightInTheJobAndConvictsAtSixteen) {
+  be_wrong(0);
+  be_right(9);
+  EXPECT_FALSE(counts(0));
+
+  be_right(1, first_owner + 9);
+  EXPECT_TRUE(counts(0));
+  EXPECT_TRUE(only<Convicted>(pass).empty());
+  be_right(7, first_owner + 10);
+  EXPECT_TRUE(only<Convicted>(pass).empty());
+
+  be_right(1, first_owner + 17);
+
+  EXPECT_EQ(only<Convicted>(pass).size(), 1U);
+  EXPECT_TRUE(polls().empty());
+}
+
+// A new process with what was stored of the job. All wallets are as they were; the suspect has not
+// come back, so that its vendor is known by what was stored alone.
+class DeviceFaultRestarts : public DevicePolls {
+ protected:
+  struct Restarted {
+    explicit Restarted(std::uint8_t owners_here) {
+      for (std::uint8_t worker = first_owner; worker < first_owner + owners_here; ++worker) {
+        tables.establish(worker);
+        tables.standing.admissions().set_vendor(part_worker(worker), "mesa");
+      }
+      tables.standing.book().confirm(part_worker(suspect), 1, part_now);
+    }
+    void be_right(std::uint8_t worker) {
+      fault.note_right(part_task(0).job, std::array{part_worker(worker)}, pass);
+    }
+
+    PartTables tables;
+    HeldResults held{tables};
+    Convictions convictions{tables, held};
+    DeviceFault fault{tables, convictions};
+    RefereePass pass{.now = part_now};
+  };
+
+  std::unique_ptr<Restarted> restart() {
+    auto after = std::make_unique<Restarted>(owners);
+    for (auto& [job, state] : fault.take_changed()) stored[job] = std::move(state);
+    if (const auto& state = stored[part_task(0).job]; state) {
+      EXPECT_TRUE(after->fault.restore(part_task(0).job, *state, after->pass).has_value());
+    }
+    return after;
+  }
+
+  std::map<JobId, std::optional<ByteVector>> stored;
+};
+
+TEST_F(DeviceFaultRestarts, APollGoesOnWhereItWas) {
+  be_wrong(0);
+  be_right(10);
+  for (std::uint8_t i = 0; i < 6; ++i) answer(0, static_cast<std::uint8_t>(first_owner + i));
+  const MicroCredits before = locked();
+  ASSERT_GT(before, 0);
+
+  const auto after = restart();
+
+  EXPECT_EQ(after->tables.stakes.locked(part_worker(suspect)), before);
+  EXPECT_TRUE(only<PollWanted>(after->pass).empty()) << "no worker may be here yet";
+  after->be_right(first_owner);
+  const auto polls = only<PollWanted>(after->pass);
+  ASSERT_EQ(polls.size(), 1U);
+  EXPECT_EQ(polls[0].count, 5U) << "six have answered";
+  EXPECT_EQ(polls[0].vendor, "mesa");
+  EXPECT_EQ(polls[0].except.size(), 7U) << "they and the suspect";
+  EXPECT_EQ(polls[0].part, (Part{.first = 0, .count = 1}));
+  for (std::uint8_t i = 10; i < 15; ++i)
+    after->fault.polled(part_task(0), part_worker(suspect),
+                        part_worker(static_cast<std::uint8_t>(first_owner + i)),
+                        AuditOutcome::agrees, after->pass);
+  EXPECT_TRUE(after->tables.stakes.keeps_mismatch(part_worker(suspect), part_task(0)));
+}
+
+TEST_F(DeviceFaultRestarts, WhatWasCountedIsNotCountedTwice) {
+  be_wrong(0);
+  be_wrong(1);
+  be_right(10);
+  for (const std::uint32_t index : {0U, 1U}) {
+    for (std::uint8_t i = 0; i < 11; ++i) answer(index, static_cast<std::uint8_t>(first_owner + i));
+    ASSERT_TRUE(counts(index));
+    be_right(1);
+  }
+  const auto rows = tables.standing.evidence().take_changed_mismatches();
+  ASSERT_EQ(rows.size(), 1U);
+  auto after = std::make_unique<Restarted>(owners);
+  after->convictions.restore_mismatch(part_worker(suspect), rows[0].row);
+  for (auto& [job, state] : fault.take_changed())
+    ASSERT_TRUE(after->fault.restore(job, *state, after->pass).has_value());
+  EXPECT_EQ(after->tables.stakes.locked(part_worker(suspect)), locked());
+
+  for (std::uint8_t i = 10; i < 20; ++i)
+    after->be_right(static_cast<std::uint8_t>(first_owner + i));
+
+  const auto convicted = only<Convicted>(after->pass);
+  ASSERT_FALSE(convicted.empty()) << "a lead of 16 in the job";
+  EXPECT_EQ(convicted[0].penalty, rows[0].row.penalty);
+}
+
+TEST_F(DeviceFaultRestarts, AWrongResultWhoseTaskIsStillOpenCounts) {
+  found(0, Devices::two);
+  const MicroCredits before = locked();
+
+  const auto after = restart();
+
+  EXPECT_EQ(after->tables.stakes.locked(part_worker(suspect)), before);
+  ASSERT_EQ(after->pass.todo.size(), 1U);
+  ASSERT_TRUE(std::holds_alternative<NeedReplicas>(after->pass.todo.front()))
+      << "as it was asked for before";
+  after->tables.standing.admissions().invite(part_worker(first_owner), Invitation::worker);
+  TaskCase closed = *after->tables.cases.case_of(part_task(0));
+  after->fault.settle(closed,
+                      {.task = part_task(0),
+                       .root = part_root(5),
+                       .worker = part_worker(first_owner),
+                       .agreeing = {part_worker(first_owner)}},
+                      after->pass);
+  EXPECT_TRUE(after->tables.stakes.keeps_mismatch(part_worker(suspect), part_task(0)));
+}
+
+TEST_F(DeviceFaultRestarts, AVendorThatWasFoundToDifferStaysOutOfTheJob) {
+  be_wrong(0);
+  be_right(10);
+  for (std::uint8_t i = 0; i < 5; ++i)
+    answer(0, static_cast<std::uint8_t>(first_owner + i), AuditOutcome::differs);
+
+  const auto after = restart();
+
+  TaskCase& open = after->tables.cases.case_for(part_task(1), part_worker(suspect));
+  open.value = 1000;
+  open.finding = {.devices = Devices::two, .vendor = "mesa", .part = Part{.first = 0, .count = 1}};
+  after->tables.standing.admissions().set_vendor(part_worker(suspect), "mesa");
+  after->tables.hand_in(1, suspect, 6);
+  after->fault.note(part_task(1), part_worker(suspect), part_root(6), after->pass);
+  after->fault.settle(TaskCase(open),
+                      {.task = part_task(1),
+                       .root = part_root(5),
+                       .worker = part_worker(2),
+                       .agreeing = {part_worker(2)}},
+                      after->pass);
+  for (std::uint8_t i = 0; i < 20; ++i) after->be_right(static_cast<std::uint8_t>(first_owner + i));
+  EXPECT_TRUE(only<PollWanted>(after->pass).empty());
+  EXPECT_EQ(after->tables.stakes.locked(part_worker(suspect)), 0);
+}
+
+TEST_F(DeviceFaultRestarts, NothingIsStoredOfAJobBeforeItsFirstWrongResultAndAfterItsEnd) {
+  be_right(9);
+  answer(0, first_owner);
+  EXPECT_TRUE(fault.take_changed().empty());
+  be_wrong(0);
+  const auto first = fault.take_changed();
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_TRUE(first[0].state.has_value());
+  be_right(9);
+  EXPECT_TRUE(fault.take_changed().empty()) << "no owner is new";
+  be_right(10);
+  EXPECT_EQ(fault.take_changed().size(), 1U) << "a poll begins";
+  answer(0, first_owner);
+  EXPECT_EQ(fault.take_changed().size(), 1U) << "an answer";
+  be_right(1, first_owner + 10);
+  EXPECT_EQ(fault.take_changed().size(), 1U) << "one more is right";
+
+  fault.remove_job(part_task(0).job);
+  tables.cases.remove_job(part_task(0).job);
+
+  const auto last = fault.take_changed();
+  ASSERT_EQ(last.size(), 1U);
+  EXPECT_FALSE(last[0].state.has_value());
+  EXPECT_TRUE(fault.take_changed().empty());
+}
+
+TEST_F(DeviceFaultRestarts, BytesThatAreSomethingElseAreRefused) {
+  const auto refused = fault.restore(part_task(0).job, ByteVector{1, 2, 3}, pass);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::data_loss);
 }
 
 }  // namespace

@@ -50,6 +50,9 @@ class LateCheck {
   [[nodiscard]] bool waits() const { return waits_; }
   [[nodiscard]] Instant next() const { return next_; }
   [[nodiscard]] std::uint32_t tries() const { return tries_; }
+  // Whether it may be put off once more for what can be done without: the try that begins now is
+  // not the last of the first minute.
+  [[nodiscard]] bool has_patience() const { return tries_ + 1 < tries_max; }
   // Whether others are told of it.
   [[nodiscard]] bool is_told() const { return cannot_ || tries_ >= tries_max; }
 

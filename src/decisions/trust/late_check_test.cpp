@@ -30,6 +30,15 @@ TEST(LateCheck, IsTriedAgainOnceAfterAPauseThatDoublesUpToABound) {
   EXPECT_EQ(check.next(), now + LateCheck::pause_max) << "also after very many";
 }
 
+TEST(LateCheck, HasPatienceUntilTheLastTryOfTheFirstMinute) {
+  LateCheck check;
+  for (std::uint32_t tries = 1; tries < LateCheck::tries_max; ++tries) {
+    EXPECT_TRUE(check.has_patience()) << tries;
+    check.ran_out("It took longer.", start);
+  }
+  EXPECT_FALSE(check.has_patience());
+}
+
 TEST(LateCheck, SaysAfterSomeTriesWhyItWaitsAndWhatEndsIt) {
   LateCheck check;
   for (std::uint32_t tries = 0; tries < LateCheck::tries_max; ++tries) {

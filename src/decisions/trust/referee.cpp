@@ -18,10 +18,12 @@ void Referee::set_value(const JobId& id, MicroCredits value) {
   if (JobCases* job = tables_.cases.find(id); job != nullptr && value > 0) job->value = value;
 }
 
-std::vector<Ruling> Referee::restored(const JobId& id, MicroCredits value, const StakeOf& stake,
-                                      UnixMillis now) {
+Result<std::vector<Ruling>> Referee::restored(const JobId& id, MicroCredits value,
+                                              const StakeOf& stake, ByteSpan faults,
+                                              UnixMillis now) {
   RefereePass pass = tables_.begin(now);
   lifetimes_.restore(id, value, stake, pass);
+  if (!faults.empty()) WEFT_OK(fault_.restore(id, faults, pass));
   pass.add(tables_.votes.restored(id));
   return decisions_.run(std::move(pass));
 }

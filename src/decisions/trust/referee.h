@@ -24,7 +24,7 @@
 //                            of the same vendor, convict: the stake is slashed and reputation ends.
 //
 // What a worker can see (a lease) never depends on a draw about its own result. Restarts: draws are
-// made again and come out the same; audits that were under way are wanted again.
+// made again and come out the same; audits and polls that were under way are wanted again.
 //
 // Not safe to share between threads. Unknown jobs and tasks are ignored unless a function says
 // otherwise.
@@ -64,11 +64,18 @@ class Referee {
   void remove_job(const JobId& job) { lifetimes_.remove_job(job); }
   // What one replica of its tasks is paid, once that is known: what its results weigh as evidence.
   void set_value(const JobId& job, MicroCredits value);
-  // `stake`: what a wallet has staked. The job was added, and what was stored of it restored
-  // (votes()).
+  // `stake`: what a wallet has staked; `faults`: as take_changed_faults() gave it last, empty where
+  // it gave none. The job was added, and what was stored of it restored (votes()). data_loss for
+  // other faults.
   using StakeOf = std::function<MicroCredits(const PublicKey&)>;
-  [[nodiscard]] std::vector<Ruling> restored(const JobId& job, MicroCredits value,
-                                             const StakeOf& stake, UnixMillis now);
+  [[nodiscard]] Result<std::vector<Ruling>> restored(const JobId& job, MicroCredits value,
+                                                     const StakeOf& stake, ByteSpan faults,
+                                                     UnixMillis now);
+
+  // Whose fault wrong results of jobs are, as far as is known, to be stored.
+  [[nodiscard]] std::vector<DeviceFault::Changed> take_changed_faults() {
+    return fault_.take_changed();
+  }
 
   // The first lease on a task goes to `worker`. `value`: what one replica is paid, 0 where that is
   // not known yet.
@@ -109,11 +116,9 @@ class Referee {
   // How far each wallet is believed, and what of its stake is locked.
   [[nodiscard]] const ReputationBook& book() const { return tables_.standing.book(); }
   [[nodiscard]] const TaskStakes& stakes() const { return tables_.stakes; }
-  [[nodiscard]] Standing& standing() { return tables_.standing; }
-  [[nodiscard]] const Standing& standing() const { return tables_.standing; }
+  [[nodiscard]] auto& standing(this auto& self) { return self.tables_.standing; }
   // What is forgotten and restored of the votes is told them alone.
-  [[nodiscard]] Trust& votes() { return tables_.votes; }
-  [[nodiscard]] const Trust& votes() const { return tables_.votes; }
+  [[nodiscard]] auto& votes(this auto& self) { return self.tables_.votes; }
   // Traps outlive their jobs, for as long as their data can be leased.
   [[nodiscard]] TrapPool& traps() { return tables_.traps; }
   [[nodiscard]] Convictions& convictions() { return convictions_; }

@@ -72,7 +72,7 @@ class RefereeTest : public testing::Test {
     for (const auto& [who, what] : votes)
       referee->votes().restore_counted(
           {.task = task(index), .worker = key(who), .attempt = 1, .root = root(what)});
-    return referee->restored(job, value, [](const PublicKey&) { return plenty; }, now);
+    return referee->restored(job, value, [](const PublicKey&) { return plenty; }, {}, now).value();
   }
   template <class T>
   static std::vector<T> all(const std::vector<Ruling>& rulings) {
@@ -305,7 +305,8 @@ TEST_F(RefereeTest, TwoOfThreeStillWinAnOrdinaryQuorumAfterARestart) {
     referee->votes().restore_counted(
         {.task = task(0), .worker = key(who), .attempt = 1, .root = root(who)});
 
-  const auto restored = referee->restored(job, value, [](const PublicKey&) { return 0; }, now);
+  const auto restored =
+      referee->restored(job, value, [](const PublicKey&) { return 0; }, {}, now).value();
 
   ASSERT_EQ(all<NeedReplicas>(restored).size(), 1U);
   EXPECT_EQ(all<NeedReplicas>(restored)[0].replicas, 3U);
@@ -319,7 +320,8 @@ TEST_F(RefereeTest, TheRestOfAQuorumIsAskedForAfterARestart) {
     referee->votes().restore_counted(
         {.task = task(0), .worker = key(who), .attempt = 1, .root = root(5)});
 
-  const auto restored = referee->restored(job, value, [](const PublicKey&) { return 0; }, now);
+  const auto restored =
+      referee->restored(job, value, [](const PublicKey&) { return 0; }, {}, now).value();
 
   ASSERT_EQ(all<NeedReplicas>(restored).size(), 1U);
   EXPECT_EQ(all<NeedReplicas>(restored)[0].replicas, 3U);

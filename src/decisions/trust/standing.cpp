@@ -4,6 +4,7 @@
 #include <bit>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace weft::trust {
 
@@ -69,6 +70,7 @@ double Standing::sample_share(const PublicKey& worker, UnixMillis now) const {
 bool Standing::take_whole_check(const PublicKey& worker) {
   const auto found = whole_checks_.find(worker);
   if (found == whole_checks_.end() || trusts_heads()) return false;
+  changed_watches_.insert(worker);
   if (--found->second == 0) whole_checks_.erase(found);
   return true;
 }
@@ -76,6 +78,24 @@ bool Standing::take_whole_check(const PublicKey& worker) {
 void Standing::watch(const PublicKey& worker) {
   constexpr std::uint32_t doublings_max = 16;
   whole_checks_[worker] = settings_.whole_checks << std::min(mistakes_[worker]++, doublings_max);
+  changed_watches_.insert(worker);
+}
+
+std::vector<Standing::Watch> Standing::take_changed_watches() {
+  const auto in = [](const auto& counts, const PublicKey& worker) {
+    const auto found = counts.find(worker);
+    return found == counts.end() ? 0 : found->second;
+  };
+  std::vector<Watch> watches;
+  for (const PublicKey& worker : std::exchange(changed_watches_, {}))
+    watches.push_back(
+        {.worker = worker, .checks = in(whole_checks_, worker), .mistakes = in(mistakes_, worker)});
+  return watches;
+}
+
+void Standing::restore(const Watch& watch) {
+  if (watch.checks > 0) whole_checks_[watch.worker] = watch.checks;
+  mistakes_[watch.worker] = watch.mistakes;
 }
 
 }  // namespace weft::trust

@@ -7,8 +7,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "common/base/clock.h"
 #include "common/base/ids.h"
@@ -64,6 +66,16 @@ class Standing {
   // A root found a result of it wrong. The more often, the longer it is watched: what cannot be
   // told from its device's fault convicts no worker.
   void watch(const PublicKey& worker);
+  // To be stored and restored.
+  struct Watch {
+    PublicKey worker;
+    std::uint32_t checks = 0;    // So many of its next results are checked whole.
+    std::uint32_t mistakes = 0;  // That a root found.
+    friend bool operator==(const Watch&, const Watch&) = default;
+  };
+  // Those that changed since the last call, by worker.
+  [[nodiscard]] std::vector<Watch> take_changed_watches();
+  void restore(const Watch& watch);
 
   [[nodiscard]] ReputationBook& book() { return book_; }
   [[nodiscard]] const ReputationBook& book() const { return book_; }
@@ -80,6 +92,7 @@ class Standing {
   std::unordered_map<PublicKey, std::uint32_t> passes_;        // Samples in a row; looked up only.
   std::unordered_map<PublicKey, std::uint32_t> whole_checks_;  // To come; looked up only.
   std::unordered_map<PublicKey, std::uint32_t> mistakes_;      // That a root found; looked up only.
+  std::set<PublicKey> changed_watches_;
 };
 
 }  // namespace weft::trust

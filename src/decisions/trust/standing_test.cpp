@@ -100,5 +100,28 @@ TEST_F(StandingTest, AWorkerThatWasWrongIsWatchedForTwiceAsManyResultsEachTime) 
   }
 }
 
+TEST_F(StandingTest, ChecksToComeAreThereAfterARestart) {
+  const PublicKey worker = part_worker(1);
+  standing.watch(worker);
+  standing.watch(worker);
+  ASSERT_TRUE(standing.take_whole_check(worker));
+
+  const auto watches = standing.take_changed_watches();
+
+  ASSERT_EQ(watches,
+            (std::vector<Standing::Watch>{{.worker = worker, .checks = 63, .mistakes = 2}}));
+  EXPECT_TRUE(standing.take_changed_watches().empty()) << "once";
+  PartTables after;
+  after.standing.restore(watches[0]);
+  EXPECT_TRUE(after.standing.watched(worker));
+  for (std::uint32_t i = 0; i < 63; ++i) EXPECT_TRUE(after.standing.take_whole_check(worker));
+  EXPECT_FALSE(after.standing.watched(worker));
+  EXPECT_EQ(after.standing.take_changed_watches(),
+            (std::vector<Standing::Watch>{{.worker = worker, .checks = 0, .mistakes = 2}}));
+  after.standing.watch(worker);
+  EXPECT_EQ(after.standing.take_changed_watches(),
+            (std::vector<Standing::Watch>{{.worker = worker, .checks = 128, .mistakes = 3}}));
+}
+
 }  // namespace
 }  // namespace weft::trust

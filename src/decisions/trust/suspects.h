@@ -17,6 +17,7 @@
 #include <map>
 #include <vector>
 
+#include "common/base/clock.h"
 #include "common/base/ids.h"
 
 namespace weft::trust {

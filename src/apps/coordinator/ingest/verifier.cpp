@@ -274,6 +274,7 @@ jobs::Checked Verifier::check(const jobs::VerifyOrder& order) {
     }
     Opinion found = opinion(order, **job, part, ran->outputs);
     if (found.unsteady) return unsteady(std::move(found.reason));
+    if (found.late) return given_up({ErrorCode::deadline_exceeded, std::move(found.reason)});
     if (*agrees) {
       checked.apart.push_back(range);
       // What holds in all of the ranges.
@@ -301,7 +302,8 @@ Verifier::Opinion Verifier::opinion(const jobs::VerifyOrder& order, Known& job,
     if (has_second_)
       log_info("The verifier's second device cannot run a part of job {}: {}", job.id.text(),
                second.error().message);
-    return {};
+    const bool late = order.waits_for_second && second.error().code == ErrorCode::deadline_exceeded;
+    return {.late = late, .reason = late ? second.error().message : std::string()};
   }
   if (!is_steady(job, part, second->outputs, second_device))
     return {.unsteady = true, .reason = std::string(changes)};
@@ -361,6 +363,7 @@ Result<jobs::Checked> Verifier::check_paid(const jobs::VerifyOrder& order, Known
     if (!agrees && !checked.wrong) {
       Opinion found = opinion(order, job, range, ran.outputs);
       if (found.unsteady) return unsteady(std::move(found.reason));
+      if (found.late) return fail(ErrorCode::deadline_exceeded, "{}", found.reason);
       checked.devices = found.devices;
       checked.wrong = range;
     }

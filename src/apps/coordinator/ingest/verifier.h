@@ -101,6 +101,7 @@ class Verifier {
   struct Opinion {
     trust::Devices devices = trust::Devices::one;
     bool unsteady = false;  // It is the job, and why.
+    bool late = false;      // The second device has not finished, and is waited for.
     std::string reason;
   };
 

@@ -38,6 +38,8 @@ class RecordRows {
   std::map<PublicKey, Standing> standings_;
   std::map<std::pair<PublicKey, PublicKey>, ClientShare> client_shares_;
   std::map<std::pair<PublicKey, PublicKey>, Mismatch> mismatches_;
+  std::map<PublicKey, Watch> watches_;
+  std::map<JobId, Faults> faults_;
   std::map<PublicKey, ClientWeight> client_weights_;
   std::map<PublicKey, Device> devices_;
   std::map<std::string, ApiKey> api_keys_;

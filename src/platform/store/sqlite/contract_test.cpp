@@ -75,6 +75,12 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
                     .penalty = penalty};
   };
   first.mismatches = {{.row = mismatch(2, 1, 10)}, {.row = mismatch(1, 2, 20)}};
+  const auto faults = [](unsigned job, std::uint8_t state) {
+    return Faults{.job = job_row(job).id, .state = {state, 0, state}};
+  };
+  first.watches = {{.worker = key_of(2), .checks = 32, .mistakes = 1},
+                   {.worker = key_of(1), .checks = 64, .mistakes = 2}};
+  first.faults = {{.row = faults(2, 1)}, {.row = faults(1, 2)}};
   first.seasons = {{.hour = 167, .busy = 0.25}, {.hour = 3, .busy = 0.5}};
   commit(first);
   Batch second;
@@ -87,6 +93,9 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
   second.mismatches = {{.row = mismatch(1, 2, 0), .change = Change::remove},
                        {.row = mismatch(2, 1, 30)},
                        {.row = mismatch(1, 1, 5)}};
+  second.watches = {{.worker = key_of(2), .checks = 0, .mistakes = 1}};
+  second.faults = {{.row = {.job = job_row(2).id, .state = {}}, .change = Change::remove},
+                   {.row = faults(1, 3)}};
   second.seasons = {{.hour = 3, .busy = 0.75}};
   commit(second);
   const Loaded loaded = store->load().value();
@@ -98,6 +107,10 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
   EXPECT_EQ(loaded.client_shares,
             (std::vector{share(1, 1, 0.1), share(2, 1, 0.4), share(2, 2, 0.5)}));
   EXPECT_EQ(loaded.mismatches, (std::vector{mismatch(1, 1, 5), mismatch(2, 1, 30)}));
+  EXPECT_EQ(loaded.watches,
+            (std::vector<Watch>{{.worker = key_of(1), .checks = 64, .mistakes = 2},
+                                {.worker = key_of(2), .checks = 0, .mistakes = 1}}));
+  EXPECT_EQ(loaded.faults, std::vector{faults(1, 3)});
   EXPECT_EQ(loaded.seasons,
             (std::vector<Season>{{.hour = 3, .busy = 0.75}, {.hour = 167, .busy = 0.25}}));
 

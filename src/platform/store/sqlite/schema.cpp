@@ -228,6 +228,13 @@ constexpr std::array steps = {
       worker BLOB, client BLOB, job BLOB NOT NULL, task INTEGER NOT NULL, at INTEGER NOT NULL, penalty INTEGER NOT NULL,
       PRIMARY KEY (worker, client)) WITHOUT ROWID;
     )"},
+    // Checks to come of workers that were wrong, and whose fault wrong results of running jobs are:
+    // none are known of before.
+    Step{R"(
+    CREATE TABLE watches (worker BLOB PRIMARY KEY, checks INTEGER NOT NULL, mistakes INTEGER NOT NULL) WITHOUT ROWID;
+
+    CREATE TABLE faults (job BLOB PRIMARY KEY, state BLOB NOT NULL) WITHOUT ROWID;
+    )"},
 };
 
 Result<int> version_of(Connection& connection) {

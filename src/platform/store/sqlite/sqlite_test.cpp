@@ -192,7 +192,8 @@ class OldBalances : public SqliteFile {
     ASSERT_TRUE(done.has_value()) << done.error().message;
   }
   inline static const std::string without_version_7 =
-      "DROP TABLE mismatches; DROP TABLE client_shares; DROP TABLE paces; DROP TABLE seasons; "
+      "DROP TABLE faults; DROP TABLE watches; DROP TABLE mismatches; DROP TABLE client_shares; "
+      "DROP TABLE paces; DROP TABLE seasons; "
       "ALTER TABLE jobs DROP "
       "COLUMN per_unit; ALTER TABLE "
       "jobs DROP COLUMN price_quoted; ALTER TABLE jobs DROP COLUMN price_max; "

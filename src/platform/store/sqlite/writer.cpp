@@ -57,6 +57,9 @@ const std::array<const char*, Writer::sql_count> Writer::texts = {
     "DELETE FROM client_shares WHERE worker = ? AND client = ?",
     "INSERT OR REPLACE INTO mismatches VALUES (?, ?, ?, ?, ?, ?)",
     "DELETE FROM mismatches WHERE worker = ? AND client = ?",
+    "INSERT OR REPLACE INTO watches VALUES (?, ?, ?)",
+    "INSERT OR REPLACE INTO faults VALUES (?, ?)",
+    "DELETE FROM faults WHERE job = ?",
     "INSERT OR REPLACE INTO client_weights VALUES (?, ?, ?)",
     "INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO "
     "UPDATE SET hash = excluded.hash, name = excluded.name, owner = excluded.owner, "
@@ -176,6 +179,12 @@ Result<> Writer::write_records(const Batch& batch) {
                 ? statements_[remove_mismatch].run(row.worker, row.client)
                 : statements_[put_mismatch].run(row.worker, row.client, row.task.job,
                                                 row.task.index, row.at, row.penalty));
+  }
+  for (const Watch& each : batch.watches)
+    WEFT_OK(statements_[put_watch].run(each.worker, each.checks, each.mistakes));
+  for (const auto& [row, change] : batch.faults) {
+    WEFT_OK(change == Change::remove ? statements_[remove_faults].run(row.job)
+                                     : statements_[put_faults].run(row.job, ByteSpan(row.state)));
   }
   for (const ClientWeight& each : batch.client_weights)
     WEFT_OK(statements_[put_client_weight].run(each.client, each.weight, each.at));
