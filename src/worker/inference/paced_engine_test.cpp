@@ -12,6 +12,8 @@ namespace {
 
 constexpr Duration work_time = std::chrono::milliseconds(2);
 
+constexpr std::uint32_t read_on = 99;  // Noted for a draw whose tokens are read as well.
+
 // Works for a moment at every draw and notes how far ahead it may go.
 class WorkingEngine final : public llm::Engine {
  public:
@@ -34,6 +36,10 @@ class WorkingEngine final : public llm::Engine {
                                               std::uint32_t more) override {
     ahead_.push_back(more);
     std::this_thread::sleep_for(work_time);
+    co_return std::vector<llm::Drawn>();
+  }
+  Async<Result<std::vector<llm::Drawn>>> draw_and_read(std::vector<llm::SequenceId>) override {
+    ahead_.push_back(read_on);
     co_return std::vector<llm::Drawn>();
   }
   void set_sampling(llm::SequenceId, const llm::Sampling&) override {}
@@ -88,6 +94,18 @@ TEST(PacedEngine, DrawsAheadOnlyWithTheWholeTime) {
   paced.draw(1);
 
   EXPECT_EQ(paced.ahead, (std::vector<std::uint32_t>{7, 0}));
+}
+
+// What reads on works while its caller does, so that no rest could follow it.
+TEST(PacedEngine, ReadsOnOnlyWithTheWholeTime) {
+  Paced paced;
+  const auto draw = [](Paced* self) -> Async<> { (void)co_await self->engine->draw_and_read({}); };
+
+  start(draw(&paced));
+  paced.share = 0.5;
+  start(draw(&paced));
+
+  EXPECT_EQ(paced.ahead, (std::vector<std::uint32_t>{read_on, 0}));
 }
 
 TEST(PacedEngine, NeverRestsWithTheWholeTime) {

@@ -248,9 +248,10 @@ TEST_P(Masked, LeaveABiasCandidatesAndCutsToTheProcessor) {
   });
   EXPECT_EQ(candidates, 2 * plain.tokens.size());
 
+  // Among the best that the grammar allows, which are not the best of all.
   const Said cut =
-      say([&](Request& request) { request.sampling = {.temperature = 1, .top_k = 1}; });
-  EXPECT_EQ(cut.tokens, plain.tokens);
+      say([&](Request& request) { request.sampling = {.temperature = 1, .top_k = 2, .seed = 5}; });
+  EXPECT_EQ(cut.tokens.size(), plain.tokens.size());
 }
 
 // A mask that changes with each token costs no draw: each token is drawn once.
