@@ -1,10 +1,11 @@
-// A short run of changed.mjs; scripts/test --long plays as many as give each error code 30 times.
+// A short run of changed.mjs, each error code once; scripts/test --long plays as many as give each 30 times.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { allAttacks } from './attacks.mjs';
 import { countOfAll, play, timesEach } from './changed.mjs';
 
 test('valid instructions with one thing changed are refused by the check that the change is aimed at', () => {
-  const rounds = process.env.WEFT_LONG ? countOfAll() : 600;
+  const rounds = process.env.WEFT_LONG ? countOfAll() : allAttacks().size;
   const { seen, checks } = play(rounds, 1);
   assert.equal(seen.size, checks);
   if (process.env.WEFT_LONG) assert.ok(Math.min(...seen.values()) >= timesEach);
