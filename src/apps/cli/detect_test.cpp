@@ -8,6 +8,7 @@
 #include "apps/cli/image.h"
 #include "apps/cli/onnx_device.h"
 #include "apps/cli/scratch_folder.h"
+#include "common/base/long_tests.h"
 #include "common/base/test_data.h"
 #include "engine/onnx/model_file.h"
 #include "engine/onnx/operators/prepare.h"
@@ -59,6 +60,51 @@ TEST(Detect, FindsTheBoxesThatArePublishedForYolo) {
     for (std::size_t side = 0; side < 4; ++side)
       EXPECT_NEAR((*found)[i].box[side], wanted.box_in_image[side], 1.0);
   }
+}
+
+class Detectors : public testing::TestWithParam<const char*> {};
+
+// Floats of 16 bits between kernels: the same boxes within a pixel, scores within a hundredth.
+TEST_P(Detectors, FindTheSameBoxesWhereFloatsTakeTwoBytes) {
+  if (!weft::test::long_tests()) GTEST_SKIP() << "takes long on a software device; set WEFT_LONG.";
+  const auto path = test::find_data(std::string("data/models/") + GetParam());
+  if (!path) GTEST_SKIP() << test::missing_data(std::string("data/models/") + GetParam());
+  const auto picture = read_image(path->parent_path() / "images/bus.jpg");
+  ASSERT_TRUE(picture.has_value()) << picture.error().message;
+  std::vector<std::vector<onnx::Detection>> boxes;
+
+  for (const char* storage : {"f32", "f16"}) {
+    auto graph = onnx::prepare(onnx::open_model_file(*path).value());
+    const auto device = OnnxDevice::open(std::move(*graph), {.storage = storage});
+    ASSERT_TRUE(device.has_value()) << device.error().message;
+    ASSERT_TRUE((*device)
+                    ->look(onnx::detector_input((*device)->graph()).value(),
+                           onnx::usual_convention((*device)->graph()))
+                    .has_value());
+    auto found = (*device)->see(*picture, {});
+    ASSERT_TRUE(found.has_value()) << found.error().message;
+    boxes.push_back(std::move(found->boxes));
+  }
+
+  ASSERT_FALSE(boxes[0].empty());
+  ASSERT_EQ(boxes[0].size(), boxes[1].size());
+  for (std::size_t i = 0; i < boxes[0].size(); ++i) {
+    EXPECT_EQ(boxes[1][i].class_id, boxes[0][i].class_id);
+    EXPECT_NEAR(boxes[1][i].score, boxes[0][i].score, 0.01);
+    for (std::size_t side = 0; side < 4; ++side)
+      EXPECT_NEAR(boxes[1][i].box[side], boxes[0][i].box[side], 1.0);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, Detectors, testing::Values("yolov5n.onnx", "ultraface-rfb-320.onnx"));
+
+TEST(OnnxDevice, RefusesAStorageThatThereIsNot) {
+  const auto open = [](OnnxDevice::Options options) {
+    return OnnxDevice::open(onnx::Graph(), options).error().message;
+  };
+
+  EXPECT_EQ(open({.storage = "f8"}), "--storage 'f8' is not f32 or f16.");
+  EXPECT_EQ(open({.device = "cpu", .storage = "f16"}),
+            "--storage f16 is for a GPU; the processor stores f32.");
 }
 
 TEST(Images, ComeBackFromPngFilesAndAreRefusedInOneSentence) {

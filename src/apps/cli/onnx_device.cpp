@@ -28,6 +28,11 @@ std::filesystem::path choices_file(const std::filesystem::path& cache,
 Result<std::unique_ptr<OnnxDevice>> OnnxDevice::open(onnx::Graph graph, const Options& options) {
   if (options.device != "gpu" && options.device != "cpu")
     return fail(ErrorCode::invalid_argument, "The device '{}' is not gpu or cpu.", options.device);
+  if (options.storage != "f32" && options.storage != "f16")
+    return fail(ErrorCode::invalid_argument, "--storage '{}' is not f32 or f16.", options.storage);
+  if (options.device == "cpu" && options.storage != "f32")
+    return fail(ErrorCode::invalid_argument, "--storage {} is for a GPU; the processor stores f32.",
+                options.storage);
   std::unique_ptr<OnnxDevice> out(new OnnxDevice);
   out->graph_ = std::move(graph);
   if (options.device == "cpu") return out;
@@ -41,7 +46,7 @@ Result<std::unique_ptr<OnnxDevice>> OnnxDevice::open(onnx::Graph graph, const Op
                             .cache_directory =
                                 cache.empty() ? std::string() : (cache / "pipelines").string()})));
   out->name_ = out->device_->adapter().device;
-  onnx::GpuModel::Options model{.fuse = options.fuse};
+  onnx::GpuModel::Options model{.fuse = options.fuse, .halves = options.storage == "f16"};
   if (!cache.empty()) {
     const std::filesystem::path kept = choices_file(cache, out->device_->adapter());
     std::error_code failed;

@@ -16,6 +16,8 @@ class OnnxDevice {
   struct Options {
     std::string device = "gpu";  // Or "cpu", else invalid_argument.
     bool fuse = true;            // On a GPU, several nodes become one kernel.
+    // How floats lie in a GPU's memory between kernels: "f32" or "f16", else invalid_argument.
+    std::string storage = "f32";
     // On a GPU: how convolutions are best cut is measured and kept in the user's cache. What was
     // kept is used in any case.
     bool tune = false;

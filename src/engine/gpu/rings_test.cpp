@@ -5,6 +5,7 @@
 
 #include "engine/gpu/null/instance.h"
 #include "engine/gpu/readback.h"
+#include "engine/gpu/staging.h"
 #include "engine/gpu/timer.h"
 #include "engine/gpu/upload.h"
 
@@ -32,6 +33,27 @@ class RingsTest : public testing::Test {
     return buffer;
   }
 };
+
+TEST_F(RingsTest, WithoutMemoryOfTheProcessUploadsAreWrittenInPieces) {
+  ByteVector bytes((1 << 20) + 5);
+  std::iota(bytes.begin(), bytes.end(), std::uint8_t{0});
+  const Buffer buffer = device_->create_buffer(
+      {.size = bytes.size() + 3,
+       .usage = BufferUsage::storage | BufferUsage::map_read | BufferUsage::copy_destination});
+  UploadRing ring(*device_, {.slot_bytes = bytes.size()});
+
+  Encoder encoder = device_->create_encoder();
+  ring.write(encoder, buffer, bytes);
+  device_->submit(std::move(encoder));
+  ring.submitted();
+
+  EXPECT_EQ(ring.free_slots(), 0u);
+  EXPECT_EQ(bytes_written(), bytes.size() + 3);
+  ByteVector back(bytes.size() + 3);
+  ASSERT_TRUE(run(*instance_, device_->read(buffer, 0, back)).has_value());
+  bytes.resize(bytes.size() + 3);
+  EXPECT_EQ(back, bytes);
+}
 
 TEST_F(RingsTest, UploadsStopAtTheirBoundUntilTheGpuHasCaughtUp) {
   ByteVector bytes(4096);

@@ -116,7 +116,8 @@ Result<> take_outputs(SeenPicture& seen, const std::vector<onnx::Tensor>& output
 
 Result<> compute_here(const DetectOptions& options, onnx::Graph graph, const Search& search,
                       std::vector<SeenPicture>& pictures, DetectDocument& document) {
-  WEFT_ASSIGN(const auto device, OnnxDevice::open(std::move(graph), {.device = options.device}));
+  WEFT_ASSIGN(const auto device, OnnxDevice::open(std::move(graph), {.device = options.device,
+                                                                     .storage = options.storage}));
   document.device = device->name();
   for (SeenPicture& seen : pictures) {
     if (device->gpu_model() != nullptr) {
@@ -144,6 +145,10 @@ Result<> compute_here(const DetectOptions& options, onnx::Graph graph, const Sea
 // All pictures are one job, a picture an item.
 Result<> compute_there(const DetectOptions& options, const onnx::Graph& graph, const Search& search,
                        std::vector<SeenPicture>& pictures, DetectDocument& document) {
+  if (options.storage != "f32")
+    return fail(ErrorCode::invalid_argument,
+                "--storage {} is for this machine's GPU; the workers of a network store f32.",
+                options.storage);
   Items items;
   std::vector<onnx::Placement> placements;
   for (const SeenPicture& seen : pictures) {

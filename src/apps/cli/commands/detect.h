@@ -13,6 +13,7 @@ struct DetectOptions {
   std::string file;
   std::vector<std::string> images;
   std::string device = "gpu";
+  std::string storage = "f32";  // "f32" or "f16": floats on a GPU.
   std::string png;
   std::string fit;  // Empty: as the kind of detector has it.
   std::string channels = "RGB";

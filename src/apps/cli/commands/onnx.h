@@ -27,9 +27,10 @@ struct OnnxRunOptions {
   std::string outputs;  // A folder that output_K.pb and output_K.npy are written to; for a folder
                         // of folders, into one of the same name each.
   std::string device = "gpu";
-  bool unfused = false;  // On a GPU, one kernel or more for each node.
-  bool tune = false;     // Measures how convolutions are best cut, and keeps it.
-  bool network = false;  // A network computes it, as an onnx job.
+  std::string storage = "f32";  // "f32" or "f16": floats on a GPU.
+  bool unfused = false;         // On a GPU, one kernel or more for each node.
+  bool tune = false;            // Measures how convolutions are best cut, and keeps it.
+  bool network = false;         // A network computes it, as an onnx job.
   NetworkItemsOptions at;
   bool json = false;
 };
@@ -47,8 +48,9 @@ int onnx_compile_command(const OnnxCompileOptions& options);
 
 struct OnnxBenchOptions {
   std::string file;
-  std::string inputs;  // Empty: numbers that are made up.
-  std::string image;   // A picture that a detector finds boxes in; empty: none.
+  std::string inputs;           // Empty: numbers that are made up.
+  std::string image;            // A picture that a detector finds boxes in; empty: none.
+  std::string storage = "f32";  // "f32" or "f16": floats on the GPU.
   SymbolSizes sizes;
   bool unfused = false;  // Whose kernels are listed.
   bool tune = false;     // Measures how convolutions are best cut, and keeps it.

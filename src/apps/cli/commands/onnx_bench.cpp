@@ -153,7 +153,9 @@ Result<OnnxBenchDocument> bench_onnx(const OnnxBenchOptions& options) {
   WEFT_ASSIGN(const onnx::Inference inference, onnx::infer(graph, std::move(shapes)));
   out.multiply_adds = onnx::cost_of(graph, inference).multiply_adds;
   for (const bool fuse : {true, false}) {
-    WEFT_ASSIGN(const auto device, OnnxDevice::open(graph, {.fuse = fuse, .tune = options.tune}));
+    WEFT_ASSIGN(
+        const auto device,
+        OnnxDevice::open(graph, {.fuse = fuse, .storage = options.storage, .tune = options.tune}));
     WEFT_ASSIGN((fuse ? out.fused : out.unfused), bench_variant(*device, inputs));
     if (!fuse) continue;
     out.device = device->name();

@@ -46,6 +46,14 @@ void add_network_items(CLI::App& command, bool& network, NetworkItemsOptions& at
   add_tls(command, at.tls);
 }
 
+void add_storage(CLI::App& command, std::string& storage) {
+  command
+      .add_option("--storage", storage,
+                  "How floats lie in a GPU's memory between kernels, which compute in f32: f16 "
+                  "halves what is read, and rounds each to 11 bits")
+      ->type_name("{f32,f16}");
+}
+
 void add_run(CLI::App& parent, std::function<int()>& chosen) {
   auto options = std::make_shared<OnnxRunOptions>();
   CLI::App* command = parent.add_subcommand("run",
@@ -66,6 +74,7 @@ void add_run(CLI::App& parent, std::function<int()>& chosen) {
       ->required()
       ->type_name("FOLDER");
   command->add_option("--device", options->device, "gpu or cpu")->type_name("{gpu,cpu}");
+  add_storage(*command, options->storage);
   command->add_flag("--unfused", options->unfused,
                     "On a GPU, each node by kernels of its own, as on the processor");
   command->add_flag(
@@ -116,6 +125,7 @@ void add_bench(CLI::App& parent, std::function<int()>& chosen) {
                    "A PNG or JPEG picture: also the time from its pixels to boxes, for a detector")
       ->type_name("FILE");
   add_sizes(*command, options->sizes);
+  add_storage(*command, options->storage);
   command->add_flag("--unfused", options->unfused,
                     "Lists the kernels of the unfused model, not those of the fused one");
   command->add_flag("--tune", options->tune,
@@ -189,6 +199,7 @@ void add_detect(CLI::App& app, std::function<int()>& chosen) {
       ->required()
       ->type_name("FILE");
   command->add_option("--device", options->device, "gpu or cpu")->type_name("{gpu,cpu}");
+  add_storage(*command, options->storage);
   command->add_option("--png", options->png, "The picture with its boxes")->type_name("FILE");
   command->add_option("--score", options->score_min, "Boxes below this score are left out");
   command->add_option("--overlap", options->overlap_max,

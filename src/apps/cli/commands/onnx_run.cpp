@@ -113,6 +113,7 @@ Result<OnnxRunDocument> run_here(const OnnxRunOptions& options, onnx::Graph prep
   auto begun = std::chrono::steady_clock::now();
   WEFT_ASSIGN(const auto device, OnnxDevice::open(std::move(prepared), {.device = options.device,
                                                                         .fuse = !options.unfused,
+                                                                        .storage = options.storage,
                                                                         .tune = options.tune}));
   const onnx::Graph& graph = device->graph();
   OnnxRunDocument document;
@@ -141,6 +142,10 @@ Result<OnnxRunDocument> run_here(const OnnxRunOptions& options, onnx::Graph prep
 
 Result<OnnxRunDocument> run_there(const OnnxRunOptions& options, const onnx::Graph& graph,
                                   const std::vector<std::filesystem::path>& folders) {
+  if (options.storage != "f32")
+    return fail(ErrorCode::invalid_argument,
+                "--storage {} is for this machine's GPU; the workers of a network store f32.",
+                options.storage);
   auto begun = std::chrono::steady_clock::now();
   OnnxRunDocument document{.device = "network", .outputs = {}, .job = {}, .gpu = {}};
   WEFT_ASSIGN(const Items items, read_items(options, graph, folders));

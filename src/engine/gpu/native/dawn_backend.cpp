@@ -386,6 +386,35 @@ void DawnBackend::read(Handle handle, std::uint64_t offset, std::span<std::uint8
              queue_.Get());
 }
 
+Handle DawnBackend::create_staging(std::uint64_t size) {
+  wgpu::BufferDescriptor descriptor;
+  descriptor.label = "staging";
+  descriptor.usage = wgpu::BufferUsage::MapWrite | wgpu::BufferUsage::CopySrc;
+  descriptor.size = size;
+  descriptor.mappedAtCreation = true;
+  return give(device_.CreateBuffer(&descriptor));
+}
+
+std::span<std::uint8_t> DawnBackend::mapped_bytes(Handle staging, std::uint64_t size) {
+  void* const bytes = wgpuBufferGetMappedRange(as<WGPUBuffer>(staging), 0, size);
+  if (bytes == nullptr) return {};
+  return {static_cast<std::uint8_t*>(bytes), size};
+}
+
+void DawnBackend::unmap(Handle staging) { wgpuBufferUnmap(as<WGPUBuffer>(staging)); }
+
+void DawnBackend::map(Handle staging, std::uint64_t size, Completion<> done) {
+  const wgpu::Buffer buffer(as<WGPUBuffer>(staging));
+  loop_->add(buffer.MapAsync(wgpu::MapMode::Write, 0, size, callback_mode,
+                             [=](wgpu::MapAsyncStatus status, wgpu::StringView message) {
+                               if (status != wgpu::MapAsyncStatus::Success)
+                                 return done(fail(ErrorCode::internal,
+                                                  "A buffer cannot be mapped: {}", text(message)));
+                               done({});
+                             }),
+             queue_.Get());
+}
+
 void DawnBackend::idle(Completion<> done) {
   loop_->add(
       queue_.OnSubmittedWorkDone(

@@ -10,10 +10,11 @@
 
 #include "engine/gpu/backend.h"
 #include "engine/gpu/native/loop.h"
+#include "engine/gpu/staging.h"
 
 namespace weft::gpu::native {
 
-class DawnBackend final : public Backend {
+class DawnBackend final : public Backend, public MappedStaging {
  public:
   // `health` is the one that the device's callbacks report to.
   DawnBackend(Description description, std::shared_ptr<Loop> loop, wgpu::Device device,
@@ -46,6 +47,11 @@ class DawnBackend final : public Backend {
   void read(Handle buffer, std::uint64_t offset, std::span<std::uint8_t> out,
             Completion<> done) override;
   void idle(Completion<> done) override;
+
+  Handle create_staging(std::uint64_t size) override;
+  std::span<std::uint8_t> mapped_bytes(Handle staging, std::uint64_t size) override;
+  void unmap(Handle staging) override;
+  void map(Handle staging, std::uint64_t size, Completion<> done) override;
 
   void push_error_scope(Device::ErrorFilter filter) override;
   void pop_error_scope(Completion<> done) override;

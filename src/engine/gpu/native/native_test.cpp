@@ -14,6 +14,7 @@
 #include "engine/gpu/native/dawn_backend.h"
 #include "engine/gpu/native/instance.h"
 #include "engine/gpu/report.h"
+#include "engine/gpu/staging.h"
 
 namespace weft::gpu {
 namespace {
@@ -194,6 +195,64 @@ TEST(Native, MultipliesSubgroupMatricesOfASizeThatTheAdapterNames) {
                   .has_value());
 
   for (const float sum : sums) ASSERT_EQ(sum, 2.0F * static_cast<float>(size->k));
+}
+
+TEST(Native, UploadsOfManyFramesGoThroughTwoBuffersThatAreKept) {
+  const auto instance = native::create_instance();
+  const auto device = run(*instance, instance->create_device({})).value();
+  constexpr std::size_t size = (3 << 20) + 2;  // Not a multiple of four.
+  const Buffer buffer = device->create_buffer(
+      {.size = size + 2, .usage = BufferUsage::copy_source | BufferUsage::copy_destination});
+  const Buffer back = device->create_buffer(
+      {.size = size + 2, .usage = BufferUsage::map_read | BufferUsage::copy_destination});
+  UploadRing ring(*device, {.slot_bytes = size});
+  const std::uint64_t bytes_before = device->buffer_bytes();
+  ASSERT_EQ(ring.free_slots(), 2u);
+
+  for (int frame = 0; frame < 6; ++frame) {
+    ByteVector bytes(size, static_cast<std::uint8_t>(frame + 1));
+    bytes.back() = 77;
+    Encoder encoder = device->create_encoder();
+    ring.write(encoder, buffer, bytes);
+    EXPECT_LE(ring.free_slots(), 1u) << "frame " << frame << " was written in another way";
+    encoder.copy(buffer, 0, back, 0, size + 2);
+    device->submit(std::move(encoder));
+    ring.submitted();
+    ByteVector got(size + 2);
+    ASSERT_TRUE(run(*instance, device->read(back, 0, got)).has_value());
+
+    EXPECT_EQ(got[size], 0);
+    EXPECT_EQ(got[size + 1], 0);
+    got.resize(size);
+    EXPECT_EQ(got, bytes) << "frame " << frame;
+  }
+  EXPECT_EQ(device->buffer_bytes(), bytes_before);
+  EXPECT_TRUE(device->uncaptured_errors().empty());
+}
+
+// A third frame before the first one's copy: no slot is free, and the bytes arrive anyway.
+TEST(Native, AnUploadWithoutAFreeBufferArrives) {
+  const auto instance = native::create_instance();
+  const auto device = run(*instance, instance->create_device({})).value();
+  const Buffer back = device->create_buffer(
+      {.size = 8, .usage = BufferUsage::map_read | BufferUsage::copy_destination});
+  UploadRing ring(*device, {.slot_bytes = 4});
+  const ByteVector one = {1, 1, 1, 1}, two = {2, 2, 2, 2}, large = {3, 3, 3, 3, 4, 4, 4, 4};
+
+  Encoder encoder = device->create_encoder();
+  ring.write(encoder, back, one);
+  ring.write(encoder, back, two);
+  EXPECT_EQ(ring.free_slots(), 0u);
+  device->submit(std::move(encoder));
+  Encoder next = device->create_encoder();
+  ring.write(next, back, large);
+  device->submit(std::move(next));
+  ring.submitted();
+  ByteVector got(8);
+  ASSERT_TRUE(run(*instance, device->read(back, 0, got)).has_value());
+
+  EXPECT_EQ(got, large);
+  EXPECT_TRUE(device->uncaptured_errors().empty());
 }
 
 TEST(Native, RunningOutOfGpuMemoryIsAnErrorAndNoLoss) {

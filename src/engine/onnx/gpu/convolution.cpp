@@ -232,7 +232,8 @@ MaybeKernels convolution_kernels(const KernelContext& context, const Node& node,
     return direct_kernels(context, node, call, *plan, epilogue);
   const std::int64_t outputs = plan->batch * plan->groups * element_count(plan->window.output);
   std::optional<ConvolutionTiles> tiles;
-  if (context.choices != nullptr) tiles = context.choices->find(ConvolutionChoices::key_of(*plan));
+  if (context.choices != nullptr)
+    tiles = context.choices->find(ConvolutionChoices::key_of(*plan, context.halves));
   if (tiles && tiles->rows && can_be_in_rows(*plan))
     return convolution_rows(context, node, call, *plan, *tiles, epilogue);
   if (!tiles || tiles->rows)

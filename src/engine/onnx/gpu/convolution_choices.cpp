@@ -42,12 +42,12 @@ std::string sizes_text(const std::vector<std::int64_t>& sizes) {
 
 }  // namespace
 
-std::string ConvolutionChoices::key_of(const ConvolutionPlan& plan) {
+std::string ConvolutionChoices::key_of(const ConvolutionPlan& plan, bool halves) {
   const Window& w = plan.window;
-  return weft::format("{} {} {} {} > {} {}, {} by {}, {} from {}", plan.batch, plan.groups,
-                      plan.channels_in, sizes_text(w.input), plan.channels_out,
-                      sizes_text(w.output), sizes_text(w.kernel), sizes_text(w.strides),
-                      sizes_text(w.dilations), sizes_text(w.pads_before));
+  return weft::format("{}{} {} {} {} > {} {}, {} by {}, {} from {}", halves ? "f16 " : "",
+                      plan.batch, plan.groups, plan.channels_in, sizes_text(w.input),
+                      plan.channels_out, sizes_text(w.output), sizes_text(w.kernel),
+                      sizes_text(w.strides), sizes_text(w.dilations), sizes_text(w.pads_before));
 }
 
 std::optional<ConvolutionTiles> ConvolutionChoices::find(const std::string& key) const {

@@ -15,8 +15,8 @@ namespace weft::onnx {
 
 class ConvolutionChoices {
  public:
-  // "1 3 640x640 > 16 320x320, 6x6 ..."
-  [[nodiscard]] static std::string key_of(const ConvolutionPlan& plan);
+  // "1 3 640x640 > 16 320x320, 6x6 ..."; `halves`: as KernelContext has it.
+  [[nodiscard]] static std::string key_of(const ConvolutionPlan& plan, bool halves = false);
   [[nodiscard]] std::optional<ConvolutionTiles> find(const std::string& key) const;
   void set(const std::string& key, const ConvolutionTiles& tiles) { tiles_[key] = tiles; }
 

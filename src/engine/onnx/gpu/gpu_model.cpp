@@ -5,6 +5,7 @@
 
 #include "engine/onnx/gpu/plan_run.h"
 #include "engine/onnx/gpu/settings.h"
+#include "engine/onnx/gpu/stored_kernel.h"
 #include "engine/onnx/operators/interpreter.h"
 
 namespace weft::onnx {
@@ -69,10 +70,14 @@ Result<const gpu::Buffer*> GpuModel::constant(Plan& plan, ValueId id) {
   if (const auto found = held.find(id); found != held.end()) return &found->second;
   const auto words = storage_of(*plan.inference.values[id]);
   check(words.has_value(), "a kernel reads values that fit");
-  return &held.emplace(id, buffer_of(*words)).first->second;
+  return &held.emplace(id, buffer_of(plan.schedule.half[id] ? bounded_halves_of(*words) : *words))
+              .first->second;
 }
 
 Async<Result<std::unique_ptr<GpuModel::Plan>>> GpuModel::bind(const std::vector<Tensor>& inputs) {
+  if (options_.halves && !device_.has("shader-f16"))
+    co_return fail(ErrorCode::unsupported,
+                   "This GPU stores no 16-bit floats: it has no shader-f16.");
   auto plan = std::make_unique<Plan>();
   std::vector<Tensor> shapes;
   std::vector<std::optional<IntegerRange>> ranges;
@@ -85,15 +90,20 @@ Async<Result<std::unique_ptr<GpuModel::Plan>>> GpuModel::bind(const std::vector<
   WEFT_CO_ASSIGN(plan->inference, infer(graph_, std::move(shapes)));
   leave_to_kernels(graph_, plan->inference);
   if (options_.measure_convolutions) WEFT_CO_OK(co_await tune(plan->inference));
-  const KernelContext context{.graph = graph_, .inference = plan->inference, .choices = &choices_};
+  const KernelContext context{.graph = graph_,
+                              .inference = plan->inference,
+                              .choices = &choices_,
+                              .halves = options_.halves};
   const gpu::Limits& limits = device_.limits();
   plan->schedule = make_schedule(
       context,
       {.fuse = options_.fuse,
+       .place_apart = !options_.keep_all,
        .barrier = options_.barrier,
        .bindings_max = limits.storage_buffers_per_stage_max,
        .binding_bytes_max = std::min<std::uint64_t>(
            {limits.storage_binding_bytes_max, limits.buffer_bytes_max, std::uint64_t{1} << 31}),
+       .halves = options_.halves,
        .input_ranges = ranges});
   std::vector<bool> kept(graph_.values.size(), options_.keep_all);
   for (const ValueId id : graph_.outputs) kept[id] = true;
@@ -118,13 +128,15 @@ Async<Result<std::unique_ptr<GpuModel::Plan>>> GpuModel::bind(const std::vector<
          .label = "onnx values"}));
   const auto bound_value = [&](std::uint32_t binding, ValueId id) -> gpu::BoundBuffer {
     const gpu::Buffer& slot = plan->slots[plan->memory.slot_of[id]];
-    const std::uint64_t offset = plan->schedule.offset_of[id] * 4;
+    if (plan->schedule.apart[id].block > 0) return {.binding = binding, .buffer = slot};
+    const std::uint64_t offset = first_byte_of(plan->schedule, id);
     if (offset == 0) return {.binding = binding, .buffer = slot};
     return {.binding = binding,
             .buffer = slot,
             .offset = offset,
-            .size = words_of(context, plan->schedule, id) * 4};
+            .size = bytes_of(context, plan->schedule, id)};
   };
+  plan->make_uploads(device_, inputs);
   Result<> failed;
   std::map<const void*, std::size_t> data_of;
   for (const Step& step : plan->schedule.steps) {
@@ -179,13 +191,13 @@ Async<Result<std::unique_ptr<GpuModel::Plan>>> GpuModel::bind(const std::vector<
         !std::ranges::contains(graph_.input_ids, id))
       plan->fetched_at_end.push_back(id);
   for (const ValueId id : plan->fetched_at_end)
-    plan->staging_bytes += padded(words_of(context, plan->schedule, id) * 4);
+    plan->staging_bytes += padded(bytes_of(context, plan->schedule, id));
   for (const Step& step : plan->schedule.steps) {
     if (step.kind != Step::Kind::processor) continue;
     std::uint64_t bytes = 0;
     for (const ValueId id : step.node->inputs)
       if (id != no_value && (plan->inference.values[id] || plan->schedule.bounded.contains(id)))
-        bytes += padded(words_of(context, plan->schedule, id) * 4);
+        bytes += padded(bytes_of(context, plan->schedule, id));
     plan->staging_bytes = std::max(plan->staging_bytes, bytes);
   }
   if (plan->staging_bytes > 0)
@@ -286,6 +298,7 @@ void GpuModel::clear_values() {
     for (const gpu::Buffer& slot : plan->slots) encoder.clear(slot, 0, slot.size());
     if (plan->staging_bytes > 0) encoder.clear(plan->staging, 0, plan->staging_bytes);
     std::ranges::fill(plan->words, 0);
+    plan->clear_uploads(device_);
     device_.submit(std::move(encoder));
   }
 }

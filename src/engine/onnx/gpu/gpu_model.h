@@ -23,6 +23,7 @@ class GpuModel {
   struct Options {
     bool fuse = true;
     bool keep_all = false;  // Every value can be observed.
+    bool halves = false;  // As ScheduleOptions has it; a run fails if the device has no shader-f16.
     // Measures each convolution that `choices` does not know when a plan is bound: seconds, once.
     bool measure_convolutions = false;
     ConvolutionChoices choices = {};

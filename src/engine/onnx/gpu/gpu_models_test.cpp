@@ -127,6 +127,28 @@ TEST_P(GpuModels, FusedOutputsAreThoseOfOnnxruntime) {
               static_cast<unsigned long long>(fused.statistics().unshared_bytes));
 }
 
+TEST_P(GpuModels, OutputsAreThoseOfOnnxruntimeWhereFloatsTakeTwoBytes) {
+  auto loaded = load_job(GetParam());
+  if (!loaded) GTEST_SKIP() << test::missing_data(std::string("data/models/") + GetParam());
+  if (!test::gpu_machine().device->has("shader-f16")) GTEST_SKIP() << "no shader-f16";
+  const Graph graph = prepare(std::move(loaded->model)).value();
+  GpuModel half(*test::gpu_machine().device, graph, {.halves = true});
+
+  const auto outputs = test::run_now(half, {loaded->input});
+
+  ASSERT_TRUE(outputs.has_value()) << outputs.error().message;
+  for (std::size_t i = 0; i < loaded->job.outputs.size(); ++i) {
+    const std::string bytes = test::unzip(loaded->folder / loaded->job.outputs[i].file);
+    const auto wanted = Tensor::from_bytes(ElementType::f32, loaded->job.outputs[i].shape,
+                                           {bytes.begin(), bytes.end()});
+    ASSERT_TRUE(wanted.has_value());
+    const double error = relative_error((*outputs)[i], *wanted);
+    EXPECT_LE(error, 5e-3);
+    EXPECT_GT(error, 1e-7) << "nothing was rounded";
+    std::printf("%s: output %zu differs by %.2g\n", GetParam(), i, error);
+  }
+}
+
 // A device computes the first part and hands it to another: the same bits as the whole with a
 // barrier at that place, and the fused whole within rounding.
 TEST_P(GpuModels, PartsAtRandomCutsGiveTheBitsOfTheWhole) {

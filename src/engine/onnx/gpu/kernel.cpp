@@ -11,13 +11,13 @@ namespace {
 constexpr std::uint32_t threads_of_group = 64;
 constexpr std::uint64_t groups_of_side_max = 65535;
 
-gpu::Workgroups groups_for(std::uint64_t count) {
+}  // namespace
+
+gpu::Workgroups workgroups_for(std::uint64_t count) {
   if (count <= groups_of_side_max) return {.x = static_cast<std::uint32_t>(count)};
   const std::uint64_t y = (count + groups_of_side_max - 1) / groups_of_side_max;
   return {.x = static_cast<std::uint32_t>((count + y - 1) / y), .y = static_cast<std::uint32_t>(y)};
 }
-
-}  // namespace
 
 std::string_view storage_type(ElementType type) {
   switch (type) {
@@ -87,9 +87,9 @@ std::string KernelText::input(const KernelInput& input, std::string_view element
   return weft::format("a{}", inputs_.size() - 1);
 }
 
-std::string KernelText::output(ValueId value, ElementType type) {
+std::string KernelText::output(ValueId value, std::string_view element) {
   outputs_.push_back(value);
-  output_types_.emplace_back(storage_type(type));
+  output_types_.emplace_back(element);
   return weft::format("y{}", outputs_.size() - 1);
 }
 
@@ -110,12 +110,28 @@ std::string KernelText::bindings() const {
   return out;
 }
 
+std::shared_ptr<const KernelParts> KernelText::parts(std::uint64_t groups,
+                                                     std::string_view declarations,
+                                                     std::string body) const {
+  return std::make_shared<const KernelParts>(KernelParts{.input_types = input_types_,
+                                                         .output_types = output_types_,
+                                                         .helpers = helpers_,
+                                                         .declarations = std::string(declarations),
+                                                         .body = std::move(body),
+                                                         .groups = groups});
+}
+
 Kernel KernelText::build(std::string label, std::uint64_t threads, std::string_view body) const {
+  const std::uint64_t needed = (threads + threads_of_group - 1) / threads_of_group;
   Kernel kernel{.label = std::move(label),
                 .wgsl = {},
                 .inputs = inputs_,
                 .outputs = outputs_,
-                .workgroups = groups_for((threads + threads_of_group - 1) / threads_of_group)};
+                .workgroups = workgroups_for(needed),
+                .parts = parts(needed, "",
+                               weft::format("  let i = group * {}u + lane;\n"
+                                            "  if (i >= {}u) {{ return; }}\n{}",
+                                            threads_of_group, threads, body))};
   kernel.wgsl =
       bindings() + weft::format(
                        "@compute @workgroup_size({})\nfn main(@builtin(global_invocation_id) "
@@ -144,7 +160,8 @@ Kernel KernelText::build_groups(std::string label, std::uint64_t groups,
                 .wgsl = {},
                 .inputs = inputs_,
                 .outputs = outputs_,
-                .workgroups = groups_for(groups)};
+                .workgroups = workgroups_for(groups),
+                .parts = parts(groups, declarations, std::string(body))};
   kernel.wgsl = bindings();
   kernel.wgsl.append(declarations);
   kernel.wgsl += weft::format(

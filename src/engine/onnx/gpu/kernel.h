@@ -1,7 +1,8 @@
 // What a node becomes on a GPU: WGSL, what it reads and writes, and how many workgroups.
 //
 // On a GPU every element takes four bytes: floats are f32, signed integers i32, unsigned ones and
-// truth values u32. i64 is there only where its values are proven to fit.
+// truth values u32 (stored_kernel.h stores floats in two). i64 is there only where its values are
+// proven to fit.
 #pragma once
 
 #include <functional>
@@ -24,13 +25,27 @@ struct KernelInput {
   std::shared_ptr<const std::vector<std::uint32_t>> data = nullptr;
 };
 
+// What a kernel's text consists of, for a text that holds several kernels.
+struct KernelParts {
+  std::vector<std::string> input_types;  // WGSL, by binding.
+  std::vector<std::string> output_types;
+  std::vector<std::string> helpers;
+  std::string declarations;  // What a workgroup shares.
+  std::string body;          // For a workgroup `group` of `groups` and a thread `lane` below 64.
+  std::uint64_t groups = 0;
+};
+
 struct Kernel {
   std::string label;
   std::string wgsl;
   std::vector<KernelInput> inputs;  // Bindings 0, 1, ...
   std::vector<ValueId> outputs;     // The bindings after them.
   gpu::Workgroups workgroups;
+  std::shared_ptr<const KernelParts> parts = nullptr;
 };
+
+// So many workgroups, in two dimensions where one does not hold them.
+[[nodiscard]] gpu::Workgroups workgroups_for(std::uint64_t count);
 
 // "f32", "i32" or "u32".
 [[nodiscard]] std::string_view storage_type(ElementType type);
@@ -54,7 +69,8 @@ class KernelText {
     return this->input(KernelInput{.value = value}, type);
   }
   // Adds an output binding: y0, y1, ...
-  std::string output(ValueId value, ElementType type);
+  std::string output(ValueId value, ElementType type) { return output(value, storage_type(type)); }
+  std::string output(ValueId value, std::string_view element);
   // A function that the body calls, once.
   void helper(std::string_view text);
   [[nodiscard]] std::size_t input_count() const { return inputs_.size(); }
@@ -71,6 +87,9 @@ class KernelText {
 
  private:
   [[nodiscard]] std::string bindings() const;
+  [[nodiscard]] std::shared_ptr<const KernelParts> parts(std::uint64_t groups,
+                                                         std::string_view declarations,
+                                                         std::string body) const;
   std::vector<KernelInput> inputs_;
   std::vector<std::string> input_types_;
   std::vector<ValueId> outputs_;
@@ -94,6 +113,7 @@ struct KernelContext {
   const Graph& graph;
   const Inference& inference;
   const ConvolutionChoices* choices = nullptr;  // What was measured on the device, if anything.
+  bool halves = false;                          // Kernels will be changed by stored_kernel.h.
   [[nodiscard]] const Tensor& tensor(ValueId id) const { return *inference.values[id]; }
   [[nodiscard]] const Tensor* optional_tensor(const Node& node, std::size_t input) const {
     return input < node.inputs.size() && node.inputs[input] != no_value

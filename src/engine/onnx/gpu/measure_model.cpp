@@ -81,11 +81,9 @@ Async<Result<GpuModel::Measurement>> GpuModel::measure(std::vector<Tensor> input
       KernelTime time{
           .node = step.step->node->name, .label = kernel.label, .seconds = 0, .bytes = 0};
       for (const KernelInput& input : kernel.inputs)
-        time.bytes +=
-            4 * (input.value == no_value ? input.data->size()
-                                         : words_of(context, plan->schedule, input.value));
-      for (const ValueId id : kernel.outputs)
-        time.bytes += 4 * words_of(context, plan->schedule, id);
+        time.bytes += input.value == no_value ? 4 * input.data->size()
+                                              : bytes_of(context, plan->schedule, input.value);
+      for (const ValueId id : kernel.outputs) time.bytes += bytes_of(context, plan->schedule, id);
       const auto one = [&dispatch](gpu::Pass& pass) {
         pass.run(*dispatch.pipeline, {&dispatch.group}, dispatch.workgroups);
       };

@@ -87,6 +87,27 @@ std::optional<Kernel> joined_kernel(const KernelContext& context, const Node& no
   return text.build(node.op, static_cast<std::uint64_t>(out.count()), body);
 }
 
+// Copies to one value, one after the other.
+Kernel copies_kernel(const KernelContext& context, const Node& node,
+                     std::span<const std::pair<ValueId, StridedCopy>> copies) {
+  KernelText text;
+  const std::string out = text.output(node.outputs[0], context.tensor(node.outputs[0]).type());
+  std::string body;
+  std::uint64_t begin = 0;
+  for (const auto& [from, copy] : copies) {
+    const std::string in = text.input(from, context.tensor(from).type());
+    const std::uint64_t end = begin + static_cast<std::uint64_t>(element_count(copy.shape));
+    const std::string index = begin == 0 ? "i" : weft::format("(i - {}u)", begin);
+    const std::string one = weft::format(
+        "{}[{}] = {}[{}];", out, strided_index(index, copy.shape, copy.to_strides, copy.to_start),
+        in, strided_index(index, copy.shape, copy.from_strides, copy.from_start));
+    body += copies.size() == 1 ? weft::format("  {}\n", one)
+                               : weft::format("  if (i < {}u) {{ {} return; }}\n", end, one);
+    begin = end;
+  }
+  return text.build(node.op, begin, body);
+}
+
 std::size_t joined_axis(const Call& call, const Tensor& out) {
   const std::int64_t given = call.integer("axis", 1);
   return static_cast<std::size_t>(given < 0 ? given + out.rank() : given);
@@ -294,19 +315,22 @@ std::vector<Kernel> concat_copies(const KernelContext& context, const Node& node
   const Tensor& out = context.tensor(node.outputs[0]);
   const Shape strides = row_major_strides(out.shape());
   const std::size_t axis = joined_axis(*CallOf(context, node), out);
-  std::vector<Kernel> kernels;
+  std::vector<std::pair<ValueId, StridedCopy>> copies;
   std::int64_t place = 0;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const Shape& shape = context.tensor(node.inputs[i]).shape();
-    if (!left_out[i])
-      if (auto kernel = copy_kernel(context, node.op, node.inputs[i], node.outputs[0],
-                                    {.shape = shape,
-                                     .from_strides = row_major_strides(shape),
-                                     .to_strides = strides,
-                                     .to_start = place * strides[axis]}))
-        kernels.push_back(std::move(*kernel));
+    if (!left_out[i] && element_count(shape) > 0)
+      copies.emplace_back(node.inputs[i], StridedCopy{.shape = shape,
+                                                      .from_strides = row_major_strides(shape),
+                                                      .to_strides = strides,
+                                                      .to_start = place * strides[axis]});
     place += shape[axis];
   }
+  std::vector<Kernel> kernels;
+  for (std::size_t first = 0; first < copies.size(); first += bindings_promised - 1)
+    kernels.push_back(copies_kernel(
+        context, node,
+        std::span(copies).subspan(first, std::min(copies.size() - first, bindings_promised - 1))));
   return kernels;
 }
 

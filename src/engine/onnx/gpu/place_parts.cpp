@@ -8,8 +8,8 @@
 namespace weft::onnx {
 namespace {
 
-// What WebGPU asks of the offset of a part of a buffer, in words.
-constexpr std::uint64_t words_aligned = 256 / 4;
+// What WebGPU asks of the offset of a part of a buffer, in bytes.
+constexpr std::uint64_t bytes_aligned = 256;
 
 // What one kernel touches.
 struct Touch {
@@ -19,11 +19,12 @@ struct Touch {
 
 class Placer {
  public:
-  Placer(const KernelContext& context, Schedule& schedule)
-      : context_(context), schedule_(schedule) {
+  Placer(const KernelContext& context, const std::vector<bool>& full, bool apart,
+         Schedule& schedule)
+      : context_(context), full_(full), apart_(apart), schedule_(schedule) {
     for (const Step& step : schedule.steps) {
       if (step.kind != Step::Kind::kernels) continue;
-      if (joins(step)) {  // A copy for each input, until it is placed.
+      if (joins(step) || joins_apart(step)) {  // A copy for each input, until it is placed.
         for (const ValueId id : step.node->inputs)
           touches_.push_back({.reads = {id}, .writes = {step.node->outputs[0]}});
         continue;
@@ -37,19 +38,21 @@ class Placer {
       }
     }
     for (const Step& step : schedule.steps)
-      if (joins(step)) written_.insert(step.node->outputs[0]);
+      if (joins(step) || joins_apart(step)) written_.insert(step.node->outputs[0]);
   }
 
   void run() {
     for (Step& step : schedule_.steps) {
-      if (!joins(step)) continue;
+      if (!joins(step) && !joins_apart(step)) continue;
       const Node& node = *step.node;
       std::vector<bool> placed;
-      std::uint64_t words = 0;
+      std::uint64_t elements = 0;
+      const auto images = static_cast<std::uint64_t>(joined_blocks(context_, node));
       for (const ValueId id : node.inputs) {
         placed.push_back(std::ranges::count(node.inputs, id) == 1 &&
-                         place(id, node.outputs[0], words));
-        words += static_cast<std::uint64_t>(context_.tensor(id).count());
+                         (images == 1 ? place(id, node.outputs[0], elements)
+                                      : place_apart(id, node.outputs[0], elements, images)));
+        elements += static_cast<std::uint64_t>(context_.tensor(id).count()) / images;
       }
       if (std::ranges::contains(placed, true)) step.kernels = concat_copies(context_, node, placed);
     }
@@ -60,12 +63,50 @@ class Placer {
     return step.kind == Step::Kind::kernels && step.fused.empty() && !step.kernels.empty() &&
            joins_end_to_end(context_, *step.node);
   }
-  bool place(ValueId part, ValueId whole, std::uint64_t words) {
+  // The same for each of several images.
+  bool joins_apart(const Step& step) const {
+    return apart_ && step.kind == Step::Kind::kernels && step.fused.empty() &&
+           !step.kernels.empty() && step.node->op == "Concat" &&
+           !joins_end_to_end(context_, *step.node);
+  }
+  // What reads it later would have to know where it stands: only the concatenation may.
+  bool is_read_elsewhere(ValueId part, ValueId whole) const {
+    const auto is_part = [&](ValueId id) {
+      return id != no_value && schedule_.alias_of[id] == schedule_.alias_of[part];
+    };
+    return std::ranges::any_of(context_.graph.outputs, is_part) ||
+           std::ranges::any_of(touches_,
+                               [&](const Touch& touch) {
+                                 return std::ranges::any_of(touch.reads, is_part) &&
+                                        touch.writes != std::vector{whole};
+                               }) ||
+           std::ranges::any_of(schedule_.steps, [&](const Step& step) {
+             return step.kind == Step::Kind::processor &&
+                    std::ranges::any_of(step.node->inputs, is_part);
+           });
+  }
+  bool place_apart(ValueId part, ValueId whole, std::uint64_t elements, std::uint64_t images) {
+    // Kernels write numbers, or four of them.
+    constexpr std::uint64_t together = 4;
+    const auto block = static_cast<std::uint64_t>(context_.tensor(part).count()) / images;
+    const auto pitch = static_cast<std::uint64_t>(context_.tensor(whole).count()) / images;
+    if (block % together != 0 || pitch % together != 0 || elements % together != 0 ||
+        schedule_.alias_of[whole] != whole || schedule_.alias_of[part] != part ||
+        is_read_elsewhere(part, whole))
+      return false;
+    for (ValueId id = 0; id < schedule_.alias_of.size(); ++id)
+      if (id != part && schedule_.alias_of[id] == part) return false;
+    if (!place(part, whole, elements, true)) return false;
+    schedule_.apart[part] = {.block = block, .pitch = pitch};
+    return true;
+  }
+  bool place(ValueId part, ValueId whole, std::uint64_t elements, bool joined_apart = false) {
     const ValueId moved = schedule_.alias_of[part], target = schedule_.alias_of[whole];
-    const std::uint64_t offset = schedule_.offset_of[whole] + words;
+    const std::uint64_t offset = schedule_.offset_of[whole] + elements;
     // Whole memory of its own that kernels write, and that nothing else lies in.
     if (moved == target || !written_.contains(moved) || schedule_.offset_of[part] != 0 ||
-        schedule_.bounded.contains(moved) || offset % words_aligned != 0 ||
+        schedule_.bounded.contains(moved) || full_[moved] != full_[target] ||
+        (!joined_apart && offset * (full_[target] ? 4 : 2) % bytes_aligned != 0) ||
         context_.tensor(moved).count() != context_.tensor(part).count() ||
         context_.tensor(part).count() == 0)
       return false;
@@ -94,6 +135,8 @@ class Placer {
   }
 
   const KernelContext& context_;
+  const std::vector<bool>& full_;
+  const bool apart_;
   Schedule& schedule_;
   std::vector<Touch> touches_;
   std::set<ValueId> written_;  // By kernels.
@@ -101,8 +144,9 @@ class Placer {
 
 }  // namespace
 
-void place_parts(const KernelContext& context, Schedule& schedule) {
-  Placer(context, schedule).run();
+void place_parts(const KernelContext& context, const std::vector<bool>& full, bool apart,
+                 Schedule& schedule) {
+  Placer(context, full, apart, schedule).run();
 }
 
 }  // namespace weft::onnx

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "engine/gpu/staging.h"
 #include "engine/onnx/gpu/gpu_model.h"
 
 namespace weft::onnx {
@@ -15,6 +16,8 @@ struct ModelPlan {
     gpu::BindGroup group;
     gpu::Workgroups workgroups;
   };
+  // Smaller ones go up with the memory that drivers keep for writes.
+  static constexpr std::uint64_t large_input_bytes = 1 << 20;
   struct BoundStep {
     const Step* step = nullptr;
     std::vector<Dispatch> dispatches;
@@ -33,11 +36,28 @@ struct ModelPlan {
   std::uint64_t last_use = 0;
   std::uint64_t number = 0;  // Plans of a model are counted as they are bound.
 
+  std::unique_ptr<gpu::UploadRing> uploads;  // For large inputs, if there are any.
   gpu::Buffer staging;
   std::uint64_t staging_bytes = 0;
   std::vector<std::uint32_t> words;  // What came down, kept from run to run.
   gpu::Encoder encoder;
   bool recording = false;
+
+  // Memory for what inputs take, if some are large.
+  void make_uploads(gpu::Device& device, std::span<const Tensor> inputs) {
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (!input_is_known[i])
+        upload_bytes = std::max<std::uint64_t>(upload_bytes, inputs[i].byte_count());
+    clear_uploads(device);
+  }
+  // The same again, without what was written to it.
+  void clear_uploads(gpu::Device& device) {
+    uploads.reset();
+    if (upload_bytes >= large_input_bytes)
+      uploads = std::make_unique<gpu::UploadRing>(
+          device, gpu::UploadRing::Options{.slot_bytes = upload_bytes});
+  }
+  std::uint64_t upload_bytes = 0;  // The largest input has so many.
 };
 
 // What a value of `bytes` takes in a buffer.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/onnx/gpu/stored_kernel.h"
 #include "engine/onnx/operators/prepare.h"
 
 namespace weft::onnx {
@@ -15,8 +16,9 @@ bool is_stored_as_it_is(ElementType type) {
 }  // namespace
 
 std::uint64_t PlanRun::bytes_of(ValueId id) const {
-  return words_of(context_, plan_.schedule, id) * 4;
+  return onnx::bytes_of(context_, plan_.schedule, id);
 }
+bool PlanRun::is_half(ValueId id) const { return plan_.schedule.half[id]; }
 
 const gpu::Buffer& PlanRun::slot_of(ValueId id) const {
   return plan_.slots[plan_.memory.slot_of[id]];
@@ -32,6 +34,7 @@ void PlanRun::submit() {
   if (!plan_.recording) return;
   device_.submit(std::move(plan_.encoder));
   plan_.recording = false;
+  if (plan_.uploads) plan_.uploads->submitted();
   ++statistics_.submits;
 }
 
@@ -44,15 +47,17 @@ const Tensor* PlanRun::on_host(ValueId id) const {
 
 Result<> PlanRun::upload(ValueId id, const Tensor& value) {
   if (plan_.memory.slot_of[id] == MemoryPlan::none) return {};
-  if (is_stored_as_it_is(value.type())) {
+  if (is_stored_as_it_is(value.type()) && !is_half(id)) {
     device_.write(slot_of(id), 0, value.bytes());
     return {};
   }
-  const auto words = storage_of(value);
+  auto words = storage_of(value);
   if (!words)
     return fail(ErrorCode::unsupported,
                 "The value '{}' holds integers that do not fit into 32 bits.", graph_.name(id));
-  if (!words->empty()) device_.write(slot_of(id), 0, weft::as_bytes(std::span(*words)));
+  if (is_half(id)) words = bounded_halves_of(*words);
+  if (!words->empty())
+    device_.write(slot_of(id), 0, weft::as_bytes(std::span<const std::uint32_t>(*words)));
   return {};
 }
 
@@ -79,7 +84,13 @@ Result<> PlanRun::take(std::vector<Tensor> inputs, std::span<const gpu::Buffer* 
       WEFT_OK(copy_from(id, *buffers[i]));
       continue;
     }
-    if (!plan_.input_is_known[i]) WEFT_OK(upload(id, inputs[i]));
+    const bool is_large = plan_.uploads != nullptr && is_stored_as_it_is(inputs[i].type()) &&
+                          inputs[i].byte_count() >= ModelPlan::large_input_bytes &&
+                          plan_.memory.slot_of[id] != MemoryPlan::none;
+    if (is_large && !plan_.input_is_known[i])
+      plan_.uploads->write(encoder(), slot_of(id), inputs[i].bytes());
+    else if (!plan_.input_is_known[i])
+      WEFT_OK(upload(id, inputs[i]));
     plan_.host[id] = std::move(inputs[i]);
   }
   return {};
@@ -138,7 +149,7 @@ Async<Result<>> PlanRun::fetch(std::vector<ValueId> wanted) {
   for (const ValueId id : ids) {
     const std::uint64_t bytes = bytes_of(id);
     if (bytes > 0)
-      encoder().copy(slot_of(id), plan_.schedule.offset_of[id] * 4, plan_.staging, offset, bytes);
+      encoder().copy(slot_of(id), first_byte_of(plan_.schedule, id), plan_.staging, offset, bytes);
     offset += padded(bytes);
   }
   encoder();  // Something is submitted, also if there is no byte to copy.
@@ -147,7 +158,7 @@ Async<Result<>> PlanRun::fetch(std::vector<ValueId> wanted) {
   // longer than a small model's kernels.
   if (const auto& about = plan_.inference.values[ids[0]];
       ids.size() == 1 && !plan_.schedule.bounded.contains(ids[0]) &&
-      is_stored_as_it_is(about->type())) {
+      is_stored_as_it_is(about->type()) && !is_half(ids[0])) {
     WEFT_CO_ASSIGN(Tensor value, Tensor::create(about->type(), about->shape()));
     if (value.byte_count() > 0)
       WEFT_CO_OK(co_await device_.read(plan_.staging, 0, value.mutable_bytes()));
@@ -166,7 +177,11 @@ Async<Result<>> PlanRun::fetch(std::vector<ValueId> wanted) {
       WEFT_CO_ASSIGN(plan_.host[id], bound->second.read(here));
     } else {
       const Tensor& about = *plan_.inference.values[id];
-      WEFT_CO_ASSIGN(plan_.host[id], tensor_of(about.type(), about.shape(), here));
+      WEFT_CO_ASSIGN(plan_.host[id],
+                     is_half(id)
+                         ? tensor_of(about.type(), about.shape(),
+                                     floats_of(here, static_cast<std::size_t>(about.count())))
+                         : tensor_of(about.type(), about.shape(), here));
     }
     offset += padded(count * 4);
   }
@@ -189,11 +204,11 @@ std::optional<GpuModel::DeviceOutputs> PlanRun::outputs_on_device() const {
   for (const ValueId id : graph_.outputs) {
     if (on_host(id) != nullptr || plan_.memory.slot_of[id] == MemoryPlan::none ||
         plan_.schedule.bounded.contains(id) ||
-        !is_stored_as_it_is(plan_.inference.values[id]->type()) || bytes_of(id) == 0)
+        !is_stored_as_it_is(plan_.inference.values[id]->type()) || is_half(id) || bytes_of(id) == 0)
       return std::nullopt;
     out.values.push_back({.binding = static_cast<std::uint32_t>(out.values.size()),
                           .buffer = slot_of(id),
-                          .offset = plan_.schedule.offset_of[id] * 4,
+                          .offset = first_byte_of(plan_.schedule, id),
                           .size = bytes_of(id)});
     out.about.push_back(&*plan_.inference.values[id]);
   }

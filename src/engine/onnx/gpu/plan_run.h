@@ -41,6 +41,7 @@ class PlanRun {
   Result<> copy_from(ValueId id, const gpu::Buffer& buffer);
   Async<Result<>> on_processor(const Node& node);
   [[nodiscard]] std::uint64_t bytes_of(ValueId id) const;
+  [[nodiscard]] bool is_half(ValueId id) const;
   [[nodiscard]] const gpu::Buffer& slot_of(ValueId id) const;
 
   gpu::Device& device_;

@@ -262,12 +262,15 @@ bool only_moves(const Node& node) {
          node.op == "Concat" || changes_shape_only(node);
 }
 
-bool joins_end_to_end(const KernelContext& context, const Node& node) {
-  if (node.op != "Concat") return false;
+std::int64_t joined_blocks(const KernelContext& context, const Node& node) {
   const Tensor& out = context.tensor(node.outputs[0]);
   const Shape& shape = out.shape();
   const auto axis = static_cast<std::ptrdiff_t>(axis_of(node, out));
-  return element_count(Shape(shape.begin(), shape.begin() + axis)) == 1;
+  return element_count(Shape(shape.begin(), shape.begin() + axis));
+}
+
+bool joins_end_to_end(const KernelContext& context, const Node& node) {
+  return node.op == "Concat" && joined_blocks(context, node) == 1;
 }
 
 bool fits_region(const KernelContext& context, const Node& node) {

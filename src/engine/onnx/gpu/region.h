@@ -12,6 +12,8 @@ namespace weft::onnx {
 [[nodiscard]] bool fits_region(const KernelContext& context, const Node& node);
 // True if a node of a region computes nothing: its elements are those of its inputs.
 [[nodiscard]] bool only_moves(const Node& node);
+// How many blocks of its result each input of a concatenation is in.
+[[nodiscard]] std::int64_t joined_blocks(const KernelContext& context, const Node& node);
 // True for a concatenation whose inputs lie one after the other in its result.
 [[nodiscard]] bool joins_end_to_end(const KernelContext& context, const Node& node);
 

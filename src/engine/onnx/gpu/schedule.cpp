@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "engine/onnx/gpu/half_values.h"
 #include "engine/onnx/gpu/merge_regions.h"
 #include "engine/onnx/gpu/place_parts.h"
 #include "engine/onnx/gpu/settings.h"
+#include "engine/onnx/gpu/side_by_side.h"
+#include "engine/onnx/gpu/stored_kernel.h"
 
 namespace weft::onnx {
 namespace {
@@ -35,6 +38,7 @@ class Scheduler {
     Schedule out;
     for (ValueId id = 0; id < context_.graph.values.size(); ++id) out.alias_of.push_back(id);
     out.offset_of.assign(context_.graph.values.size(), 0);
+    out.apart.resize(context_.graph.values.size());
     std::vector<std::pair<std::size_t, Step>> placed;
     for (std::size_t n = 0; n < context_.graph.nodes.size(); ++n) {
       const Node& node = context_.graph.nodes[n];
@@ -62,7 +66,13 @@ class Scheduler {
     std::ranges::stable_sort(placed, {}, &std::pair<std::size_t, Step>::first);
     for (auto& [position, step] : placed) out.steps.push_back(std::move(step));
     if (options_.fuse) merge_regions(context_, options_, out.steps);
-    if (options_.fuse && options_.place_parts) place_parts(context_, out);
+    std::vector<bool> full(context_.graph.values.size(), true);
+    if (options_.halves) full = full_values(context_, out, options_.barrier);
+    if (options_.fuse && options_.place_parts)
+      place_parts(context_, full, options_.place_apart, out);
+    out.half.assign(full.size(), false);
+    if (options_.fuse && options_.join) run_side_by_side(options_, context_, out);
+    store(out, full);
     return out;
   }
 
@@ -74,6 +84,13 @@ class Scheduler {
     return std::ranges::all_of(node.outputs, [&](ValueId id) {
       return id == no_value || (tensor(id) != nullptr && tensor(id)->has_bytes());
     });
+  }
+
+  void store(Schedule& schedule, const std::vector<bool>& full) const {
+    if (options_.halves) schedule.half = half_values(context_, full);
+    StoredKernels kernels(schedule.half, schedule.apart, schedule.offset_of);
+    for (Step& step : schedule.steps)
+      for (Kernel& kernel : step.kernels) kernels.change(kernel);
   }
 
   // Shapes, ranges and sizes that a kernel can work with.
@@ -182,10 +199,11 @@ Schedule make_schedule(const KernelContext& context, const ScheduleOptions& opti
   return Scheduler(context, options).run();
 }
 
-std::uint64_t words_of(const KernelContext& context, const Schedule& schedule, ValueId id) {
+std::uint64_t bytes_of(const KernelContext& context, const Schedule& schedule, ValueId id) {
   const auto bound = schedule.bounded.find(id);
-  return bound != schedule.bounded.end() ? bound->second.words
-                                         : static_cast<std::uint64_t>(context.tensor(id).count());
+  if (bound != schedule.bounded.end()) return bound->second.words * 4;
+  const auto count = static_cast<std::uint64_t>(context.tensor(id).count());
+  return schedule.half[id] ? (count + 1) / 2 * 4 : count * 4;
 }
 
 MemoryPlan plan_memory(const KernelContext& context, const Schedule& schedule,
@@ -243,7 +261,7 @@ MemoryPlan plan_memory(const KernelContext& context, const Schedule& schedule,
     for (ValueId id = 0; id < count; ++id) {
       if (!on_gpu[id] || first[id] != s || schedule.alias_of[id] != id) continue;
       const std::uint64_t bytes =
-          std::max<std::uint64_t>(16, (words_of(context, schedule, id) * 4 + 15) / 16 * 16);
+          std::max<std::uint64_t>(16, (bytes_of(context, schedule, id) + 15) / 16 * 16);
       plan.unshared_bytes += bytes;
       // The free slot that wastes or grows least.
       std::uint32_t best = MemoryPlan::none;

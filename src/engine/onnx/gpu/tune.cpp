@@ -6,6 +6,7 @@
 #include "engine/onnx/gpu/convolution.h"
 #include "engine/onnx/gpu/convolution_choices.h"
 #include "engine/onnx/gpu/plan.h"
+#include "engine/onnx/gpu/stored_kernel.h"
 #include "engine/onnx/gpu/warm_up.h"
 
 namespace weft::onnx {
@@ -72,16 +73,24 @@ Async<Result<>> GpuModel::tune(const Inference& inference) {
       continue;
     const CallOf call(plain, node);
     const auto plan = plan_convolution(*call, call->input(0), call->input(1));
-    if (!plan || choices_.find(ConvolutionChoices::key_of(*plan)) || out->count() == 0) continue;
-    const std::string key = ConvolutionChoices::key_of(*plan);
+    if (!plan || out->count() == 0) continue;
+    const std::string key = ConvolutionChoices::key_of(*plan, options_.halves);
+    if (choices_.find(key)) continue;
     if (!std::exchange(is_warm, true)) WEFT_CO_OK(co_await warm_up(device_));
+    std::vector<bool> half(graph_.values.size());  // As it is between two kernels.
+    half[node.inputs[0]] = half[node.outputs[0]] = true;
+    const std::vector<Apart> together(half.size());
+    const std::vector<std::uint64_t> begin(half.size());
+    StoredKernels as_halves(half, together, begin);
     std::deque<Tried> tried;
     for (const ConvolutionTiles& tiles : convolution_candidates(*plan)) {
       ConvolutionChoices one;
       one.set(key, tiles);
-      const KernelContext context{.graph = graph_, .inference = inference, .choices = &one};
+      const KernelContext context{
+          .graph = graph_, .inference = inference, .choices = &one, .halves = options_.halves};
       auto kernels = convolution_kernels(context, node, *call, {});
       if (!kernels || kernels->size() != 1) break;
+      if (options_.halves) as_halves.change(kernels->front());
       tried.emplace_back(device_, context, tiles, std::move(kernels->front()));
     }
     std::optional<double> best;

@@ -87,6 +87,16 @@ MaybeKernels resize_kernels(const Node& node, const Call& call) {
       from += weft::format(" + {} * {}u", at, own[d]);
       continue;
     }
+    // Each element so many times: no table is read.
+    const std::int64_t times = plan->output[d] / std::max<std::int64_t>(1, x.shape()[d]);
+    bool repeats = times * x.shape()[d] == plan->output[d];
+    for (std::size_t i = 0; repeats && i < taps.size(); ++i)
+      repeats = taps[i].size() == 1 && taps[i][0].weight == 1 &&
+                taps[i][0].place == static_cast<std::int64_t>(i) / times;
+    if (repeats) {
+      from += weft::format(" + {} / {}u * {}u", at, times, own[d]);
+      continue;
+    }
     if (text.input_count() > 5) return std::nullopt;
     auto starts = std::make_shared<Words>();
     auto entries = std::make_shared<Words>();

@@ -6,7 +6,7 @@ Async<Result<std::unique_ptr<PictureDetector>>> PictureDetector::create(gpu::Dev
                                                                         GpuModel& model,
                                                                         DetectorInput input,
                                                                         Convention convention) {
-  std::unique_ptr<PictureDetector> out(new PictureDetector(input, convention));
+  std::unique_ptr<PictureDetector> out(new PictureDetector(device, input, convention));
   WEFT_CO_ASSIGN(out->kernel_, co_await PictureKernel::create(device));
   WEFT_CO_ASSIGN(out->detector_, co_await GpuDetector::create(device, model));
   co_return out;
@@ -23,19 +23,24 @@ Async<Result<GpuDetector::Found>> PictureDetector::see(const Picture& picture,
                                         .fit = convention_.fit,
                                         .scale = convention_.scale,
                                         .packed = true}));
+    uploads_ = std::make_unique<gpu::UploadRing>(
+        device_, gpu::UploadRing::Options{.slot_bytes = fit_->picture_bytes()});
     width_ = picture.width;
     height_ = picture.height;
   }
-  fit_->write(picture);
   WEFT_CO_ASSIGN(Tensor about,
                  Tensor::shape_only(ElementType::f32, {1, 3, input_.height, input_.width}));
   std::vector<Tensor> inputs;
   inputs.push_back(std::move(about));
-  co_return co_await detector_->detect(
-      std::move(inputs), {&fit_->input()},
-      {.placement = fit_->placement(), .bounds = bounds, .before = [this](gpu::Encoder& encoder) {
-         fit_->record(encoder);
-       }});
+  const auto fit = [this, &picture](gpu::Encoder& encoder) {
+    fit_->write(picture, *uploads_, encoder);
+    fit_->record(encoder);
+  };
+  auto found =
+      co_await detector_->detect(std::move(inputs), {&fit_->input()},
+                                 {.placement = fit_->placement(), .bounds = bounds, .before = fit});
+  uploads_->submitted();
+  co_return found;
 }
 
 }  // namespace weft::onnx

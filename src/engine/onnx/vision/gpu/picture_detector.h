@@ -26,14 +26,16 @@ class PictureDetector {
   static constexpr std::size_t dispatches = 2;
 
  private:
-  PictureDetector(DetectorInput input, Convention convention)
-      : input_(input), convention_(convention) {}
+  PictureDetector(gpu::Device& device, DetectorInput input, Convention convention)
+      : device_(device), input_(input), convention_(convention) {}
 
+  gpu::Device& device_;
   const DetectorInput input_;
   const Convention convention_;
   std::unique_ptr<PictureKernel> kernel_;
   std::unique_ptr<GpuDetector> detector_;
   std::unique_ptr<PictureKernel::Bound> fit_;  // For the latest size.
+  std::unique_ptr<gpu::UploadRing> uploads_;   // Holds a picture of that size.
   std::int64_t width_ = 0;
   std::int64_t height_ = 0;
 };

@@ -130,18 +130,12 @@ Result<std::unique_ptr<PictureKernel::Bound>> PictureKernel::bind(const Geometry
   return bound;
 }
 
-void PictureKernel::Bound::write(const Picture& picture) const {
+void PictureKernel::Bound::write(const Picture& picture, gpu::UploadRing& ring,
+                                 gpu::Encoder& encoder) const {
   check(geometry_.packed && picture.width == geometry_.picture_width &&
             picture.height == geometry_.picture_height,
         "a picture has the size that was bound");
-  // What is written is words; the last one may have bytes that are no pixel's.
-  const ByteSpan pixels(picture.pixels);
-  const std::size_t whole = pixels.size() / 4 * 4;
-  if (whole > 0) kernel_->device_.write(picture_, 0, pixels.first(whole));
-  if (whole == pixels.size()) return;
-  std::array<std::uint8_t, 4> last{};
-  std::ranges::copy(pixels.subspan(whole), last.begin());
-  kernel_->device_.write(picture_, whole, last);
+  ring.write(encoder, picture_, picture.pixels);
 }
 
 void PictureKernel::Bound::record(gpu::Encoder& encoder) const {

@@ -3,7 +3,8 @@
 //
 //   WEFT_CO_ASSIGN(auto kernel, co_await PictureKernel::create(device));
 //   WEFT_ASSIGN(auto bound, kernel->bind({.picture_width = 1280, ...}));
-//   bound->write(picture);   or four bytes a pixel are put into bound->picture() in another way
+//   bound->write(picture, ring, encoder);   or four bytes a pixel get into bound->picture() in
+//                                           another way
 //   bound->record(encoder);   bound->input() then holds [3][height][width]
 //
 // Threading: the device's thread. Lifetime: the device outlives the kernel, the kernel what it
@@ -13,6 +14,7 @@
 #include <memory>
 
 #include "engine/gpu/device.h"
+#include "engine/gpu/staging.h"
 #include "engine/onnx/vision/picture.h"
 
 namespace weft::onnx {
@@ -37,8 +39,8 @@ class PictureKernel {
     [[nodiscard]] std::uint64_t bytes_per_row() const { return bytes_per_row_; }
     [[nodiscard]] const gpu::Buffer& input() const { return input_; }
     [[nodiscard]] const Placement& placement() const { return part_.placement; }
-    // Puts the pixels of a picture of this geometry there; packed only.
-    void write(const Picture& picture) const;
+    // Records that the pixels of a picture of this geometry go there; packed only.
+    void write(const Picture& picture, gpu::UploadRing& ring, gpu::Encoder& encoder) const;
     [[nodiscard]] std::uint64_t picture_bytes() const { return picture_.size(); }
     void record(gpu::Encoder& encoder) const;
 

@@ -46,14 +46,15 @@ Async<Result<std::vector<float>>> fitted_there(gpu::Device& device, const Pictur
         bytes[static_cast<std::size_t>(y * static_cast<std::int64_t>(bound->bytes_per_row()) +
                                        x * 4 + c)] =
             picture.pixels[static_cast<std::size_t>((y * picture.width + x) * 3 + c)];
+  gpu::UploadRing ring(device, {.slot_bytes = bound->picture_bytes()});
+  gpu::Encoder encoder = device.create_encoder();
   if (geometry.packed)
-    bound->write(picture);
+    bound->write(picture, ring, encoder);
   else
     device.write(bound->picture(), 0, bytes);
   const gpu::Buffer out = device.create_buffer(
       {.size = bound->input().size(),
        .usage = gpu::BufferUsage::map_read | gpu::BufferUsage::copy_destination});
-  gpu::Encoder encoder = device.create_encoder();
   bound->record(encoder);
   encoder.copy(bound->input(), 0, out, 0, out.size());
   device.submit(std::move(encoder));
