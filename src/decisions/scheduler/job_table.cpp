@@ -15,16 +15,4 @@ JobState& JobTable::add(std::unique_ptr<JobState> job) {
 
 void JobTable::erase(const JobState& job) { jobs_.erase(JobId(job.spec.id)); }
 
-JobState* JobTable::find(const JobId& id) const {
-  const auto found = jobs_.find(id);
-  return found == jobs_.end() ? nullptr : found->second.get();
-}
-
-TaskState* JobTable::find_task(const TaskId& id) const {
-  JobState* job = find(id.job);
-  if (job == nullptr) return nullptr;
-  const auto found = job->tasks.find(id.index);
-  return found == job->tasks.end() ? nullptr : &found->second;
-}
-
 }  // namespace weft::scheduler

@@ -35,4 +35,16 @@ class JobTable {
   std::uint64_t next_number_ = 1;
 };
 
+inline JobState* JobTable::find(const JobId& id) const {
+  const auto found = jobs_.find(id);
+  return found == jobs_.end() ? nullptr : found->second.get();
+}
+
+inline TaskState* JobTable::find_task(const TaskId& id) const {
+  JobState* job = find(id.job);
+  if (job == nullptr) return nullptr;
+  const auto found = job->tasks.find(id.index);
+  return found == job->tasks.end() ? nullptr : &found->second;
+}
+
 }  // namespace weft::scheduler

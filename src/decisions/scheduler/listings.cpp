@@ -26,6 +26,44 @@ FreeKey free_key_of(const WorkerState& worker) {
           .sequence = worker.sequence};
 }
 
+// A worker that was full has room again when half of what it held is done: tasks come in batches.
+bool has_room(WorkerState& worker, const Settings& settings, const Prospects& prospects) {
+  const std::size_t held = worker.running.size();
+  const std::size_t slots = std::min(worker.info.slots, worker.leases_max);
+  if (worker.sliced()) return held < slots;
+  if (prospects.is_stuck(worker)) return false;
+  if (held >= slots || (held > 0 && worker.load_seconds >= seconds(settings.hold_max))) {
+    worker.full_at = std::max(worker.full_at, held);
+    return false;
+  }
+  if (held > std::max<std::size_t>(worker.full_at / 2, 1)) return worker.full_at == 0;
+  worker.full_at = 0;
+  return true;
+}
+
+// When the worker has to be looked at; never while it holds nothing.
+std::optional<Instant> look_at(const WorkerState& worker, const Settings& settings,
+                               const Prospects& prospects) {
+  std::optional<Instant> deadline;
+  const auto at_most = [&](Instant instant) {
+    deadline = deadline ? std::min(*deadline, instant) : instant;
+  };
+  if (!worker.running.empty())
+    at_most(worker.head_since + prospects.wall_bound(worker) + settings.grace);
+  if (!worker.running.empty() && settings.speculation.enabled &&
+      worker.running.front().seconds > 0) {
+    const Holding& head = worker.running.front();
+    at_most(
+        std::max(late_at(settings.speculation, worker.head_since, head.seconds), head.look_again));
+  }
+  if (!worker.running.empty() && !worker.sliced() && worker.running.front().seconds <= 0 &&
+      !prospects.is_stuck(worker))
+    at_most(worker.head_since + settings.hold_max);
+  if (!worker.reported.empty()) at_most(worker.reported.front().since + settings.grace);
+  if (deadline) at_most(worker.heard + settings.beat * settings.beats_missed_max);
+  return deadline;
+}
+
 }  // namespace
 
 void Listings::list(JobState& job) {
@@ -58,23 +96,9 @@ void Listings::move(JobState& job, const Rank& next) {
   job.rank = next;
 }
 
-bool Listings::has_room(WorkerState& worker) const {
-  const std::size_t held = worker.running.size();
-  const std::size_t slots = std::min(worker.info.slots, worker.leases_max);
-  if (worker.sliced()) return held < slots;
-  if (prospects_.is_stuck(worker)) return false;
-  if (held >= slots || (held > 0 && worker.load_seconds >= seconds(tables_.settings.hold_max))) {
-    worker.full_at = std::max(worker.full_at, held);
-    return false;
-  }
-  if (held > std::max<std::size_t>(worker.full_at / 2, 1)) return worker.full_at == 0;
-  worker.full_at = 0;
-  return true;
-}
-
 void Listings::list(WorkerState& worker) {
   std::optional<FreeKey> key;
-  if (!worker.gone && has_room(worker)) key = free_key_of(worker);
+  if (!worker.gone && has_room(worker, tables_.settings, prospects_)) key = free_key_of(worker);
   if (key != worker.free_key) {
     for (RequirementClass* each : worker.classes) {
       auto& free = each->free[worker.side()];
@@ -84,32 +108,12 @@ void Listings::list(WorkerState& worker) {
     worker.free_key = key;
   }
 
-  const std::optional<Instant> deadline = worker.gone ? std::nullopt : look_at(worker);
+  const std::optional<Instant> deadline =
+      worker.gone ? std::nullopt : look_at(worker, tables_.settings, prospects_);
   if (deadline == worker.deadline) return;
   if (worker.deadline) tables_.deadlines.workers.cancel(*worker.deadline, worker.sequence);
   if (deadline) tables_.deadlines.workers.set(*deadline, worker.sequence);
   worker.deadline = deadline;
-}
-
-std::optional<Instant> Listings::look_at(const WorkerState& worker) const {
-  std::optional<Instant> deadline;
-  const auto at_most = [&](Instant instant) {
-    deadline = deadline ? std::min(*deadline, instant) : instant;
-  };
-  if (!worker.running.empty())
-    at_most(worker.head_since + prospects_.wall_bound(worker) + tables_.settings.grace);
-  if (!worker.running.empty() && tables_.settings.speculation.enabled &&
-      worker.running.front().seconds > 0) {
-    const Holding& head = worker.running.front();
-    at_most(std::max(late_at(tables_.settings.speculation, worker.head_since, head.seconds),
-                     head.look_again));
-  }
-  if (!worker.running.empty() && !worker.sliced() && worker.running.front().seconds <= 0 &&
-      !prospects_.is_stuck(worker))
-    at_most(worker.head_since + tables_.settings.hold_max);
-  if (!worker.reported.empty()) at_most(worker.reported.front().since + tables_.settings.grace);
-  if (deadline) at_most(worker.heard + tables_.settings.beat * tables_.settings.beats_missed_max);
-  return deadline;
 }
 
 }  // namespace weft::scheduler

@@ -25,10 +25,6 @@ class Listings {
   void list(WorkerState& worker);
 
  private:
-  // A worker that was full has room again when half of what it held is done: tasks come in batches.
-  [[nodiscard]] bool has_room(WorkerState& worker) const;
-  [[nodiscard]] std::optional<Instant> look_at(const WorkerState& worker) const;
-
   SchedulerTables& tables_;
   const Prospects& prospects_;
 };

@@ -13,17 +13,6 @@ constexpr int checkpoints_min = 20;
 
 }  // namespace
 
-double Prospects::predicted_seconds(const WorkerState& worker, const JobState& job,
-                                    std::uint32_t index) const {
-  const double alone = job.pace * job.range_count(index) / worker.rate;
-  return worker.sliced() ? alone * worker.info.slots : alone;  // With all slots busy.
-}
-
-Duration Prospects::wall_bound(const WorkerState& worker) const {
-  return worker.sliced() ? tables_.settings.wall_max * std::max(worker.info.slots, 1U)
-                         : tables_.settings.wall_max;
-}
-
 double Prospects::chance(const WorkerState& worker, const JobState& job, std::uint32_t index,
                          Instant now) const {
   const double takes = predicted_seconds(worker, job, index);
@@ -49,11 +38,6 @@ std::uint32_t Prospects::piece_workgroups_max(const WorkerState& worker,
   const double fitting =
       seconds(tables_.settings.dispatch_max) * worker.rate / job.pace;  // Infinite for a pace of 0.
   return fitting < job.range_count(0) ? static_cast<std::uint32_t>(std::max(fitting, 1.0)) : 0;
-}
-
-bool Prospects::is_stuck(const WorkerState& worker) const {
-  return !worker.sliced() && !worker.running.empty() && worker.running.front().seconds <= 0 &&
-         tables_.latest >= worker.head_since + tables_.settings.hold_max;
 }
 
 Duration Prospects::starts_in(const JobState& job, Instant now) const {

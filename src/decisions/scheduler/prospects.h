@@ -5,6 +5,7 @@
 // job's slowest pace so far, or durations.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "decisions/scheduler/scheduler_tables.h"
@@ -42,5 +43,22 @@ class Prospects {
  private:
   const SchedulerTables& tables_;
 };
+
+// Asked for each lease and each look at a worker.
+inline double Prospects::predicted_seconds(const WorkerState& worker, const JobState& job,
+                                           std::uint32_t index) const {
+  const double alone = job.pace * job.range_count(index) / worker.rate;
+  return worker.sliced() ? alone * worker.info.slots : alone;  // With all slots busy.
+}
+
+inline Duration Prospects::wall_bound(const WorkerState& worker) const {
+  return worker.sliced() ? tables_.settings.wall_max * std::max(worker.info.slots, 1U)
+                         : tables_.settings.wall_max;
+}
+
+inline bool Prospects::is_stuck(const WorkerState& worker) const {
+  return !worker.sliced() && !worker.running.empty() && worker.running.front().seconds <= 0 &&
+         tables_.latest >= worker.head_since + tables_.settings.hold_max;
+}
 
 }  // namespace weft::scheduler

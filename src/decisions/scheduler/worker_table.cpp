@@ -21,9 +21,4 @@ void WorkerTable::erase(const WorkerState& worker) {
   workers_.erase(PublicKey(worker.info.key));
 }
 
-WorkerState* WorkerTable::find(const PublicKey& key) const {
-  const auto found = workers_.find(key);
-  return found == workers_.end() ? nullptr : found->second.get();
-}
-
 }  // namespace weft::scheduler

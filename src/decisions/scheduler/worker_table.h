@@ -46,4 +46,9 @@ class WorkerTable {
   PrefixCounts prefixes_;
 };
 
+inline WorkerState* WorkerTable::find(const PublicKey& key) const {
+  const auto found = workers_.find(key);
+  return found == workers_.end() ? nullptr : found->second.get();
+}
+
 }  // namespace weft::scheduler
