@@ -330,7 +330,7 @@ INSTANTIATE_TEST_SUITE_P(
         Nonsense{"OtherVersion",
                  [](TestWorker& worker) {
                    protocol::Hello hello;
-                   hello.versions = {7, 9};
+                   hello.versions = {8, 9};
                    hello.key = worker.key.public_key();
                    worker.say(hello);
                  },

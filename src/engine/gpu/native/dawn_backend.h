@@ -14,6 +14,7 @@
 
 namespace weft::gpu::native {
 
+// Large: it has the methods of Backend.
 class DawnBackend final : public Backend, public MappedStaging {
  public:
   // `health` is the one that the device's callbacks report to.
