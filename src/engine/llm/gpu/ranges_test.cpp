@@ -112,13 +112,11 @@ TEST_P(Ranges, RowsTogetherGetTheBitsOfEachAlone) {
     }
     EXPECT_EQ(first->length(ids[i]), prompt(i).size() + steps);
   }
-  // One pass for all rows.
+  // One pass for all rows: it is handed to the device in a few pieces, not in one for each row.
   const auto before = first->counters().submits;
   Rows rows{.sequences = ids, .tokens = std::vector<Token>(sequences, 41)};
   ASSERT_TRUE(run(first->forward_each(std::move(rows))).has_value());
-  const auto each = first->counters().submits - before;
-  ASSERT_TRUE(run(first->forward_tokens(ids[0], {41})).has_value());
-  EXPECT_LE(each, first->counters().submits - before - each);
+  EXPECT_LT(first->counters().submits - before, sequences);
 }
 
 TEST_P(Ranges, RefuseRowsThatDoNotFit) {
