@@ -143,6 +143,7 @@ Async<Result<std::unique_ptr<llm::Engine>>> EngineMaker::create(const llm::Model
   constexpr std::uint32_t sequences_software = 16;
   if (device_->adapter().kind == gpu::AdapterKind::cpu)
     options.sequences = std::min(options.sequences, sequences_software);
+  options.sequences = llm::sequences_that_fit(*device_, model, options);
   auto engine = co_await llm::create_gpu_engine(*device_, model, source, options, {},
                                                 llm::CompileKernels::at_load);
   work(false);

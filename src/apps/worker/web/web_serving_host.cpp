@@ -118,6 +118,7 @@ Async<Result<std::unique_ptr<llm::Engine>>> WebServingHost::create_engine(
   WEFT_CO_OK(co_await open_device());
   if (device_->adapter().kind == gpu::AdapterKind::cpu)
     options.sequences = std::min(options.sequences, sequences_software);
+  options.sequences = llm::sequences_that_fit(*device_, model, options);
   WEFT_CO_ASSIGN(auto engine, co_await llm::create_gpu_engine(*device_, model, source, options, {},
                                                               llm::CompileKernels::at_load));
   co_return make_paced(std::move(engine), {.share = [this] { return share_; }, .rest = rest});

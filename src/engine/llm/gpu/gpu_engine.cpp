@@ -56,6 +56,23 @@ std::uint32_t pages_of(const gpu::Device& device, const Model& model, const Engi
 
 }  // namespace
 
+std::uint32_t sequences_that_fit(const gpu::Device& device, const Model& model,
+                                 const EngineOptions& options) {
+  const std::uint64_t bound =
+      std::min(device.limits().storage_binding_bytes_max, device.limits().buffer_bytes_max);
+  EngineOptions fitting = options;
+  for (; fitting.sequences > 1; fitting.sequences /= 2) {
+    RowShape shape = row_shape(model.config, fitting, 1, 1);
+    shape.table_pages = (options.context + kv_page_positions - 1) / kv_page_positions;
+    // A cache with a budget has as many pages as fit.
+    shape.pages = options.cache_bytes == 0 ? fitting.sequences * shape.table_pages : 1;
+    if (attention_spec(model.config, fitting, shape).cache.bytes() <= bound &&
+        std::uint64_t{shape.logits_rows} * shape.vocabulary * 4 <= bound)
+      break;
+  }
+  return fitting.sequences;
+}
+
 RowShape GpuEngine::shape_of(const gpu::Device& device, const Model& model,
                              const EngineOptions& options) {
   const Config& config = model.config;

@@ -28,6 +28,12 @@ using LoadProgress = std::function<void(std::uint64_t done, std::uint64_t total)
 // answer waits for a compilation.
 enum class CompileKernels : std::uint8_t { at_first_use, at_load };
 
+// The largest number of sequences, options.sequences at most and halved as often as it takes, for
+// which the device can bind the cache of a layer and the logits of all of them. `options` are
+// completed. At least 1.
+[[nodiscard]] std::uint32_t sequences_that_fit(const gpu::Device& device, const Model& model,
+                                               const EngineOptions& options);
+
 // The device outlives the engine; the model, its file and its source only have to live until the
 // engine is there. Fails with resource_exhausted or out_of_memory if the device cannot hold the
 // weights or the cache, and with device_lost.

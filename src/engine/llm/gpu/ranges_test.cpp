@@ -30,6 +30,16 @@ class Ranges : public test::GpuEngineTest, public testing::WithParamInterface<Ac
   static constexpr std::uint32_t sequences = 6;
   std::unique_ptr<test::OpenModel> model_;
 };
+class RangesFit : public test::GpuEngineTest {
+ protected:
+  void SetUp() override {
+    GpuEngineTest::SetUp();
+    const auto path = weft::test::find_data("models/tiny-llama-chat-q8_0.gguf");
+    if (!path) GTEST_SKIP() << weft::test::missing_data("models/tiny-llama-chat-q8_0.gguf");
+    model_ = std::move(*test::open_model(*path));
+  }
+  std::unique_ptr<test::OpenModel> model_;
+};
 INSTANTIATE_TEST_SUITE_P(Arithmetics, Ranges, testing::Values(Activations::f32, Activations::int8),
                          [](const auto& row) {
                            return row.param == Activations::f32 ? "f32" : "int8";
@@ -102,13 +112,11 @@ TEST_P(Ranges, RowsTogetherGetTheBitsOfEachAlone) {
     }
     EXPECT_EQ(first->length(ids[i]), prompt(i).size() + steps);
   }
-  // One pass for all rows.
+  // One pass for all rows: it is handed to the device in a few pieces, not in one for each row.
   const auto before = first->counters().submits;
   Rows rows{.sequences = ids, .tokens = std::vector<Token>(sequences, 41)};
   ASSERT_TRUE(run(first->forward_each(std::move(rows))).has_value());
-  const auto each = first->counters().submits - before;
-  ASSERT_TRUE(run(first->forward_tokens(ids[0], {41})).has_value());
-  EXPECT_LE(each, first->counters().submits - before - each);
+  EXPECT_LT(first->counters().submits - before, sequences);
 }
 
 TEST_P(Ranges, RefuseRowsThatDoNotFit) {
@@ -121,6 +129,24 @@ TEST_P(Ranges, RefuseRowsThatDoNotFit) {
   ASSERT_TRUE(run(first->forward_tokens(id, std::vector<Token>(128, 41))).has_value());
   EXPECT_EQ(run(first->forward_each({.sequences = {id}, .tokens = {41}})).error().code,
             ErrorCode::resource_exhausted);
+}
+
+// A part of a chain is asked for as many sequences as its memory has room for; a device that cannot
+// bind so much takes fewer.
+TEST_F(RangesFit, SequencesAreHalvedUntilTheDeviceCanBindTheirCache) {
+  const gpu::Device& device = *test::machine().device;
+  const std::uint64_t bound =
+      std::min(device.limits().storage_binding_bytes_max, device.limits().buffer_bytes_max);
+  const auto& attention = model_->model.config.attention;
+  EngineOptions options{.layers = {1, 2}, .context = 1024, .sequences = 8};
+  EXPECT_EQ(sequences_that_fit(device, model_->model, options), 8u);
+  const std::uint64_t position = std::uint64_t{attention.kv_rows()} * 2;  // Keys in f16.
+  options.sequences = 256;
+  options.context = static_cast<std::uint32_t>(bound / position / 32 / 64 * 64);
+  EXPECT_EQ(sequences_that_fit(device, model_->model, options), 32u);
+  // With a budget there are as many pages as fit, for any number of sequences.
+  options.cache_bytes = 1 << 20;
+  EXPECT_EQ(sequences_that_fit(device, model_->model, options), 256u);
 }
 
 }  // namespace
