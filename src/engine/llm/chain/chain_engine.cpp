@@ -7,13 +7,6 @@
 #include "common/base/counted.h"
 
 namespace weft::llm {
-namespace {
-
-// Tokens that are drawn ahead of the one that is asked for, if there are several groups: with so
-// many the stages wait for one another once in four steps.
-constexpr std::uint32_t steps_ahead = 3;
-
-}  // namespace
 
 ChainEngine::ChainEngine(Engine& first, Options options, Send send)
     : first_(first),
@@ -22,8 +15,6 @@ ChainEngine::ChainEngine(Engine& first, Options options, Send send)
       send_(std::move(send)) {
   check(first.options().layers.begin == 0, "a chain begins with the first layer");
   engine_options_.layers = {0, first.config().layers};
-  if (options_.sequences > 0)
-    engine_options_.sequences = std::min(engine_options_.sequences, options_.sequences);
 }
 
 ChainEngine::~ChainEngine() {
@@ -74,10 +65,6 @@ void ChainEngine::lose(Error error) {
 }
 
 Result<SequenceId> ChainEngine::open() {
-  if (sequences_.size() >= engine_options_.sequences)
-    return fail(ErrorCode::resource_exhausted,
-                "All {} sequences of the chain are in use (EngineOptions::sequences).",
-                engine_options_.sequences);
   WEFT_ASSIGN(const SequenceId id, first_.open());
   sequences_[id] = {};
   return id;
@@ -89,28 +76,18 @@ void ChainEngine::close(SequenceId id) {
   send({.kind = ChainFrame::Kind::close, .sequence = static_cast<std::uint32_t>(id)});
 }
 
-std::uint32_t ChainEngine::length(SequenceId id) const { return sequences_.at(id).length(); }
+std::uint32_t ChainEngine::length(SequenceId id) const {
+  const Sequence& sequence = sequences_.at(id);
+  return sequence.fed + (sequence.drawn ? 1 : 0);
+}
 
 std::uint32_t ChainEngine::rewind(SequenceId id, std::uint32_t length) {
   Sequence& sequence = sequences_.at(id);
-  if (length > sequence.length() || (length == sequence.length() && !sequence.ahead.empty()))
-    return sequence.length();
-  if (length > sequence.fed) return sequence.length();
-  sequence.ahead.clear();
+  if (length > sequence.fed) return this->length(id);
   sequence.drawn.reset();
   // The other stages forget when the next rows come.
   if (length < sequence.fed) sequence.fed = first_.rewind(id, length);
   return sequence.fed;
-}
-
-void ChainEngine::settle(SequenceId id) {
-  Sequence& sequence = sequences_.at(id);
-  if (sequence.ahead.empty()) return;
-  const std::uint32_t before = sequence.length() - 1;
-  sequence.ahead.clear();
-  sequence.fed = first_.rewind(id, before);
-  check(sequence.fed == before, "nothing is drawn ahead where a stage cannot go back");
-  sequence.drawn = sequence.last;
 }
 
 Async<Result<>> ChainEngine::pass_on(SequenceId id, std::vector<Token> tokens,
@@ -132,7 +109,6 @@ Async<Result<>> ChainEngine::pass_on(SequenceId id, std::vector<Token> tokens,
 
 // Passes on what was drawn last, and asks the last stage.
 Async<Result<ChainEngine::Answer>> ChainEngine::ask(SequenceId id, ChainFrame::Want want) {
-  settle(id);
   const std::uint32_t ticket = ++tickets_;
   const Answer answer;
   std::vector<Token> tokens;
@@ -143,45 +119,6 @@ Async<Result<ChainEngine::Answer>> ChainEngine::ask(SequenceId id, ChainFrame::W
     co_return std::unexpected(passed.error());
   }
   co_return answer;
-}
-
-Async<Result<>> ChainEngine::ask_each(Group& group) {
-  if (lost_) co_return std::unexpected(*lost_);
-  std::vector<ChainFrame> frames;
-  Rows rows;
-  for (const SequenceId id : group.ids) {
-    Sequence& sequence = sequences_.at(id);
-    ChainFrame frame{.sequence = static_cast<std::uint32_t>(id),
-                     .ticket = ++tickets_,
-                     .at = sequence.fed,
-                     .want = ChainFrame::Want::draw};
-    if (const auto drawn = std::exchange(sequence.drawn, {})) {
-      frame.tokens = {*drawn};
-      rows.sequences.push_back(id);
-      rows.tokens.push_back(*drawn);
-    }
-    frames.push_back(std::move(frame));
-  }
-  std::vector<float> hidden;
-  if (!rows.sequences.empty()) {
-    WEFT_CO_ASSIGN(hidden, co_await first_.forward_each(std::move(rows)));
-    if (lost_) co_return std::unexpected(*lost_);
-  }
-  if (group.ids.size() > 1)
-    send({.kind = ChainFrame::Kind::together,
-          .sequence = static_cast<std::uint32_t>(group.ids.size())});
-  auto from = hidden.begin();
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    if (!frames[i].tokens.empty()) {
-      const auto to = from + static_cast<std::ptrdiff_t>(config().embedding);
-      frames[i].values.assign(from, to);
-      from = to;
-      ++sequences_.at(group.ids[i]).fed;
-    }
-    waiting_.emplace(frames[i].ticket, group.answers.emplace_back());
-    send(frames[i]);
-  }
-  co_return Result<>();
 }
 
 Async<Result<>> ChainEngine::append(SequenceId id, std::vector<Token> tokens) {
@@ -197,7 +134,6 @@ Async<Result<>> ChainEngine::append(SequenceId id, std::vector<Token> tokens) {
                      token, config().vocabulary);
   }
   if (tokens.empty()) co_return Result<>();
-  settle(id);
   if (const auto drawn = std::exchange(sequences_.at(id).drawn, {}))
     tokens.insert(tokens.begin(), *drawn);
   for (std::size_t done = 0; done < tokens.size();) {
@@ -228,53 +164,26 @@ Async<Result<std::vector<float>>> ChainEngine::last_hidden(SequenceId id) {
   co_return std::move(frame.values);
 }
 
-Async<Result<>> ChainEngine::take_drawn(Group& group) {
-  for (std::size_t i = 0; i < group.answers.size(); ++i) {
-    WEFT_CO_ASSIGN(const ChainFrame frame, co_await group.answers[i]);
-    if (frame.kind != ChainFrame::Kind::drawn)
-      co_return fail(ErrorCode::invalid_argument, "The chain's last stage draws nothing.");
-    Sequence& sequence = sequences_.at(group.ids[i]);
-    sequence.drawn = frame.tokens[0];
-    sequence.ahead.push_back({.token = frame.tokens[0], .logprob = frame.values[0]});
-  }
-  group.answers.clear();
-  co_return Result<>();
-}
-
 Async<Result<std::vector<Drawn>>> ChainEngine::draw(std::vector<SequenceId> sequences,
-                                                    std::uint32_t more) {
-  std::vector<SequenceId> needed;
-  std::uint32_t room = engine_options_.context;
+                                                    std::uint32_t) {
   for (const SequenceId id : sequences) {
     if (length(id) >= engine_options_.context)
       co_return fail(ErrorCode::resource_exhausted,
                      "1 token behind {} does not fit into the context of {} (--context).",
                      length(id), engine_options_.context);
-    if (!sequences_.at(id).ahead.empty()) continue;
-    needed.push_back(id);
-    room = std::min(room, engine_options_.context - length(id));
   }
-  const std::size_t count = std::min<std::size_t>(std::max(options_.stages, 1u), needed.size());
-  // Nothing is drawn ahead of one group: its next token is no sooner there for it. A recurrent
-  // state cannot go back.
-  const bool ahead = count > 1 && !config().delta_net;
-  const std::uint32_t steps = ahead ? std::min({1 + std::min(more, steps_ahead), room}) : 1;
-  std::vector<Group> groups(count);
-  for (std::size_t i = 0; i < needed.size(); ++i)
-    groups[i * count / needed.size()].ids.push_back(needed[i]);
-  for (std::uint32_t step = 0; step < steps; ++step) {
-    for (Group& group : groups) {
-      WEFT_CO_OK(co_await take_drawn(group));
-      WEFT_CO_OK(co_await ask_each(group));
-    }
-  }
-  for (Group& group : groups) WEFT_CO_OK(co_await take_drawn(group));
-  std::vector<Drawn> drawn;
+  std::vector<Answer> answers;
   for (const SequenceId id : sequences) {
-    Sequence& sequence = sequences_.at(id);
-    drawn.push_back(sequence.ahead.front());
-    sequence.last = drawn.back().token;
-    sequence.ahead.pop_front();
+    WEFT_CO_ASSIGN(Answer answer, co_await ask(id, ChainFrame::Want::draw));
+    answers.push_back(std::move(answer));
+  }
+  std::vector<Drawn> drawn;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    WEFT_CO_ASSIGN(const ChainFrame frame, co_await answers[i]);
+    if (frame.kind != ChainFrame::Kind::drawn)
+      co_return fail(ErrorCode::invalid_argument, "The chain's last stage draws nothing.");
+    drawn.push_back({.token = frame.tokens[0], .logprob = frame.values[0]});
+    sequences_.at(sequences[i]).drawn = frame.tokens[0];
   }
   co_return drawn;
 }
