@@ -47,7 +47,7 @@ async function generated(prompt, count) {
 }
 
 // On WebGPU the reference answer loses a member on a machine that was busy for hours, on this commit and on 6698ed2a alike, where it passed before:
-// a tab that is silent while SwiftShader compiles is taken for lost. WEFT_LONG=1 runs that case until the bound of silence follows the machine.
+// the reason is not found (a tab may be silent while SwiftShader compiles). WEFT_LONG=1 runs that case until it is.
 for (const webgpu of long ? [false, true] : [false]) {
   // A software GPU compiles for half a minute for each new tab.
   const rounds = long ? 10 : webgpu ? 1 : 4;
