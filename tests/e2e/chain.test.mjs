@@ -46,9 +46,7 @@ async function generated(prompt, count) {
   return JSON.parse(stdout).text;
 }
 
-// On WebGPU the reference answer loses a member on a machine that was busy for hours, on this commit and on 6698ed2a alike, where it passed before:
-// the reason is not found (a tab may be silent while SwiftShader compiles). WEFT_LONG=1 runs that case until it is.
-for (const webgpu of long ? [false, true] : [false]) {
+for (const webgpu of [false, true]) {
   // A software GPU compiles for half a minute for each new tab.
   const rounds = long ? 10 : webgpu ? 1 : 4;
   const stages = webgpu && !long ? 2 : 3;
@@ -74,8 +72,12 @@ for (const webgpu of long ? [false, true] : [false]) {
     let whole;
     const reference = async () => {
       ask = { model: 'tiny', prompt: story, max_tokens: count, temperature: 0 };
-      whole = await openai.completions.create(ask);
-      assert.equal(whole.weft.resumed, 0);
+      // A chain moves to a tab that has shown to be faster ("a token comes sooner that way"), also while it answers: then it is asked again.
+      for (let tries = 0; ; ++tries) {
+        whole = await openai.completions.create(ask);
+        if (whole.weft.resumed === 0) break;
+        assert.ok(tries < 3, 'three answers in a row were resumed before a tab was closed');
+      }
       if (!webgpu) assert.equal(whole.choices[0].text, await generated(story, count));
     };
     await reference();
