@@ -38,6 +38,8 @@ wire::Link ChainLinks::link_of(ChainId id, std::uint32_t index, Instant now) con
                   .members = {}};
   link.exact = tables_.chains.has_exact_members(chain);
   link.commits = tables_.chains.commits(chain);
+  if (chain.members.size() > 1)
+    link.sequences = static_cast<std::uint32_t>(tables_.chains.capacity_of(chain));
   for (std::uint32_t i = 0; i < chain.members.size(); ++i) {
     const ChainMember& other = chain.members[i];
     const ServingWorker& worker = tables_.workers.at(other.worker);

@@ -66,9 +66,14 @@ bool ChainTable::commits(const Chain& chain) const {
 }
 
 std::size_t ChainTable::capacity_of(const Chain& chain) const {
-  if (chain.members.size() != 1) return settings_.sequences;
-  const Shard* const shard = shards_.find(chain.members[0].shard);
-  return shard == nullptr || shard->sequences == 0 ? settings_.sequences : shard->sequences;
+  std::optional<std::uint32_t> least;
+  for (const ChainMember& member : chain.members) {
+    const Shard* const shard = shards_.find(member.shard);
+    const std::uint32_t own =
+        shard == nullptr || shard->sequences == 0 ? settings_.sequences : shard->sequences;
+    least = std::min(least.value_or(own), own);
+  }
+  return least.value_or(settings_.sequences);
 }
 
 bool ChainTable::has_place(const Chain& chain) const {

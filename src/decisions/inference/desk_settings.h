@@ -31,11 +31,10 @@ struct DeskSettings {
   Duration grow_after = std::chrono::seconds(1);
   Duration shrink_after = std::chrono::minutes(1);
   double shrink_share = 0.5;
-  std::uint32_t sequences = 4;  // Requests at a time, for a chain of several workers, or one that
-                                // takes them one after the other.
-  std::uint32_t batch = 256;    // For one worker that draws them together: as many of these as the
-                                // cache has room for.
-  double cache_share = 0.5;     // Share of the memory that such a worker has left for its cache.
+  std::uint32_t sequences = 4;  // Requests at a time that a model or a part of one is placed for.
+  std::uint32_t batch = 256;  // For workers that draw them together: as many of these as the cache
+                              // has room for.
+  double cache_share = 0.5;   // Share of the memory that such a worker has left for its cache.
   std::uint32_t context_max = 4096;
   std::size_t waiting_max = 1024;   // Requests of one model.
   std::string activations = "f32";  // "f32", "int8" or "auto" (arithmetic.h).

@@ -21,18 +21,25 @@ ShardId ShardTable::load(ServingId worker, ChainId chain, const std::string& mod
   const auto bytes_of = [&](std::uint32_t sequences) {
     return shard_bytes(card, begin, end, context, sequences);
   };
-  // A whole model is for many requests: the few that it was placed for, and as many more as a part
-  // of what memory is left has room for.
+  // A model is for many requests: the few that it was placed for, and as many more as a part of
+  // what memory is left has room for. A worker with all layers shares its cache between
+  // them; a part of a chain has room for each of them at full length, since it cannot refuse what
+  // the first member takes.
   std::uint64_t bytes = bytes_of(settings_.sequences), cache_bytes = 0;
   std::uint32_t sequences = settings_.sequences;
+  const std::uint64_t free = memory_free(workers_.at(worker)),
+                      more = static_cast<std::uint64_t>(
+                          settings_.cache_share *
+                          static_cast<double>(free - std::min(free, bytes)));
   if (begin == 0 && end == card.layers) {
     sequences = std::max(settings_.sequences, settings_.batch);
-    const std::uint64_t free = memory_free(workers_.at(worker)),
-                        more = static_cast<std::uint64_t>(
-                            settings_.cache_share *
-                            static_cast<double>(free - std::min(free, bytes)));
     bytes = std::min(bytes_of(sequences), bytes + more);
     cache_bytes = bytes - bytes_of(0);
+  } else {
+    while (sequences * 2 <= settings_.batch &&
+           bytes_of(sequences * 2) <= bytes_of(settings_.sequences) + more)
+      sequences *= 2;
+    bytes = bytes_of(sequences);
   }
   shards_[id] = {
       .worker = worker, .chain = chain, .bytes = bytes, .model = model, .begin = begin, .end = end};
@@ -72,10 +79,11 @@ bool ShardTable::loaded(ServingId session, const wire::Loaded& message) {
   shard.exact = message.device == "cpu";
   shard.sequences = message.sequences;
   // One that takes few has no use for the cache of many.
-  if (message.sequences > 0 && message.sequences <= settings_.sequences) {
+  if (message.sequences > 0) {
     const ModelCard& card = models_.at(shard.model);
-    shard.bytes = std::min(shard.bytes, shard_bytes(card, shard.begin, shard.end, context_of(card),
-                                                    settings_.sequences));
+    shard.bytes =
+        std::min(shard.bytes, shard_bytes(card, shard.begin, shard.end, context_of(card),
+                                          std::max(settings_.sequences, message.sequences)));
     made_room();
   }
   return true;

@@ -70,8 +70,10 @@ void ChainMember::begin() {
   }
   llm::Engine* engine = shard_->engine().get();
   if (members > 1) {
-    chain_ = std::make_unique<llm::ChainEngine>(*engine, llm::ChainEngine::Options{.wire = values},
-                                                hop(1));
+    chain_ = std::make_unique<llm::ChainEngine>(
+        *engine,
+        llm::ChainEngine::Options{.wire = values, .stages = members, .sequences = link_.sequences},
+        hop(1));
     engine = chain_.get();
   }
   generator_ = std::make_unique<llm::Generator>(

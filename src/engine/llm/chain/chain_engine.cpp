@@ -7,118 +7,118 @@
 #include "common/base/counted.h"
 
 namespace weft::llm {
+namespace {
+
+// Tokens that are drawn ahead of the one that is asked for, if there are several groups: with so
+// many the stages wait for one another once in four steps.
+constexpr std::uint32_t steps_ahead = 3;
+
+}  // namespace
 
 ChainEngine::ChainEngine(Engine& first, Options options, Send send)
     : first_(first),
       options_(std::move(options)),
       engine_options_(first.options()),
-      send_(std::move(send)) {
+      send_(std::move(send)),
+      sequences_(first),
+      answers_(first.config()) {
   check(first.options().layers.begin == 0, "a chain begins with the first layer");
   engine_options_.layers = {0, first.config().layers};
-}
-
-ChainEngine::~ChainEngine() {
-  for (const auto& [id, sequence] : sequences_) first_.close(id);
+  if (options_.sequences > 0)
+    engine_options_.sequences = std::min(engine_options_.sequences, options_.sequences);
 }
 
 void ChainEngine::send(const ChainFrame& frame) {
-  if (!lost_) send_(encode(frame, options_.wire));
+  if (!answers_.lost()) send_(encode(frame, options_.wire));
 }
 
 Result<> ChainEngine::receive(ByteSpan bytes) {
   WEFT_ASSIGN(ChainFrame frame, decode_chain_frame(bytes));
-  if (frame.kind == ChainFrame::Kind::commit) return {};
-  const bool drawn = frame.kind == ChainFrame::Kind::drawn && frame.tokens.size() == 1 &&
-                     frame.values.size() == 1 && frame.tokens[0] >= 0 &&
-                     static_cast<std::uint32_t>(frame.tokens[0]) < config().vocabulary;
-  const bool logits =
-      frame.kind == ChainFrame::Kind::logits && frame.values.size() == config().vocabulary;
-  const bool hidden =
-      frame.kind == ChainFrame::Kind::hidden && frame.values.size() == config().embedding;
-  const bool fault = frame.kind == ChainFrame::Kind::fault;
-  if (!drawn && !logits && !hidden && !fault)
-    return fail(ErrorCode::invalid_argument, "The chain's last stage sends what is not an answer.");
-  const auto found = waiting_.find(frame.ticket);
-  if (found == waiting_.end()) {
-    // A fault of rows that nothing was asked of: what follows on them is wrong.
-    if (fault) lose({frame.code, frame.message});
-    return {};
-  }
-  const Answer answer = std::move(found->second);
-  waiting_.erase(found);
-  if (fault) {
-    answer.set(std::unexpected(Error{frame.code, std::move(frame.message)}));
-  } else {
-    answer.set(std::move(frame));
-  }
-  return {};
+  return answers_.receive(std::move(frame));
 }
 
 void ChainEngine::commit() { send({.kind = ChainFrame::Kind::commit}); }
 
-void ChainEngine::lose(Error error) {
-  if (lost_) return;
-  lost_ = std::move(error);
-  // Those who are resumed may ask again at once; they hear of lost_.
-  for (auto waiting = std::exchange(waiting_, {}); auto& [ticket, answer] : waiting)
-    answer.set(std::unexpected(*lost_));
-}
-
 Result<SequenceId> ChainEngine::open() {
-  WEFT_ASSIGN(const SequenceId id, first_.open());
-  sequences_[id] = {};
-  return id;
+  if (sequences_.count() >= engine_options_.sequences)
+    return fail(ErrorCode::resource_exhausted,
+                "All {} sequences of the chain are in use (EngineOptions::sequences).",
+                engine_options_.sequences);
+  return sequences_.open();
 }
 
 void ChainEngine::close(SequenceId id) {
-  first_.close(id);
-  sequences_.erase(id);
+  sequences_.close(id);
   send({.kind = ChainFrame::Kind::close, .sequence = static_cast<std::uint32_t>(id)});
-}
-
-std::uint32_t ChainEngine::length(SequenceId id) const {
-  const Sequence& sequence = sequences_.at(id);
-  return sequence.fed + (sequence.drawn ? 1 : 0);
-}
-
-std::uint32_t ChainEngine::rewind(SequenceId id, std::uint32_t length) {
-  Sequence& sequence = sequences_.at(id);
-  if (length > sequence.fed) return this->length(id);
-  sequence.drawn.reset();
-  // The other stages forget when the next rows come.
-  if (length < sequence.fed) sequence.fed = first_.rewind(id, length);
-  return sequence.fed;
 }
 
 Async<Result<>> ChainEngine::pass_on(SequenceId id, std::vector<Token> tokens,
                                      ChainFrame::Want want, std::uint32_t ticket) {
-  if (lost_) co_return std::unexpected(*lost_);
+  if (answers_.lost()) co_return std::unexpected(*answers_.lost());
   ChainFrame frame{.sequence = static_cast<std::uint32_t>(id),
                    .ticket = ticket,
-                   .at = sequences_.at(id).fed,
+                   .at = sequences_.fed(id),
                    .want = want,
                    .tokens = tokens};
   if (!tokens.empty()) {
     WEFT_CO_ASSIGN(frame.values, co_await first_.forward_tokens(id, std::move(tokens)));
-    if (lost_) co_return std::unexpected(*lost_);
-    sequences_.at(id).fed += static_cast<std::uint32_t>(frame.tokens.size());
+    if (answers_.lost()) co_return std::unexpected(*answers_.lost());
   }
   send(frame);
   co_return Result<>();
 }
 
-// Passes on what was drawn last, and asks the last stage.
 Async<Result<ChainEngine::Answer>> ChainEngine::ask(SequenceId id, ChainFrame::Want want) {
-  const std::uint32_t ticket = ++tickets_;
-  const Answer answer;
+  sequences_.settle(id);
+  const std::uint32_t ticket = answers_.ticket();
+  const Answer answer = answers_.wait(ticket);
   std::vector<Token> tokens;
-  if (const auto drawn = std::exchange(sequences_.at(id).drawn, {})) tokens.push_back(*drawn);
-  waiting_.emplace(ticket, answer);
+  if (const auto drawn = sequences_.take_row(id)) tokens.push_back(*drawn);
+  const bool row = !tokens.empty();
   if (auto passed = co_await pass_on(id, std::move(tokens), want, ticket); !passed) {
-    waiting_.erase(ticket);
+    answers_.forget(ticket);
     co_return std::unexpected(passed.error());
   }
+  if (row) sequences_.passed(id);
   co_return answer;
+}
+
+Async<Result<>> ChainEngine::ask_each(Group& group) {
+  if (answers_.lost()) co_return std::unexpected(*answers_.lost());
+  std::vector<ChainFrame> frames;
+  Rows rows;
+  for (const SequenceId id : group.ids) {
+    ChainFrame frame{.sequence = static_cast<std::uint32_t>(id),
+                     .ticket = answers_.ticket(),
+                     .at = sequences_.fed(id),
+                     .want = ChainFrame::Want::draw};
+    if (const auto drawn = sequences_.take_row(id)) {
+      frame.tokens = {*drawn};
+      rows.sequences.push_back(id);
+      rows.tokens.push_back(*drawn);
+    }
+    frames.push_back(std::move(frame));
+  }
+  std::vector<float> hidden;
+  if (!rows.sequences.empty()) {
+    WEFT_CO_ASSIGN(hidden, co_await first_.forward_each(std::move(rows)));
+    if (answers_.lost()) co_return std::unexpected(*answers_.lost());
+  }
+  if (group.ids.size() > 1)
+    send({.kind = ChainFrame::Kind::together,
+          .sequence = static_cast<std::uint32_t>(group.ids.size())});
+  auto from = hidden.begin();
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (!frames[i].tokens.empty()) {
+      const auto to = from + static_cast<std::ptrdiff_t>(config().embedding);
+      frames[i].values.assign(from, to);
+      from = to;
+      sequences_.passed(group.ids[i]);
+    }
+    group.answers.push_back(answers_.wait(frames[i].ticket));
+    send(frames[i]);
+  }
+  co_return Result<>();
 }
 
 Async<Result<>> ChainEngine::append(SequenceId id, std::vector<Token> tokens) {
@@ -134,13 +134,14 @@ Async<Result<>> ChainEngine::append(SequenceId id, std::vector<Token> tokens) {
                      token, config().vocabulary);
   }
   if (tokens.empty()) co_return Result<>();
-  if (const auto drawn = std::exchange(sequences_.at(id).drawn, {}))
-    tokens.insert(tokens.begin(), *drawn);
+  sequences_.settle(id);
+  if (const auto drawn = sequences_.take_row(id)) tokens.insert(tokens.begin(), *drawn);
   for (std::size_t done = 0; done < tokens.size();) {
     const std::size_t rows = std::min<std::size_t>(options_.rows_max, tokens.size() - done);
     const auto from = tokens.begin() + static_cast<std::ptrdiff_t>(done);
-    WEFT_CO_OK(co_await pass_on(id, {from, from + static_cast<std::ptrdiff_t>(rows)},
-                                ChainFrame::Want::nothing, 0));
+    const std::vector<Token> part(from, from + static_cast<std::ptrdiff_t>(rows));
+    WEFT_CO_OK(co_await pass_on(id, part, ChainFrame::Want::nothing, 0));
+    sequences_.read(id, part);
     done += rows;
   }
   co_return Result<>();
@@ -164,31 +165,52 @@ Async<Result<std::vector<float>>> ChainEngine::last_hidden(SequenceId id) {
   co_return std::move(frame.values);
 }
 
+Async<Result<>> ChainEngine::take_drawn(Group& group) {
+  for (std::size_t i = 0; i < group.answers.size(); ++i) {
+    WEFT_CO_ASSIGN(const ChainFrame frame, co_await group.answers[i]);
+    if (frame.kind != ChainFrame::Kind::drawn)
+      co_return fail(ErrorCode::invalid_argument, "The chain's last stage draws nothing.");
+    sequences_.drew(group.ids[i], {.token = frame.tokens[0], .logprob = frame.values[0]});
+  }
+  group.answers.clear();
+  co_return Result<>();
+}
+
 Async<Result<std::vector<Drawn>>> ChainEngine::draw(std::vector<SequenceId> sequences,
-                                                    std::uint32_t) {
+                                                    std::uint32_t more) {
+  std::vector<SequenceId> needed;
+  std::uint32_t room = engine_options_.context;
   for (const SequenceId id : sequences) {
     if (length(id) >= engine_options_.context)
       co_return fail(ErrorCode::resource_exhausted,
                      "1 token behind {} does not fit into the context of {} (--context).",
                      length(id), engine_options_.context);
+    if (sequences_.ahead(id) > 0) continue;
+    needed.push_back(id);
+    room = std::min(room, engine_options_.context - length(id));
   }
-  std::vector<Answer> answers;
-  for (const SequenceId id : sequences) {
-    WEFT_CO_ASSIGN(Answer answer, co_await ask(id, ChainFrame::Want::draw));
-    answers.push_back(std::move(answer));
+  const std::size_t count = std::min<std::size_t>(std::max(options_.stages, 1u), needed.size());
+  // Nothing is drawn ahead of one group: its next token is no sooner there for it. A recurrent
+  // state cannot go back.
+  const bool ahead = count > 1 && !config().delta_net;
+  const std::uint32_t steps = ahead ? std::min({1 + std::min(more, steps_ahead), room}) : 1;
+  std::vector<Group> groups(count);
+  for (std::size_t i = 0; i < needed.size(); ++i)
+    groups[i * count / needed.size()].ids.push_back(needed[i]);
+  for (std::uint32_t step = 0; step < steps; ++step) {
+    for (Group& group : groups) {
+      WEFT_CO_OK(co_await take_drawn(group));
+      WEFT_CO_OK(co_await ask_each(group));
+    }
   }
+  for (Group& group : groups) WEFT_CO_OK(co_await take_drawn(group));
   std::vector<Drawn> drawn;
-  for (std::size_t i = 0; i < sequences.size(); ++i) {
-    WEFT_CO_ASSIGN(const ChainFrame frame, co_await answers[i]);
-    if (frame.kind != ChainFrame::Kind::drawn)
-      co_return fail(ErrorCode::invalid_argument, "The chain's last stage draws nothing.");
-    drawn.push_back({.token = frame.tokens[0], .logprob = frame.values[0]});
-    sequences_.at(sequences[i]).drawn = frame.tokens[0];
-  }
+  for (const SequenceId id : sequences) drawn.push_back(sequences_.hand_out(id));
   co_return drawn;
 }
 
 void ChainEngine::set_sampling(SequenceId id, const Sampling& sampling) {
+  sequences_.settle(id);  // What was drawn ahead was drawn in another way.
   send({.kind = ChainFrame::Kind::sampling,
         .sequence = static_cast<std::uint32_t>(id),
         .sampling = sampling});

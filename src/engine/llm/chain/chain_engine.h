@@ -1,23 +1,27 @@
 // The first stage of a chain: an engine with the layers from 0 on that has the others behind it.
 // A caller uses it as an engine with all layers.
 //
-//   ChainEngine chain(first, {.context = 4096, .sequences = 8}, [&](ByteVector frame) { ...to the
-//   second stage... }); chain.receive(frame)      from the last stage chain.lose(error)         a
-//   stage is gone: everything that waits, and all that comes, fails
+//   ChainEngine chain(first, {.stages = 2, .sequences = 8},
+//                     [&](ByteVector frame) { ... });  // To the second stage.
+//   chain.receive(frame);  // From the last stage.
+//   chain.lose(error);     // A stage is gone: what waits fails, and what is asked later.
 //
-// Sequences that are drawn from together are under way together: while one is in the second stage
-// the next is in the first. Threading: one thread; receive() and lose() resume what waits.
-// Lifetime: `first` outlives it; not to be destroyed while a call is under way, which lose() ends.
+// Sequences that are drawn from together go through the first stage in as many groups as the chain
+// has stages: while one group is in the second stage, the next is in the first.
+//
+// Threading: one thread; receive() and lose() resume what waits. Lifetime: `first` outlives it; not
+// to be destroyed while a call is under way, which lose() ends.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "engine/llm/chain/chain_answers.h"
 #include "engine/llm/chain/chain_frame.h"
+#include "engine/llm/chain/chain_sequences.h"
 #include "engine/llm/engine.h"
 
 namespace weft::llm {
@@ -28,19 +32,20 @@ class ChainEngine final : public Engine {
   struct Options {
     Wire wire = Wire::f32;
     std::uint32_t rows_max = 64;  // Rows of a prompt in one frame.
+    std::uint32_t stages = 2;     // With the first.
+    std::uint32_t sequences =
+        0;  // Open at a time; what the stage with the fewest has. 0: as first.
     std::string device = "chain";
   };
 
   ChainEngine(Engine& first, Options options, Send send);
-  ~ChainEngine() override;
   ChainEngine(const ChainEngine&) = delete;
 
-  // invalid_argument for what no stage of a chain sends; the line is then not to be trusted
-  // further.
+  // From the last stage; ChainAnswers::receive.
   [[nodiscard]] Result<> receive(ByteSpan frame);
   // An answer has ended: each stage's block of frames does (worker/inference/frame_logs.h).
   void commit();
-  void lose(Error error);
+  void lose(Error error) { answers_.lose(std::move(error)); }
 
   [[nodiscard]] const Config& config() const override { return first_.config(); }
   [[nodiscard]] const EngineOptions& options() const override { return engine_options_; }
@@ -48,13 +53,18 @@ class ChainEngine final : public Engine {
   [[nodiscard]] EngineCounters counters() const override { return first_.counters(); }
   [[nodiscard]] Result<SequenceId> open() override;
   void close(SequenceId id) override;
-  [[nodiscard]] std::uint32_t length(SequenceId id) const override;
-  std::uint32_t rewind(SequenceId id, std::uint32_t length) override;
+  [[nodiscard]] std::uint32_t length(SequenceId id) const override { return sequences_.length(id); }
+  std::uint32_t rewind(SequenceId id, std::uint32_t length) override {
+    return sequences_.rewind(id, length);
+  }
   [[nodiscard]] Async<Result<>> append(SequenceId id, std::vector<Token> tokens) override;
   [[nodiscard]] Async<Result<std::vector<float>>> logits(SequenceId id) override;
   [[nodiscard]] Async<Result<std::vector<float>>> last_hidden(SequenceId id) override;
   [[nodiscard]] Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences,
                                                        std::uint32_t more) override;
+  [[nodiscard]] std::uint32_t drawn_ahead(SequenceId id) const override {
+    return sequences_.ahead(id);
+  }
   void set_sampling(SequenceId id, const Sampling& sampling) override;
   [[nodiscard]] Async<Result<std::vector<float>>> forward(SequenceId id,
                                                           std::vector<float> hidden) override;
@@ -62,25 +72,29 @@ class ChainEngine final : public Engine {
       SequenceId id, std::vector<Token> tokens) override;
 
  private:
-  using Answer = Pending<Result<ChainFrame>>;
-  struct Sequence {
-    std::uint32_t fed = 0;       // Positions that went through the chain.
-    std::optional<Token> drawn;  // And one that has not yet.
+  using Answer = ChainAnswers::Answer;
+  // Sequences that are in the same stage at a time, and the answers that they wait for.
+  struct Group {
+    std::vector<SequenceId> ids;
+    std::vector<Answer> answers;
   };
 
+  // Runs the first stage's layers over rows, and sends them on.
   [[nodiscard]] Async<Result<>> pass_on(SequenceId id, std::vector<Token> tokens,
                                         ChainFrame::Want want, std::uint32_t ticket);
+  // Passes on what was drawn last, and asks the last stage.
   [[nodiscard]] Async<Result<Answer>> ask(SequenceId id, ChainFrame::Want want);
+  // The same for each sequence of a group, together: the last stage draws a token of each.
+  [[nodiscard]] Async<Result<>> ask_each(Group& group);
+  [[nodiscard]] Async<Result<>> take_drawn(Group& group);
   void send(const ChainFrame& frame);
 
   Engine& first_;
   const Options options_;
   EngineOptions engine_options_;
   Send send_;
-  std::map<SequenceId, Sequence> sequences_;
-  std::map<std::uint32_t, Answer> waiting_;  // By ticket.
-  std::uint32_t tickets_ = 0;
-  std::optional<Error> lost_;
+  ChainSequences sequences_;
+  ChainAnswers answers_;
 };
 
 }  // namespace weft::llm

@@ -82,7 +82,7 @@ Result<ChainFrame> decode_chain_frame(ByteSpan bytes) {
   if (bytes.size() > chain_frame_bytes_max) return broken("is over the bound of 16 MiB");
   ByteReader in(bytes);
   proof::Activations rows = proof::read_activations(in);
-  if (rows.head.kind > static_cast<std::uint8_t>(ChainFrame::Kind::commit) ||
+  if (rows.head.kind > static_cast<std::uint8_t>(ChainFrame::Kind::together) ||
       rows.head.want > static_cast<std::uint8_t>(ChainFrame::Want::hidden))
     return broken("is of no format or kind that there is");
   ChainFrame frame{.kind = static_cast<ChainFrame::Kind>(rows.head.kind),

@@ -24,6 +24,8 @@ struct ChainFrame {
     hidden,    // The same: values are the final hidden state behind the last row.
     fault,     // From any stage to the first: what `ticket` asked for cannot be done.
     commit,    // Around the chain, behind an answer: each line's block of frames ends here.
+    together,  // Onwards: the next `sequence` frames are rows of different sequences that a stage
+               // is to take through its layers in one pass.
   };
   enum class Want : std::uint8_t { nothing, draw, logits, hidden };
 

@@ -1,8 +1,24 @@
 #include "engine/llm/chain/chain_stage.h"
 
+#include <algorithm>
+#include <set>
 #include <utility>
 
 namespace weft::llm {
+namespace {
+
+// Whether these can go through the layers in one pass: a row each, of different sequences, and
+// among them those that want a token behind a row that was read before.
+bool are_rows(const std::vector<ChainFrame>& frames) {
+  std::set<std::uint32_t> sequences;
+  for (const ChainFrame& frame : frames) {
+    if (frame.kind != ChainFrame::Kind::pass || frame.tokens.size() > 1) return false;
+    sequences.insert(frame.sequence);
+  }
+  return frames.size() > 1 && sequences.size() == frames.size();
+}
+
+}  // namespace
 
 std::shared_ptr<ChainStage> ChainStage::create(std::shared_ptr<Engine> engine, Options options,
                                                Lines lines) {
@@ -15,8 +31,14 @@ ChainStage::ChainStage(std::shared_ptr<Engine> engine, Options options, Lines li
 Result<> ChainStage::receive(ByteSpan bytes) {
   WEFT_ASSIGN(ChainFrame frame, decode_chain_frame(bytes));
   if (frame.kind != ChainFrame::Kind::pass && frame.kind != ChainFrame::Kind::sampling &&
-      frame.kind != ChainFrame::Kind::close && frame.kind != ChainFrame::Kind::commit)
+      frame.kind != ChainFrame::Kind::close && frame.kind != ChainFrame::Kind::commit &&
+      frame.kind != ChainFrame::Kind::together)
     return fail(ErrorCode::invalid_argument, "A stage of a chain gets an answer.");
+  if (frame.kind == ChainFrame::Kind::together &&
+      (frame.sequence < 2 || frame.sequence > engine_->options().sequences))
+    return fail(ErrorCode::invalid_argument,
+                "A stage of a chain that has {} sequences is to take {} together.",
+                engine_->options().sequences, frame.sequence);
   if (frame.values.size() != frame.tokens.size() * engine_->config().embedding)
     return fail(ErrorCode::invalid_argument,
                 "A stage of a chain gets {} numbers for {} rows of {}.", frame.values.size(),
@@ -25,7 +47,7 @@ Result<> ChainStage::receive(ByteSpan bytes) {
     return fail(ErrorCode::resource_exhausted, "{} frames wait at a stage of the chain already.",
                 waiting_.size());
   waiting_.push_back(std::move(frame));
-  if (!working_) start(work(shared_from_this()));
+  if (!working_ && may_work()) start(work(shared_from_this()));
   return {};
 }
 
@@ -46,23 +68,50 @@ void ChainStage::say(const std::function<void(ByteVector)>& line, const ChainFra
   if (!stopped_) line(encode(frame, options_.wire));
 }
 
+// One without rows goes on in the frame's place: the frames of all lines have the same numbers.
+void ChainStage::fail_frame(const ChainFrame& frame, const Error& error) {
+  if (frame.kind == ChainFrame::Kind::pass && !options_.last)
+    say(lines_.onwards, {.sequence = frame.sequence, .ticket = frame.ticket});
+  say(lines_.to_first, {.kind = ChainFrame::Kind::fault,
+                        .sequence = frame.sequence,
+                        .ticket = frame.ticket,
+                        .code = error.code,
+                        .message = error.message});
+}
+
+bool ChainStage::may_work() const {
+  if (waiting_.empty()) return false;
+  const ChainFrame& next = waiting_.front();
+  return next.kind != ChainFrame::Kind::together || waiting_.size() > next.sequence;
+}
+
+std::vector<ChainFrame> ChainStage::take_next() {
+  std::size_t count = 1;
+  if (waiting_.front().kind == ChainFrame::Kind::together) {
+    count = waiting_.front().sequence;
+    if (!options_.last) say(lines_.onwards, waiting_.front());
+    waiting_.pop_front();
+  }
+  std::vector<ChainFrame> frames;
+  for (; count > 0; --count) {
+    frames.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+  }
+  return frames;
+}
+
 Async<> ChainStage::work(std::shared_ptr<ChainStage> self) {
   self->working_ = true;
-  while (!self->waiting_.empty()) {
-    ChainFrame frame = std::move(self->waiting_.front());
-    self->waiting_.pop_front();
-    const std::uint32_t sequence = frame.sequence, ticket = frame.ticket;
-    const bool is_pass = frame.kind == ChainFrame::Kind::pass;
-    const Result<> done = co_await self->handle(std::move(frame));
-    if (!done) {
-      // One without rows goes on in its place: the frames of all lines have the same numbers.
-      if (is_pass && !self->options_.last)
-        self->say(self->lines_.onwards, {.sequence = sequence, .ticket = ticket});
-      self->say(self->lines_.to_first, {.kind = ChainFrame::Kind::fault,
-                                        .sequence = sequence,
-                                        .ticket = ticket,
-                                        .code = done.error().code,
-                                        .message = done.error().message});
+  while (self->may_work()) {
+    std::vector<ChainFrame> frames = self->take_next();
+    if (are_rows(frames)) {
+      co_await self->pass_together(std::move(frames));
+      continue;
+    }
+    for (ChainFrame& frame : frames) {
+      const ChainFrame head{.kind = frame.kind, .sequence = frame.sequence, .ticket = frame.ticket};
+      if (const Result<> done = co_await self->handle(std::move(frame)); !done)
+        self->fail_frame(head, done.error());
     }
   }
   self->working_ = false;
@@ -80,6 +129,9 @@ Result<ChainStage::Sequence*> ChainStage::sequence_of(std::uint32_t number) {
 
 Async<Result<>> ChainStage::handle(ChainFrame frame) {
   if (frame.kind == ChainFrame::Kind::pass) co_return co_await pass(std::move(frame));
+  if (frame.kind == ChainFrame::Kind::together)
+    co_return fail(ErrorCode::invalid_argument,
+                   "Frames that are to be taken together stand among others of that kind.");
   if (frame.kind == ChainFrame::Kind::close) {
     if (const auto found = sequences_.find(frame.sequence); found != sequences_.end()) {
       engine_->close(found->second.id);
@@ -96,17 +148,24 @@ Async<Result<>> ChainStage::handle(ChainFrame frame) {
   co_return Result<>();
 }
 
-Async<Result<>> ChainStage::pass(ChainFrame frame) {
-  WEFT_CO_ASSIGN(Sequence* const sequence, sequence_of(frame.sequence));
+Result<ChainStage::Sequence*> ChainStage::at_place(const ChainFrame& frame) {
+  WEFT_ASSIGN(Sequence* const sequence, sequence_of(frame.sequence));
   if (engine_->length(sequence->id) < frame.at)
-    co_return fail(ErrorCode::unavailable,
-                   "A stage has read {} positions of a sequence whose next frame begins at {}.",
-                   engine_->length(sequence->id), frame.at);
+    return fail(ErrorCode::unavailable,
+                "A stage has read {} positions of a sequence whose next frame begins at {}.",
+                engine_->length(sequence->id), frame.at);
   if (const auto kept = engine_->rewind(sequence->id, frame.at); kept != frame.at)
-    co_return fail(ErrorCode::unavailable, "A stage cannot go back to position {}.", frame.at);
+    return fail(ErrorCode::unavailable, "A stage cannot go back to position {}.", frame.at);
   if (!frame.tokens.empty()) {
     sequence->tokens.resize(frame.at);
     sequence->tokens.insert(sequence->tokens.end(), frame.tokens.begin(), frame.tokens.end());
+  }
+  return sequence;
+}
+
+Async<Result<>> ChainStage::pass(ChainFrame frame) {
+  WEFT_CO_ASSIGN(Sequence* const sequence, at_place(frame));
+  if (!frame.tokens.empty()) {
     if (options_.last) {
       WEFT_CO_OK(co_await engine_->absorb(sequence->id, std::move(frame.values)));
     } else {
@@ -117,6 +176,95 @@ Async<Result<>> ChainStage::pass(ChainFrame frame) {
   if (options_.last) co_return co_await answer(*sequence, frame);
   say(lines_.onwards, frame);
   co_return Result<>();
+}
+
+Async<> ChainStage::pass_together(std::vector<ChainFrame> frames) {
+  struct One {
+    Sequence* sequence = nullptr;
+    std::optional<Error> error;
+  };
+  std::vector<One> ones(frames.size());
+  Rows rows;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const Result<Sequence*> sequence = at_place(frames[i]);
+    if (!sequence) {
+      ones[i].error = sequence.error();
+      continue;
+    }
+    ones[i].sequence = *sequence;
+    if (frames[i].tokens.empty()) continue;
+    rows.sequences.push_back((*sequence)->id);
+    rows.hidden.insert(rows.hidden.end(), frames[i].values.begin(), frames[i].values.end());
+  }
+  const auto fail_rest = [&](const Error& error) {
+    for (One& one : ones)
+      if (!one.error) one.error = error;
+  };
+  if (options_.last) {
+    std::vector<DrawBehind> draws;
+    for (std::size_t i = 0; i < frames.size(); ++i)
+      if (!ones[i].error && frames[i].want == ChainFrame::Want::draw)
+        draws.push_back({.sequence = ones[i].sequence->id,
+                         .sampling = ones[i].sequence->sampling,
+                         .tokens = ones[i].sequence->tokens});
+    std::vector<Drawn> drawn;
+    if (!rows.sequences.empty()) {
+      if (const Result<> done = co_await engine_->absorb_each(std::move(rows)); !done)
+        fail_rest(done.error());
+    }
+    const bool absorbed = std::ranges::any_of(ones, [](const One& one) { return !one.error; });
+    if (absorbed && !draws.empty()) {
+      auto made = co_await engine_->draw_behind_each(std::move(draws));
+      if (made) {
+        drawn = std::move(*made);
+      } else {
+        for (std::size_t i = 0; i < frames.size(); ++i)
+          if (!ones[i].error && frames[i].want == ChainFrame::Want::draw)
+            ones[i].error = made.error();
+      }
+    }
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      if (ones[i].error) {
+        fail_frame(frames[i], *ones[i].error);
+      } else if (frames[i].want == ChainFrame::Want::draw) {
+        say_drawn(frames[i], drawn[next++]);
+      } else if (const Result<> done = co_await answer(*ones[i].sequence, frames[i]); !done) {
+        fail_frame(frames[i], done.error());
+      }
+    }
+    co_return;
+  }
+  std::vector<float> hidden;
+  if (!rows.sequences.empty()) {
+    auto done = co_await engine_->forward_each(std::move(rows));
+    if (done) {
+      hidden = std::move(*done);
+    } else {
+      fail_rest(done.error());
+    }
+  }
+  const std::size_t width = engine_->config().embedding;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    if (ones[i].error) {
+      fail_frame(frames[i], *ones[i].error);
+      continue;
+    }
+    if (!frames[i].tokens.empty()) {
+      const auto from = hidden.begin() + static_cast<std::ptrdiff_t>(next++ * width);
+      frames[i].values.assign(from, from + static_cast<std::ptrdiff_t>(width));
+    }
+    say(lines_.onwards, frames[i]);
+  }
+}
+
+void ChainStage::say_drawn(const ChainFrame& frame, const Drawn& drawn) const {
+  say(lines_.to_first, {.kind = ChainFrame::Kind::drawn,
+                        .sequence = frame.sequence,
+                        .ticket = frame.ticket,
+                        .tokens = {drawn.token},
+                        .values = {drawn.logprob}});
 }
 
 Async<Result<>> ChainStage::answer(Sequence& sequence, const ChainFrame& frame) {
@@ -135,9 +283,8 @@ Async<Result<>> ChainStage::answer(Sequence& sequence, const ChainFrame& frame) 
   } else {
     WEFT_CO_ASSIGN(const Drawn drawn,
                    co_await engine_->draw_behind(sequence.id, sequence.sampling, sequence.tokens));
-    out.kind = ChainFrame::Kind::drawn;
-    out.tokens = {drawn.token};
-    out.values = {drawn.logprob};
+    say_drawn(frame, drawn);
+    co_return Result<>();
   }
   say(lines_.to_first, out);
   co_return Result<>();

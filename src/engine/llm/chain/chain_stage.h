@@ -1,10 +1,11 @@
 // Any stage of a chain but the first: takes rows of hidden states, runs its layers over them, and
-// hands them on; the last one draws tokens instead.
+// hands them on; the last one draws tokens instead. Rows that the first stage sends together go
+// through the layers in one pass; their numbers are the same as alone.
 //
 //   auto stage = ChainStage::create(engine, {.last = true}, {.onwards = ..., .to_first = ...});
 //   stage->receive(frame);
 //
-// Threading: one thread. Frames are worked off in their order, one at a time. Lifetime: a stage
+// Threading: one thread. Frames are handed on and answered in their order. Lifetime: a stage
 // that is let go of ends what it is at by itself; stop() makes it silent first. Bounds: frames_max
 // wait; beyond that the stage answers with a fault.
 #pragma once
@@ -14,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/llm/chain/chain_frame.h"
@@ -52,11 +54,20 @@ class ChainStage : public std::enable_shared_from_this<ChainStage> {
   ChainStage(std::shared_ptr<Engine> engine, Options options, Lines lines);
   void finish();
   static Async<> work(std::shared_ptr<ChainStage> self);
+  // Whether the next frame is there, with all that it is to be taken together with.
+  [[nodiscard]] bool may_work() const;
+  [[nodiscard]] std::vector<ChainFrame> take_next();
   [[nodiscard]] Async<Result<>> handle(ChainFrame frame);
   [[nodiscard]] Async<Result<>> pass(ChainFrame frame);
+  // Frames of different sequences, with a row each or none.
+  [[nodiscard]] Async<> pass_together(std::vector<ChainFrame> frames);
+  // The sequence is at the frame's place, and its tokens are those behind the frame.
+  [[nodiscard]] Result<Sequence*> at_place(const ChainFrame& frame);
+  void fail_frame(const ChainFrame& frame, const Error& error);
   [[nodiscard]] Async<Result<>> answer(Sequence& sequence, const ChainFrame& frame);
   [[nodiscard]] Result<Sequence*> sequence_of(std::uint32_t number);
   void say(const std::function<void(ByteVector)>& line, const ChainFrame& frame) const;
+  void say_drawn(const ChainFrame& frame, const Drawn& drawn) const;
 
   const std::shared_ptr<Engine> engine_;
   const Options options_;
