@@ -52,8 +52,9 @@ struct DecodeTuning {
   std::uint32_t whole_workgroup = 0;  // Workgroup of an attention that is not split,
   std::uint32_t split_from = 1;       // with fewer positions than this.
   // Engines for so many sequences and more attend by teams, for each number of rows, so that the
-  // bits of a row stay the same: quicker from eight rows on, slower for one.
-  std::uint32_t teams_from = 8;
+  // bits of a row stay the same: quicker from eight rows on, slower for one. All that are served
+  // have more than one: an answer goes on with the same bits on an engine with other room.
+  std::uint32_t teams_from = 2;
   bool packed = false;  // dot4I8Packed.
 };
 [[nodiscard]] DecodeTuning decode_tuning(const gpu::Device& device, const Config& config);
