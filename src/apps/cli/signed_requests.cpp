@@ -1,6 +1,7 @@
 #include "apps/cli/signed_requests.h"
 
 #include <chrono>
+#include <mutex>
 #include <utility>
 
 #include "apps/cli/known_coordinators.h"
@@ -50,6 +51,7 @@ Result<std::string> SignedRequests::read_document(const std::string& path) {
 }
 
 Result<PublicKey> SignedRequests::coordinator() {
+  const std::scoped_lock lock(meeting_);
   if (coordinator_) return *coordinator_;
   const auto nonce = crypto::ordered_id();
   WEFT_ASSIGN(const std::string document, read_document("/v1/identity/" + to_hex(nonce)));

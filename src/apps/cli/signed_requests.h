@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -65,6 +66,7 @@ class SignedRequests {
   [[nodiscard]] bool redeem_own(const crypto::KeyPair& wallet);
 
   PatientClient& client_;
+  std::mutex meeting_;  // Guards coordinator_: one thread asks, the others wait for the answer.
   std::optional<PublicKey> coordinator_;
   std::optional<crypto::KeyPair> reader_;
   std::atomic<bool> redeemed_ = false;  // redeem_own() was called.
