@@ -15,11 +15,10 @@ class Ranges : public test::GpuEngineTest, public testing::WithParamInterface<Ac
     if (!path) GTEST_SKIP() << weft::test::missing_data("models/tiny-llama-chat-q8_0.gguf");
     model_ = std::move(*test::open_model(*path));
   }
-  [[nodiscard]] std::unique_ptr<Engine> range(LayerRange layers, std::uint32_t context = 128,
-                                              std::uint32_t room = sequences) const {
+  [[nodiscard]] std::unique_ptr<Engine> range(LayerRange layers) const {
     return engine_of(
         *model_,
-        {.layers = layers, .context = context, .sequences = room, .activations = GetParam()});
+        {.layers = layers, .context = 128, .sequences = sequences, .activations = GetParam()});
   }
   [[nodiscard]] static std::vector<Token> prompt(std::size_t number) {
     std::vector<Token> out;
@@ -120,22 +119,6 @@ TEST_P(Ranges, RowsTogetherGetTheBitsOfEachAlone) {
   EXPECT_LT(first->counters().submits - before, sequences);
 }
 
-// A member that takes the place of another one may have room for fewer sequences, or for more.
-TEST_P(Ranges, TheRoomOfAnEngineDoesNotChangeTheBitsOfALongAnswer) {
-  constexpr std::size_t positions = 400;  // Where attention is shared out.
-  std::vector<std::vector<float>> hidden;
-  for (const std::uint32_t room : {2u, 6u, 16u}) {
-    const auto first = range({0, 2}, 512, room);
-    const SequenceId id = first->open().value();
-    std::vector<Token> tokens(positions);
-    for (std::size_t i = 0; i < positions; ++i) tokens[i] = static_cast<Token>(40 + i * 7 % 200);
-    ASSERT_TRUE(run(first->forward_tokens(id, std::move(tokens))).has_value());
-    hidden.push_back(run(first->forward_tokens(id, {41})).value());
-  }
-  EXPECT_EQ(hidden[1], hidden[0]);
-  EXPECT_EQ(hidden[2], hidden[0]);
-}
-
 TEST_P(Ranges, RefuseRowsThatDoNotFit) {
   const auto first = range({0, 2});
   const SequenceId id = first->open().value();
@@ -164,6 +147,23 @@ TEST_F(RangesFit, SequencesAreHalvedUntilTheDeviceCanBindTheirCache) {
   // With a budget there are as many pages as fit, for any number of sequences.
   options.cache_bytes = 1 << 20;
   EXPECT_EQ(sequences_that_fit(device, model_->model, options), 256u);
+}
+
+// A member that takes the place of another one may have room for fewer sequences, or for more.
+TEST_F(RangesFit, TheRoomOfAnEngineDoesNotChangeTheBitsOfALongAnswer) {
+  constexpr std::size_t positions = 400;  // Where the positions of an attention are shared out.
+  std::vector<std::vector<float>> hidden;
+  for (const std::uint32_t room : {2u, 16u}) {
+    const auto first = engine_of(
+        *model_,
+        {.layers = {0, 1}, .context = 512, .sequences = room, .activations = Activations::int8});
+    const SequenceId id = first->open().value();
+    std::vector<Token> tokens(positions);
+    for (std::size_t i = 0; i < positions; ++i) tokens[i] = static_cast<Token>(40 + i * 7 % 200);
+    ASSERT_TRUE(run(first->forward_tokens(id, std::move(tokens))).has_value());
+    hidden.push_back(run(first->forward_tokens(id, {41})).value());
+  }
+  EXPECT_EQ(hidden[1], hidden[0]);
 }
 
 }  // namespace

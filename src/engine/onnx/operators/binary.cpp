@@ -226,21 +226,20 @@ template <class Op>
 Result<> run_logic(Call& call) {
   for (const std::size_t i : {0, 1})
     if (call.input(i).type() != ElementType::boolean) return call.bad_type(i);
-  return run_comparison<Op>(call);
+  const Tensor& a = call.input(0);
+  const Tensor b = aligned_operand(call, a, call.input(1));
+  WEFT_ASSIGN(Shape shape, common_shape(call, a, b));
+  WEFT_ASSIGN(Tensor * out, call.make(0, ElementType::boolean, std::move(shape)));
+  if (call.shapes_only()) return {};
+  apply<Truth, Truth, Truth>(a, b, *out,
+                             [](Truth x, Truth y) { return Truth(Op{}(x.bits, y.bits)); });
+  return {};
 }
 struct BothTrue {
   bool operator()(std::uint8_t a, std::uint8_t b) const { return (a & b) != 0; }
-  template <class T>
-  bool operator()(T, T) const {
-    return false;
-  }
 };
 struct OneTrue {
   bool operator()(std::uint8_t a, std::uint8_t b) const { return (a | b) != 0; }
-  template <class T>
-  bool operator()(T, T) const {
-    return false;
-  }
 };
 
 template <class T>
@@ -269,15 +268,19 @@ T whole_number(double value) {
   return static_cast<T>(value);
 }
 
-template <class T, class U>
-T power(T x, U y) {
-  if constexpr (std::is_integral_v<T> && std::is_integral_v<U>)
-    return power_of_integers<T>(x, static_cast<std::int64_t>(y));
-  else if constexpr (std::is_integral_v<T>)
-    return whole_number<T>(
-        std::pow(static_cast<double>(x), static_cast<double>(static_cast<float>(y))));
+template <class T>
+T power_of_floats(T base, float exponent) {
+  if constexpr (std::is_integral_v<T>)
+    return whole_number<T>(std::pow(static_cast<double>(base), static_cast<double>(exponent)));
   else
-    return static_cast<T>(std::pow(static_cast<float>(x), static_cast<float>(y)));
+    return static_cast<T>(std::pow(static_cast<float>(base), exponent));
+}
+
+template <class From, class To>
+void convert(const Tensor& from, Tensor& to) {
+  const auto in = from.values<From>();
+  const auto out = to.mutable_values<To>();
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<To>(in[i]);
 }
 
 // The result is of the base's type.
@@ -289,12 +292,29 @@ Result<> run_pow(Call& call) {
   WEFT_ASSIGN(Shape shape, common_shape(call, a, b));
   WEFT_ASSIGN(Tensor * out, call.make(0, a.type(), std::move(shape)));
   if (call.shapes_only()) return {};
+  // A pair of types each would be 144 loops: exponents are i64 among integers, else f32.
+  const bool integers = !is_float(a.type()) && !is_float(b.type());
+  WEFT_ASSIGN(Tensor exponents,
+              Tensor::create(integers ? ElementType::i64 : ElementType::f32, b.shape()));
+  with_type(b.type(), [&]<class U>() {
+    if constexpr (std::is_integral_v<U>) {
+      if (integers) {
+        convert<U, std::int64_t>(b, exponents);
+        return;
+      }
+    }
+    if constexpr (!std::is_same_v<U, Truth>) convert<U, float>(b, exponents);
+  });
   with_type(a.type(), [&]<class T>() {
-    if constexpr (!std::is_same_v<T, Truth>)
-      with_type(b.type(), [&]<class U>() {
-        if constexpr (!std::is_same_v<U, Truth>)
-          apply<T, U, T>(a, b, *out, [](T x, U y) { return power(x, y); });
-      });
+    if constexpr (!std::is_same_v<T, Truth>) {
+      if constexpr (std::is_integral_v<T>) {
+        if (integers) {
+          apply<T, std::int64_t, T>(a, exponents, *out, power_of_integers<T>);
+          return;
+        }
+      }
+      apply<T, float, T>(a, exponents, *out, power_of_floats<T>);
+    }
   });
   return {};
 }
