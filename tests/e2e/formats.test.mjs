@@ -1,6 +1,7 @@
 // Every architecture of decoders in every weight format, on files with random weights: in a tab, and over a chain of two workers, what
 // the plain C++ engine answers (`weft generate --device cpu`, whose formats are held to ggml's blocks by the tests of engine/gguf). A quick run takes
-// each format once, each architecture twice or three times; a long one (WEFT_LONG) takes all pairs, and the GPU of a tab as well.
+// each format once, each architecture twice or three times; a long one (WEFT_LONG) takes all pairs, and the GPU of a tab as well;
+// WEFT_ARCHITECTURES=qwen35,qwen3moe takes the pairs of these alone.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -16,7 +17,9 @@ const tokens = 10;
 const names = Object.keys(architectures);
 const every = names.flatMap((architecture) => Object.keys(formats).map((format) => ({ architecture, format })));
 const drawn = Object.keys(formats).map((format, i) => ({ architecture: names[i % names.length], format }));
-const pairs = long ? every : drawn;
+const only = process.env.WEFT_ARCHITECTURES?.split(',');
+for (const name of only ?? []) assert.ok(names.includes(name), `WEFT_ARCHITECTURES names ${name}, expected some of ${names.join(', ')}`);
+const pairs = (long ? every : drawn).filter(({ architecture }) => !only || only.includes(architecture));
 
 /** The file of a pair, and what the engine in C++ says: { name, file, bytes, wanted }. */
 async function modelOf(folder, { architecture, format }) {
@@ -53,6 +56,7 @@ for (const device of long ? ['cpu', 'gpu'] : ['cpu'])
       server.files.delete(`${name}.gguf`);
       assert.equal(kind, device);
       compared += agree(pieces, wanted, name);
+      if (long) t.diagnostic(`${name} on the ${device}: as the engine in C++`);
     }
     t.diagnostic(`${pairs.length} models, ${compared} tokens compared`);
     assert.ok(compared >= pairs.length * 5, `only ${compared} tokens of ${pairs.length} models were compared`);
