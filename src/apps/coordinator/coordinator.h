@@ -20,7 +20,7 @@
 #include "apps/coordinator/http/settlement_network.h"
 #include "apps/coordinator/http/signatures.h"
 #include "apps/coordinator/ingest/submission.h"
-#include "apps/coordinator/ingest/verifier.h"
+#include "apps/coordinator/ingest/part_runner.h"
 #include "common/base/result.h"
 #include "decisions/jobs/core.h"
 #include "platform/net/limits.h"

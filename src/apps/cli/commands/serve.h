@@ -10,7 +10,7 @@
 
 #include "apps/coordinator/http/model_texts.h"
 #include "apps/coordinator/ingest/submission.h"
-#include "apps/coordinator/ingest/verifier.h"
+#include "apps/coordinator/ingest/part_runner.h"
 #include "platform/net/client.h"
 
 namespace weft::cli {
