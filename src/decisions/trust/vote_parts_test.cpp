@@ -160,7 +160,8 @@ TEST_F(Votes, AQuorumHasTheCentreThatMostAgreeWithAndAmongSeveralTheSmallestRoot
 
 TEST_F(Votes, ABallotCountsTheLargestGroupAndWhatTheNextOneHasBesidesIt) {
   add_job({.replicas = 1, .agree = within_one});
-  for (const std::uint8_t number : {5, 5, 5, 9, 9}) vote(number + 10, number);
+  for (const std::uint8_t number : {5, 5, 5, 9, 9})
+    vote(static_cast<std::uint8_t>(number + 10), number);
   vote(30, 6);
 
   const auto count = groups().count();
