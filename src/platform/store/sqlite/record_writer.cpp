@@ -18,7 +18,7 @@ const std::array<const char*, RecordWriter::sql_count> RecordWriter::texts = {
     "DELETE FROM client_shares WHERE worker = ? AND client = ?",
     "INSERT OR REPLACE INTO mismatches VALUES (?, ?, ?, ?, ?, ?)",
     "DELETE FROM mismatches WHERE worker = ? AND client = ?",
-    "INSERT OR REPLACE INTO watches VALUES (?, ?, ?)",
+    "INSERT OR REPLACE INTO watches (worker, checks, mistakes, passes) VALUES (?, ?, ?, ?)",
     "INSERT OR REPLACE INTO faults VALUES (?, ?)",
     "DELETE FROM faults WHERE job = ?",
     "INSERT OR REPLACE INTO client_weights VALUES (?, ?, ?)",
@@ -82,7 +82,7 @@ Result<> RecordWriter::write_trust(const Batch& batch) {
                                                 row.task.index, row.at, row.penalty));
   }
   for (const Watch& each : batch.watches)
-    WEFT_OK(statements_[put_watch].run(each.worker, each.checks, each.mistakes));
+    WEFT_OK(statements_[put_watch].run(each.worker, each.checks, each.mistakes, each.passes));
   for (const auto& [row, change] : batch.faults) {
     WEFT_OK(change == Change::remove ? statements_[remove_faults].run(row.job)
                                      : statements_[put_faults].run(row.job, ByteSpan(row.state)));
