@@ -56,10 +56,10 @@ class VoteTable {
   void remove_job(const JobId& job) { jobs_.erase(job); }
   [[nodiscard]] bool has_job(const JobId& job) const { return jobs_.contains(job); }
   [[nodiscard]] bool has(const TaskId& task) const;
-  // Nothing where nothing is there of the task: it is accepted or unknown, or no result has come.
+  // Nothing if the task is accepted or unknown, or no result of it has come.
   [[nodiscard]] std::optional<Open> find(const TaskId& task);
   [[nodiscard]] std::optional<OpenView> find(const TaskId& task) const;
-  // The same, and opens the task; nothing where it is accepted or unknown.
+  // The same, and opens the task; nothing if it is accepted or unknown.
   [[nodiscard]] std::optional<Open> open(const TaskId& task);
   // In the order of their indexes. The job is known.
   [[nodiscard]] std::vector<TaskId> open_tasks(const JobId& job) const;
