@@ -160,9 +160,12 @@ TEST_F(Votes, AQuorumHasTheCentreThatMostAgreeWithAndAmongSeveralTheSmallestRoot
 
 TEST_F(Votes, ABallotCountsTheLargestGroupAndWhatTheNextOneHasBesidesIt) {
   add_job({.replicas = 1, .agree = within_one});
-  for (const std::uint8_t number : {5, 5, 5, 9, 9})
-    vote(static_cast<std::uint8_t>(number + 10), number);
-  vote(30, 6);
+  vote(1, 5);
+  vote(2, 5);
+  vote(3, 5);
+  vote(4, 9);
+  vote(5, 9);
+  vote(6, 6);
 
   const auto count = groups().count();
 
