@@ -14,6 +14,7 @@
 #include "apps/coordinator/ingest/earlier_receipts.h"
 #include "apps/coordinator/ingest/output_room.h"
 #include "apps/coordinator/ingest/restoring.h"
+#include "apps/coordinator/ingest/verifier.h"
 #include "apps/coordinator/invite_file.h"
 #include "apps/coordinator/key_rotation.h"
 #include "apps/coordinator/private_folder.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "apps/coordinator/ingest/verifier.h"
+#include "apps/coordinator/ingest/part_runner.h"
 #include "common/base/bytes.h"
 
 namespace weft::coordinator {

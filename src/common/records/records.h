@@ -221,12 +221,13 @@ struct Mismatch {
   friend bool operator==(const Mismatch&, const Mismatch&) = default;
 };
 
-// How many of a worker's next results are checked whole, since a root found some of it wrong
-// (decisions/trust/standing.h).
+// How a worker's samples fare: how many of its next results are checked whole, since a root found
+// some of it wrong, and how many leases a newcomer has earned (decisions/trust/standing.h).
 struct Watch {
   PublicKey worker;
   std::uint32_t checks = 0;    // To come.
   std::uint32_t mistakes = 0;  // That a root found.
+  std::uint32_t passes = 0;    // In a row, as far as they count.
   friend bool operator==(const Watch&, const Watch&) = default;
 };
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/records/records.h"
-#include "decisions/trust/trust.h"
+#include "decisions/trust/early_claims.h"
 
 namespace weft::jobs {
 
@@ -30,7 +30,7 @@ struct Covering {
 class Coverings {
  public:
   using Attempt = std::pair<TaskId, std::uint32_t>;
-  static constexpr std::size_t attempts_max = trust::Trust::claims_waiting_max;
+  static constexpr std::size_t attempts_max = trust::EarlyClaims::waiting_max;
   static constexpr std::size_t bytes_max = std::size_t{4} << 20;
 
   // A later receipt takes the place of an earlier one. What is not covered any more for lack of

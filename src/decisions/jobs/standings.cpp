@@ -18,8 +18,10 @@ void Standings::restore(const store::Loaded& loaded) {
     tables_.trust.standing().evidence().restore(
         row.worker, {.client = row.client, .weight = row.weight, .at = row.at});
   for (const auto& row : loaded.watches)
-    tables_.trust.standing().restore(
-        {.worker = row.worker, .checks = row.checks, .mistakes = row.mistakes});
+    tables_.trust.standing().restore({.worker = row.worker,
+                                      .checks = row.checks,
+                                      .mistakes = row.mistakes,
+                                      .passes = row.passes});
   for (const auto& row : loaded.mismatches)
     tables_.trust.convictions().restore_mismatch(
         row.worker, {.client = row.client, .task = row.task, .at = row.at, .penalty = row.penalty});
@@ -50,8 +52,10 @@ void Standings::store(Moment now) {
                  .penalty = row.penalty},
          .change = forgotten ? store::Change::remove : store::Change::put});
   for (const auto& watch : tables_.trust.standing().take_changed_watches())
-    tables_.outbox.batch().watches.push_back(
-        {.worker = watch.worker, .checks = watch.checks, .mistakes = watch.mistakes});
+    tables_.outbox.batch().watches.push_back({.worker = watch.worker,
+                                              .checks = watch.checks,
+                                              .mistakes = watch.mistakes,
+                                              .passes = watch.passes});
   for (auto& [job, state] : tables_.trust.take_changed_faults()) {
     const bool is_kept = state.has_value();
     tables_.outbox.batch().faults.push_back(

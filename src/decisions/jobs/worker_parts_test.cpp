@@ -109,6 +109,19 @@ TEST_F(WorkerPartsTest, WhatIsStoredOfAStandingIsTakenUpAgain) {
   EXPECT_TRUE(test.book.is_barred(TestTables::key(5), test.now.unix));
 }
 
+TEST_F(WorkerPartsTest, WhatANewcomersSamplesHaveEarnedIsStoredAndTakenUpAgain) {
+  for (int i = 0; i < 3; ++i) test.tables.trust.standing().sample_passed(TestTables::key(5));
+  standings.store(test.now);
+  ASSERT_THAT(test.tables.outbox.batch().watches, SizeIs(1));
+  store::Loaded loaded;
+  loaded.watches = test.tables.outbox.batch().watches;
+  loaded.watches[0].worker = TestTables::key(6);
+
+  standings.restore(loaded);
+
+  EXPECT_EQ(test.tables.trust.standing().leases_max(TestTables::key(6), test.now.unix), 4U);
+}
+
 TEST_F(WorkerPartsTest, ResumedLeasesAreShownAndTheRefereeIsTold) {
   RunningJob& job = test.schedule(1, 9, count_manifest(2, 1));
   arrive(1, 5);

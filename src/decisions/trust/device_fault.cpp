@@ -1,6 +1,7 @@
 #include "decisions/trust/device_fault.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -70,6 +71,7 @@ void DeviceFault::settle(const TaskCase& closed, const Accepted& accepted, Refer
   if (job->terms.anyone) return;
   std::vector<PublicKey> group = accepted.agreeing;
   group.insert(group.end(), accepted.jurors.begin(), accepted.jurors.end());
+  std::vector<Shown> shown;
   for (Mismatch mismatch : closed.mismatches) {
     const PublicKey& worker = mismatch.worker;
     if (mismatch.finding.devices == Devices::divided) {
@@ -79,7 +81,7 @@ void DeviceFault::settle(const TaskCase& closed, const Accepted& accepted, Refer
     mismatch.seen_twice = seen_twice(mismatch, group, pass.now);
     const bool by_operator = tables_.standing.operator_has_device_of(worker, group, pass.now);
     if ((by_operator || !tables_.settings.defences.same_vendor_confirms) && mismatch.seen_twice) {
-      count(id, mismatch, false, pass);
+      shown.push_back({.mismatch = std::move(mismatch)});
       continue;
     }
     Tally& tally = tally_of(accepted.task, worker);
@@ -89,17 +91,29 @@ void DeviceFault::settle(const TaskCase& closed, const Accepted& accepted, Refer
       tally.open.push_back(mismatch);
     }
   }
-  if (closed.root_agrees) note_right(id, group, pass);
+  const bool right = closed.root_agrees && !tables_.standing.trusts_heads();
+  if (right) (void)tally_right(id, group, shown, pass.now);
+  count_.add(id, shown, pass);
+  if (right) poll(id, pass);
 }
 
 void DeviceFault::note_right(const JobId& id, std::span<const PublicKey> workers,
                              RefereePass& pass) {
   if (tables_.standing.trusts_heads()) return;
+  std::vector<Shown> shown;
+  const bool changes = tally_right(id, workers, shown, pass.now);
+  count_.add(id, shown, pass);
+  // Nothing is stored of a job without a wrong result.
+  if ((changes || !shown.empty()) && stored_.contains(id)) changed_.insert(id);
+  poll(id, pass);
+}
+
+bool DeviceFault::tally_right(const JobId& id, std::span<const PublicKey> workers,
+                              std::vector<Shown>& shown, UnixMillis now) {
   const Defences& defences = tables_.settings.defences;
   bool changes = false;
-  std::vector<std::pair<Mismatch, bool>> shown;
   for (const PublicKey& each : workers) {
-    if (tables_.standing.level(each, pass.now) == Level::newcomer) continue;
+    if (tables_.standing.level(each, now) == Level::newcomer) continue;
     Tally& tally = tally_of({.job = id, .index = 0}, each);
     changes = tally.right.insert(tables_.standing.admissions().owner(each)).second || changes;
     std::erase_if(tally.open, [&](Mismatch& open) {
@@ -108,14 +122,11 @@ void DeviceFault::note_right(const JobId& id, std::span<const PublicKey> workers
           lead < static_cast<std::ptrdiff_t>(defences.lead_to_count))
         return false;
       const bool conclusive = lead >= static_cast<std::ptrdiff_t>(defences.lead_to_convict);
-      if (conclusive || !std::exchange(open.counted, true)) shown.emplace_back(open, conclusive);
+      if (conclusive || !std::exchange(open.counted, true)) shown.push_back({open, conclusive});
       return conclusive;
     });
   }
-  for (const auto& [mismatch, conclusive] : shown) count(id, mismatch, conclusive, pass);
-  // Nothing is stored of a job without a wrong result.
-  if ((changes || !shown.empty()) && stored_.contains(id)) changed_.insert(id);
-  if (defences.part_lead_to_count > 0) poll(id, pass);
+  return changes;
 }
 
 // The root's one device may be wrong, or be what a client wrote its shader against.
@@ -149,9 +160,10 @@ bool DeviceFault::seen_twice(const Mismatch& mismatch, std::span<const PublicKey
 // A job may differ by device in one task only, so that what others got right elsewhere in it says
 // nothing of the part that the suspect got wrong.
 void DeviceFault::poll(const JobId& id, RefereePass& pass) {
+  const Defences& defences = tables_.settings.defences;
+  if (defences.part_lead_to_count <= 0) return;
   const JobCases& known = tables_.cases.at(id);
   Job& job = jobs_[id];
-  const Defences& defences = tables_.settings.defences;
   const std::uint32_t parts =
       std::clamp<std::uint32_t>(known.terms.parts, 1, tables_.settings.checks.audit_parts_max);
   const auto most =
@@ -218,7 +230,7 @@ void DeviceFault::polled(const TaskId& task, const PublicKey& suspect, const Pub
   const bool conclusive =
       lead_of_right(tally, suspect) >= static_cast<std::ptrdiff_t>(defences.lead_to_convict);
   if (shown && (conclusive || !std::exchange(open->counted, true)))
-    count(task.job, Mismatch(*open), conclusive, pass);
+    count_.add(task.job, std::array{Shown{*open, conclusive}}, pass);
   const bool over = shown || standing.book().suspended(suspect, pass.now);
   if (open->agreed <= -defences.part_lead_to_drop) {
     drop(tally);
@@ -252,27 +264,6 @@ std::ptrdiff_t DeviceFault::lead_of_right(const Tally& tally, const PublicKey& s
   const auto wrong =
       static_cast<std::ptrdiff_t>(tally.wrong.size()) + (tally.wrong.contains(owner) ? 0 : 1);
   return right - 2 * wrong;
-}
-
-void DeviceFault::count(const JobId& id, const Mismatch& mismatch, bool conclusive,
-                        RefereePass& pass) {
-  const PublicKey& worker = mismatch.worker;
-  const JobCases& job = tables_.cases.at(id);
-  Standing& standing = tables_.standing;
-  const bool is_new = !mismatch.counted || !tables_.stakes.keeps_mismatch(worker, mismatch.task);
-  if (is_new) tables_.stakes.keep_mismatch(worker, mismatch.task);
-  const auto known =
-      standing.evidence().mismatch(worker, {.client = standing.admissions().owner(job.terms.client),
-                                            .task = mismatch.task,
-                                            .at = pass.now,
-                                            .penalty = is_new ? mismatch.penalty : 0});
-  if (!conclusive && known.clients < tables_.settings.defences.clients_to_convict) return;
-  standing.evidence().forget_mismatches(worker);
-  tables_.stakes.free_mismatches(worker);
-  convictions_.convict(mismatch.task, worker, known.penalty, job.value,
-                       conclusive ? "A result is wrong that many others of its vendor have right."
-                                  : "Results of jobs of several clients are wrong.",
-                       pass);
 }
 
 void DeviceFault::remove_job(const JobId& id) {

@@ -23,6 +23,7 @@
 #include "decisions/trust/convictions.h"
 #include "decisions/trust/job_faults.h"
 #include "decisions/trust/mismatch.h"
+#include "decisions/trust/mismatch_count.h"
 #include "decisions/trust/referee_pass.h"
 #include "decisions/trust/referee_tables.h"
 
@@ -31,7 +32,7 @@ namespace weft::trust {
 class DeviceFault {
  public:
   DeviceFault(RefereeTables& tables, Convictions& convictions)
-      : tables_(tables), convictions_(convictions) {}
+      : tables_(tables), convictions_(convictions), count_(tables, convictions) {}
 
   // A root found what the worker handed in for a task with a case wrong.
   void note(const TaskId& task, const PublicKey& worker, const Hash& root, RefereePass& pass);
@@ -71,8 +72,11 @@ class DeviceFault {
   void note_wrong(const TaskId& task, const PublicKey& worker, UnixMillis now);
   // By how much the vendor's workers that are right lead in the job, the suspect among the others.
   [[nodiscard]] std::ptrdiff_t lead_of_right(const Tally& tally, const PublicKey& suspect) const;
-  // It was the worker that was wrong, not its device.
-  void count(const JobId& job, const Mismatch& mismatch, bool conclusive, RefereePass& pass);
+  using Shown = MismatchCount::Shown;
+  // Adds what is shown now that a root agrees with results of these. True: the job's tallies have
+  // changed.
+  [[nodiscard]] bool tally_right(const JobId& id, std::span<const PublicKey> workers,
+                                 std::vector<Shown>& shown, UnixMillis now);
   // Begins the next poll of a job that has none under way.
   void poll(const JobId& id, RefereePass& pass);
   void ask_poll(Job& job, const std::string& vendor, Mismatch& mismatch, RefereePass& pass);
@@ -83,6 +87,7 @@ class DeviceFault {
 
   RefereeTables& tables_;
   Convictions& convictions_;
+  MismatchCount count_;
   std::map<JobId, Job> jobs_;
   std::set<JobId> changed_;
   std::set<JobId> stored_;  // Something is kept of these.

@@ -34,9 +34,10 @@ class DeviceFaultTest : public testing::Test {
     tables.hand_in(index, suspect, 6);
     fault.note(part_task(index), part_worker(suspect), part_root(6), pass);
   }
-  void settle(std::uint32_t index, std::vector<PublicKey> right) {
+  void settle(std::uint32_t index, std::vector<PublicKey> right, bool root_agrees = false) {
     auto node = tables.cases.at(part_task(index).job).cases.extract(index);
     ASSERT_FALSE(node.empty());
+    node.mapped().root_agrees = root_agrees;
     fault.settle(node.mapped(),
                  {.task = part_task(index),
                   .root = part_root(5),
@@ -302,6 +303,37 @@ TEST_F(DeviceLead, WithoutPollsAMismatchCountsAtALeadOfEightInTheJobAndConvictsA
   EXPECT_TRUE(polls().empty());
 }
 
+// Each conviction doubles the suspension, and takes what is locked for all mismatches together.
+TEST_F(DeviceLead, TwoWrongResultsThatOneEventShowsConvictOnceForBoth) {
+  be_wrong(0);
+  be_wrong(1);
+  const MicroCredits both = locked();
+
+  be_right(18);
+
+  ASSERT_EQ(only<Convicted>(pass).size(), 1U);
+  EXPECT_EQ(only<Convicted>(pass)[0].penalty, both);
+  EXPECT_EQ(locked(), 0);
+}
+
+TEST_F(DeviceLead, AResultThatSettlesTheOneAndShowsTheOtherConvictsOnce) {
+  be_wrong(0);
+  convictions.restore_mismatch(
+      part_worker(suspect),
+      {.client = part_worker(88), .task = part_task(7), .at = part_now, .penalty = 5});
+  tables.standing.admissions().invite(part_worker(4), Invitation::worker);
+  found(1, Devices::two);
+  const MicroCredits all = locked();
+  std::vector<PublicKey> right = {part_worker(4)};
+  for (std::uint8_t i = 0; i < 18; ++i)
+    right.push_back(part_worker(static_cast<std::uint8_t>(first_owner + i)));
+
+  settle(1, right, true);
+
+  ASSERT_EQ(only<Convicted>(pass).size(), 1U);
+  EXPECT_EQ(only<Convicted>(pass)[0].penalty, all);
+}
+
 // A new process with what was stored of the job. All wallets are as they were; the suspect has not
 // come back, so that its vendor is known by what was stored alone.
 class DeviceFaultRestarts : public DevicePolls {
@@ -383,7 +415,7 @@ TEST_F(DeviceFaultRestarts, WhatWasCountedIsNotCountedTwice) {
     after->be_right(static_cast<std::uint8_t>(first_owner + i));
 
   const auto convicted = only<Convicted>(after->pass);
-  ASSERT_FALSE(convicted.empty()) << "a lead of 16 in the job";
+  ASSERT_EQ(convicted.size(), 1U) << "a lead of 16 in the job";
   EXPECT_EQ(convicted[0].penalty, rows[0].row.penalty);
 }
 

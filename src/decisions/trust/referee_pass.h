@@ -9,7 +9,7 @@
 
 #include "common/base/clock.h"
 #include "decisions/trust/rulings.h"
-#include "decisions/trust/trust.h"
+#include "decisions/trust/vote_types.h"
 
 namespace weft::trust {
 

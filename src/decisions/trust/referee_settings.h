@@ -8,7 +8,7 @@
 #include "decisions/trust/levels.h"
 #include "decisions/trust/replication_policy.h"
 #include "decisions/trust/reputation.h"
-#include "decisions/trust/trust.h"
+#include "decisions/trust/vote_types.h"
 
 namespace weft::trust {
 

@@ -10,7 +10,7 @@
 
 #include "common/base/ids.h"
 #include "decisions/trust/audit.h"
-#include "decisions/trust/trust.h"
+#include "decisions/trust/vote_types.h"
 
 namespace weft::trust {
 

@@ -75,6 +75,18 @@ bool Standing::take_whole_check(const PublicKey& worker) {
   return true;
 }
 
+// More than a newcomer may hold leases make no difference.
+void Standing::sample_passed(const PublicKey& worker) {
+  std::uint32_t& passes = passes_[worker];
+  if (passes >= settings_.newcomer_leases_max) return;
+  ++passes;
+  changed_watches_.insert(worker);
+}
+
+void Standing::sample_failed(const PublicKey& worker) {
+  if (passes_.erase(worker) > 0) changed_watches_.insert(worker);
+}
+
 void Standing::watch(const PublicKey& worker) {
   constexpr std::uint32_t doublings_max = 16;
   whole_checks_[worker] = settings_.whole_checks << std::min(mistakes_[worker]++, doublings_max);
@@ -88,14 +100,17 @@ std::vector<Standing::Watch> Standing::take_changed_watches() {
   };
   std::vector<Watch> watches;
   for (const PublicKey& worker : std::exchange(changed_watches_, {}))
-    watches.push_back(
-        {.worker = worker, .checks = in(whole_checks_, worker), .mistakes = in(mistakes_, worker)});
+    watches.push_back({.worker = worker,
+                       .checks = in(whole_checks_, worker),
+                       .mistakes = in(mistakes_, worker),
+                       .passes = in(passes_, worker)});
   return watches;
 }
 
 void Standing::restore(const Watch& watch) {
   if (watch.checks > 0) whole_checks_[watch.worker] = watch.checks;
-  mistakes_[watch.worker] = watch.mistakes;
+  if (watch.mistakes > 0) mistakes_[watch.worker] = watch.mistakes;
+  if (watch.passes > 0) passes_[watch.worker] = watch.passes;
 }
 
 }  // namespace weft::trust

@@ -60,9 +60,9 @@ class Standing {
   [[nodiscard]] bool take_whole_check(const PublicKey& worker);
 
   // A root has confirmed a result of it.
-  void sample_passed(const PublicKey& worker) { ++passes_[worker]; }
+  void sample_passed(const PublicKey& worker);
   // A result of it did not stand.
-  void sample_failed(const PublicKey& worker) { passes_[worker] = 0; }
+  void sample_failed(const PublicKey& worker);
   // A root found a result of it wrong. The more often, the longer it is watched: what cannot be
   // told from its device's fault convicts no worker.
   void watch(const PublicKey& worker);
@@ -71,6 +71,7 @@ class Standing {
     PublicKey worker;
     std::uint32_t checks = 0;    // So many of its next results are checked whole.
     std::uint32_t mistakes = 0;  // That a root found.
+    std::uint32_t passes = 0;    // Samples in a row, newcomer_leases_max at most.
     friend bool operator==(const Watch&, const Watch&) = default;
   };
   // Those that changed since the last call, by worker.

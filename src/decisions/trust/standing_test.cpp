@@ -87,6 +87,34 @@ TEST_F(StandingTest, ANewcomersLeasesDoubleAndBeginAgainAfterAFailure) {
   EXPECT_EQ(standing.leases_max(worker, part_now), std::numeric_limits<std::uint32_t>::max());
 }
 
+TEST_F(StandingTest, ANewcomersLeasesAreThereAfterARestart) {
+  const PublicKey worker = part_worker(1);
+  for (int i = 0; i < 5; ++i) standing.sample_passed(worker);
+  const auto passed = standing.take_changed_watches();
+  ASSERT_EQ(passed, (std::vector<Standing::Watch>{{.worker = worker, .passes = 5}}));
+
+  PartTables after;
+  after.standing.restore(passed[0]);
+
+  EXPECT_EQ(after.standing.leases_max(worker, part_now), 8U);
+  after.standing.sample_failed(worker);
+  EXPECT_EQ(after.standing.take_changed_watches(),
+            (std::vector<Standing::Watch>{{.worker = worker}}));
+  after.standing.sample_failed(worker);
+  EXPECT_TRUE(after.standing.take_changed_watches().empty()) << "there is nothing to forget";
+}
+
+TEST_F(StandingTest, NothingIsStoredOfSamplesBeyondWhatANewcomerMayHold) {
+  const PublicKey worker = part_worker(1);
+  for (int i = 0; i < 64; ++i) standing.sample_passed(worker);
+  EXPECT_EQ(standing.take_changed_watches(),
+            (std::vector<Standing::Watch>{{.worker = worker, .passes = 64}}));
+
+  standing.sample_passed(worker);
+
+  EXPECT_TRUE(standing.take_changed_watches().empty());
+}
+
 TEST_F(StandingTest, AWorkerThatWasWrongIsWatchedForTwiceAsManyResultsEachTime) {
   const PublicKey worker = part_worker(1);
   EXPECT_FALSE(standing.take_whole_check(worker));

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "apps/bench/attacks/cast.h"
-#include "apps/bench/attacks/play.h"
+#include "apps/bench/attacks/play_types.h"
 #include "common/base/result.h"
 
 namespace weft::coordinator::bench {

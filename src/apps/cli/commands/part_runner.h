@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <vector>
 
-#include "apps/coordinator/ingest/verifier.h"
+#include "apps/coordinator/ingest/part_runner.h"
 #include "worker/sandbox/sandbox.h"
 
 namespace weft::cli {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "apps/coordinator/http/model_texts.h"
+#include "apps/coordinator/ingest/part_runner.h"
 #include "apps/coordinator/ingest/submission.h"
-#include "apps/coordinator/ingest/verifier.h"
 #include "platform/net/client.h"
 
 namespace weft::cli {

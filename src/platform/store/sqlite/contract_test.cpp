@@ -79,7 +79,7 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
     return Faults{.job = job_row(job).id, .state = {state, 0, state}};
   };
   first.watches = {{.worker = key_of(2), .checks = 32, .mistakes = 1},
-                   {.worker = key_of(1), .checks = 64, .mistakes = 2}};
+                   {.worker = key_of(1), .checks = 64, .mistakes = 2, .passes = 3}};
   first.faults = {{.row = faults(2, 1)}, {.row = faults(1, 2)}};
   first.seasons = {{.hour = 167, .busy = 0.25}, {.hour = 3, .busy = 0.5}};
   commit(first);
@@ -108,7 +108,7 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
             (std::vector{share(1, 1, 0.1), share(2, 1, 0.4), share(2, 2, 0.5)}));
   EXPECT_EQ(loaded.mismatches, (std::vector{mismatch(1, 1, 5), mismatch(2, 1, 30)}));
   EXPECT_EQ(loaded.watches,
-            (std::vector<Watch>{{.worker = key_of(1), .checks = 64, .mistakes = 2},
+            (std::vector<Watch>{{.worker = key_of(1), .checks = 64, .mistakes = 2, .passes = 3},
                                 {.worker = key_of(2), .checks = 0, .mistakes = 1}}));
   EXPECT_EQ(loaded.faults, std::vector{faults(1, 3)});
   EXPECT_EQ(loaded.seasons,

@@ -235,6 +235,10 @@ constexpr std::array steps = {
 
     CREATE TABLE faults (job BLOB PRIMARY KEY, state BLOB NOT NULL) WITHOUT ROWID;
     )"},
+    // Samples of a newcomer that passed in a row: none are known of before.
+    Step{R"(
+    ALTER TABLE watches ADD COLUMN passes INTEGER NOT NULL DEFAULT 0;
+    )"},
 };
 
 Result<int> version_of(Connection& connection) {

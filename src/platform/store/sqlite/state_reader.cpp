@@ -80,16 +80,17 @@ Result<> StateReader::load_workers(Loaded& loaded) {
                                mismatch.penalty = row.integer(5);
                                return mismatch;
                              }));
-  WEFT_ASSIGN(
-      loaded.watches,
-      rows<Watch>(connection_, "SELECT worker, checks, mistakes FROM watches ORDER BY worker",
-                  [](const Statement& row) -> Result<Watch> {
-                    Watch watch;
-                    WEFT_ASSIGN(watch.worker, row.fixed<PublicKey>(0));
-                    watch.checks = static_cast<std::uint32_t>(row.integer(1));
-                    watch.mistakes = static_cast<std::uint32_t>(row.integer(2));
-                    return watch;
-                  }));
+  WEFT_ASSIGN(loaded.watches,
+              rows<Watch>(connection_,
+                          "SELECT worker, checks, mistakes, passes FROM watches ORDER BY worker",
+                          [](const Statement& row) -> Result<Watch> {
+                            Watch watch;
+                            WEFT_ASSIGN(watch.worker, row.fixed<PublicKey>(0));
+                            watch.checks = static_cast<std::uint32_t>(row.integer(1));
+                            watch.mistakes = static_cast<std::uint32_t>(row.integer(2));
+                            watch.passes = static_cast<std::uint32_t>(row.integer(3));
+                            return watch;
+                          }));
   WEFT_ASSIGN(loaded.faults, rows<Faults>(connection_, "SELECT job, state FROM faults ORDER BY job",
                                           [](const Statement& row) -> Result<Faults> {
                                             Faults faults;

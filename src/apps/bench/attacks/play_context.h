@@ -1,0 +1,47 @@
+// What the parts of a play share: who plays, the connections, the time, and what was seen. The
+// first error ends the play.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "apps/bench/attacks/cast.h"
+#include "apps/bench/attacks/play_types.h"
+#include "apps/bench/coordinator/wire.h"
+#include "common/base/clock.h"
+#include "common/base/result.h"
+#include "decisions/trust/attacks/strategy.h"
+
+namespace weft::coordinator::bench {
+
+[[nodiscard]] inline Duration as_duration(double seconds) {
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+}
+
+struct PlayContext {
+  PlayContext(PlayOptions its_options, Cast its_cast)
+      : options(std::move(its_options)),
+        cast(std::move(its_cast)),
+        strategy(options.strategy == nullptr ? nullptr : options.strategy->make(options.plan)),
+        random(options.scene.seed * 0x9e3779b97f4a7c15U + 1) {}
+
+  void fail_with(Error error) { broken = std::move(error); }
+  // Since the play began, as the scene counts them: its tasks take so much longer than ours.
+  [[nodiscard]] double hours() const {
+    return seconds(now() - start) * options.scene.task_seconds / options.task_seconds / 3600;
+  }
+
+  const PlayOptions options;
+  Cast cast;
+  const std::unique_ptr<trust::attacks::Strategy> strategy;  // Null: all are honest.
+  trust::attacks::Random random;
+  std::unique_ptr<Wire> wire;
+  PublicKey coordinator;  // Once a worker was challenged.
+  Instant start{};
+  std::optional<Error> broken;
+  Played played;
+};
+
+}  // namespace weft::coordinator::bench

@@ -1,0 +1,28 @@
+// Attackers ask for their standing: a few at a time, in turn, and those whose result was refused.
+#pragma once
+
+#include <cstddef>
+
+#include "apps/bench/attacks/play_context.h"
+#include "apps/bench/attacks/play_workers.h"
+#include "apps/bench/attacks/signed_asking.h"
+
+namespace weft::coordinator::bench {
+
+class StandingLooks {
+ public:
+  StandingLooks(PlayContext& context, SignedAsking& asking, PlayWorkers& workers)
+      : context_(context), asking_(asking), workers_(workers) {}
+  StandingLooks(const StandingLooks&) = delete;
+
+  void look_at(Wire::Id id);
+  void look_at_next();
+
+ private:
+  PlayContext& context_;
+  SignedAsking& asking_;
+  PlayWorkers& workers_;
+  std::size_t next_ = 0;  // Among the attackers.
+};
+
+}  // namespace weft::coordinator::bench

@@ -1,0 +1,33 @@
+// A check of a whole task that was accepted and paid for: where it is wrong, the right bytes are
+// stored.
+//
+// Threading: that of the DeviceRuns.
+#pragma once
+
+#include <vector>
+
+#include "apps/coordinator/ingest/device_runs.h"
+#include "apps/coordinator/ingest/result_bytes.h"
+#include "apps/coordinator/ingest/second_look.h"
+
+namespace weft::coordinator {
+
+class PaidCheck {
+ public:
+  PaidCheck(store::Blobs& blobs, DeviceRuns& runs, const ResultBytes& bytes, SecondLook& look)
+      : blobs_(blobs), runs_(runs), bytes_(bytes), look_(look) {}
+
+  // An error: it could not be checked.
+  [[nodiscard]] Result<jobs::Checked> check(const jobs::VerifyOrder& order,
+                                            VerifiedJobs::Known& job);
+
+ private:
+  [[nodiscard]] Result<jobs::Recomputed> stored(const std::vector<ByteVector>& right);
+
+  store::Blobs& blobs_;
+  DeviceRuns& runs_;
+  const ResultBytes& bytes_;
+  SecondLook& look_;
+};
+
+}  // namespace weft::coordinator

@@ -1,0 +1,37 @@
+#include "apps/coordinator/ingest/result_delivery.h"
+
+#include "apps/coordinator/ingest/output_room.h"
+
+namespace weft::coordinator {
+
+Result<> ResultDelivery::take(const PublicKey& worker, const protocol::ResultFrame& frame) const {
+  const TaskId& task = frame.result.task;
+  auto range = leases_.range(task, frame.result.attempt);
+  if (!range)
+    return fail(ErrorCode::not_found, "The worker does not hold attempt {} of task {}.",
+                frame.result.attempt, task.text());
+  const auto manifest = book_.manifest(task.job);
+  if (!manifest) return fail(ErrorCode::not_found, "The job has ended.");
+  if (range->count == 0) range.reset();
+  WEFT_ASSIGN(const auto room, room_for(worker, frame.result));
+  return intake_.take(*manifest, frame, range, room);
+}
+
+// What comes in the frame counts as what is uploaded does, and takes the room of its job.
+Result<std::optional<store::Room::For>> ResultDelivery::room_for(
+    const PublicKey& worker, const protocol::TaskResult& result) const {
+  bool is_output = true;
+  for (const auto& part : result.outputs) {
+    if (!part.in_frame) continue;
+    const auto upload = book_.worker_blobs().take_upload(worker, part.bytes, result.task.job);
+    if (!upload)
+      return fail(ErrorCode::permission_denied,
+                  "The {} bytes of an output are more than the worker's leases lead to.",
+                  part.bytes);
+    is_output = is_output && upload->output_of.has_value();
+  }
+  return room_of_worker(book_, worker, prefix_,
+                        is_output ? std::optional(result.task.job) : std::nullopt);
+}
+
+}  // namespace weft::coordinator

@@ -1,0 +1,49 @@
+// Claims of receipts that came before the results that they are about.
+//
+// Pure. Bounds: waiting_max claims of a worker; its oldest is dropped for one more.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "common/base/ids.h"
+#include "decisions/trust/vote_types.h"
+
+namespace weft::trust {
+
+class EarlyClaims {
+ public:
+  static constexpr std::size_t waiting_max = 4096;
+
+  // Replaces an earlier claim of this attempt, and is its worker's newest then.
+  void keep(const PublicKey& worker, const Claim& claim);
+  // The root that the worker has claimed for the attempt, which waits no more; nothing if there is
+  // no such claim.
+  std::optional<Hash> take(const PublicKey& worker, const TaskId& task, std::uint32_t attempt);
+  void forget(const PublicKey& worker) { waiting_.erase(worker); }
+  [[nodiscard]] std::size_t count(const PublicKey& worker) const;
+
+ private:
+  struct AttemptId {
+    TaskId task;
+    std::uint32_t attempt = 0;
+    friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
+  };
+  // Those of one worker.
+  struct Waiting {
+    struct Row {
+      Hash root;
+      std::uint64_t age = 0;
+    };
+    std::map<AttemptId, Row> rows;
+    std::map<std::uint64_t, AttemptId> by_age;
+    std::uint64_t next_age = 0;
+  };
+
+  std::unordered_map<PublicKey, Waiting> waiting_;  // Looked up only.
+};
+
+}  // namespace weft::trust

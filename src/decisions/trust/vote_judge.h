@@ -1,0 +1,48 @@
+// What follows from the results of an open task: it is accepted, it wants further replicas, its job
+// has failed, or nothing. A ballot decides in the place of the job's quorum.
+//
+// Pure. A decision that ends the task or its job takes it out of the table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "decisions/trust/acceptance_counts.h"
+#include "decisions/trust/vote_groups.h"
+#include "decisions/trust/vote_table.h"
+#include "decisions/trust/vote_types.h"
+
+namespace weft::trust {
+
+class VoteJudge {
+ public:
+  static constexpr std::uint32_t voters_max = 128;  // Voters in one ballot.
+
+  // Both outlive this.
+  VoteJudge(VoteTable& table, AcceptanceCounts& counts) : table_(table), counts_(counts) {}
+
+  void judge(const VoteTable::Open& open, std::vector<Decision>& out);
+  // No further worker can be asked: a ballot is content with a lead of `lead_min`.
+  void give_up(const VoteTable::Open& open, std::uint32_t lead_min, std::vector<Decision>& out);
+  // Whether the job's own quorum would have decided by now.
+  [[nodiscard]] static bool policy_decides(const VoteTable::OpenView& open);
+
+ private:
+  void judge_ballot(const VoteTable::Open& open, std::vector<Decision>& out);
+  // Accepts what `best` is the centre of, or says that it would be, where they do not decide.
+  void conclude(const VoteTable::Open& open, VoteGroups::Members best, std::vector<Decision>& out);
+  static void say_provisional(const VoteTable::Open& open, const VoteGroups::Members& members,
+                              const Hash& root, std::vector<Decision>& out);
+  void accept(const VoteTable::Open& open, const VoteGroups::Members& quorum,
+              std::vector<Decision>& out);
+  // What the accepted root means for a result outside of the quorum.
+  void refuse_rest(const TaskId& task, const Policy& policy, const TaskVotes& votes,
+                   const VoteGroups::Members& quorum, std::vector<Decision>& out);
+  void fail_job(const JobId& job, std::string reason, std::vector<Decision>& out);
+
+  VoteTable& table_;
+  AcceptanceCounts& counts_;
+};
+
+}  // namespace weft::trust

@@ -1,0 +1,85 @@
+// The jobs, which of their tasks are accepted, and the results of the open ones. An accepted task
+// has no results here any more, and never opens again.
+//
+// Pure. Memory: a bit for each task of a job, and what there is of its results until it is
+// accepted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "common/base/ids.h"
+#include "decisions/trust/vote_types.h"
+
+namespace weft::trust {
+
+// A result of an open task.
+struct HeldReplica {
+  PublicKey worker;
+  std::uint32_t attempt = 0;
+  Hash root;
+  bool covered = false;
+  bool rejected = false;  // Found wrong; its worker is not asked again.
+  [[nodiscard]] bool counts() const { return covered && !rejected; }
+};
+
+// What there is of an open task.
+struct TaskVotes {
+  std::vector<HeldReplica> replicas;  // In the order of arrival.
+  std::uint32_t wanted = 0;
+  std::optional<Ballot> ballot;
+  bool provisional = false;  // Said so.
+
+  [[nodiscard]] std::uint32_t covered() const;  // Rejected ones included.
+  [[nodiscard]] std::uint32_t counting() const;
+  [[nodiscard]] std::uint32_t rejected() const;
+};
+
+class VoteTable {
+ public:
+  // An open task. Valid until its job is removed or the task is settled.
+  struct Open {
+    TaskId task;
+    const Policy& policy;
+    TaskVotes& votes;
+  };
+  struct OpenView {
+    TaskId task;
+    const Policy& policy;
+    const TaskVotes& votes;
+  };
+
+  // `tasks` of them. The job's id is new.
+  void add_job(const JobId& job, Policy policy, std::uint32_t tasks);
+  void remove_job(const JobId& job) { jobs_.erase(job); }
+  [[nodiscard]] bool has_job(const JobId& job) const { return jobs_.contains(job); }
+  [[nodiscard]] bool has(const TaskId& task) const;
+  // Nothing if the task is accepted or unknown, or no result of it has come.
+  [[nodiscard]] std::optional<Open> find(const TaskId& task);
+  [[nodiscard]] std::optional<OpenView> find(const TaskId& task) const;
+  // The same, and opens the task; nothing if it is accepted or unknown.
+  [[nodiscard]] std::optional<Open> open(const TaskId& task);
+  // In the order of their indexes. The job is known.
+  [[nodiscard]] std::vector<TaskId> open_tasks(const JobId& job) const;
+
+  // The task, which is not accepted yet, is; takes out what there was of it.
+  TaskVotes settle(const TaskId& task);
+  [[nodiscard]] bool is_accepted(const TaskId& task) const;
+  [[nodiscard]] std::uint32_t accepted_count(const JobId& job) const;
+
+ private:
+  struct Job {
+    Policy policy;
+    std::uint32_t accepted_count = 0;
+    std::vector<bool> accepted;                         // By index.
+    std::unordered_map<std::uint32_t, TaskVotes> open;  // By index; looked up only.
+  };
+  // Nothing where the job is unknown or has no such task.
+  [[nodiscard]] Job* job_with(const TaskId& task);
+
+  std::unordered_map<JobId, Job> jobs_;  // Looked up only.
+};
+
+}  // namespace weft::trust
