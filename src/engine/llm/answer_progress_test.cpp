@@ -97,7 +97,7 @@ TEST_F(AnswerProgressTest, ATokenThatAConstraintForbidsFailsItsAnswerAlone) {
   ASSERT_TRUE(done_.has_value());
   EXPECT_FALSE(done_->has_value());
   EXPECT_EQ(slot.answer, nullptr);
-  EXPECT_TRUE(slot.tokens.empty()) << "nothing of it is believed";
+  EXPECT_TRUE(slot.tokens.empty()) << "what it has read is not believed";
 }
 
 }  // namespace

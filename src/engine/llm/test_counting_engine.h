@@ -96,7 +96,7 @@ class CountingEngine final : public Engine {
   int masks_set = 0;
   std::uint32_t kept_from = 0, kept_every = 0;  // What keep_hidden() was told last.
   bool hidden_kept = true;                      // Draws brought their hidden states.
-  std::vector<float> logits_said{};             // Of every sequence.
+  std::vector<float> logits_said{};             // The same for every sequence.
 
  private:
   static Result<std::vector<float>> none() {

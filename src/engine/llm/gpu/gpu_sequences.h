@@ -77,9 +77,9 @@ class GpuSequences {
     return slot ? &*slot : nullptr;
   }
 
-  // resource_exhausted where the context has no room for so many more positions.
+  // resource_exhausted if the context has no room for so many more positions.
   [[nodiscard]] Result<> fits(const GpuSequence& sequence, std::size_t more) const;
-  // Pages for so many positions; false, or resource_exhausted, where the cache has too few.
+  // Pages for so many positions; if the cache has too few, false or resource_exhausted.
   [[nodiscard]] bool grow(SequenceId id, std::uint32_t positions);
   [[nodiscard]] Result<> grow_or_fail(SequenceId id, std::uint32_t positions);
   // Positions that it has pages for.
@@ -90,8 +90,8 @@ class GpuSequences {
   [[nodiscard]] Result<> reserve(SequenceId id, std::uint32_t positions);
   [[nodiscard]] std::uint32_t share(SequenceId from, SequenceId to, std::uint32_t length);
   [[nodiscard]] std::uint32_t rewind(SequenceId id, std::uint32_t wanted);
-  // Nothing of it is on the device, so that it is read again from its start: caches need no
-  // clearing, recurrent states do.
+  // No part of it is on the device any more, so that it is read again from its start: caches need
+  // no clearing, recurrent states do.
   void reset(SequenceId id);
 
  private:

@@ -87,6 +87,7 @@ TEST_F(LayerRangesTest, DrawsBehindAStateThatIsThereAndNoOther) {
 TEST_F(LayerRangesTest, DrawsOnTheProcessorWhileOthersTakeAllRoom) {
   const SequenceId id = absorb(2), other = absorb(2);
   last_.play_draw(0, std::vector<Token>({9}));
+  ASSERT_TRUE(last_.run(last_.sampling.prepare({other})));
   for (std::size_t i = 0; i < DrawsUnderWay::under_way_max; ++i) {
     gpu::Encoder encoder = last_.passes.encoder("test");
     {

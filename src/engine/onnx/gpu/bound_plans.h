@@ -26,8 +26,8 @@ class BoundPlans {
         options_(options),
         binder_(device, graph, rules, options) {}
 
-  // Valid until the next call. Fails as PlanBinder::bind() does, and with unsupported for another
-  // plan than the one for which constants left.
+  // Valid until the next call. Fails as PlanBinder::bind() does, and with unsupported for a plan
+  // other than the one with which constants left.
   [[nodiscard]] Async<Result<ModelPlan*>> plan_for(const std::vector<Tensor>& inputs);
   // Overwrites what runs left in all plans with zeros.
   void clear_values();
