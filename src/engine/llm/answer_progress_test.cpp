@@ -100,5 +100,27 @@ TEST_F(AnswerProgressTest, ATokenThatAConstraintForbidsFailsItsAnswerAlone) {
   EXPECT_TRUE(slot.tokens.empty()) << "what it has read is not believed";
 }
 
+TEST_F(AnswerProgressTest, EveryEndMakesRoomForTheOneThatWaits) {
+  engine_.memory = 1000;
+  GeneratorSlot& first = begin(asked(800));
+  const auto waits = [&] {
+    EXPECT_TRUE(queue_.add(asked(800), {}, [](const Result<Generation>&) {}));
+    EXPECT_TRUE(queue_.admit());
+    EXPECT_FALSE(queue_.empty());
+  };
+  const auto begins = [&] {
+    EXPECT_TRUE(queue_.admit());
+    EXPECT_TRUE(queue_.empty());
+  };
+
+  waits();
+  progress_.end(first, StopReason::stop);
+  begins();
+  waits();
+  for (const auto& slot : slots_.all())
+    if (slot->answer) progress_.fail(*slot, Error{ErrorCode::internal, "gone"});
+  begins();
+}
+
 }  // namespace
 }  // namespace weft::llm

@@ -109,6 +109,7 @@ TEST_F(DrawnRowsTest, ReadRowsTakeAnyMask) {
 
   EXPECT_TRUE(parts_.rows.is_read());
   EXPECT_TRUE(parts_.rows.are_of({first_, second_}));
+  EXPECT_FALSE(at(first_).behind) << "its token is read, and the next not drawn";
 }
 
 }  // namespace

@@ -82,6 +82,11 @@ TEST_F(LayerRangesTest, DrawsBehindAStateThatIsThereAndNoOther) {
   EXPECT_EQ(
       last_.run(last_.ranges.draw_behind_each({{.sequence = id, .tokens = {1}}})).error().message,
       "A stage has no hidden state behind position 2 to draw from.");
+  EXPECT_EQ(last_.sequences.rewind(id, 1), 1u);
+  EXPECT_EQ(
+      last_.run(last_.ranges.draw_behind_each({{.sequence = id, .tokens = {1}}})).error().code,
+      ErrorCode::unavailable)
+      << "the state behind the first position is not kept";
 }
 
 TEST_F(LayerRangesTest, DrawsOnTheProcessorWhileOthersTakeAllRoom) {

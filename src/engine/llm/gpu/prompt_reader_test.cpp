@@ -30,8 +30,8 @@ TEST(PromptReader, ChangesNothingWhereTokensCannotBeRead) {
   const SequenceId id = parts.read(60);
   parts.instance->forget_commands();
 
-  EXPECT_EQ(parts.run(parts.prompts.append(id, Parts::tokens(5))).error().code,
-            ErrorCode::resource_exhausted);
+  EXPECT_EQ(parts.run(parts.prompts.append(id, Parts::tokens(5))).error().message,
+            "5 tokens behind 60 do not fit into the context of 64 (--context).");
   EXPECT_EQ(parts.run(parts.prompts.append(id, {-1})).error().message,
             "-1 is not a token of the model, which has 3072.");
 
