@@ -5,7 +5,7 @@
 
 namespace weft::kernels {
 
-// Of three models (models.h).
+// Prints the times of the three models of models.h.
 void measure_chains(BenchDevice& bench);
 
 }  // namespace weft::kernels
