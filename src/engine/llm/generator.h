@@ -13,20 +13,20 @@
 // Threading: the engine's thread. Lifetime: engine and tokenizer outlive the generator.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <memory>
-#include <span>
 #include <vector>
 
 #include "common/base/async.h"
 #include "common/base/result.h"
+#include "engine/llm/answer_progress.h"
+#include "engine/llm/answer_queue.h"
 #include "engine/llm/answer_reader.h"
 #include "engine/llm/engine.h"
 #include "engine/llm/generation.h"
 #include "engine/llm/running_answer.h"
-#include "engine/llm/sampler.h"
 #include "engine/llm/sequence_slots.h"
+#include "engine/llm/shaped_draws.h"
 #include "engine/tokenizer/tokenizer.h"
 
 namespace weft::llm {
@@ -64,38 +64,36 @@ class Generator {
  private:
   using Slot = GeneratorSlot;
 
-  [[nodiscard]] Result<> check_request(const Request& request) const;
-  [[nodiscard]] Result<> admit();
-  void begin(Slot& slot, std::unique_ptr<RunningAnswer> answer, std::uint32_t kept);
+  // The answers of one step, and how they draw.
+  struct Turn {
+    std::vector<Slot*> drawn;   // Together, by the engine.
+    std::vector<Slot*> shaped;  // From logits, one by one.
+    // Draws of the same ones that are likely to follow.
+    std::uint32_t more = ~0u;
+    std::size_t masked = 0;
+    std::uint32_t mask_stays = ~0u;  // For how many tokens all masks have stayed the same.
+  };
+
+  // A part of a prompt for each slot that reads one, until as many tokens are read as a part may
+  // have: the others draw a token before it goes on.
   [[nodiscard]] Async<Result<>> read_prompts();
+  // Takes the tokens that it reads from `left`.
+  [[nodiscard]] Async<Result<>> read_part(Slot& slot, std::uint64_t& left);
+  [[nodiscard]] Async<Result<>> begin_drawing(Slot& slot);
+  // One token for every sequence that is being answered.
   [[nodiscard]] Async<Result<>> step();
-  // What the constraint allows next goes to the engine, when all tokens before it are read.
-  [[nodiscard]] Async<Result<>> mask(Slot& slot);
-  // A token for a request with a bias or a constraint, which is sampled here, from the logits.
-  [[nodiscard]] Async<Result<>> step_shaped(Slot& slot);
-  [[nodiscard]] Result<Drawn> sample(Slot& slot, std::span<const float> logits);
-  // What the engine drew for a request with a constraint, and what the constraint fixes behind it.
-  [[nodiscard]] Async<Result<>> take_masked(Slot& slot, Token token);
-  // Takes the tokens that a constraint leaves no choice about, and ends what can only end.
-  [[nodiscard]] Result<> take_forced(Slot& slot);
-  void fail_answer(Slot& slot, const Error& error);
-  void take(Slot& slot, const Drawn& drawn, std::vector<Drawn> top);
-  [[nodiscard]] Async<Result<>> take_drawn(Slot& slot, const Drawn& drawn, std::vector<Drawn> top);
-  void end(Slot& slot, StopReason reason);
-  [[nodiscard]] Async<Result<>> finish(Slot& slot, StopReason reason);
-  void drop_unwanted();
+  [[nodiscard]] Async<Result<>> gather(Turn& turn);
+  [[nodiscard]] Async<Result<>> draw_together(Turn& turn);
   void fail_all(const Error& error);
 
   Engine& engine_;
-  const tokenizer::Tokenizer& tokenizer_;
   const Options options_;
   SequenceSlots slots_;
+  AnswerQueue queue_;
   AnswerReader reader_;
-  std::deque<std::unique_ptr<RunningAnswer>> waiting_;
+  AnswerProgress progress_;
+  ShapedDraws shaped_;
   bool running_ = false;
-  bool lacks_memory_ = false;  // For the first that waits, until an answer ends.
-  Sampler sampler_;
-  std::vector<float> shaped_;  // Logits; kept for their memory.
 };
 
 }  // namespace weft::llm

@@ -4,76 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
 #include <numeric>
 
-#include "common/base/test_data.h"
-#include "engine/gguf/file.h"
-#include "engine/gguf/mapped_file.h"
+#include "engine/llm/test_counting_engine.h"
 
 namespace weft::llm {
 namespace {
 
-// Keeps lengths and memory of sequences, and computes nothing.
-class CountingEngine final : public Engine {
- public:
-  CountingEngine(std::uint32_t sequences, std::uint32_t positions) : memory(positions) {
-    options_.sequences = sequences;
-    options_.context = 1000;
-  }
-  const Config& config() const override { return config_; }
-  const EngineOptions& options() const override { return options_; }
-  std::string device() const override { return "none"; }
-  EngineCounters counters() const override { return {}; }
-  Result<SequenceId> open() override {
-    const SequenceId id{next_++};
-    lengths[id] = 0;
-    return id;
-  }
-  void close(SequenceId id) override {
-    lengths.erase(id);
-    reserved.erase(id);
-  }
-  std::uint32_t length(SequenceId id) const override { return lengths.at(id); }
-  std::uint32_t rewind(SequenceId id, std::uint32_t length) override {
-    return lengths.at(id) = std::min(lengths.at(id), length);
-  }
-  Result<> reserve(SequenceId id, std::uint32_t positions) override {
-    std::uint32_t others = 0;
-    for (const auto& [other, taken] : reserved) others += other == id ? 0 : taken;
-    // What a sequence has read stays in memory.
-    const std::uint32_t wanted = std::max(positions, lengths.at(id));
-    if (others + wanted > memory) return fail(ErrorCode::resource_exhausted, "full");
-    reserved[id] = wanted;
-    return {};
-  }
-  std::uint32_t share(SequenceId from, SequenceId to, std::uint32_t length) override {
-    return lengths.at(to) = std::min(length, lengths.at(from));
-  }
-  void set_sampling(SequenceId, const Sampling&) override {}
-  Async<Result<>> append(SequenceId, std::vector<Token>) override { co_return Result<>(); }
-  Async<Result<std::vector<float>>> logits(SequenceId) override { co_return none(); }
-  Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId>, std::uint32_t) override {
-    co_return fail(ErrorCode::unsupported, "draws nothing");
-  }
-  Async<Result<std::vector<float>>> forward(SequenceId, std::vector<float>) override {
-    co_return none();
-  }
-  Async<Result<std::vector<float>>> forward_tokens(SequenceId, std::vector<Token>) override {
-    co_return none();
-  }
-
-  std::map<SequenceId, std::uint32_t> lengths, reserved;
-  std::uint32_t memory;  // Positions of all sequences.
-
- private:
-  static Result<std::vector<float>> none() {
-    return fail(ErrorCode::unsupported, "computes nothing");
-  }
-  Config config_;
-  EngineOptions options_;
-  std::uint32_t next_ = 0;
-};
+using test::CountingEngine;
 
 std::vector<Token> counted(std::size_t count, Token from = 0) {
   std::vector<Token> out(count);
@@ -96,14 +34,7 @@ struct SequenceSlotsTest : testing::Test {
         std::make_unique<RunningAnswer>(std::move(request), nullptr, nullptr, tokenizer());
     return slot;
   }
-  static const tokenizer::Tokenizer& tokenizer() {
-    static const auto made = [] {
-      const auto path = test::find_data("models/tiny-llama-chat-q8_0.gguf");
-      const auto source = gguf::MappedFile::open(path->string()).value();
-      return tokenizer::Tokenizer::create(gguf::read_file(*source).value().metadata).value();
-    }();
-    return *made;
-  }
+  static const tokenizer::Tokenizer& tokenizer() { return test::small_tokenizer(); }
 
   CountingEngine engine{3, 3000};
   SequenceSlots slots{engine};

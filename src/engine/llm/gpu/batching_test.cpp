@@ -21,13 +21,11 @@ struct Heard {
   bool done = false;
 };
 
-class Batching : public test::GpuEngineTest {
+class Batching : public test::TinyLlamaTest {
  protected:
   void SetUp() override {
-    GpuEngineTest::SetUp();
-    const auto path = weft::test::find_data("models/tiny-llama-chat-q8_0.gguf");
-    if (!path) GTEST_SKIP() << weft::test::missing_data("models/tiny-llama-chat-q8_0.gguf");
-    model_ = std::move(*test::open_model(*path));
+    TinyLlamaTest::SetUp();
+    if (IsSkipped()) return;
     tokenizer_ = tokenizer::Tokenizer::create(model_->file.metadata).value();
   }
   // Bytes of so many pages of 64 positions.
@@ -67,7 +65,6 @@ class Batching : public test::GpuEngineTest {
     EXPECT_EQ(heard.stop, alone.stop) << what;
   }
 
-  std::unique_ptr<test::OpenModel> model_;
   std::unique_ptr<const tokenizer::Tokenizer> tokenizer_;
 };
 

@@ -7,14 +7,8 @@ namespace {
 
 using test::run;
 
-class Ranges : public test::GpuEngineTest, public testing::WithParamInterface<Activations> {
+class Ranges : public test::TinyLlamaTest, public testing::WithParamInterface<Activations> {
  protected:
-  void SetUp() override {
-    GpuEngineTest::SetUp();
-    const auto path = weft::test::find_data("models/tiny-llama-chat-q8_0.gguf");
-    if (!path) GTEST_SKIP() << weft::test::missing_data("models/tiny-llama-chat-q8_0.gguf");
-    model_ = std::move(*test::open_model(*path));
-  }
   [[nodiscard]] std::unique_ptr<Engine> range(LayerRange layers) const {
     return engine_of(
         *model_,
@@ -28,18 +22,8 @@ class Ranges : public test::GpuEngineTest, public testing::WithParamInterface<Ac
   }
 
   static constexpr std::uint32_t sequences = 6;
-  std::unique_ptr<test::OpenModel> model_;
 };
-class RangesFit : public test::GpuEngineTest {
- protected:
-  void SetUp() override {
-    GpuEngineTest::SetUp();
-    const auto path = weft::test::find_data("models/tiny-llama-chat-q8_0.gguf");
-    if (!path) GTEST_SKIP() << weft::test::missing_data("models/tiny-llama-chat-q8_0.gguf");
-    model_ = std::move(*test::open_model(*path));
-  }
-  std::unique_ptr<test::OpenModel> model_;
-};
+class RangesFit : public test::TinyLlamaTest {};
 INSTANTIATE_TEST_SUITE_P(Arithmetics, Ranges, testing::Values(Activations::f32, Activations::int8),
                          [](const auto& row) {
                            return row.param == Activations::f32 ? "f32" : "int8";

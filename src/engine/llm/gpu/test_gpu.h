@@ -46,6 +46,19 @@ class GpuEngineTest : public testing::Test {
   }
 };
 
+// The same with the small model that chats.
+class TinyLlamaTest : public GpuEngineTest {
+ protected:
+  void SetUp() override {
+    GpuEngineTest::SetUp();
+    const auto path = weft::test::find_data("models/tiny-llama-chat-q8_0.gguf");
+    if (!path) GTEST_SKIP() << weft::test::missing_data("models/tiny-llama-chat-q8_0.gguf");
+    model_ = std::move(*open_model(*path));
+  }
+
+  std::unique_ptr<OpenModel> model_;
+};
+
 // The parameter of a test as its name.
 inline std::string test_name(const testing::TestParamInfo<const char*>& row) {
   std::string name = row.param;

@@ -7,15 +7,19 @@
 // Threading: the device's thread; one run at a time. Lifetime: the device outlives the model.
 #pragma once
 
-#include <map>
+#include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
-#include "engine/gpu/pipeline_cache.h"
+#include "engine/gpu/device.h"
 #include "engine/onnx/gpu/convolution_choices.h"
+#include "engine/onnx/gpu/input_rules.h"
 #include "engine/onnx/gpu/schedule.h"
 
 namespace weft::onnx {
 
+class BoundPlans;
 struct ModelPlan;
 
 class GpuModel {
@@ -102,7 +106,7 @@ class GpuModel {
   // Statistics of the plan that ran last.
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }
   // With what was measured since.
-  [[nodiscard]] const ConvolutionChoices& choices() const { return choices_; }
+  [[nodiscard]] const ConvolutionChoices& choices() const;
   [[nodiscard]] const Graph& graph() const { return graph_; }
 
  private:
@@ -110,29 +114,13 @@ class GpuModel {
   // Checks inputs, binds a plan for them if there is none, and begins its statistics.
   Async<Result<Plan*>> begin(const std::vector<Tensor>& inputs,
                              const std::vector<const gpu::Buffer*>& buffers);
-  // True if the values of that input belong to a plan.
-  [[nodiscard]] bool is_known(std::size_t input, const Tensor& value) const;
-  [[nodiscard]] Result<> check_buffers(std::span<const Tensor> inputs,
-                                       std::span<const gpu::Buffer* const> buffers) const;
-  void release_constants(Plan& plan);
-  Async<Result<Plan*>> plan_for(const std::vector<Tensor>& inputs);
-  Async<Result<std::unique_ptr<Plan>>> bind(const std::vector<Tensor>& inputs);
-  Async<Result<>> tune(const Inference& inference);
-  Result<const gpu::Buffer*> constant(Plan& plan, ValueId id);
-  gpu::Buffer buffer_of(std::span<const std::uint32_t> words);
 
   gpu::Device& device_;
   Graph graph_;
   const Options options_;
-  const std::vector<bool> telling_;
-  ConvolutionChoices choices_;
-  gpu::PipelineCache pipelines_;
-  std::map<ValueId, gpu::Buffer> weights_;  // Constants of the graph, shared by plans.
-  std::map<std::string, std::unique_ptr<Plan>> plans_;
+  const InputRules rules_;
+  std::unique_ptr<BoundPlans> plans_;
   Plan* latest_ = nullptr;  // What run_around() ran, until its outputs are given.
-  std::uint64_t uses_ = 0;
-  std::uint64_t plans_bound_ = 0;
-  bool released_ = false;  // Constants are on the device alone.
   Statistics statistics_;
 };
 

@@ -3,7 +3,7 @@
 #include <chrono>
 
 #include "engine/gpu/measure.h"
-#include "engine/onnx/gpu/plan.h"
+#include "engine/onnx/gpu/bound_plans.h"
 #include "engine/onnx/gpu/warm_up.h"
 
 namespace weft::onnx {
@@ -20,6 +20,49 @@ double now_s() {
 double middle_of(std::vector<double> times) {
   std::ranges::sort(times);
   return times[times.size() / 2];
+}
+
+// The kernels of a plan, all together and each by itself.
+Async<Result<>> measure_kernels(gpu::Device& device, const Graph& graph, ModelPlan& plan,
+                                GpuModel::Measurement& out) {
+  const KernelContext context{.graph = graph, .inference = plan.inference};
+  gpu::Meter meter(device);
+  const auto all = [&plan](gpu::Pass& pass) {
+    for (const ModelPlan::BoundStep& step : plan.steps)
+      for (const ModelPlan::Dispatch& dispatch : step.dispatches)
+        pass.run(*dispatch.pipeline, {&dispatch.group}, dispatch.workgroups);
+  };
+  if (plan.dispatches > 0) {
+    WEFT_CO_ASSIGN(out.seconds, co_await meter.seconds_each(all, {}));
+    std::vector<double> submits, records;
+    for (int i = 0; i < runs; ++i) {
+      WEFT_CO_ASSIGN(const gpu::Timing timing, co_await meter.time(all));
+      submits.push_back(timing.wall_seconds);
+      records.push_back(timing.record_seconds + timing.submit_seconds);
+    }
+    out.submit_seconds = middle_of(std::move(submits));
+    out.record_seconds = middle_of(std::move(records));
+  }
+  for (const ModelPlan::BoundStep& step : plan.steps) {
+    std::size_t d = 0;
+    for (const Kernel& kernel : step.step->kernels) {
+      if (kernel.workgroups.x == 0) continue;
+      const ModelPlan::Dispatch& dispatch = step.dispatches[d++];
+      GpuModel::KernelTime time{
+          .node = step.step->node->name, .label = kernel.label, .seconds = 0, .bytes = 0};
+      for (const KernelInput& input : kernel.inputs)
+        time.bytes += input.value == no_value ? 4 * input.data->size()
+                                              : bytes_of(context, plan.schedule, input.value);
+      for (const ValueId id : kernel.outputs) time.bytes += bytes_of(context, plan.schedule, id);
+      const auto one = [&dispatch](gpu::Pass& pass) {
+        pass.run(*dispatch.pipeline, {&dispatch.group}, dispatch.workgroups);
+      };
+      WEFT_CO_ASSIGN(time.seconds,
+                     co_await meter.seconds_each(one, {.busy_seconds = 0.002, .rounds = 3}));
+      out.kernels.push_back(std::move(time));
+    }
+  }
+  co_return Result<>();
 }
 
 }  // namespace
@@ -54,44 +97,8 @@ Async<Result<GpuModel::Measurement>> GpuModel::measure(std::vector<Tensor> input
     times.push_back(now_s() - begun);
   }
   out.run_seconds = middle_of(std::move(times));
-  WEFT_CO_ASSIGN(Plan* const plan, co_await plan_for(inputs));
-  const KernelContext context{.graph = graph_, .inference = plan->inference};
-  gpu::Meter meter(device_);
-  const auto all = [plan](gpu::Pass& pass) {
-    for (const Plan::BoundStep& step : plan->steps)
-      for (const Plan::Dispatch& dispatch : step.dispatches)
-        pass.run(*dispatch.pipeline, {&dispatch.group}, dispatch.workgroups);
-  };
-  if (plan->dispatches > 0) {
-    WEFT_CO_ASSIGN(out.seconds, co_await meter.seconds_each(all, {}));
-    std::vector<double> submits, records;
-    for (int i = 0; i < runs; ++i) {
-      WEFT_CO_ASSIGN(const gpu::Timing timing, co_await meter.time(all));
-      submits.push_back(timing.wall_seconds);
-      records.push_back(timing.record_seconds + timing.submit_seconds);
-    }
-    out.submit_seconds = middle_of(std::move(submits));
-    out.record_seconds = middle_of(std::move(records));
-  }
-  for (const Plan::BoundStep& step : plan->steps) {
-    std::size_t d = 0;
-    for (const Kernel& kernel : step.step->kernels) {
-      if (kernel.workgroups.x == 0) continue;
-      const Plan::Dispatch& dispatch = step.dispatches[d++];
-      KernelTime time{
-          .node = step.step->node->name, .label = kernel.label, .seconds = 0, .bytes = 0};
-      for (const KernelInput& input : kernel.inputs)
-        time.bytes += input.value == no_value ? 4 * input.data->size()
-                                              : bytes_of(context, plan->schedule, input.value);
-      for (const ValueId id : kernel.outputs) time.bytes += bytes_of(context, plan->schedule, id);
-      const auto one = [&dispatch](gpu::Pass& pass) {
-        pass.run(*dispatch.pipeline, {&dispatch.group}, dispatch.workgroups);
-      };
-      WEFT_CO_ASSIGN(time.seconds,
-                     co_await meter.seconds_each(one, {.busy_seconds = 0.002, .rounds = 3}));
-      out.kernels.push_back(std::move(time));
-    }
-  }
+  WEFT_CO_ASSIGN(Plan* const plan, co_await plans_->plan_for(inputs));
+  WEFT_CO_OK(co_await measure_kernels(device_, graph_, *plan, out));
   co_return out;
 }
 

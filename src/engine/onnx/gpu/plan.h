@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 
+#include "engine/gpu/pipeline_cache.h"
 #include "engine/gpu/staging.h"
 #include "engine/onnx/gpu/gpu_model.h"
 

@@ -1,11 +1,11 @@
-// Measures how each convolution of a model is best cut on this device, once for a node's shape.
+#include "engine/onnx/gpu/tune.h"
+
 #include <deque>
 #include <utility>
 
+#include "engine/gpu/backend.h"
 #include "engine/gpu/measure.h"
 #include "engine/onnx/gpu/convolution.h"
-#include "engine/onnx/gpu/convolution_choices.h"
-#include "engine/onnx/gpu/plan.h"
 #include "engine/onnx/gpu/stored_kernel.h"
 #include "engine/onnx/gpu/warm_up.h"
 
@@ -63,21 +63,23 @@ Async<Result<double>> seconds_of(gpu::Device& device, Tried& tried) {
 
 }  // namespace
 
-Async<Result<>> GpuModel::tune(const Inference& inference) {
+Async<Result<>> tune_convolutions(gpu::Device& device, const Graph& graph,
+                                  const Inference& inference, bool halves,
+                                  ConvolutionChoices& choices) {
   bool is_warm = false;
-  for (const Node& node : graph_.nodes) {
+  for (const Node& node : graph.nodes) {
     const auto& out = inference.values[node.outputs[0]];
-    const KernelContext plain{.graph = graph_, .inference = inference};
+    const KernelContext plain{.graph = graph, .inference = inference};
     if (node.op != "Conv" || !out || !inference.values[node.inputs[0]] ||
         !inference.values[node.inputs[1]])
       continue;
     const CallOf call(plain, node);
     const auto plan = plan_convolution(*call, call->input(0), call->input(1));
     if (!plan || out->count() == 0) continue;
-    const std::string key = ConvolutionChoices::key_of(*plan, options_.halves);
-    if (choices_.find(key)) continue;
-    if (!std::exchange(is_warm, true)) WEFT_CO_OK(co_await warm_up(device_));
-    std::vector<bool> half(graph_.values.size());  // As it is between two kernels.
+    const std::string key = ConvolutionChoices::key_of(*plan, halves);
+    if (choices.find(key)) continue;
+    if (!std::exchange(is_warm, true)) WEFT_CO_OK(co_await warm_up(device));
+    std::vector<bool> half(graph.values.size());  // As it is between two kernels.
     half[node.inputs[0]] = half[node.outputs[0]] = true;
     const std::vector<Apart> together(half.size());
     const std::vector<std::uint64_t> begin(half.size());
@@ -87,18 +89,18 @@ Async<Result<>> GpuModel::tune(const Inference& inference) {
       ConvolutionChoices one;
       one.set(key, tiles);
       const KernelContext context{
-          .graph = graph_, .inference = inference, .choices = &one, .halves = options_.halves};
+          .graph = graph, .inference = inference, .choices = &one, .halves = halves};
       auto kernels = convolution_kernels(context, node, *call, {});
       if (!kernels || kernels->size() != 1) break;
-      if (options_.halves) as_halves.change(kernels->front());
-      tried.emplace_back(device_, context, tiles, std::move(kernels->front()));
+      if (halves) as_halves.change(kernels->front());
+      tried.emplace_back(device, context, tiles, std::move(kernels->front()));
     }
     std::optional<double> best;
     for (Tried& one : tried) {
-      WEFT_CO_ASSIGN(const double seconds, co_await seconds_of(device_, one));
+      WEFT_CO_ASSIGN(const double seconds, co_await seconds_of(device, one));
       if (best && *best <= seconds) continue;
       best = seconds;
-      choices_.set(key, one.tiles);
+      choices.set(key, one.tiles);
     }
   }
   co_return Result<>();

@@ -1,0 +1,11 @@
+// All layers of a model in one pass, and each kind of kernel by itself.
+#pragma once
+
+#include "apps/bench/prefill/bench_device.h"
+
+namespace weft::kernels {
+
+// Prints the times of the three models of models.h.
+void measure_chains(BenchDevice& bench);
+
+}  // namespace weft::kernels

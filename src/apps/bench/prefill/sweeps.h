@@ -1,0 +1,12 @@
+// The tunings of kernels that read prompts, the fastest first.
+#pragma once
+
+#include "apps/bench/prefill/bench_device.h"
+
+namespace weft::kernels {
+
+void sweep_matmul(BenchDevice& bench);
+void sweep_attention(BenchDevice& bench);
+void sweep_delta(BenchDevice& bench);
+
+}  // namespace weft::kernels

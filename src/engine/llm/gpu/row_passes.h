@@ -1,0 +1,113 @@
+// Passes of rows through a model on the device: which rows there are is written, what a pass needs
+// is compiled before it (program.h), it is recorded and handed over in pieces, and all of it is
+// counted.
+//
+//   WEFT_CO_OK(co_await passes.prepare(rows, {.layers = true}));   nothing changes before
+//   passes.place_run(id, first, count);
+//   gpu::Encoder encoder = passes.begin_layers(rows, false, "forward");
+//   ...                                                            what follows in the last piece
+//   passes.submit(std::move(encoder));
+//
+// Threading: the device's thread. Lifetime: the setup outlives it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "common/base/async.h"
+#include "common/base/result.h"
+#include "engine/gpu/device.h"
+#include "engine/gpu/pipeline_cache.h"
+#include "engine/llm/engine.h"
+#include "engine/llm/gpu/engine_setup.h"
+#include "engine/llm/gpu/model_program.h"
+
+namespace weft::llm {
+
+class RowPasses {
+ public:
+  // `compiles_later`: kernels are compiled by prepare(), before the first pass that needs them.
+  RowPasses(const EngineSetup& setup, bool compiles_later)
+      : setup_(setup), pipelines_(setup.device), compiles_later_(compiles_later) {}
+  RowPasses(const RowPasses&) = delete;
+
+  // Before everything else. Fails as ModelProgram::create() does.
+  [[nodiscard]] Async<Result<>> load(const Model& model, const gguf::Source& source,
+                                     std::function<void(std::uint64_t bytes)> on_bytes);
+  [[nodiscard]] const ModelProgram& program() const { return *program_; }
+  [[nodiscard]] bool compiles_later() const { return compiles_later_; }
+  [[nodiscard]] EngineCounters& counters() { return counters_; }
+  [[nodiscard]] const EngineCounters& counters() const { return counters_; }
+  // device_lost where it is.
+  [[nodiscard]] Result<> check_device() const;
+
+  // Before rows are recorded: compiles what they need and is not compiled yet, also for `further`
+  // passes that see one more position each.
+  [[nodiscard]] Async<Result<>> prepare(RowCount rows, ModelProgram::Parts parts,
+                                        std::uint32_t further = 0);
+  // The same for positions [from, to) of one sequence, in passes of as many rows as there are.
+  [[nodiscard]] Async<Result<>> prepare_run(std::uint32_t from, std::uint32_t to, bool embed);
+  // Logits of so many rows, one of each of several sequences.
+  [[nodiscard]] Async<Result<>> prepare_head(std::size_t rows);
+
+  // A pass of `count` rows of one sequence, the last of which sees `positions`.
+  [[nodiscard]] static RowCount run_of(std::uint32_t count, std::uint32_t positions) {
+    return {.rows = count, .segments = 1, .positions = positions, .positions_least = positions};
+  }
+  // The rows of the next pass are positions [first, first + count) of one sequence.
+  void place_run(SequenceId id, std::uint32_t first, std::uint32_t count);
+  // They are one position of each of several sequences.
+  struct Row {
+    SequenceId id{};
+    std::uint32_t position = 0;
+  };
+  void place_each(std::span<const Row> rows);
+  // What the rows begin with: tokens, or hidden states [row][embedding].
+  void write_tokens(std::span<const Token> tokens) {
+    setup_.buffers.write_tokens(setup_.device, tokens);
+  }
+  void write_hidden(std::span<const float> states) {
+    setup_.device.write(setup_.buffers.hidden, 0, as_bytes(states));
+  }
+  // One of the rows, between passes.
+  void write_row(std::uint32_t row, Row place, Token token);
+
+  [[nodiscard]] gpu::Encoder encoder(const char* label) {
+    return setup_.device.create_encoder(label);
+  }
+  // Records a pass of rows through the layers, and hands it to the device in pieces while more is
+  // being recorded, so that it does not wait for all of it; the last piece is the caller's to
+  // submit.
+  [[nodiscard]] gpu::Encoder begin_layers(const RowCount& rows, bool embed, const char* label);
+  // Records at most `most` dispatches of the pass from `next` on, and puts that forward; from 0 on
+  // the embedding as well, where it is asked for. True at the end of the layers.
+  bool record_layers(gpu::Encoder& encoder, const RowCount& rows, bool embed, std::size_t& next,
+                     std::uint32_t most);
+  // Records what makes logits of the first rows' hidden states, or the whole way from tokens to
+  // logits. How many dispatches, which the caller counts.
+  std::uint32_t record_head(gpu::Pass& pass, const RowCount& rows) const {
+    return program_->head(rows).record(pass, rows);
+  }
+  std::uint32_t record_whole(gpu::Pass& pass, const RowCount& rows) const;
+  void count(std::uint32_t dispatches) { counters_.dispatches += dispatches; }
+  void count_decode(std::uint32_t dispatches) {
+    counters_.dispatches += dispatches;
+    counters_.decode_dispatches += dispatches;
+  }
+  void submit(gpu::Encoder encoder) {
+    setup_.device.submit(std::move(encoder));
+    ++counters_.submits;
+  }
+
+ private:
+  const EngineSetup& setup_;
+  gpu::PipelineCache pipelines_;
+  const bool compiles_later_;
+  DispatchMaker maker_{setup_.device, pipelines_};
+  std::unique_ptr<ModelProgram> program_;
+  EngineCounters counters_;
+};
+
+}  // namespace weft::llm

@@ -1,0 +1,62 @@
+// How an engine on a GPU draws tokens: what each sequence is drawn with, and the sampler on the
+// device (engine/kernels/sampling) over the logits of a pass.
+//
+// Threading: the device's thread. Lifetime: the setup outlives it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/kernels/sampling/gpu_sampler.h"
+#include "engine/llm/engine.h"
+#include "engine/llm/gpu/engine_setup.h"
+
+namespace weft::llm {
+
+class TokenSampling {
+ public:
+  explicit TokenSampling(const EngineSetup& setup) : setup_(setup) {}
+
+  struct Options {
+    std::size_t draws_max = 1;    // Under way at a time.
+    bool compiles_later = false;  // As RowPasses has it.
+  };
+  // For an engine with the last layer; without it nothing is drawn. Fails as GpuSampler::create()
+  // does.
+  [[nodiscard]] Async<Result<>> load(Options options);
+  [[nodiscard]] bool is_loaded() const { return sampler_ != nullptr; }
+
+  // For the draws that follow.
+  void set_sampling(SequenceId id, const Sampling& sampling);
+  void set_mask(SequenceId id, std::span<const std::uint64_t> allowed);
+  // What penalties look back at: the last of the tokens of a sequence of that length. What is drawn
+  // behind them is remembered by the draw.
+  void remember(SequenceId id, const Sampling& sampling, std::span<const Token> tokens,
+                std::uint32_t length);
+
+  // Before record(): compiles what a draw of these needs and is not compiled yet.
+  [[nodiscard]] Async<Result<>> prepare(const std::vector<SequenceId>& sequences);
+  // Records a draw of the sequences, whose logits are in the first rows.
+  struct Draw {
+    std::uint32_t step = 0;  // Its number.
+    std::uint32_t dispatches = 0;
+  };
+  [[nodiscard]] Draw record(gpu::Pass& pass, const std::vector<SequenceId>& sequences);
+  // What a draw left: drawn_bytes for each row, from the offset on.
+  static constexpr std::uint64_t drawn_bytes = 8;
+  [[nodiscard]] const gpu::Buffer& drawn() const { return sampler_->drawn(); }
+  [[nodiscard]] std::uint64_t drawn_offset(std::uint32_t step) const {
+    return sampler_->drawn_offset(step);
+  }
+  [[nodiscard]] static Drawn drawn_of(ByteSpan bytes);
+
+ private:
+  const EngineSetup& setup_;
+  std::unique_ptr<kernels::GpuSampler> sampler_;
+  std::optional<kernels::GpuSampler::Rows> rows_;
+};
+
+}  // namespace weft::llm

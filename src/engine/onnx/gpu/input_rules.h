@@ -1,0 +1,36 @@
+// What of a model's inputs belongs to a plan: types and shapes, values from which settings of nodes
+// follow (settings.h), and how large integers are. Inputs with the same key are run by one plan.
+//
+// Pure. Lifetime: the graph outlives it. Inputs are in the graph's order.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/base/result.h"
+#include "engine/gpu/device.h"
+#include "engine/onnx/gpu/settings.h"
+#include "engine/onnx/tensor.h"
+
+namespace weft::onnx {
+
+class InputRules {
+ public:
+  explicit InputRules(const Graph& graph) : graph_(graph), telling_(telling_inputs(graph)) {}
+
+  // True if the values of that input belong to a plan.
+  [[nodiscard]] bool is_known(std::size_t input, const Tensor& value) const;
+  [[nodiscard]] std::string key_of(std::span<const Tensor> inputs) const;
+  // Whether inputs can lie on the device: `buffers` has one for each that is given by type and
+  // shape only, and null for the others. Fails as GpuModel::run_on_device() says.
+  [[nodiscard]] Result<> check_buffers(std::span<const Tensor> inputs,
+                                       std::span<const gpu::Buffer* const> buffers) const;
+
+ private:
+  const Graph& graph_;
+  const std::vector<bool> telling_;
+};
+
+}  // namespace weft::onnx
