@@ -52,9 +52,11 @@ struct Options {
   std::optional<SettlementNetwork> settlement{};  // Which chain the page settles on.
   BlobSweep::Settings blob_ends{};                // When blobs go that no job needs.
   double upload_share = 0.25;  // An owner uploads this share of blobs_bytes_max within an hour.
-  store::Room::Shares stranger_room{};  // What workers that are strangers store beside results.
-  bool uploads_by_lease = true;         // Workers store only what their leases lead to,
-  bool reads_by_lease = true;           // and read only that and models that they serve.
+  // How much of the store's free room strangers (workers that are neither invited nor established)
+  // take within an hour; room for results of jobs is not part of it.
+  store::Room::Shares stranger_room{};
+  bool uploads_by_lease = true;    // Workers store only what their leases lead to,
+  bool reads_by_lease = true;      // and read only that and models that they serve.
   bool joins_apart = true;         // Joins of results have threads of their own (work_pools.h).
   bool signs_parts = true;         // Parts of uploads are signed with their bytes and place.
   bool roots_when_decided = true;  // Roots of a task's results are shown once it is accepted.

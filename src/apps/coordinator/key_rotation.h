@@ -1,6 +1,6 @@
-// A coordinator's new key, announced by its old one: DATA/rotations has a line "OLD NEW SIGNATURE"
-// for each change (protocol::rotation_digest), oldest first. Clients that know an old key follow
-// them to the one in use.
+// Changes of a coordinator's key, each announced with a signature of the old key: DATA/rotations
+// has a line "OLD NEW SIGNATURE" for each change (protocol::rotation_digest), oldest first. Clients
+// that know an old key follow these lines to the key in use.
 #pragma once
 
 #include <filesystem>

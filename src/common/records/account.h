@@ -9,8 +9,8 @@
 //   mint  owner:OWNER  granted:OWNER  held:OWNER  held-granted:OWNER  stake:OWNER  settled:OWNER
 //   escrow:JOB  escrow-granted:JOB  verification  verification-granted  platform  platform-granted
 //
-// Histories of older databases also name worker:KEY, what a wallet had earned apart from what it
-// had as a client; owner:OWNER was called client:KEY then, a name that is still read.
+// Two names occur only in histories of older databases and are still read: worker:KEY, the account
+// of what a wallet had earned, and client:KEY, the former name of owner:OWNER.
 #pragma once
 
 #include <array>

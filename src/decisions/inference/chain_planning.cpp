@@ -52,7 +52,7 @@ bool ChainPlanning::form(const std::string& model, Whom whom, Instant now) {
       (requests_.demand(model).waiting + settings.sequences - 1) / settings.sequences;
   const auto waiting = static_cast<std::uint32_t>(std::clamp<std::size_t>(full, 1, 64));
   const bool one = waiting == 1 && settings.strategy == mesh::Strategy::hybrid;
-  // A model that makes vectors is served whole.
+  // A model that makes vectors is not cut into stages: each of its workers has all layers.
   const auto strategy = makes_vectors(card) ? mesh::Strategy::batch
                         : one               ? mesh::Strategy::layer
                                             : settings.strategy;

@@ -27,7 +27,8 @@ class AuditLeases {
   void start(const trust::AuditWanted& wanted, Moment now);
   // The suspect opens its commitment.
   void opened(SessionId session, protocol::Opening opening, Moment now);
-  // Whether this is of an audit of the worker's.
+  // Messages of a worker. These three return true if the message belongs to an audit that the
+  // worker carries out; failed() returns false if its result is already being compared.
   bool result(const PublicKey& worker, const protocol::TaskResult& result, Moment now);
   bool claim(const PublicKey& worker, const protocol::ReceiptItem& item, Moment now);
   bool failed(const PublicKey& worker, const TaskId& task, Moment now);

@@ -80,7 +80,8 @@ struct Restored {
     JobId id;
     OwnerId client;
   };
-  // Whether results of one task agree within its job's tolerance, of each two with different roots.
+  // Whether two results of one task, with the different roots `a` and `b`, agree within the job's
+  // tolerance.
   struct Agreement {
     TaskId task;
     Hash a, b;

@@ -24,8 +24,9 @@ class Canaries {
   };
   Canaries(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // The first result of the canary; `by` is null for the operator's device. False where the price
-  // ended the job, which is gone then.
+  // To call with the first result of a canary; `by` is null if the operator's device measured it.
+  // Returns false if the price is above what the client allows: the job was ended, and `job` no
+  // longer exists.
   bool pass(JobState& job, const Measurement& measurement, const WorkerState* by, Instant now);
   // Asks for the operator's device where no trusted worker could run the canary.
   void want_device(JobState& job);

@@ -29,7 +29,8 @@ class CheckReports {
   // It is accepted or refused.
   void decided(const TaskId& task, const PublicKey& worker);
 
-  // The operator's device has run workgroups of the job (CanaryWanted).
+  // The operator's device has measured the job's canary, as CanaryWanted asked. Does nothing if the
+  // canary no longer waits.
   void canary_measured(const JobId& job, const Measurement& measurement, Instant now);
 
  private:

@@ -7,11 +7,11 @@
 //
 // Its jobs stand in the queue as if they had been submitted that much later (score.h: 0.1 of a
 // score a minute), so that two clients with the same kind of jobs end up with work in proportion to
-// their weights, whatever the order of submission. Usage is forgotten by half in every half_life;
-// the lead is bounded, so that nothing waits behind newcomers for longer than lead_max and what its
-// score is short of. A client that is alone has no lead.
+// their weights, whatever the order of submission. Half of the usage is forgotten in every
+// half_life. The lead is at most lead_max, which bounds how long fairness alone keeps a job waiting
+// behind jobs of newer clients. A client that is alone has no lead.
 //
-// Pure. Memory: an entry a client that has jobs or whose usage is not forgotten yet.
+// Pure. Memory: one entry for each client that has jobs or whose usage is not forgotten yet.
 #pragma once
 
 #include <cstdint>

@@ -65,8 +65,11 @@ struct JobState {
   MicroCredits per_unit = 0;  // What a unit of it costs.
   CanaryState canary = CanaryState::waiting;
   std::optional<std::uint32_t> canary_index;  // Once it was leased.
-  double pace = 0;        // The slowest reference seconds a workgroup seen so far: for bounds.
-  double pace_usual = 0;  // The latest ones, averaged: for how much a worker has to do.
+  // Reference seconds a workgroup: the slowest seen so far, from which bounds are made, and a
+  // moving average, which says how much work a worker has ahead and what a client's fair share is
+  // charged.
+  double pace = 0;
+  double pace_usual = 0;
   std::uint32_t leases = 0;
   std::size_t copies = 0;                // Copies of its tasks.
   WorkerState* promised = nullptr;       // Where its next task has a reservation.

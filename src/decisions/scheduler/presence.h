@@ -30,7 +30,8 @@ class Presence {
   // here until now first.
   [[nodiscard]] double stays(UnixMillis time, double seconds);
 
-  // For the store. Small, as each worker has a day of them.
+  // What was seen in one hour of the day; the store keeps it. The fields are small because each
+  // worker has 24 of these.
   struct Hour {
     float present_seconds = 0;
     float departures = 0;

@@ -22,8 +22,8 @@ class LateCheck {
  public:
   static constexpr std::chrono::seconds pause_min{10};
   static constexpr std::chrono::seconds pause_max{600};
-  // So many tries and a check is late enough to be told of (`sentence()`), and one that can be done
-  // without is given up: a minute after the first.
+  // After so many tries, about a minute after the first, the client and the operator are told that
+  // the check is late (`sentence()`), and a check that is not required is given up.
   static constexpr std::uint32_t tries_max = 4;
 
   // It was not finished; `why` is a sentence.

@@ -381,8 +381,8 @@ struct Core : std::enable_shared_from_this<Core> {
                 const drogon::HttpResponsePtr& response) {
     lanes[lane].busy = false;
     if (result != drogon::ReqResult::Ok) {
-      // A connection that failed or still owes an answer is not used again. Not destroyed inside
-      // its own callback.
+      // A connection that failed or still owes an answer is not used again. The loop destroys it
+      // later, because this is a callback of the connection itself.
       on_loop(loop, [old = std::move(lanes[lane].client)] {});
       lanes[lane].client.reset();
     }

@@ -26,8 +26,9 @@ struct IncomingRequest {
   std::string address;  // The peer's address, without its port.
   // Whether the peer still waits for its answer; from any thread. Empty if that is not known.
   std::function<bool()> connected{};
-  // Its sender is known: the connection keeps its place (Limits::known_share), and its address its
-  // own rate for some time (Limits::strangers_rates).
+  // To call if the request's sender is known: its connection keeps its place
+  // (Limits::known_share), and its address has a rate of its own for some time
+  // (Limits::strangers_rates).
   std::function<void()> recognise = [] {};
   // The same for the address alone, and a few addresses of this client.
   std::function<void(const std::string& client)> recognise_client = [](const std::string&) {};

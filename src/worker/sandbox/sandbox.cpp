@@ -85,7 +85,8 @@ bool Sandbox::reap(Reap how, int& status) {
 
 Error Sandbox::bury(Error error) {
   alive_ = false;
-  // A child that has ended by itself left its own reason; one that still runs is ended here.
+  // The exit status of a child that has ended by itself says why; a child that still runs is killed
+  // here.
   int status = 0;
   const bool killed_before =
       process_.with([](const Process& process) { return process.killed_by_us; });

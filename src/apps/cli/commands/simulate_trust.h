@@ -11,8 +11,8 @@ struct SimulateTrustOptions {
   std::uint32_t workers = 200;
   std::uint32_t tasks = 400'000;
   std::uint32_t job_tasks = 10'000;
-  std::uint32_t trials =
-      20'000;  // Trials of one cheat, at each reputation; 0 leaves the table out.
+  // How often one cheat is tried at each reputation, for a table of what it gains; 0: no table.
+  std::uint32_t trials = 20'000;
   std::uint32_t parts_wrong = 32;  // Wrong parts out of 32, in those trials.
   bool json = false;
 };

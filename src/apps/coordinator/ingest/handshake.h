@@ -36,8 +36,9 @@ class Handshake {
 
   // unsupported: there is no version that both speak.
   [[nodiscard]] Result<protocol::Challenge> greet(const protocol::Hello& hello);
-  // After greet(). unauthenticated: the signature does not fit the key; errors of
-  // crypto::read_invitation(); permission_denied for a client's invitation.
+  // To call after greet(). Fails with unauthenticated if the signature is not one of the worker's
+  // key, with permission_denied if the invitation is one for clients, and as
+  // crypto::read_invitation() does.
   [[nodiscard]] Result<jobs::Arrival> prove(jobs::SessionId id, const protocol::Prove& prove) const;
 
   [[nodiscard]] const PublicKey& worker() const { return hello_.key; }

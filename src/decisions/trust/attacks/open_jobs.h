@@ -42,7 +42,7 @@ class OpenJobs {
   [[nodiscard]] std::optional<SimulatedJob> end(const JobId& id);
   // Jobs of honest clients that are open.
   [[nodiscard]] std::uint32_t open() const { return open_; }
-  // What accepted tasks of honest clients in open jobs cost.
+  // The sum of the prices of all accepted tasks in open jobs of honest clients.
   [[nodiscard]] double open_price() const;
   // Whether the right answer to this task is another one on devices of other vendors.
   [[nodiscard]] bool differs(const SimulatedJob& job, const TaskId& task) const;

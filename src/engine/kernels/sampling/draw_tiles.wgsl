@@ -7,7 +7,7 @@ fn penalized(how: Settings, raw: f32, count: u32) -> f32 {
   return logit - (how.presence + f32(count) * how.frequency);
 }
 
-// Behind a slot's history: a bit for each token that may be drawn.
+// Whether the mask of the slot allows the token. The mask follows the slot's history: one bit for each token, 1 if it may be drawn.
 fn may_be(slot: u32, how: Settings, token: u32) -> bool {
   if ((how.flags & MASKED) == 0u) { return true; }
   return ((history[slot * SLOT_WORDS + RING + (token >> 5u)] >> (token & 31u)) & 1u) != 0u;

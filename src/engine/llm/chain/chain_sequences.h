@@ -1,8 +1,8 @@
 // Where each sequence of a chain is, as its first stage knows it: positions that went through the
 // chain, the token that was drawn last, and tokens that were drawn ahead and not handed out yet.
 //
-// Threading: one thread. Lifetime: `first`, the engine of the first stage, outlives it; sequences
-// that are open at its end are closed there.
+// Threading: one thread. Lifetime: `first`, the engine of the first stage, outlives this object,
+// whose destructor closes in `first` all sequences that are still open.
 #pragma once
 
 #include <cstdint>

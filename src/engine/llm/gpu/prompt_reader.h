@@ -38,8 +38,8 @@ class PromptReader {
   // Where all of it is read and LastHidden does not have the state behind it, the last position is
   // to be read again.
   void read_last_again(GpuSequence& sequence) const;
-  // The final hidden state behind the last position is in LastHidden; prepare_hidden() compiles
-  // what that needs, before.
+  // ensure_hidden() leaves the final hidden state of the last position in LastHidden. The kernels
+  // that it needs are compiled by prepare_hidden(), which is called before it.
   [[nodiscard]] Async<Result<>> prepare_hidden(SequenceId id);
   void ensure_hidden(SequenceId id);
 

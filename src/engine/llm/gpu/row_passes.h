@@ -43,8 +43,8 @@ class RowPasses {
   // device_lost where it is.
   [[nodiscard]] Result<> check_device() const;
 
-  // Before rows are recorded: compiles what they need and is not compiled yet, also for `further`
-  // passes that see one more position each.
+  // To call before these rows are recorded. Compiles the kernels that they need and that are not
+  // compiled yet; the same for `further` passes after them, each of which sees one more position.
   [[nodiscard]] Async<Result<>> prepare(RowCount rows, ModelProgram::Parts parts,
                                         std::uint32_t further = 0);
   // The same for positions [from, to) of one sequence, in passes of as many rows as there are.
@@ -64,7 +64,7 @@ class RowPasses {
     std::uint32_t position = 0;
   };
   void place_each(std::span<const Row> rows);
-  // What the rows begin with: tokens, or hidden states [row][embedding].
+  // These two write the input of the rows: one token each, or hidden states [row][embedding].
   void write_tokens(std::span<const Token> tokens) {
     setup_.buffers.write_tokens(setup_.device, tokens);
   }

@@ -81,7 +81,7 @@ class GpuModel {
       std::vector<Tensor> inputs, std::vector<const gpu::Buffer*> buffers, Observe observe = {});
   // Outputs of a run in the graph's order, where they lie on the device.
   struct DeviceOutputs {
-    std::uint64_t plan = 0;  // Bound plans have numbers: another one has other buffers.
+    std::uint64_t plan = 0;  // Number of the bound plan; each plan has buffers of its own.
     std::vector<gpu::BoundBuffer> values;
     std::vector<const Tensor*> about;  // Their types and shapes.
   };

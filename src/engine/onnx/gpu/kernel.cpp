@@ -176,7 +176,7 @@ Kernel KernelText::build_groups(std::string label, std::uint64_t groups,
 
 std::string strided_index(std::string_view index, const Shape& shape, const Shape& strides,
                           std::int64_t start) {
-  // Neighbouring dimensions that lie together count as one.
+  // Neighbouring dimensions are merged into one if a single stride steps through both.
   Shape sizes, steps;
   for (std::size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 1) continue;

@@ -38,8 +38,8 @@ class ItemTensors {
   [[nodiscard]] const std::vector<Tensor>& input_shapes() const { return shapes_; }
 
   // Appends one item's results to the job's outputs, of which there are output_count().
-  // invalid_argument if a result has a size other than the job says, unsupported for an i64 that is
-  // no i32.
+  // invalid_argument if the size of a result is not the size that the job says; unsupported if an
+  // i64 value does not fit into an i32.
   [[nodiscard]] Result<> append_outputs(std::span<const Tensor> results,
                                         std::span<ByteVector> outputs) const;
   [[nodiscard]] std::size_t output_count() const { return outputs_.size(); }

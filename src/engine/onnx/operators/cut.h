@@ -15,10 +15,11 @@ struct Part {
 [[nodiscard]] Part part_of(const Graph& graph, const Inference& inference, std::size_t first,
                            std::size_t last);
 
-// Before which nodes to cut so that `parts` parts take about the same work and what crosses is
-// small: parts - 1 places, ascending. Fewer where there are not as many nodes.
+// Where balanced_cuts() cuts a graph into `parts` parts: the parts take about the same work, and
+// few bytes cross from one to the next. There are parts - 1 cuts, or fewer if the graph has too few
+// places to cut.
 struct CutCost {
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> places;            // The node after each cut, ascending.
   std::vector<double> work;                   // By part: its share of all multiply-adds and bytes.
   std::vector<std::uint64_t> crossing_bytes;  // By place.
 };

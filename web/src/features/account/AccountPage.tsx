@@ -26,7 +26,8 @@ function save(text: string, type: string, name: string): void {
   URL.revokeObjectURL(url);
 }
 
-let visitLab: Lab | null = null; // One for the visit: signing loads the engine.
+// Kept until the page is loaded again: a Lab loads the engine when it signs, which should happen once.
+let visitLab: Lab | null = null;
 
 export function AccountPage({ base, lab: given, kept = keptWallet }: { base: string; lab?: Lab; kept?: typeof keptWallet }) {
   const lab = useMemo(() => given ?? (visitLab ??= new Lab()), [given]);

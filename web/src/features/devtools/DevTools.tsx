@@ -253,7 +253,7 @@ function Memory({ counters }: { counters: GpuCounters }) {
   );
 }
 
-/** The bar is what a purpose holds now, its frame the most that it held. */
+/** The solid bar shows the bytes that a purpose holds now, the pale bar behind it the most that it has held. */
 function MemoryRow({ purpose, colour, x }: { purpose: PurposeRow; colour: string; x: (bytes: number) => number }) {
   const named = purpose.labels.map((one) => `${one.label || 'unnamed'}: ${formatBytes(one.bytes)}`).join('\n');
   return (
