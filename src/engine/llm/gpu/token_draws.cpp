@@ -80,10 +80,13 @@ void TokenDraws::record_first(const RowCount& behind, const std::vector<Sequence
   draws_.submit(std::move(encoder), order);
 }
 
-Async<Result<>> TokenDraws::prepare_further(std::size_t steps) {
+Async<Result<bool>> TokenDraws::prepare_further(std::size_t steps) {
+  if (!passes_.compiles_later()) co_return true;
+  const std::vector<SequenceId> before = rows_.ids();
   WEFT_CO_OK(co_await passes_.prepare(rows_.next(), {.embed = true, .layers = true, .head = true},
                                       static_cast<std::uint32_t>(steps) - 1));
-  co_return co_await prepare_draw(rows_.ids());
+  WEFT_CO_OK(co_await prepare_draw(before));
+  co_return rows_.ids() == before;
 }
 
 void TokenDraws::draw_further(std::size_t steps) {
@@ -153,8 +156,8 @@ void TokenDraws::choose_read(bool reads) {
 
 Async<Result<>> TokenDraws::read_last(const std::vector<SequenceId>& ids) {
   if (rows_.is_read() || !rows_.can_be_read(ids, 1)) co_return Result<>();
-  if (passes_.compiles_later()) WEFT_CO_OK(co_await prepare_further(1));
-  read_rows();
+  WEFT_CO_ASSIGN(const bool same, co_await prepare_further(1));
+  if (same) read_rows();
   co_return Result<>();
 }
 
@@ -183,7 +186,8 @@ Async<Result<>> TokenDraws::draw_needed(const std::vector<SequenceId>& ids, Ahea
   if (std::ranges::all_of(needed, [&](SequenceId id) { return sequences_.at(id).under_way > 0; }))
     co_return Result<>();
   if (rows_.is_read() && rows_.are_of(needed)) {
-    if (passes_.compiles_later()) WEFT_CO_OK(co_await prepare_further(1));
+    WEFT_CO_ASSIGN(const bool same, co_await prepare_further(1));
+    if (!same) co_return co_await draw_needed(ids, ahead);
     choose_read(ahead.reads && rows_.can_be_read(ids, 0));
   } else if (!rows_.are_of(needed) || rows_.room() == 0) {
     // Rows are about to be written again: what is under way comes in first.
@@ -193,7 +197,8 @@ Async<Result<>> TokenDraws::draw_needed(const std::vector<SequenceId>& ids, Ahea
   } else {
     for (const SequenceId id : needed)
       WEFT_CO_OK(sequences_.grow_or_fail(id, sequences_.at(id).fed + 1));
-    if (passes_.compiles_later()) WEFT_CO_OK(co_await prepare_further(1));
+    WEFT_CO_ASSIGN(const bool same, co_await prepare_further(1));
+    if (!same) co_return co_await draw_needed(ids, ahead);
     draw_further(1);
   }
   co_return Result<>();
@@ -205,8 +210,8 @@ Async<Result<>> TokenDraws::draw_ahead(const std::vector<SequenceId>& ids, std::
          rows_.room() > 0) {
     const std::size_t steps =
         std::min<std::size_t>({draws_.steps(), wanted - draws_.size(), rows_.room()});
-    if (passes_.compiles_later()) WEFT_CO_OK(co_await prepare_further(steps));
-    draw_further(steps);
+    WEFT_CO_ASSIGN(const bool same, co_await prepare_further(steps));
+    if (same) draw_further(steps);
   }
   co_return Result<>();
 }

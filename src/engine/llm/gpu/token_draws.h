@@ -51,8 +51,9 @@ class TokenDraws {
   // Work ahead, as long as it is likely to be wanted and fits: where steps are quick, several in a
   // submit.
   [[nodiscard]] Async<Result<>> draw_ahead(const std::vector<SequenceId>& ids, std::size_t wanted);
-  // The next draws of the rows.
-  [[nodiscard]] Async<Result<>> prepare_further(std::size_t steps);
+  // Compiles what the next draws of the rows need. False if the rows are no longer those of before:
+  // another caller that reads a prompt meanwhile ends them, and the draw begins again.
+  [[nodiscard]] Async<Result<bool>> prepare_further(std::size_t steps);
   // Further draws, in one submit, for the sequences whose last drawn tokens are in the rows.
   void draw_further(std::size_t steps);
   // Reads the tokens in the rows, if these sequences are asked for the last that were drawn.
