@@ -2,6 +2,9 @@
 // together in one pass, and none where one is read and not chosen.
 #include "engine/llm/gpu/token_draws.h"
 
+#include <chrono>
+#include <optional>
+
 #include "engine/llm/gpu/test_parts.h"
 
 namespace weft::llm {
@@ -75,6 +78,28 @@ TEST(TokenDraws, ReadsADrawnTokenWithoutChoosingTheNext) {
   ASSERT_TRUE(parts.run(parts.token_draws.draw({id}, {})));
   EXPECT_FALSE(parts.rows.is_read());
   EXPECT_EQ(parts.sequences.at(id).fed, 6u) << "the draw had only to choose";
+}
+
+// Another caller of the engine reads a prompt while the kernels of further draws are compiled.
+TEST(TokenDraws, ADrawGoesOnIfItsRowsEndWhileKernelsAreCompiled) {
+  Parts parts({.engine = {.context = 128, .sequences = 2}, .software = true});
+  const SequenceId id = parts.read(5);
+  ASSERT_TRUE(parts.run(parts.outputs.logits(id)));
+  std::optional<Result<std::vector<Drawn>>> drawn;
+  start<Result<std::vector<Drawn>>>(
+      parts.token_draws.draw({id}, {.more = 3}),
+      [&](Result<std::vector<Drawn>> result) { drawn = std::move(result); });
+  constexpr int polls_max = 10'000;
+  for (int i = 0; i < polls_max && !drawn && parts.rows.ids().empty(); ++i)
+    parts.instance->poll(std::chrono::milliseconds(1));
+  ASSERT_FALSE(drawn.has_value()) << "it waits for the kernels of further draws";
+
+  parts.rows.end();
+  for (int i = 0; i < polls_max && !drawn; ++i) parts.instance->poll(std::chrono::milliseconds(1));
+
+  ASSERT_TRUE(drawn.has_value());
+  EXPECT_EQ(drawn->value().size(), 1u);
+  EXPECT_TRUE(parts.run(parts.token_draws.draw({id}, {})).has_value());
 }
 
 TEST(TokenDraws, RefusesASequenceWithoutTokens) {
