@@ -1,5 +1,6 @@
 // Adds up what GoogleTest, Vitest and node:test wrote into a folder of results; names what failed and what was skipped, and
-// prints "N passed, N failed, N skipped" last. Exit code 1 when something failed or nothing ran.
+// prints "N passed, N failed, N skipped" last, and ", N not run" if the time was over before some programs or parts (ROOT/not-run, a name
+// a line). Exit code 1 when something failed or nothing ran.
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -68,7 +69,9 @@ for (const entry of fs.readdirSync(root, { withFileTypes: true })) {
   else if (entry.name.endsWith('.tap')) readTap(file);
 }
 
+const notRun = fs.existsSync(path.join(root, 'not-run')) ? fs.readFileSync(path.join(root, 'not-run'), 'utf8').trim().split('\n') : [];
+for (const name of notRun) console.log(`NOT RUN ${name}`);
 for (const name of skips) console.log(`SKIPPED ${name}`);
 for (const name of failures) console.log(`FAILED  ${name}`);
-console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped${notRun.length > 0 ? `, ${notRun.length} not run` : ''}`);
 process.exit(total.failed > 0 || total.passed === 0 ? 1 : 0);

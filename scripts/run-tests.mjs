@@ -16,6 +16,10 @@
 // TEST_TIMES_FIRST   what tests took elsewhere, in the same form, for those that have not run here
 // TEST_UNITS         the folder of ctest (build/release)
 // TEST_UNIT_SECONDS  the longest that a unit test may take (900)
+// TEST_UNTIL         the time at which this run ends, in seconds since 1970 (no end). A test that would end later, judged by what it took
+//                    before and by how slow this machine is, does not begin; a test that still runs is ended. Both are named in
+//                    RESULTS/not-run and do not fail the run.
+// TEST_AGAIN_SECONDS how many of the last seconds before TEST_UNTIL are kept for second runs (600)
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -32,6 +36,14 @@ if (!(processors >= 1 && processors <= 1024)) {
   process.stderr.write(`run-tests: TEST_PROCESSORS is "${process.env.TEST_PROCESSORS}", not a number from 1 to 1024.\n`);
   process.exit(2);
 }
+const secondsOf = (name, otherwise) => {
+  const value = Number(process.env[name] ?? otherwise);
+  if (value >= 0) return value;
+  process.stderr.write(`run-tests: ${name} is "${process.env[name]}", not a number of seconds.\n`);
+  process.exit(2);
+};
+const until = secondsOf('TEST_UNTIL', Infinity) * 1000;
+const firstUntil = until - secondsOf('TEST_AGAIN_SECONDS', 600) * 1000;
 const folder = path.resolve(results);
 const units = process.env.TEST_UNITS ?? 'build/release';
 const kept = process.env.TEST_TIMES;
@@ -84,6 +96,14 @@ const running = new Map(); // Test to the time when it began.
 const children = new Set();
 let ended = 0;
 let stopped = false;
+const notRun = [];
+
+// How much slower tests are here than their known times say: the sum of both over the tests that have ended.
+const pace = { taken: 0, known: 0 };
+const endsBefore = (test, end) => {
+  const slower = pace.known > 0 ? Math.max(1, pace.taken / pace.known) : 1;
+  return Date.now() + (times[test.key]?.seconds ?? 0) * 1000 * slower <= end;
+};
 
 const processTimes = new ProcessTimes();
 const sampling = setInterval(() => processTimes.sample(), 500);
@@ -91,9 +111,11 @@ const sampling = setInterval(() => processTimes.sample(), 500);
 // bash says on the third stream how many seconds of processors the test and all that it waited for have used.
 const timed = 'exec 4>&2 2>&3; TIMEFORMAT="%U %S"; time "$@" 2>&4 3>&- 4>&-';
 
-function run(test, streams) {
+// Resolves to 'passed', 'failed' or, if it was ended at the time `end`, 'late'.
+function run(test, end, streams) {
   return new Promise((resolve) => {
     const began = Date.now();
+    const known = times[test.key]?.seconds;
     running.set(test, began);
     const output = streams ? 'inherit' : 'pipe';
     const child = spawn('bash', ['-c', timed, 'bash', ...test.command], { stdio: ['ignore', output, output, 'pipe'], env: test.environment, detached: true });
@@ -101,13 +123,28 @@ function run(test, streams) {
     processTimes.begin(child.pid);
     const said = [];
     let used = '';
+    let late = false;
+    const stop = (signal) => {
+      late = true;
+      try {
+        process.kill(-child.pid, signal);
+      } catch {
+        // It has ended by itself.
+      }
+    };
+    const timers = end === Infinity ? [] : [setTimeout(stop, end - began, 'SIGTERM'), setTimeout(stop, end - began + 10_000, 'SIGKILL')];
     if (!streams) for (const pipe of [child.stdout, child.stderr]) pipe.on('data', (bytes) => said.push(bytes));
     child.stdio[3].on('data', (bytes) => { used += bytes; });
     child.on('close', (code) => {
       children.delete(child);
       running.delete(test);
+      timers.forEach(clearTimeout);
       ended += 1;
       const seconds = (Date.now() - began) / 1000;
+      if (known > 0 && code === 0) {
+        pace.taken += seconds;
+        pace.known += known;
+      }
       const [user, system] = used.trim().split('\n').at(-1).split(' ').map(Number);
       const share = Math.max(user + system, processTimes.end(child.pid)) / seconds;
       // Beside others a test takes longer, which makes its share smaller than what it wants: the largest counts.
@@ -115,9 +152,10 @@ function run(test, streams) {
       if (!streams) {
         const line = `${test.name} (${time()}, ${seconds.toFixed(0)} s, ${share.toFixed(1)} processors)`;
         if (test.quiet && code === 0) process.stdout.write(`ok ${line}\n`);
+        else if (late && code !== 0) process.stdout.write(`ended ${line}: the time for tests is over\n`);
         else process.stdout.write(`\n-- ${line}\n${Buffer.concat(said)}`);
       }
-      resolve(code === 0);
+      resolve(code === 0 ? 'passed' : late ? 'late' : 'failed');
     });
   });
 }
@@ -135,8 +173,13 @@ function all(some, oneAtATime, streams = false) {
     const begin = () => {
       for (let next = stopped ? -1 : waiting.findIndex(fits); next >= 0; next = waiting.findIndex(fits)) {
         const [test] = waiting.splice(next, 1);
-        run(test, streams).then((passed) => {
-          if (!passed) failed.push(test);
+        if (!endsBefore(test, firstUntil)) {
+          notRun.push(test.name);
+          continue;
+        }
+        run(test, firstUntil, streams).then((outcome) => {
+          if (outcome === 'failed') failed.push(test);
+          if (outcome === 'late') notRun.push(test.name);
           begin();
         });
       }
@@ -168,11 +211,15 @@ const broken = [];
 for (const test of failed) {
   if (stopped) break;
   process.stdout.write(`\n== ${test.name} failed; run once more (${time()})\n`);
-  ((await run(test, true)) ? unstable : broken).push(test.name);
+  ((await run(test, until, true)) === 'passed' ? unstable : broken).push(test.name);
 }
 clearInterval(progress);
 clearInterval(sampling);
 if (kept) fs.writeFileSync(kept, JSON.stringify(times));
 if (unstable.length > 0) process.stdout.write(`PASSED AT THE SECOND RUN: ${unstable.join(' ')}\n`);
+if (notRun.length > 0) {
+  process.stdout.write(`NOT RUN, since the time was over: ${notRun.join(' ')}\n`);
+  fs.appendFileSync(path.join(folder, 'not-run'), notRun.map((name) => `${name}\n`).join(''));
+}
 if (broken.length > 0) process.stdout.write(`FAILED TWICE: ${broken.join(' ')}\n`);
 process.exitCode = stopped ? 130 : broken.length > 0 ? 1 : 0;

@@ -50,3 +50,11 @@ test('what ctest says of a program counts where the program gave no report', (t)
   assert.equal(status, 1);
   assert.match(stdout, /^FAILED {2}crashes\n2 passed, 1 failed, 1 skipped$/m);
 });
+
+test('what was not run is named and counted, and fails nothing', (t) => {
+  const { status, stdout } = count(t, { 'net_test.json': report(false), '../not-run': 'chain\nsanitized\n' });
+
+  assert.equal(status, 0);
+  assert.match(stdout, /^NOT RUN chain\nNOT RUN sanitized\n/m);
+  assert.match(stdout, /^1 passed, 0 failed, 1 skipped, 2 not run$/m);
+});

@@ -150,3 +150,31 @@ test('a number of processors that is not one is refused', (t) => {
   assert.equal(code, 2);
   assert.equal(text, 'run-tests: TEST_PROCESSORS is "many", not a number from 1 to 1024.\n');
 });
+
+test('a test that would not end in time is not begun, one that still runs is ended, and neither fails the run', (t) => {
+  const inSeconds = (seconds) => ({ TEST_UNTIL: String(Math.floor(Date.now() / 1000) + seconds), TEST_AGAIN_SECONDS: '1' });
+  const times = { long: { seconds: 3600, share: 1 }, short: { seconds: 1, share: 1 } };
+  const begun = runTests(t, { long: passes, short: passes }, { times, environment: inSeconds(60) });
+  assert.equal(begun.code, 0, begun.text);
+  assert.deepEqual(begun.lines, ['+short', '-short']);
+  assert.match(begun.text, /^NOT RUN, since the time was over: long$/m);
+  assert.equal(fs.readFileSync(path.join(begun.folder, 'not-run'), 'utf8'), 'long\n');
+
+  const hangs = "test('hangs', () => new Promise((resolve) => setTimeout(resolve, 600_000)));\n";
+  const ended = runTests(t, { hangs }, { environment: inSeconds(4) });
+  assert.equal(ended.code, 0, ended.text);
+  assert.match(ended.text, /^NOT RUN, since the time was over: hangs$/m);
+});
+
+test('a test that failed and is ended in its second run has failed', (t) => {
+  const second = "test('fails, then hangs', () => (said().filter((line) => line === '+second').length > 1 ? new Promise((resolve) => setTimeout(resolve, 600_000)) : assert.fail('on purpose')));\n";
+  const { code, text } = runTests(t, { second }, { environment: { TEST_UNTIL: String(Math.floor(Date.now() / 1000) + 24), TEST_AGAIN_SECONDS: '12' } });
+  assert.equal(code, 1, text);
+  assert.match(text, /^FAILED TWICE: second$/m);
+});
+
+test('an end of the time that is not a number is refused', (t) => {
+  const { code, text } = runTests(t, { a: passes }, { environment: { TEST_UNTIL: 'noon' } });
+  assert.equal(code, 2);
+  assert.equal(text, 'run-tests: TEST_UNTIL is "noon", not a number of seconds.\n');
+});
