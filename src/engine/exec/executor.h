@@ -41,22 +41,22 @@ struct Job {
 
 struct RunOptions {
   manifest::Range range;
-  std::uint32_t piece_workgroups_max =
-      0;  // Cuts the range into dispatches of at most this many workgroups along the axis; 0: one.
+  // Cuts the range into dispatches of at most this many workgroups along the axis; 0: one.
+  std::uint32_t piece_workgroups_max = 0;
   // For a job that cannot be cut: so many steps from step_first on; 0: all of them. Outputs begin
   // with `state` (in manifest order), as the run of the steps before gave it; null: with what the
   // job says.
   std::uint32_t step_first = 0;
   std::uint32_t step_count = 0;
   std::shared_ptr<const std::vector<ByteVector>> state{};
-  std::uint64_t bytes_max =
-      0;  // On the device, where that is less than Bounds::bytes_max; 0: that.
+  // On the device, where that is less than Bounds::bytes_max; 0: that.
+  std::uint64_t bytes_max = 0;
 };
 
 struct Output {
   std::vector<ByteVector> outputs;  // In manifest order.
-  double gpu_seconds =
-      0;  // By timestamps where the device has them, else wall time of the dispatches.
+  // By timestamps where the device has them, else wall time of the dispatches.
+  double gpu_seconds = 0;
   double wall_seconds = 0;
   std::uint32_t dispatches = 0;
 };

@@ -59,8 +59,8 @@ class WgslScan {
     std::string_view name;
     std::string id;
     bool is_override = false;
-    std::vector<std::string_view>
-        value;  // Tokens of the initialiser; none for an override that must be given.
+    // Tokens of the initialiser; none for an override that must be given.
+    std::vector<std::string_view> value;
   };
   struct EntryPoint {
     std::string_view name;

@@ -60,8 +60,8 @@ struct Request {
   // at most redraw_doubts_max tokens.
   std::function<void(const std::vector<std::uint32_t>& doubtful)> on_redrawn{};
   double redraw_error = 0;
-  std::function<bool()>
-      wanted{};  // Called before every token and every part of the prompt; false ends the answer.
+  // Called before every token and every part of the prompt; false ends the answer.
+  std::function<bool()> wanted{};
 };
 
 inline constexpr std::size_t redraw_doubts_max = 64;
@@ -77,8 +77,8 @@ enum class StopReason : std::uint8_t {
 [[nodiscard]] std::string_view to_string(StopReason reason);
 
 struct Generation {
-  std::vector<GeneratedToken>
-      tokens;        // With the token that ended the text, without Request::answered.
+  // With the token that ended the text, without Request::answered.
+  std::vector<GeneratedToken> tokens;
   std::string text;  // Without the stop text.
   StopReason stop = StopReason::length;
   std::uint32_t sequence = 0;  // The engine's sequence; frames of a chain name it by this number.

@@ -37,9 +37,8 @@ class Generator {
   using OnText = RunningAnswer::OnText;
   using OnDone = RunningAnswer::OnDone;
   struct Options {
-    std::uint32_t append_max =
-        // The most tokens of a prompt that are read at once; a request can end between two parts.
-        ~0u;
+    // The most tokens of a prompt that are read at once; a request can end between two parts.
+    std::uint32_t append_max = ~0u;
     // The most tokens of Request::answered that are read one by one, as they were when they were
     // drawn, so that the logits after them, and so the next tokens, are the same to the last bit.
     // Longer answers are read in parts of append_max, as a prompt is.

@@ -248,8 +248,8 @@ Async<Result<>> multiplies_packed_int8(Instance& instance) {
   WEFT_CO_ASSIGN(
       const Pipeline pipeline,
       co_await device->create_pipeline({.wgsl = std::string(packed_dot), .groups = one_storage}));
-  const Buffer buffer =
-      upload(*device, {0x80ff0203, 0x7f020504});  // (3, 2, -1, -128) . (4, 5, 2, 127)
+  // (3, 2, -1, -128) . (4, 5, 2, 127)
+  const Buffer buffer = upload(*device, {0x80ff0203, 0x7f020504});
   const BindGroup group = device->create_bind_group(pipeline, 0, {{0, buffer}});
   run_once(*device, pipeline, {&group}, {1});
   WEFT_CO_ASSIGN(const Words words, co_await download(*device, buffer, 1));

@@ -43,8 +43,8 @@ struct Command {
     idle,
   } kind;
   Handle object = 0;  // What was made or used: the buffer, pass, encoder and so on.
-  Handle other =
-      0;  // dispatch: the pipeline (also when it was set before); copy, resolve: the destination.
+  // dispatch: the pipeline (also when it was set before); copy, resolve: the destination.
+  Handle other = 0;
   std::array<Handle, Dispatch::groups_max> groups{};  // dispatch: all that are set.
   Workgroups workgroups = {};
   std::uint64_t offset = 0;
@@ -63,8 +63,8 @@ struct BoundRange {
 struct Failures {
   bool no_device = false;                 // If set, create_device() fails with unavailable.
   std::optional<CompileMessage> compile;  // Every shader has this message.
-  std::uint64_t buffer_bytes_max =
-      ~0ULL;  // Buffers beyond it in all: an out-of-memory error at the innermost scope.
+  // Buffers beyond it in all: an out-of-memory error at the innermost scope.
+  std::uint64_t buffer_bytes_max = ~0ULL;
   std::optional<std::string> submit_error;  // The next submit is invalid.
 };
 

@@ -50,8 +50,8 @@ struct Int8ProductSpec {
   bool bias = false;
   float epsilon = 0;        // The norm's epsilon.
   std::uint32_t batch = 1;  // Rows that share a read of the weights.
-  std::uint32_t rows_each =
-      1;                    // Weight rows of a team at a time; for swiglu gates and as many ups.
+  // Weight rows of a team at a time; for swiglu gates and as many ups.
+  std::uint32_t rows_each = 1;
   std::uint32_t share = 1;  // Teams that share the columns of a weight row.
   std::uint32_t ahead = 4;  // Lanes of weights that a thread asks for at a time.
 };

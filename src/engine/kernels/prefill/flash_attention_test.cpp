@@ -77,8 +77,8 @@ TEST_P(FlashAttentionTest, EqualsTheReference) {
   struct Head {
     std::vector<float> expected{};  // [head_dim], gated
     float magnitudes = 0;           // The largest sum of a score's products, without their signs.
-    std::vector<float>
-        value_tops{};  // [head_dim]: of the magnitudes of values, as they are weighed.
+    // [head_dim]: of the magnitudes of values, as they are weighed.
+    std::vector<float> value_tops{};
   };
   std::vector<float> value_sizes = values.values;
   for (float& value : value_sizes) value = std::abs(value);

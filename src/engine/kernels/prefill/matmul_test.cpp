@@ -40,8 +40,8 @@ class MatmulTest : public test::KernelTest {
     const std::vector<float> bias = test::random_floats(spec.weight_rows, 3);
     const gpu::Buffer bias_buffer = upload(bias);
     for (const std::uint32_t rows : row_counts) {
-      const std::size_t y_count =
-          std::size_t{rows + 2} * spec.y_pitch;  // With two rows that the kernel must not touch.
+      // With two rows that the kernel must not touch.
+      const std::size_t y_count = std::size_t{rows + 2} * spec.y_pitch;
       const std::vector<float> x =
           test::random_floats(std::size_t{rows} * spec.x_pitch, rows + spec.columns);
       std::vector<std::uint16_t> x_halves;

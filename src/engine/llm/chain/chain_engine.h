@@ -33,10 +33,9 @@ class ChainEngine final : public Engine {
     Wire wire = Wire::f32;
     std::uint32_t rows_max = 64;  // The most rows of a prompt in one frame.
     std::uint32_t stages = 2;     // The number of stages, the first included.
-    std::uint32_t sequences =
-        // The number of sequences that may be open at a time: that of the stage with the fewest. 0
-        // takes the number of the first stage.
-        0;
+    // The number of sequences that may be open at a time: that of the stage with the fewest. 0
+    // takes the number of the first stage.
+    std::uint32_t sequences = 0;
     std::string device = "chain";
   };
 

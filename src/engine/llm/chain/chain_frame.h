@@ -35,10 +35,8 @@ struct ChainFrame {
   Kind kind = Kind::pass;
   std::uint32_t sequence = 0;  // The first stage's number of the sequence.
   std::uint32_t ticket = 0;    // The number of a request; its answer has the same number.
-  std::uint32_t at =
-      // The number of positions before these rows. A stage drops the positions that it has beyond
-      // them.
-      0;
+  // The number of positions before these rows. A stage drops the positions that it has beyond them.
+  std::uint32_t at = 0;
   Want want = Want::nothing;
   std::vector<Token> tokens{};  // The tokens of the rows, for the penalties of the last stage.
   std::vector<float> values{};  // In a pass frame: hidden states [row][embedding].

@@ -41,8 +41,8 @@ struct DecodeTuning {
     std::uint32_t rows_each = 1;  // As in Int8ProductSpec.
     std::uint32_t share = 1;
     std::uint32_t rows_each_many = 1;  // From five sequences on, where it is more than rows_each.
-    bool norm_in_front =
-        false;  // The norm is a dispatch of its own instead of being done in every workgroup.
+    // The norm is a dispatch of its own instead of being done in every workgroup.
+    bool norm_in_front = false;
     std::vector<TileFrom> tiles{};  // With fewer rows first.
   };
   Matrix projections, output, gates, down, head;
@@ -98,8 +98,8 @@ struct GpuLayer {
   };
   gpu::Buffer norm, feed_forward_norm;
   gpu::Buffer mixer_out_norm, feed_forward_out_norm;  // None where the model has none.
-  std::vector<GpuMatrix>
-      projections;  // Behind the first norm, side by side in RowBuffers::projected.
+  // Behind the first norm, side by side in RowBuffers::projected.
+  std::vector<GpuMatrix> projections;
   std::vector<float> projection_bias;  // One a row of them; empty for none.
   GpuMatrix output;                    // The mixer's output projection.
   std::vector<GpuMatrix> gates;        // Gates and ups, side by side in RowBuffers::gates.

@@ -19,8 +19,8 @@ inline constexpr std::uint32_t kv_page_positions = 64;
 struct RowShape {
   std::uint32_t rows = 0;       // Rows of a pass, at most.
   std::uint32_t embedding = 0;  //
-  std::uint32_t projected =
-      0;  // Queries, keys and values, or what a DeltaNet projects; the widest of both.
+  // Queries, keys and values, or what a DeltaNet projects; the widest of both.
+  std::uint32_t projected = 0;
   std::uint32_t convolved = 0;  // 0 without DeltaNet layers.
   std::uint32_t mixed = 0;      // What goes into a mixer's output matrix.
   std::uint32_t feed_forward = 0;
@@ -28,8 +28,8 @@ struct RowShape {
   std::uint32_t vocabulary = 0;                 // 0 for an engine without the last layer.
   std::uint32_t logits_rows = 0;                // Rows that get logits in one pass.
   std::uint32_t drawn_rows = 0;                 // Rows of a pass that draws, other than in f32.
-  std::uint32_t tile_rows =
-      32;  // Rows of a tile of attention (engine/kernels/prefill/flash_attention.h).
+  // Rows of a tile of attention (engine/kernels/prefill/flash_attention.h).
+  std::uint32_t tile_rows = 32;
   std::uint64_t shares = 0;  // What their attention gathers, in numbers a row.
   // Bytes of partial sums of products, at most.
   std::uint64_t partials_max = ~std::uint64_t{0};

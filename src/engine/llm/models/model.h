@@ -87,8 +87,8 @@ struct Config {
   std::uint32_t context = 0;  // Positions that the model was trained for.
   float norm_epsilon = 0;
   float embedding_scale = 1;  // Factor of the embeddings that go into the first layer.
-  kernels::Activation activation =
-      kernels::Activation::silu;  // The activation function of the feed-forward's gates.
+  // The activation function of the feed-forward's gates.
+  kernels::Activation activation = kernels::Activation::silu;
   Rope rope;
   AttentionShape attention;
   std::optional<LocalAttention> local;     // If some layers have it.
@@ -103,16 +103,15 @@ struct Attention {
   bool local = false;  // True if Config::local applies to the layer.
   Weight q = nullptr, k = nullptr, v = nullptr, output = nullptr;
   Weight q_bias = nullptr, k_bias = nullptr, v_bias = nullptr;  // nullptr if the model has none.
-  Weight q_norm = nullptr,
-         // RMS norm of every head before the rotation; nullptr if the model has none.
-      k_norm = nullptr;
+  // RMS norms of every head before the rotation; nullptr if the model has none.
+  Weight q_norm = nullptr, k_norm = nullptr;
 };
 
 struct DeltaNet {
   Weight qkv = nullptr;   // [2 * key rows + value rows][embedding]: queries, keys, values.
   Weight gate = nullptr;  // [value rows][embedding]
-  Weight beta =
-      nullptr;  // [value heads][embedding]; the sigmoid is the share of a value that is written.
+  // [value heads][embedding]; the sigmoid is the share of a value that is written.
+  Weight beta = nullptr;
   Weight alpha = nullptr;  // [value heads][embedding]; decay = exp(a * softplus(alpha + dt_bias)).
   Weight dt_bias = nullptr, a = nullptr;  // [value heads]
   Weight conv = nullptr;                  // [conv rows][taps], oldest first.
