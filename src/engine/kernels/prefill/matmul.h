@@ -33,7 +33,7 @@ enum class MatmulOutput : std::uint8_t {
 
 struct MatmulSpec {
   WeightFormat format = WeightFormat::f32;
-  std::uint32_t weight_rows = 0;  // Even if the output is swiglu.
+  std::uint32_t weight_rows = 0;  // An even number for swiglu.
   std::uint32_t columns = 0;      // A multiple of 32.
   std::uint32_t x_pitch = 0;      // A multiple of 4, or of 8 if x is f16.
   std::uint32_t y_pitch = 0;
