@@ -82,8 +82,8 @@ std::uint32_t MatmulTuning::threads() const {
 
 std::uint32_t MatmulTuning::workgroup_bytes() const {
   if (matrix_m == 0) return (tile_rows + tile_columns) * (tile_depth / 4 + 1) * 16;
-  const std::uint32_t patches = threads() / subgroup_size * matrix_m * matrix_n * 4 *
-                                2;  // Two for each output if it is gated.
+  // Two matrices of sums for each subgroup, because a gated output needs a pair.
+  const std::uint32_t patches = threads() / subgroup_size * matrix_m * matrix_n * 4 * 2;
   return std::max((tile_rows + tile_columns) * (tile_depth / 8 + 1) * 16, patches);
 }
 
