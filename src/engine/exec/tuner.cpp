@@ -24,7 +24,7 @@ std::vector<Overrides> combinations(const manifest::Manifest& manifest) {
 }
 
 Async<Result<Tuned>> tune(gpu::Device& device, std::shared_ptr<const Job> job, RunOptions options) {
-  // A part of the task tells enough; one that cannot be cut runs whole.
+  // An eighth of the task is enough for a measurement. A job that cannot be cut runs whole.
   RunOptions sample = options;
   if (manifest::can_cut(job->manifest))
     sample.range.count = std::max<std::uint32_t>(1, options.range.count / 8);

@@ -20,7 +20,7 @@ addToLibrary({
     totals: { dispatches: 0, passes: 0, submits: 0, copies: 0, copiedBytes: 0, writes: 0, writtenBytes: 0, reads: 0, readBytes: 0, readSeconds: 0, pipelines: 0 },
     // Label and usage to { label, usage, count, bytes }, for the buffers that exist.
     buffers: new Map(),
-    // Name to { name, count, bytes, bytesPeak }, for all buffers since the start.
+    // Name to { name, count, bytes, bytesPeak }; an entry stays when its last buffer is gone.
     purposes: new Map(),
     bytes: 0,
     bytesPeak: 0,
