@@ -317,14 +317,14 @@ TEST_F(Executing, StepsAreRefusedThatAreNotTheJobsOrLackTheirState) {
   EXPECT_EQ(run_range(stepped, options).error().code, ErrorCode::invalid_argument);
   options.state = std::make_shared<const std::vector<ByteVector>>(
       std::vector<ByteVector>{ByteVector(32), ByteVector(28)});
-  EXPECT_EQ(run_range(stepped, options).error().code,
-            ErrorCode::invalid_argument);  // The state has another size.
+  // The second output of the state has 28 bytes instead of 32.
+  EXPECT_EQ(run_range(stepped, options).error().code, ErrorCode::invalid_argument);
   options.state = std::make_shared<const std::vector<ByteVector>>(
       std::vector<ByteVector>{ByteVector(32), ByteVector(32)});
   EXPECT_TRUE(run_range(stepped, options).has_value());
   options.step_count = 14;
-  EXPECT_EQ(run_range(stepped, options).error().code,
-            ErrorCode::invalid_argument);  // One too many.
+  // The job has only 13 steps from step 3 on.
+  EXPECT_EQ(run_range(stepped, options).error().code, ErrorCode::invalid_argument);
 }
 
 // The tasks of several clients run one after another on one device. A task must not find data of

@@ -65,8 +65,8 @@ class TaskTimer {
 class Readback {
  public:
   Readback(gpu::Device& device, std::uint64_t slot_bytes_max, std::size_t slots);
-  void copy(gpu::Encoder& encoder, const gpu::Buffer& source,
-            std::uint64_t bytes);  // Into the next slot.
+  // Copies the bytes of a piece into the next slot.
+  void copy(gpu::Encoder& encoder, const gpu::Buffer& source, std::uint64_t bytes);
   [[nodiscard]] Async<Result<ByteVector>> join();
 
  private:

@@ -9,8 +9,8 @@
 namespace weft::exec {
 
 struct Traffic {
-  std::uint64_t bytes = 0;  // Of the task's inputs and outputs, each once.
-  double operations = 0;    // Of a built-in kernel; 0 for a shader (unknown).
+  std::uint64_t bytes = 0;  // The bytes of the task's inputs and outputs, each counted once.
+  double operations = 0;    // The additions and multiplications of a kernel; 0 for a shader.
 };
 // `range` must lie within the job.
 [[nodiscard]] Traffic traffic(const Job& job, manifest::Range range);
