@@ -13,7 +13,7 @@ struct QuotaParts {
   const jobs::Book& book;
   const UploadQuota& uploads;
   const ModelCatalog& models;
-  std::uint64_t jobs_max = 0;  // Of one owner; 0: no bound and no header.
+  std::uint64_t jobs_max = 0;  // Jobs of one owner; 0: no bound, no header.
   std::uint64_t tasks_max = 0;
   PublicKey coordinator;  // This key has no quotas.
 };
