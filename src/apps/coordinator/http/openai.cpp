@@ -341,8 +341,7 @@ std::string openai_error_json(const Error& error, std::string_view param, std::s
     default:
       break;
   }
-  // Of the exhausted resources, only the context's size depends on the request alone: trying again
-  // does not help.
+  // A request that exceeds the context has a code of its own, because trying again does not help.
   if (error.code == ErrorCode::resource_exhausted && error.message.contains("context")) {
     type = "invalid_request_error";
     code = "context_length_exceeded";

@@ -26,8 +26,7 @@ Result<EarlierReceipts> EarlierReceipts::read(const store::Loaded& rows, store::
       WEFT_ASSIGN(const auto replicas, store.replicas(job.id));
       for (const store::Replica& replica : replicas) out.add(replica);
     }
-    // A page is bounded by the creation time in milliseconds, so it may repeat jobs of the last
-    // millisecond of the page before.
+    // A page holds all jobs of its last millisecond, so the next page begins below that time.
     if (jobs.size() < page.count || jobs.back().created == page.before) break;
     page.before = jobs.back().created;
   }
