@@ -19,7 +19,7 @@ struct BenchAttacksOptions {
   std::uint64_t seed = 1;
   double task_ms = 100;  // Time of a task on a worker.
   bool agreement_alone =
-      // Jobs need only agreement (trust: anyone), to show what happens without verification.
+      // Jobs need only agreement of workers: shows what happens without verification.
       false;
   double seconds_max = 60;  // Time limit for each strategy.
   bool json = false;

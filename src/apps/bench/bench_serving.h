@@ -8,6 +8,7 @@
 // - `relay` compares the coordinator's relay with direct links.
 // - `wire/f16` and `wire/i8` compare smaller activation frames with f32.
 // - `concurrent` compares eight requests at a time with one.
+// - `cards/N` compares N requests at a time on a chain of two workers with one worker.
 // - `hop/tcp` compares the round trip of 10 KB over a link between two workers (TLS) and over a
 //   plain socket, in turn.
 // - `grammar` compares a client whose answer follows a grammar with one whose answer does not.

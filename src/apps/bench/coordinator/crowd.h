@@ -62,7 +62,7 @@ class Crowd {
   // Works until every worker has had a lease, of any job. Fails with deadline_exceeded if that
   // takes longer than `patience`.
   [[nodiscard]] Result<> until_all_have_work(Duration patience);
-  // Does nothing but keep the connections alive, such as by answering pings.
+  // Handles incoming messages such as pings and leases, but submits nothing.
   [[nodiscard]] Result<> idle(Duration duration);
 
  private:

@@ -15,7 +15,7 @@ namespace weft::coordinator::bench {
 
 struct StoppedNetwork {
   std::uint32_t jobs = 10'000;
-  std::uint32_t pending = 1'000'000;  // Of all jobs together, evenly spread.
+  std::uint32_t pending = 1'000'000;  // Tasks of all jobs together, evenly spread.
   std::uint32_t running = 100'000;
   std::uint32_t settled = 100'000;
   std::uint32_t workers = 1'000;  // Workers that did this work and have left.

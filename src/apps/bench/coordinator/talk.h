@@ -27,7 +27,7 @@ struct CountingJob {
   std::uint32_t tasks = 1;
   std::uint32_t slices = 1;  // Slices of one task.
   std::uint32_t replicas = 1;
-  bool agreement_alone = false;  // Results need only agreement (trust: anyone).
+  bool agreement_alone = false;  // Results need only agreement of workers.
   std::uint32_t budget = 1;
 };
 inline constexpr std::uint32_t slice_values = 4;
