@@ -30,7 +30,7 @@ TEST(Attacks, AreWhatTheirNamesSay) {
   };
   EXPECT_FALSE(ends_its_head("slow head"));
   EXPECT_TRUE(ends_its_head("slow body"));
-  // A slow body needs another route than /v1/jobs, which checks the signature before the body.
+  // Jobs cannot be used for a slow body, because their signature is checked before the body.
   EXPECT_TRUE(kind_of(all, "slow body").opening.starts_with("POST /v1/chat/completions "));
   EXPECT_TRUE(kind_of(all, "slow signed body").opening.contains("\r\nweft-signature: "));
   EXPECT_GT(kind_of(all, "large head").opening.size(), 64U << 10);
