@@ -36,7 +36,7 @@ struct BenchServingOptions {
   std::uint32_t model_memory_mb = 0;   // A worker's memory for models; 0: its default.
   std::uint32_t requests_each = 2;     // Requests of each client in a round.
   std::uint32_t prompt_words = 64;     // A word has about two or three tokens.
-  std::string arrivals = "closed";     // "poisson": at random, at 80 % of what clients/N reached.
+  std::string arrivals = "closed";     // "poisson": random, at 80 % of the rate of the warm-up.
   std::string activations = "f32";    // Activations of the served model and of the compared engine.
   std::vector<std::size_t> adapters;  // GPUs that the workers use in turn; empty: the CPU.
   bool json = false;

@@ -38,18 +38,18 @@ struct Options {
   bool tls_self_signed = false;
   bool insecure = false;  // Allows plain HTTP beyond loopback.
   std::filesystem::path web{};
-  std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // Size of one blob.
-  std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // Size of all blobs.
-  double rate_limit = 50;                      // Cost units a second and address; 0: no limit.
+  std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // Largest blob.
+  std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // All blobs together.
+  double rate_limit = 50;                      // Request cost a second and address; 0: no limit.
   net::Limits limits{};                        // Bounds for strangers; docs/security.md.
   SignatureSettings signatures{};              // Rules for signed requests.
-  std::vector<std::string> hosts{};            // Host names beside its own addresses.
-  std::vector<std::string> trusted_proxies{};  // Proxies whose X-Forwarded-For counts.
-  std::optional<bool> require_keys{};          // For models; default others_reach().
+  std::vector<std::string> hosts{};            // Accepted host names beside its addresses.
+  std::vector<std::string> trusted_proxies{};  // Proxies whose X-Forwarded-For is trusted.
+  std::optional<bool> require_keys{};          // Models need API keys; default: others_reach().
   std::uint32_t guest_requests =
       20;  // Guest requests a minute and address if keys are required; 0 allows no guests.
   std::optional<Fallback::Options> fallback{};    // Endpoint for requests the network cannot serve.
-  std::optional<SettlementNetwork> settlement{};  // Chain that the page settles on.
+  std::optional<SettlementNetwork> settlement{};  // Chain on which the web page settles.
   BlobSweep::Settings blob_ends{};                // When unneeded blobs are removed.
   double upload_share = 0.25;  // Share of blobs_bytes_max that one owner may upload an hour.
   // The share of the store's free room that strangers (workers that are neither invited nor
@@ -64,7 +64,7 @@ struct Options {
   // Bytes of one export part; 0: no bound.
   std::size_t owner_data_bytes_max = std::size_t{4} << 20;
   std::uint64_t disk_reserve_bytes = std::uint64_t{64} << 20;  // Disk space kept for the database.
-  bool allow_anyone = false;  // Allows jobs decided by any workers though others reach it.
+  bool allow_anyone = false;  // Accepts jobs that any workers decide, even if public.
   SubmissionBounds submission{};
   jobs::CoreSettings core{};
   // The format of hidden states between workers that share a model: "f32", "f16" or "i8".

@@ -260,7 +260,7 @@ class TestNetwork : public jobs::World {
   trust::Invitation invitation = trust::Invitation::worker;
   // True gives the coordinator a verifier of its own, which computes the counting job.
   bool verifier = false;
-  bool verifier_fails = false;  // "Not this verifier", whatever it is asked.
+  bool verifier_fails = false;  // The verifier fails all orders.
   CountRunner::Unsteady verifier_unsteady = CountRunner::Unsteady::no;
   CountRunner::Second verifier_second = CountRunner::Second::same;
   CountRunner::Compute verifier_compute = {};
@@ -420,7 +420,7 @@ class TestNetwork : public jobs::World {
               core.checks().measured(job, measurement, now);
             });
           },
-          VerifierBounds{.late_for = Duration(0)});  // Simulated time passes at once.
+          VerifierBounds{.late_for = Duration(0)});  // Nothing is late in simulated time.
     }
     return *verifier_;
   }

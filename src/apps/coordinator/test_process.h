@@ -389,7 +389,7 @@ class TestClient {
     client_ = net::Client::create({.url = url}).value();
     coordinator_ = {};
   }
-  // Repeats the request while the coordinator is not reachable yet.
+  // Repeats the request until a reply other than 503 comes, for at most `patience`.
   net::Response ask(const net::Request& request, std::chrono::seconds patience = 60s) {
     const Instant give_up = now() + patience;
     for (;;) {

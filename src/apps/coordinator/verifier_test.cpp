@@ -49,7 +49,7 @@ class SlowRunner final : public PartRunner {
 class VerifierOrder : public testing::Test {
  protected:
   struct Kind {
-    std::string name;  // The job's; "long" ones take their time.
+    std::string name;  // The job's name; "long" jobs take longer.
     bool newcomers = false;
     std::uint8_t client = 1;
     std::string group = {};

@@ -18,7 +18,7 @@ struct Measured {
 struct Order {
   std::uint32_t pairs = 0;          // Pairs that the simulator separates.
   std::uint32_t agree = 0;          // Pairs that have the same order in reality.
-  std::vector<std::string> broken;  // "A, B": the simulator has A above B, reality has not.
+  std::vector<std::string> broken;  // "A, B": the simulator ranks A above B, reality does not.
   [[nodiscard]] bool agrees() const { return agree == pairs; }
 };
 // Compares all pairs. Two strategies are separated if the distance of their means is at least 1 and

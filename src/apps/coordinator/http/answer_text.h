@@ -32,7 +32,7 @@ class AnswerText final : public AnswerForm {
     std::string text;
     std::string thought;
     std::vector<Call> calls;
-    std::vector<SaidToken> tokens;  // Only if logprobs are wanted.
+    std::vector<SaidToken> tokens;  // Kept only if the client wants logprobs.
     inference::AnswerEnd end;
   };
   // Stores the pieces in the choice and returns them as the members of a stream's delta; "" if

@@ -27,7 +27,7 @@ struct SaidToken {
     double logprob = 0;
     std::string piece{};
   };
-  std::vector<Other> top{};  // The most likely first.
+  std::vector<Other> top{};  // Other candidates, the most likely first.
 };
 
 class AnswerWriter {

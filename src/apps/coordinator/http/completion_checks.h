@@ -21,14 +21,14 @@ namespace weft::coordinator {
 [[nodiscard]] Result<> check_modality(const OpenAiRequest& request,
                                       const inference::ModelCard& card);
 
-// The workers that may answer. A request without this wish gets all workers if newcomers may answer
-// clients here, otherwise established workers. Fails with permission_denied if the client asks for
-// newcomers and they may not answer.
+// The workers that may answer. A request that names no trust gets all workers if newcomers may
+// answer clients here, otherwise established workers. Fails with permission_denied if the client
+// asks for newcomers and they may not answer.
 [[nodiscard]] Result<AnswerTrust> trust_of(const OpenAiRequest& request, bool newcomers_answer);
 
 struct TokenBounds {
-  std::size_t context = 0;     // Context size as served.
-  std::size_t vocabulary = 0;  // Token ids are below it.
+  std::size_t context = 0;     // Tokens of context, as served.
+  std::size_t vocabulary = 0;  // Every token id is below it.
 };
 // Checks that each prompt has at least one token and fits into the context, and that all tokens,
 // also those of biases, belong to the model.

@@ -62,14 +62,14 @@ struct HttpParts {
   std::size_t owner_data_bytes_max = 0;  // Bytes of one export part; 0: no bound.
   bool signs_parts = true;               // Signatures of upload parts cover bytes and place.
   bool roots_when_decided = true;        // Result roots are shown only for accepted tasks.
-  bool grants_to_strangers = false;      // Strangers count as holders of credits; tests.
+  bool grants_to_strangers = false;      // Tests: strangers count as holders of credits.
   std::string invite_file;               // Invitation for clients on this machine.
   protocol::api::Info info;
   std::function<Signature(ByteSpan digest)> sign;  // Signs with the coordinator's key.
   std::vector<protocol::api::KeyRotation> rotations;
   JobLinks links;
   bool verifies = false;                     // The coordinator has a verifier of its own.
-  std::uint32_t verification_permille = 20;  // Share of pay for verification.
+  std::uint32_t verification_permille = 20;  // Per mille of pay for verification.
   std::optional<SettlementNetwork> settlement = std::nullopt;
   std::filesystem::path epochs = {};  // Settlement rows published by the operator.
 };

@@ -22,7 +22,7 @@ struct ModelFacts {
   MicroCredits price = 0;                    // Price of 1,000 tokens.
   std::optional<MicroCredits> price_next{};  // The next price, if a change is pending.
   std::string activations;       // Number format of activations (inference/arithmetic.h).
-  double audited_share_min = 0;  // Audited share of an established wallet.
+  double audited_share_min = 0;  // Lowest audited share of an established wallet's answers.
 };
 
 // A model as an object of /v1/models.

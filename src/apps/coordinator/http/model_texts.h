@@ -31,7 +31,7 @@ namespace weft::coordinator {
 
 // The longest text that a look (TextLook) reads or returns.
 inline constexpr std::size_t look_bytes_max = std::size_t{128} << 10;
-inline constexpr std::size_t look_tokens_max = look_bytes_max + 16;  // With BOS and EOS.
+inline constexpr std::size_t look_tokens_max = look_bytes_max + 16;  // Has room for BOS and EOS.
 
 // A request that generates nothing: it only asks the model's tokenizer or chat template.
 struct TextLook {
@@ -39,8 +39,8 @@ struct TextLook {
   // prompt. `none` means that an answer is generated.
   enum class Kind : std::uint8_t { none, tokens, text, prompt };
   Kind kind = Kind::none;
-  bool add_special = false;    // For "tokens": BOS and EOS, where the model wants them.
-  bool parse_special = false;  // For "tokens": control tokens in the text are these tokens.
+  bool add_special = false;    // For "tokens": add BOS and EOS if the model wants them.
+  bool parse_special = false;  // For "tokens": read control tokens in the text as such.
   std::vector<std::int32_t> tokens{};
 };
 struct Told {

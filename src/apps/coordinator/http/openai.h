@@ -19,8 +19,8 @@
 
 namespace weft::coordinator {
 
-struct ResponseRequest;   // responses.h
-struct EmbeddingRequest;  // embeddings.h
+struct ResponseRequest;   // Defined in responses.h.
+struct EmbeddingRequest;  // Defined in embeddings.h.
 
 // The header x-weft-trust: which workers may answer, and whether the answer waits for its audit.
 enum class AnswerTrust : std::uint8_t { all, established, verified };

@@ -23,7 +23,7 @@ struct PagedList {
   static constexpr std::size_t count_max = protocol::api::page_rows_max;
 
   struct Row {
-    std::string key;  // Opaque; letters, digits and ':'.
+    std::string key;  // Opaque to clients; letters, digits and ':'.
     std::string json;
   };
   std::string before;     // The document up to its array: `{"sum":0,"balances":[`.

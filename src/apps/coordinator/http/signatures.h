@@ -32,8 +32,9 @@ struct SignatureSettings {
   // 0 remembers none.
   Duration remembered_for = std::chrono::minutes(10);
   std::size_t remembered_max = 65'536;
-  std::size_t remembered_per_client = 1'024;                     // Does not bound the operator.
-  std::uint64_t remembered_bytes_max = std::uint64_t{64} << 20;  // Size of the replies' bodies.
+  // Requests of one client; the operator is not bounded.
+  std::size_t remembered_per_client = 1'024;
+  std::uint64_t remembered_bytes_max = std::uint64_t{64} << 20;  // Bytes of the remembered replies.
 };
 
 class Signatures {

@@ -19,9 +19,10 @@ namespace weft::coordinator {
 using inference::TensorShape;
 
 struct TensorType {
-  std::string_view name;                                   // "f32": in an OnnxInterface.
-  std::string_view protocol;                               // "FP32"
-  std::string_view serving;                                // "DT_FLOAT"
+  std::string_view name;  // In an OnnxInterface: "f32".
+  // In the Open Inference Protocol: "FP32".
+  std::string_view protocol;
+  std::string_view serving;                                // In TensorFlow Serving: "DT_FLOAT".
   std::size_t bytes = 0;                                   // Size of an element for clients.
   manifest::ElementType job = manifest::ElementType::f32;  // Element type in a job.
 };

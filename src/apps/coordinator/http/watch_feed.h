@@ -41,7 +41,7 @@ class WatchFeed {
     std::shared_ptr<net::Peer> peer;
     std::string group;  // Address group of the client.
     bool wants_snapshot = true;
-    std::uint64_t sent = 0;  // The last sequence sent, and the messages not seen.
+    std::uint64_t sent = 0;  // The last sequence number that was sent.
     std::uint32_t unseen = 0;
   };
   void open(const std::shared_ptr<net::Peer>& peer);

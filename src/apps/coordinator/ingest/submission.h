@@ -48,7 +48,7 @@ struct SubmissionBounds {
   std::uint64_t operand_bytes_max = std::uint64_t{256} << 20;
   // Size of the file of an onnx job, of which several copies are in memory while it is checked.
   std::uint64_t model_bytes_max = std::uint64_t{128} << 20;
-  bool anyone = true;  // Whether it may ask for "trust": "anyone".
+  bool anyone = true;  // A job may ask for "trust": "anyone".
   // Accepts shaders that no device of this machine can check; workers are then the first to compile
   // them (--unchecked-shaders).
   bool unchecked_shaders = false;
