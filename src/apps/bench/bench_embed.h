@@ -17,7 +17,7 @@ struct BenchEmbedOptions {
   std::uint32_t texts = 32;    // Texts of one call.
   std::uint32_t tokens = 128;  // Tokens of each text.
   std::uint32_t rounds = 5;
-  double warm_up_s = 0.5;  // Uncounted calls before the rounds; at least one.
+  double warm_up_s = 0.5;  // Seconds of uncounted calls before the rounds.
   bool json = false;
 };
 

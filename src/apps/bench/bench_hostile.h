@@ -16,7 +16,7 @@ namespace weft::cli {
 struct BenchHostileOptions {
   std::uint32_t connections = 10'000;
   std::uint32_t addresses = 1'000;
-  double seconds = 600;  // For the attack and again for the control.
+  double seconds = 600;  // Duration of the attack and of the control.
   std::uint32_t workers = 100;
   std::uint32_t clients = 100;
   double offered = 20;  // Jobs a second.

@@ -18,7 +18,7 @@ namespace weft::cli {
 
 struct BenchLlmOptions {
   std::vector<std::string> models;  // GGUF files, with or without a tokenizer.
-  LanguageModelOptions model;  // Of all models; device: "cpu", "gpu" or a part of a GPU's name.
+  LanguageModelOptions model;  // For all models; device "cpu", "gpu" or a part of a GPU's name.
   SpeedTests tests;
   bool json = false;
 };

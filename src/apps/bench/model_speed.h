@@ -22,7 +22,7 @@ struct SpeedTests {
   std::vector<std::uint32_t> depths = {0};     // Positions in the cache before decoding.
   std::vector<std::uint32_t> sequences = {1};  // Sequences decoded together.
   std::uint32_t rounds = 5;
-  double warm_up_s = 0.75;  // Length of an untimed stretch; at least two.
+  double warm_up_s = 0.75;  // Seconds of an untimed stretch, of at least two.
 
   // The context and the sequences that the engine must have room for.
   [[nodiscard]] std::uint32_t context() const;
@@ -32,8 +32,8 @@ struct SpeedTests {
 [[nodiscard]] Result<> check_tests(const SpeedTests& tests);
 
 struct Speed {
-  // "pp512": a prefill of 512 tokens. "tg256", "tg256@4096", "tg256@4096x8": decoding of 256
-  // tokens, from a depth, of several sequences.
+  // "pp512" is a prefill of 512 tokens. "tg256" is the decoding of 256 tokens; "@4096" means after
+  // 4096 positions, "x8" means 8 sequences together.
   std::string test;
   std::uint32_t tokens = 0;  // Tokens of a round, of all sequences together.
   std::uint32_t depth = 0;

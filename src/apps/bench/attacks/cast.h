@@ -35,7 +35,7 @@ struct Cast {
                                    const trust::attacks::Plan* plan, MicroCredits price);
 // A new wallet of the attacker, without standing.
 [[nodiscard]] Result<Player> next_wallet(const Player& before);
-// Writes the standings into a data folder. They are durable on return.
+// Writes standings, stakes and credits into a data folder. They are durable on return.
 [[nodiscard]] Result<> leave_standings(const std::filesystem::path& data, const Cast& cast,
                                        const trust::ReputationSettings& reputation);
 

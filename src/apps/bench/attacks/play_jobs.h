@@ -46,7 +46,7 @@ class PlayJobs {
   PlayContext& context_;
   SignedAsking& asking_;
   std::unordered_map<JobId, Job> jobs_;
-  std::vector<Submission> refused_;  // Refused for now; sent again.
+  std::vector<Submission> refused_;  // Refused submissions to send again.
   std::set<JobId> open_;             // Open jobs of honest clients.
   std::uint32_t submitted_ = 0;      // Submitted tasks of honest clients.
   std::uint32_t submitting_ = 0;

@@ -34,7 +34,7 @@ struct Played {
   double seconds = 0;          // Until the last job of an honest client ended.
   std::uint64_t cheats = 0;    // Wrong results delivered for honest clients.
   std::set<TaskId> wrong;      // Tasks of honest clients with an accepted wrong result.
-  MicroCredits gained = 0;     // Pay for the wrong share of these tasks.
+  MicroCredits gained = 0;     // Attackers' pay for wrong shares of results.
   MicroCredits paid = 0;       // All pay of attackers.
   std::uint64_t replaced = 0;  // Wallets that attackers abandoned.
   bool ended = true;           // All jobs of honest clients have ended.

@@ -108,8 +108,8 @@ class Crowd {
   std::unique_ptr<Wire> wire_;
   std::unordered_map<Wire::Id, Worker> workers_;
   std::vector<Wire::Id> signing_;  // Workers with unsigned items.
-  PublicKey coordinator_;          // The key in its challenges.
-  std::string invitation_;         // The operator's, from the file in the challenges.
+  PublicKey coordinator_;          // The key in the coordinator's challenges.
+  std::string invitation_;         // From the file that the challenges name.
   std::optional<Result<>> redeemed_;
   std::size_t welcome_ = 0;
   std::size_t leased_ = 0;  // Workers that have had a lease.

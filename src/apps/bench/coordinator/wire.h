@@ -25,7 +25,7 @@ class Wire {
     std::function<void(Id, int status, std::string_view body)> answered;
     std::function<void(Id)> opened;  // A WebSocket has opened.
     std::function<void(Id, std::string_view text)> text;
-    std::function<void(Id)> closed;  // The coordinator has closed it.
+    std::function<void(Id)> closed;  // The coordinator has closed the connection.
   };
 
   // Makes a wire to a port on 127.0.0.1.

@@ -20,7 +20,7 @@ enum VerifierDevice : std::uint8_t { first_device, second_device };
 
 class DeviceRuns {
  public:
-  static constexpr auto part_max = std::chrono::seconds(5);  // Longest run that is not ended.
+  static constexpr auto part_max = std::chrono::seconds(5);  // A longer run is ended.
 
   // `late_for` is VerifierBounds::late_for.
   DeviceRuns(PartRunnerFactory make, Duration late_for)

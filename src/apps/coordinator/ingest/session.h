@@ -101,7 +101,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const ResultDelivery results_;
   const ReceiptCheck receipts_;
   std::atomic<std::size_t> waiting_bytes_ = 0;
-  std::atomic<bool> closing_ = false;  // A refusal of the network's thread is queued.
+  std::atomic<bool> closing_ = false;  // The network's thread has queued a refusal.
   bool resumed_ = false;
   std::atomic<bool> recognised_ = false;
 };

@@ -30,8 +30,8 @@ struct VerifiedJob {
 struct VerifierBounds {
   std::size_t jobs_max = 8;
   std::uint64_t bytes_max = std::uint64_t{512} << 20;  // Data of all jobs together.
-  // The time after a run that took too long in which no run of the same job that is as large or
-  // larger begins. Otherwise each of the job's waiting checks would take as long.
+  // After a run of a job took too long, no run of the job that is as large or larger begins for
+  // this time. Otherwise each of the job's waiting checks would take as long.
   Duration late_for = std::chrono::seconds(8);
 };
 

@@ -39,7 +39,7 @@ namespace weft::coordinator {
 
 class Verifier {
  public:
-  // Idle time after which the process ends.
+  // Idle time after which the runners' process ends.
   static constexpr auto idle_max = std::chrono::seconds(60);
 
   using Verified = std::function<void(const jobs::VerifyOrder&, const jobs::Checked&)>;
