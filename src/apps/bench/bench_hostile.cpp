@@ -32,7 +32,7 @@ using coordinator::bench::Attack;
 using coordinator::bench::Crowd;
 using coordinator::bench::Generator;
 
-constexpr double p99_ms_max = 20;  // At most this, or three times the control.
+constexpr double p99_ms_max = 20;  // The goal is this, or three times the control's value.
 constexpr double control_times_max = 3;
 constexpr double memory_mib_max = 512;  // Highest memory use above the control's.
 constexpr double held_share_min =

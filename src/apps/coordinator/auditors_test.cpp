@@ -151,7 +151,7 @@ TEST_F(Auditors, AnOwnersWalletDoesNotCheckItsOther) {
 }
 
 TEST_F(Auditors, ASilentAuditorIsCountedAndAskedAgainWhereThereIsNoOther) {
-  TestWorker& only = invited({.answers_below = 1});  // It runs only the canary.
+  TestWorker& only = invited({.answers_below = 1});  // This worker runs only the canary.
   const JobId job = submit(jobs::count_manifest(16, 1));
   const TestWorker& newcomer = join();
   (void)network.finish(job, std::chrono::seconds(50));

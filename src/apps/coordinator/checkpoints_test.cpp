@@ -190,7 +190,7 @@ TEST_F(CheckpointsTest, WhatNoRecordNamesIsSweptAndNothingElse) {
   const Hash named = keep(first, first.leases.at(0), 40);
   const Hash unnamed = network.blobs()
                            .put(checkpoint_bytes({.job = job, .index = 0}, 45))
-                           .value();  // Its worker was lost before it reported this checkpoint.
+                           .value();  // The worker was lost before it reported this checkpoint.
 
   network.restart();
   BlobSweep sweep(network.store(), network.blobs(), {});

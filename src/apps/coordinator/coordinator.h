@@ -50,7 +50,7 @@ struct Options {
       20;  // Guest requests a minute and address if keys are required; 0 allows no guests.
   std::optional<Fallback::Options> fallback{};    // Endpoint for requests the network cannot serve.
   std::optional<SettlementNetwork> settlement{};  // Chain on which the web page settles.
-  BlobSweep::Settings blob_ends{};                // When unneeded blobs are removed.
+  BlobSweep::Settings blob_ends{};                // Times for removing unneeded blobs.
   double upload_share = 0.25;  // Share of blobs_bytes_max that one owner may upload an hour.
   // The share of the store's free room that strangers (workers that are neither invited nor
   // established) may take within an hour. Room for results of jobs is not part of it.

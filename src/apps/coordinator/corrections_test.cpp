@@ -424,7 +424,7 @@ TEST_F(Corrections, TheVerificationAccountGivesNoMoreThanItGotOfTheWrongTasks) {
   later(std::chrono::hours(1));  // None of the pay is held or staked by now.
 
   convict();
-  network->pass(std::chrono::hours(25));  // Until the other worker can no longer be convicted.
+  network->pass(std::chrono::hours(25));  // The other worker can no longer be convicted then.
 
   const Sums after = sums(before);
   EXPECT_EQ(after.settled, tasks);
@@ -498,7 +498,7 @@ TEST_F(Corrections, AJobThatRanWhenItsWorkerWasConvictedHasTheRightResults) {
   for (std::uint32_t i = 0; i < tasks * 4; ++i) append_le(right, i);
   EXPECT_EQ(network->output(job), right);
   EXPECT_EQ(network->store().corrections(id)->size(), tasks - 1);
-  network->pass(std::chrono::hours(25));  // Until the other worker can no longer be convicted.
+  network->pass(std::chrono::hours(25));  // The other worker can no longer be convicted then.
   EXPECT_THAT(network->store().load()->corrections, IsEmpty());
 }
 

@@ -324,7 +324,8 @@ TEST_F(EvidenceTest, PartsOfATaskAreNone) {
   EXPECT_THAT(worker.errors, IsEmpty());
 }
 
-// Otherwise a worker could sign a whole task as a part, which is no evidence, and still be paid.
+// Without this rule a worker could sign a whole task as a part, which is no evidence, and still be
+// paid.
 TEST_F(EvidenceTest, AWholeTaskThatIsSignedAsAPartCoversNothing) {
   auto& worker = network.join(a, {.silent = true});
   const JobId job = submit(1);

@@ -77,7 +77,7 @@ class History {
   int done = 0, failed = 0, cancelled = 0, restarts = 0;
 
  private:
-  static constexpr int honest_count = 5;  // One more worker may behave in any way.
+  static constexpr int honest_count = 5;  // A sixth worker may behave in any way.
   struct Known {
     JobId id;
     std::uint32_t tasks = 0, replicas = 0;

@@ -224,7 +224,7 @@ TEST_F(LevelsNetwork, WithoutAVerifierAStrangersWorkWaitsForATrustedWorker) {
 // Not even a tab of the operator may verify, because any page could run in it.
 TEST_F(LevelsNetwork, TabsNeverVerifyForOthers) {
   open(true, false);
-  TestWorker& trusted = invited({.answers_below = 1});  // It runs only the canary.
+  TestWorker& trusted = invited({.answers_below = 1});  // This worker runs only the canary.
   const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
   network->run();
   trusted.line->on_closed();
@@ -293,7 +293,8 @@ TEST_F(LevelsNetwork, PayThatIsHeldOutlivesTheCoordinator) {
   EXPECT_GT(network->balance(account), 0);
 }
 
-// Otherwise a client could give its own workers a tenth of their standing again after each restart.
+// If a restart forgot this, a client could give its own workers a tenth of their standing again
+// after each restart.
 TEST_F(LevelsNetwork, ARestartForgetsNothingOfWhatAClientHasGivenOfAStanding) {
   open();
   std::vector<crypto::KeyPair*> keys(10);
@@ -411,7 +412,7 @@ TEST_F(LevelsNetwork, AConvictedWorkerLosesThePayThatIsHeldAndNoPartyGainsIt) {
     sleeper.behaviour.compute = zeros;
     for (int client = 0; client < 2; ++client) {
       const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
-      TestWorker& trusted = invited();  // It redoes the refused tasks.
+      TestWorker& trusted = invited();  // This worker redoes refused tasks.
       EXPECT_EQ(wrong_tasks(network->finish(job)), 0U);
       trusted.line->on_closed();
       network->run();
@@ -502,7 +503,7 @@ TEST_F(LevelsNetwork, WithoutAVerifierNoTaskIsKnownToBeWrongAndAllHeldPayGoesToV
 
 TEST_F(LevelsNetwork, TheOperatorIsToldWhereResultsWaitForACheckForTenMinutes) {
   open(true, false);
-  TestWorker& trusted = invited({.answers_below = 1});  // It runs only the canary.
+  TestWorker& trusted = invited({.answers_below = 1});  // This worker runs only the canary.
   const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
   network->run();
   trusted.line->on_closed();
@@ -521,7 +522,7 @@ TEST_F(LevelsNetwork, TheOperatorIsToldWhereResultsWaitForACheckForTenMinutes) {
   (void)network->finish(job, std::chrono::minutes(3));
   EXPECT_THAT(metrics(), HasSubstr("\nweft_samples_lag_total 1\n"));
 
-  (void)invited();  // It checks the waiting result.
+  (void)invited();  // This worker checks the waiting result.
   (void)network->finish(job);
   EXPECT_THAT(metrics(), HasSubstr("\nweft_samples_waiting 0\n"));
 }

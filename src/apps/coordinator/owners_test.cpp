@@ -325,7 +325,7 @@ TEST_F(DevicesTest, AKeyWithARunningJobOrAnApiKeyJoinsNoOtherOwner) {
                     billing::KeyMaker::client, 0, now, [](const auto&) {});
   });
   network.run();
-  // Also this client's grant is in an escrow, and its free credits are paid to another owner.
+  // This client's grant is in an escrow too, and its free credits are paid to another owner.
   ASSERT_TRUE(network.submit(client, jobs::count_manifest(1, 1, "", all), {++nonce_}).has_value());
   ASSERT_TRUE(
       pay({.by = client.public_key(), .to = a.public_key(), .amount = 5, .number = ++nonce_})

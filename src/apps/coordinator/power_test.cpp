@@ -323,7 +323,7 @@ class Machine {
   std::vector<TestWorker*> connected_;
   std::array<std::vector<std::pair<protocol::Lease, protocol::LeasedTask>>, 5> held_;
   std::uint64_t next_number_ = 1;
-  std::map<std::uint64_t, Asked> unanswered_;  // By the number in their nonce.
+  std::map<std::uint64_t, Asked> unanswered_;  // Keyed by the number in the nonce.
   std::map<std::uint64_t, JobId> job_of_;
   std::map<JobId, std::uint32_t> jobs_;  // Acknowledged jobs with their tasks.
   std::map<std::pair<TaskId, PublicKey>, MicroCredits> paid_;  // Pay that workers were told.

@@ -31,7 +31,7 @@ struct PlayedJob {
 
 // The observations of the players. Other results are in the coordinator's folder.
 struct Played {
-  double seconds = 0;          // Until the last job of an honest client ended.
+  double seconds = 0;          // Time until the last job of an honest client ended.
   std::uint64_t cheats = 0;    // Wrong results delivered for honest clients.
   std::set<TaskId> wrong;      // Tasks of honest clients with an accepted wrong result.
   MicroCredits gained = 0;     // Attackers' pay for wrong shares of results.

@@ -45,7 +45,7 @@ void PlayWorkers::opened(Wire::Id id) {
   hello.versions = {protocol::version};
   hello.key = its.key.public_key();
   hello.software = "bench";
-  hello.slots = 1;  // As in the simulator, in which a worker holds one task.
+  hello.slots = 1;  // A worker holds one task, as in the simulator.
   hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
   hello.capabilities.f32_gflop_per_s = 1000 * its.rate;
   hello.capabilities.vendor = weft::format("vendor {}", its.vendor);

@@ -21,7 +21,7 @@ class Generator {
   struct Options {
     std::uint16_t port = 0;
     std::size_t connections = 10'000;
-    std::size_t addresses = 1'000;  // From 127.64.0.1 on; at most 65,534.
+    std::size_t addresses = 1'000;  // Addresses from 127.64.0.1 on; at most 65,534.
     double share = 0.5;             // Highest share of a core.
     std::vector<Attack> kinds;      // Connection i has kind i modulo their number.
   };

@@ -26,13 +26,13 @@ enum class InferForm : std::uint8_t { protocol, rows, columns };
 struct InferRequest {
   InferForm form = InferForm::protocol;
   std::string id{};
-  std::vector<ByteVector> inputs{};  // In the interface's order.
+  std::vector<ByteVector> inputs{};  // Inputs in the interface's order.
   std::vector<WantedTensor> outputs{};
   inference::BoundShapes shapes{};
 };
 // The outputs of a job that the client requested, in the client's element types (from_job()).
 struct InferResult {
-  std::vector<ByteVector> outputs;  // In the order of InferRequest::outputs.
+  std::vector<ByteVector> outputs;  // Outputs in the order of InferRequest::outputs.
   std::string job;
   MicroCredits price = 0;
 };

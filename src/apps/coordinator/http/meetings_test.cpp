@@ -175,7 +175,7 @@ TEST(Meetings, OneAddressHasFewSockets) {
     Place place({.sockets_per_address = most});
     std::vector<PeerPointer> all;
     for (int i = 0; i < 4; ++i) all.push_back(place.connect("2001:db8::1"));
-    all.push_back(place.connect("2001:db8::2"));  // It is in the same /64.
+    all.push_back(place.connect("2001:db8::2"));  // This address is in the same /64.
     EXPECT_THAT(place.connect("2001:db8:1::1")->closed, IsEmpty());
     return std::ranges::count_if(all, [](const auto& peer) { return !peer->closed.empty(); });
   };

@@ -53,7 +53,7 @@ class ResponseStore {
  private:
   struct Owner {
     std::size_t bytes = 0;
-    std::multimap<Instant, std::string> ids{};  // By end, which is the order of arrival.
+    std::multimap<Instant, std::string> ids{};  // Sorted by end, which is the order of arrival.
   };
   struct State {
     std::map<std::string, std::shared_ptr<const StoredResponse>> responses;

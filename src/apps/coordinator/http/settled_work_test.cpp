@@ -60,8 +60,8 @@ class SettledWorkTest : public testing::Test {
   jobs::Book book_;
 };
 
-// Otherwise the first request after a start would occupy a reader's thread until the whole trail is
-// read.
+// If the trail were read at once, the first request after a start would occupy a reader's thread
+// until the end.
 TEST_F(SettledWorkTest, ReadsTheTrailInParts) {
   SettledWork work(*store_, book_, {.page = 2, .pages = 3});
   EXPECT_EQ(parts_read(work), 4);

@@ -19,10 +19,11 @@ namespace weft::coordinator {
 using inference::TensorShape;
 
 struct TensorType {
-  std::string_view name;  // In an OnnxInterface: "f32".
-  // In the Open Inference Protocol: "FP32".
+  std::string_view name;  // Name in an OnnxInterface: "f32".
+  // The name in the Open Inference Protocol: "FP32".
   std::string_view protocol;
-  std::string_view serving;                                // In TensorFlow Serving: "DT_FLOAT".
+  // Name in TensorFlow Serving: "DT_FLOAT".
+  std::string_view serving;
   std::size_t bytes = 0;                                   // Size of an element for clients.
   manifest::ElementType job = manifest::ElementType::f32;  // Element type in a job.
 };

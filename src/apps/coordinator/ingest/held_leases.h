@@ -30,7 +30,7 @@ class HeldLeases {
   // `unproven` were not.
   struct Resumed {
     std::vector<protocol::HeldTask> held;
-    std::vector<protocol::HeldTask> unproven;  // With empty proofs.
+    std::vector<protocol::HeldTask> unproven;  // Tasks without their proofs.
   };
   [[nodiscard]] Resumed resume(const PublicKey& worker, const protocol::Resume& shown);
   void drop(const TaskId& task, std::uint32_t attempt);

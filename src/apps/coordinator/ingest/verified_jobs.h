@@ -24,7 +24,7 @@ namespace weft::coordinator {
 struct VerifiedJob {
   std::shared_ptr<const manifest::Manifest> manifest;
   std::string shader;
-  std::vector<ByteVector> data;  // By binding (kernels: a, b); empty without data.
+  std::vector<ByteVector> data;  // Data by binding (kernels: a, b); may be empty.
 };
 
 struct VerifierBounds {

@@ -28,7 +28,7 @@ class WorkerConnection {
 };
 
 using CoreEvent = std::function<void(jobs::Core&, jobs::Moment)>;
-// Both return false and do nothing if too much waits.
+// PostEvent and PostWork return false and do nothing if too much waits.
 using PostEvent = std::function<bool(CoreEvent)>;
 using PostWork = std::function<bool(std::function<void()>)>;
 
