@@ -88,27 +88,6 @@ TEST(Grants, OfADayAreBoundedInAllAndByAddressAndTheOperatorsOwnAreNot) {
   EXPECT_EQ(granted({.per_day = 1, .per_address = 1}, true), 20U);
 }
 
-// If grants were counted only in memory, each restart would allow the grants of a whole day again.
-TEST(Grants, OfADayAreBoundedInAllAndByAddressAndTheOperatorsOwnAreNot) {
-  const auto granted = [](jobs::GrantLimits limits, bool own) {
-    jobs::CoreSettings settings;
-    settings.grants = limits;
-    TestNetwork network(settings);
-    network.invited_grants = true;
-    network.restart();
-    std::size_t made = 0;
-    for (const char* address : {"192.0.2.1", "2001:db8::/64"}) {
-      for (int i = 0; i < 10; ++i) made += grant(network, fresh(), address, own) ? 1 : 0;
-    }
-    return made;
-  };
-
-  EXPECT_EQ(granted({.per_day = 0, .per_address = 4}, false), 8U);
-  EXPECT_EQ(granted({.per_day = 6, .per_address = 4}, false), 6U);
-  EXPECT_EQ(granted({.per_day = 0, .per_address = 0}, false), 20U) << "the attack";
-  EXPECT_EQ(granted({.per_day = 1, .per_address = 1}, true), 20U);
-}
-
 // Otherwise an operator that restarts its coordinator often would give each day's grants again
 // after each restart.
 TEST(Grants, OfADayAreCountedOverARestart) {
