@@ -312,7 +312,7 @@ TEST_F(Corrections, WhatAWorkerMayOweIsNotWithdrawnFromItsStake) {
   open(settings);
   const crypto::KeyPair& deceived = wallet();
   const store::Job before = deceive(deceived, 4 * tasks);
-  network->finish(submit(sleeper_key, 1, 1));  // A first job makes the core grant it credits.
+  network->finish(submit(sleeper_key, 1, 1));  // A first job makes the core grant credits.
   later(std::chrono::hours(1));
   ASSERT_EQ(move_stake(true, has(sleeper_key)), std::nullopt);
   be_found_wrong();
@@ -350,7 +350,7 @@ TEST_F(Corrections, TheStakeAlonePaysTheClientsOfAConvictedWorkerWhoseHeldPayDoe
     open(settings);
     const crypto::KeyPair& deceived = wallet();
     const store::Job before = deceive(deceived, 4 * tasks);
-    network->finish(submit(sleeper_key, 1, 1));  // A first job makes the core grant it credits.
+    network->finish(submit(sleeper_key, 1, 1));  // A first job makes the core grant credits.
     later(std::chrono::hours(1));
     ASSERT_EQ(move_stake(true, has(sleeper_key)), std::nullopt);
     ASSERT_EQ(held(), 0);
@@ -379,7 +379,7 @@ TEST_F(Corrections, WhatAConvictionSlashesGoesToTheClientsOfWrongTasks) {
   open(settings);
   const crypto::KeyPair& deceived = wallet();
   const store::Job before = deceive(deceived, 4 * tasks);
-  network->finish(submit(sleeper_key, 1, 1));  // A first job makes the core grant it credits.
+  network->finish(submit(sleeper_key, 1, 1));  // A first job makes the core grant credits.
   later(std::chrono::hours(1));
   const MicroCredits stake = before.price / 4;
   ASSERT_EQ(move_stake(true, stake), std::nullopt);

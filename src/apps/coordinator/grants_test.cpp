@@ -88,8 +88,7 @@ TEST(Grants, OfADayAreBoundedInAllAndByAddressAndTheOperatorsOwnAreNot) {
   EXPECT_EQ(granted({.per_day = 1, .per_address = 1}, true), 20U);
 }
 
-// Otherwise an operator that restarts its coordinator often would give each day's grants again
-// after each restart.
+// If grants were counted only in memory, each restart would allow the grants of a whole day again.
 TEST(Grants, OfADayAreCountedOverARestart) {
   const auto granted = [](bool kept) {
     jobs::CoreSettings settings;

@@ -86,7 +86,7 @@ class History {
   struct Place {
     TestWorker* worker = nullptr;
     std::vector<std::pair<protocol::Lease, protocol::LeasedTask>>
-        held;  // Tasks leased while it was silent.
+        held;  // Tasks leased while the worker was silent.
   };
 
   std::size_t pick(std::size_t bound) { return random_() % bound; }
