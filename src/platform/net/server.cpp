@@ -37,14 +37,15 @@ namespace {
 using Callback = std::function<void(const drogon::HttpResponsePtr&)>;
 using IsKnownClient = std::function<bool(const std::string& client)>;
 
-// Answers that every page and interface carries: isolation (for precise clocks and shared memory in
-// the browser), and no guessing of types.
-// A handshake's signature, beside what any connection takes.
+// Tokens that a new connection with TLS costs, because of the signature of its handshake.
 constexpr double tls_connection_cost = 4;
 
-// Drogon ends a connection by its bound's last request; 0 is no bound, to it and to us.
+// Drogon ends a connection at the last request of its bound, so its bound is one higher than ours.
+// 0 means no bound for both.
 constexpr std::size_t pipelined_bound(std::size_t most) { return most == 0 ? 0 : most + 1; }
 
+// Headers of every answer: isolation (for precise clocks and shared memory in the browser), and no
+// guessing of content types.
 constexpr std::pair<const char*, const char*> common_headers[] = {
     {"cross-origin-opener-policy", "same-origin"},
     {"cross-origin-embedder-policy", "require-corp"},
