@@ -122,7 +122,8 @@ class Room {
     [[nodiscard]] Needs left_for(std::uint64_t bytes, const std::optional<For>& wanted) const;
     [[nodiscard]] std::uint64_t free(std::uint64_t bytes_max) const;
   };
-  // The rate of the bucket of a share of the store.
+  // rate_of() gives the rate of a bucket that holds this share of the store. take_free() takes
+  // bytes from the buckets of strangers and returns false if they hold too little.
   [[nodiscard]] TokenBucket::Rate rate_of(double share) const;
   [[nodiscard]] bool take_free(State& state, const std::string& network, std::uint64_t bytes);
 
