@@ -1,4 +1,4 @@
-// `weft model`: the models that a coordinator's workers serve.
+// `weft model`: manages the models that a coordinator's workers serve.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct ServedModelOptions {
   std::string wallet;
   std::string file;                // add
   std::string name;                // add: the file's, without ".gguf"; remove
-  std::uint32_t shards = 1;        // add: workers that a chain has at least
+  std::uint32_t shards = 1;        // add: least number of workers in a chain
   std::optional<double> price;     // add: credits for 1,000 tokens
-  std::string wire;                // add: of hidden states; empty: the coordinator's
+  std::string wire;                // add: type of hidden states; empty: the coordinator's
   std::vector<std::string> sizes;  // add: "NAME=SIZE" of an ONNX model's symbols
-  bool wait = false;               // add: until it can be asked
+  bool wait = false;               // add: wait until the model can be asked
   bool json = false;
 };
 
