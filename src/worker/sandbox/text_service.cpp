@@ -14,9 +14,9 @@ namespace {
 
 using tokenizer::Token;
 
-constexpr std::size_t tokens_max = std::size_t{1} << 18;  // A look has.
+constexpr std::size_t tokens_max = std::size_t{1} << 18;  // Maximum of a `look_text` request.
 
-// A file of which only the head is here.
+// A model's file of which only the head is present.
 class HeadSource final : public gguf::Source {
  public:
   HeadSource(ByteSpan head, std::uint64_t bytes) : head_(head), bytes_(bytes) {}

@@ -33,7 +33,7 @@ class EngineMaker {
   [[nodiscard]] Async<Result<std::unique_ptr<llm::Engine>>> create(const llm::Model& model,
                                                                    const gguf::Source& source,
                                                                    llm::EngineOptions options);
-  // Makes an encoder: on the CPU if there is no GPU, or for a model without GPU kernels
+  // Makes an encoder: on the CPU if no GPU is used, or for a model without GPU kernels
   // (gpu_encoder_possible()).
   [[nodiscard]] Async<Result<std::unique_ptr<llm::Encoder>>> create_encoder(
       const llm::EncoderModel& model, const gguf::Source& source);
