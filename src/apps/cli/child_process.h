@@ -23,7 +23,7 @@ class ChildProcess {
   struct Options {
     std::vector<std::string>
         arguments;  // arguments[0] is the program: a path, or a name to look up on PATH.
-    std::vector<std::string> environment;  // "NAME=value", besides this process's own.
+    std::vector<std::string> environment;  // "NAME=value", added to this process's own environment.
     std::function<void(std::string_view line)>
         on_line;  // Called with lines of standard output and standard error; may be empty.
   };

@@ -18,7 +18,7 @@ struct EmbeddingModelOptions {
   std::string model;                   // A GGUF file.
   std::string device = "gpu";          // "gpu" or "cpu".
   std::optional<std::size_t> adapter;  // Number of the GPU; default: the best one.
-  std::string activations = "f32";     // On a GPU; "f16" for products in f16.
+  std::string activations = "f32";     // On a GPU: "f16" computes products in f16.
 };
 
 class EmbeddingModel {

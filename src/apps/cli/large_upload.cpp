@@ -52,15 +52,15 @@ Result<LargeUpload> upload_large(ApiClient& client, ByteSpan bytes, const Hash& 
       wait = std::chrono::milliseconds(100);
     }
     switch (problem.code) {
-      case ErrorCode::invalid_argument:  // The whole had another hash: bytes of
-                                         // an earlier upload were damaged.
+      // An earlier upload has left damaged bytes, so the whole does not have its hash.
+      case ErrorCode::invalid_argument:
         if (std::exchange(restarted, true)) return std::unexpected(problem);
         break;
       case ErrorCode::unavailable:
       case ErrorCode::deadline_exceeded:
-      case ErrorCode::already_exists:  // The offset differs from the coordinator's, which may
-                                       // also not have noticed yet that the last part was
-                                       // interrupted.
+      // The offset is not the coordinator's, or the coordinator still waits for the interrupted
+      // part.
+      case ErrorCode::already_exists:
       case ErrorCode::cancelled:
       case ErrorCode::resource_exhausted:
         break;

@@ -71,7 +71,8 @@ Result<LocalResult> run_locally(std::shared_ptr<const exec::Job> job, LocalDevic
     return fail(ErrorCode::invalid_argument, "Tasks {}..{} are not among the job's {} (0..{}).",
                 tasks.first, tasks.last, count, count - 1);
   }
-  const auto instance = gpu::native::create_instance();  // On the CPU it only runs callbacks.
+  // On the CPU the instance only runs callbacks.
+  const auto instance = gpu::native::create_instance();
   if (where == LocalDevice::cpu) {
     const auto executor = exec::create_cpu_executor({});
     auto result = gpu::run(*instance, run_tasks(*executor, std::move(job), tasks, progress));

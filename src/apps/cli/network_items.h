@@ -15,7 +15,7 @@ namespace weft::cli {
 struct NetworkItemsOptions {
   std::string coordinator;
   net::TlsOptions tls;
-  std::filesystem::path wallet;  // Empty: the default one, created if missing.
+  std::filesystem::path wallet;  // Empty: the default wallet, created if missing.
   MicroCredits budget = 1'000'000;
   std::uint32_t tasks = 0;  // Number of tasks; 0: one for every items_per_task items.
   std::string name = "onnx";

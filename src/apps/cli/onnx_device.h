@@ -14,7 +14,7 @@ namespace weft::cli {
 class OnnxDevice {
  public:
   struct Options {
-    std::string device = "gpu";  // Or "cpu", else invalid_argument.
+    std::string device = "gpu";  // "gpu" or "cpu"; other texts fail with invalid_argument.
     bool fuse = true;            // On a GPU: fuses several nodes into one kernel.
     // Type of floats in a GPU's memory between kernels: "f32" or "f16". Other texts fail with
     // invalid_argument.
@@ -43,7 +43,7 @@ class OnnxDevice {
   [[nodiscard]] const onnx::Graph& graph() const { return graph_; }
   // "cpu", or the GPU's name.
   [[nodiscard]] const std::string& name() const { return name_; }
-  // Null on the processor.
+  // Null on the CPU.
   [[nodiscard]] const onnx::GpuModel* gpu_model() const { return model_.get(); }
 
  private:

@@ -11,8 +11,8 @@ namespace weft::cli {
 
 // An owner's account in a statement, with the name that the statement gives it.
 struct StatementAccount {
-  std::string_view kind;  // As accounts are named: "owner", "granted".
-  std::string_view name;  // In a statement: "free", "granted".
+  std::string_view kind;  // Kind of the account: "owner", "granted".
+  std::string_view name;  // Name in the statement: "free", "granted".
 };
 [[nodiscard]] std::span<const StatementAccount> statement_accounts();
 

@@ -43,9 +43,8 @@ bool in_json(const net::Response& answer) {
 Result<net::Response> PatientClient::ask(const net::Request& request,
                                          const std::function<void()>& waiting) {
   const auto promise =
-      // Shared, because an interrupted caller
+      // Shared, because an interrupted caller returns before the answer.
       std::make_shared<std::promise<Result<net::Response>>>();
-  // returns before the answer.
   auto future = promise->get_future();
   client_->send(request,
                 [promise](Result<net::Response> answer) { promise->set_value(std::move(answer)); });
@@ -60,7 +59,8 @@ Result<net::Response> PatientClient::send(const net::Request& request) {
   const Instant begun = now();
   const Instant give_up = begun + patience_;
   Notice notice(begun);
-  const bool quick = request.timeout <= net::Request().timeout;  // Transfers take long in any case.
+  // False for transfers, which take long in any case.
+  const bool quick = request.timeout <= net::Request().timeout;
   for (auto wait = std::chrono::milliseconds(100);;
        wait = std::min(wait * 2, std::chrono::milliseconds(2'000))) {
     Result<net::Response> answer = ask(request, [&] {

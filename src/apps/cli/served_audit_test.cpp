@@ -132,7 +132,7 @@ TEST_F(ServedAudits, HonestProcessorsAreWithinTheirTolerance) {
 struct Drawing {
   const char* name;
   std::function<void(wire::Ask&)> ask;      // Settings of the client.
-  std::function<void(wire::Ask&)> changes;  // The worker's changes to them.
+  std::function<void(wire::Ask&)> changes;  // The worker's changes to the client's settings.
 };
 class ServedDrawings : public ServedAudits, public testing::WithParamInterface<Drawing> {};
 

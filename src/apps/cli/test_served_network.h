@@ -148,7 +148,7 @@ class Network final : public inference::DeskWorld {
     return key;
   }
   std::uint64_t join(WorkerKind kind = {}) {
-    if (kind.gpu && device_ == nullptr) {  // Before two workers ask for it at a time.
+    if (kind.gpu && device_ == nullptr) {  // Opened early: two workers may ask for it at a time.
       start<Result<std::unique_ptr<gpu::Device>>>(
           instance_->create_device({.label = "audit", .trusted_shaders = true}, {}),
           [this](Result<std::unique_ptr<gpu::Device>> made) {

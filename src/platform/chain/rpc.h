@@ -42,7 +42,7 @@ struct AccountData {
 // The reason for which a transaction failed: the instruction, and the program's own error number if
 // it has one.
 struct TransactionFailure {
-  std::string text;  // The node's own text.
+  std::string text;  // The failure in the node's own words.
   std::optional<std::uint32_t> custom;
   std::optional<std::uint32_t> instruction;
 };

@@ -37,8 +37,9 @@ class ConnectionTable {
   ConnectionTable(const Limits& limits, std::size_t connections_max, IsOpen is_open);
 
   struct Accepted {
-    bool welcome = false;         // False: the connection is over a bound and is not counted.
-    std::optional<Socket> ended;  // The connection to close for it; no longer counted.
+    bool welcome = false;  // False: the connection is over a bound and is not counted.
+    // The connection to close for the new one; it is no longer counted.
+    std::optional<Socket> ended;
   };
   // Enters a connection of "ADDRESS:PORT". If the connection would exceed a bound, closed
   // connections are forgotten first. `bounded` is false for a trusted proxy, whose connections are
@@ -84,7 +85,8 @@ class ConnectionTable {
   std::map<std::string, Entry> entries_;   // Keyed by peer, "ADDRESS:PORT".
   std::map<std::string, std::size_t> of_;  // Number of connections by group.
   std::size_t unknown_ = 0;                // Unknown connections that do not borrow a place.
-  std::map<std::uint64_t, std::string> borrowers_;  // Number of the entry to its peer.
+  // Peers that borrow a place, by the number of their entries.
+  std::map<std::uint64_t, std::string> borrowers_;
   std::map<std::string, std::map<std::uint64_t, std::string>>
       ranked_;  // Ranked connections: group, number of the entry, peer.
   std::set<std::pair<std::size_t, std::string>> sizes_;  // Ranked groups by number of connections.

@@ -46,7 +46,7 @@ class Watched {
   // Null once the connection is a WebSocket, to save memory: there may be 19,000 of them.
   std::unique_ptr<RequestLengths> lengths_;
   std::shared_ptr<BodyHold> hold_;  // Room for the body that is being received.
-  std::uint64_t body_bytes_ = 0;    // Content-Length of that body.
+  std::uint64_t body_bytes_ = 0;    // Content-Length of the body that is being received.
   std::size_t left_ = 0;            // Bytes that were delivered and are not handled yet.
   // The number of bytes of both directions, and the time of its last change. Used by end_late()
   // only.

@@ -35,22 +35,25 @@ struct Limits {
   Duration silent_max = std::chrono::minutes(10);
 
   // Bounds on requests.
-  Duration head_max = std::chrono::seconds(10);  // From the head's first byte, or from accept().
+  // Time limit of a head, from its first byte or from accept().
+  Duration head_max = std::chrono::seconds(10);
   std::size_t head_bytes_max = std::size_t{32} << 10;
-  Duration body_max = std::chrono::seconds(30);  // Plus the body's length at the rate below.
-  std::uint64_t body_bytes_per_second = std::uint64_t{16} << 10;  // Least rate of a body.
+  // Time limit of a body, plus its length at the rate below.
+  Duration body_max = std::chrono::seconds(30);
+  std::uint64_t body_bytes_per_second = std::uint64_t{16} << 10;  // Least rate of a body, in bytes.
   bool bodies_by_route = true;  // The length of a body is bounded by its route.
   // Bytes of all bodies that are being received.
   std::uint64_t bodies_bytes_max = std::uint64_t{256} << 20;
   std::uint64_t bodies_bytes_per_address = std::uint64_t{128} << 20;
-  bool signatures_first = true;  // Signature headers are checked for their form first.
+  bool signatures_first = true;  // The form of signature headers is checked before the body.
   std::size_t pipelined_max = 16;
 
   // Rates of all strangers together, if addresses have rates (Server::Options::rate_limit). The
   // address of a known peer (Peer::recognise()) or a known client keeps a whole rate of its own.
-  double strangers_rates = 4;  // Requests of strangers, in rates of one address.
-  double newcomers_rates = 4;  // Refill of the first tokens of new addresses, in such rates.
-  double newcomers_network_share = 0.25;  // The part of these tokens for one network.
+  double strangers_rates = 4;  // Rate of all strangers' requests, in rates of one address.
+  // Refill rate of new addresses' first tokens, in rates of one address.
+  double newcomers_rates = 4;
+  double newcomers_network_share = 0.25;  // Share of new addresses' first tokens for one network.
   double newcomer_burst = 20;             // The least bucket size of a stranger's address.
   // New connections of all strangers together, in rates of one address. A connection costs one
   // token, four with TLS because of its handshake.

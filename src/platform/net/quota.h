@@ -14,11 +14,11 @@
 namespace weft::net {
 
 struct Quota {
-  std::string name;  // A word: "jobs".
+  std::string name;  // One word, such as "jobs".
   std::uint64_t limit = 0;
   std::uint64_t remaining = 0;
-  std::string unit = {};   // "content-bytes"; empty: things that are counted.
-  Duration window{};       // Time until it is refilled; 0: freed when its use ends.
+  std::string unit = {};   // "content-bytes"; empty: a number of things.
+  Duration window{};       // Time in which the quota is refilled; 0: freed when its use ends.
   Duration whole_after{};  // With a window: time until the quota is full again.
 };
 // Returns the quotas of a client, which is given by its key as text. May be called from any thread.

@@ -11,7 +11,7 @@ namespace weft::net {
 namespace {
 
 constexpr Duration look_for_room_every = std::chrono::milliseconds(100);
-constexpr double newcomers_bursts = 10;  // The size of the bucket for newcomers.
+constexpr double newcomers_bursts = 10;  // Size of the bucket for new addresses, in bursts.
 
 }  // namespace
 

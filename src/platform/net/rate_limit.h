@@ -35,8 +35,8 @@ class RateLimit {
     // the owner of one address of a network may have all of them. 0 means no bound.
     double network_share = 0;
     double newcomer_burst = 0;                      // The least size of a stranger's bucket.
-    Duration active_for = std::chrono::seconds(5);  // Period of counting.
-    Duration known_for = std::chrono::minutes(10);  // Time after recognise().
+    Duration active_for = std::chrono::seconds(5);  // Period in which active addresses are counted.
+    Duration known_for = std::chrono::minutes(10);  // Time for which recognise() holds.
   };
 
   explicit RateLimit(Options options) : options_(options) {}

@@ -35,8 +35,9 @@ class Refusals {
             .burst = static_cast<double>(options_.at_once)};
   }
   const Options options_;
-  std::unordered_map<std::string, TokenBucket> of_;  // A level below zero is the excess.
-  std::optional<Instant> looked_{};                  // Time of the last search for room.
+  // A level below zero counts refusals over the bound.
+  std::unordered_map<std::string, TokenBucket> of_;
+  std::optional<Instant> looked_{};  // Time of the last search for room.
 };
 
 }  // namespace weft::net

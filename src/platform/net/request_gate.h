@@ -26,9 +26,9 @@ namespace weft::net {
 
 // The bounds of a route. A path without a rule takes no body.
 struct RouteRule {
-  std::string method;   // "GET" stands for HEAD too.
+  std::string method;   // "GET" also covers HEAD.
   std::string pattern;  // "/v1/jobs/{}".
-  double cost = 0;      // Tokens of the address's bucket.
+  double cost = 0;      // Tokens that a request takes of its address's bucket.
   std::uint64_t body_bytes_max = 0;
   bool is_upload = false;  // The handler sees the head and streams a body of any content type.
   bool is_socket = false;
@@ -52,8 +52,8 @@ class RequestGate {
   struct Options {
     Limits limits;
     std::optional<RateLimit::Options> rate = RateLimit::Options{};
-    double connection_cost = 1;                     // Tokens of a new connection.
-    std::vector<std::string> hosts = {};            // Accepted in addition to loopback.
+    double connection_cost = 1;                     // Tokens that a new connection takes.
+    std::vector<std::string> hosts = {};            // Accepted host names besides loopback.
     std::vector<std::string> trusted_proxies = {};  // Proxies whose X-Forwarded-For is trusted.
     // Returns the free bytes of the disk; called at most four times a second.
     std::function<std::uint64_t()> disk_bytes_free = {};

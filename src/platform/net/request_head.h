@@ -13,11 +13,11 @@ namespace weft::net {
 
 struct RequestHead {
   std::string method;
-  std::string target;  // As it was sent: "/v1/jobs?count=1".
+  std::string target;  // The target as sent: "/v1/jobs?count=1".
   std::string host;
   std::uint32_t hosts = 0;  // The number of Host fields.
   std::string origin;
-  std::string fetch_site;  // Sec-Fetch-Site.
+  std::string fetch_site;  // The header Sec-Fetch-Site.
   std::string content_type;
   std::string forwarded_for;
   // Values of Weft-Client, Weft-Nonce, Weft-Time and Weft-Signature.

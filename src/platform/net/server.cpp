@@ -707,7 +707,7 @@ Result<std::unique_ptr<Server>> Server::create(Options options) {
   if (made.exchange(true))
     return fail(ErrorCode::resource_exhausted, "This process has a server already.");
   set_up_drogon_once();
-  let_drogon_complain(true);  // Until the server has started.
+  let_drogon_complain(true);  // Quiet again once the server has started.
   return std::make_unique<DrogonServer>(std::move(options), port);
 }
 

@@ -40,8 +40,8 @@ struct Route {
   std::string method;   // GET (which includes HEAD), POST or DELETE.
   std::string pattern;  // "/v1/jobs/{}".
   std::function<void(IncomingRequest, Respond)> handle;
-  double cost = 1;                      // Tokens of the address's bucket; 0: no rate limit.
-  std::uint64_t body_bytes_max = 4096;  // For POST and DELETE. Other methods take no body.
+  double cost = 1;                      // Tokens of the address's bucket; 0: unlimited.
+  std::uint64_t body_bytes_max = 4096;  // Bound for POST and DELETE; others take no body.
   bool is_signed = false;    // The signature headers are checked for their form before the body.
   bool is_new_work = false;  // Refused (503) while the disk is almost full.
   // The type of a body may also be application/octet-stream or missing.
@@ -97,14 +97,14 @@ struct SocketRoute {
   // Called with the size of a message over the bound, whose bytes are dropped. The handler answers
   // and closes.
   std::function<void(const std::shared_ptr<Peer>&, std::size_t bytes)> oversized;
-  std::function<void(const std::shared_ptr<Peer>&)> closed;  // Called exactly once.
+  std::function<void(const std::shared_ptr<Peer>&)> closed;  // Called exactly once, at the end.
   double cost = 0;
 };
 
 class Server {
  public:
   struct Options {
-    std::string address = "127.0.0.1";  // Numeric, IPv4 or IPv6.
+    std::string address = "127.0.0.1";  // Numeric address, IPv4 or IPv6.
     std::uint16_t port = 0;             // 0: the system chooses a free port.
     std::optional<TlsFiles> tls = {};
     std::filesystem::path scratch = {};  // Folder of bodies over 64 KiB; created if missing.
@@ -114,9 +114,8 @@ class Server {
     std::string no_web_page = {};    // HTML of the page for a server without files.
     // Maximum announced length of an upload.
     std::uint64_t upload_bytes_max = std::uint64_t{4} << 30;
-    std::size_t send_queue_bytes_max = std::size_t{32}  // The maximum of bytes that a peer has not
-                                                        // read; beyond it the connection ends.
-                                       << 20;
+    // The maximum number of bytes that a peer has not read; above it the connection ends.
+    std::size_t send_queue_bytes_max = std::size_t{32} << 20;
     Duration ping_every =
         // The interval of pings on WebSockets. A socket ends if three pings have no answer.
         std::chrono::seconds(10);
@@ -125,7 +124,7 @@ class Server {
     // certificate and those by which others call it. "*" in "*.example.org" is one label.
     std::vector<std::string> hosts = {};
     std::vector<std::string> trusted_proxies =
-        {};  // Numeric addresses of proxies whose X-Forwarded-For is trusted.
+        {};  // Proxies (numeric addresses) whose X-Forwarded-For is trusted.
     std::size_t threads = 2;
     // nullopt: no rate limits.
     std::optional<RateLimit::Options> rate_limit = RateLimit::Options{};

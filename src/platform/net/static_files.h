@@ -34,7 +34,7 @@ class StaticFiles {
     std::filesystem::file_time_type changed;
     std::string etag;
     std::string body;
-    std::string gzip;  // Empty if it would not be smaller.
+    std::string gzip;  // Compressed bytes; empty if they would not be fewer.
   };
   [[nodiscard]] std::shared_ptr<const File> load(const std::filesystem::path& path);
 

@@ -140,7 +140,7 @@ Result<FilePtr> create_file(const std::filesystem::path& path, mode_t mode) {
   std::error_code ignored;
   std::filesystem::remove(path, ignored);
   const int descriptor = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
-  if (descriptor >= 0) fchmod(descriptor, mode);  // Independent of the umask.
+  if (descriptor >= 0) fchmod(descriptor, mode);  // Sets the mode independently of the umask.
   FILE* file = descriptor < 0 ? nullptr : fdopen(descriptor, "w");
   if (file == nullptr) return fail(ErrorCode::unavailable, "{} cannot be written.", path.string());
   return FilePtr(file);
@@ -162,7 +162,8 @@ std::vector<std::string> local_names() {
                   sizeof text);
       } else if (entry->ifa_addr->sa_family == AF_INET6) {
         const auto& address = reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr)->sin6_addr;
-        if (IN6_IS_ADDR_LINKLOCAL(&address)) continue;  // They are useless without their zone.
+        // Link-local addresses are useless without their zone.
+        if (IN6_IS_ADDR_LINKLOCAL(&address)) continue;
         inet_ntop(AF_INET6, &address, text, sizeof text);
       }
       if (text[0] != '\0') names.emplace(text);

@@ -104,7 +104,7 @@ struct Opened {
   std::shared_ptr<PackFile> file;  // Shared with readers while they read.
   std::uint64_t blobs = 0;
   std::uint64_t bytes = 0;
-  int empty_since = 0;  // Calls of compact() that found no blob in it.
+  int empty_since = 0;  // Successive calls of compact() that found no blob in it.
 };
 
 }  // namespace
@@ -323,7 +323,7 @@ Result<std::unique_ptr<BlobPack>> BlobPack::open(const fs::path& directory, Opti
 BlobPack::BlobPack(std::unique_ptr<State> state) : state_(std::move(state)) {}
 BlobPack::~BlobPack() {
   const std::lock_guard writing(state_->writing);
-  (void)state_->write_waiting();  // Not required: no caller was promised these records.
+  (void)state_->write_waiting();  // No result is needed: no caller was promised these records.
 }
 
 Result<bool> BlobPack::add(const Hash& hash, ByteSpan bytes) {

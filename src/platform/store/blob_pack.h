@@ -34,7 +34,7 @@ class BlobPack {
   struct Options {
     std::uint64_t file_bytes_max = std::uint64_t{1} << 30;  // A new file begins after this size.
     std::size_t waiting_bytes_max = 8 << 20;  // The adding thread writes waiting blobs above this.
-    std::function<Instant()> clock = [] { return now(); };  // Time of a blob's use.
+    std::function<Instant()> clock = [] { return now(); };  // Gives the time of a blob's use.
   };
   struct Place {
     std::uint32_t file = 0;

@@ -130,7 +130,7 @@ TEST_F(BlobPackTest, TrustsWhatAMarkSaysAndHashesTheRest) {
     const auto pack = open();
     marked = put(*pack, "marked");
     ASSERT_TRUE(pack->sync().has_value());
-    open_end = put(*pack, "open end");  // After the mark.
+    open_end = put(*pack, "open end");  // This blob is added after the mark.
     write_out(*pack, open_end);
     overwrite(file("000001"), pack->find(marked)->offset, '?');
     overwrite(file("000001"), pack->find(open_end)->offset, '?');

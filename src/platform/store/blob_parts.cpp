@@ -139,7 +139,7 @@ struct BlobParts::Part::State {
   std::string name;        // Name of its file.
   std::uint64_t size = 0;  // Number of its bytes that have arrived.
   std::uint64_t total = 0;
-  std::uint64_t before = size;  // Its size without this part.
+  std::uint64_t before = size;  // Size of the upload without this part.
   std::ofstream out{};
 
   ~State() {

@@ -35,7 +35,7 @@ class Blobs {
     // For all blobs together; --blobs-bytes-max.
     std::uint64_t bytes_max = std::uint64_t{64} << 30;
     Room::Shares shares = {};                               // Shares of free room for strangers.
-    std::uint64_t packed_bytes_max = 64 << 10;              // Larger blobs are files of their own.
+    std::uint64_t packed_bytes_max = 64 << 10;              // Gives the time of a blob's use.
     std::function<Instant()> clock = [] { return now(); };  // Time of a blob's use.
   };
   // Receives a blob in pieces. Without finish() no blob is stored.

@@ -31,7 +31,7 @@ class DirectLinks : public std::enable_shared_from_this<DirectLinks> {
     Duration patience{};               // Maximum time for a link to open.
   };
   struct Outputs {
-    // Sends to the coordinator.
+    // Sends a message to the coordinator.
     std::function<void(const protocol::serving::ServingWorkerMessage&)> tell;
     std::function<void(const ByteVector&)> frame;  // Called with a hop to this worker.
   };
@@ -63,7 +63,7 @@ class DirectLinks : public std::enable_shared_from_this<DirectLinks> {
     std::uint64_t opening = 0;  // Number of the open() call.
     std::uint32_t epoch = 0;
     std::uint32_t index = 0;
-    bool all = false;  // It has links to all members to which it sends.
+    bool all = false;  // Every neighbour offers a kind of link that this worker has.
     std::set<std::uint32_t> waiting{}, open{};
     std::vector<std::uint32_t> unreached{};
     bool settled = false;

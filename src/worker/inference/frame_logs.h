@@ -65,7 +65,7 @@ class FrameLogs {
   const std::uint64_t bytes_max_;
   std::uint64_t bytes_ = 0;
   std::uint64_t ended_ = 0;
-  std::deque<Log> logs_;  // In the order in which the lines began.
+  std::deque<Log> logs_;  // Logs in the order in which their lines began.
 };
 
 }  // namespace weft::worker

@@ -22,13 +22,13 @@ class PeerLines {
   virtual ~PeerLines() = default;
   struct Other {
     std::uint32_t member = 0;
-    std::string line{};   // As it offered it: "webrtc", "tcp://...".
-    std::string token{};  // Token of the two members, for this epoch.
+    std::string line{};   // Link that the member offers: "webrtc", "tcp://...".
+    std::string token{};  // Token of this worker and the member, for this epoch.
   };
   struct Chain {
     std::uint32_t chain = 0;
     std::uint32_t epoch = 0;
-    std::uint32_t index = 0;  // This worker's index.
+    std::uint32_t index = 0;  // Index of this worker in the chain.
     std::vector<Other> others{};
     std::vector<protocol::serving::IceServer> ice{};
   };

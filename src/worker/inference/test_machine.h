@@ -162,9 +162,9 @@ class SimulatedMachine final : public ServingHost {
   }
 
   // --- Settings by the test.
-  std::size_t fetches_left = ~std::size_t{0};   // Then the coordinator cannot be reached.
-  int refusals = 0;                             // Blobs and ranges that are refused first.
-  std::set<std::uint64_t> corrupt;              // Offsets of ranges that arrive damaged.
+  std::size_t fetches_left = ~std::size_t{0};  // Fetches until the coordinator is out of reach.
+  int refusals = 0;                            // Number of blobs and ranges that are refused first.
+  std::set<std::uint64_t> corrupt;             // Offsets of ranges that arrive damaged.
   Duration row = std::chrono::milliseconds(1);  // Time of the engine for a position.
   bool paced = true;
   // --- Observations for the test.

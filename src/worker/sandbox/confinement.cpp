@@ -122,7 +122,8 @@ LandlockRules rules_for_drivers(const std::vector<fs::path>& more) {
     }
   };
   add_devices("/dev", "nvidia");
-  add_devices("/dev/dri", "renderD");  // Without card0 and so on, which control the screen.
+  // Without card0 and similar devices, which control the screen.
+  add_devices("/dev/dri", "renderD");
   return rules;
 }
 

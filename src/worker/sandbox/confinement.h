@@ -14,8 +14,8 @@
 namespace weft::worker {
 
 struct ConfinementOptions {
-  std::uint64_t data_bytes_max = 0;               // RLIMIT_DATA; 0 leaves it.
-  std::vector<std::filesystem::path> readable{};  // Paths besides those of Vulkan drivers.
+  std::uint64_t data_bytes_max = 0;               // The bound RLIMIT_DATA; 0 leaves it unchanged.
+  std::vector<std::filesystem::path> readable{};  // Readable paths besides those of Vulkan drivers.
   bool receives_files = false;                    // The parent sends it open files.
   bool report_refused = false;                    // Logs refused system calls to standard error.
   // Each defence can be turned off alone, so that a test can show that its attack then succeeds.

@@ -15,9 +15,9 @@ namespace {
 // Definitions from the kernel's include/uapi/linux/landlock.h, because the system's headers may be
 // older than its kernel.
 struct RulesetAttributes {
-  std::uint64_t handled_access_fs = 0;   // Since version 1.
-  std::uint64_t handled_access_net = 0;  // Since version 4.
-  std::uint64_t scoped = 0;              // Since version 6.
+  std::uint64_t handled_access_fs = 0;   // Landlock has this field since version 1.
+  std::uint64_t handled_access_net = 0;  // Landlock has this field since version 4.
+  std::uint64_t scoped = 0;              // Landlock has this field since version 6.
 };
 constexpr std::uint64_t refer = 1U << 13;
 constexpr std::uint64_t truncate = 1U << 14;

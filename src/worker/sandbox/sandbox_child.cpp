@@ -39,7 +39,7 @@ struct Arguments {
   int socket = -1;
   std::uint64_t memory_bytes = 0;
   pid_t parent = 0;
-  std::optional<std::size_t> adapter;  // Empty: the best one.
+  std::optional<std::size_t> adapter;  // Number of the GPU; empty: the best one.
   bool texts = false;                  // Reads a model's texts, without a device.
 };
 

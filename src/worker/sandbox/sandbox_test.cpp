@@ -155,7 +155,8 @@ TEST(Sandbox, SaysHowItsProcessEnded) {
   ASSERT_TRUE(sandbox->wait_ready().has_value());
   auto running =
       std::async(std::launch::async, [&] { return sandbox->run(task_of(job_of(endless), 60s)); });
-  ::kill(sandbox->pid(), SIGABRT);  // As a driver that aborts; sanitizers do not intercept this.
+  // Acts as a driver that aborts; sanitizers do not intercept SIGABRT.
+  ::kill(sandbox->pid(), SIGABRT);
 
   const auto output = running.get();
 
@@ -232,7 +233,8 @@ TEST(Confinement, LeavesNothingButComputing) {
     EXPECT_NE(can[never], "possible") << never;
     EXPECT_NE(can[never], "") << never;
   }
-  EXPECT_NE(can["take more memory"], "possible");  // The address sanitizer's build does not try it.
+  // The build with the address sanitizer does not try it.
+  EXPECT_NE(can["take more memory"], "possible");
   for (const char* always : {"start a thread", "open /dev/null", "read /proc/self/status"})
     EXPECT_EQ(can[always], "possible") << always;
   if (!landlock) GTEST_SKIP() << "This kernel has no Landlock.";

@@ -98,7 +98,7 @@ constexpr auto allowed = std::to_array<std::string_view>({
     "eventfd",
     "eventfd2",
     "fadvise64",
-    "fallocate",  // For memory files: no other file can be open for writing.
+    "fallocate",  // Only memory files can be open for writing.
     "ftruncate",
     "lseek",
     "pipe",
@@ -115,7 +115,7 @@ constexpr auto allowed = std::to_array<std::string_view>({
     "read",
     "readahead",
     "readv",
-    "recvfrom",  // From the parent: no other socket exists.
+    "recvfrom",  // Receives from the parent: no other socket exists.
     "select",
     "write",
     "writev",

@@ -14,7 +14,8 @@ namespace {
 
 using tokenizer::Token;
 
-constexpr std::size_t tokens_max = std::size_t{1} << 18;  // Maximum of a `look_text` request.
+// Maximum tokens of a `look_text` request.
+constexpr std::size_t tokens_max = std::size_t{1} << 18;
 
 // A model's file of which only the head is present.
 class HeadSource final : public gguf::Source {

@@ -21,7 +21,8 @@ class ChildLines final : public PeerLines {
 
   void open(Chain chain, Events events) override;
   void signal(std::uint32_t /*chain*/, std::uint32_t /*epoch*/, std::uint32_t /*from*/,
-              std::string /*text*/) override {}  // Links between browsers only.
+              // Does nothing: only links between browsers need signals.
+              std::string /*text*/) override {}
   [[nodiscard]] bool send(std::uint32_t chain, std::uint32_t member, ByteSpan frame) override;
   void close(std::uint32_t chain) override;
 

@@ -139,7 +139,7 @@ Async<Result<std::unique_ptr<llm::Engine>>> EngineMaker::create(const llm::Model
     work(false);
     co_return std::unexpected(opened.error());
   }
-  // The maximum for a software GPU.
+  // Maximum number of sequences on a software GPU.
   constexpr std::uint32_t sequences_software = 16;
   if (device_->adapter().kind == gpu::AdapterKind::cpu)
     options.sequences = std::min(options.sequences, sequences_software);

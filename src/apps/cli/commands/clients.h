@@ -11,8 +11,8 @@ namespace weft::cli {
 struct ClientOptions {
   std::string coordinator;
   net::TlsOptions tls;
-  std::filesystem::path wallet;  // The operator's wallet, or instead:
-  std::filesystem::path data;    // the coordinator's data folder.
+  std::filesystem::path wallet;  // Wallet of the operator; not needed with `data`.
+  std::filesystem::path data;    // Data folder of the coordinator.
   std::string client;
   double weight = 1;
   bool json = false;

@@ -13,7 +13,7 @@ struct DetectOptions {
   std::string file;
   std::vector<std::string> images;
   std::string device = "gpu";
-  std::string storage = "f32";  // "f32" or "f16": floats on a GPU.
+  std::string storage = "f32";  // Type of floats on a GPU: "f32" or "f16".
   std::string png;
   std::string fit;  // Empty: the default of the detector's kind.
   std::string channels = "RGB";

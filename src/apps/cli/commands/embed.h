@@ -12,13 +12,13 @@
 namespace weft::cli {
 
 struct EmbedOptions {
-  std::string model;                // A GGUF file; for a network, a name, or empty: its only one.
-  std::optional<std::string> file;  // A text a line; "-" is standard input.
-  std::vector<std::string> texts;   // Without texts and file: standard input.
-  std::uint32_t dimensions = 0;     // Elements to keep, rescaled to length 1; 0: all.
+  std::string model;  // A GGUF file; for a network the name of a model (empty: its only one).
+  std::optional<std::string> file;  // File with one text a line; "-" is standard input.
+  std::vector<std::string> texts;   // Empty, without a file: standard input.
+  std::uint32_t dimensions = 0;     // Number of elements to keep, rescaled to length 1; 0: all.
   bool base64 = false;              // Prints vectors as base64 of little-endian f32.
   bool json = false;                // Prints one document in the form of OpenAI's /v1/embeddings.
-  std::string device = "gpu";       // This machine's: "gpu" or "cpu".
+  std::string device = "gpu";       // Device of this machine: "gpu" or "cpu".
   std::optional<std::size_t> adapter;  // Number of the GPU; default: the best one.
   bool network = false;                // The models of the network `at` compute the vectors.
   NetworkModelsOptions at{};

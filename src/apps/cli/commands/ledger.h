@@ -12,11 +12,12 @@ namespace weft::cli {
 struct LedgerOptions {
   std::string coordinator;
   net::TlsOptions tls;
-  // Prints its history, newest first. Without account and job: the totals, or all accounts.
+  // Account whose history is printed, newest first. Without account and job: totals, or all
+  // accounts.
   std::string account;
-  std::string job;               // Prints its history, oldest first.
-  std::filesystem::path wallet;  // Wallet of the user, empty: the default one; or instead:
-  std::filesystem::path data;    // the coordinator's data folder (the operator).
+  std::string job;               // Job whose history is printed, oldest first.
+  std::filesystem::path wallet;  // Wallet of the user; empty: the default one.
+  std::filesystem::path data;    // Folder of a coordinator whose operator asks.
   std::uint64_t limit = 50;      // Maximum number of transactions; 0: all.
   bool json = false;
 };

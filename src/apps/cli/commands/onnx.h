@@ -27,7 +27,7 @@ struct OnnxRunOptions {
   // Folder for output_K.pb and output_K.npy; a folder of input folders gets a subfolder for each.
   std::string outputs;
   std::string device = "gpu";
-  std::string storage = "f32";  // "f32" or "f16": floats on a GPU.
+  std::string storage = "f32";  // Type of floats on a GPU: "f32" or "f16".
   bool unfused = false;         // On a GPU: one kernel or more for each node.
   bool tune = false;            // Measures the best tiling of convolutions and stores it.
   bool network = false;         // A network computes the outputs, as an onnx job.
@@ -50,7 +50,7 @@ struct OnnxBenchOptions {
   std::string file;
   std::string inputs;           // Empty: generated numbers.
   std::string image;            // A picture for a detector; empty: none.
-  std::string storage = "f32";  // "f32" or "f16": floats on the GPU.
+  std::string storage = "f32";  // Type of floats on the GPU: "f32" or "f16".
   SymbolSizes sizes;
   bool unfused = false;  // Lists one kernel or more for each node.
   bool tune = false;     // Measures the best tiling of convolutions and stores it.
@@ -70,8 +70,9 @@ int onnx_split_command(const OnnxSplitOptions& options);
 
 struct OnnxReshapeOptions {
   std::string file;
-  std::string out;                  // File to write to.
-  std::vector<std::string> shapes;  // "NAME=1x3x320x320"; without a name where there is one input.
+  std::string out;  // File to write to.
+  // "NAME=1x3x320x320"; the name may be omitted for a single input.
+  std::vector<std::string> shapes;
   bool json = false;
 };
 // Writes the model changed for inputs of other sizes.

@@ -25,12 +25,12 @@ struct BenchKernelDocument {
   std::uint64_t bytes = 0;
 };
 struct BenchVariantDocument {
-  double seconds = 0;         // One of many runs, from GPU memory to GPU memory.
-  double submit_seconds = 0;  // A single run, from its first command to its answer.
-  double record_seconds = 0;  // CPU part of it: recording and submitting.
-  double run_seconds = 0;     // Including transfers of inputs and outputs.
+  double seconds = 0;         // Time of one of many runs, from GPU memory to GPU memory.
+  double submit_seconds = 0;  // Time of a single run, from its first command to its answer.
+  double record_seconds = 0;  // CPU time of that run: recording and submitting.
+  double run_seconds = 0;     // Time of a run including transfers of inputs and outputs.
   std::size_t dispatches = 0;
-  std::uint64_t bytes = 0;  // Read and written by the kernels.
+  std::uint64_t bytes = 0;  // Bytes that the kernels read and write.
   std::uint64_t memory_bytes = 0;
   double roofline = 0;  // The least possible time on this device, divided by the real one.
   std::vector<std::string> nodes_on_processor;
@@ -41,7 +41,7 @@ struct BenchPictureDocument {
   std::string image;
   std::int64_t width = 0;
   std::int64_t height = 0;
-  double seconds = 0;  // Median, then least and greatest time.
+  double seconds = 0;  // Median time, then least and greatest time.
   double seconds_least = 0;
   double seconds_most = 0;
   std::size_t runs = 0;

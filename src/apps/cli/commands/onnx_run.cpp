@@ -37,7 +37,7 @@ struct OnnxRunDocument {
   std::string device;
   std::vector<OnnxOutputDocument> outputs;  // Outputs of all items, one after the other.
   std::optional<NetworkJob> job;            // Set if a network computed it.
-  // Statistics of a run on a GPU.
+  // Set for a run on a GPU.
   std::optional<OnnxGpuDocument> gpu;
   double prepare_s = 0;
   double run_s = 0;

@@ -18,10 +18,11 @@ struct OwnerOptions {
   double credits = 0;
   bool issue = false;
   bool recovery = false;
-  std::string code;  // From `device request` for `device add`; an invitation for `wallet redeem`.
+  // Output of `device request` for `device add`; an invitation for `wallet redeem`.
+  std::string code;
   std::string name;
   bool csv = false;
-  bool yes = false;  // wallet forget: no question.
+  bool yes = false;  // wallet forget: does not ask.
   bool json = false;
 };
 

@@ -13,7 +13,7 @@ struct RenderOptions {
       template_file;  // A Jinja file; BOS and EOS are those of `model`, if given.
   std::string input =
       "-";  // JSON: "messages" and the template's other variables; "-" is standard input.
-  std::optional<std::string> now;  // "2026-01-02T03:04:05"; the clock without.
+  std::optional<std::string> now;  // Time for the template, "2026-01-02T03:04:05"; default: now.
 };
 
 // Writes exactly the text to standard output. Returns the exit code, which is not 0 if the template

@@ -26,7 +26,7 @@ struct ServeOptions {
   std::filesystem::path tls_key;
   bool tls_self_signed = false;
   bool insecure = false;
-  bool is_public = false;     // Strangers can reach it: public_profile.h.
+  bool is_public = false;     // Strangers can reach the coordinator: public_profile.h.
   std::filesystem::path web;  // Empty: web/dist of the installation.
   std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // Maximum size of one blob.
   std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // Maximum size of all blobs.
@@ -41,17 +41,17 @@ struct ServeOptions {
   std::uint64_t task_wall_ms = 30'000;  // Time limit of one task.
   std::uint32_t checkpoint_ms =
       250;  // Least time between two checkpoints of a long task; 0: no checkpoints.
-  std::vector<std::string> client_weights;  // ADDRESS=WEIGHT
-  std::uint32_t stake_permille = 0;   // Thousandths of a worker's earnings that go to its stake.
-  double stake_target = 10;           // Stake, in credits, at which that ends.
-  bool allow_anyone = false;          // Allows jobs whose results any workers decide.
-  bool unchecked_shaders = false;     // Accepts shaders that no device here can compile.
-  bool stakes = false;                // Workers may deposit and withdraw stakes.
-  bool require_keys = false;          // For models; the default if others can reach it.
-  bool open_models = false;           // Models need no API keys, even then.
+  std::vector<std::string> client_weights;  // Weights of clients, as ADDRESS=WEIGHT.
+  std::uint32_t stake_permille = 0;  // Thousandths of a worker's earnings that go to its stake.
+  double stake_target = 10;          // Stake in credits above which earnings are not staked.
+  bool allow_anyone = false;         // Allows jobs whose results any workers decide.
+  bool unchecked_shaders = false;    // Accepts shaders that no device here can compile.
+  bool stakes = false;               // Workers may deposit and withdraw stakes.
+  bool require_keys = false;         // Models require API keys; the default if others can reach it.
+  bool open_models = false;          // Models require no API keys, even if others can reach it.
   std::uint32_t guest_requests = 20;  // Requests of guests a minute and address.
   std::string fallback;               // Endpoint for models that the network lacks; may be empty.
-  std::filesystem::path fallback_key_file;  // API key of the fallback.
+  std::filesystem::path fallback_key_file;  // File with the API key of the fallback.
   net::TlsOptions fallback_tls;
   std::filesystem::path settlement;  // Network file of `weft chain init`; empty: none.
   std::string activations = "auto";  // Format of activations in matrix products of served models.
@@ -59,10 +59,10 @@ struct ServeOptions {
   std::string partition = "hybrid";  // How models are divided among workers.
   std::string ice_servers;           // STUN and TURN servers for tabs: JSON, or a file with it.
   double rate_limit = 50;            // Requests a second from one address, by their cost.
-  std::vector<std::string> hosts;    // Names by which others reach it.
-  std::vector<std::string> trusted_proxies;              // Numeric addresses.
-  std::uint64_t connections_max = 20'000;                // All addresses together.
-  std::optional<std::uint64_t> connections_per_address;  // For one address (IPv6: a /64).
+  std::vector<std::string> hosts;    // Host names by which others reach it.
+  std::vector<std::string> trusted_proxies;              // Numeric addresses of proxies.
+  std::uint64_t connections_max = 20'000;                // Bound of all addresses together.
+  std::optional<std::uint64_t> connections_per_address;  // Bound of one address (IPv6: of a /64).
 };
 
 // $XDG_DATA_HOME/weft, else ~/.local/share/weft.

@@ -10,7 +10,7 @@ namespace weft::cli {
 struct SimulateAttacksOptions {
   std::uint64_t seed = 1;
   std::uint32_t tasks = 20'000;
-  std::string strategy;  // Its name, or "honest": without attackers.
+  std::string strategy;  // Name of a strategy, or "honest": no attackers.
   std::string measure;   // One row of the table; empty: all rows.
   double scale = 1;      // Factor on the number of tasks of the table's runs.
   std::uint32_t evaluations = 2'000;

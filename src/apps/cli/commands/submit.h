@@ -18,7 +18,7 @@ struct SubmitOptions {
   std::string cancel;  // Instead of submitting: id of a job to cancel.
   std::string coordinator;
   net::TlsOptions tls;
-  std::filesystem::path wallet;     // Empty: the default one, created if missing.
+  std::filesystem::path wallet;     // Empty: the default wallet, created if missing.
   bool quote = false;               // Shows the price first and asks before it submits.
   bool yes = false;                 // Does not ask.
   std::string quoted;               // A quote of `weft quote`, which bounds the price.
@@ -35,7 +35,7 @@ struct QuoteOptions {
   std::filesystem::path manifest;
   std::string coordinator;
   net::TlsOptions tls;
-  std::filesystem::path wallet;  // Empty: the default one, created if missing.
+  std::filesystem::path wallet;  // Empty: the default wallet, created if missing.
   bool json = false;
 };
 

@@ -12,7 +12,7 @@ struct TokenizeOptions {
   bool add_special = false;         // Adds BOS and EOS if the model wants them.
   bool parse_special = false;       // Names of special tokens in the text are those tokens.
   bool decode = false;              // Converts ids to bytes.
-  std::optional<std::string> file;  // Read byte for byte; "-" is standard input.
+  std::optional<std::string> file;  // File that is read byte for byte; "-" is standard input.
   // The text or the ids; standard input if there is neither `words` nor a file.
   std::vector<std::string> words;
 };

@@ -16,7 +16,7 @@ namespace weft::cli {
 
 struct ChromiumOptions {
   std::string url;
-  std::filesystem::path profile;  // Its own folder; created if missing.
+  std::filesystem::path profile;  // Browser profile of its own; created if missing.
   std::function<void(std::string_view line)> on_line;
 };
 [[nodiscard]] Result<std::unique_ptr<ChildProcess>> start_chromium(ChromiumOptions options);

@@ -73,7 +73,8 @@ DemoChat::~DemoChat() {
 }
 
 std::optional<Result<ChatReport>> DemoChat::done() {
-  if (script_ && !script_->running()) script_.reset();  // Its last line was received by then.
+  // All lines of an ended script were received.
+  if (script_ && !script_->running()) script_.reset();
   auto outcome = outcome_->with([](Outcome& kept) { return kept; });
   if (!outcome && !script_)
     return Result<ChatReport>(fail(ErrorCode::internal, "The chat's script ended without a word."));

@@ -13,8 +13,8 @@ namespace weft::cli {
 struct Act {
   std::string what;  // Description of the transaction.
   chain::Plan plan;
-  chain::Lamports rent = 0;  // For accounts that it creates.
-  bool after = false;        // Can be simulated only after the acts before it have landed.
+  chain::Lamports rent = 0;  // Rent of the accounts that it creates.
+  bool after = false;  // True if it can be simulated only after the acts before it have landed.
 };
 struct Costs {
   std::size_t transactions = 0;

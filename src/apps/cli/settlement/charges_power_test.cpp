@@ -332,7 +332,7 @@ class PowerHistory {
   StoredLedger ledger_;
   CreditJournal::Place place_;
   std::vector<Late> late_;
-  std::vector<Settling> settlings_;  // At most one.
+  std::vector<Settling> settlings_;  // Open settlings: at most one.
   std::uint64_t settlings_made_ = 0;
   std::array<MicroCredits, power_owners> settled_{};
   std::string wrong_;

@@ -115,7 +115,7 @@ bool same_program(ByteSpan deployed, ByteSpan elf) {
 }
 
 struct DeployPlans {
-  std::optional<chain::Plan> make_buffer;  // nullopt if the buffer exists.
+  std::optional<chain::Plan> make_buffer;  // Creates the buffer; nullopt if it exists.
   chain::Plan deploy;
 };
 Result<DeployPlans> deploy_plans(const Deploying& d, Costs& costs) {

@@ -24,8 +24,8 @@
 
 namespace weft::cli {
 
-inline constexpr std::uint64_t micro_credits = 1'000'000;  // One credit.
-inline constexpr std::uint64_t day = 86'400;               // In seconds.
+inline constexpr std::uint64_t micro_credits = 1'000'000;  // One credit in micro-credits.
+inline constexpr std::uint64_t day = 86'400;               // A day in seconds.
 
 struct SettlementStep {
   std::string what;
@@ -39,7 +39,7 @@ struct SettlementCast {
   static constexpr std::size_t voters = 8;  // The first stakers vote and keep their stakes.
 
   std::vector<crypto::KeyPair> clients, stakers, guardians, posters;
-  std::vector<PublicKey> owners;  // The last one is the thief.
+  std::vector<PublicKey> owners;  // The last owner is the thief.
 
   [[nodiscard]] static Result<SettlementCast> create(std::uint64_t seed, std::uint32_t owners);
 };

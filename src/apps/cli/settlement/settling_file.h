@@ -33,7 +33,7 @@ class SettlingFile {
   // else a new one, which is on the disk. Fails with unavailable if another settling is open.
   [[nodiscard]] Result<OpenSettling> begin(const PublicKey& coordinator,
                                            std::uint64_t amount) const;
-  // Called after the answer.
+  // Removes the file; called after the answer.
   void remove() const;
   [[nodiscard]] std::string name() const { return path_.string(); }
 

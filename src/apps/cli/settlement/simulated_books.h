@@ -20,12 +20,12 @@ namespace weft::cli {
 // The amounts that the simulation counts as it acts, in micro-credits since the start.
 struct SimulatedBooks {
   std::uint64_t deposits = 0, withdrawals = 0;
-  std::uint64_t charged = 0;  // Including fees.
+  std::uint64_t charged = 0;  // Charged amounts, including fees.
   std::uint64_t staked = 0, unbonding = 0;
   std::uint64_t bonds_burned = 0;
   std::uint64_t claimed = 0;
-  std::vector<std::uint64_t> claimed_of;          // By the owner's number.
-  std::map<PublicKey, std::uint64_t> charged_of;  // By client, including fees.
+  std::vector<std::uint64_t> claimed_of;          // Claimed amounts, by the owner's number.
+  std::map<PublicKey, std::uint64_t> charged_of;  // Charged amounts with fees, by client.
   // The rows of the last epoch that is not void. `forged` is true if a thief of the posting key
   // made it.
   std::shared_ptr<const solana::SumTree> posted;
@@ -39,9 +39,9 @@ struct SimulatedBooks {
 // The sums in the coordinator's ledger and journal.
 struct LedgerSums {
   MicroCredits sum = 0;                         // Sum of all accounts.
-  MicroCredits issued = 0;                      // Since the start.
-  MicroCredits settled = 0;                     // Since the start.
-  std::map<PublicKey, std::uint64_t> credited;  // By client, from the journal.
+  MicroCredits issued = 0;                      // Credits issued since the start.
+  MicroCredits settled = 0;                     // Credits settled since the start.
+  std::map<PublicKey, std::uint64_t> credited;  // Credits of the journal, by client.
 };
 
 class SettlementWatch {

@@ -30,7 +30,7 @@ class SimulatedCoordinator {
   // An amount that the chain has charged a client and that becomes credits once.
   struct Charged {
     PublicKey client;
-    std::uint64_t amount = 0;  // Since the start.
+    std::uint64_t amount = 0;  // Charged amount since the start.
   };
   enum class Crash : std::uint8_t { none, before_answer };
   // Issues credits for charges and returns their number. Crash::before_answer ends the process

@@ -11,7 +11,7 @@ namespace weft::worker {
 
 // Each field is one defence. Tests turn a field off and show that its attack then succeeds.
 struct PeerAddressRules {
-  bool loopback = false;     // Allows this machine, because its coordinator is on it.
+  bool loopback = false;     // Allows addresses of this machine, if its coordinator is on it.
   bool special = false;      // Allows addresses of no host and of this link.
   bool any_private = false;  // Allows all private networks.
 };

@@ -23,12 +23,12 @@ namespace {
 // Bounds of the child's requests.
 constexpr std::uint64_t frame_bytes_max = std::uint64_t{64} << 20;
 constexpr std::uint64_t untaken_bytes_max = std::uint64_t{128} << 20;
-// The list of digests of 2 million chunks.
+// Maximum size of a blob: a list of digests of 2 million chunks.
 constexpr std::uint64_t blob_bytes_max = std::uint64_t{64} << 20;
 constexpr std::uint64_t range_bytes_max = std::uint64_t{32} << 20;
 constexpr std::size_t asked_max = 64;
 constexpr std::size_t chains_max = 1024;
-constexpr std::size_t lines_per_second = 20;  // Maximum rate of its log.
+constexpr std::size_t lines_per_second = 20;  // Maximum rate of the child's log.
 constexpr std::size_t said_bytes_max = 4096;
 constexpr int socket_buffer_bytes = 4 << 20;
 // A child that receives nothing for this time hangs. The time includes compiling a large model's

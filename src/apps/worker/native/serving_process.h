@@ -36,7 +36,8 @@ class ServingProcess {
     std::optional<std::size_t> adapter = {};  // Number of the GPU; default: the best one.
     bool unsafe = false;           // Serves even if required parts of the confinement are missing.
     std::filesystem::path models;  // Folder of the chunks.
-    std::uint64_t models_bytes_max = std::uint64_t{64} << 30;  // Maximum on disk; 0: no bound.
+    // Maximum bytes of chunks on disk; 0: no bound.
+    std::uint64_t models_bytes_max = std::uint64_t{64} << 30;
     ServingSetup setup{};
     // Wait before a restart; doubles up to retry_max.
     Duration retry_min = std::chrono::seconds(1);
@@ -79,13 +80,13 @@ class ServingProcess {
   std::string token_;                  // Token of the session; empty: none yet.
   std::uint64_t child_ = 0;            // Number of the current child, whose frames count.
   int socket_ = -1;                    // Socket to the child.
-  std::size_t asked_ = 0;              // Its requests that wait for the coordinator.
+  std::size_t asked_ = 0;              // The child's requests that wait for the coordinator.
   bool condemned_ = false;             // The child is being ended; its frames no longer count.
   std::vector<std::uint32_t> chains_;  // Chains whose links the child has opened.
   std::uint64_t children_ = 0;         // Children started so far; used by thread_.
   std::string said_;                   // Unfinished last line of its log; used by thread_.
   std::size_t lines_said_ = 0;         // Lines logged in the current second.
-  Instant said_since_{};               // Begin of that second.
+  Instant said_since_{};               // Begin of the current second of lines_said_.
   std::atomic<pid_t> pid_ = 0;
   std::atomic<std::uint64_t> untaken_bytes_ = 0;  // Bytes of frames posted to the client's thread.
   std::mutex ending_;                          // Guards pid_, so that no reused pid is signalled.

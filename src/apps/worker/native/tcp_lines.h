@@ -29,7 +29,7 @@ class TcpLines final : public PeerLines {
     std::string address{};             // Address for other workers; empty: `listen`.
     std::uint16_t address_port = 0;    // Port for other workers; 0: that of the listener.
     PeerAddressRules calls{};          // Addresses of other members that may be called.
-    std::filesystem::path scratch;     // An existing folder.
+    std::filesystem::path scratch;     // An existing folder; holds the TLS key until it is read.
     std::function<void(Duration, std::function<void()>)> after;
   };
   // Fails with invalid_argument or unavailable if the address cannot be listened at.

@@ -43,7 +43,7 @@ Result<std::filesystem::path> wallet_path(const WorkOptions& options) {
 
 // The runner of tasks and its capabilities.
 struct Device {
-  std::unique_ptr<BlockingRunner> kernels;  // Device cpu: outlives its runner.
+  std::unique_ptr<BlockingRunner> kernels;  // Set for the device cpu; outlives its runner.
   std::unique_ptr<TaskRunner> runner;
   protocol::Capabilities capabilities;
 };

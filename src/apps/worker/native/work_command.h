@@ -21,7 +21,7 @@ struct WorkOptions {
       {};  // Number of the GPU in `weft bench gpu --list`; default: the best one.
   // The operator's invitation; empty: the one that a coordinator on this machine has written.
   std::string invite;
-  std::filesystem::path wallet;  // Empty: the default one, created if missing.
+  std::filesystem::path wallet;  // Empty: the default wallet, created if missing.
   // Tasks to hold at a time, so that the data of the next ones is fetched while one runs.
   std::uint32_t slots = 16;
   std::uint32_t wall_ms_max = 30'000;
@@ -29,8 +29,9 @@ struct WorkOptions {
   double price = 0;  // Least price for a compute unit, in credits.
   // Above 0: tasks share the device in time slices, each with this part of memory_mb.
   std::uint32_t slice_memory_mb = 0;
-  std::uint32_t model_memory_mb = 4096;  // For language models; 0: none are served.
-  std::uint32_t model_disk_mb = 65'536;  // For chunks of models in the cache; 0: no bound.
+  std::uint32_t model_memory_mb = 4096;  // Memory for language models; 0: none are served.
+  // Disk space for chunks of models in the cache; 0: no bound.
+  std::uint32_t model_disk_mb = 65'536;
   // Runs strangers' shaders even if required parts of the confinement are missing.
   bool unsafe_sandbox = false;
   std::filesystem::path cache;  // Folder for models and compiled pipelines.

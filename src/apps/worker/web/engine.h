@@ -78,7 +78,7 @@ class Engine {
   void finish_ending();
 
   std::function<void(const std::string&)> emit_;
-  std::unique_ptr<Run> run_;  // Set also while the device opens.
+  std::unique_ptr<Run> run_;  // Set also while the device is being opened.
   bool stop_wanted_ = false;
   bool ending_ = false;
   std::string serving_token_;  // Token of the last welcome.

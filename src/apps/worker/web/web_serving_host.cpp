@@ -148,7 +148,7 @@ Async<Result<std::unique_ptr<llm::Encoder>>> WebServingHost::create_encoder(
 }
 
 Async<> WebServingHost::layer_turn() {
-  constexpr Duration layer_max = std::chrono::seconds(2);  // A longer time includes other waits.
+  constexpr Duration layer_max = std::chrono::seconds(2);  // Time beyond this was not work.
   const Duration worked = std::min(now() - layer_begun_, layer_max);
   co_await turn();
   if (share_ < 1)

@@ -23,7 +23,7 @@ class WebSigning final : public SigningMemory {
 
  private:
   using AllMarks = std::map<PublicKey, SignedRoots::Marks>;  // Keyed by coordinator.
-  const std::uint32_t entries_max_;                          // Maximum of each coordinator.
+  const std::uint32_t entries_max_;  // Maximum number of roots for each coordinator.
   // The latest marks from IndexedDB. Answers may arrive after the end of this object.
   const std::shared_ptr<AllMarks> marks_ = std::make_shared<AllMarks>();
 };

@@ -8,8 +8,8 @@
 #include "apps/worker/web/web_signing.h"
 #include "common/base/async.h"
 
-// What the first version kept for coordinator 7: two roots of job 5, and up to where roots are
-// forgotten, which is one key for all jobs.
+// Stores data in the format of version 1 for coordinator 7: two roots of job 5, and one mark for
+// all jobs up to which roots are forgotten.
 // clang-format off
 EM_JS(void, store_first_format, (), {
   const opening = indexedDB.open("weft-signed", 1);

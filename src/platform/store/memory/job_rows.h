@@ -19,7 +19,8 @@ namespace weft::store::memory {
 struct JobRow {
   Job job;
   std::map<std::uint32_t, Task> tasks;
-  std::map<std::uint32_t, std::vector<Replica>> replicas;  // In the order of arrival.
+  // Replicas of each task in the order of arrival.
+  std::map<std::uint32_t, std::vector<Replica>> replicas;
 };
 
 class JobRows {

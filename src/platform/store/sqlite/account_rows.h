@@ -45,7 +45,7 @@ class AccountRows {
   Statement insert_;
   Statement update_;
   std::unordered_map<ledger::Account, Row> rows_;
-  std::vector<ledger::Account> changed_;  // In the order of their first change.
+  std::vector<ledger::Account> changed_;  // Accounts in the order of their first change.
   std::int64_t latest_id_ = 0;            // Ids of a rolled back batch stay unused.
 };
 

@@ -225,20 +225,21 @@ constexpr std::array steps = {
       other_root BLOB NOT NULL, other_statement BLOB NOT NULL, other_claims BLOB NOT NULL, other_signature BLOB NOT NULL,
       UNIQUE (worker, job, task, attempt));
     )"},
-    // Mismatches that wait for those in another client's job: none are known of before.
+    // Mismatches that wait for one in another client's job. Files of earlier versions have none.
     Step{R"(
     CREATE TABLE mismatches (
       worker BLOB, client BLOB, job BLOB NOT NULL, task INTEGER NOT NULL, at INTEGER NOT NULL, penalty INTEGER NOT NULL,
       PRIMARY KEY (worker, client)) WITHOUT ROWID;
     )"},
-    // Checks to come of workers that were wrong, and whose fault wrong results of running jobs are:
-    // none are known of before.
+    // Checks that are planned for workers with wrong results, and the workers at fault for wrong
+    // results of running jobs. Files of earlier versions have none.
     Step{R"(
     CREATE TABLE watches (worker BLOB PRIMARY KEY, checks INTEGER NOT NULL, mistakes INTEGER NOT NULL) WITHOUT ROWID;
 
     CREATE TABLE faults (job BLOB PRIMARY KEY, state BLOB NOT NULL) WITHOUT ROWID;
     )"},
-    // Samples of a newcomer that passed in a row: none are known of before.
+    // The number of successive samples that a newcomer has passed. Files of earlier versions have
+    // none.
     Step{R"(
     ALTER TABLE watches ADD COLUMN passes INTEGER NOT NULL DEFAULT 0;
     )"},
@@ -276,11 +277,12 @@ Result<> migrate(Connection& connection, int up_to) {
                                              step.finish, number + 1, unix_now()));
     }();
     if (!done) {
-      (void)connection.execute("ROLLBACK");  // May have been done by SQLite itself.
+      (void)connection.execute("ROLLBACK");  // SQLite may already have rolled back.
       return pass(std::move(done), "while bringing the database to schema version {}", number + 1);
     }
   }
-  // A new index needs no new schema version: SQLite also keeps it up to date for an older Weft.
+  // A new index needs no new schema version, because SQLite also keeps it up to date for an older
+  // Weft.
   if (up_to < schema_version()) return {};
   return connection.execute(
       "CREATE INDEX IF NOT EXISTS jobs_ended ON jobs (ended) WHERE state <> 0");

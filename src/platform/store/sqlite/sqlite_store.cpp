@@ -129,8 +129,9 @@ Result<Connection> connect(const std::filesystem::path& path, const Options& opt
   WEFT_OK(connection.execute(
       std::string("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF; PRAGMA busy_timeout = "
                   "5000; PRAGMA cache_size = -65536;"
-                  "PRAGMA wal_autocheckpoint = 4000;"  // 4000 pages are 16 MB of log, so that a
-                                                       // page that changes often is copied rarely.
+                  // 4000 pages are 16 MB of log, so that a page that changes often is copied
+                  // rarely.
+                  "PRAGMA wal_autocheckpoint = 4000;"
                   "PRAGMA temp_store = MEMORY; PRAGMA synchronous = ") +
       (options.synchronous ? "FULL" : "OFF")));
   if (options.pages_max > 0)
