@@ -31,8 +31,9 @@ class RateLimit {
     // new address starts with a whole burst if few come, and with less if a thousand come at once.
     // 0 means no bound.
     double newcomers_per_second = 0;
-    // The largest share of that bucket for new addresses of one network (address_prefix()), because
-    // the owner of one address of a network may have all of them. 0 means no bound.
+    // The largest share of the bucket of first tokens that new addresses of one network
+    // (address_prefix()) may take, because the owner of one address of a network may have all of
+    // them. 0 means no bound.
     double network_share = 0;
     double newcomer_burst = 0;                      // The least size of a stranger's bucket.
     Duration active_for = std::chrono::seconds(5);  // Period in which active addresses are counted.

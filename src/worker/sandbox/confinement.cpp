@@ -112,7 +112,7 @@ LandlockRules rules_for_drivers(const std::vector<fs::path>& more) {
   rules.listable = {"/dev/dri"};
   rules.writable = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
                     "/dev/kfd", "/dev/dxg", "/dev/dma_heap",
-                    // Drivers set the names of their threads there.
+                    // Drivers set their threads' names in /proc/self/task.
                     "/dev/udmabuf", "/proc/self/task"};
   const auto add_devices = [&](const char* folder, std::string_view beginning) {
     std::error_code ignored;

@@ -27,7 +27,7 @@ struct BenchKernelDocument {
 struct BenchVariantDocument {
   double seconds = 0;         // Time of one of many runs, from GPU memory to GPU memory.
   double submit_seconds = 0;  // Time of a single run, from its first command to its answer.
-  double record_seconds = 0;  // CPU time of that run: recording and submitting.
+  double record_seconds = 0;  // CPU time of a single run: recording and submitting.
   double run_seconds = 0;     // Time of a run including transfers of inputs and outputs.
   std::size_t dispatches = 0;
   std::uint64_t bytes = 0;  // Bytes that the kernels read and write.

@@ -14,7 +14,7 @@ struct SimulateTrustOptions {
   std::uint32_t job_tasks = 10'000;
   // Trials of one cheat at each reputation, for a table of its gain; 0: no table.
   std::uint32_t trials = 20'000;
-  std::uint32_t parts_wrong = 32;  // Wrong parts out of 32 in those trials.
+  std::uint32_t parts_wrong = 32;  // Wrong parts out of 32 in these trials of a cheat.
   bool json = false;
 };
 

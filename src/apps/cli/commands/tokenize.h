@@ -10,7 +10,7 @@ namespace weft::cli {
 struct TokenizeOptions {
   std::string model;                // A GGUF file; its tensors are not needed.
   bool add_special = false;         // Adds BOS and EOS if the model wants them.
-  bool parse_special = false;       // Names of special tokens in the text are those tokens.
+  bool parse_special = false;       // Names of special tokens in the text become these tokens.
   bool decode = false;              // Converts ids to bytes.
   std::optional<std::string> file;  // File that is read byte for byte; "-" is standard input.
   // The text or the ids; standard input if there is neither `words` nor a file.

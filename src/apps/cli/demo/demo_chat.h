@@ -23,8 +23,7 @@ struct ChatReport {
   std::uint32_t shards = 0;   // Members of the chain at the start of the answer.
   std::string transport;      // How hidden states were sent from tab to tab.
   std::uint32_t resumed = 0;  // Times that the answer continued after a loss.
-  std::uint32_t tokens =
-      0;  // The same count as `weft generate` has on this machine; otherwise the demo fails.
+  std::uint32_t tokens = 0;  // As many as `weft generate` draws on this machine, or the demo fails.
   std::uint32_t pause_ms = 0;
   std::vector<std::string> workers;  // Workers at the answer's end, in the chain's order.
 };

@@ -16,7 +16,7 @@ namespace weft::store::sqlite {
 // transaction "carry:ACCOUNT" for each account.
 //
 // Granted credits that were staked return to the owner's granted balance, because as a stake they
-// would give the worker trust that it has not earned.
+// would vouch for the owner's work.
 [[nodiscard]] Result<> carry_balances(Connection& connection);
 
 }  // namespace weft::store::sqlite
