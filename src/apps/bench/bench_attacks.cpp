@@ -21,27 +21,28 @@
 
 namespace weft::cli {
 
-// One strategy, as it was measured and as the simulator has it. Names are part of the interface.
+// The outcome of one strategy, either measured or simulated. The member names are part of the
+// interface.
 struct AttackOutcome {
-  double tasks = 0;      // Accepted.
-  double undecided = 0;  // Not accepted.
-  double cheats = 0;     // Wrong answers handed in.
-  double wrong = 0;      // Tasks of which one was accepted,
-  double stays = 0;      // and that are wrong in the end.
-  double cost = 0;       // What an accepted wrong task cost the attackers, in prices of a task.
-  double convicted = 0;  // Attackers' wallets.
-  double honest_convicted = 0;  // Honest workers.
-  double jobs_ended = 0;        // Honest clients' jobs that failed.
-  double price = 0;             // A task's, over that without attackers.
+  double tasks = 0;             // Accepted tasks.
+  double undecided = 0;         // Tasks that were not accepted.
+  double cheats = 0;            // Wrong results delivered.
+  double wrong = 0;             // Tasks with an accepted wrong result.
+  double stays = 0;             // Tasks that are wrong in the end.
+  double cost = 0;              // Attackers' cost of an accepted wrong task, in prices of a task.
+  double convicted = 0;         // Convicted wallets of attackers.
+  double honest_convicted = 0;  // Convicted honest workers.
+  double jobs_ended = 0;        // Failed jobs of honest clients.
+  double price = 0;             // Ratio to a task's price without attackers.
 };
 struct BenchAttacksRow {
   std::string name;
   std::string about;
   double seconds = 0;
-  std::string reason;  // The first ended job's.
+  std::string reason;  // Reason of the first failed job.
   AttackOutcome real;
-  AttackOutcome simulated;  // Means.
-  std::uint32_t place = 0;  // By `stays`, the most harmful first.
+  AttackOutcome simulated;  // Means of the simulator's runs.
+  std::uint32_t place = 0;  // Rank by `stays`; 1 is the most harmful.
   std::uint32_t simulated_place = 0;
 };
 struct BenchAttacksOrder {
@@ -53,7 +54,7 @@ struct BenchAttacksDocument {
   std::vector<BenchAttacksRow> rows;
   BenchAttacksOrder order;
   double seconds = 0;
-  std::vector<std::string> broken;  // Promises.
+  std::vector<std::string> broken;  // Promises that were not kept.
   bool kept = true;
 };
 
@@ -65,8 +66,8 @@ namespace bench = coordinator::bench;
 constexpr const char* usual[] = {
     "zeros",          "one-slice",   "one-value", "sleepers",   "targeted", "slander", "bait",
     "canary-killers", "price-pumps", "silence",   "exhaustion", "rich",     "sybils",  "mixture"};
-constexpr double price_max = 1.25;             // As the promise of docs/proof.md.
-constexpr MicroCredits first_price = 100'000;  // Before a run has shown it.
+constexpr double price_max = 1.25;             // The promise of docs/proof.md.
+constexpr MicroCredits first_price = 100'000;  // Used before a run has measured it.
 
 attacks::Scene scene_of(const BenchAttacksOptions& options) {
   attacks::Scene scene;
@@ -173,7 +174,8 @@ class Bench {
            remains.price / static_cast<double>(played.wrong.size());
   }
 
-  // The simulator knows of no clients that ask for agreement alone.
+  // Simulates a strategy, unless clients ask for agreement alone, which the simulator does not
+  // support.
   void simulate(const attacks::Entry* strategy, BenchAttacksRow& row) {
     if (options_.agreement_alone) return;
     bench::Measured measured{.name = row.name, .real = row.real.stays, .simulated = {}};

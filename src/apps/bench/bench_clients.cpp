@@ -27,7 +27,8 @@ net::Request question(const ClientLoad& load, std::uint32_t number) {
   return request;
 }
 
-// Answers that come in, on the client's thread, and who waits for them.
+// Sends requests and counts their replies, which arrive on the client's thread; wait() blocks until
+// all have arrived.
 class Asking {
  public:
   Asking(net::Client& client, const ClientLoad& load) : client_(client), load_(load) {}
@@ -65,7 +66,7 @@ class Asking {
       times_.prompt_tokens += usage_number(answer->body, "prompt_tokens");
       times_.answer_s.push_back(took);
     }
-    // The next request is sent later on the same thread, without the lock.
+    // The next request is posted, so that it is sent after this function has released the lock.
     if (++ended_ == load_.requests) {
       changed_.notify_all();
     } else if (!load_.per_s) {

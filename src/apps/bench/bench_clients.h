@@ -1,5 +1,5 @@
-// Clients that ask a coordinator for completions over HTTP, many at a time, each with a prompt of
-// its own.
+// Clients that request completions from a coordinator over HTTP, many at a time. Each one has its
+// own prompt.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +13,24 @@
 namespace weft::cli {
 
 struct ClientLoad {
-  std::uint32_t clients = 1;      // Each asks again when it has its answer;
-  std::optional<double> per_s{};  // or so many requests come in a second, at random (Poisson).
-  std::uint32_t requests = 1;     // In all.
+  std::uint32_t clients = 1;      // Closed loop: each asks again after a reply.
+  std::optional<double> per_s{};  // Open loop: requests a second, at random (Poisson).
+  std::uint32_t requests = 1;     // Requests of all clients.
   std::uint32_t prompt_words = 64;
-  std::uint32_t tokens = 128;  // Tokens of an answer.
-  std::uint64_t seed = 0;      // Seed of prompts and arrivals.
+  std::uint32_t tokens = 128;  // Tokens of one answer.
+  std::uint64_t seed = 0;      // Seed of the prompts and arrivals.
 };
 struct ClientTimes {
   double wall_s = 0;
   std::uint64_t answer_tokens = 0, prompt_tokens = 0;
-  std::vector<double> answer_s{};  // From the question to the last byte of its answer.
-  std::uint32_t refused = 0;       // 429 and 503.
+  std::vector<double> answer_s{};  // Time from a request to the last byte of its reply.
+  std::uint32_t refused = 0;       // Replies of status 429 and 503.
 };
-// unavailable with what the server said where an answer fails in another way. `client` has as many
-// connections as there are clients.
+// Runs the load. Fails with unavailable and the server's message if a request fails in another way.
+// `client` must have at least as many connections as there are clients.
 [[nodiscard]] Result<ClientTimes> measure_clients(net::Client& client, const ClientLoad& load);
 
-// A number of a reply's `usage`, 0 if there is none.
+// A number in the "usage" of a reply; 0 if it is missing.
 [[nodiscard]] std::uint64_t usage_number(const std::string& body, const std::string& key);
 
 }  // namespace weft::cli

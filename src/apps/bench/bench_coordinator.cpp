@@ -29,7 +29,7 @@ Duration as_duration(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 
-// Large: the rows of one bench; each is a method.
+// All rows of the benchmark; each row, or group of rows, is a method.
 class Bench {
  public:
   explicit Bench(const BenchCoordinatorOptions& options) : options_(options) {}
@@ -42,18 +42,18 @@ class Bench {
     if (wants("deep_queue")) WEFT_OK(deep_queue());
     if (wants("idle_workers")) WEFT_OK(idle());
     if (wants("recovery")) WEFT_OK(recovery());
-    // Minutes of ten workers on this machine's processor: only if it is asked for.
+    // This row runs only on request, because ten workers occupy this machine for minutes.
     if (!options_.only.empty() && wants("established")) WEFT_OK(established());
     return std::move(rows_);
   }
 
  private:
-  // What of ours is run against the peers.
+  // A load on the coordinator that is compared with the peers.
   struct Load {
     std::string name;
     std::string guarantee;
     Crowd::Options crowd;
-    double goal_postgresql = 0;  // 0: none.
+    double goal_postgresql = 0;  // Ratio to reach; 0: no goal.
     double goal_redis = 0;
   };
 
@@ -105,7 +105,8 @@ class Bench {
                    .replicas = 1,
                    .strangers = true,
                    .slices = 64,
-                   // The canary runs on the verifier's device, beside all else on this machine.
+                   // The budget is high because the canary runs on the verifier's device, beside
+                   // everything else on this machine.
                    .budget = 1000},
          .goal_postgresql = 0,
          .goal_redis = 0},
@@ -114,7 +115,7 @@ class Bench {
     return all;
   }
 
-  // Each of our rounds has a coordinator of its own, as each begins with nothing.
+  // Every round has a new coordinator, so that each one begins with an empty store.
   Result<double> tasks_per_second(Crowd::Options crowd_options, std::uint32_t round) {
     if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
     const auto data = folder() / weft::format("weft-{}", next_folder_++);
@@ -135,7 +136,7 @@ class Bench {
     return measured;
   }
 
-  // The bare transport, in this process.
+  // Measures the transport without a coordinator, in this process.
   Result<double> floor_per_second(coordinator::bench::Floor& floor, bool sign) {
     if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
     floor.check_signatures(sign);
@@ -234,7 +235,8 @@ class Bench {
   }
 
   Result<> latency() {
-    // Half of what the coordinator takes, which is measured here where it is not known yet.
+    // Jobs are offered at half of the coordinator's lifecycle rate, which is measured here unless
+    // it is known.
     if (lifecycle_rate_ <= 0 && options_.offered <= 0) {
       WEFT_ASSIGN(lifecycle_rate_, tasks_per_second({.workers = options_.workers,
                                                      .slots = 1,
@@ -336,7 +338,7 @@ class Bench {
     if (!crowd)
       return fail(crowd.error().code, "{}\n{}", crowd.error().message, server->last_words());
     const double took = seconds(now() - start);
-    WEFT_OK((*crowd)->idle(std::chrono::seconds(12)));  // A ping and its answer each.
+    WEFT_OK((*crowd)->idle(std::chrono::seconds(12)));  // Long enough for a ping to each worker.
     const double each = (server->resident_kib() - before) / options_.idle_memory;
     rows_.push_back(
         {.name = "idle_workers",
@@ -354,7 +356,8 @@ class Bench {
     return {};
   }
 
-  // From the start of the process until every worker of a crowd that waits for it has a lease.
+  // Measures the time from the start of the process until every worker of a waiting crowd has a
+  // lease.
   Result<> recovery() {
     const auto left = folder() / "weft-stopped";
     const coordinator::bench::StoppedNetwork network{.jobs = options_.recovery_jobs,
@@ -473,7 +476,8 @@ void print_table(const std::vector<BenchCoordinatorRow>& rows) {
   }
 }
 
-// Every connection is a descriptor, here and in the coordinator, which inherits the limit.
+// Raises this process's limit of file descriptors, which the coordinator inherits. Every connection
+// needs one in each of them.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;

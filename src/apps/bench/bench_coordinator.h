@@ -1,12 +1,12 @@
-// `weft bench coordinator`: what a coordinator on this machine does in a second, beside other
-// queues with the same guarantee.
+// `weft bench coordinator`: measures what a coordinator on this machine can do in a second,
+// compared with other queues that give the same guarantee (peers).
 //
-// A real coordinator (`weft serve`, a process of its own) with a data folder on disk, real
-// WebSockets on loopback, workers that do no work but follow the whole protocol
-// (apps/bench/coordinator). Nothing counts before it is durable. A lifecycle is one task: one
-// submit, one lease and one result in flight on a connection, for the peers too (bench/peers/*.sh).
-// Rounds alternate between us and the peers; a value is the median of the rounds, beside the least
-// and the most.
+// It uses a real coordinator (`weft serve` as a separate process) with a data folder on disk, real
+// WebSockets on loopback, and workers that follow the whole protocol but do no work
+// (apps/bench/coordinator). Only durable results count. A lifecycle is one task: one submission,
+// one lease and one result in flight on a connection, also for the peers (bench/peers/*.sh). Rounds
+// alternate between the coordinator and the peers. A value is the median of the rounds; the minimum
+// and maximum are reported too.
 #pragma once
 
 #include <cstdint>
@@ -19,30 +19,30 @@
 namespace weft::cli {
 
 struct BenchCoordinatorOptions {
-  std::vector<std::string> only;  // Names of rows, or their beginnings; empty: all.
+  std::vector<std::string> only;  // Rows to run, by name or prefix; empty: all.
   std::uint32_t rounds = 5;
   double seconds = 4;  // Length of one round.
   std::uint32_t workers = 64;
-  std::uint32_t idle_latency = 10'000;  // Idle workers beside the measurement of latency,
+  std::uint32_t idle_latency = 10'000;  // Idle workers while latency is measured.
   double offered =
-      0;  // Jobs a second while latency is measured; 0: half of what lifecycle reaches.
-  std::uint32_t idle_memory = 19'000;  // and of memory.
+      0;  // Jobs a second while latency is measured; 0: half the rate of the row lifecycle.
+  std::uint32_t idle_memory = 19'000;  // Idle workers while memory is measured.
   std::uint32_t recovery_pending =
-      1'000'000;  // Tasks that nothing has happened to when the coordinator starts again,
+      1'000'000;  // Recovery: tasks that were not leased before the restart.
   std::uint32_t recovery_running =
-      100'000;  // those that have one of two replicas, and as many that are settled;
-  std::uint32_t recovery_jobs = 10'000;  // all of so many jobs.
+      100'000;  // Recovery: tasks with one of two replicas; as many more are settled.
+  std::uint32_t recovery_jobs = 10'000;  // Recovery: jobs that have these tasks.
   std::filesystem::path
-      folder;  // Where all programs keep their data; empty: the system's temporary folder.
+      folder;  // Data folder of all programs; empty: the system's temporary folder.
   bool json = false;
 };
 
-// One row of the --json document. Names are part of the interface.
+// One row of the --json document. The member names are part of the interface.
 struct BenchCoordinatorRow {
   std::string name;
   double value = 0;
   std::string unit;
-  std::string peer;  // Empty: measured against the goal alone.
+  std::string peer;  // Empty if only a goal is given.
   double peer_value = 0;
   double ratio = 0;  // value / peer_value; 0 without a peer.
   std::string goal;
@@ -50,10 +50,10 @@ struct BenchCoordinatorRow {
   double min = 0, max = 0, peer_min = 0, peer_max = 0;
   std::uint32_t rounds = 0;
   std::string guarantee;
-  std::string note;  // What else was seen, or why a peer has no value.
+  std::string note;  // Further observations, or why the peer has no value.
 };
 
-// Prints the results to standard output and gives the exit code.
+// Prints the results to standard output and returns the exit code.
 [[nodiscard]] int bench_coordinator_command(const BenchCoordinatorOptions& options);
 
 }  // namespace weft::cli

@@ -49,7 +49,7 @@ Result<BenchEmbedResult> bench_embed(const BenchEmbedOptions& options) {
                        .activations = options.model.activations,
                        .load_s = elapsed_s(begun)};
   const auto texts = random_texts(options, model->config().vocabulary);
-  // The first calls meet a device whose clock is still low.
+  // Warms up, because the clock of an idle device is low during the first calls.
   const Clock::time_point warming = Clock::now();
   do {
     WEFT_OK(model->embed(texts));
@@ -73,7 +73,8 @@ int bench_embed_command(const BenchEmbedOptions& options) {
   if (!result) return report("bench embed", result.error());
   if (options.json) {
     std::string text;
-    (void)glz::write_json(*result, text);  // The document holds strings and numbers only.
+    // Cannot fail: the document has only strings and numbers.
+    (void)glz::write_json(*result, text);
     std::fputs((text + "\n").c_str(), stdout);
     return 0;
   }

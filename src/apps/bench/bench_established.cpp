@@ -44,7 +44,8 @@ class Network {
                     {.clients = options_.clients, .workers = 0, .newcomers = 0}, nullptr, 0));
     WEFT_OK(coordinator::bench::leave_standings(data, cast_, {}));
     WEFT_ASSIGN(server_, CoordinatorProcess::start(data));
-    // A worker shows no invitation that others could have read.
+    // Makes the invitation's file readable for others, because workers do not use an invitation
+    // that others could have read.
     std::error_code error;
     std::filesystem::permissions(data / "invite", std::filesystem::perms::others_read,
                                  std::filesystem::perm_options::add, error);

@@ -1,6 +1,6 @@
-// How long honest workers that no operator invited need to be established: a row of `weft bench
-// coordinator`. Real processes: `weft serve` with its verifier, `weft work` ten times, and ten
-// clients with credits that each submit the Mandelbrot example again and again.
+// Measures the time until honest workers without an invitation are established: a row of `weft
+// bench coordinator`. It uses real processes: `weft serve` with its verifier, ten times `weft
+// work`, and ten clients with credits that each submit the Mandelbrot example repeatedly.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,14 @@ struct EstablishedOptions {
   double seconds_max = 300;
 };
 struct EstablishedTimes {
-  double first = 0;  // Seconds from the first submission until one is established,
-  double all = 0;    // and all are.
+  double first = 0;  // Seconds until the first worker is established.
+  double all = 0;    // Seconds until all workers are established.
   std::uint32_t established = 0;
-  std::uint32_t jobs = 0;  // Done by then.
-  double least = 0;        // The lowest reputation at the end.
+  std::uint32_t jobs = 0;  // Jobs done until the end.
+  double least = 0;        // Lowest reputation at the end.
 };
-// Says on standard error how far it is. deadline_exceeded only where the network does not start.
+// Prints its progress to standard error. Fails with deadline_exceeded only if the network does not
+// start.
 [[nodiscard]] Result<EstablishedTimes> measure_established(const EstablishedOptions& options);
 
 }  // namespace weft::cli

@@ -14,7 +14,7 @@
 
 namespace weft::cli {
 
-// The --json document. Names are part of the interface.
+// A part of the --json document. The member names are part of the interface.
 struct BenchGpuAdapter {
   std::string vendor, architecture, device, description, driver, backend, kind;
   std::uint32_t subgroup_size_min = 0, subgroup_size_max = 0;

@@ -1,4 +1,5 @@
-// `weft bench gpu`: measures this machine's GPU and prints a table, or with --json one document.
+// `weft bench gpu`: measures this machine's GPU and prints a table, or one JSON document with
+// --json.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +8,13 @@
 namespace weft::cli {
 
 struct BenchGpuOptions {
-  std::optional<std::size_t> adapter;  // Its number in the list of adapters; the best one without.
-  bool list = false;                   // Only lists the adapters.
-  bool strangers = false;  // With validation and bounds checks on, as strangers' shaders run.
+  std::optional<std::size_t> adapter;  // Index in the list of adapters; empty: the best adapter.
+  bool list = false;                   // Only list the adapters.
+  bool strangers = false;  // Validate shaders and check bounds, as for strangers' shaders.
   bool json = false;
 };
 
-// Prints the results to standard output and gives the exit code.
+// Prints the results to standard output and returns the exit code.
 int bench_gpu_command(const BenchGpuOptions& options);
 
 }  // namespace weft::cli

@@ -1,5 +1,5 @@
-// 10 KB there and back: a line between two workers, as they use it
-// (apps/worker/native/tcp_lines.h), and a socket with nothing around it.
+// Measures the round trip of 10 KB over a direct link between two workers, as they use it
+// (apps/worker/native/tcp_lines.h), and over a plain socket.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -28,9 +28,9 @@ namespace wire = protocol::serving;
 
 constexpr std::size_t hop_bytes = 10 * 1024;
 
-// Two workers' lines, each on the thread of its own client, which is what they have natively. What
-// arrives at the second is sent back there and then; the first one starts the next round trip as it
-// hears of the last.
+// The direct link between two workers. Each end runs on its own client's thread, as in a native
+// worker. The second end returns each frame at once, and the first end then starts the next round
+// trip.
 class LinePair {
  public:
   static Result<std::unique_ptr<LinePair>> open(const std::filesystem::path& scratch) {
@@ -148,7 +148,7 @@ bool all(int descriptor, std::span<std::uint8_t> bytes, bool out) {
   return true;
 }
 
-// Blocking reads and writes on two threads.
+// A plain socket pair with blocking reads and writes on two threads.
 class RawPair {
  public:
   static Result<std::unique_ptr<RawPair>> open() {
@@ -208,7 +208,7 @@ Result<HopTimes> measure_hops(const std::filesystem::path& scratch, std::uint32_
   (void)line->measure(100);
   (void)raw->measure(100);
   HopTimes out;
-  // In short turns, so that whatever else the machine does meets both.
+  // The two measurements alternate in short turns, so that other load on the machine affects both.
   constexpr std::uint32_t turn = 100;
   for (std::uint32_t done = 0; done < hops; done += turn) {
     std::ranges::copy(line->measure(turn), std::back_inserter(out.line_us));

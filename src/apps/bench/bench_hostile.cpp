@@ -32,21 +32,22 @@ using coordinator::bench::Attack;
 using coordinator::bench::Crowd;
 using coordinator::bench::Generator;
 
-constexpr double p99_ms_max = 20;  // Or three times the control.
+constexpr double p99_ms_max = 20;  // The goal is this, or three times the control's value.
 constexpr double control_times_max = 3;
-constexpr double memory_mib_max = 512;  // Above the control.
+constexpr double memory_mib_max = 512;  // Highest memory use above the control's.
 constexpr double held_share_min =
-    0.9;  // This share of all connections is open in the control, on average.
-constexpr double share_above_max = 0.01;  // It may be over its share as it ends.
-// Honest clients that say nothing are ended, too: they wait no longer for the attacks to be there.
+    0.9;  // The share of connections that must be open in the control, on average.
+constexpr double share_above_max = 0.01;  // The generator may exceed its share by this.
+// Longest wait for the generator's connections. Honest clients must not wait longer, because the
+// coordinator closes silent connections.
 constexpr auto gather_max = std::chrono::seconds(4);
 
 struct Half {
   double p50_ms = 0, p99_ms = 0;
-  double memory_mib = 0;  // At most.
+  double memory_mib = 0;  // Peak memory.
   std::uint64_t jobs = 0;
-  double open = 0;   // Connections, the mean of what was counted after each part.
-  double share = 0;  // The generator took so much of a core.
+  double open = 0;   // Open connections: the mean of the counts after each part.
+  double share = 0;  // Share of a core that the generator used.
   std::vector<Generator::Tally> tallies;
 };
 
@@ -75,7 +76,7 @@ class Bench {
          .goal = weft::format("<= {:.0f}", memory_mib_max),
          .reached = above <= memory_mib_max,
          .note = "resident at most, above the control's"},
-        // Where the system gives fewer connections, the control says nothing.
+        // If the system allows too few connections, the control is not a valid comparison.
         {.name = "connections",
          .value = attack.open,
          .unit = "open",
@@ -130,7 +131,8 @@ class Bench {
       std::vector<double> leases;
       double open_sum = 0;
       int parts = 0;
-      // In parts: signing ahead takes memory, and a person sees how it goes.
+      // The time is split into parts, because prepared signatures take memory and because progress
+      // is printed.
       for (double left = options_.seconds; left > 0;) {
         const double part = std::min(left, 10.0);
         left -= part;

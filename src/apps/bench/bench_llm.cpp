@@ -27,8 +27,8 @@ struct BenchLlmDocument {
 
 namespace {
 
-// For what is under way to end by itself after Ctrl-C: a token or a part of a prompt is soon done,
-// a file's loading or a long prompt is not.
+// The time after Ctrl-C in which running work may finish: enough for a token or a part of a prompt,
+// but not for loading a file or for a long prompt.
 constexpr auto end_max = std::chrono::milliseconds(500);
 
 constexpr auto look_every = std::chrono::milliseconds(50);
@@ -43,7 +43,8 @@ std::string lower(std::string text) {
   return text;
 }
 
-// "cpu" and "gpu" as they are; another name is a part of a GPU's.
+// Completes the device's name: "cpu" and "gpu" stay, another name is looked up as part of a GPU's
+// name.
 Result<> name_device(LanguageModelOptions& options) {
   if (options.device == "cpu" || options.device == "gpu") return {};
   const auto instance = gpu::native::create_instance();
@@ -89,7 +90,7 @@ Result<> bench_model(const BenchLlmOptions& options, const std::string& path,
                   .architecture = model->engine().config().architecture,
                   .device = model->engine().device(),
                   .driver = model->gpu() == nullptr ? "" : model->gpu()->adapter().driver,
-                  // The CPU's engine multiplies in f32 whatever it is asked for.
+                  // The CPU engine always multiplies in f32.
                   .activations = std::string(to_string(
                       model->gpu() == nullptr ? llm::Activations::f32 : engine.activations)),
                   .kv = std::string(to_string(engine.kv)),
@@ -137,7 +138,8 @@ Result<> bench_llm(const BenchLlmOptions& options, const std::function<void(Benc
 std::string bench_llm_json(const std::vector<BenchLlmRow>& rows, bool was_interrupted) {
   std::string text;
   (void)glz::write<WriteOptions{}>(BenchLlmDocument{.interrupted = was_interrupted, .rows = rows},
-                                   text);  // The document holds strings and numbers only.
+                                   // Cannot fail: the document has only strings and numbers.
+                                   text);
   return text + "\n";
 }
 
@@ -173,15 +175,16 @@ int bench_llm_command(const BenchLlmOptions& options) {
                stdout);
     std::fflush(stdout);
   };
-  // Ends the program where what is under way does not, with what there is: no part of it is kept,
-  // so nothing needs to be put away.
+  // Prints the results so far and ends the program if running work does not end in time. Nothing
+  // needs to be cleaned up, because no data are stored.
   std::jthread watch([&](const std::stop_token& done) {
     while (!done.stop_requested() && !interrupted()) std::this_thread::sleep_for(look_every);
     const Instant give_up = now() + end_max;
     while (!done.stop_requested() && now() < give_up) std::this_thread::sleep_for(look_every);
     rows.with([&](const auto& measured) {
       if (done.stop_requested()) return;
-      if (::isatty(STDERR_FILENO) == 1) std::fputs("\r\033[K", stderr);  // The line of progress.
+      // Clears the progress line.
+      if (::isatty(STDERR_FILENO) == 1) std::fputs("\r\033[K", stderr);
       print(measured);
       std::_Exit(exit_code(ErrorCode::cancelled));
     });

@@ -1,10 +1,10 @@
-// `weft bench llm`: how fast language models are on this machine, as a table or, with --json, one
-// document of rows.
+// `weft bench llm`: measures how fast language models are on this machine. Prints a table, or one
+// JSON document with --json.
 //
-// Values are medians of the rounds. What the columns count: weights are bytes as they stand in the
-// file (an engine may keep them in another format), each read once a step; the cache is what the
-// test's positions fill; dispatches and submits are those of a step, which gives every sequence one
-// token, and in a prefill those of a prompt's token.
+// Values are medians of the rounds. Weights are counted as bytes of the file, read once a step (an
+// engine may keep them in another format). The cache is counted as the bytes that the test's
+// positions fill. Dispatches and submits are those of a decoding step, which gives every sequence
+// one token, or of one prompt token in a prefill.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,21 @@
 namespace weft::cli {
 
 struct BenchLlmOptions {
-  std::vector<std::string> models;  // GGUF files; those without a tokenizer too.
-  LanguageModelOptions model;  // For all of them; device "cpu", "gpu" or a part of a GPU's name.
+  std::vector<std::string> models;  // GGUF files, with or without a tokenizer.
+  LanguageModelOptions model;  // For all models; device "cpu", "gpu" or a part of a GPU's name.
   SpeedTests tests;
   bool json = false;
 };
 
-// One row of the --json document. Names are part of the interface.
+// One row of the --json document. The member names are part of the interface.
 struct BenchLlmRow {
-  std::string model;  // The file's name.
+  std::string model;  // The model file's name.
   std::string test;   // "load", "pp512", "tg256", "tg256@4096x8".
   double value = 0;
   std::string unit;  // "s", "token/s"
   double min = 0, max = 0;
   std::uint32_t rounds = 0;
-  std::vector<double> values = {};  // One value a round, in order.
+  std::vector<double> values = {};  // One value of each round, in order.
   std::string architecture, device, driver, activations, kv;
   std::uint32_t tokens = 0, depth = 0, sequences = 0;
   std::uint64_t weight_bytes = 0, cache_bytes = 0;
@@ -39,15 +39,15 @@ struct BenchLlmRow {
   double dispatches = 0, submits = 0;
 };
 
-// Measures every model and hands over each row as it is there; ends early, without an error, where
-// `stop` says so.
+// Measures every model and passes each row on when it is complete. Ends early, without an error, if
+// `stop` returns true.
 [[nodiscard]] Result<> bench_llm(const BenchLlmOptions& options,
                                  const std::function<void(BenchLlmRow)>& on_row,
                                  const SpeedProgress& progress, const Stop& stop);
 [[nodiscard]] std::string bench_llm_json(const std::vector<BenchLlmRow>& rows, bool interrupted);
 [[nodiscard]] std::string bench_llm_table(const std::vector<BenchLlmRow>& rows);
 
-// Prints the results to standard output, after Ctrl-C those that there are, and gives the exit
+// Prints the results to standard output, after Ctrl-C those measured so far, and returns the exit
 // code.
 [[nodiscard]] int bench_llm_command(const BenchLlmOptions& options);
 

@@ -1,6 +1,6 @@
-// The bench's rows on small models: every test that was asked for is there with its rounds, on both
-// devices, for recurrent models too, and what is printed as JSON is what was measured. No times are
-// judged.
+// Tests of the benchmark's rows on small models: every requested test has a row with its rounds, on
+// both devices and for recurrent models, and the JSON document contains the measured values. Times
+// are not checked.
 #include "apps/bench/bench_llm.h"
 
 #include <gtest/gtest.h>
@@ -83,12 +83,13 @@ TEST_P(BenchLlmModels, MeasuresWhatItIsAskedFor) {
       EXPECT_EQ(row.cache_bytes > 0, row.test != "load");
       EXPECT_EQ(row.dispatches > 0, device == "gpu" && row.test != "load") << row.test;
       if (draws) {
-        // Small models put several steps into one submit, none needs more than one a token.
+        // Small models put several steps into one submit; no model needs more than one submit a
+        // token.
         EXPECT_EQ(row.submits > 0, device == "gpu") << row.test;
         EXPECT_LE(row.submits, 1) << row.test;
       }
     }
-    // Every sequence gets its tokens.
+    // The number of tokens counts all sequences.
     EXPECT_EQ(result.rows[2].tokens, 5u);
     EXPECT_EQ(result.rows[5].tokens, 15u);
     EXPECT_EQ(result.rows[5].sequences, 3u);
@@ -154,7 +155,7 @@ TEST_F(BenchLlm, KeepsWhatItHasWhenItIsStopped) {
 
   EXPECT_TRUE(result.done.has_value());
   ASSERT_EQ(tests_of(result.rows), (std::vector<std::string>{"load", "pp12", "tg5"}));
-  EXPECT_EQ(result.rows[2].rounds, 2u);  // The third was under way.
+  EXPECT_EQ(result.rows[2].rounds, 2u);  // The third round was stopped.
 }
 
 TEST_F(BenchLlm, SaysWhatItCannotDo) {

@@ -125,7 +125,7 @@ Result<double> PeerProcess::measure(std::uint32_t connections, double seconds) {
   return measured;
 }
 
-// The last line that it prints.
+// Runs the peer's script and returns the last line that it prints.
 Result<std::string> PeerProcess::call(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(),
                    (installation_folder() / "bench/peers" / (name_ + ".sh")).string());
@@ -138,7 +138,8 @@ Result<std::string> PeerProcess::call(std::vector<std::string> arguments) {
             {.arguments = arguments, .environment = {}, .on_line = [last](std::string_view line) {
                last->with([&](std::string& kept) { kept = line; });
              }}));
-    // A peer that is half started or half stopped would outlive us.
+    // Only a measurement is interrupted. A peer that is half started or half stopped would keep
+    // running after this process.
     const bool breakable = arguments.at(1) == "measure";
     while (process->running() && !(breakable && interrupted()))
       std::this_thread::sleep_for(std::chrono::milliseconds(5));

@@ -1,5 +1,5 @@
-// The processes of `weft bench coordinator` and `serving`: a coordinator, and other queues to
-// compare it with.
+// The processes of `weft bench coordinator` and `weft bench serving`: a coordinator, and other
+// queues to compare it with (peers).
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace weft::cli {
 
-// `weft serve` on a free port of loopback. Ends with this object;
-// killed when interrupted(), so that a caller that waits for its answers does not wait on.
+// A process of `weft serve` on a free port of loopback, which ends with this object. It is killed
+// when interrupted(), so that callers that wait for its replies stop waiting.
 class CoordinatorProcess {
  public:
-  // What an address may ask and hold: without a bound, or as `weft serve` has it.
+  // The bounds on requests and connections of one address: none, or those of `weft serve`.
   enum class Bounds : std::uint8_t { none, usual };
-  // `more`: further options of `weft serve`.
+  // `more` are further options of `weft serve`.
   [[nodiscard]] static Result<std::unique_ptr<CoordinatorProcess>> start(
       const std::filesystem::path& data, const std::vector<std::string>& more = {},
       Bounds bounds = Bounds::none);
@@ -31,7 +31,7 @@ class CoordinatorProcess {
   [[nodiscard]] std::uint16_t port() const { return port_; }
   [[nodiscard]] double resident_kib() const;
   [[nodiscard]] double resident_kib_peak() const;
-  // Its last lines, for when something goes wrong.
+  // The last lines of its log, for error messages.
   [[nodiscard]] std::string last_words();
 
  private:
@@ -44,19 +44,19 @@ class CoordinatorProcess {
   std::shared_ptr<Guarded<Log>> log_ = std::make_shared<Guarded<Log>>();
   std::unique_ptr<ChildProcess> process_;
   std::uint16_t port_ = 0;
-  std::jthread watch_;  // For interruptions; ends before the process does.
+  std::jthread watch_;  // Watches for interruptions; ends before process_.
 };
 
-// bench/peers/NAME.sh: starts the peer in `folder` at the first measurement, and stops it at the
-// end.
+// A peer, run by bench/peers/NAME.sh: the first measurement starts it in `folder`, the destructor
+// stops it.
 class PeerProcess {
  public:
   PeerProcess(std::string name, std::filesystem::path folder);
   PeerProcess(const PeerProcess&) = delete;
   ~PeerProcess();
 
-  // Lifecycles a second. unavailable if the peer is not installed or fails; trouble() says it
-  // again.
+  // Measures lifecycles a second. Fails with unavailable if the peer is not installed or fails;
+  // trouble() then returns the reason.
   [[nodiscard]] Result<double> measure(std::uint32_t connections, double seconds);
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] const std::string& trouble() const { return trouble_; }

@@ -1,5 +1,5 @@
-// What benchmarks of rows have in common: which rows are wanted, what many rounds come to, and how
-// it all ends.
+// Shared by benchmarks that report rows: the selection of rows, statistics of rounds, and the
+// report.
 #pragma once
 
 #include <cstdio>
@@ -14,19 +14,19 @@
 
 namespace weft::cli {
 
-// Whether `only` (empty: everything) names the row or a group that it belongs to: "shards" wants
-// shards/2, "recovery/memory" wants recovery.
+// True if `only` is empty or names the row or its group: "shards" selects shards/2, and
+// "recovery/memory" selects recovery.
 [[nodiscard]] bool wants_row(const std::vector<std::string>& only, std::string_view row);
 
 struct Spread {
   double median = 0, min = 0, max = 0;
 };
-// Zeros if there are no values.
+// The median and extremes; zeros if there are no values.
 [[nodiscard]] Spread spread(std::vector<double> values);
-// `share` in [0, 1]. Of no values: 0.
+// The percentile for `share` in [0, 1]; 0 if there are no values.
 [[nodiscard]] double percentile(std::vector<double> values, double share);
 
-// A table, { "rows": [...] }, or what stopped it; the exit code of `command`.
+// Prints a table, { "rows": [...] }, or the error. Returns the exit code of `command`.
 template <class Row>
 int report_rows(const char* command, const Result<std::vector<Row>>& rows, bool json,
                 void (*print_table)(const std::vector<Row>&)) {

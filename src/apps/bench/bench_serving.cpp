@@ -21,16 +21,18 @@ namespace weft::cli {
 
 namespace {
 
-constexpr std::string_view prompt = "KING RICHARD III:\\nNow is the winter of";  // In JSON.
+// Escaped for JSON.
+constexpr std::string_view prompt = "KING RICHARD III:\\nNow is the winter of";
 
-// More words than any measured answer has, so that it does not end before its tokens.
+// A grammar of more words than any measured answer has, so that no answer ends before its last
+// token.
 constexpr std::string_view words_only =
     R"(,"grammar":"root ::= (word \" \"){400}\nword ::= [a-zA-Z,.']+")";
 
-// What may follow changes with each token.
+// A grammar whose allowed tokens change at each token.
 constexpr std::string_view by_turns = R"(,"grammar":"root ::= ([a-z] [0-9]){1000}")";
 
-// A coordinator, so many workers, and the model in one chain of all of them.
+// A coordinator, its workers, and the model in one chain over all workers.
 class Network {
  public:
   struct Shape {
@@ -38,7 +40,7 @@ class Network {
     bool direct = true;
     std::string wire = "f32";
     bool own_cores =
-        false;  // Every worker its share of the cores, as if it were a machine of its own.
+        false;  // Gives every worker its own share of the cores, as on separate machines.
   };
   static Result<std::unique_ptr<Network>> start(const Shape& shape,
                                                 const BenchServingOptions& options,
@@ -79,7 +81,7 @@ class Network {
       out->workers_.push_back(std::move(worker));
     }
     WEFT_ASSIGN(out->client_, net::Client::create({.url = url, .connections = 1024}));
-    // All workers first, so that the chain is one of all of them.
+    // Waits for all workers before the model is added, so that its chain uses all of them.
     const Instant give_up = now() + std::chrono::seconds(60);
     for (std::uint32_t serving = 0; serving < shape.shards;) {
       WEFT_ASSIGN(const net::Response answer, out->client_->send_now(net::get("/v1/serving")));
@@ -112,8 +114,9 @@ class Network {
     return out;
   }
 
-  // Seconds until `requests` at a time have their answers; the transport they went by. The first
-  // `held` are held to a grammar; if there are others, the time is theirs.
+  // Sends `requests` requests at a time. Returns the seconds until their answers are complete and
+  // the transport of the chain. The first `held` requests follow a grammar; if there are others,
+  // only those are timed.
   Result<std::pair<double, std::string>> answer(std::uint32_t requests, std::uint32_t tokens,
                                                 std::uint32_t held = 0,
                                                 std::string_view grammar = words_only) {
@@ -153,8 +156,8 @@ class Network {
       return fail(ErrorCode::unavailable, "{}\n{}", trouble, server_->last_words());
     return std::pair(took, transport);
   }
-  // Tokens a second of all, without the prompt and the way there: the difference of a long answer
-  // and one of one token.
+  // Tokens a second of all timed requests, without the prompt and the latency: the difference
+  // between a long answer and an answer of one token.
   Result<double> rate(std::uint32_t requests, std::uint32_t tokens, std::uint32_t held = 0,
                       std::string_view grammar = words_only) {
     WEFT_ASSIGN(const auto one, answer(requests, 1, held, grammar));
@@ -244,8 +247,8 @@ class Bench {
     return {};
   }
 
-  // The engine by itself: one at a time with the network, so that both meet what else the machine
-  // does.
+  // Tokens a second of the engine alone. It runs in turn with the network, so that other load on
+  // the machine affects both.
   Result<double> alone(LanguageModel& model) {
     double rate = 0;
     SpeedTests tests{.prompt = 0,
@@ -287,8 +290,8 @@ class Bench {
     return {};
   }
 
-  // Prompts of so many tokens read one after the other, and as many answers drawn together:
-  // seconds.
+  // The seconds that the engine takes to read a prompt of `prompt` tokens for each sequence, one
+  // after another, and then to decode `tokens` tokens of all sequences together.
   static Async<Result<double>> answer_all(llm::Engine& engine, std::uint32_t sequences,
                                           std::uint32_t prompt, std::uint32_t tokens,
                                           std::uint32_t seed) {
@@ -311,7 +314,8 @@ class Bench {
     for (const llm::SequenceId id : all) engine.close(id);
     co_return took;
   }
-  // First the network, then the engine by itself, which would not have the whole device otherwise.
+  // Measures the network first and the engine alone afterwards, because each needs the whole
+  // device.
   Result<> clients() {
     struct Served {
       std::uint32_t clients = 0, prompt = 0;
@@ -343,7 +347,7 @@ class Bench {
               percentile(times->answer_s, 0.99) * 1e3));
           served.prompt = static_cast<std::uint32_t>(times->prompt_tokens / times->answer_s.size());
           if (round == 0) {
-            // Warms up; and what comes at random is measured against it.
+            // The first round is a warm-up; its rate sets the rate of random arrivals.
             if (options_.arrivals == "poisson")
               load.per_s = 0.8 * static_cast<double>(times->answer_s.size()) / times->wall_s;
             continue;
@@ -389,7 +393,7 @@ class Bench {
     for (std::uint32_t round = 0; round < options_.rounds + 1; ++round) {
       WEFT_ASSIGN(const double theirs_now, control->rate(1, options_.tokens));
       WEFT_ASSIGN(const double ours_now, network->rate(1, options_.tokens));
-      if (round == 0) continue;  // Warms up.
+      if (round == 0) continue;  // The first round is a warm-up.
       ours.push_back(ours_now);
       theirs.push_back(theirs_now);
       say(weft::format("{}, round {}: {:.1f} tokens/s, {} {:.1f}", name, round, ours_now, peer,
@@ -421,13 +425,14 @@ class Bench {
     return {};
   }
 
-  // Many requests of a chain of two workers beside as many of one worker with all layers.
+  // Compares many requests to a chain of two workers with the same requests to one worker that has
+  // all layers.
   Result<> cards() {
     WEFT_ASSIGN(const auto two, Network::start({.shards = 2}, options_, folder()));
     WEFT_ASSIGN(const auto one, Network::start({.shards = 1}, options_, folder()));
     struct Row {
       std::uint32_t requests;
-      double least;  // The ratio to reach.
+      double least;  // The ratio that must be reached.
     };
     for (const Row row : {Row{1, 0.85}, Row{16, 0.9}, Row{256, 1.5}}) {
       std::vector<double> ours, theirs;
@@ -449,7 +454,8 @@ class Bench {
     return {};
   }
 
-  // One client with a grammar beside one without; and what such a one costs seven others.
+  // Compares a client whose answer follows a grammar with one without, and measures what such a
+  // client costs seven others.
   Result<> grammar() {
     std::vector<double> held, plain, beside, among, changing, beside_changing;
     WEFT_ASSIGN(const auto network, Network::start({.shards = 1}, options_, folder()));

@@ -23,8 +23,8 @@ std::vector<llm::Token> random_tokens(std::uint32_t count, std::uint32_t vocabul
   return tokens;
 }
 
-// The work of a round. Coroutines end when what they measure is done on the device: a drawn token
-// has come back.
+// The work of one round. Each coroutine ends when the device has finished the measured work and a
+// token has come back.
 class Rounds {
  public:
   Rounds(llm::Engine& engine, const SpeedTests& tests, const Stop& stop)
@@ -47,13 +47,13 @@ class Rounds {
     co_return seconds_since(begun);
   }
 
-  // Brings every sequence to `depth` positions, untimed; drawing needs at least one.
+  // Fills every sequence to `depth` positions, untimed. Decoding needs at least one position.
   Async<Result<>> fill(std::uint32_t depth, std::uint32_t sequences) {
     WEFT_CO_OK(open(sequences));
     depth = std::max(depth, 1u);
     for (const llm::SequenceId id : open_) {
-      // What an earlier round left is used again (a recurrent model cannot go back and begins
-      // from its start), apart from one token, which gives the logits.
+      // Positions of an earlier round are reused, except the last token, which must be read again
+      // for its logits. A recurrent model cannot rewind and starts from the beginning.
       std::uint32_t done = engine_.rewind(id, depth - 1);
       while (done < depth && !stop_()) {
         constexpr std::uint32_t part_max = 512;
@@ -66,8 +66,8 @@ class Rounds {
     co_return Result<>();
   }
 
-  // Draws `tokens` of each sequence behind the first draw, which is where prefill ends. 0 where it
-  // was stopped.
+  // Decodes `tokens` tokens of each sequence, after one untimed token that completes the prefill.
+  // Returns the seconds, or 0 if stopped.
   Async<Result<double>> decode(std::uint32_t tokens) {
     if (stop_()) co_return 0.0;
     WEFT_CO_OK(co_await engine_.draw(open_, 0));
@@ -82,7 +82,7 @@ class Rounds {
     co_return taken;
   }
 
-  // What the last decode() took.
+  // Dispatches and submits of a step in the last decode().
   [[nodiscard]] double dispatches_a_step() const {
     return a_step(after_.decode_dispatches - before_.decode_dispatches);
   }
@@ -123,8 +123,8 @@ std::string decode_name(std::uint32_t tokens, std::uint32_t depth, std::uint32_t
                       sequences == 1 ? "" : weft::format("x{}", sequences));
 }
 
-// Rounds of tests, each behind a warm-up: the test's own work, so that nothing is done for the
-// first time while it is timed.
+// Measures tests in rounds. Each test is preceded by a warm-up with the same work, so that no timed
+// work is done for the first time.
 class Measurement {
  public:
   Measurement(LanguageModel& model, const SpeedTests& tests, const SpeedProgress& progress,
@@ -178,8 +178,8 @@ class Measurement {
   template <class Once>
   Result<> warm_up(std::string_view test, const Once& once) {
     progress_(test, 0, tests_.rounds);
-    // Until a stretch of it has no quicker run than the one before: a clock that was idle for long
-    // can stay at its lowest for more than half a second.
+    // Warms up in stretches until a stretch has no faster run than the one before, because the
+    // clock of an idle GPU can stay low for more than half a second.
     constexpr int stretches_max = 6;
     double least = 0;
     for (int stretch = 0; stretch < stretches_max && !stop_(); ++stretch) {
@@ -206,7 +206,7 @@ class Measurement {
 }  // namespace
 
 std::uint32_t SpeedTests::context() const {
-  // Two draws more than are counted: the one that a prefill ends with, and the one before a
+  // Two tokens are drawn in addition to the counted ones: at the end of a prefill and before a
   // round.
   return std::max(prompt, std::max(std::ranges::max(depths), 1u) + tokens) + 2;
 }
@@ -271,7 +271,7 @@ std::uint64_t weight_bytes(const LanguageModel& model) {
 
 std::uint64_t weight_bytes_of_a_step(const LanguageModel& model) {
   const llm::Model& weights = model.model();
-  std::uint64_t unused = 0;  // Experts that a position does not go through.
+  std::uint64_t unused = 0;  // Bytes of the experts that a position skips.
   for (const llm::Layer& layer : weights.layers) {
     if (const auto* experts = std::get_if<llm::Experts>(&layer.feed_forward)) {
       const llm::ExpertsShape& shape = *weights.config.experts;
@@ -279,7 +279,7 @@ std::uint64_t weight_bytes_of_a_step(const LanguageModel& model) {
                 (shape.count - shape.used);
     }
   }
-  // One row of the embedding is read, unless it is the output too.
+  // A step reads only one row of the embedding, unless the embedding is also the output matrix.
   return weight_bytes(model) - unused -
          (weights.output == weights.token_embedding ? 0 : weights.token_embedding->bytes);
 }
@@ -287,7 +287,7 @@ std::uint64_t weight_bytes_of_a_step(const LanguageModel& model) {
 std::uint64_t cache_bytes(LanguageModel& model, std::uint32_t positions, std::uint32_t sequences) {
   const llm::Config& config = model.engine().config();
   const std::uint64_t numbers = std::uint64_t{2} * config.attention.kv_rows();
-  std::uint64_t position = 0;  // Bytes of one position in an attention layer.
+  std::uint64_t position = 0;  // Bytes of a position in one attention layer.
   switch (model.engine().options().kv) {
     case llm::KvFormat::f32:
       position = numbers * 4;

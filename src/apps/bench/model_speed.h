@@ -1,8 +1,8 @@
-// How fast a language model is read into and drawn from: rounds of the same work on any engine,
-// with random tokens, so that files without a tokenizer or with random weights will do.
+// Measures prefill and decoding speed of a language model: rounds of the same work on any engine.
+// The tokens are random, so files without a tokenizer or with random weights can be measured too.
 //
-// Threading: the model's thread. Nothing is timed before the device has worked for so long that it
-// grows no quicker, since a GPU's clock climbs from idle.
+// Threading: the model's thread. Measuring begins only after the device has stopped getting faster,
+// because a GPU raises its clock from idle.
 #pragma once
 
 #include <cstdint>
@@ -17,28 +17,30 @@
 namespace weft::cli {
 
 struct SpeedTests {
-  std::uint32_t prompt = 512;                  // Tokens of a prefill; 0 for no such test.
-  std::uint32_t tokens = 256;                  // Drawn in a round of decoding; 0 for no such test.
-  std::vector<std::uint32_t> depths = {0};     // Positions before the drawn tokens.
-  std::vector<std::uint32_t> sequences = {1};  // Drawn together.
+  std::uint32_t prompt = 512;                  // Tokens of a prefill; 0: no prefill test.
+  std::uint32_t tokens = 256;                  // Tokens decoded in a round; 0: no decoding test.
+  std::vector<std::uint32_t> depths = {0};     // Positions in the cache before decoding.
+  std::vector<std::uint32_t> sequences = {1};  // Sequences decoded together.
   std::uint32_t rounds = 5;
-  double warm_up_s = 0.75;  // Stretches of untimed work, two at least.
+  double warm_up_s = 0.75;  // Seconds of an untimed stretch, of at least two.
 
-  // What the engine must have room for.
+  // The context and the sequences that the engine must have room for.
   [[nodiscard]] std::uint32_t context() const;
   [[nodiscard]] std::uint32_t sequences_max() const;
 };
-// invalid_argument with the option's name if there is nothing to measure.
+// Fails with invalid_argument, naming the option, if there is nothing to measure.
 [[nodiscard]] Result<> check_tests(const SpeedTests& tests);
 
 struct Speed {
-  std::string test;  // "pp512": a prefill of 512 tokens; "tg256", "tg256@4096", "tg256@4096x8":
-                     // draws at a depth, of several sequences.
-  std::uint32_t tokens = 0;  // Tokens of a round, all sequences together.
+  // "pp512" is a prefill of 512 tokens. "tg256" is the decoding of 256 tokens; "@4096" means after
+  // 4096 positions, "x8" means 8 sequences together.
+  std::string test;
+  std::uint32_t tokens = 0;  // Tokens of a round, of all sequences together.
   std::uint32_t depth = 0;
   std::uint32_t sequences = 1;
-  std::vector<double> rates;  // Tokens a second of every round.
-  // For a step, which gives each sequence one token; for a prefill, for each of its tokens.
+  std::vector<double> rates;  // Tokens a second in each round.
+  // Dispatches and submits of a decoding step, which gives each sequence one token, or of one token
+  // of a prefill.
   double dispatches = 0;
   double submits = 0;
 
@@ -51,14 +53,14 @@ using SpeedProgress =
     std::function<void(std::string_view test, std::uint32_t round, std::uint32_t rounds)>;
 using Stop = std::function<bool()>;
 
-// Runs the tests one after another and hands each to `on_speed`. Where `stop` says so it ends
-// early: a test that has at least one round is handed over with what it has.
+// Runs the tests one after another and passes each result to `on_speed`. Ends early if `stop`
+// returns true; a test that has at least one round is still reported.
 [[nodiscard]] Result<> measure_speed(LanguageModel& model, const SpeedTests& tests,
                                      const std::function<void(Speed)>& on_speed,
                                      const SpeedProgress& progress, const Stop& stop);
 
-// Bytes of a model's file that one step of drawing reads for one sequence, and of the cache for so
-// many positions of each sequence.
+// The bytes of a model's file, the bytes of it that a decoding step of one sequence reads, and the
+// cache bytes of `sequences` sequences with `positions` positions each.
 [[nodiscard]] std::uint64_t weight_bytes(const LanguageModel& model);
 [[nodiscard]] std::uint64_t weight_bytes_of_a_step(const LanguageModel& model);
 [[nodiscard]] std::uint64_t cache_bytes(LanguageModel& model, std::uint32_t positions,

@@ -24,7 +24,7 @@ Result<View> ApiClient::get_pages(const std::string& path, std::vector<Row> View
   WEFT_ASSIGN(View all, get<View>(path));
   while (!all.next.empty()) {
     WEFT_ASSIGN(View page, get<View>(path + "?from=" + net::percent_encoded(all.next)));
-    // Pages are in the order of their keys.
+    // Pages are in the order of their keys, so `next` must increase.
     if (!page.next.empty() && page.next <= all.next)
       return fail(ErrorCode::data_loss, "The coordinator's pages of {} do not end.", path);
     std::ranges::move(page.*rows, std::back_inserter(all.*rows));

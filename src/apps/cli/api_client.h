@@ -1,8 +1,8 @@
-// The coordinator's HTTP interface as functions, for the commands: one call, one answer, as a
+// The coordinator's HTTP interface as functions for the commands: each call returns one answer as a
 // struct of protocol/api.h.
 //
-// Blocking; waits, errors and threads as PatientClient. What has no struct here, and what is signed
-// otherwise, is asked by requests().
+// Blocking; waits, errors and threads as PatientClient. requests() sends requests that have no
+// struct here, and requests that are signed differently.
 #pragma once
 
 #include <chrono>
@@ -23,10 +23,10 @@
 
 namespace weft::cli {
 
-// What a submission says of its price.
+// The price conditions of a submission.
 struct PriceWanted {
-  std::string quote = {};                // Quote::quote; empty: none.
-  std::optional<MicroCredits> max = {};  // It costs no more.
+  std::string quote = {};                // Quote::quote; empty: no quote.
+  std::optional<MicroCredits> max = {};  // Maximum price.
 };
 
 class ApiClient {
@@ -38,21 +38,21 @@ class ApiClient {
   };
   [[nodiscard]] static Result<std::unique_ptr<ApiClient>> create(const Options& options);
 
-  // The requests under the documents.
+  // The layer that signs and sends the requests.
   [[nodiscard]] SignedRequests& requests() { return requests_; }
-  // As SignedRequests says.
+  // Calls SignedRequests::read_as().
   [[nodiscard]] Result<> read_as(const crypto::KeyPair& wallet) {
     return requests_.read_as(wallet);
   }
   [[nodiscard]] Result<PublicKey> coordinator() { return requests_.coordinator(); }
 
   [[nodiscard]] Result<protocol::api::Info> info();
-  // Signs and posts a manifest. The same nonce gives the same job.
+  // Signs and posts a manifest. A repeated nonce returns the job of its first submission.
   [[nodiscard]] Result<protocol::api::Submitted> submit(const std::string& manifest,
                                                         const crypto::KeyPair& wallet,
                                                         ByteSpan nonce,
                                                         const PriceWanted& price = {});
-  // What it would cost.
+  // Asks for the price of a manifest.
   [[nodiscard]] Result<protocol::api::Quote> quote(const std::string& manifest,
                                                    const crypto::KeyPair& wallet);
   [[nodiscard]] Result<protocol::api::Job> job(const std::string& id);
@@ -60,22 +60,22 @@ class ApiClient {
   [[nodiscard]] Result<ByteVector> output(const std::string& job, std::size_t index);
   [[nodiscard]] Result<protocol::api::Workers> workers();
   [[nodiscard]] Result<protocol::api::Clients> clients();
-  // How the results of a job were decided, or those of one of its tasks.
+  // The decisions about the results of a job, or of one of its tasks.
   [[nodiscard]] Result<protocol::api::Verdict> verdict(const std::string& job,
                                                        std::optional<std::uint32_t> task);
-  // How what a worker handed in was checked.
+  // The checks of a worker's results.
   [[nodiscard]] Result<protocol::api::Verdict> verdict_of_worker(const std::string& worker);
   [[nodiscard]] Result<protocol::api::Ledger> ledger();
   [[nodiscard]] Result<protocol::api::Settlement> settlement();
-  // The page of an account's history, newest first, or of a job's, oldest first, that begins at
-  // `from`: 0, or `next` of the one before.
+  // The page of a history that begins at `from`: 0 for the first page, else `next` of the previous
+  // page. An account's history is newest first, a job's oldest first.
   [[nodiscard]] Result<protocol::api::LedgerAccount> account(const std::string& name,
                                                              std::uint64_t from = 0,
                                                              std::uint32_t count = 100);
   [[nodiscard]] Result<protocol::api::LedgerJob> job_ledger(const std::string& job,
                                                             std::uint64_t from = 0,
                                                             std::uint32_t count = 100);
-  // What the wallet's owner holds, and its devices.
+  // The balances and devices of the wallet's owner.
   [[nodiscard]] Result<protocol::api::Owner> owner(const crypto::KeyPair& wallet);
   [[nodiscard]] Result<protocol::api::Job> cancel(const std::string& job,
                                                   const crypto::KeyPair& wallet);
@@ -85,7 +85,7 @@ class ApiClient {
       : client_(std::move(client), options.url, options.patience) {}
   template <class View>
   Result<View> get(const std::string& path);
-  // All pages of a list as one.
+  // Joins all pages of a list.
   template <class View, class Row>
   Result<View> get_pages(const std::string& path, std::vector<Row> View::* rows);
 

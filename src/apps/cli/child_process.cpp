@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t line_bytes_max = 64 << 10;
 
-// Hands over whole lines until the other end closes. A line over the bound is cut there.
+// Passes whole lines to `on_line` until the child closes the pipe. A line over the bound is split.
 void read_lines(int descriptor, const std::function<void(std::string_view)>& on_line) {
   std::string pending;
   char buffer[4096];
@@ -37,8 +37,8 @@ void read_lines(int descriptor, const std::function<void(std::string_view)>& on_
   ::close(descriptor);
 }
 
-// The child's way from fork to the program: only what signal-safety(7) allows, since other threads'
-// locks are as the fork found them. What keeps the program from starting goes into `trouble`.
+// Starts the program in the forked child. Only functions of signal-safety(7) are allowed, because
+// locks of other threads are in the state of the fork. An error is written to `trouble`.
 [[noreturn]] void become(char* const* arguments, char* const* environment, int output, int trouble,
                          pid_t parent) {
   ::setpgid(0, 0);
@@ -47,7 +47,7 @@ void read_lines(int descriptor, const std::function<void(std::string_view)>& on_
   sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (::getppid() != parent) ::_exit(127);  // It died before that.
+  if (::getppid() != parent) ::_exit(127);  // The parent ended before prctl().
   const int nothing = ::open("/dev/null", O_RDONLY);
   if (nothing >= 0 && ::dup2(nothing, 0) == 0 && ::dup2(output, 1) == 1 && ::dup2(output, 2) == 2)
     ::execvpe(arguments[0], arguments, environment);
@@ -84,7 +84,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(Options options) {
   int error = pid < 0 ? errno : 0;
   ::close(ends[1]);
   ::close(trouble[1]);
-  // Closes by itself when the program starts.
+  // The pipe closes by itself when the program starts (close-on-exec).
   while (pid > 0 && ::read(trouble[0], &error, sizeof error) < 0 && errno == EINTR) {
   }
   ::close(trouble[0]);
@@ -117,7 +117,7 @@ int ChildProcess::stop(std::chrono::milliseconds grace) {
   if (running()) ::kill(pid_, SIGTERM);
   while (running() && std::chrono::steady_clock::now() < deadline)
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  signal(SIGKILL);  // Whatever of the group is left: grandchildren hold the pipe open otherwise.
+  signal(SIGKILL);  // Kills the rest of the group: grandchildren would keep the pipe open.
   if (!ended_) {
     ::waitpid(pid_, &status_, 0);
     ended_ = true;

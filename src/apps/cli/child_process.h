@@ -1,9 +1,9 @@
-// A program started beside this one: its own process group, its output line by line, ended for
-// certain. Used by the demo and the benchmarks, which start whole networks.
+// A child process in its own process group, whose output arrives line by line and which ends with
+// this object. Used by the demo and the benchmarks, which start whole networks.
 //
-// Threading: one owner; lines are handed over on a thread of the process's own. Lifetime:
-// destroying it kills the group. Where this program dies without that, the system sends SIGTERM to
-// the process; it does so as well when the thread that started it ends.
+// Threading: one owner; lines are passed to the callback on a thread of the ChildProcess. Lifetime:
+// the destructor kills the group. If this program dies without it, the system sends SIGTERM to the
+// process; it also does so when the thread that started the process ends.
 #pragma once
 
 #include <chrono>
@@ -22,22 +22,22 @@ class ChildProcess {
  public:
   struct Options {
     std::vector<std::string>
-        arguments;  // arguments[0] is the program: a path, or a name to look for on PATH.
-    std::vector<std::string> environment;  // "NAME=value", besides this process's own.
+        arguments;  // arguments[0] is the program: a path, or a name to look up on PATH.
+    std::vector<std::string> environment;  // "NAME=value", added to this process's own environment.
     std::function<void(std::string_view line)>
-        on_line;  // Standard output and error together; may be empty.
+        on_line;  // Called with lines of standard output and standard error; may be empty.
   };
 
   [[nodiscard]] static Result<std::unique_ptr<ChildProcess>> start(Options options);
   ChildProcess(const ChildProcess&) = delete;
   ~ChildProcess();
 
-  // Sends a signal to the whole group.
+  // Sends a signal to the whole process group.
   void signal(int number) const;
-  // Asks it to end (SIGTERM), and makes it end (SIGKILL) after `grace`. Returns the exit status as
-  // waitpid gives it.
+  // Sends SIGTERM to the group, and SIGKILL after `grace`. Returns the exit status in the form of
+  // waitpid.
   int stop(std::chrono::milliseconds grace);
-  // False once it has ended.
+  // True until the process has ended.
   [[nodiscard]] bool running();
   [[nodiscard]] pid_t pid() const { return pid_; }
 

@@ -1,4 +1,4 @@
-// A child's lines and status come back, and a program that is not there is an error.
+// A child's lines and exit status are reported, and a program that does not exist is an error.
 #include "apps/cli/child_process.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// From a JPEG file to boxes: the same detections as those that were published for the model.
+// The boxes in a JPEG file are the detections that were published for the model.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@
 #include "engine/onnx/vision/detection.h"
 
 namespace weft::cli {
-// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
 namespace documents {
 
 struct ExpectedDetection {
@@ -55,7 +55,7 @@ TEST(Detect, FindsTheBoxesThatArePublishedForYolo) {
   for (std::size_t i = 0; i < found->size(); ++i) {
     const ExpectedDetection& wanted = expected.detections[i];
     EXPECT_EQ(onnx::class_label((*found)[i].class_id, 80), wanted.label);
-    // The picture was decoded and resized by other libraries: within a level of grey of ours.
+    // The expected values come from other decoders and resizers, whose pixels differ by one level.
     EXPECT_NEAR((*found)[i].score, wanted.score, 0.005);
     for (std::size_t side = 0; side < 4; ++side)
       EXPECT_NEAR((*found)[i].box[side], wanted.box_in_image[side], 1.0);
@@ -64,7 +64,8 @@ TEST(Detect, FindsTheBoxesThatArePublishedForYolo) {
 
 class Detectors : public testing::TestWithParam<const char*> {};
 
-// Floats of 16 bits between kernels: the same boxes within a pixel, scores within a hundredth.
+// With 16-bit floats between kernels the boxes agree within a pixel and the scores within a
+// hundredth.
 TEST_P(Detectors, FindTheSameBoxesWhereFloatsTakeTwoBytes) {
   if (!weft::test::long_tests()) GTEST_SKIP() << "takes long on a software device; set WEFT_LONG.";
   const auto path = test::find_data(std::string("data/models/") + GetParam());

@@ -18,7 +18,7 @@ Result<std::unique_ptr<EmbeddingModel>> EmbeddingModel::open(const EmbeddingMode
   WEFT_ASSIGN(ModelFile file, open_model(options.model));
   std::unique_ptr<EmbeddingModel> out(new EmbeddingModel(std::move(file)));
   WEFT_ASSIGN(out->model_, llm::read_encoder(out->file_.header));
-  // Files for speed measurements have no vocabulary.
+  // A file for speed measurements may have no vocabulary.
   if (out->file_.header.metadata.has("tokenizer.ggml.tokens")) {
     WEFT_ASSIGN(out->tokenizer_, tokenizer::Tokenizer::create(out->file_.header.metadata));
   }

@@ -1,5 +1,5 @@
-// A model that embeds texts, opened for a command: its file, its tokenizer and an encoder on the
-// device that was asked for, with what pumps that device's waits.
+// An embedding model opened for a command: its file, its tokenizer, an encoder on the requested
+// device, and the instance that processes the device's callbacks.
 #pragma once
 
 #include <cstddef>
@@ -17,22 +17,22 @@ namespace weft::cli {
 struct EmbeddingModelOptions {
   std::string model;                   // A GGUF file.
   std::string device = "gpu";          // "gpu" or "cpu".
-  std::optional<std::size_t> adapter;  // The GPU's number; the best one without.
-  std::string activations = "f32";     // On a GPU; "f16" for products in f16.
+  std::optional<std::size_t> adapter;  // Number of the GPU; default: the best one.
+  std::string activations = "f32";     // On a GPU: "f16" computes products in f16.
 };
 
 class EmbeddingModel {
  public:
-  // A model whose shape no GPU kernel has runs on the processor. Fails with one sentence.
+  // Opens the model. It runs on the CPU if no GPU kernel supports its shape.
   [[nodiscard]] static Result<std::unique_ptr<EmbeddingModel>> open(
       const EmbeddingModelOptions& options);
   EmbeddingModel(const EmbeddingModel&) = delete;
 
   [[nodiscard]] const llm::EncoderConfig& config() const { return encoder_->config(); }
   [[nodiscard]] std::string device() const { return encoder_->device(); }
-  // Null for a file without one.
+  // Null if the file has no tokenizer.
   [[nodiscard]] const tokenizer::Tokenizer* tokenizer() const { return tokenizer_.get(); }
-  // To its end.
+  // Blocks until the texts are embedded.
   [[nodiscard]] Result<llm::Vectors> embed(std::vector<std::vector<llm::Token>> texts);
 
  private:
@@ -41,7 +41,8 @@ class EmbeddingModel {
   ModelFile file_;
   llm::EncoderModel model_;
   std::unique_ptr<const tokenizer::Tokenizer> tokenizer_;
-  // The encoder goes before its device, the device before its instance; null on the processor.
+  // Order of destruction: the encoder before its device, the device before its instance. All are
+  // null on the CPU.
   std::unique_ptr<gpu::PumpedInstance> instance_;
   std::unique_ptr<gpu::Device> device_;
   std::unique_ptr<llm::Encoder> encoder_;

@@ -1,4 +1,4 @@
-// The examples compute what they say: each result is compared with an independent computation.
+// The examples compute what they claim: each result is compared with an independent computation.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -41,7 +41,7 @@ Example run_example(const char* name, LocalDevice device = LocalDevice::gpu) {
   return {.job = *job, .result = result ? std::move(*result) : LocalResult{}};
 }
 
-// Q4.28 with 64-bit products, rounded towards zero.
+// Multiplies Q4.28 numbers with 64-bit products, rounded towards zero.
 std::int64_t product(std::int64_t a, std::int64_t b) { return a * b / (std::int64_t{1} << 28); }
 
 std::uint32_t mandelbrot_steps(std::int64_t cx, std::int64_t cy, std::uint32_t steps_max) {
@@ -63,7 +63,8 @@ TEST(Examples, MandelbrotEqualsTheSameFixedPointInSixtyFourBits) {
   ASSERT_EQ(mandelbrot.result.outputs.size(), 1U);
   EXPECT_EQ(mandelbrot.result.task_roots.size(), 64U);
   const auto steps = elements<std::uint32_t>(mandelbrot.result.outputs[0].bytes);
-  const auto region = elements<std::int32_t>(mandelbrot.job->data[0]);  // left, right, top, bottom
+  // Left, right, top and bottom edge.
+  const auto region = elements<std::int32_t>(mandelbrot.job->data[0]);
 
   ASSERT_EQ(steps.size(), 1024U * 1024U);
   std::size_t wrong = 0;
@@ -81,12 +82,12 @@ TEST(Examples, MandelbrotEqualsTheSameFixedPointInSixtyFourBits) {
 }
 
 TEST(Examples, MandelbrotAgreesWithFloatingPointInNearlyAllPixels) {
-  // That the fixed point is the Mandelbrot set at all: doubles differ only where a pixel is at the
-  // edge of its count.
+  // The fixed-point result is the Mandelbrot set: a computation in doubles differs only in pixels
+  // at the edge of an iteration count.
   const Example mandelbrot = run_example("mandelbrot.json");
   const auto steps = elements<std::uint32_t>(mandelbrot.result.outputs.at(0).bytes);
   const auto region = elements<std::int32_t>(mandelbrot.job->data[0]);
-  // A pixel, in whole steps of the fixed point, as the shader has it.
+  // Size of a pixel in whole steps of the fixed-point format, as in the shader.
   const std::int32_t wide = (region[1] - region[0]) / 1024, high = (region[3] - region[2]) / 1024;
   std::size_t compared = 0;
   std::size_t same = 0;
@@ -105,8 +106,8 @@ TEST(Examples, MandelbrotAgreesWithFloatingPointInNearlyAllPixels) {
       const std::uint32_t found =
           steps[static_cast<std::size_t>(row) * 1024 + static_cast<std::size_t>(column)];
       ++compared;
-      // Orbits are chaotic: where they are long, the last bits of fixed point have grown into a
-      // difference.
+      // Orbits are chaotic: in long orbits the last bits of the fixed-point numbers grow to a
+      // visible difference.
       if (found == step || (found > 100 && step > 100)) ++same;
     }
   }
@@ -167,7 +168,7 @@ TEST(Examples, TheBodiesAgreeWithDoublePrecisionWithinTheTolerance) {
   EXPECT_EQ(agree(nbody.result.outputs[1].bytes, expected_velocities), std::nullopt);
 }
 
-// As `marked` in sha256_search.wgsl.
+// The function `marked` of sha256_search.wgsl.
 void mark(std::array<std::uint32_t, 2>& mark, std::uint32_t word) {
   const std::uint32_t x = (mark[0] ^ word) * 0x9e3779b1U;
   mark = {std::rotr(x, 15) + mark[1], x * 0x85ebca6bU};

@@ -1,5 +1,4 @@
-// What a command tells the shell: 0 done, 1 it failed, 2 the input was wrong, 3 try again later,
-// 130 interrupted.
+// The exit codes of commands: 0 done, 1 failed, 2 wrong input, 3 try again later, 130 interrupted.
 #pragma once
 
 #include "common/base/result.h"
@@ -24,7 +23,7 @@ namespace weft::cli {
   }
 }
 
-// Prints "weft COMMAND: message" to standard error and gives the exit code.
+// Prints "weft COMMAND: message" to standard error and returns the exit code of the error.
 int report(const char* command, const Error& error);
 
 }  // namespace weft::cli

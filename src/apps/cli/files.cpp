@@ -26,7 +26,7 @@ Result<ByteVector> read_file(const std::filesystem::path& path) {
     return fail(ErrorCode::resource_exhausted, "'{}' has {} bytes; files up to {} are read.",
                 path.string(), size, file_bytes_max);
   }
-  ByteVector bytes(error ? 0 : size);  // A pipe has no size.
+  ByteVector bytes(error ? 0 : size);  // 0 for a pipe, which has no size.
   file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(file.gcount()));
   for (char c; file.get(c) && bytes.size() < file_bytes_max;)

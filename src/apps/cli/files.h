@@ -1,4 +1,4 @@
-// Whole files, in and out, with errors that name the file.
+// Reads and writes whole files, with errors that name the file.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,10 @@
 
 namespace weft::cli {
 
-// not_found, permission_denied, or resource_exhausted over 4 GiB.
+// Fails with not_found, permission_denied, or resource_exhausted for a file over 4 GiB.
 [[nodiscard]] Result<ByteVector> read_file(const std::filesystem::path& path);
-// Makes the folder; writes beside and renames, so that there is the whole file or the old one.
+// Creates the folder if needed. Writes a temporary file and renames it, so that the file is either
+// whole or the old one.
 [[nodiscard]] Result<> write_file(const std::filesystem::path& path, ByteSpan bytes);
 
 }  // namespace weft::cli

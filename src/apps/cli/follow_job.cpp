@@ -13,12 +13,11 @@ namespace api = protocol::api;
 namespace {
 
 constexpr auto poll_every = std::chrono::milliseconds(200);
-constexpr auto quiet =
-    std::chrono::seconds(3);  // So long a job may wait before its reason is told.
+constexpr auto quiet = std::chrono::seconds(3);  // Waiting time before the reason is printed.
 
-// Says on standard error why a job waits, once it has waited for a while and no part of it runs,
-// and again when the reason changes. That more of it waits while some of it runs is as it should
-// be, unless what waits can never run.
+// Prints on standard error why a job waits: after a while in which no part of it runs, and again
+// when the reason changes. While a part of the job runs, waiting tasks are normal, unless they can
+// never run.
 class Reasons {
  public:
   void look(const api::Job& job, const std::string& coordinator, Progress& progress) {

@@ -2,7 +2,7 @@
 
 #include <csetjmp>
 #include <cstdio>
-// After cstdio, whose FILE it takes for granted.
+// Included after cstdio, because it uses FILE.
 #include <jpeglib.h>
 #include <png.h>
 
@@ -37,7 +37,8 @@ Result<onnx::Picture> read_png(ByteSpan bytes) {
   return picture;
 }
 
-// libjpeg leaves a failed call by longjmp, so nothing with a destructor is made between.
+// libjpeg leaves a failed call by longjmp, so no object with a destructor is created between setjmp
+// and the call.
 struct JpegReader {
   jpeg_decompress_struct state{};
   jpeg_error_mgr errors{};
@@ -52,7 +53,7 @@ void fail_jpeg(j_common_ptr state) {
 }
 void ignore_warning(j_common_ptr, int) {}
 
-// True if the header was read.
+// Returns true if the header was read.
 bool begin_jpeg(JpegReader& reader, ByteSpan bytes) {
   if (setjmp(reader.leave) != 0) return false;
   jpeg_create_decompress(&reader.state);
@@ -123,7 +124,7 @@ Result<> write_image(const std::filesystem::path& path, const onnx::Picture& pic
   image.format = PNG_FORMAT_RGB;
   ByteVector png;
   png_alloc_size_t size = 0;
-  // Once for the size, once for the bytes.
+  // The first round computes the size, the second one writes the bytes.
   for (int round = 0; round < 2; ++round) {
     png.resize(size);
     if (png_image_write_to_memory(&image, round == 0 ? nullptr : png.data(), &size, 0,

@@ -1,4 +1,4 @@
-// Pictures in files: PNG and JPEG in, PNG out.
+// Reads PNG and JPEG pictures from files, and writes PNG.
 #pragma once
 
 #include <filesystem>
@@ -8,9 +8,9 @@
 
 namespace weft::cli {
 
-// By the first bytes of the file. Grey becomes three equal channels; transparency is laid over
-// black. Fails with invalid_argument for another kind of file, a damaged one, and one of more than
-// 64 million pixels; and as read_file() does.
+// Detects the format by the first bytes of the file. Grey becomes three equal channels; transparent
+// pixels are blended over black. Fails with invalid_argument for another format, a damaged file, or
+// more than 64 million pixels; and as read_file() does.
 [[nodiscard]] Result<onnx::Picture> read_image(const std::filesystem::path& path);
 [[nodiscard]] Result<> write_image(const std::filesystem::path& path, const onnx::Picture& picture);
 

@@ -1,5 +1,5 @@
-// What Ctrl-C does to a command that has something to say or to clean up before it ends. Commands
-// that have nothing leave the signal as it is, which ends them at once.
+// Handles Ctrl-C for commands that must print or clean up before they end. Other commands leave the
+// signal's default, which ends them at once.
 #pragma once
 
 #include <chrono>
@@ -8,14 +8,14 @@
 
 namespace weft::cli {
 
-// From now on SIGINT and SIGTERM are noted instead of ending the program; a second one ends it at
-// once.
+// After this call SIGINT and SIGTERM are noted instead of ending the program; a second signal ends
+// it at once.
 void note_interruptions();
 [[nodiscard]] bool interrupted();
-// Sleeps so long, or until a signal came.
+// Sleeps for `time`, or until a signal arrives.
 void sleep_unless_interrupted(std::chrono::milliseconds time);
-// `result`, or cancelled if a signal came: what was under way then failed for that reason, if it
-// failed.
+// Returns `result`, or cancelled if it is an error and a signal came, because the signal is then
+// the reason of the error.
 template <class T>
 [[nodiscard]] Result<T> unless_interrupted(Result<T> result) {
   if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");

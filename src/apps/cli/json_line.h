@@ -1,5 +1,5 @@
-// A command's document as JSON: what --json prints and what is written beside models. Control
-// characters in strings are escaped, members without a value are left out.
+// Writes a command's document as JSON, for --json and for files beside models. Control characters
+// in strings are escaped, and members without a value are omitted.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ struct JsonLineOptions : glz::opts {
   bool escape_control_characters = true;
 };
 
-// With the newline at its end. `Document`: a struct of numbers, strings and the like, for which
-// writing cannot fail.
+// Returns the JSON with a line feed at its end. `Document` is a struct of numbers, strings and
+// similar members, for which writing cannot fail.
 template <class Document>
 [[nodiscard]] std::string json_line(const Document& document) {
   std::string text;

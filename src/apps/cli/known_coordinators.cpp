@@ -54,7 +54,7 @@ Result<> write(const std::filesystem::path& file, const std::vector<Entry>& entr
   return write_file(file, as_bytes(text));
 }
 
-// The key that follows `from`, as far as the chain of rotations leads.
+// Returns the last key to which the rotations lead from `from`, or `wanted` once they reach it.
 PublicKey follow(PublicKey from, const PublicKey& wanted,
                  std::span<const protocol::api::KeyRotation> rotations) {
   for (const auto& one : rotations) {

@@ -1,11 +1,11 @@
-// The keys of the coordinators that this user has signed for, by the host that they were asked at:
-// as ssh does it with known_hosts. A file of lines "HOST KEY", which its user may edit.
+// The keys of the coordinators for which this user has signed requests, by host, as ssh keeps
+// known_hosts. They are in a file of lines "HOST KEY", which the user may edit.
 //
-// Hosts of loopback are not looked up: coordinators come and go there, and only this machine
-// answers. Where WEFT_KNOWN_COORDINATORS names another file, they are.
+// Loopback hosts are not looked up, because coordinators start and end there and only this machine
+// answers. They are looked up if WEFT_KNOWN_COORDINATORS names another file.
 //
-// A user that was told the key in advance names it (--coordinator-key, WEFT_COORDINATOR_KEY): no
-// other key is accepted then, also at first sight, and also of loopback.
+// A user who knows the key in advance gives it by --coordinator-key or WEFT_COORDINATOR_KEY. No
+// other key is then accepted, not even for a new host or for loopback.
 #pragma once
 
 #include <filesystem>
@@ -24,11 +24,11 @@ class KnownCoordinators {
   enum class Seen { known, first, rotated };
 
   explicit KnownCoordinators(std::filesystem::path file) : file_(std::move(file)) {}
-  // WEFT_KNOWN_COORDINATORS, or "known-coordinators" beside the default wallet.
+  // Uses the file WEFT_KNOWN_COORDINATORS, or "known-coordinators" beside the default wallet.
   [[nodiscard]] static Result<KnownCoordinators> of_user();
-  // What a command does with a coordinator at `host` (protocol::canonical_host), which has shown
-  // that it holds `shown`: as check(), after the key that was named in advance, if one was.
-  // `is_loopback`: the host is this machine's own.
+  // Checks a coordinator at `host` (protocol::canonical_host) that has proven the key `shown`:
+  // first against the key given in advance, if there is one, then by check(). `is_loopback` is true
+  // if the host is this machine.
   struct Contact {
     std::string host;
     bool is_loopback = false;
@@ -36,17 +36,17 @@ class KnownCoordinators {
   };
   [[nodiscard]] static Result<Seen> meet(const Contact& contact,
                                          std::span<const protocol::api::KeyRotation> rotations);
-  // The key that the user named in advance; invalid_argument if that is not a key.
+  // Returns the key that the user gave in advance. Fails with invalid_argument if it is no key.
   [[nodiscard]] static Result<std::optional<PublicKey>> named_in_advance();
-  // Names it for this process and those that it starts.
+  // Sets the key given in advance for this process and its child processes.
   static void name_in_advance(const std::string& key);
 
-  // `host` (protocol::canonical_host) has shown that it holds `shown`. A host that is seen for the
-  // first time is written down. unauthenticated if it had another key before, and no chain of
-  // `rotations`, each signed by the key before, leads from that one to `shown`.
+  // Checks a `host` (protocol::canonical_host) that has proven the key `shown`. A new host is
+  // written to the file. Fails with unauthenticated if the host had another key before and no chain
+  // of `rotations`, each signed by the key before it, leads from that key to `shown`.
   [[nodiscard]] Result<Seen> check(const std::string& host, const PublicKey& shown,
                                    std::span<const protocol::api::KeyRotation> rotations) const;
-  // The user says itself that it has this key.
+  // Stores a host's key that the user has stated.
   [[nodiscard]] Result<> put(const std::string& host, const PublicKey& key) const;
   [[nodiscard]] const std::filesystem::path& file() const { return file_; }
 

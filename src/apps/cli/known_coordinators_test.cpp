@@ -1,5 +1,5 @@
-// A coordinator's key is written down when it is first seen, and another one is refused unless the
-// key that is known announces it.
+// A coordinator's key is stored when it is first seen. Another key is refused unless the known key
+// announces it.
 #include "apps/cli/known_coordinators.h"
 
 #include <gmock/gmock.h>
@@ -93,7 +93,7 @@ TEST_F(KnownCoordinatorsTest, ALineThatIsNoneIsNamed) {
   EXPECT_EQ(seen.error().message, weft::format("Line 3 of {} is not \"HOST KEY\".", file.string()));
 }
 
-// The first coordinator that answers at a host may be one other than its operator's.
+// The first coordinator that answers at a new host may be an impostor.
 TEST_F(KnownCoordinatorsTest, AKeyThatIsNamedInAdvanceIsTheOnlyOneAtFirstSight) {
   const std::string file = (folder_ / "known").string();
   setenv("WEFT_KNOWN_COORDINATORS", file.c_str(), 1);

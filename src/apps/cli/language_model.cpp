@@ -25,7 +25,7 @@ Result<std::unique_ptr<LanguageModel>> LanguageModel::open(const LanguageModelOp
   auto model = llm::read_model(out->file_);
   if (!model) return pass(std::move(model), "while reading {}", options.model);
   out->model_ = std::move(*model);
-  // Files for speed measurements have no vocabulary.
+  // A file for speed measurements may have no vocabulary.
   if (out->file_.metadata.has("tokenizer.ggml.tokens")) {
     auto tokenizer = tokenizer::Tokenizer::create(out->file_.metadata);
     if (!tokenizer) return pass(std::move(tokenizer), "while reading {}", options.model);

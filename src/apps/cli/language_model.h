@@ -1,5 +1,5 @@
-// A language model opened for a command: its file, its tokenizer and an engine on the device that
-// was asked for, with what pumps that device's waits.
+// A language model opened for a command: its file, its tokenizer, an engine on the requested
+// device, and the instance that processes the device's callbacks.
 //
 //   WEFT_ASSIGN(const auto model, LanguageModel::open(options));
 //   auto answer = model->run(generator.generate(...));
@@ -24,17 +24,17 @@ namespace weft::cli {
 struct LanguageModelOptions {
   std::string model;                   // A GGUF file.
   std::string device = "gpu";          // "gpu" or "cpu".
-  std::optional<std::size_t> adapter;  // The GPU's number; the best one without.
+  std::optional<std::size_t> adapter;  // Number of the GPU; default: the best one.
   std::string activations = "f32";
   std::string kv = "f16";
-  std::uint32_t context = 0;  // 0: the model's own, at most 4096.
+  std::uint32_t context = 0;  // Maximum tokens; 0: the model's own, at most 4096.
   std::uint32_t sequences = 1;
-  std::size_t threads = 0;  // Threads of the CPU engine; 0: as many as the machine has.
+  std::size_t threads = 0;  // Threads of the CPU engine; 0: one for each core.
 };
 
 class LanguageModel {
  public:
-  // Reports progress on a terminal. Fails with one sentence.
+  // Opens the model and reports progress on a terminal.
   [[nodiscard]] static Result<std::unique_ptr<LanguageModel>> open(
       const LanguageModelOptions& options);
   LanguageModel(const LanguageModel&) = delete;
@@ -44,11 +44,11 @@ class LanguageModel {
   // Null on the CPU.
   [[nodiscard]] const gpu::Device* gpu() const { return device_.get(); }
   [[nodiscard]] llm::Engine& engine() { return *engine_; }
-  // Null for a file without one.
+  // Null if the file has no tokenizer.
   [[nodiscard]] const tokenizer::Tokenizer* tokenizer() const { return tokenizer_.get(); }
   [[nodiscard]] double load_s() const { return load_s_; }
 
-  // Runs work on the engine's device to its end.
+  // Blocks until `work` on the engine's device is done.
   template <class T>
   T run(Async<T> work) {
     if (instance_) return gpu::run(*instance_, std::move(work));

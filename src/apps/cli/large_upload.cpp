@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t part_bytes = std::size_t{2} << 20;
 constexpr auto patience = std::chrono::seconds(60);
 
-// How many bytes are there already.
+// Asks how many bytes have already arrived.
 Result<std::uint64_t> ask_there(ApiClient& client, const Hash& hash, const crypto::KeyPair& wallet,
                                 std::uint64_t total) {
   WEFT_ASSIGN(
@@ -31,7 +31,7 @@ Result<LargeUpload> upload_large(ApiClient& client, ByteSpan bytes, const Hash& 
                                  const crypto::KeyPair& wallet,
                                  const std::function<void(std::uint64_t done)>& on_progress) {
   LargeUpload out;
-  bool restarted = false;  // What was there did not have the hash.
+  bool restarted = false;  // The earlier bytes had another hash and were removed.
   Instant give_up = now() + patience;
   for (auto wait = std::chrono::milliseconds(100);;) {
     WEFT_ASSIGN(std::uint64_t done, ask_there(client, hash, wallet, bytes.size()));
@@ -52,14 +52,15 @@ Result<LargeUpload> upload_large(ApiClient& client, ByteSpan bytes, const Hash& 
       wait = std::chrono::milliseconds(100);
     }
     switch (problem.code) {
-      case ErrorCode::invalid_argument:  // The whole has another hash: what an earlier upload left
-                                         // was spoilt.
+      // An earlier upload has left damaged bytes, so the whole does not have its hash.
+      case ErrorCode::invalid_argument:
         if (std::exchange(restarted, true)) return std::unexpected(problem);
         break;
       case ErrorCode::unavailable:
       case ErrorCode::deadline_exceeded:
-      case ErrorCode::already_exists:  // It has more, or less, than was thought; or has not noticed
-                                       // yet that the last part broke off.
+      // The offset is not the coordinator's, or the coordinator still waits for the interrupted
+      // part.
+      case ErrorCode::already_exists:
       case ErrorCode::cancelled:
       case ErrorCode::resource_exhausted:
         break;

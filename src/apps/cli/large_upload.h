@@ -1,5 +1,5 @@
-// A large file on its way to a coordinator's blobs: in parts, each tried again, and going on where
-// an earlier upload was cut off, also one of another process.
+// Uploads a large file to a coordinator's blobs in parts. Each part is retried, and an interrupted
+// upload, also of another process, continues at its end.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 namespace weft::cli {
 
 struct LargeUpload {
-  std::uint64_t sent_bytes = 0;  // By this call; the rest was there.
+  std::uint64_t sent_bytes = 0;  // Bytes that this call sent; the rest was already there.
 };
 
-// `hash` is that of the bytes. `on_progress` hears how many are there. unavailable when nothing
-// went through for a minute.
+// `hash` is the hash of `bytes`. `on_progress` is called with the number of bytes that have
+// arrived. Fails with unavailable if no part was accepted for a minute.
 [[nodiscard]] Result<LargeUpload> upload_large(
     ApiClient& client, ByteSpan bytes, const Hash& hash, const crypto::KeyPair& wallet,
     const std::function<void(std::uint64_t done)>& on_progress);

@@ -12,7 +12,7 @@ namespace {
 
 namespace api = protocol::api;
 
-// 12.500000, without passing through a double.
+// Formats an amount exactly, without a double: 12.500000.
 std::string credits(MicroCredits amount, bool sign = false) {
   const auto magnitude = amount < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(amount)
                                     : static_cast<std::uint64_t>(amount);
@@ -37,7 +37,7 @@ std::string_view id_of(std::string_view account) {
   return colon == std::string_view::npos ? std::string_view() : account.substr(colon + 1);
 }
 
-// Whose credits the escrow was opened with; empty where the page does not begin there.
+// The client whose credits the escrow was opened with; empty if the opening is on another page.
 std::string client_of(const api::LedgerJob& job) {
   for (const api::LedgerEntry& entry : job.entries) {
     if (!entry.key.starts_with("open:")) continue;
@@ -47,7 +47,7 @@ std::string client_of(const api::LedgerJob& job) {
   return {};
 }
 
-// What an account is to a job: its client, a worker, the platform and so on.
+// The role of an account in a job: client, worker, platform and so on.
 std::string party(std::string_view account, std::string_view client) {
   const std::string_view kind = kind_of(account);
   const auto named = [&](std::string_view after) {
@@ -73,7 +73,7 @@ Result<> check_entry(const api::LedgerEntry& entry) {
   return {};
 }
 
-// Two that follow one another on one account.
+// Checks two successive entries of one account.
 Result<> check_step(const api::LedgerEntry& earlier, const api::LedgerEntry& later) {
   if (earlier.balance + later.amount == later.balance) return {};
   return fail(ErrorCode::data_loss,
@@ -109,7 +109,7 @@ std::string ledger_text(const api::LedgerJob& job) {
   std::string text =
       weft::format("Job {}: its escrow holds {} credits.\n", job.job, credits(job.amount));
   const std::string client = client_of(job);
-  std::map<std::string, MicroCredits> went;  // By party, and from or to it.
+  std::map<std::string, MicroCredits> went;  // Keyed by party and direction ("from" or "to").
   for (const api::LedgerEntry& entry : job.entries) {
     text += weft::format("\n{}  {}\n", time_text(entry.time), entry.what);
     for (const api::LedgerMovement& movement : entry.movements) {
@@ -139,7 +139,7 @@ Result<> check_ledger(const api::Ledger& ledger) {
       return fail(ErrorCode::data_loss, "The account {} holds {} credits.", balance.account,
                   credits(balance.amount));
   }
-  // Pages are of different moments: only a list of one page adds up.
+  // Pages are read at different times, so only a list of one page must sum to 0.
   const bool is_one_page = ledger.balances.size() <= api::page_rows_max;
   if (ledger.sum != 0 || (is_one_page && sum != 0))
     return fail(ErrorCode::data_loss, "The balances sum to {} micro-credits, not to 0.",
@@ -156,7 +156,8 @@ Result<> check_ledger(const api::LedgerAccount& account) {
 }
 
 Result<> check_ledger(const api::LedgerJob& job) {
-  // What an account of the escrow held before; of others the job shows only some transactions.
+  // The latest entry of each escrow account. Other accounts are not checked, because the job shows
+  // only some of their transactions.
   std::map<std::string, api::LedgerEntry> latest;
   for (const api::LedgerEntry& entry : job.entries) {
     WEFT_OK(check_entry(entry));

@@ -1,4 +1,4 @@
-// The ledger as a person reads it, and whether it adds up.
+// Prints the ledger as text, and checks that it adds up.
 #pragma once
 
 #include <string>
@@ -8,14 +8,15 @@
 
 namespace weft::cli {
 
-// Amounts in credits, a line for each account, their sum below.
+// Returns a line with the balance in credits for each account, and their sum below.
 [[nodiscard]] std::string ledger_text(const protocol::api::Ledger& ledger);
-// A line for each transaction, newest first, with what the account held after it.
+// Returns a line for each transaction, newest first, with the account's balance after it.
 [[nodiscard]] std::string ledger_text(const protocol::api::LedgerAccount& account);
-// Every transaction of a job with all that it moved, oldest first, then where its budget went.
+// Returns every transaction of a job with all its movements, oldest first, and then the use of the
+// job's budget.
 [[nodiscard]] std::string ledger_text(const protocol::api::LedgerJob& job);
 
-// data_loss with the first thing that does not add up. What is shown may be a part of the whole.
+// Fails with data_loss, and names the first inconsistency. The ledger may be a part of the whole.
 [[nodiscard]] Result<> check_ledger(const protocol::api::Ledger& ledger);
 [[nodiscard]] Result<> check_ledger(const protocol::api::LedgerAccount& account);
 [[nodiscard]] Result<> check_ledger(const protocol::api::LedgerJob& job);

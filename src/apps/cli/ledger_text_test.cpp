@@ -1,5 +1,4 @@
-// The trail reads as what happened, amounts are exact, and a ledger that does not add up is called
-// so.
+// The audit trail is readable, amounts are exact, and a ledger that does not add up is reported.
 #include "apps/cli/ledger_text.h"
 
 #include <gmock/gmock.h>
@@ -11,8 +10,8 @@ namespace {
 namespace api = protocol::api;
 using testing::HasSubstr;
 
-// A budget of 1 credit; one task of 0.3 paid to two workers, the fee and the odd micro-credit; the
-// rest returned.
+// A job with a budget of 1 credit: one task of 0.3 is paid to two workers, with the fee and the odd
+// micro-credit, and the rest is returned.
 api::LedgerJob paid_job() {
   const auto entry = [](std::string key, std::string what, MicroCredits amount,
                         MicroCredits balance, std::vector<api::LedgerMovement> movements) {

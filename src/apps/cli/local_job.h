@@ -1,4 +1,4 @@
-// A manifest file as a job that can run here: the files that it names are read.
+// Loads a manifest file and the files that it names as a job that can run on this machine.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 
 namespace weft::cli {
 
-// Relative paths are seen from the manifest's folder. Blobs are a coordinator's, so a job that
-// names one is refused.
+// Relative paths start at the manifest's folder. A job that names a blob is refused, because blobs
+// are stored at a coordinator.
 [[nodiscard]] Result<std::shared_ptr<const exec::Job>> load_local_job(
     const std::filesystem::path& manifest);
 

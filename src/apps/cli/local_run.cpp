@@ -27,7 +27,7 @@ std::vector<LocalOutput> describe_outputs(const manifest::Manifest& manifest) {
                        .type = std::string(to_string(binding.type)),
                        .shape = binding.shape,
                        .bytes = {}});
-    // Whole outputs joined: the outermost dimension grows with the tasks.
+    // Joined outputs: the outermost dimension is multiplied by the number of tasks.
     if (binding.concat) outputs.back().shape.front() *= manifest.split.tasks;
   }
   return outputs;
@@ -71,8 +71,8 @@ Result<LocalResult> run_locally(std::shared_ptr<const exec::Job> job, LocalDevic
     return fail(ErrorCode::invalid_argument, "Tasks {}..{} are not among the job's {} (0..{}).",
                 tasks.first, tasks.last, count, count - 1);
   }
-  const auto instance =
-      gpu::native::create_instance();  // For the CPU it only pumps what is awaited.
+  // On the CPU the instance only runs callbacks.
+  const auto instance = gpu::native::create_instance();
   if (where == LocalDevice::cpu) {
     const auto executor = exec::create_cpu_executor({});
     auto result = gpu::run(*instance, run_tasks(*executor, std::move(job), tasks, progress));

@@ -1,5 +1,5 @@
-// Runs a job on this machine as a network would: the same tasks, the same proofs, joined in the
-// same order.
+// Runs a job on this machine as a network would: with the same tasks and proofs, joined in the same
+// order.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace weft::cli {
 
 enum class LocalDevice : std::uint8_t { gpu, cpu };
 
-// Tasks [first, last] of a job.
+// The tasks [first, last] of a job.
 struct TaskSpan {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
@@ -27,23 +27,24 @@ struct TaskSpan {
 struct LocalOutput {
   std::string name;                  // "output0"
   std::string type;                  // "u32"
-  std::vector<std::uint64_t> shape;  // Shape of the whole job's output, whatever part of it ran.
+  std::vector<std::uint64_t> shape;  // Shape of the whole job's output, even if only a part ran.
   ByteVector bytes;
 };
 
 struct LocalResult {
-  std::string device;  // What it ran on, in words.
+  std::string device;  // Description of the device.
   std::uint32_t tasks_total = 0;
-  TaskSpan tasks;                // Those that ran.
-  std::vector<Hash> task_roots;  // One a task that ran.
-  std::optional<Hash> job_root;  // Where all ran.
+  TaskSpan tasks;                // The tasks that ran.
+  std::vector<Hash> task_roots;  // One for each task that ran.
+  std::optional<Hash> job_root;  // Set if all tasks ran.
   std::vector<LocalOutput> outputs;
   double gpu_seconds = 0;
-  double wall_seconds = 0;  // Running and proving; without start-up and compiling.
+  double wall_seconds = 0;  // Running and proving, without start-up and compiling.
   std::uint32_t dispatches = 0;
 };
 
-// Blocks. `progress` is told the tasks done and their number. The bounds are those of a worker.
+// Runs the job; blocks. `progress` is called with the number of done tasks and of all tasks. The
+// bounds are those of a worker.
 [[nodiscard]] Result<LocalResult> run_locally(
     std::shared_ptr<const exec::Job> job, LocalDevice device, std::optional<TaskSpan> tasks,
     const std::function<void(std::uint32_t, std::uint32_t)>& progress);

@@ -1,5 +1,5 @@
-// Jobs from files: what a manifest names is found beside it, a part of the tasks gives that part of
-// the result, and what cannot run here is said.
+// Jobs from files: files that a manifest names are found beside it, a part of the tasks gives that
+// part of the result, and a job that cannot run here is reported.
 #include "apps/cli/local_run.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The one program. Every command is a struct of options and a function in a file of its own; this
-// file is the command line that fills them. Nothing depends on it.
+// The weft program. Every command is a struct of options and a function in a file of its own; this
+// file defines the command line that fills them. No other file depends on it.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -21,8 +21,8 @@
 
 namespace {
 
-// Results that did not reach standard output are no results: its disk may be full. A reader that
-// closes a pipe has read enough.
+// Fails if results could not be written to standard output, for example to a full disk. A reader
+// that closes its pipe early is no error.
 int finish(int code) {
   if ((std::fflush(stdout) == 0 && std::ferror(stdout) == 0) || errno == EPIPE) return code;
   std::fprintf(stderr, "weft: Standard output cannot be written: %s.\n", std::strerror(errno));
@@ -32,12 +32,13 @@ int finish(int code) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Started by Sandbox, never by a person; before anything here makes a thread.
+  // Started by Sandbox only. It must run before this process makes a thread.
   if (argc > 1 && std::string_view(argv[1]) == "sandbox-child") {
     return weft::worker::sandbox_child_main(
         std::span(argv, static_cast<std::size_t>(argc)).subspan(2));
   }
-  if (argc > 1 && std::string_view(argv[1]) == "serving-child") {  // Started by ServingProcess.
+  // Started by ServingProcess only.
+  if (argc > 1 && std::string_view(argv[1]) == "serving-child") {
     return weft::worker::serving_child_main(
         std::span(argv, static_cast<std::size_t>(argc)).subspan(2));
   }
@@ -59,7 +60,8 @@ int main(int argc, char** argv) {
   bool verbose = false;
   app.add_flag("--verbose", verbose, "Say more about what happens");
 
-  // What the chosen command does, set by its callback: options are complete only after parsing.
+  // Runs the chosen command. Set by the command's callback and called after parsing, when the
+  // options are complete.
   std::function<int()> chosen;
   weft::cli::add_job_commands(app, chosen);
   weft::cli::add_network_commands(app, chosen);
@@ -89,7 +91,7 @@ int main(int argc, char** argv) {
 
   try {
     app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {  // CLI11 speaks by exceptions, --help included.
+  } catch (const CLI::ParseError& error) {  // CLI11 throws for errors and for --help.
     if (error.get_exit_code() == 0) return finish(app.exit(error));
     const bool lacks = dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
     const auto without_command = lacks ? weft::cli::missing_command(app) : std::nullopt;

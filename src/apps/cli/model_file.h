@@ -1,4 +1,4 @@
-// A GGUF file opened for the commands that read it.
+// Opens GGUF files for commands.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,10 @@ struct ModelFile {
   std::unique_ptr<gguf::MappedFile> source;
   gguf::File header;
 };
-// Errors name the file.
+// Opens a model's file. Errors name the file.
 [[nodiscard]] Result<ModelFile> open_model(const std::string& path);
 
-// A whole file, or standard input for "-".
+// Reads a whole file, or standard input for "-".
 [[nodiscard]] Result<std::string> read_input(const std::string& path);
 
 }  // namespace weft::cli

@@ -17,8 +17,8 @@ namespace {
 
 using onnx::Tensor;
 
-// GPUs round sums of floats differently. A share of 0.002 of a value is far below what changes a
-// class or a box, and far above what devices differ by.
+// GPUs round sums of floats differently. A share of 0.002 of a value is far below a change of a
+// class or a box, and far above the differences of devices.
 constexpr manifest::Compare tolerance{.exact = false, .absolute = 0.002, .relative = 0.002};
 
 Result<manifest::Binding> stack_of(const std::string& name, const Tensor& of_one,
@@ -34,7 +34,7 @@ Result<manifest::Binding> stack_of(const std::string& name, const Tensor& of_one
   return stack;
 }
 
-// What the model gives for one item, by type and shape.
+// The types and shapes of the model's outputs for one item.
 Result<std::vector<Tensor>> output_shapes(const onnx::Graph& graph, const Items& items) {
   std::vector<Tensor> inputs;
   for (const Tensor& input : items.front()) inputs.push_back(input.without_bytes());

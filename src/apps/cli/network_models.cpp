@@ -19,7 +19,7 @@ using Members = std::map<std::string, json::Value>;
 constexpr std::size_t document_bytes_max = std::size_t{256} << 20;
 constexpr std::size_t event_bytes_max = std::size_t{4} << 20;
 
-// null is as if it were not there.
+// Reads the members of an object; null counts as missing.
 Result<Members> members_of(const json::Value& value) {
   WEFT_ASSIGN(const auto list, value.members({.count_max = 4096}));
   Members out;
@@ -47,7 +47,7 @@ Result<> read_number(const Members& members, const std::string& key, Integer& ou
   return {};
 }
 
-// What the server says is wrong: OpenAI's form, or a problem document.
+// Reads the server's error message: in OpenAI's form, or as a problem document.
 Error refusal_of(const net::Response& answer) {
   Error out = net::error_of(answer);
   const auto root = json::parse(answer.body, {.bytes_max = document_bytes_max});
@@ -59,13 +59,13 @@ Error refusal_of(const net::Response& answer) {
   return out;
 }
 
-// Events as they come, and what the answer is so far.
+// Parses events as they arrive and collects the answer.
 class Hearing {
  public:
   Hearing(const NetworkModels::Listener& listener, Instant begun)
       : listener_(listener), begun_(begun) {}
 
-  // False once there is an error.
+  // Returns false after an error.
   bool take(std::string_view bytes) {
     waiting_ += bytes;
     std::size_t at = 0;

@@ -1,7 +1,7 @@
-// A coordinator's language models, asked over HTTP as OpenAI's clients do: which there are, answers
-// bit by bit, vectors. For the commands that take --network.
+// A client for a coordinator's language models over the HTTP interface of OpenAI: lists models, and
+// gets streamed answers and vectors. For the commands that take --network.
 //
-// Blocking; any thread. Lifetime: what `wanted` refers to outlives it.
+// Blocking; any thread. Lifetime: the objects to which `wanted` refers outlive it.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +20,12 @@ namespace weft::cli {
 
 struct NetworkModelsOptions {
   bool wanted = false;      // --network was given.
-  std::string coordinator;  // Its URL.
+  std::string coordinator;  // URL of the coordinator.
   net::TlsOptions tls;
-  std::string key_file;  // Holds an API key; empty: WEFT_API_KEY, where it is set.
+  std::string key_file;  // File with an API key; empty: WEFT_API_KEY, if set.
 };
 
-// The API key that the file holds, and nothing else.
+// Reads an API key from a file that contains nothing else.
 [[nodiscard]] Result<std::string> read_key_file(const std::filesystem::path& file);
 
 struct NetworkModel {
@@ -33,16 +33,16 @@ struct NetworkModel {
   std::string state;   // "ready", "loading", "no worker".
   std::string output;  // "text", "embedding".
   std::uint64_t context = 0;
-  MicroCredits price = 0;  // For 1,000 tokens.
+  MicroCredits price = 0;  // Price of 1,000 tokens.
 };
 
-// What was said of an answer besides its text.
+// An answer with its statistics.
 struct NetworkAnswer {
-  std::string text;    // Without thoughts.
+  std::string text;    // Without the model's thoughts.
   std::string finish;  // "stop", "length", "tool_calls".
   std::uint64_t prompt_tokens = 0, answer_tokens = 0;
   std::vector<std::string> workers;
-  double first_s = 0, whole_s = 0;  // Until its first bit, and its end.
+  double first_s = 0, whole_s = 0;  // Time until the first part, and until the end.
 };
 
 class NetworkModels {
@@ -51,19 +51,20 @@ class NetworkModels {
 
   [[nodiscard]] bool has_key() const { return !key_.empty(); }
   [[nodiscard]] Result<std::vector<NetworkModel>> list() const;
-  // The model `name`, or the only model whose output is `output` if `name` is empty. not_found if
-  // there is no such model, invalid_argument if there are several and `name` is empty.
+  // Returns the model `name`, or if `name` is empty the only model whose output is `output`. Fails
+  // with not_found if there is no such model, invalid_argument if `name` is empty and there are
+  // several.
   [[nodiscard]] Result<NetworkModel> choose(const std::string& name, std::string_view output) const;
 
-  // `body`: a streamed request of chat completions. `say` is told of each bit of the text;
-  // `wanted` is looked at often, and false ends the answer with the error `cancelled`.
+  // `body` is a streaming request for a chat completion. `say` is called with each part of the
+  // text. `wanted` is called often; returning false ends the answer with the error `cancelled`.
   struct Listener {
     std::function<void(std::string_view text)> say;
     std::function<bool()> wanted;
   };
   [[nodiscard]] Result<NetworkAnswer> stream(const std::string& body,
                                              const Listener& listener) const;
-  // The document that answers `body`.
+  // Posts `body` and returns the answer's document.
   [[nodiscard]] Result<std::string> post(const std::string& path, const std::string& body,
                                          const std::function<bool()>& wanted) const;
 

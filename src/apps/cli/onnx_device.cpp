@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uintmax_t choices_bytes_max = 4 << 20;
 
-// One file for each device and driver, named by what they are called.
+// Returns a file for each device and driver, named after them.
 std::filesystem::path choices_file(const std::filesystem::path& cache,
                                    const gpu::AdapterInfo& adapter) {
   std::string name = adapter.device + " " + adapter.description;

@@ -35,7 +35,7 @@ Result<onnx::Tensor> read_onnx_input(const std::filesystem::path& folder, std::s
     if (!tensor) return pass(std::move(tensor), "while reading {}", serialised.string());
     return std::move(tensor->tensor);
   }
-  // A name of a tensor is no path.
+  // A tensor's name must not be used as a path.
   if (name.contains('/') || name.contains('\0'))
     return fail(ErrorCode::not_found, "There is no file {}.", serialised.string());
   const auto numpy = folder / (name + ".npy");

@@ -1,4 +1,4 @@
-// What commands on ONNX models read beside the model.
+// Reads the inputs of commands on ONNX models.
 #pragma once
 
 #include <filesystem>
@@ -11,18 +11,18 @@
 
 namespace weft::cli {
 
-// Reads "NAME=SIZE" of --size. Fails with invalid_argument.
+// Parses the "NAME=SIZE" texts of --size. Fails with invalid_argument for another form.
 [[nodiscard]] Result<std::vector<std::pair<std::string, std::int64_t>>> symbol_sizes(
     const std::vector<std::string>& given);
 
-// An input of a model: input_K.pb (a serialised tensor), or else NAME.npy.
+// Reads an input of a model from input_K.pb (a serialised tensor), or else from NAME.npy.
 [[nodiscard]] Result<onnx::Tensor> read_onnx_input(const std::filesystem::path& folder,
                                                    std::size_t index, const std::string& name);
 
-// invalid_argument if something is in the folder already.
+// Fails with invalid_argument if the folder is not empty.
 [[nodiscard]] Result<> check_new_folder(const std::string& folder);
 
-// The graph of a model's file, with sizes as --size gives them, and what is constant folded.
+// Reads the graph of a model's file, with the sizes of --size and with constants folded.
 [[nodiscard]] Result<onnx::Graph> prepared_graph(const std::string& file,
                                                  const std::vector<std::string>& sizes);
 

@@ -34,7 +34,8 @@ std::string utc(std::int64_t unix_millis) {
 
 std::string csv_quoted(std::string_view text) {
   std::string out = "\"";
-  // A spreadsheet runs these as formulas, and job names and the like are strangers' texts.
+  // A spreadsheet runs texts that begin with these characters as formulas, and job names may come
+  // from strangers.
   if (!text.empty() && std::string_view("=+-@\t\r").contains(text.front())) out += '\'';
   for (const char c : text) {
     if (c == '"') out += '"';
@@ -74,7 +75,7 @@ Result<Statement> make_statement(const std::string& owner,
                                  .job = entry->job,
                                  .key = entry->key});
   }
-  // Each account keeps its own order, which its balances need.
+  // The sort is stable, because each account's balances depend on the order of its entries.
   std::ranges::stable_sort(statement.lines, {}, &StatementLine::time);
   return statement;
 }

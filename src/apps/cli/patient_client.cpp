@@ -17,7 +17,7 @@ constexpr auto look_every = std::chrono::milliseconds(20);
 constexpr auto silence_max = std::chrono::milliseconds(1'500);
 constexpr auto reach_max = std::chrono::seconds(3);
 
-// Says once on standard error what is waited for, when that takes more than a moment.
+// Prints the reason of a longer wait once on standard error.
 class Notice {
  public:
   explicit Notice(Instant begun) : begun_(begun) {}
@@ -43,8 +43,8 @@ bool in_json(const net::Response& answer) {
 Result<net::Response> PatientClient::ask(const net::Request& request,
                                          const std::function<void()>& waiting) {
   const auto promise =
-      std::make_shared<std::promise<Result<net::Response>>>();  // Shared: an interrupted caller
-                                                                // does not wait for it.
+      // Shared, because an interrupted caller returns before the answer.
+      std::make_shared<std::promise<Result<net::Response>>>();
   auto future = promise->get_future();
   client_->send(request,
                 [promise](Result<net::Response> answer) { promise->set_value(std::move(answer)); });
@@ -59,8 +59,8 @@ Result<net::Response> PatientClient::send(const net::Request& request) {
   const Instant begun = now();
   const Instant give_up = begun + patience_;
   Notice notice(begun);
-  const bool quick =
-      request.timeout <= net::Request().timeout;  // Transfers take long by themselves.
+  // False for transfers, which take long in any case.
+  const bool quick = request.timeout <= net::Request().timeout;
   for (auto wait = std::chrono::milliseconds(100);;
        wait = std::min(wait * 2, std::chrono::milliseconds(2'000))) {
     Result<net::Response> answer = ask(request, [&] {
@@ -79,7 +79,7 @@ Result<net::Response> PatientClient::send(const net::Request& request) {
                               : answer.error().code == ErrorCode::unavailable;
     if (!again || now() + wait > give_up) {
       if (!answer) return answer;
-      // The coordinator says why, in JSON; 404 and 501 are what other servers say to its paths.
+      // A coordinator states the reason in JSON; 404 and 501 without JSON come from other servers.
       if ((answer->status == 404 || answer->status == 501) && !in_json(*answer))
         return fail(ErrorCode::not_found, "{} is not a Weft coordinator (it answers {}).", url_,
                     answer->status);

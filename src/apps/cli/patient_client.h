@@ -1,11 +1,11 @@
-// HTTP requests to one coordinator that wait for it: a request that is not answered, or answered
-// with "later", is tried again.
+// Sends HTTP requests to one coordinator and waits for it: a request without an answer, or with the
+// answer "later", is tried again.
 //
-// Blocking; any thread; cancelled at once where interrupted() (interruption.h). A coordinator that
-// has never answered and is not reached is unavailable at once, with the reason. One that has, or
-// that says "later", is tried again for `patience` (every request here may be repeated: a
-// submission carries a nonce), then unavailable. Standard error says so when that takes more than a
-// moment.
+// Blocking; any thread. Fails with cancelled at once if interrupted() (interruption.h). If the
+// coordinator has never answered and cannot be reached, it fails with unavailable at once and names
+// the reason. Otherwise it tries again for `patience` before it fails with unavailable. Every
+// request here may be repeated, because submissions carry a nonce. A longer wait is reported on
+// standard error.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace weft::cli {
 
-// Whether an answer says that its body is JSON.
+// True if the answer's body is JSON by its content type.
 [[nodiscard]] bool in_json(const net::Response& answer);
 
 class PatientClient {
@@ -28,14 +28,14 @@ class PatientClient {
                 std::chrono::milliseconds patience)
       : client_(std::move(client)), url_(std::move(url)), patience_(patience) {}
 
-  // An answer that is not ok() is its error; not_found if no Weft coordinator answers.
+  // An answer that is not ok() becomes an error; not_found if the server is no Weft coordinator.
   [[nodiscard]] Result<net::Response> send(const net::Request& request);
-  // Once, without the interpretation. `waiting` is called every few milliseconds until there is an
-  // answer.
+  // Sends a request once and returns any answer. `waiting` is called every few milliseconds until
+  // the answer arrives.
   [[nodiscard]] Result<net::Response> ask(const net::Request& request,
                                           const std::function<void()>& waiting);
 
-  // As it was given, for sentences.
+  // The URL as it was given, for messages.
   [[nodiscard]] const std::string& url() const { return url_; }
   [[nodiscard]] const net::Url& parsed_url() const { return client_->url(); }
 
@@ -43,7 +43,7 @@ class PatientClient {
   std::unique_ptr<net::Client> client_;
   const std::string url_;
   const std::chrono::milliseconds patience_;
-  std::atomic<bool> reached_ = false;  // It has answered once.
+  std::atomic<bool> reached_ = false;  // True after the first answer.
 };
 
 }  // namespace weft::cli

@@ -1,5 +1,5 @@
-// What commands do while a coordinator is slow, refuses for now, or another server answers in its
-// place: a client whose answers a test gives.
+// Behaviour of commands while a coordinator is slow, refuses for now, or another server answers at
+// its address. A fake client gives the answers.
 #include "apps/cli/patient_client.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ net::Response response_of(int status, std::string body, std::string type) {
   return response;
 }
 
-// Answers each request with the next of these, and with the last one from then on.
+// Answers each request with the next prepared answer, and with the last one after that.
 class FakeClient final : public net::Client {
  public:
   explicit FakeClient(std::deque<Result<net::Response>> answers) : answers_(std::move(answers)) {

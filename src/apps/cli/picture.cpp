@@ -20,7 +20,7 @@ struct Colour {
   std::uint8_t blue = 0;
 };
 
-// From deep blue over white and gold to wine red; places in thousandths of the way.
+// A colour scale from deep blue over white and gold to wine red, with positions in thousandths.
 struct Stop {
   int place;
   int red, green, blue;
@@ -29,7 +29,7 @@ constexpr std::array stops = {Stop{0, 6, 12, 60},       Stop{180, 24, 82, 177},
                               Stop{420, 236, 252, 255}, Stop{640, 255, 176, 20},
                               Stop{860, 140, 22, 40},   Stop{1000, 40, 6, 50}};
 
-// Integers only, so that no compiler rounds differently. rank < count.
+// Uses only integers, so that every compiler computes the same. `rank` must be below `count`.
 Colour colour_at(std::uint64_t rank, std::uint64_t count) {
   const auto place = static_cast<int>(rank * 1000 / count);
   std::size_t next = 1;
@@ -48,12 +48,12 @@ std::vector<Colour> colours(ByteSpan bytes) {
   std::memcpy(values.data(), bytes.data(), bytes.size());
   std::vector<Number> sorted;
   for (const Number value : values) {
-    if (value == value) sorted.push_back(value);  // Not NaN.
+    if (value == value) sorted.push_back(value);  // False for NaN.
   }
   std::ranges::sort(sorted);
   auto end = sorted.end();
   if constexpr (std::is_integral_v<Number>) {
-    // The shared maximum takes no part in the ranking, unless there is nothing else.
+    // The shared maximum is not ranked, unless all values are equal to it.
     const auto plateau = std::ranges::lower_bound(sorted, sorted.back());
     if (plateau != sorted.begin() &&
         sorted.end() - plateau > static_cast<std::ptrdiff_t>(sorted.size() / 1000))
@@ -62,9 +62,9 @@ std::vector<Colour> colours(ByteSpan bytes) {
   const auto count = static_cast<std::uint64_t>(end - sorted.begin());
   std::vector<Colour> pixels(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (values[i] != values[i]) continue;  // NaN would be equal to all.
+    if (values[i] != values[i]) continue;  // Skips NaN.
     const auto [low, high] = std::equal_range(sorted.begin(), end, values[i]);
-    // Equal values share the middle of their ranks.
+    // Equal values get the middle of their ranks.
     if (low != high)
       pixels[i] = colour_at(
           static_cast<std::uint64_t>((low - sorted.begin()) + (high - sorted.begin())) / 2, count);
@@ -81,7 +81,7 @@ Result<ByteVector> encode(const std::vector<Colour>& pixels, std::uint32_t width
   image.format = PNG_FORMAT_RGB;
   ByteVector png;
   png_alloc_size_t size = 0;
-  // Once for the size, once for the bytes.
+  // The first round computes the size, the second one writes the bytes.
   for (int round = 0; round < 2; ++round) {
     png.resize(size);
     if (png_image_write_to_memory(&image, round == 0 ? nullptr : png.data(), &size, 0,

@@ -1,4 +1,5 @@
-// Two-dimensional outputs as pictures. The same numbers give the same bytes of PNG everywhere.
+// Converts two-dimensional outputs to pictures. Equal numbers give equal PNG bytes on every
+// machine.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,14 @@
 
 namespace weft::cli {
 
-// True for rows of i32, u32 or f32, at most 16384 along each side: what write_picture() takes.
+// True for rows of i32, u32 or f32 with at most 16384 elements along each side, which picture_png()
+// accepts.
 [[nodiscard]] bool is_picture(std::string_view type, std::span<const std::uint64_t> shape);
 
-// Colours by rank: a value's place among all values picks the colour, so that a picture has
-// contrast whatever its range. A largest integer that many pixels share (what an iteration count
-// stops at) is black, as is NaN. invalid_argument if the bytes are not what type and shape say.
+// Colours values by rank: a value's position among all values selects its colour, so that a picture
+// has contrast whatever its range. The largest integer is black if many pixels share it (such as
+// the limit of an iteration count), and NaN is black. Fails with invalid_argument if the bytes do
+// not fit type and shape.
 [[nodiscard]] Result<ByteVector> picture_png(ByteSpan bytes, std::string_view type,
                                              std::span<const std::uint64_t> shape);
 [[nodiscard]] Result<> write_picture(const std::filesystem::path& file, ByteSpan bytes,

@@ -1,4 +1,4 @@
-// The same numbers give the same picture, and what cannot be drawn is said.
+// Equal numbers give the same picture, and data that cannot be drawn are reported.
 #include "apps/cli/picture.h"
 
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 namespace weft::cli {
 namespace {
 
-// A file that the manifest names becomes a blob of the coordinator's.
+// Uploads a file that the manifest names as a blob.
 Result<> upload(manifest::Data& data, const std::filesystem::path& folder, ApiClient& client,
                 const crypto::KeyPair& wallet) {
   const auto* path = std::get_if<manifest::Path>(&data);

@@ -1,5 +1,5 @@
-// A manifest as it goes over the wire: files that it names are read into it (the shader) or put as
-// blobs (data).
+// Makes a manifest that can be sent to a coordinator: the shader file is included, and data files
+// are uploaded as blobs.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 namespace weft::cli {
 
-// Relative paths are seen from the manifest's folder.
+// Relative paths start at the manifest's folder.
 [[nodiscard]] Result<std::string> portable_manifest(const std::filesystem::path& file,
                                                     ApiClient& client,
                                                     const crypto::KeyPair& wallet);

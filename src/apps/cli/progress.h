@@ -1,5 +1,5 @@
-// A line on standard error that is drawn over itself while something long goes on. Silent where
-// standard error is no terminal, so that pipes and logs hold results only.
+// A progress line on standard error that is overwritten while work goes on. Prints nothing if
+// standard error is no terminal, so that pipes and logs contain only results.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ class Progress {
  public:
   explicit Progress(std::string title);
   Progress(const Progress&) = delete;
-  ~Progress();  // Wipes the line.
+  ~Progress();  // Erases the line.
 
-  // For a line of something else.
+  // Erases the line so that another line can be printed.
   void wipe();
 
-  // "title [=====>    ] done/total note"
+  // Draws "title [=====>    ] done/total note".
   void show(std::uint64_t done, std::uint64_t total, std::string_view note = "");
 
  private:
@@ -26,7 +26,7 @@ class Progress {
   std::string drawn_;
 };
 
-// "weft: TEXT" as a line of its own on standard error, where a line of progress may stand.
+// Prints "weft: TEXT" as a line of its own on standard error, and erases a progress line before it.
 void say_beside_progress(std::string_view text);
 
 }  // namespace weft::cli

@@ -6,10 +6,10 @@
 #include "engine/chat/chat_template.h"
 
 namespace weft::cli {
-// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
 namespace documents {
 
-// What ChatTemplate::render() takes.
+// The input of ChatTemplate::render().
 struct ChatInput {
   std::vector<ChatMessage> messages;
 };
@@ -20,7 +20,7 @@ namespace {
 
 using namespace documents;
 
-// Text that a user wrote may hold anything.
+// A user's text may contain control characters.
 struct WriteEscaped : glz::opts {
   bool escape_control_characters = true;
 };
@@ -45,7 +45,8 @@ Result<std::vector<llm::Token>> encode_prompt(const LanguageModel& model, std::s
 Result<std::vector<llm::Token>> encode_messages(const LanguageModel& model,
                                                 const std::vector<ChatMessage>& messages) {
   std::string input;
-  (void)glz::write<WriteEscaped{}>(ChatInput{messages}, input);  // Strings only: cannot fail.
+  // Cannot fail: the input has only strings.
+  (void)glz::write<WriteEscaped{}>(ChatInput{messages}, input);
   return encode_input(model, input);
 }
 

@@ -1,4 +1,4 @@
-// What a command is given to read, as the model's tokens.
+// Converts the input of a command to the model's tokens.
 #pragma once
 
 #include <string>
@@ -14,18 +14,19 @@ struct ChatMessage {
   std::string content;
 };
 
-// Text as it is: BOS in front where the model wants one, special tokens by their names.
+// Encodes a text, with BOS if the model wants it; names of special tokens become those tokens.
 [[nodiscard]] Result<std::vector<llm::Token>> encode_prompt(const LanguageModel& model,
                                                             std::string_view text);
-// Messages in the model's chat template, with the beginning of the assistant's answer.
+// Encodes messages by the model's chat template, with the beginning of the assistant's answer.
 [[nodiscard]] Result<std::vector<llm::Token>> encode_messages(
     const LanguageModel& model, const std::vector<ChatMessage>& messages);
-// The same from a file: a JSON array of {"role", "content"}, or an object with that as "messages"
-// and what else the template knows ("tools", "documents").
+// Encodes messages from a file: a JSON array of {"role", "content"}, or an object with that array
+// as "messages" and further members that the template uses ("tools", "documents").
 [[nodiscard]] Result<std::vector<llm::Token>> encode_messages(const LanguageModel& model,
                                                               const std::string& file);
 
-// invalid_argument, naming the option that helps, where no answer fits behind the prompt.
+// Fails with invalid_argument, and names the option that helps, if no room is left for an answer
+// after the prompt.
 [[nodiscard]] Result<> check_fits(LanguageModel& model, const std::vector<llm::Token>& prompt);
 
 }  // namespace weft::cli

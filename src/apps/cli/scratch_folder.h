@@ -1,4 +1,4 @@
-// A folder below the system's temporary one that is gone when this object is.
+// A folder in the system's temporary folder that is removed with this object.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,6 @@
-// Answers of real models, audited: the desk and real workers with real engines, their messages
-// encoded and decoded, in one thread. What honest workers hand in is confirmed by others, whatever
-// they run on, alone or in chains; and a worker that serves smaller weights than it promised is
-// found out.
+// Audits of answers of real models: the Desk and real workers with real engines in one thread, with
+// their messages encoded and decoded. Auditors confirm the answers of honest workers, on any
+// device, alone or in chains. A worker that serves smaller weights than it promised is found.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -89,7 +88,7 @@ TEST_P(ServedCheats, ThatServeSmallerWeightsAreFoundOut) {
   EXPECT_GT(verdict.error, 0.02) << "far from the tolerance";
   EXPECT_EQ(verdict.doubtful, 0U) << "its fingerprints are enough";
 }
-// The same arithmetic with the right weights.
+// Honest workers with the arithmetic of the cheating ones.
 TEST_P(ServedCheats, ThatServeTheRightWeightsAreNone) {
   const auto [gpu, activations] = GetParam();
   Network network(*f16, 1, activations);
@@ -128,12 +127,12 @@ TEST_F(ServedAudits, HonestProcessorsAreWithinTheirTolerance) {
   EXPECT_EQ(network.audit(end).verdict, billing::AnswerVerdict::agrees);
 }
 
-// The workers of the tests below run the right weights, and say honestly what they computed: their
-// fingerprints agree. They draw otherwise than they were asked to.
+// Settings of draws. The workers of the tests below run the right weights and report true
+// fingerprints, but they draw tokens with settings other than those of the client.
 struct Drawing {
   const char* name;
-  std::function<void(wire::Ask&)> ask;      // What the client asks for.
-  std::function<void(wire::Ask&)> changes;  // What the worker makes of it.
+  std::function<void(wire::Ask&)> ask;      // Settings of the client.
+  std::function<void(wire::Ask&)> changes;  // The worker's changes to the client's settings.
 };
 class ServedDrawings : public ServedAudits, public testing::WithParamInterface<Drawing> {};
 
@@ -192,7 +191,7 @@ INSTANTIATE_TEST_SUITE_P(
                   ask.repetition_penalty = 1;
                   ask.frequency_penalty = 0;
                 }},
-        // The most likely words of the answer are forbidden, so that others come in their place.
+        // Forbids the most likely words of the answer, so that the worker draws other words there.
         Drawing{"second best",
                 {},
                 [](wire::Ask& ask) {

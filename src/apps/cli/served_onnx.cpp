@@ -76,7 +76,7 @@ Result<inference::OnnxInterface> onnx_interface(ByteSpan bytes,
     for (std::size_t d = 0; d < value->shape().size(); ++d) {
       TensorSize size{.number = static_cast<std::uint64_t>(value->shape()[d])};
       if (!all_known) {
-        // What is the same for every size of the inputs is only known where the model says it.
+        // A size that does not depend on the inputs can be known only from the model's declaration.
         const bool is_declared =
             info != declared.end() && info->shape && info->shape->size() == value->shape().size();
         const onnx::Dimension dimension = is_declared ? (*info->shape)[d] : onnx::Dimension();
@@ -92,7 +92,7 @@ Result<inference::OnnxInterface> onnx_interface(ByteSpan bytes,
     }
     interface.outputs.push_back(std::move(spec));
   }
-  // Its own rules, as the coordinator has them.
+  // Validates the interface by the coordinator's rules.
   return inference::read_onnx_interface(inference::to_json(interface));
 }
 

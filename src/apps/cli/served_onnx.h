@@ -1,4 +1,4 @@
-// What `weft model add` tells a coordinator of an ONNX model: its inputs and outputs.
+// The inputs and outputs of an ONNX model, which `weft model add` sends to a coordinator.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace weft::cli {
 
-// Whether the file's name says that it is one.
+// True if the file's name is that of an ONNX model.
 [[nodiscard]] bool is_onnx_file(const std::string& file);
 
-// `sizes`: "NAME=SIZE" for symbols of inputs, as --size has them. Fails where the model is not one
-// that runs, and as unsupported if an output's shape depends on more than its inputs' shapes.
+// `sizes` are "NAME=SIZE" for symbolic dimensions, as in --size. Fails if the model cannot run, and
+// with unsupported if the shape of an output depends on more than the shapes of inputs.
 [[nodiscard]] Result<inference::OnnxInterface> onnx_interface(
     ByteSpan model, const std::vector<std::string>& sizes);
 

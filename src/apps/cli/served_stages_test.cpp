@@ -1,6 +1,6 @@
-// A chain of real engines of which one stage lies: two auditors that run each stage again over what
-// it was given find that one, and no other, whatever it does to its neighbours. A complaint
-// convicts no member.
+// A chain of real engines in which one stage cheats. Two auditors run each stage again on its
+// recorded input and find that stage and no other, whatever it does to its neighbours. A complaint
+// alone convicts no member.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class ServedStages : public testing::Test {
   void SetUp() override {
     if (!f16 || !q4) GTEST_SKIP() << weft::test::missing_data("models/tiny-llama-chat-f16.gguf");
   }
-  // Three members, of which the one that joins at that place is of that kind; then two that search.
+  // Joins three members, the one at `place` with the given kind, and then two auditors.
   static std::uint64_t join_all(Network& network, std::uint64_t place, WorkerKind kind,
                                 bool gpu_auditor = false) {
     for (std::uint64_t id = 1; id <= 3; ++id) network.join(id == place ? kind : WorkerKind{});
@@ -69,13 +69,13 @@ TEST_F(ServedStages, OfHonestOnesNoneIsFound) {
   Network network(*f16, 3);
   join_all(network, 1, {});
   network.ask();
-  const auto end = network.ask();  // With the prompt read before.
+  const auto end = network.ask();  // The prompt is in the cache from the first answer.
   const auto& found = network.trace(end);
   EXPECT_TRUE(found.findings.empty());
   EXPECT_EQ(found.stages, 3U) << "all were computed again";
 }
 
-// The first member speaks for the last one.
+// The first member reports the last one's fingerprints.
 TEST_F(ServedStages, AFirstStageThatTellsOtherFingerprintsIsFound) {
   Network network(*f16, 3);
   join_all(network, 1, {});
@@ -85,8 +85,8 @@ TEST_F(ServedStages, AFirstStageThatTellsOtherFingerprintsIsFound) {
   expect_guilty(network.trace(end), first);
 }
 
-// It keeps its frames to itself, or shows others: its neighbours have the same ones, under roots
-// that it signed.
+// A stage may withhold its frames or show others: its neighbours have the same frames, under roots
+// that the stage has signed.
 TEST_F(ServedStages, AStageThatShowsOtherFramesIsFoundByItsNeighbours) {
   Network network(*f16, 3);
   join_all(network, 2,
@@ -109,14 +109,14 @@ TEST_F(ServedStages, AChainThatEndsBeforeTheSearchIsNoWayOut) {
   expect_guilty(network.trace(end), 2);
 }
 
-// A receiver that says that it was given something else, and a sender that says that it sent
-// something else: the two are kept apart, and no search blames either of them.
+// A receiver claims other input, or a sender claims other output: the two members are separated,
+// and no search blames either of them.
 TEST_F(ServedStages, AComplaintOnlySeparatesThePair) {
   for (const bool as_sender : {false, true}) {
     Network network(*f16, 3);
     std::optional<std::uint32_t> own;
     join_all(network, 2, {.tells = [&](wire::Frames& frames) {
-               if (!own) own = frames.line;  // What comes in is told of first.
+               if (!own) own = frames.line;  // The first report is that of the input.
                if ((frames.line != *own) == as_sender) frames.root.bytes[0] ^= 1;
              }});
     EXPECT_NE(network.ask().reason, "failed") << "the request goes on elsewhere";

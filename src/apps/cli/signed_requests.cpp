@@ -23,7 +23,7 @@
 namespace weft::cli {
 namespace {
 
-// Requests that an account with granted credits may make, and an empty one may not.
+// True for requests that need credits, which may be granted credits.
 bool is_spending(std::string_view path) {
   path = path.substr(0, path.find('?'));
   return path == "/v1/jobs" || path == "/v1/keys" || path == "/v1/models" ||
@@ -33,7 +33,8 @@ bool is_spending(std::string_view path) {
 }  // namespace
 
 Result<> SignedRequests::read_as(const crypto::KeyPair& wallet) {
-  WEFT_OK(coordinator());  // Before there is a reader: it is asked without a signature.
+  // Called before reader_ is set, because it must be asked without a signature.
+  WEFT_OK(coordinator());
   WEFT_ASSIGN(reader_, crypto::KeyPair::from_seed(wallet.seed()));
   return {};
 }
@@ -109,7 +110,7 @@ Result<net::Response> SignedRequests::send(net::Request request, const crypto::K
   if (answer || answer.error().code != ErrorCode::insufficient_funds ||
       !is_spending(request.path) || !redeem_own(wallet))
     return answer;
-  // A nonce of its own: the first one's answer is remembered.
+  // The second attempt has a new nonce, because the coordinator remembers the first one's answer.
   WEFT_ASSIGN(request, sign(std::move(request), wallet, body, crypto::ordered_id()));
   return client_.send(request);
 }
@@ -138,7 +139,7 @@ bool SignedRequests::redeem_own(const crypto::KeyPair& wallet) {
   if (!file || !key) return false;
   const std::string text = crypto::own_invitation(*file, *key, wallet.public_key());
   if (text.empty()) return false;
-  // Another program of the same wallet may have been a moment earlier.
+  // Another program may have redeemed the invitation for this wallet a moment earlier.
   const auto granted = redeem(text, wallet);
   return granted || granted.error().code == ErrorCode::already_exists;
 }
@@ -157,7 +158,8 @@ Result<net::Response> SignedRequests::put_blob_part(const Hash& hash, ByteSpan p
   net::Request request = net::put("/v1/blobs/" + hash.text(), std::string(as_text(part)));
   request.headers["content-range"] =
       weft::format("bytes {}-{}/{}", offset, offset + part.size() - 1, total);
-  request.timeout = std::chrono::minutes(10);  // With the last one the whole is hashed and written.
+  // After the last part the whole is hashed and written.
+  request.timeout = std::chrono::minutes(10);
   const Hash bytes = crypto::sha256(part);
   request.headers["weft-part"] = bytes.text();
   const Hash body =

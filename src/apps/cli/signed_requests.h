@@ -1,9 +1,9 @@
-// Requests in the name of a wallet: signed over everything that the coordinator acts on, for the
-// coordinator that the user knows (known_coordinators.h).
+// Sends requests signed by a wallet. The signature covers everything that the coordinator acts on,
+// and the key of the coordinator that the user knows (known_coordinators.h).
 //
-// What a wallet without credits may not do is tried once more after the operator's own invitation
-// was redeemed for it, where this user may read the coordinator's (DATA/invite). Blocking; waits,
-// errors and threads as PatientClient.
+// If a wallet lacks credits, the request is tried once more after the operator's own invitation was
+// redeemed for it, if this user may read the coordinator's DATA/invite. Blocking; waits, errors and
+// threads as PatientClient.
 #pragma once
 
 #include <atomic>
@@ -24,52 +24,54 @@ class SignedRequests {
  public:
   explicit SignedRequests(PatientClient& client) : client_(client) {}
 
-  // The key for which requests are signed: the coordinator has shown that it holds it, and it is
-  // the one that the user knows.
+  // The coordinator's key, for which requests are signed. The coordinator has proven that it holds
+  // the key, and it is the one that the user knows.
   [[nodiscard]] Result<PublicKey> coordinator();
 
-  // From now on reads are signed by this wallet: its owner's data is shown then; the operator sees
-  // all data.
+  // Signs all further reads by this wallet, so that the data of its owner are returned; the
+  // operator gets all data.
   [[nodiscard]] Result<> read_as(const crypto::KeyPair& wallet);
   [[nodiscard]] Result<net::Response> read(net::Request request);
-  // The JSON of a path; not_found if another server answers in HTML or the like.
+  // Reads the JSON document of a path. Fails with not_found if the answer is not JSON, so another
+  // server has answered.
   [[nodiscard]] Result<std::string> read_document(const std::string& path);
 
   [[nodiscard]] Result<net::Response> post(const std::string& path, const std::string& body,
                                            const crypto::KeyPair& wallet);
-  // With a nonce of the caller's own, by which the coordinator knows a request that comes again.
+  // Posts with a nonce of the caller's own, by which the coordinator detects a repeated request.
   [[nodiscard]] Result<net::Response> post(const std::string& path, const std::string& body,
                                            const crypto::KeyPair& wallet, ByteSpan nonce);
   [[nodiscard]] Result<net::Response> get(const std::string& path, const crypto::KeyPair& wallet);
   [[nodiscard]] Result<net::Response> remove(const std::string& path,
                                              const crypto::KeyPair& wallet);
-  // Puts bytes under their hash, as a client.
+  // Uploads a blob under its hash, as a client.
   [[nodiscard]] Result<Hash> put_blob(ByteSpan bytes, const crypto::KeyPair& wallet);
-  // Part of a blob of `total` bytes, once: whatever comes of it is the caller's to see
+  // Uploads a part of a blob of `total` bytes, without retries; the caller handles the answer
   // (large_upload.h).
   [[nodiscard]] Result<net::Response> put_blob_part(const Hash& hash, ByteSpan part,
                                                     std::uint64_t offset, std::uint64_t total,
                                                     const crypto::KeyPair& wallet);
-  // Has the wallet granted what an invitation brings. already_exists if it was before.
+  // Redeems an invitation for the wallet. Fails with already_exists if it was redeemed before.
   [[nodiscard]] Result<net::Response> redeem(const std::string& invitation,
                                              const crypto::KeyPair& wallet);
 
  private:
-  // `body` is the blob's hash for an upload.
+  // `body` is the hash of the request's body; for an upload the hash of the blob.
   [[nodiscard]] Result<net::Request> sign(net::Request request, const crypto::KeyPair& wallet,
                                           const Hash& body, ByteSpan nonce);
   [[nodiscard]] Result<net::Response> send(net::Request request, const crypto::KeyPair& wallet);
-  // Signs and sends; `nonce` of the first attempt.
+  // Signs and sends a request; `nonce` is that of the first attempt.
   [[nodiscard]] Result<net::Response> send(net::Request request, const crypto::KeyPair& wallet,
                                            const Hash& body, ByteSpan nonce);
-  // True if the wallet has been granted credits by it, now or before, at the first call.
+  // Redeems the operator's invitation at the first call. True if it has granted credits to the
+  // wallet, now or before.
   [[nodiscard]] bool redeem_own(const crypto::KeyPair& wallet);
 
   PatientClient& client_;
-  std::mutex meeting_;  // Guards coordinator_: one thread asks, the others wait for the answer.
+  std::mutex meeting_;  // Guards coordinator_: one thread asks, and others wait for its result.
   std::optional<PublicKey> coordinator_;
   std::optional<crypto::KeyPair> reader_;
-  std::atomic<bool> redeemed_ = false;  // redeem_own() was called.
+  std::atomic<bool> redeemed_ = false;  // True after redeem_own() was called.
 };
 
 }  // namespace weft::cli

@@ -1,5 +1,5 @@
-// A desk and real workers with real engines, their messages encoded and decoded, in one thread: for
-// tests of audited answers.
+// A Desk and real workers with real engines in one thread, with their messages encoded and decoded,
+// for tests of audited answers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ using inference::Desk;
 using namespace std::chrono_literals;
 
 constexpr std::uint32_t chunk_bytes = 1 << 20;
-constexpr std::uint32_t answer_tokens = 70;  // Fingerprints behind 0, 32, 64 and 70.
+constexpr std::uint32_t answer_tokens = 70;  // Fingerprints after 0, 32, 64 and 70 tokens.
 
 struct OpenModel {
   std::string path;
@@ -58,12 +58,12 @@ class Network;
 
 struct WorkerKind {
   bool gpu = false;
-  bool commits = true;                 // To the frames of its chains.
-  const OpenModel* instead = nullptr;  // What it runs, whatever it was told to.
-  // What it does with a question before it answers; audits are left as they are.
+  bool commits = true;                 // Sends commitments to the frames of its chains.
+  const OpenModel* instead = nullptr;  // The model that it really runs, if it cheats.
+  // Changes a question before the worker answers it; audits stay unchanged.
   std::function<void(wire::Ask&)> changes{};
-  // What it does with what it tells of its frames, which is signed behind it, and with frames that
-  // it shows of itself.
+  // `tells` changes the worker's report of its frames, which is signed afterwards; `shows` changes
+  // the frames that it presents.
   std::function<void(wire::Frames&)> tells{};
   std::function<void(proof::FrameOpening&)> shows{};
 };
@@ -148,7 +148,7 @@ class Network final : public inference::DeskWorld {
     return key;
   }
   std::uint64_t join(WorkerKind kind = {}) {
-    if (kind.gpu && device_ == nullptr) {  // Before two of them ask for it at a time.
+    if (kind.gpu && device_ == nullptr) {  // Opened early: two workers may ask for it at a time.
       start<Result<std::unique_ptr<gpu::Device>>>(
           instance_->create_device({.label = "audit", .trusted_shaders = true}, {}),
           [this](Result<std::unique_ptr<gpu::Device>> made) {
@@ -226,7 +226,7 @@ class Network final : public inference::DeskWorld {
     return reading;
   }
 
-  // Two workers that are no members search, as roots do.
+  // Lets two workers that are not members of the chain search for the fault, as roots do.
   const inference::TraceEnd& trace(const inference::AnswerEnd& end) {
     traced_.reset();
     EXPECT_TRUE(end.pipeline.has_value()) << "its members committed to nothing";
@@ -247,7 +247,7 @@ class Network final : public inference::DeskWorld {
     }
     return *traced_;
   }
-  // The member with that number in its chain.
+  // The session of the member with this number in its chain.
   [[nodiscard]] std::uint64_t member(const inference::AnswerEnd& end, std::size_t index) const {
     for (std::uint64_t id = 1; id <= ids_; ++id) {
       if (end.pipeline && key_of(id) == end.pipeline->stages.at(index).worker) return id;
@@ -259,7 +259,7 @@ class Network final : public inference::DeskWorld {
   }
   [[nodiscard]] const crypto::KeyPair& signer_of(std::uint64_t id) { return workers_.at(id).key; }
 
-  // --- DeskWorld
+  // --- Functions of DeskWorld.
   void send(std::uint64_t session, const wire::ServingCoordinatorMessage& message) override {
     auto told = message;
     if (auto* ask = std::get_if<wire::Ask>(&told); ask != nullptr && !ask->audit) {

@@ -1,4 +1,4 @@
-// The wallet that a command acts for: the file that was named, or the default one.
+// The wallet of a command: the file that was named, or the default one.
 #pragma once
 
 #include <filesystem>
@@ -8,10 +8,10 @@
 
 namespace weft::cli {
 
-// Makes the file if there is none: for what begins with a wallet, such as the first job.
+// Reads the wallet, or creates it, for commands that need no older wallet, such as a first job.
 [[nodiscard]] Result<crypto::KeyPair> wallet_or_new(const std::filesystem::path& named);
-// not_found if there is none: a new wallet has no key, stake, job or model to act on, and a
-// mistyped path would go unnoticed.
+// Reads the wallet. Fails with not_found if it does not exist: a new wallet would have no key,
+// stake, job or model to act on, and a mistyped path would not be noticed.
 [[nodiscard]] Result<crypto::KeyPair> wallet_there(const std::filesystem::path& named);
 
 }  // namespace weft::cli

@@ -1,4 +1,4 @@
-// A path without a wallet becomes one only where that is asked for.
+// A wallet is created at a path without one only if the command allows it.
 #include "apps/cli/wallet_choice.h"
 
 #include <gtest/gtest.h>

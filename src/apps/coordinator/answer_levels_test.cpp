@@ -1,5 +1,5 @@
-// Whose word decides about an answer, where wallets are counted by levels: what newcomers say, what
-// a worker that turns can forge before it is found, and what convicts.
+// Tests of the levels of workers in audits of answers: whose audit counts, how many answers a
+// sleeper can forge before it is found, and what convicts a worker.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -28,8 +28,9 @@ class AnswerLevels : public AnswerTest {
     network.run();
     return id;
   }
-  // What auditors find, asked one after the other as the core orders, until it asks no more.
-  // `doubtful`: tokens that are not what the settings give; 0: the answer is right.
+  // Answers the core's audit orders with one auditor after another, until no more audits are
+  // ordered. `doubtful` is the number of tokens that the settings do not give; 0 means that the
+  // answer is right.
   void audit_by(const std::vector<PublicKey>& auditors, std::uint32_t doubtful) {
     while (!network.audits.empty()) {
       const billing::AnswerAuditOrder order = network.audits.back();
@@ -49,7 +50,7 @@ class AnswerLevels : public AnswerTest {
       network.run();
     }
   }
-  // Answers until roots have confirmed many of them.
+  // Lets a worker give answers until roots have confirmed enough of them to establish it.
   void establish(const PublicKey& worker, const std::vector<PublicKey>& roots, int answers = 150) {
     for (int i = 0; i < answers; ++i) {
       answer(worker, true);
@@ -61,7 +62,7 @@ class AnswerLevels : public AnswerTest {
 TEST_F(AnswerLevels, AllOfANewcomersAnswersAreAuditedAndNewcomersAuditNone) {
   const PublicKey newcomer = join(trust::Invitation::none), other = join(trust::Invitation::none),
                   root = join(trust::Invitation::verifier);
-  for (int i = 0; i < 9; ++i) {  // Ten confirmed ones make it established.
+  for (int i = 0; i < 9; ++i) {  // Ten confirmed answers would make it established.
     const auto id = answer(newcomer);
     ASSERT_EQ(network.audits.size(), 1U) << i;
     EXPECT_THAT(network.audits[0].except, testing::IsSupersetOf({newcomer, other}));
@@ -77,7 +78,7 @@ TEST_F(AnswerLevels, RootsAreAskedFirstAndInvitedWorkersWhereThereIsNone) {
   join(trust::Invitation::verifier);
   const auto id = answer(newcomer);
   EXPECT_THAT(network.audits.back().except, testing::Contains(invited));
-  // The root has no room for the model.
+  // The audit fails because the root has no room for the model.
   network.audits.clear();
   network.post(
       [&](jobs::Core& core, jobs::Moment now) { core.completions().audited({.id = id}, now); });
@@ -98,7 +99,7 @@ TEST_F(AnswerLevels, AtLeastAFifthOfAnInvitedOrEstablishedWorkersAnswersAreAudit
     audited += network.audits.empty() ? 0 : 1;
     audit_by({root}, 0);
   }
-  // 0.2 or a little more is drawn; four deviations are 0.03.
+  // The expected share is 0.2 or slightly more; four standard deviations are 0.03.
   EXPECT_GT(audited, answers * 0.17);
   EXPECT_LT(audited, answers * 0.25) << "and not all of them any more";
 }
@@ -144,8 +145,8 @@ TEST_F(AnswerLevels, OneRootAloneConvictsNoWorker) {
   EXPECT_TRUE(network.barred.empty());
 }
 
-// Each was honest for 150 answers and then forges all. What is forged and told before the audit
-// that convicts: 5 at most are expected.
+// Each sleeper gives 150 honest answers and then forges all. At most 5 forged answers are expected
+// to reach clients before the convicting audit.
 TEST_F(AnswerLevels, ASleeperForgesFewAnswersBeforeItIsConvicted) {
   const PublicKey one = join(trust::Invitation::verifier), two = join(trust::Invitation::verifier);
   constexpr int sleepers = 40;
@@ -164,7 +165,7 @@ TEST_F(AnswerLevels, ASleeperForgesFewAnswersBeforeItIsConvicted) {
     }
   }
   std::printf("  %.2f forged answers each\n", static_cast<double>(forged) / sleepers);
-  // The mean of 40 is within 2.1 of the 4 that are expected (three deviations).
+  // The mean of 40 sleepers is within 2.1 of the expected 4 (three standard deviations).
   EXPECT_LT(forged, sleepers * 6.1);
 }
 

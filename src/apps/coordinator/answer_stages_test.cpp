@@ -1,5 +1,5 @@
-// What members lose when roots refute the answer of a chain: the stage that two of them found, and
-// no other member.
+// Tests of what the members of a chain lose if roots refute its answer: only the stage that two
+// roots have found loses anything.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@ namespace {
 
 class AnswerStages : public AnswerTest {
  protected:
-  // An answer of the chain that each auditor finds to be wrong: in its hidden states, or in so many
-  // tokens.
+  // An answer of the chain that each auditor refutes: in its hidden states if `doubtful` is 0,
+  // otherwise in this number of tokens.
   billing::AnswerId refuted(const std::vector<PublicKey>& auditors, std::uint32_t doubtful = 0) {
     const billing::AnswerId id = network.new_ids(1).front();
     constexpr std::uint32_t tokens = 40;
@@ -103,7 +103,7 @@ TEST_F(AnswerStages, AWorkerThatTookNoPartCannotBeFound) {
   EXPECT_EQ(network.fates.at(id), billing::AnswerFate::refuted);
 }
 
-// One root alone does not refute for certain, and tokens say nothing of a stage.
+// A single root does not refute an answer, and wrong tokens do not show which stage is guilty.
 TEST_F(AnswerStages, NothingIsSearchedWhereNoneCouldBeConvicted) {
   refuted({one});
   EXPECT_TRUE(network.searches.empty());

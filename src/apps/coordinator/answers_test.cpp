@@ -1,6 +1,6 @@
-// Answers and money in the core: what is set aside comes back or goes to those who answered, once,
-// whichever worker lies, whatever crashes; a wrong answer costs its worker the pay, its reputation
-// and its stake.
+// Tests of the money for answers in the core. Reserved credits return to the client or are paid
+// once to the workers that answered, whichever worker lies and whatever crashes. A wrong answer
+// costs its worker the pay, its reputation and its stake.
 #include "decisions/billing/answers.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,8 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr MicroCredits price = 1'000'000;  // A credit for 1,000 tokens: 1,000 micro-credits each.
+// One credit for 1,000 tokens, 1,000 micro-credits for one.
+constexpr MicroCredits price = 1'000'000;
 
 inference::Prints prints_of(std::uint32_t tokens, float seed = 1) {
   inference::Prints out;
@@ -118,7 +119,7 @@ class AnswersTest : public testing::Test {
   MicroCredits worker(const PublicKey& key) {
     return network.balance(ledger::Account::owner(OwnerId::of_first(key)));
   }
-  // Free and granted together.
+  // The client's free and granted credits together.
   MicroCredits money() {
     const OwnerId owner = OwnerId::of_first(client.public_key());
     return network.balance(ledger::Account::owner(owner)) +
@@ -140,7 +141,7 @@ class AnswersTest : public testing::Test {
     network.run();
     return out.value_or(fail(ErrorCode::unavailable, "No answer."));
   }
-  // Answers until the worker is believed; all audited by `by`.
+  // Lets a worker give answers until it is believed; `by` confirms all audits.
   void believe(const billing::ApiKey& key, const PublicKey& who, const PublicKey& by,
                int answers = 200) {
     for (int i = 0; i < answers; ++i) {
@@ -235,7 +236,7 @@ TEST_F(AnswersTest, ACancelledAnswerPaysForWhatWasStreamed) {
   const billing::ApiKey key = add_key();
   const auto asked = admit(key, 200);
   inference::AnswerEnd broken = end_by({a}, 40, "cancelled");
-  broken.prints.erase(40);  // Behind the last token: it never came to its end.
+  broken.prints.erase(40);  // The print after the last token is missing: the answer never ended.
   end(asked.answers.at(0), broken);
   audited(asked.answers[0], billing::AnswerVerdict::agrees, {b});
 
@@ -251,7 +252,7 @@ TEST_F(AnswersTest, AWrongAnswerCostsPayReputationAndStakeOnceThreeOthersSaySo) 
   ASSERT_GT(staked, 0);
   const MicroCredits money_before = money();
 
-  // Until one is drawn.
+  // Asks until an answer is drawn for an audit.
   billing::AnswerId id;
   MicroCredits paid = 0;
   for (const auto before = network.audits.size(); network.audits.size() == before;) {
@@ -350,7 +351,7 @@ TEST_F(AnswersTest, WhoIsBelievedAndHasAStakeIsAuditedSeldomAndWithoutAStakeAlwa
   }
   EXPECT_EQ(network.audits.size(), before + 20) << "it has nothing to lose";
 
-  believe(key, a, b, 400);  // Earns enough to stake, and more reputation.
+  believe(key, a, b, 400);  // Earns enough for a stake, and reputation.
   ASSERT_TRUE(move({.wallet = a, .amount = worker(a), .number = 1}).has_value());
   before = network.audits.size();
   const int answers = 200;
@@ -365,7 +366,8 @@ TEST_F(AnswersTest, WhoIsBelievedAndHasAStakeIsAuditedSeldomAndWithoutAStakeAlwa
   EXPECT_EQ(worker(a) + worker(b) - paid_to_auditor, answers * 50'000) << "and is paid anyway";
 }
 
-// The same credits cannot be lost twice.
+// Credits at risk for an answer cannot be at risk for a task as well, because they can be lost only
+// once.
 TEST_F(AnswersTest, WhatIsAtRiskForAnAnswerDoesNotVouchForATask) {
   const billing::ApiKey key = add_key();
   const crypto::KeyPair trusted = crypto::KeyPair::generate().value();
@@ -384,8 +386,8 @@ TEST_F(AnswersTest, WhatIsAtRiskForAnAnswerDoesNotVouchForATask) {
   ASSERT_TRUE(move({.wallet = who, .amount = 5'000'000, .number = 1}).has_value());
   EXPECT_LT(replicas(1), 40U) << "it works alone";
 
-  // All that it has is at risk for answers that are being audited, each with what it could lose
-  // for its own price.
+  // Puts the worker's whole stake at risk for answers that are being audited; each answer takes
+  // what could be lost at its own price.
   std::vector<billing::AnswerId> ids;
   while (stake(who).at_risk < stake(who).staked) {
     ASSERT_LT(ids.size(), 200U);
@@ -395,7 +397,7 @@ TEST_F(AnswersTest, WhatIsAtRiskForAnAnswerDoesNotVouchForATask) {
   EXPECT_GT(ids.size(), 1U);
   EXPECT_EQ(replicas(2), 40U);
 
-  // Those that were not audited have ended.
+  // Only audited answers are still open.
   for (const billing::AnswerId& id : ids) audited(id, billing::AnswerVerdict::agrees, {b});
   EXPECT_EQ(stake(who).at_risk, 0);
   EXPECT_LT(replicas(3), 40U);

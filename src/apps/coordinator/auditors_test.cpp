@@ -1,6 +1,6 @@
-// Auditors of newcomers' results where the coordinator has no verifier: two established workers
-// that check one result both count and are paid, and one that says nothing stalls no result. In
-// simulated time, with the real sessions, checks and ledger.
+// Tests of auditors of newcomers' results, if the coordinator has no verifier. Two established
+// workers that check one result both count and are paid, and a silent auditor does not block a
+// result. In simulated time, with the real sessions, checks and ledger.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ class Auditors : public testing::Test {
     settings.referee.value_full = 0;
     settings.referee.reputation.half = 1e-9;
     settings.referee.reputation.probation = 1e-6;
-    settings.verification_permille = 300;  // Enough for all auditors.
+    settings.verification_permille = 300;  // Enough to pay all auditors.
     return settings;
   }
   void SetUp() override { network.invitation = trust::Invitation::none; }
@@ -49,7 +49,7 @@ class Auditors : public testing::Test {
     network.run();
     return out;
   }
-  // What the worker was paid for each task of the job that it was told is right.
+  // The worker's pay for each accepted task of the job, by the task's index.
   static std::map<std::uint32_t, MicroCredits> paid(const TestWorker& worker, const JobId& job) {
     std::map<std::uint32_t, MicroCredits> out;
     for (const auto& verdict : worker.verdicts) {
@@ -57,7 +57,7 @@ class Auditors : public testing::Test {
     }
     return out;
   }
-  // Makes the wallet one of the owner's whose first wallet is `owner`.
+  // Adds the wallet as a device of the owner whose first wallet is `owner`.
   void add_device(const crypto::KeyPair& owner, const crypto::KeyPair& wallet) {
     Result<jobs::OwnerView> added = fail(ErrorCode::unavailable, "No answer.");
     network.post([&](jobs::Core& core, jobs::Moment now) {
@@ -106,14 +106,14 @@ TEST_F(Auditors, TwoEstablishedWorkersThatCheckOneResultAreBothPaid) {
   EXPECT_TRUE(network.store().audit().has_value());
 }
 
-// Both established wallets belong to one owner: their words together are one opinion.
+// Two established wallets of one owner count as one opinion.
 TEST_F(Auditors, WalletsOfOneOwnerDoNotSecondEachOther) {
   network.verifier = true;
   const crypto::KeyPair& first = wallet();
   const crypto::KeyPair& second = wallet();
   (void)network.join(first, {});
   ASSERT_EQ(network.finish(submit(jobs::count_manifest(64, 1))).state, store::JobState::done);
-  add_device(first, second);  // An owner with credits, which it has earned, may have two.
+  add_device(first, second);  // The owner has earned credits and may add a second wallet.
   (void)network.join(second, {});
   for (int client = 0; client < 3; ++client) {
     ASSERT_EQ(network.finish(submit(jobs::count_manifest(64, 1))).state, store::JobState::done);
@@ -151,7 +151,7 @@ TEST_F(Auditors, AnOwnersWalletDoesNotCheckItsOther) {
 }
 
 TEST_F(Auditors, ASilentAuditorIsCountedAndAskedAgainWhereThereIsNoOther) {
-  TestWorker& only = invited({.answers_below = 1});  // The canary.
+  TestWorker& only = invited({.answers_below = 1});  // This worker runs only the canary.
   const JobId job = submit(jobs::count_manifest(16, 1));
   const TestWorker& newcomer = join();
   (void)network.finish(job, std::chrono::seconds(50));
@@ -176,7 +176,7 @@ TEST_F(Auditors, AfterASilentAuditorAnotherOneIsDrawn) {
   for (const auto& [task, pay] : paid(silent, job)) EXPECT_EQ(task, 0U) << "none for silence";
 }
 
-// What a root confirms counts, but a newcomer is far from established.
+// Results that a root confirms count for a newcomer, but it is far from established.
 class AuditorsOfPartlyKnownWorkers : public Auditors {
  protected:
   static jobs::CoreSettings evidence_of_few() {
@@ -188,7 +188,8 @@ class AuditorsOfPartlyKnownWorkers : public Auditors {
   AuditorsOfPartlyKnownWorkers() : Auditors(evidence_of_few()) {}
 };
 
-// Its first results the verifier has confirmed; one part of four of each later one is enough.
+// The verifier has confirmed the newcomer's first results, so that auditing one of four parts of
+// each later result is enough.
 TEST_F(AuditorsOfPartlyKnownWorkers, ComputeThePartsThatAreWantedAndNotTheWholeTask) {
   network.verifier = true;
   const TestWorker& newcomer = join();

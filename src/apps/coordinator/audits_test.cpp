@@ -1,6 +1,6 @@
-// A worker with reputation and a stake works alone, is audited without knowing when, and loses its
-// stake by a wrong result; the job is right anyway, and who was right is paid once. In
-// simulated time, with the real sessions, checks and ledger.
+// Tests of workers that work alone because of their reputation and stake. Their results are audited
+// without their knowledge, and a wrong result costs the stake. The job is correct anyway, and each
+// correct result is paid once. In simulated time, with the real sessions, checks and ledger.
 #include "decisions/jobs/audits.h"
 
 #include <gmock/gmock.h>
@@ -17,8 +17,8 @@ namespace {
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// Every worker is established after a few tasks, everything earned becomes stake, and three votes
-// ahead are a jury.
+// Settings with which every worker is established after a few tasks, all earnings become stake, and
+// a lead of three votes decides as a jury.
 jobs::CoreSettings audited_settings() {
   jobs::CoreSettings settings = TestNetwork::by_heads();
   settings.referee.reputation.half = 1e-9;
@@ -40,7 +40,7 @@ class AuditsTest : public testing::Test {
     EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
     return network.finish(JobId::parse(submitted->id).value());
   }
-  // Every worker earns reputation and a stake.
+  // Lets every worker earn reputation and a stake.
   void warm_up() {
     for (auto& key : keys) workers.push_back(&network.join(key));
     ASSERT_EQ(run(jobs::count_manifest(60, 2)).state, store::JobState::done);
@@ -50,7 +50,7 @@ class AuditsTest : public testing::Test {
       worker->leases.clear();
     }
   }
-  // Wrong in every part: what an audit of any of them finds.
+  // A result that is wrong in every part, so that an audit of any part finds it.
   static ByteVector garbage(const protocol::LeasedTask& task) {
     ByteVector bytes;
     for (std::uint32_t i = task.first; i < task.first + task.count; ++i)
@@ -73,7 +73,7 @@ class AuditsTest : public testing::Test {
     EXPECT_TRUE(network.store().audit().has_value());
     EXPECT_THAT(network.store().evidence(0, store::evidence_max).value(), IsEmpty());
   }
-  // Tasks that a worker was leased whole.
+  // The number of orders to open chunks that workers got.
   std::size_t opened() const {
     std::size_t count = 0;
     for (const auto* worker : workers) count += worker->opens.size();
@@ -99,18 +99,18 @@ TEST_F(AuditsTest, WorkersWithReputationAndAStakeWorkAloneAndAuditsConfirmThem) 
   const auto job = run(jobs::count_manifest(tasks, 2, "", 100, 1.0));
 
   expect_right(job);
-  // The canary's price is not known when it is leased, so that it is replicated.
+  // The canary's task is replicated, because its price is not known when it is leased.
   EXPECT_EQ(network.store().replicas(job.id)->size(), tasks + 1);
   EXPECT_EQ(opened(), tasks - 1) << "each of the others had to open its commitment";
 }
 
-// A stake on the chain cannot be slashed for a wrong result: what it stands for would be promised
-// and not be there.
+// A stake on the chain does not count here, because the coordinator cannot slash it for a wrong
+// result.
 class ChainStakesTest : public AuditsTest {
  protected:
   static jobs::CoreSettings almost_without_stakes() {
     jobs::CoreSettings settings = audited_settings();
-    settings.stake_target = 1;  // Some stake, so that replicas are left to be decided.
+    settings.stake_target = 1;  // A small stake, so that replicas still decide results.
     return settings;
   }
   ChainStakesTest() : AuditsTest(almost_without_stakes()) {}
@@ -148,7 +148,7 @@ TEST_F(AuditsTest, AnAuditRunsAPartOfTheTaskElsewhereAndIsPaidInProportion) {
   for (const auto* worker : workers) {
     for (const auto& lease : worker->leases) {
       for (const auto& task : lease.tasks)
-        audits += task.count == 1 ? 1 : 0;  // One of four workgroups.
+        audits += task.count == 1 ? 1 : 0;  // An audit has one of four workgroups.
     }
     for (const auto& verdict : worker->verdicts) {
       EXPECT_TRUE(verdict.accepted) << verdict.reason;
@@ -186,7 +186,8 @@ TEST_F(AuditsTest, EveryHonestWorkerIsPaidOnceForEachTask) {
   expect_right(run(jobs::count_manifest(tasks, 2, "", 100, 1.0)));
 
   for (const auto* worker : workers) {
-    std::set<std::pair<std::uint32_t, bool>> paid;  // A task, and a part of it for an audit.
+    // A task's index, and whether it is an audit's part.
+    std::set<std::pair<std::uint32_t, bool>> paid;
     for (const auto& verdict : worker->verdicts) {
       if (!verdict.accepted || verdict.paid == 0) continue;
       EXPECT_TRUE(paid.emplace(verdict.task.index, verdict.attempt == jobs::extra_attempt).second)

@@ -14,7 +14,7 @@ namespace weft::coordinator {
 
 namespace {
 
-constexpr std::size_t batch = 256;  // Blobs that are removed between two looks at the stop token.
+constexpr std::size_t batch = 256;  // Blobs removed between two checks of the stop token.
 
 constexpr bool is_digit(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');

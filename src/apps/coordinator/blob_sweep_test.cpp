@@ -1,5 +1,5 @@
-// Blobs that no row names go, and all that a job needs stays: while it runs, for some days after
-// its end, and as long as pay of its tasks is held.
+// Tests of the removal of blobs: blobs that no row names are removed. Blobs that a job needs stay
+// while it runs, for some days after its end, and while pay of its tasks is held.
 #include "apps/coordinator/blob_sweep.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ class SweepTest : public testing::Test {
     EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
     return submitted ? JobId::parse(submitted->id).value() : JobId{};
   }
-  // What the rows of a job name, beside the data in its manifest.
+  // The blobs that the rows of a job name, without the data in its manifest.
   std::vector<Hash> named_by(const JobId& job) {
     const store::Job row = network.store().job(job).value();
     std::vector<Hash> all = {row.manifest_hash};
@@ -41,7 +41,7 @@ class SweepTest : public testing::Test {
   bool all_there(const std::vector<Hash>& blobs) {
     return std::ranges::all_of(blobs, [&](const Hash& hash) { return network.blobs().has(hash); });
   }
-  // As long after everything that this test did.
+  // Sweeps at `passed` after all uses of blobs in this test.
   store::Blobs::Collected sweep_after(std::chrono::hours passed, UnixMillis unix) {
     BlobSweep sweep(network.store(), network.blobs(), {});
     return sweep.sweep(now() + passed, unix).value();

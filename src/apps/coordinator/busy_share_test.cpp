@@ -1,5 +1,5 @@
-// An operator whose verifier has less than a quarter of its time to spare is told, every ten
-// minutes at most.
+// Tests that the operator is warned, at most every ten minutes, if the verifier has less than a
+// quarter of its time to spare.
 #include "apps/coordinator/ingest/busy_share.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// How often it is said in an hour in which of every ten seconds so many are worked.
+// The number of warnings in an hour in which the thread works `busy` of every ten seconds.
 int said_in_an_hour(int busy) {
   BusyShare share;
   int said = 0;

@@ -1,5 +1,5 @@
-// States of long tasks in the coordinator: who goes on from whose, across restarts, and what is
-// left of them at the end.
+// Tests of checkpoints of long tasks in the coordinator: which worker resumes from which
+// checkpoint, across restarts, and which checkpoints remain at the end.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ class CheckpointsTest : public testing::Test {
     EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
     return submitted ? JobId::parse(submitted->id).value() : JobId{};
   }
-  // As a worker makes it, as far as the coordinator looks into it.
+  // A worker's checkpoint, with only the fields that the coordinator reads.
   ByteVector checkpoint_bytes(const TaskId& task, std::uint32_t done) {
     ByteVector bytes;
     append(bytes, as_bytes(std::string_view("weftckp1")));
@@ -97,7 +97,7 @@ TEST_F(CheckpointsTest, OutlivesTheCoordinator) {
   EXPECT_EQ(stored(), 0U);
 }
 
-// One bad state must not make two replicas agree, nor convict a worker that continued from it.
+// A bad checkpoint must not make two replicas agree, nor convict a worker that resumed from it.
 TEST_F(CheckpointsTest, UnderAQuorumOrAuditsNoWorkerGoesOnFromAnothersState) {
   struct Row {
     std::uint32_t replicas;
@@ -137,7 +137,7 @@ TEST_F(CheckpointsTest, WhatIsNoCheckpointOfTheTaskIsNotTaken) {
   const TaskId task{.job = lease.job, .index = 0};
   const Hash foreign = network.blobs()
                            .put(ByteVector(100, 1))
-                           .value();  // A client's data: it must not be removed one day.
+                           .value();  // A client's blob, which must not be removed as a checkpoint.
   const ByteVector other = checkpoint_bytes({.job = lease.job, .index = 7}, 3);
   const Hash of_other = network.blobs().put(other).value();
   const ByteVector good = checkpoint_bytes(task, 3);
@@ -190,7 +190,7 @@ TEST_F(CheckpointsTest, WhatNoRecordNamesIsSweptAndNothingElse) {
   const Hash named = keep(first, first.leases.at(0), 40);
   const Hash unnamed = network.blobs()
                            .put(checkpoint_bytes({.job = job, .index = 0}, 45))
-                           .value();  // And then it was lost.
+                           .value();  // The worker was lost before it reported this checkpoint.
 
   network.restart();
   BlobSweep sweep(network.store(), network.blobs(), {});

@@ -1,6 +1,6 @@
-// What is accepted of jobs that are not compared byte for byte: matrix products are checked by
-// Freivalds whichever worker returns them, floats agree within the job's tolerance, and large
-// outputs come as blobs.
+// Tests of the results that are accepted without a comparison byte for byte: matrix products are
+// checked by Freivalds whichever worker returns them, floats must agree within the job's tolerance,
+// and large outputs arrive as blobs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class ChecksTest : public testing::Test {
   crypto::KeyPair c = crypto::KeyPair::generate().value();
 };
 
-// [1 2 3; 4 5 6; 7 8 9; -1 -2 -3] * [1 0; 0 1; 2 -1], in two tasks of two rows.
+// The product [1 2 3; 4 5 6; 7 8 9; -1 -2 -3] * [1 0; 0 1; 2 -1], in two tasks of two rows.
 constexpr std::string_view product =
     R"({"weft":1,"kind":"kernel","name":"product","kernel":"matmul_i8","m":4,"n":2,"k":3,"a":{"value":[1,2,3,4,5,6,7,8,9,-1,-2,-3]},
        "b":{"value":[1,0,0,1,2,-1]},"split":{"tasks":2},"verify":{"compare":"exact","replicas":1},"budget":10})";
@@ -121,7 +121,8 @@ TEST_F(ChecksTest, AResultWaitsForItsComparisonAndNothingWaitsForIt) {
   EXPECT_TRUE(std::ranges::all_of(second.verdicts, &protocol::Verdict::accepted));
 }
 
-// Large outputs on a busy machine: no worker is blamed for how long the coordinator looks at them.
+// Workers are not blamed for the time that the coordinator needs to compare large outputs on a busy
+// machine.
 TEST_F(ChecksTest, AComparisonMayTakeLongerThanAReceipt) {
   auto& first = network.join(a, off_by(0));
   auto& second = network.join(b, off_by(0.05F));
@@ -168,7 +169,7 @@ TEST_F(ChecksTest, AComparisonThatComesAfterTheJobHasEndedIsAnswered) {
   EXPECT_TRUE(std::ranges::none_of(all, &protocol::Verdict::accepted));
 }
 
-// What is paid for is what was compared, not what came meanwhile in its place.
+// Only the compared bytes are paid, not bytes that replaced them later.
 TEST_F(ChecksTest, BytesThatTookTheirPlaceMeanwhileAreNotAcceptedWithAnothersComparison) {
   const auto root_of = [&](const jobs::Behaviour& behaviour, const protocol::LeasedTask& task) {
     return proof::task_root(std::array{behaviour.compute(task)});
@@ -180,7 +181,7 @@ TEST_F(ChecksTest, BytesThatTookTheirPlaceMeanwhileAreNotAcceptedWithAnothersCom
   ASSERT_FALSE(cheat.leases.empty());
   const auto lease = cheat.leases[0];
   const auto task = lease.tasks[0];
-  // Within the tolerance, and with the smaller root, whose bytes are taken.
+  // A result within the tolerance with the smaller root, whose bytes are taken as the output.
   jobs::Behaviour good = off_by(0.01F);
   for (float off = 0.02F; root_of(good, task) > root_of(off_by(0), task); off += 0.001F)
     good = off_by(off);
@@ -190,7 +191,8 @@ TEST_F(ChecksTest, BytesThatTookTheirPlaceMeanwhileAreNotAcceptedWithAnothersCom
   network.run();
   ASSERT_EQ(network.held_comparisons.size(), 1U);
 
-  // It comes back while the bytes are compared, hands in others, and signs for the first.
+  // The worker reconnects during the comparison, delivers other bytes, and signs a receipt for the
+  // first ones.
   auto& again = network.connect(b, {.silent = true});
   again.connect();
   again.say(protocol::Resume{.held = {held_of(lease, task)}});
@@ -242,7 +244,7 @@ TEST_F(ChecksTest, OutputsThatWereNeverPutAreRefused) {
   EXPECT_THAT(liar.verdicts[0].reason, HasSubstr("not stored"));
 }
 
-// Products with a B of their own each, and then the end of their jobs.
+// Checks products of several jobs, each with its own matrix B, and then ends the jobs.
 TEST(Operands, AreKeptWithinABoundAndForgottenWithTheirJob) {
   TestFolder folder;
   const auto blobs = store::Blobs::open(folder.path(), {}).value();
@@ -253,7 +255,7 @@ TEST(Operands, AreKeptWithinABoundAndForgottenWithTheirJob) {
       const ByteVector a{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, b{i, 0, 0, 1, 2, 3};
       job.kernel.a = manifest::Blob{blobs->put(a).value()};
       job.kernel.b = manifest::Blob{blobs->put(b).value()};
-      // The check comes to B before it finds the product wrong, as an attacker's would be.
+      // The product is wrong, as an attacker's would be, but the check must load B to find that.
       protocol::ResultFrame frame;
       frame.payload = ByteVector(16, 0);
       const Hash hash = crypto::sha256(frame.payload);

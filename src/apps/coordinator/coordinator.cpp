@@ -33,7 +33,7 @@ namespace weft::coordinator {
 namespace {
 
 constexpr MicroCredits default_grant =
-    100'000'000'000;  // 100,000 credits: a hundred of the examples.
+    100'000'000'000;  // 100,000 credits pay for a hundred examples.
 
 constexpr std::string_view no_web_page =
     R"(<!doctype html><html lang="en"><meta charset="utf-8"><title>Weft</title>
@@ -42,7 +42,7 @@ constexpr std::string_view no_web_page =
 <p>Its web page has not been built here. Build it with <code>./weft build</code>, or name its folder with <code>weft serve --web DIR</code>.</p>
 <p>Native workers join with <code>weft work --coordinator URL</code>. See <a href="/v1/info">/v1/info</a>, <a href="/v1/jobs">/v1/jobs</a>, <a href="/v1/workers">/v1/workers</a>.</p>)";
 
-// Builds the parts, hands each what it needs, and ends them in order.
+// Builds the parts of a coordinator, connects them, and ends them in order.
 class LiveCoordinator final : public Coordinator {
  public:
   LiveCoordinator(Options options, ShaderChecker checker, PartRunnerFactory runner,
@@ -155,7 +155,7 @@ class LiveCoordinator final : public Coordinator {
     shared_.stop();
     lists_.stop();
     sweep_.stop();
-    // Each hands on to those below it.
+    // The parts end in the order of their data flow: each one passes work to those ended after it.
     effects_->stop();
     pools_->end_before_loop();
     loop_.stop();
@@ -284,7 +284,7 @@ class LiveCoordinator final : public Coordinator {
     server_->socket(workers_->route());
   }
 
-  // In the order in which they are needed; destroyed the other way round.
+  // Members are declared in the order in which they need each other, and are destroyed in reverse.
   Options options_;
   ShaderChecker checker_;
   PartRunnerFactory runner_;

@@ -1,10 +1,10 @@
-// The running coordinator: a store, a core on its own thread, and a server in front.
+// The running coordinator: a store, a core on its own thread, and an HTTP server.
 //
 //   auto coordinator = Coordinator::start({.listen = "127.0.0.1", .port = 7300, .data = "..."});
 //   print(coordinator->url()); ...wait for a signal...; coordinator->stop();
 //
-// One a process (net::Server is). Everything is in `data`: the store, blobs/, the coordinator's
-// key, tls/, incoming/.
+// A process has at most one coordinator, because it can have only one net::Server. The folder
+// `data` holds all files: the store, blobs/, the coordinator's key, tls/, incoming/.
 #pragma once
 
 #include <cstdint>
@@ -29,63 +29,66 @@ namespace weft::coordinator {
 
 struct Options {
   std::string listen = "127.0.0.1";
-  std::uint16_t port = 7300;  // 0: a free one.
+  std::uint16_t port = 7300;  // 0 takes a free port.
   std::filesystem::path data{};
   std::string store = "sqlite:";  // "sqlite:" in the data folder, "sqlite:PATH", or "memory:".
-  std::optional<MicroCredits> grant{};  // To invited clients; default: 100,000 credits.
+  std::optional<MicroCredits> grant{};  // Credits of invited clients; default 100,000.
   std::filesystem::path tls_cert{};
   std::filesystem::path tls_key{};
   bool tls_self_signed = false;
-  bool insecure = false;  // Listen beyond loopback without TLS.
+  bool insecure = false;  // Allows plain HTTP beyond loopback.
   std::filesystem::path web{};
-  std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // Size of one blob.
-  std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // Size of all blobs.
-  double rate_limit = 50;            // Requests a second and address, by cost; 0: none.
-  net::Limits limits{};              // What strangers may take; docs/security.md.
-  SignatureSettings signatures{};    // What a signed request covers, and for how long it holds.
-  std::vector<std::string> hosts{};  // Names that it is asked by, beside its own addresses'.
-  std::vector<std::string> trusted_proxies{};  // Whose X-Forwarded-For is believed.
-  std::optional<bool> require_keys{};          // For models; default: others_reach().
+  std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // Largest blob.
+  std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // All blobs together.
+  double rate_limit = 50;                      // Request cost a second and address; 0: no limit.
+  net::Limits limits{};                        // Bounds for strangers; docs/security.md.
+  SignatureSettings signatures{};              // Rules for signed requests.
+  std::vector<std::string> hosts{};            // Accepted host names beside its addresses.
+  std::vector<std::string> trusted_proxies{};  // Proxies whose X-Forwarded-For is trusted.
+  std::optional<bool> require_keys{};          // Models need API keys; default: others_reach().
   std::uint32_t guest_requests =
-      20;  // A minute and address, of the page where keys are required; 0: no guests.
-  std::optional<Fallback::Options> fallback{};    // Answers what the network cannot.
-  std::optional<SettlementNetwork> settlement{};  // Which chain the page settles on.
-  BlobSweep::Settings blob_ends{};                // When blobs go that no job needs.
-  double upload_share = 0.25;  // An owner uploads this share of blobs_bytes_max within an hour.
-  // How much of the store's free room strangers (workers that are neither invited nor established)
-  // take within an hour; room for results of jobs is not part of it.
+      20;  // Guest requests a minute and address if keys are required; 0 allows no guests.
+  std::optional<Fallback::Options> fallback{};    // Endpoint for requests the network cannot serve.
+  std::optional<SettlementNetwork> settlement{};  // Chain on which the web page settles.
+  BlobSweep::Settings blob_ends{};                // Times for removing unneeded blobs.
+  double upload_share = 0.25;  // Share of blobs_bytes_max that one owner may upload an hour.
+  // The share of the store's free room that strangers (workers that are neither invited nor
+  // established) may take within an hour. Room for results of jobs is not part of it.
   store::Room::Shares stranger_room{};
-  bool uploads_by_lease = true;    // Workers store only what their leases lead to,
-  bool reads_by_lease = true;      // and read only that and models that they serve.
+  bool uploads_by_lease = true;    // Workers store only blobs that belong to their leases.
+  bool reads_by_lease = true;      // Workers read only blobs of their leases and models.
   bool joins_apart = true;         // Joins of results have threads of their own (work_pools.h).
-  bool signs_parts = true;         // Parts of uploads are signed with their bytes and place.
-  bool roots_when_decided = true;  // Roots of a task's results are shown once it is accepted.
-  bool folder_is_private = true;   // Other users of the machine read nothing of `data`.
-  std::size_t owner_data_bytes_max = std::size_t{4} << 20;     // A part of an export; 0: no bound.
-  std::uint64_t disk_reserve_bytes = std::uint64_t{64} << 20;  // For the database; 0: none.
-  bool allow_anyone = false;  // Though others reach it: jobs whose results any workers decide.
+  bool signs_parts = true;         // Signatures of upload parts cover bytes and place.
+  bool roots_when_decided = true;  // Result roots are shown only for accepted tasks.
+  bool folder_is_private = true;   // Other users of the machine cannot read `data`.
+  // Bytes of one export part; 0: no bound.
+  std::size_t owner_data_bytes_max = std::size_t{4} << 20;
+  std::uint64_t disk_reserve_bytes = std::uint64_t{64} << 20;  // Disk space kept for the database.
+  bool allow_anyone = false;  // Accepts jobs that any workers decide, even if public.
   SubmissionBounds submission{};
   jobs::CoreSettings core{};
   // The format of hidden states between workers that share a model: "f32", "f16" or "i8".
   std::string wire = "f32";
-  // What language models' matrices are multiplied with: "f32"; "f16"; or "int8", which is twice as
-  // fast and more, and whose answers are told from those of other weights less sharply
-  // (common/proof/fingerprint.h); "auto" decides by the model (decisions/inference/arithmetic.h).
+  // The number format in which the matrices of language models are multiplied: "f32", "f16",
+  // "int8", or "auto". "int8" is at least twice as fast, but its answers differ less clearly from
+  // those of other weights (common/proof/fingerprint.h). "auto" chooses by model
+  // (decisions/inference/arithmetic.h).
   std::string activations = "auto";
-  std::string partition = "hybrid";  // How language models are cut: "layer", "batch" or "hybrid".
-  std::string ice_servers{};  // For tabs: a JSON array, or a file with one (serving/ice_servers.h).
-  bool relays_for_known_only = true;  // TURN servers are named to invited and established ones.
+  std::string partition = "hybrid";   // How language models are cut: "layer", "batch" or "hybrid".
+  std::string ice_servers{};          // For tabs: a JSON array or a file's name (ice_servers.h).
+  bool relays_for_known_only = true;  // Strangers are told of no TURN servers.
 };
 
-// Other machines reach it: by its address, or through a proxy on this machine.
+// True if other machines can reach the coordinator by its address or through a proxy on this
+// machine.
 [[nodiscard]] bool others_reach(const Options& options);
 
 class Coordinator {
  public:
-  // `runner`: what the verifier computes with; without one only invited and established workers
-  // check others. Locks the data folder, recovers, and listens. invalid_argument for options that
-  // do not go together (and for a public address without TLS: the sentence says what to do),
-  // unavailable if the folder or the port is taken.
+  // Locks the data folder, recovers the stored state, and listens. `runner` computes for the
+  // verifier; without a runner only invited and established workers check results. Fails with
+  // invalid_argument for options that contradict each other and for a public address without TLS
+  // (the message says what to do), and with unavailable if the folder or the port is in use.
   [[nodiscard]] static Result<std::unique_ptr<Coordinator>> start(Options options,
                                                                   ShaderChecker checker = {},
                                                                   PartRunnerFactory runner = {},
@@ -94,7 +97,7 @@ class Coordinator {
 
   [[nodiscard]] virtual std::string url() const = 0;
   [[nodiscard]] virtual const PublicKey& key() const = 0;
-  // Listens no more, stores what is decided, and lets go of the folder.
+  // Stops listening, stores all decisions, and unlocks the data folder.
   virtual void stop() = 0;
 };
 

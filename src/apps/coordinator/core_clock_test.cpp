@@ -1,4 +1,4 @@
-// A coordinator that stood still takes no worker for silent.
+// Tests that a coordinator that was stopped for a while does not take its workers for silent.
 #include "apps/coordinator/ingest/core_clock.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@ namespace {
 using scheduler::all;
 using scheduler::at;
 
-// The workers that are lost where a coordinator stands still for `pause` seconds, while its worker,
-// which holds a lease, beats each second.
+// The number of workers that are lost if the coordinator stops for `pause` seconds, while its
+// worker, which holds a lease, sends a heartbeat each second.
 std::size_t lost_after(double pause, const CoreClock::Settings& settings) {
   CoreClock clock(settings);
   scheduler::Scheduler queue;
@@ -21,7 +21,7 @@ std::size_t lost_after(double pause, const CoreClock::Settings& settings) {
   EXPECT_EQ(all<scheduler::Lease>(queue.decide(clock.turn(at(0)))).size(), 1U);
   queue.heard(scheduler::key_of(1), clock.turn(at(1)));
   EXPECT_TRUE(all<scheduler::WorkerLost>(queue.decide(clock.turn(at(1)))).empty());
-  // What the worker says meanwhile is not read before the next turn.
+  // Heartbeats that arrive during the pause are read only after the next turn.
   const std::size_t lost =
       all<scheduler::WorkerLost>(queue.decide(clock.turn(at(1 + pause)))).size();
   queue.heard(scheduler::key_of(1), clock.turn(at(1.1 + pause)));

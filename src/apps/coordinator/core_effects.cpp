@@ -46,7 +46,8 @@ void CoreEffects::commit(store::Batch batch, std::function<void(Result<>)> done)
   const auto back = [this, done](Result<> result) {
     parts_.loop.post_always([done, result](jobs::Core&, jobs::Moment) { done(result); });
   };
-  // The core keeps few commits in flight, so the queue never fills.
+  // submit() fails only if the queue is full, which cannot happen because the core keeps few
+  // commits in flight.
   if (auto queued = parts_.commits.submit(std::move(batch), back); !queued) back(queued);
 }
 
@@ -69,7 +70,7 @@ void CoreEffects::fatal(const Error& error) {
   std::_Exit(1);
 }
 
-// --- Results.
+// --- Results of tasks.
 
 void CoreEffects::join(jobs::JoinOrder order) {
   auto shared = std::make_shared<const jobs::JoinOrder>(std::move(order));

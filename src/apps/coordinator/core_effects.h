@@ -1,10 +1,11 @@
-// What the core decided, done: messages to workers, commits, joins and comparisons of results, the
-// verifier's orders, audits of answers. What takes long runs on pools, and its result comes back as
-// an event for the core.
+// Carries out the decisions of the core: messages to workers, commits, joins and comparisons of
+// results, orders to the verifier, audits of answers. Slow work runs on pools, and its result
+// returns to the core as an event.
 //
-// Threading: World's functions on the loop's thread; stop() from any. Lifetime: the parts outlive
-// the loop. Errors: an order that finds its pool full is given again a little later, until stop();
-// a commit that the store refuses ends the process (fatal()).
+// Threading: the functions of jobs::World run on the loop's thread; stop() may be called from any
+// thread. Lifetime: the parts outlive the loop. Errors: an order that finds its pool full is
+// repeated a little later, until stop(); a commit that the store refuses ends the process
+// (fatal()).
 #pragma once
 
 #include <cstddef>
@@ -36,11 +37,11 @@ class CoreEffects final : public jobs::World {
     Intake& intake;
     runtime::Pool& joins;          // Joins and compares results.
     runtime::Pool& readers;        // Reads the store.
-    Verifier* verifier = nullptr;  // Null without a machine to compute on.
+    Verifier* verifier = nullptr;  // Null if this machine cannot verify.
   };
   explicit CoreEffects(Parts parts) : parts_(parts) {}
 
-  // Drops the orders that wait for another try.
+  // Drops all orders that wait to be repeated because their pool was full.
   void stop() { retries_.stop(); }
 
   void send(jobs::SessionId id, protocol::CoordinatorMessage message) override;
@@ -65,7 +66,7 @@ class CoreEffects final : public jobs::World {
   void fatal(const Error& error) override;
 
  private:
-  // Runs `work` on the pool; if it is full, does `again` on the loop's thread a little later.
+  // Runs `work` on `pool`. If the pool is full, runs `again` on the loop's thread a little later.
   void run(runtime::Pool& pool, std::size_t key, std::function<void()> work,
            std::function<void()> again);
 

@@ -1,6 +1,6 @@
-// The central promise: whatever single workers do, an accepted job has the right bytes, every task
-// is paid exactly once, the ledger sums to zero, and nothing is said before it is durable. In
-// simulated time, with the real sessions and checks.
+// Tests of the central promise: whatever single workers do, an accepted job has the right bytes,
+// every task is paid exactly once, the ledger sums to zero, and nothing is told before it is
+// durable. In simulated time, with the real sessions and checks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,8 @@ using testing::SizeIs;
 
 class CoreTest : public testing::Test {
  protected:
-  // Done, with the bytes that honest workers compute, and nothing left in escrow.
+  // Checks that the job is done with the bytes that honest workers compute, and that its escrow is
+  // empty.
   void expect_right(const store::Job& job, std::uint32_t tasks) {
     ASSERT_EQ(job.state, store::JobState::done) << job.reason;
     ByteVector expected;
@@ -29,7 +30,8 @@ class CoreTest : public testing::Test {
     EXPECT_EQ(job.accepted, tasks);
     EXPECT_TRUE(network.store().audit().has_value());
   }
-  // `later` than the network began, by the operator's clock.
+  // Sets a client's weight; `later` is the order's time after the network's start, by the
+  // operator's clock.
   Result<protocol::api::Client> set_weight(const PublicKey& who, double weight,
                                            UnixMillis later = 0) {
     Result<protocol::api::Client> answer = fail(ErrorCode::unavailable, "No answer.");
@@ -110,7 +112,7 @@ TEST_F(CoreTest, AWorkerWithAWrongByteIsOutvotedAndNotPaid) {
   for (const auto& verdict : liar.verdicts) EXPECT_FALSE(verdict.accepted);
 }
 
-// Each row: a worker that does one thing wrong, beside two honest ones.
+// Each row has a worker that does one thing wrong, beside two honest workers.
 struct Cheat {
   const char* name;
   jobs::Behaviour behaviour;
@@ -163,8 +165,8 @@ TEST_F(CoreTest, AResultForATaskThatItDoesNotHoldIsRefused) {
   EXPECT_EQ(earned(b), 0);
 }
 
-// A worker that could say that it holds a task would choose what it computes: an accomplice's, to
-// agree with it.
+// If a worker could claim a task that it was not leased, it could choose an accomplice's task and
+// agree with its result.
 TEST_F(CoreTest, ATaskThatWasNeverLeasedToItIsNotAWorkersToResume) {
   auto& first = network.join(a, {.silent = true});
   const auto id = submit(1, 2);
@@ -208,7 +210,7 @@ TEST_F(CoreTest, ALeaseThatWasGivenIsResumedOverABrokenConnection) {
   EXPECT_TRUE(before.closed);
 }
 
-// Its results would count although its signature could not be checked later.
+// A result whose receipt was lost would count although its signature could not be checked later.
 TEST_F(CoreTest, EveryResultThatCountsHasItsReceiptStoredHoweverManyWereSent) {
   auto& worker = network.join(a, {.silent = true});
   const auto id = submit(1, 1);
@@ -285,7 +287,7 @@ TEST_F(CoreTest, ABadSignatureEndsTheConnectionOnly) {
   EXPECT_FALSE(other.closed);
 }
 
-// Each row: what a connection says, and the code of the one error that it hears.
+// Each row has the messages of a connection, and the code of the only error that it gets.
 struct Nonsense {
   const char* name;
   std::function<void(TestWorker&)> say;
@@ -339,7 +341,7 @@ INSTANTIATE_TEST_SUITE_P(
                  [](TestWorker& worker) {
                    protocol::Hello hello;
                    hello.versions = {protocol::version};
-                   hello.key.bytes[5] = 7;  // Not the key that answers the challenge.
+                   hello.key.bytes[5] = 7;  // A key other than the one that signs the challenge.
                    worker.say(hello);
                  },
                  "unauthenticated"},
@@ -375,7 +377,7 @@ TEST_F(CoreTest, ALateTaskRunsElsewhereTooAndWhoIsSecondIsNotBlamed) {
   const auto id = submit(2, 1);
   network.pass(std::chrono::milliseconds(200));
   slow.deliver(slow.leases.at(0),
-               slow.leases.at(0).tasks.at(0));  // The canary, in time; the next one never ends.
+               slow.leases.at(0).tasks.at(0));  // The canary is in time; the next task never ends.
   network.run();
   ASSERT_THAT(slow.leases, SizeIs(2));
   const MicroCredits canary = earned(a);
@@ -390,7 +392,7 @@ TEST_F(CoreTest, ALateTaskRunsElsewhereTooAndWhoIsSecondIsNotBlamed) {
   ASSERT_THAT(slow.cancels, SizeIs(1));
   EXPECT_GT(earned(b), 0);
 
-  slow.deliver(slow.leases.at(1), slow.leases.at(1).tasks.at(0));  // After all.
+  slow.deliver(slow.leases.at(1), slow.leases.at(1).tasks.at(0));  // Delivers the late task.
   network.run();
   EXPECT_EQ(earned(a), canary);
   EXPECT_FALSE(slow.closed);
@@ -406,12 +408,13 @@ TEST_F(CoreTest, TwoClientsShareTheWorkersThoughOneSubmittedMoreBefore) {
   submit(40, 1);
   network.pass(std::chrono::milliseconds(900));
   worker.deliver(worker.leases.at(0), worker.leases.at(0).tasks.at(
-                                          0));  // Its canary: such a task takes most of a second.
+                                          // The canary shows that a task takes most of a second.
+                                          0));
   network.run();
   const auto other = network.submit(second, jobs::count_manifest(40, 1), {99});
   ASSERT_TRUE(other.has_value());
 
-  // One task at a time, in the order of the leases, each taking 0.9 s.
+  // Runs one task at a time, in the order of the leases; each takes 0.9 s.
   std::map<std::string, int> done;
   for (std::size_t next = 1; next < 21; ++next) {
     ASSERT_GT(worker.leases.size(), next);
@@ -545,7 +548,8 @@ TEST_F(CoreTest, ALeaseDoesNotOvertakeTheWelcome) {
   network.post_submission(client, jobs::count_manifest(1, 1), {1},
                           [](const Result<protocol::api::Submitted>&) {});
   network.run();
-  auto& worker = network.join(a, {.silent = true});  // Its welcome waits behind the job's commit.
+  // The welcome is held until the job is committed.
+  auto& worker = network.join(a, {.silent = true});
   EXPECT_FALSE(worker.welcomed);
   EXPECT_THAT(worker.leases, IsEmpty());
 

@@ -1,6 +1,7 @@
-// What a convicted worker was paid for the day before is computed again, also in jobs that ended
-// long ago and were paid: wrong results are replaced, the job is corrected, its client is refunded
-// out of what the conviction took, and what cannot be computed again is named.
+// Tests of corrections: the tasks of the last day for which a convicted worker was paid are
+// computed again, also in jobs that ended long ago. Wrong results are replaced, the job is
+// corrected, and its client is refunded from what the conviction took. Tasks that cannot be
+// computed again are reported.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +51,8 @@ class Corrections : public testing::Test {
     EXPECT_TRUE(submitted.has_value()) << submitted.error().message;
     return JobId::parse(submitted->id).value();
   }
-  // The sleeper's zeros are accepted, since an invited worker hands in the same.
+  // Runs a job in which the sleeper's zeros are accepted, because an invited worker delivers zeros
+  // too.
   store::Job deceive(const crypto::KeyPair& client, std::uint32_t count = tasks) {
     sleeper->behaviour.compute = zeros;
     TestWorker& accomplice = invited({.compute = zeros});
@@ -61,7 +63,7 @@ class Corrections : public testing::Test {
     sleeper->behaviour.compute = nullptr;
     return job;
   }
-  // Time in which it was away.
+  // Passes time in which the sleeper is disconnected.
   void later(std::chrono::milliseconds time) {
     sleeper->line->on_closed();
     network->run();
@@ -72,7 +74,7 @@ class Corrections : public testing::Test {
     const store::Job job = network->finish(submit(wallet(), tasks, 1));
     EXPECT_EQ(job.state, store::JobState::done);
   }
-  // The verifier finds it wrong in a job of one more client.
+  // Runs a job of another client in which the verifier finds the sleeper's result wrong.
   void be_found_wrong() {
     sleeper->behaviour.compute = zeros;
     const JobId job = submit(wallet(), tasks, 1);
@@ -154,8 +156,8 @@ class Corrections : public testing::Test {
 TEST_F(Corrections, AJobThatEndedAndWasPaidHoursAgoIsCorrectedAndItsClientIsRefunded) {
   const crypto::KeyPair& deceived = wallet();
   const store::Job before = deceive(deceived);
-  later(std::chrono::hours(5));  // Its pay is free since long.
-  work_well();                   // Its pay is held when the worker is convicted,
+  later(std::chrono::hours(5));  // The pay has long been released.
+  work_well();                   // This pay is still held at the conviction.
   const MicroCredits held =
       network->balance(ledger::Account::held(OwnerId::of_first(sleeper_key.public_key())));
   ASSERT_GT(held, 0);
@@ -187,7 +189,7 @@ TEST_F(Corrections, AJobThatEndedAndWasPaidHoursAgoIsCorrectedAndItsClientIsRefu
   EXPECT_THAT(network->store().load()->corrections, IsEmpty());
 }
 
-// One mismatch makes a suspect; with the second one, of another client's job, it is convicted.
+// One mismatch makes a worker a suspect. A second mismatch, in another client's job, convicts it.
 TEST_F(Corrections, ASuspectThatIsConvictedHoursLaterPaysForWhatWasReplacedMeanwhile) {
   for (const bool waits : {true, false}) {
     jobs::CoreSettings settings;
@@ -195,7 +197,7 @@ TEST_F(Corrections, ASuspectThatIsConvictedHoursLaterPaysForWhatWasReplacedMeanw
     open(settings);
     const crypto::KeyPair& deceived = wallet();
     const store::Job before = deceive(deceived);
-    later(std::chrono::hours(1));  // Its pay is free since long.
+    later(std::chrono::hours(1));  // The pay has long been released.
     be_found_wrong();
     later(std::chrono::minutes(30));
     ASSERT_EQ(network->store().job(before.id)->state, store::JobState::corrected)
@@ -206,7 +208,7 @@ TEST_F(Corrections, ASuspectThatIsConvictedHoursLaterPaysForWhatWasReplacedMeanw
     network->restart();
     sleeper = &network->join(sleeper_key);
     later(std::chrono::hours(2));
-    work_well();  // Its pay is held when the worker is convicted.
+    work_well();  // This pay is still held at the conviction.
     ASSERT_GT(held(), 0);
     const MicroCredits left = has(deceived);
 
@@ -222,7 +224,7 @@ TEST_F(Corrections, ASuspectThatIsConvictedHoursLaterPaysForWhatWasReplacedMeanw
   }
 }
 
-// What was found in the first client's job waits on the disk for the second one's.
+// The mismatch in the first client's job is stored until the mismatch in the second client's job.
 TEST_F(Corrections, ARestartBetweenTwoClientsMismatchesDoesNotHelpACheat) {
   work_well();
   be_found_wrong();
@@ -264,7 +266,7 @@ TEST_F(Corrections, ASuspectThatIsNotConvictedInADayOwesNothing) {
   EXPECT_THAT(network->store().load()->corrections, IsEmpty());
 }
 
-// The pay for a result that is known to be wrong is at hand when its worker is convicted.
+// The pay for a result that is known to be wrong is still held when its worker is convicted.
 TEST_F(Corrections, PayForAWrongResultIsHeldAsLongAsItsClientIsOwedSomething) {
   for (const bool waits : {true, false}) {
     for (const bool convicted : {true, false}) {
@@ -275,7 +277,7 @@ TEST_F(Corrections, PayForAWrongResultIsHeldAsLongAsItsClientIsOwedSomething) {
       const store::Job before = deceive(deceived);
       const MicroCredits paid = held();
       ASSERT_GT(paid, 0);
-      be_found_wrong();  // Within ten minutes.
+      be_found_wrong();  // This is within ten minutes of the pay.
       later(std::chrono::minutes(30));
       EXPECT_EQ(held(), waits ? paid : 0);
       network->restart();
@@ -306,11 +308,11 @@ TEST_F(Corrections, PayForAWrongResultIsHeldAsLongAsItsClientIsOwedSomething) {
 TEST_F(Corrections, WhatAWorkerMayOweIsNotWithdrawnFromItsStake) {
   jobs::CoreSettings settings;
   settings.stakes_open = true;
-  settings.referee.risk = 0;  // What is locked for a mismatch is less than is owed.
+  settings.referee.risk = 0;  // A mismatch locks less than is owed.
   open(settings);
   const crypto::KeyPair& deceived = wallet();
   const store::Job before = deceive(deceived, 4 * tasks);
-  network->finish(submit(sleeper_key, 1, 1));  // So that it is granted credits.
+  network->finish(submit(sleeper_key, 1, 1));  // A first job makes the core grant credits.
   later(std::chrono::hours(1));
   ASSERT_EQ(move_stake(true, has(sleeper_key)), std::nullopt);
   be_found_wrong();
@@ -338,17 +340,17 @@ TEST_F(Corrections, WhatAWorkerMayOweIsNotWithdrawnFromItsStake) {
   EXPECT_TRUE(network->store().audit().has_value());
 }
 
-// What the conviction itself takes is less than its clients are due, and none of its pay is held.
+// The conviction itself takes less than the clients are owed, and the worker has no held pay.
 TEST_F(Corrections, TheStakeAlonePaysTheClientsOfAConvictedWorkerWhoseHeldPayDoesNotReach) {
   for (const bool from_stake : {true, false}) {
     jobs::CoreSettings settings;
     settings.stakes_open = true;
     settings.refunds_from_stake = from_stake;
-    settings.referee.risk = 0;  // The penalty is small.
+    settings.referee.risk = 0;  // Keeps the penalty small.
     open(settings);
     const crypto::KeyPair& deceived = wallet();
     const store::Job before = deceive(deceived, 4 * tasks);
-    network->finish(submit(sleeper_key, 1, 1));  // So that it is granted credits.
+    network->finish(submit(sleeper_key, 1, 1));  // A first job makes the core grant credits.
     later(std::chrono::hours(1));
     ASSERT_EQ(move_stake(true, has(sleeper_key)), std::nullopt);
     ASSERT_EQ(held(), 0);
@@ -364,7 +366,7 @@ TEST_F(Corrections, TheStakeAlonePaysTheClientsOfAConvictedWorkerWhoseHeldPayDoe
     EXPECT_EQ(after.refunded == after.due, from_stake);
     EXPECT_EQ(has(deceived), left + after.refunded);
     EXPECT_GT(stake - staked(), 0) << "the penalty";
-    // Less the fees for checking these tasks.
+    // The due amount is reduced by the fees for checking these tasks.
     EXPECT_EQ(stake - staked() > after.due - after.due / 50, from_stake);
     expect_right(network->store().job(before.id).value());
     EXPECT_TRUE(network->store().audit().has_value());
@@ -377,7 +379,7 @@ TEST_F(Corrections, WhatAConvictionSlashesGoesToTheClientsOfWrongTasks) {
   open(settings);
   const crypto::KeyPair& deceived = wallet();
   const store::Job before = deceive(deceived, 4 * tasks);
-  network->finish(submit(sleeper_key, 1, 1));  // So that it is granted credits.
+  network->finish(submit(sleeper_key, 1, 1));  // A first job makes the core grant credits.
   later(std::chrono::hours(1));
   const MicroCredits stake = before.price / 4;
   ASSERT_EQ(move_stake(true, stake), std::nullopt);
@@ -392,7 +394,8 @@ TEST_F(Corrections, WhatAConvictionSlashesGoesToTheClientsOfWrongTasks) {
   EXPECT_EQ(has(deceived), left + sums(before).refunded);
 }
 
-// A client whose job differs by device has honest workers' tasks computed again and again.
+// A client whose jobs differ by device could make the verifier recompute tasks of honest workers
+// without end.
 TEST_F(Corrections, OneClientsJobsHaveFourSuspectsTasksComputedAgainAtATimeAndThenTheOthers) {
   sleeper->line->on_closed();
   std::vector<TestWorker*> workers;
@@ -414,14 +417,14 @@ TEST_F(Corrections, OneClientsJobsHaveFourSuspectsTasksComputedAgainAtATimeAndTh
   EXPECT_THAT(computed, SizeIs(6));
 }
 
-// It would be others' money: a client whose own worker is wrong, and keeps what it was paid, gains
-// nothing by the worker's conviction.
+// Higher refunds would be other clients' money. A client whose own worker delivers wrong results
+// and keeps its pay must gain nothing from the worker's conviction.
 TEST_F(Corrections, TheVerificationAccountGivesNoMoreThanItGotOfTheWrongTasks) {
   const store::Job before = deceive(wallet());
-  later(std::chrono::hours(1));  // No part of it is held or staked.
+  later(std::chrono::hours(1));  // None of the pay is held or staked by now.
 
   convict();
-  network->pass(std::chrono::hours(25));  // As long as the other worker may be convicted.
+  network->pass(std::chrono::hours(25));  // The other worker can no longer be convicted then.
 
   const Sums after = sums(before);
   EXPECT_EQ(after.settled, tasks);
@@ -458,7 +461,7 @@ TEST_F(Corrections, ARestartInTheMiddleLosesNothingOfIt) {
   later(std::chrono::hours(1));
   work_well();
   const MicroCredits left = has(deceived);
-  network->drop_paid_checks = 7;  // The process ends after seven tasks.
+  network->drop_paid_checks = 7;  // The process ends after seven tasks were recomputed.
   convict();
   ASSERT_EQ(network->store().job(before.id)->state, store::JobState::done);
   ASSERT_THAT(network->store().load()->rechecks, SizeIs(1));
@@ -495,7 +498,7 @@ TEST_F(Corrections, AJobThatRanWhenItsWorkerWasConvictedHasTheRightResults) {
   for (std::uint32_t i = 0; i < tasks * 4; ++i) append_le(right, i);
   EXPECT_EQ(network->output(job), right);
   EXPECT_EQ(network->store().corrections(id)->size(), tasks - 1);
-  network->pass(std::chrono::hours(25));  // As long as the other worker may be convicted.
+  network->pass(std::chrono::hours(25));  // The other worker can no longer be convicted then.
   EXPECT_THAT(network->store().load()->corrections, IsEmpty());
 }
 
@@ -517,7 +520,8 @@ TEST_F(Corrections, WhatCannotBeComputedAgainIsNamed) {
   EXPECT_EQ(metric("weft_tasks_unchecked_total"), tasks);
 }
 
-// A page of such tasks is not the last one: others are corrected anyway.
+// A page of tasks that the verifier did not finish is not taken for the last one: other tasks are
+// still corrected.
 TEST_F(Corrections, WhatTheVerifierDoesNotFinishInTimeIsComputedAgainLater) {
   work_well();
   const store::Job job = deceive(wallet());

@@ -1,7 +1,7 @@
 // The coordinator as a real process with a real disk and real sockets, killed with SIGKILL at
-// random points of running jobs: after it starts again every job that was taken finishes with the
-// right bytes, no task is paid twice, and the ledger sums to zero. WEFT_LONG=1 kills it 1,000 times
-// instead of 10. The workers are scripted, reconnect, and one of them cheats.
+// random points of running jobs. After each restart every accepted job ends with the right bytes,
+// no task is paid twice, and the ledger sums to zero. WEFT_LONG=1 kills the process 1,000 times
+// instead of 10. The scripted workers reconnect, and one of them cheats.
 #include <gtest/gtest.h>
 
 #include "apps/coordinator/test_folder.h"
@@ -31,8 +31,8 @@ TEST_F(ProcessTest, KilledAtRandomPointsItLosesNoJobAndPaysNoTaskTwice) {
   std::uint64_t nonce = 0;
   int killed_running = 0;
 
-  // On a fast machine all kills of a short run may fall between jobs: it then goes on until one
-  // does not.
+  // On a fast machine all kills of a short run may fall between jobs. The run then continues until
+  // one of them hits a running job.
   for (int killed = 0; killed < kills || (killed_running == 0 && killed < 10 * kills); ++killed) {
     if (jobs.empty() || finished_already(jobs.back()))
       jobs.push_back(submitted(jobs::count_manifest(tasks, 2, "", 9), ++nonce));

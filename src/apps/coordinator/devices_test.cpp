@@ -1,6 +1,6 @@
-// Whose fault a wrong result is: the worker's, or its device's. The verifier's second device and
-// other workers of the suspect's vendor say. And searches that find nothing nearly everywhere. In
-// simulated time, with the real sessions, checks, verifier and ledger.
+// Tests that tell a worker's fault from its device's: the verifier's second device and other
+// workers with the suspect's vendor decide. Also tests searches that find nothing in most places.
+// In simulated time, with the real sessions, checks, verifier and ledger.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,8 @@ class DevicesNetwork : public testing::Test {
     return network->balance(ledger::Account::held(owner)) +
            network->balance(ledger::Account::owner(owner));
   }
-  // A stranger does this work in jobs of two clients; what is refused an invited worker does.
+  // Runs jobs of two clients with a stranger that behaves as given; an invited worker then does the
+  // tasks whose results were refused.
   TestWorker& play(const std::string& manifest, const jobs::Behaviour& stranger,
                    const jobs::Behaviour& trusted = {}) {
     TestWorker& suspect = join(stranger);
@@ -92,7 +93,8 @@ TEST_F(DevicesNetwork, OnTheWordOfOneDeviceNoWorkerIsConvicted) {
       << "without the rule";
 }
 
-// A wrong result in a job of each of two clients, and a new process after each was refused.
+// The stranger delivers a wrong result in a job of each of two clients, and the process restarts
+// after each refusal.
 TEST_F(DevicesNetwork, ARestartForgetsNoWrongResultOfATaskThatIsStillOpen) {
   open();
   const crypto::KeyPair& key = wallet();
@@ -125,7 +127,7 @@ TEST_F(DevicesNetwork, ARestartForgetsNoWrongResultOfATaskThatIsStillOpen) {
 TEST_F(DevicesNetwork, AJobWhoseResultIsWhatTheSecondDeviceComputesIsNotReproducible) {
   open();
   network->verifier_second = CountRunner::Second::other;
-  // It has a price: the operator's worker ran the canary.
+  // The operator's worker runs the canary, so that the job has a price.
   join({.answers_below = 1}, true);
   TestWorker& stranger = join({.compute = [](const protocol::LeasedTask& task) {
     ByteVector bytes;
@@ -146,7 +148,7 @@ TEST_F(DevicesNetwork, AJobWhoseResultIsWhatTheSecondDeviceComputesIsNotReproduc
             true);
 }
 
-// The verifier confirms one of two results of task 1, which refutes the other one.
+// The verifier confirms one of two results of task 1, which refutes the other result.
 TEST_F(DevicesNetwork, WhatRefutesAnotherResultIsComputedOnTheSecondDeviceToo) {
   using Second = CountRunner::Second;
   open();
@@ -188,7 +190,7 @@ TEST_F(DevicesNetwork, WhatRefutesAnotherResultIsComputedOnTheSecondDeviceToo) {
       << "the other result is what the second device computes";
 }
 
-// The task is the whole job, so that there is no larger range around it.
+// The only task is the whole job, so that no larger range around a part exists.
 TEST_F(DevicesNetwork, AnAnswerThatChangesFromRunToRunIsTheShadersFaultOnOneDeviceToo) {
   open();
   auto parsed = manifest::parse(jobs::count_manifest(1, 1)).value();
@@ -218,7 +220,7 @@ TEST_F(DevicesNetwork, AnAnswerThatChangesFromRunToRunIsTheShadersFaultOnOneDevi
   }
 }
 
-// Computes the counting job; the second device says so once, and something else from then on.
+// Computes the counting job, but the second device gives different results from its second run on.
 class FickleSecond final : public PartRunner {
  public:
   explicit FickleSecond(bool is_second = false) : is_second_(is_second) {}
@@ -266,7 +268,7 @@ TEST_F(DevicesNetwork, AnAnswerThatChangesOnTheSecondDeviceAloneIsNoEvidence) {
       "a larger range.");
 }
 
-// Computes the counting job; the second device runs out of time as often as the test says.
+// Computes the counting job, but the second device exceeds the time limit in its first `late` runs.
 class SlowSecond final : public PartRunner {
  public:
   explicit SlowSecond(int& late, bool is_second = false) : late_(late), is_second_(is_second) {}
@@ -329,8 +331,8 @@ TEST_F(DevicesNetwork, ASecondDeviceThatRunsOutOfTimeIsWaitedForWhereThatIsWante
   }
 }
 
-// The answer of a search that finds nothing is known without searching; of one that marks its
-// work, each workgroup's mark is known only to a worker that did it.
+// A worker knows the result of a search that finds nothing without searching. If the shader also
+// writes a mark of its work, only a worker that did the work knows the mark of each workgroup.
 TEST_F(DevicesNetwork,
        AWorkerThatOnlySaysThatNothingWasFoundIsConvictedWhereTheShaderMarksItsWork) {
   for (const bool marks : {true, false}) {

@@ -34,7 +34,7 @@ void DiskReserve::disk_full(bool full) {
   if (!std::exchange(said_, true))
     log_error("The disk is full: no new work is taken, and what is decided waits to be stored.");
   std::error_code ignored;
-  std::filesystem::remove(file_, ignored);  // Also that of an earlier run.
+  std::filesystem::remove(file_, ignored);  // Removes the file of an earlier run, too.
   there_ = false;
 }
 

@@ -1,6 +1,6 @@
-// Room on the data folder's disk that is kept for the database: a file of that size. When the disk
-// is full it is given up, so that finished work can still be recorded, and made again when there is
-// plenty.
+// Disk space in the data folder that is reserved for the database, as a file of that size. A full
+// disk makes the coordinator remove the file, so that finished work can still be recorded. The file
+// is made again once the disk has enough room.
 //
 // Threading: one thread at a time.
 #pragma once
@@ -12,11 +12,12 @@ namespace weft::coordinator {
 
 class DiskReserve {
  public:
-  // Makes the file, if the disk has twice its size left. bytes 0: no reserve.
+  // Makes a file of `bytes` bytes if the disk has room for twice that. 0 makes no reserve.
   DiskReserve(std::filesystem::path file, std::uint64_t bytes);
   DiskReserve(const DiskReserve&) = delete;
 
-  // The disk is full, or is not any more.
+  // Call with true if the disk is full, which removes the file, and with false once it has room
+  // again, which makes the file again.
   void disk_full(bool full);
   [[nodiscard]] bool is_there() const { return there_; }
 

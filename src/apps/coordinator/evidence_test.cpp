@@ -1,5 +1,5 @@
-// A device that signs two results of one task and attempt leaves evidence behind, whether or not
-// either of them counts; a device that is asked for parts of a task leaves none.
+// A device that signs two results of one task and attempt leaves evidence, even if neither result
+// counts. A device that is asked for parts of a task leaves no evidence.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -42,7 +42,7 @@ class EvidenceTest : public testing::Test {
   std::vector<store::Evidence> evidence() {
     return network.store().evidence(0, store::evidence_max).value();
   }
-  // Both sides, as any reader can check them.
+  // Verifies both sides of the evidence, as any reader can.
   void expect_proven(const store::Evidence& found, const TaskId& task, const Hash& first,
                      const Hash& second) {
     EXPECT_EQ(found.worker, a.public_key());
@@ -73,7 +73,7 @@ class EvidenceTest : public testing::Test {
     sign(worker, {{.task = task, .attempt = attempt, .root = root_of(1)},
                   {.task = task, .attempt = attempt, .root = root_of(2)}});
   }
-  // In the ledger.
+  // Deposits a stake in the ledger.
   void stake(const crypto::KeyPair& key, MicroCredits amount) {
     network.post([&](jobs::Core& core, jobs::Moment now) {
       core.stakes().move({.wallet = key.public_key(), .amount = amount, .number = ++nonce_}, now,
@@ -108,13 +108,13 @@ TEST_F(EvidenceTest, IsKeptThoughNoResultWasEverHandedIn) {
 
   sign(worker, {{.task = task, .attempt = 1, .root = root_of(1)}});
   sign(worker, {{.task = task, .attempt = 1, .root = root_of(1)}});
-  EXPECT_THAT(evidence(), IsEmpty());  // The same again.
+  EXPECT_THAT(evidence(), IsEmpty());  // The same result twice is no contradiction.
   sign(worker, {{.task = task, .attempt = 1, .root = root_of(2)}});
   ASSERT_THAT(evidence(), SizeIs(1));
   expect_proven(evidence()[0], task, root_of(1), root_of(2));
 
   sign(worker, {{.task = task, .attempt = 1, .root = root_of(3)}});
-  EXPECT_THAT(evidence(), SizeIs(1));  // One for an attempt.
+  EXPECT_THAT(evidence(), SizeIs(1));  // An attempt has one piece of evidence.
 }
 
 TEST_F(EvidenceTest, IsKeptOverSessions) {
@@ -130,10 +130,11 @@ TEST_F(EvidenceTest, IsKeptOverSessions) {
   expect_proven(evidence()[0], task, root_of(1), root_of(2));
 }
 
-// What counted is stored with its receipt, and is compared with after a restart.
+// A result that counted is stored with its receipt, so that later receipts are compared with it
+// after a restart.
 TEST_F(EvidenceTest, IsKeptOverRestartsOfWhatCountedBefore) {
   auto& before = network.join(a);
-  const JobId job = submit(1, 2);  // Its task waits for a second worker.
+  const JobId job = submit(1, 2);  // The task waits for a second worker.
   ASSERT_THAT(before.leases, SizeIs(1));
   const auto leased = before.leases[0].tasks[0];
   const Hash right =
@@ -163,7 +164,7 @@ TEST_F(EvidenceTest, IsKeptOverRestartsOfJobsThatHaveEnded) {
   ASSERT_THAT(evidence(), SizeIs(1));
   EXPECT_EQ(evidence()[0].second.root, root_of(9));
 
-  // Nothing that is too old is looked at.
+  // Receipts that are older than the window are not compared.
   const auto b = crypto::KeyPair::generate().value();
   (void)network.join(b);
   const JobId old = submit(1);
@@ -211,8 +212,8 @@ TEST_F(EvidenceTest, AttemptsTasksAndDevicesAreKeptApart) {
   EXPECT_THAT(evidence(), IsEmpty());
 }
 
-// Wallets are free: were each of them kept, they would push out what shows that a worker with a
-// stake has lied.
+// Wallets are free. If evidence of each of them were kept, it would displace evidence against
+// workers with a stake.
 TEST_F(EvidenceTest, ThousandsOfFreeWalletsLeaveRoomForWorkersThatCanLoseSomething) {
   (void)submit(4);
   for (int i = 0; i < 2'000; ++i) {
@@ -254,7 +255,7 @@ class EvidenceOfEstablished : public EvidenceTest {
   }
 };
 
-// Its standing is what it loses.
+// An established worker without a stake can lose its standing, so its evidence is kept.
 TEST_F(EvidenceOfEstablished, FindsARowWithoutAStake) {
   network.invitation = trust::Invitation::none;
   for (const auto* key : {&a, &client}) (void)network.join(*key);
@@ -271,7 +272,8 @@ TEST_F(EvidenceOfEstablished, FindsARowWithoutAStake) {
   EXPECT_TRUE(keeps_evidence_of(a));
 }
 
-// Two signatures by one key are exact evidence: the coordinator's own check.
+// Two contradicting signatures of one key are proof enough for the coordinator to convict without
+// another check.
 TEST_F(EvidenceTest, ConvictsAndEndsTheSession) {
   const JobId job = submit(1);
   const auto funded = network.submit(a, jobs::count_manifest(1, 1), {++nonce_});
@@ -305,7 +307,8 @@ TEST_F(EvidenceTest, NothingThatAReceiptSignsBesideAContradictionCounts) {
   EXPECT_THAT(network.store().replicas(job).value(), IsEmpty());
 }
 
-// An audit or a poll leases parts of one task under one attempt, and a worker may be given several.
+// An audit or a poll leases parts of one task under one attempt, and a worker may get several of
+// them.
 TEST_F(EvidenceTest, PartsOfATaskAreNone) {
   auto& worker = network.join(a, {.silent = true});
   const JobId job = submit(1);
@@ -321,7 +324,8 @@ TEST_F(EvidenceTest, PartsOfATaskAreNone) {
   EXPECT_THAT(worker.errors, IsEmpty());
 }
 
-// Else a worker could sign what is no evidence and be paid.
+// Without this rule a worker could sign a whole task as a part, which is no evidence, and still be
+// paid.
 TEST_F(EvidenceTest, AWholeTaskThatIsSignedAsAPartCoversNothing) {
   auto& worker = network.join(a, {.silent = true});
   const JobId job = submit(1);

@@ -1,5 +1,5 @@
-// Holds a coordinator's data folder for one process; the kernel lets go of it when the process
-// ends, however it ends.
+// Locks a coordinator's data folder for one process. The kernel removes the lock when the process
+// ends, even after a crash.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@ namespace weft::coordinator {
 
 class FolderLock {
  public:
-  // unavailable if another process holds it.
+  // Fails with unavailable if another process has locked the folder.
   [[nodiscard]] static Result<FolderLock> take(const std::filesystem::path& folder);
   FolderLock(FolderLock&& other) noexcept;
   FolderLock& operator=(FolderLock&&) = delete;

@@ -1,6 +1,6 @@
-// A data folder of any earlier version goes on: its job ends, its API key works, its model is
-// listed, its suspension and its weight hold, and its ledger sums to zero. The folders were made by
-// the program of their time (tests/data/folders/make), killed in the middle of a job.
+// Data folders of all earlier versions still work: the job ends, the API key works, the model is
+// listed, the suspension and the weight hold, and the ledger sums to zero. Each folder was made by
+// the program of its version (tests/data/folders/make), killed in the middle of a job.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -24,9 +24,9 @@ using testing::HasSubstr;
 
 constexpr std::uint32_t tasks = 4;
 constexpr std::uint32_t kept_task =
-    2;  // Whose state is kept; it and what follows are not answered.
+    2;  // The task with a checkpoint; it and later tasks are not answered.
 
-// y[i] = i, as the coordinator's own check of shaders takes it.
+// The manifest of a job y[i] = i whose shader the coordinator's checker accepts.
 std::string folder_manifest(std::uint32_t count, std::uint32_t replicas) {
   constexpr std::string_view shader =
       "struct Weft { origin: vec3u, extent: vec3u }\\n"
@@ -44,7 +44,7 @@ std::string file_text(const fs::path& path) {
   text << std::ifstream(path, std::ios::binary).rdbuf();
   return text.str();
 }
-// The first value of `key`; these documents are written without blanks.
+// The first text value of `key` in a document without white space.
 std::string text_in(std::string_view document, std::string_view key) {
   const std::string name = weft::format("\"{}\":\"", key);
   const auto at = document.find(name);
@@ -68,7 +68,7 @@ class Filler : private TestClient {
     wait_until_ready();
   }
 
-  // A worker is convicted.
+  // Gets a worker convicted.
   bool suspend() {
     const auto wallet = crypto::load_or_create_wallet(folder_ / "cheat.json").value();
     const PublicKey cheat = wallet.public_key();
@@ -89,7 +89,7 @@ class Filler : private TestClient {
         << weft::format("{{\"cheat\":\"{}\",\"suspended_until\":{}}}\n", cheat.text(), until);
     return until > 0;
   }
-  // A job runs, one of its tasks has a state.
+  // Starts a job and stores a checkpoint of one of its tasks.
   bool run() {
     const std::string job = submitted(folder_manifest(tasks, 1), 2);
     ScriptedWorker worker(url_, {.answers_below = kept_task}, 7);
@@ -144,9 +144,9 @@ class KeptFolder : public ProcessTest, public testing::WithParamInterface<std::s
     ASSERT_EQ(std::system(unpack.c_str()), 0) << unpack;
     restore_model();
   }
-  // The model's blob is the same in every folder, so it is packed in none: its file is in
-  // tests/data/gguf. A blob of these versions is a byte for its encoding (1: as it is), then the
-  // content.
+  // Adds the model's blob, which is not packed into the folders because it is the same in all of
+  // them: its file is in tests/data/gguf. A blob of these versions is a byte for its encoding (1:
+  // unchanged) and the content.
   void restore_model() {
     const std::string model =
         file_text(fs::path(WEFT_SOURCE_DIR) / "tests/data/gguf/stories260K-q8_0.gguf");
@@ -164,7 +164,7 @@ class KeptFolder : public ProcessTest, public testing::WithParamInterface<std::s
   [[nodiscard]] std::string said(const char* file, std::string_view key) const {
     return text_in(file_text(folder_ / file), key);
   }
-  // What holds in every version, before the job's end and after it.
+  // Checks the facts that hold in every version, before and after the job's end.
   void expect_records() {
     const std::string secret = said("key.json", "secret");
     ASSERT_FALSE(secret.empty());
@@ -180,7 +180,7 @@ class KeptFolder : public ProcessTest, public testing::WithParamInterface<std::s
     const auto ledger = view<api::Ledger>("/v1/ledger");
     EXPECT_EQ(ledger.sum, 0);
     EXPECT_FALSE(ledger.balances.empty());
-    // All that these folders hold came from grants.
+    // All credits in these folders came from grants.
     for (const auto& balance : ledger.balances) {
       const auto account = ledger::Account::parse(balance.account);
       ASSERT_TRUE(account.has_value()) << balance.account;
@@ -191,7 +191,8 @@ class KeptFolder : public ProcessTest, public testing::WithParamInterface<std::s
 };
 
 TEST_P(KeptFolder, GoesOnWhereItsProgramWasKilled) {
-  // The worker that kept the state does not come back, so that its level is not known.
+  // Levels are not counted, because the worker with the checkpoint does not come back and its level
+  // is unknown.
   const CountingHeads heads;
   start();
   const std::string job = said("job.json", "job");
@@ -206,7 +207,7 @@ TEST_P(KeptFolder, GoesOnWhereItsProgramWasKilled) {
   EXPECT_THAT(honest.resumed(), Contains(Hash::parse(said("job.json", "state")).value()));
   expect_records();
 
-  // What the first start brought to the present form is there at the second.
+  // A second start reads what the first start has converted to the current format.
   process_->kill();
   process_->start();
   wait_until_ready();
@@ -216,7 +217,7 @@ TEST_P(KeptFolder, GoesOnWhereItsProgramWasKilled) {
   EXPECT_TRUE(store::sqlite::open(folder_ / "data" / "weft.db").value()->audit().has_value());
 }
 
-// In simulated time, since a suspension ends one day.
+// Runs in simulated time, because a suspension ends after some days.
 TEST_P(KeptFolder, HoldsItsSuspension) {
   const auto cheat = crypto::load_wallet(folder_ / "cheat.json").value();
   const auto expected = number_in(file_text(folder_ / "suspension.json"), "suspended_until");
@@ -239,7 +240,7 @@ TEST_P(KeptFolder, HoldsItsSuspension) {
   };
   EXPECT_EQ(suspended_until(), expected);
 
-  // It comes first and is idle, but it gets nothing.
+  // The suspended worker joins first and is idle, but it must get no lease.
   const auto& suspended = network.join(cheat, {.wrong_byte = true});
   const auto honest = crypto::KeyPair::generate().value();
   const auto& other = network.join(honest);
@@ -259,7 +260,7 @@ INSTANTIATE_TEST_SUITE_P(Folders, KeptFolder, testing::ValuesIn(kept_folders()),
                            return name;
                          });
 
-// Raising the version of the tables takes a folder of it, for the version after it.
+// A new version of the tables needs a folder of its own, for tests of the versions after it.
 TEST(KeptFolders, AreThereForEveryVersionSinceTheOldest) {
   for (int version = 3; version <= store::sqlite::schema_version(); ++version)
     EXPECT_THAT(kept_folders(), Contains(weft::format("schema-{}.tar.gz", version)));

@@ -1,6 +1,6 @@
-// Credits for clients: wallets are free, so that a grant for each of them is unlimited money. An
-// invitation of the operator's brings credits once, a day has a bound of them, and they buy no
-// trust.
+// Tests of grants of credits to clients. Wallets are free, so a grant for each wallet would be
+// unlimited money. An operator's invitation gives credits once, the grants of a day are bounded,
+// and granted credits buy no trust.
 #include "decisions/jobs/grants.h"
 
 #include <gmock/gmock.h>
@@ -41,7 +41,7 @@ TEST(Grants, AThousandFreshWalletsGetNothingWithoutAnInvitation) {
   EXPECT_EQ(jobs_taken(false), 1'000U) << "the attack";
 }
 
-// How a wallet is granted credits by a core.
+// Asks a core for a grant of credits to a wallet.
 Result<jobs::OwnerView> grant(TestNetwork& network, const KeyPair& wallet,
                               const std::string& address, bool is_own = false) {
   Result<jobs::OwnerView> answer = fail(ErrorCode::unavailable, "No answer.");
@@ -88,7 +88,7 @@ TEST(Grants, OfADayAreBoundedInAllAndByAddressAndTheOperatorsOwnAreNot) {
   EXPECT_EQ(granted({.per_day = 1, .per_address = 1}, true), 20U);
 }
 
-// An operator that restarts a coordinator often gives each day's grants each time.
+// If grants were counted only in memory, each restart would allow the grants of a whole day again.
 TEST(Grants, OfADayAreCountedOverARestart) {
   const auto granted = [](bool kept) {
     jobs::CoreSettings settings;
@@ -116,7 +116,7 @@ TEST(Grants, OfNothingAreRefusedInWords) {
   EXPECT_THAT(refused.error().message, HasSubstr("Ask the operator for an invitation"));
 }
 
-// A whole coordinator that wants invitations, as `weft serve` does.
+// A whole coordinator that requires invitations, as `weft serve` does.
 class InvitationsTest : public ProcessTest {
  protected:
   void SetUp() override {
@@ -191,7 +191,7 @@ TEST_F(InvitationsTest, AReaderOfTheDataFolderIsTheOperators) {
   EXPECT_EQ(others, jobs::GrantLimits().per_address);
 }
 
-// A client that was invited is not a worker that is trusted.
+// An invitation for clients does not make a worker trusted.
 TEST_F(InvitationsTest, AClientsGivesAWorkerNoTrust) {
   std::ofstream(folder_ / "invite") << invitation(InvitationKind::client);
 

@@ -1,6 +1,6 @@
-// Whatever happens, in whatever order, with the process ending at any moment: no money is made,
-// lost or locked permanently, what was stored is what continues, and an accepted job has the right
-// bytes. Random histories of the whole core, with the real sessions and checks.
+// Random histories of the whole core, with the real sessions and checks, in any order and with the
+// process ending at any moment: no money is made, lost or locked permanently, stored work
+// continues, and an accepted job has the right bytes.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -22,8 +22,8 @@ namespace {
 
 using ledger::Account;
 
-// Reputation and stakes come within a few tasks, so that working alone, audits, juries and
-// convictions all happen.
+// Settings in which workers get reputation and stakes within a few tasks, so that working alone,
+// audits, juries and convictions all occur.
 jobs::CoreSettings lively_settings() {
   jobs::CoreSettings settings = TestNetwork::by_heads();
   settings.referee.reputation.half = 1e-9;
@@ -39,7 +39,7 @@ jobs::CoreSettings lively_settings() {
   return settings;
 }
 
-// What a model's answers need of the world.
+// Adds the functions that the core needs for models' answers.
 class HistoryNetwork : public TestNetwork {
  public:
   using TestNetwork::TestNetwork;
@@ -77,7 +77,7 @@ class History {
   int done = 0, failed = 0, cancelled = 0, restarts = 0;
 
  private:
-  static constexpr int honest_count = 5;  // And one that may be anything.
+  static constexpr int honest_count = 5;  // A sixth worker may behave in any way.
   struct Known {
     JobId id;
     std::uint32_t tasks = 0, replicas = 0;
@@ -86,7 +86,7 @@ class History {
   struct Place {
     TestWorker* worker = nullptr;
     std::vector<std::pair<protocol::Lease, protocol::LeasedTask>>
-        held;  // Leased while it was silent.
+        held;  // Tasks leased while the worker was silent.
   };
 
   std::size_t pick(std::size_t bound) { return random_() % bound; }
@@ -138,7 +138,7 @@ class History {
     crypto::KeyPair& client = clients_[pick(clients_.size())];
     const auto submitted =
         network_.submit(client, jobs::count_manifest(tasks, replicas, "", 1, audit), nonce);
-    if (network_.hold_commits) return;  // No client was told, and it will not have been.
+    if (network_.hold_commits) return;  // The client has no reply, and the submission will be lost.
     ASSERT_TRUE(submitted.has_value()) << submitted.error().message;
     jobs_.push_back({.id = JobId::parse(submitted->id).value(),
                      .tasks = tasks,
@@ -155,7 +155,7 @@ class History {
     network_.run();
   }
 
-  // Wrong in every part, so that an audit of any of them finds it.
+  // A result that is wrong in every part, so that an audit of any part finds it.
   static ByteVector garbage(const protocol::LeasedTask& task) {
     ByteVector bytes;
     for (std::uint32_t i = task.first; i < task.first + task.count; ++i)
@@ -173,8 +173,8 @@ class History {
     if (i == honest_count && !always_wrong_) behaviour.wrong_byte = chance(80);
     return behaviour;
   }
-  // Comes, or comes again over the connection that it has, and shows what it holds, sometimes what
-  // it does not.
+  // Connects a worker, possibly in addition to its old connection. It reports the tasks that it
+  // holds, and sometimes a task that it does not hold.
   void join(std::size_t i) {
     Place& place = places_[i];
     remember(place);
@@ -192,7 +192,7 @@ class History {
     for (const auto& [lease, task] : std::exchange(place.held, {}))
       place.worker->deliver(lease, task);
   }
-  // What it was leased and has not answered.
+  // Records the worker's verdicts and, if it was silent, its unanswered leases.
   void remember(Place& place) {
     if (place.worker == nullptr) return;
     for (const auto& verdict : std::exchange(place.worker->verdicts, {})) {
@@ -215,7 +215,7 @@ class History {
     }
     network_.run();
   }
-  // A silent one hands in what it holds.
+  // Makes a silent worker deliver the tasks that it holds.
   void speak_up(std::size_t i) {
     if (!is_here(i) || !places_[i].worker->behaviour.silent) return;
     remember(places_[i]);
@@ -241,8 +241,7 @@ class History {
     network_.run();
   }
 
-  // --- Answers of models: asked for with a key, given by some of the workers, read again by
-  // others.
+  // --- Answers of models: requested with a key, given by some of the workers, audited by others.
   void ask() {
     if (!key_) {
       billing::ApiKey key{.id = "0123456789abcdef",
@@ -307,7 +306,8 @@ class History {
     }
   }
 
-  // What was decided and not yet stored is as if it had never been; no client was told of it.
+  // Ends the process before decisions are stored. They must have no effect, because no client was
+  // told of them.
   void lose_power() {
     network_.run();
     const auto balances = all_balances();
@@ -348,8 +348,8 @@ class History {
     asked_.clear();
     network_.audits.clear();
 
-    // A worker that has become believed since it handed a result in may be believed about that one
-    // too: nothing else is different.
+    // The only allowed difference: a worker that is believed by now may also be believed about a
+    // result that it delivered earlier.
     const auto views_now = all_views();
     ASSERT_EQ(views_now.size(), views.size());
     for (std::size_t i = 0; i < views.size(); ++i) {
@@ -375,7 +375,7 @@ class History {
       });
     });
     network_.run();
-    // What is set aside for answers goes back when the process ends.
+    // Credits reserved for answers return to the client when the process ends.
     const std::string client = Account::owner(OwnerId::of_first(clients_[0].public_key())).text();
     for (auto each = all.begin(); each != all.end();) {
       const auto of_job = [&](const Known& job) {
@@ -390,7 +390,7 @@ class History {
     }
     return all;
   }
-  // Running jobs: how far they are, and at which price.
+  // The progress and price of all running jobs.
   std::vector<protocol::api::Job> all_views() {
     std::vector<protocol::api::Job> rows;
     for (const Known& job : jobs_) {
@@ -421,7 +421,7 @@ class History {
     }
   }
 
-  // Every honest worker is here and works.
+  // Connects all honest workers and lets them work until all jobs have ended.
   void settle() {
     for (std::size_t i = 0; i < keys_.size(); ++i) leave(i);
     while (!asked_.empty()) answer();
@@ -441,7 +441,7 @@ class History {
     for (int i = 0; i < 600 && !all_ended(); ++i) beat(std::chrono::milliseconds(500));
   }
 
-  // What is there of a job, for the failure's message.
+  // The stored state of a job, for the message of a failed test.
   std::string told(const store::Job& job) {
     if (store::is_terminal(job.state)) return {};
     std::string text = job.manifest.substr(job.manifest.find("\"verify\""), 80);
@@ -473,12 +473,12 @@ class History {
       ++done;
       EXPECT_GT(job.price, 0) << job.id.text() << " was paid for nothing";
       if (known.replicas < 2 || !always_wrong_)
-        continue;  // A worker that was honest before may be believed alone, and not be found out.
+        continue;  // A worker that was honest before may work alone without being found.
       ByteVector expected;
       for (std::uint32_t i = 0; i < job.tasks * 4; ++i) append_le(expected, i);
       EXPECT_EQ(network_.output(job), expected) << job.id.text();
     }
-    // Nothing is at risk any more, and every stake comes back.
+    // No credits are at risk any more, so that every stake can be withdrawn.
     MicroCredits owned = network_.balance(Account::platform());
     for (const crypto::KeyPair& key : keys_) {
       const auto wallet = key.public_key();
@@ -512,7 +512,7 @@ class History {
   }
 
   std::mt19937_64 random_;
-  const bool always_wrong_;  // The one that is not honest.
+  const bool always_wrong_;  // The dishonest worker is always wrong.
   std::vector<crypto::KeyPair> clients_ = [] {
     std::vector<crypto::KeyPair> made;
     for (int i = 0; i < 3; ++i) made.push_back(crypto::KeyPair::generate().value());
@@ -522,9 +522,9 @@ class History {
   HistoryNetwork network_{lively_settings()};
   std::vector<Place> places_;
   std::vector<Known> jobs_;
-  std::set<TaskId> told_;  // Tasks that a client was told are accepted.
+  std::set<TaskId> told_;  // Tasks that a worker was told are accepted.
   std::optional<billing::ApiKey> key_;
-  std::vector<billing::AnswerId> asked_;  // And not answered.
+  std::vector<billing::AnswerId> asked_;  // Requests to models without an answer.
   std::uint64_t nonces_ = 0;
 };
 

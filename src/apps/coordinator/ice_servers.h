@@ -1,15 +1,15 @@
-// STUN and TURN servers for tabs that open lines to each other: what `weft serve --ice-servers`
-// names, as RTCPeerConnection takes it.
+// The STUN and TURN servers that tabs use to open direct links to each other. `weft serve
+// --ice-servers` names them in the form of RTCPeerConnection:
 //
 //   [{ "urls": "stun:stun.example:3478" },
-//    { "urls": ["turn:turn.example:3478?transport=udp", "turns:turn.example:5349"], "secret":
-//    "...", "hours": 6 }, { "urls": "turn:other.example:3478", "username": "u", "credential": "p"
-//    }]
+//    { "urls": ["turn:turn.example:3478?transport=udp", "turns:turn.example:5349"],
+//      "secret": "...", "hours": 6 },
+//    { "urls": "turn:other.example:3478", "username": "u", "credential": "p" }]
 //
-// With a `secret`, which the TURN server shares (coturn: use-auth-secret, static-auth-secret),
-// every tab gets a name and a password of its own that are good for `hours` (default 6): username =
-// expiry in seconds since 1970 ":" worker, credential = base64(HMAC-SHA-1(secret, username))
-// (draft-uberti-behave-turn-rest-00). Workers never see the secret.
+// A `secret` is shared with the TURN server (coturn: use-auth-secret, static-auth-secret). Every
+// tab then gets a user name and a password of its own that are valid for `hours` (default 6):
+// username = expiry in seconds since 1970 ":" worker, credential = base64(HMAC-SHA-1(secret,
+// username)) (draft-uberti-behave-turn-rest-00). Workers never see the secret.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ namespace weft::coordinator {
 
 class IceServers {
  public:
-  // `text`: JSON that begins with '[', or the name of a file with it; empty: none. One exact
-  // sentence for what is wrong.
+  // Reads the servers from `text`: JSON that begins with '[', or the name of a file that contains
+  // the JSON. An empty text gives no servers. An error says in one sentence what is wrong.
   [[nodiscard]] static Result<IceServers> read(const std::string& text);
   [[nodiscard]] static Result<IceServers> parse(std::string_view json);
 
   [[nodiscard]] bool empty() const { return servers_.empty(); }
-  // For one worker, from `at` on. A relay is the operator's bandwidth: strangers are told of STUN
-  // servers only.
+  // The servers for one worker, with credentials that are valid from `at` on. A stranger gets only
+  // STUN servers, because TURN relays use the operator's bandwidth.
   enum class For : std::uint8_t { known, stranger };
   [[nodiscard]] std::vector<protocol::serving::IceServer> issue(std::string_view worker,
                                                                 UnixMillis at, For whom) const;

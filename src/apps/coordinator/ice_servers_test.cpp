@@ -1,5 +1,5 @@
-// Servers for tabs: credentials that TURN servers with a shared secret take, and an exact sentence
-// for what is wrong.
+// Tests of ICE servers for tabs: credentials for TURN servers with a shared secret, and exact
+// messages for errors.
 #include "apps/coordinator/ice_servers.h"
 
 #include <gtest/gtest.h>
@@ -21,13 +21,14 @@ TEST(IceServers, GiveEveryWorkerCredentialsOfItsOwn) {
   EXPECT_TRUE(issued[0].username.empty());
   EXPECT_EQ(issued[1].urls.size(), 2u);
   EXPECT_EQ(issued[1].username, "1700007200:worker");
-  // printf '1700007200:worker' | openssl dgst -sha1 -hmac north -binary | base64
+  // The expected value is from: printf '1700007200:worker' | openssl dgst -sha1 -hmac north -binary
+  // | base64
   EXPECT_EQ(issued[1].credential, "apjEtxwAI3biaaIK/UqtcG2QWqc=");
   EXPECT_EQ(issued[2].username, "u");
   EXPECT_EQ(issued[2].credential, "p");
 }
 
-// Wallets are free: a relay for each of them would be one for all.
+// Wallets are free, so a relay for each of them would be a relay for all strangers.
 TEST(IceServers, GiveStrangersNoRelay) {
   const auto servers = IceServers::parse(R"([{"urls":"stun:a.example:3478"},
     {"urls":"turn:b.example:3478","secret":"north"},

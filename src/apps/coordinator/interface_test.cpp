@@ -1,5 +1,6 @@
-// The coordinator's interface as strangers meet it, over real sockets: what is malformed, unsigned,
-// too large or not theirs is refused with a clear error, and nothing else is disturbed.
+// The coordinator's interface as strangers use it, over real sockets. Requests that are malformed,
+// unsigned, too large or for data of others are refused with a clear error, and nothing else is
+// disturbed.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -126,7 +127,7 @@ TEST_F(InterfaceTest, OnlyTheOperatorSetsWeightsAndEverybodySeesThem) {
 
 class Pages : public InterfaceTest {};
 
-// Answers are bounded, and pages together are the list.
+// Replies are bounded, and all pages together are the whole list.
 TEST_F(Pages, OfListsGiveEachRowOnce) {
   std::vector<std::unique_ptr<ScriptedWorker>> workers;
   std::set<std::string> keys;
@@ -207,7 +208,7 @@ TEST_F(InterfaceTest, ATasksProofCanBeCheckedWithoutBelievingTheCoordinator) {
   for (std::uint32_t index = 0; index < 5; ++index) {
     const auto proof = view<api::Proof>(weft::format("/v1/jobs/{}/tasks/{}/proof", id, index));
 
-    // From the bytes to the task's root, from there to the job's.
+    // Verifies the path from the bytes to the task's root, and from there to the job's root.
     ASSERT_EQ(proof.outputs.size(), 1U);
     const std::string bytes = read("/v1/blobs/" + proof.outputs[0].hash).body;
     const Hash root =
@@ -217,7 +218,7 @@ TEST_F(InterfaceTest, ATasksProofCanBeCheckedWithoutBelievingTheCoordinator) {
     for (const auto& sibling : proof.path) path.siblings.push_back(Hash::parse(sibling).value());
     EXPECT_EQ(proof.job_root, job.root);
     EXPECT_TRUE(proof::verify_inclusion_of_root(Hash::parse(proof.job_root).value(), root, path));
-    // Each worker signed that root for that task, towards this coordinator.
+    // Each worker has signed this root for this task and this coordinator.
     ASSERT_EQ(proof.replicas.size(), 2U);
     for (const auto& replica : proof.replicas) {
       EXPECT_TRUE(replica.agreed);
@@ -241,8 +242,8 @@ TEST_F(InterfaceTest, ATasksProofCanBeCheckedWithoutBelievingTheCoordinator) {
   EXPECT_EQ(read("/v1/jobs/x/tasks/0/proof").status, 404);
 }
 
-// A worker that saw another's root could say the same without computing.
-// What another worker of the same task would have to say.
+// A worker that saw the root of another worker's result could deliver the same without computing
+// it.
 TEST_F(InterfaceTest, RootsOfUndecidedTasksAreNotShown) {
   const auto replicas = [&](const std::string& id) {
     return view<api::Tasks>("/v1/tasks?job=" + id).tasks.at(0).replicas;
@@ -323,7 +324,7 @@ TEST_F(InterfaceTest, AQuoteIsForOneClientAndOneManifestAndItsNumbersAreSigned) 
   EXPECT_TRUE(api::from_json<api::Submitted>(taken.body).has_value()) << taken.body;
 }
 
-// Where new clients are granted nothing.
+// A coordinator that grants nothing to new clients.
 class NoGrantTest : public InterfaceTest {
  protected:
   void SetUp() override {
@@ -477,7 +478,7 @@ TEST_F(InterfaceTest, UnknownThingsAreProblemsAndTheRestIsAnswered) {
   EXPECT_EQ(info.grant, 100'000'000'000);
 }
 
-// What a socket heard until it was closed by the other side.
+// The error codes that a socket got until the coordinator closed it.
 struct Heard {
   std::vector<std::string> codes;
   bool closed = false;
@@ -490,8 +491,8 @@ Heard converse(net::Client& client, const std::function<void(net::Socket&)>& tal
       client.connect("/v1/worker", {.open = [opened] { opened->set_value(); },
                                     .text =
                                         [heard](const std::string& text) {
-                                          // An error is written in the version of the side that it
-                                          // answers.
+                                          // Errors are written in the protocol version of the
+                                          // receiver.
                                           static const std::regex error(
                                               R"re("type":"error".*"code":"([a-z_]+)")re");
                                           std::smatch found;
@@ -523,7 +524,8 @@ TEST_F(InterfaceTest, MalformedAndOversizedFramesAreAnsweredWithOneErrorAndOther
       {[](net::Socket& socket) { socket.send_binary(ByteVector(4'100, 1)); }, "resource_exhausted"},
       {[](net::Socket& socket) { socket.send_text(std::string(4'100, '[')); },
        "resource_exhausted"},
-      // What a stranger begins and would be far too long is not waited for.
+      // The coordinator does not wait for the end of a stranger's message that would be far too
+      // long.
       {[](net::Socket& socket) { socket.send_binary(ByteVector(2'000'000, 1)); }, ""},
       {[](net::Socket& socket) { socket.send_text(std::string(1'500'000, '[')); }, ""},
   };
@@ -539,7 +541,7 @@ TEST_F(InterfaceTest, MalformedAndOversizedFramesAreAnsweredWithOneErrorAndOther
   EXPECT_EQ(honest.errors(), 0U);
 }
 
-// A WebSocket without a library: what none would send.
+// A WebSocket without a library, for frames that a library would not send.
 class RawSocket {
  public:
   explicit RawSocket(const std::string& url) {
@@ -562,7 +564,7 @@ class RawSocket {
   }
   ~RawSocket() { close(descriptor_); }
 
-  // False once the other side has gone.
+  // Returns false after the coordinator has closed the connection.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -576,7 +578,8 @@ class RawSocket {
   int descriptor_;
 };
 
-// How much of `piece`, repeated, is taken before the connection ends; at most `bytes_max`.
+// The number of bytes of repeated `piece` that are accepted before the connection ends, at most
+// `bytes_max`.
 std::size_t bytes_taken(RawSocket& socket, const std::string& piece, std::size_t bytes_max) {
   std::size_t sent = 0;
   while (sent < bytes_max && socket.send(piece)) sent += piece.size();
@@ -585,7 +588,7 @@ std::size_t bytes_taken(RawSocket& socket, const std::string& piece, std::size_t
 
 TEST_F(InterfaceTest, AMessageInEndlessFragmentsIsNotKept) {
   RawSocket socket(process_->url());
-  // The first fragment of a masked text message, then continuations that never end it.
+  // The first fragment of a masked text message, and continuations that never end it.
   std::string fragment =
       std::string("\x00\xff\x00\x00\x00\x00\x00\x00\xff\xff\x00\x00\x00\x00", 14) +
       std::string(0xffff, 'a');
@@ -599,7 +602,7 @@ TEST_F(InterfaceTest, AMessageInEndlessFragmentsIsNotKept) {
 TEST_F(InterfaceTest, AnUnmaskedFrameOfAnyLengthIsNotKept) {
   RawSocket socket(process_->url());
   ASSERT_TRUE(socket.send(
-      std::string("\x82\x7f\x00\x00\x00\x10\x00\x00\x00\x00", 10)));  // Announces 64 GiB.
+      std::string("\x82\x7f\x00\x00\x00\x10\x00\x00\x00\x00", 10)));  // The frame announces 64 GiB.
 
   EXPECT_LT(bytes_taken(socket, std::string(65536, 'a'), 64'000'000), 32'000'000U);
 
@@ -624,7 +627,7 @@ TEST_F(InterfaceTest, OneFolderServesOneCoordinator) {
   EXPECT_THAT(second.error().message, HasSubstr("Another coordinator"));
 }
 
-// Each row: options that do not go together, and what the sentence must name.
+// Each row has options that contradict each other, and a word that the message must contain.
 struct Refusal {
   Options options;
   const char* names;

@@ -1,5 +1,6 @@
-// The invitation for workers and clients of the operator's on this machine, as a file that only the
-// operator's user can read: programs take it from there and need be given none.
+// The invitation for the operator's own workers and clients on this machine, as a file that only
+// the operator's user can read. Programs find the file by themselves, so that the operator need not
+// pass it to them.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +12,8 @@
 
 namespace weft::coordinator {
 
-// Writes `folder`/invite in the place of an earlier one, valid for ten years from `now` on; its
-// absolute path. unavailable if it cannot be written.
+// Writes the file `folder`/invite, which replaces an earlier one and is valid for ten years from
+// `now` on. Returns its absolute path. Fails with unavailable if the file cannot be written.
 [[nodiscard]] Result<std::string> write_invite(const std::filesystem::path& folder,
                                                const crypto::KeyPair& identity, UnixMillis now);
 

@@ -1,5 +1,5 @@
-// The invitation that the operator's own programs find: theirs alone to read, and a new one at each
-// start.
+// Tests of the invitation file for the operator's own programs: only the operator's user can read
+// it, and each start writes a new one.
 #include "apps/coordinator/invite_file.h"
 
 #include <gtest/gtest.h>

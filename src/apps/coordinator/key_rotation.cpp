@@ -79,7 +79,8 @@ Result<PublicKey> rotate_key(const std::filesystem::path& data) {
   std::filesystem::create_hard_link(path, old, error);
   if (error && error != std::errc::file_exists)
     return fail(ErrorCode::unavailable, "{} cannot be made: {}.", old.string(), error.message());
-  // A line that leads to a key that is not in use harms no client.
+  // The line may be written before the key changes, because a line to a key that is not in use does
+  // not harm clients.
   WEFT_OK(
       append_line(data / "rotations", weft::format("{} {} {}\n", before.public_key().text(),
                                                    after.public_key().text(), signature.text())));

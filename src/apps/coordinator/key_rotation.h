@@ -1,6 +1,6 @@
-// Changes of a coordinator's key, each announced with a signature of the old key: DATA/rotations
-// has a line "OLD NEW SIGNATURE" for each change (protocol::rotation_digest), oldest first. Clients
-// that know an old key follow these lines to the key in use.
+// Changes of a coordinator's key, each announced with a signature of the old key. The file
+// DATA/rotations has one line "OLD NEW SIGNATURE" for each change (protocol::rotation_digest),
+// oldest first. Clients that know an old key follow these lines to the current key.
 #pragma once
 
 #include <filesystem>
@@ -12,13 +12,14 @@
 
 namespace weft::coordinator {
 
-// Empty if there is no file; invalid_argument if it is not as above.
+// The rotations in DATA/rotations, oldest first; empty if the file does not exist. Fails with
+// invalid_argument if a line is malformed.
 [[nodiscard]] Result<std::vector<protocol::api::KeyRotation>> read_rotations(
     const std::filesystem::path& data);
 
-// Makes a new key for the coordinator of a folder, which must not be running, and returns it. The
-// old one stays as DATA/coordinator-KEY.json: its owner's balance is reached with it. Either the
-// old key or the new one is in use, whenever the process ends.
+// Makes a new key for the coordinator of the folder `data`, which must not be running, and returns
+// it. The old key stays as DATA/coordinator-KEY.json, because the balance of its owner can only be
+// reached with it. A crash during the rotation leaves either the old or the new key in use.
 [[nodiscard]] Result<PublicKey> rotate_key(const std::filesystem::path& data);
 
 }  // namespace weft::coordinator

@@ -1,6 +1,6 @@
-// The coordinator's verifier runs out of time, as on a machine that is busy for a while: each check
-// is tried again, so that jobs of strangers alone still end, and one that waits says why. In
-// simulated time, with the real sessions, checks and verifier.
+// Tests of a verifier that exceeds its time, as on a machine that is busy for a while. Each check
+// is repeated, so that jobs of strangers still end, and a waiting job says why. In simulated time,
+// with the real sessions, checks and verifier.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ class LateChecks : public testing::Test {
   TestNetwork network{jobs::CoreSettings{}};
   const crypto::KeyPair client = crypto::KeyPair::generate().value();
   std::vector<std::unique_ptr<crypto::KeyPair>> keys;
-  int runs_until_busy = 0;  // 0: it stays as it is.
+  int runs_until_busy = 0;  // 0: never busy.
 };
 
 TEST_F(LateChecks, ACanaryThatWasNotMeasuredInTimeIsMeasuredLater) {
@@ -80,7 +80,7 @@ TEST_F(LateChecks, ACanaryThatWasNotMeasuredInTimeIsMeasuredLater) {
 }
 
 TEST_F(LateChecks, AResultThatWasNotCheckedInTimeIsCheckedLaterAndTheJobEnds) {
-  runs_until_busy = 1;  // After the canary.
+  runs_until_busy = 1;  // The canary is the last run in time.
   TestWorker& stranger = join();
   const JobId job = submit();
   EXPECT_EQ(network.finish(job, std::chrono::seconds(15)).state, store::JobState::running);

@@ -1,6 +1,6 @@
-// Strangers beside trusted workers, with the coordinator's own verifier: what free wallets hand in
-// decides nothing. In simulated time, with the real sessions, checks, verifier and ledger. Each
-// attack is played once more with the defences off, where it succeeds.
+// Strangers beside trusted workers, with the coordinator's own verifier: results of free wallets
+// decide nothing. In simulated time, with the real sessions, checks, verifier and ledger. Each
+// attack is also played without the defences, where it succeeds.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ jobs::CoreSettings counted(bool levels) {
   return settings;
 }
 
-// What all of the attackers hand in.
+// The result of all attackers.
 ByteVector zeros(const protocol::LeasedTask& task) {
   return ByteVector(std::size_t{4} * task.count);
 }
@@ -59,7 +59,7 @@ class LevelsNetwork : public testing::Test {
   store::Job run(const std::string& manifest) {
     return network->finish(submit(wallet(), manifest));
   }
-  // Tasks of the job whose bytes are not what they should be.
+  // The number of tasks of the job with wrong bytes.
   std::size_t wrong_tasks(const store::Job& job) {
     EXPECT_TRUE(store::has_results(job.state)) << job.reason;
     if (!store::has_results(job.state)) return tasks;
@@ -79,7 +79,7 @@ class LevelsNetwork : public testing::Test {
   MicroCredits spendable(const TestWorker& worker) const {
     return network->balance(ledger::Account::owner(OwnerId::of_first(worker.key.public_key())));
   }
-  // What convictions brought the verification account.
+  // Credits that convictions have brought to the verification account.
   MicroCredits forfeited() {
     MicroCredits sum = 0;
     const auto account = ledger::Account::verification();
@@ -108,15 +108,15 @@ TEST_F(LevelsNetwork, AStrangersWorkIsAcceptedWhenTheVerifierHasComputedItAgain)
   EXPECT_GT(owned(*strangers[0]) + owned(*strangers[1]), 0);
 }
 
-// A shader whose answer changes with the range around it, or from run to run, is its client's
-// doing.
+// The client is responsible for a shader whose result changes with the range around it or from run
+// to run.
 TEST_F(LevelsNetwork, AJobOfWhichTheVerifierItselfComputesDifferentThingsEndsAndPaysWhatRan) {
   for (const auto unsteady : {CountRunner::Unsteady::by_range, CountRunner::Unsteady::by_run}) {
     open();
     network->verifier_unsteady = unsteady;
     auto& stranger = *join(1).front();
     const auto& client = wallet();
-    // It has a price: the operator's worker ran the canary.
+    // The operator's worker runs the canary, so that the job has a price.
     TestWorker& trusted = invited({.answers_below = 1});
     const JobId id = submit(client, jobs::count_manifest(tasks, 1));
 
@@ -187,7 +187,7 @@ TEST_F(LevelsNetwork, SlanderersConvictNoWorker) {
     network->invitation = trust::Invitation::none;
     TestWorker& honest = *join(1).front();
     join(6, {.compute = zeros});
-    // Their own job, in which the honest worker stands alone against them.
+    // A job of the attackers, in which the honest worker's results disagree with all others.
     (void)network->finish(submit(wallet(), jobs::count_manifest(tasks, 3, "", 1000)));
 
     const auto standings = network->store().load()->standings;
@@ -221,10 +221,10 @@ TEST_F(LevelsNetwork, WithoutAVerifierAStrangersWorkWaitsForATrustedWorker) {
   EXPECT_EQ(wrong_tasks(network->finish(id)), 0U);
 }
 
-// Not even the operator's own: any page may run in it.
+// Not even a tab of the operator may verify, because any page could run in it.
 TEST_F(LevelsNetwork, TabsNeverVerifyForOthers) {
   open(true, false);
-  TestWorker& trusted = invited({.answers_below = 1});  // The canary.
+  TestWorker& trusted = invited({.answers_below = 1});  // This worker runs only the canary.
   const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
   network->run();
   trusted.line->on_closed();
@@ -293,7 +293,8 @@ TEST_F(LevelsNetwork, PayThatIsHeldOutlivesTheCoordinator) {
   EXPECT_GT(network->balance(account), 0);
 }
 
-// Else a client gives its own workers a tenth of their standing again after each restart.
+// If a restart forgot this, a client could give its own workers a tenth of their standing again
+// after each restart.
 TEST_F(LevelsNetwork, ARestartForgetsNothingOfWhatAClientHasGivenOfAStanding) {
   open();
   std::vector<crypto::KeyPair*> keys(10);
@@ -311,7 +312,7 @@ TEST_F(LevelsNetwork, ARestartForgetsNothingOfWhatAClientHasGivenOfAStanding) {
       });
     }
     network->run();
-    return 10 * reputation / (1 - reputation);  // Confirmations.
+    return 10 * reputation / (1 - reputation);  // The number of confirmations.
   };
   const crypto::KeyPair& client = wallet();
   const auto give = [&](const crypto::KeyPair& from) {
@@ -364,7 +365,7 @@ TEST_F(LevelsNetwork, TwoPercentOfWhatAJobCostsGoToTheVerificationAccount) {
   }
 }
 
-// The coordinator has no verifier of its own; a job of one replica returns nothing that its auditor
+// The coordinator has no verifier of its own. A job of one replica returns nothing that its auditor
 // could be paid from.
 TEST_F(LevelsNetwork, AnInvitedVerifierIsPaidFromTheVerificationAccount) {
   for (const std::uint32_t permille : {20U, 0U}) {
@@ -372,7 +373,7 @@ TEST_F(LevelsNetwork, AnInvitedVerifierIsPaidFromTheVerificationAccount) {
     settings.verification_permille = permille;
     network = std::make_unique<TestNetwork>(settings);
     TestWorker& trusted = invited();
-    (void)run(jobs::count_manifest(64, 1));  // What verifiers are paid from.
+    (void)run(jobs::count_manifest(64, 1));  // Fills the account that pays verifiers.
     trusted.line->on_closed();
     network->run();
     network->invitation = trust::Invitation::verifier;
@@ -411,7 +412,7 @@ TEST_F(LevelsNetwork, AConvictedWorkerLosesThePayThatIsHeldAndNoPartyGainsIt) {
     sleeper.behaviour.compute = zeros;
     for (int client = 0; client < 2; ++client) {
       const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
-      TestWorker& trusted = invited();  // Which gets right what the verifier has refused.
+      TestWorker& trusted = invited();  // This worker redoes refused tasks.
       EXPECT_EQ(wrong_tasks(network->finish(job)), 0U);
       trusted.line->on_closed();
       network->run();
@@ -427,8 +428,8 @@ TEST_F(LevelsNetwork, AConvictedWorkerLosesThePayThatIsHeldAndNoPartyGainsIt) {
   }
 }
 
-// A convicted worker had two jobs accepted: one is right, of the other two workers agreed on zeros,
-// one of them invited, so that it was believed.
+// A convicted worker had two jobs accepted. One result is right. In the other job two workers
+// agreed on zeros, and were believed because one of them was invited.
 TEST_F(LevelsNetwork, OnlyThePayForTheWrongTasksOfAConvictedWorkerIsRefunded) {
   for (const bool restarts : {false, true}) {
     open();
@@ -464,7 +465,8 @@ TEST_F(LevelsNetwork, OnlyThePayForTheWrongTasksOfAConvictedWorkerIsRefunded) {
     }
 
     EXPECT_EQ(owned(*sleeper), 0);
-    // The accomplice's pay is not taken: the client gets as much of it as the conviction took.
+    // The accomplice keeps its pay. The client is refunded as much of it as the conviction has
+    // taken.
     EXPECT_GT(has(), left + for_wrong);
     EXPECT_LE(has(), left + for_wrong + for_right);
     EXPECT_EQ(forfeited(), for_right);
@@ -486,7 +488,7 @@ TEST_F(LevelsNetwork, WithoutAVerifierNoTaskIsKnownToBeWrongAndAllHeldPayGoesToV
     const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
     if (client == 1) {
       network->run();
-      network->verifier = false;  // It has found the mismatch.
+      network->verifier = false;  // The verifier has found the mismatch by now.
     }
     TestWorker& trusted = invited();
     EXPECT_EQ(wrong_tasks(network->finish(job)), 0U);
@@ -501,7 +503,7 @@ TEST_F(LevelsNetwork, WithoutAVerifierNoTaskIsKnownToBeWrongAndAllHeldPayGoesToV
 
 TEST_F(LevelsNetwork, TheOperatorIsToldWhereResultsWaitForACheckForTenMinutes) {
   open(true, false);
-  TestWorker& trusted = invited({.answers_below = 1});  // The canary.
+  TestWorker& trusted = invited({.answers_below = 1});  // This worker runs only the canary.
   const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
   network->run();
   trusted.line->on_closed();
@@ -520,7 +522,7 @@ TEST_F(LevelsNetwork, TheOperatorIsToldWhereResultsWaitForACheckForTenMinutes) {
   (void)network->finish(job, std::chrono::minutes(3));
   EXPECT_THAT(metrics(), HasSubstr("\nweft_samples_lag_total 1\n"));
 
-  (void)invited();  // Which checks it.
+  (void)invited();  // This worker checks the waiting result.
   (void)network->finish(job);
   EXPECT_THAT(metrics(), HasSubstr("\nweft_samples_waiting 0\n"));
 }
@@ -563,7 +565,7 @@ TEST_F(LevelsNetwork, TheOperatorPardonsAWorkerThatWasConvictedAndThatAtOnce) {
   }
 }
 
-// A suspension ends also for a worker that stays connected.
+// A suspension also ends for a worker that stays connected.
 TEST_F(LevelsNetwork, AConnectedWorkerIsGivenTasksWhenItsSuspensionEnds) {
   for (const bool ends : {true, false}) {
     auto settings = counted(true);

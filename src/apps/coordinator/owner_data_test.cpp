@@ -1,5 +1,5 @@
-// An owner is shown what is held of it, and has it deleted: what tells of its jobs, keys and
-// workers goes, money and its evidence stay, and nothing goes while it is in use.
+// Tests of an owner's data: the owner can see and delete them. Data about its jobs, keys and
+// workers are deleted; money and its evidence stay; nothing is deleted while it is in use.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -113,7 +113,7 @@ TEST_F(OwnerDataTest, NothingGoesWhileAJobRuns) {
   EXPECT_TRUE(forget(client).has_value());
 }
 
-// A wallet other than the owner's deletes no part of it.
+// A wallet deletes only its own owner's data.
 TEST_F(OwnerDataTest, EachDeletesItsOwnOnly) {
   network.join(worker);
   const store::Job job = run();
@@ -124,7 +124,7 @@ TEST_F(OwnerDataTest, EachDeletesItsOwnOnly) {
   EXPECT_EQ(network.store().job(job.id).value(), job);
 }
 
-// A verifier may compute a paid task again as long as pay for it is held: its data are needed.
+// The data of a task are kept while pay for it is held, because a verifier may recompute it.
 TEST(OwnerData, NothingGoesWhilePayForItsTasksIsHeld) {
   OwnerDataAt at{jobs::CoreSettings()};
   at.network.verifier = true;
@@ -140,8 +140,8 @@ TEST(OwnerData, NothingGoesWhilePayForItsTasksIsHeld) {
   EXPECT_TRUE(at.forget(at.client).has_value());
 }
 
-// A client and its worker share the pay for made-up results, and delete the job before a verifier
-// finds them out.
+// The attack: a client and its worker share the pay for invented results, and delete the job before
+// a verifier finds them.
 TEST(OwnerData, WithoutTheRuleWhatIsStillCheckedIsDeleted) {
   jobs::CoreSettings settings;
   settings.owners_forgotten_idle = false;

@@ -1,6 +1,6 @@
-// An owner has one balance for earning and spending; what was granted, and what is earned from it,
-// is spent first and is neither staked nor anything else than spent. In simulated time, with the
-// real sessions, checks and ledger.
+// Tests of owners: one balance serves for earning and spending. Granted credits, and earnings from
+// them, are spent first and can only be spent, not staked. In simulated time, with the real
+// sessions, checks and ledger.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,8 +64,8 @@ class OwnersTest : public testing::Test {
   std::uint8_t nonce_ = 0;
 };
 
-// A wallet that is given credits has its own second wallet earn them: no part of it can be staked,
-// by hand or out of the pay.
+// A wallet pays its granted credits to its own second wallet for work. The second wallet cannot
+// stake any of them, by hand or from its pay.
 TEST_F(OwnersTest, GrantsThatASecondWalletEarnsStayGrantedAndAreNoStake) {
   network.join(a);
   network.join(b);
@@ -84,7 +84,7 @@ TEST_F(OwnersTest, GrantsThatASecondWalletEarnsStayGrantedAndAreNoStake) {
   EXPECT_TRUE(network.store().audit().has_value());
 }
 
-// What an owner earns it can spend: a worker's wallet submits a job of its own.
+// An owner can spend what it has earned: a worker's wallet submits a job.
 TEST_F(OwnersTest, WhatAWorkerEarnsPaysForItsOwnJobs) {
   network.taint_grants = false;
   network.restart();
@@ -101,7 +101,8 @@ TEST_F(OwnersTest, WhatAWorkerEarnsPaysForItsOwnJobs) {
   EXPECT_EQ(network.finish(JobId::parse(submitted->id).value()).state, store::JobState::done);
 }
 
-// A worker or page of another version reads why it is refused, in its own version, and what to run.
+// A worker or page of another protocol version gets the reason in its own version, and is told
+// which command to run.
 TEST_F(OwnersTest, ASideOfAnotherVersionIsToldHowToUpdateInWordsThatItReads) {
   const auto refusal = [&](const std::string& hello) {
     auto& worker = network.connect(a);
@@ -116,7 +117,7 @@ TEST_F(OwnersTest, ASideOfAnotherVersionIsToldHowToUpdateInWordsThatItReads) {
   EXPECT_THAT(later, HasSubstr(R"("type":"error","v":9,"code":"unsupported")"));
   EXPECT_THAT(later, HasSubstr("This worker speaks versions 8 to 9 of the protocol"));
   EXPECT_THAT(later, HasSubstr("git pull && ./weft serve ..."));
-  // What a page of version 1 says, as it was released.
+  // The Hello of a page of version 1, as it was released.
   std::ostringstream released;
   released << std::ifstream(std::filesystem::path(WEFT_SOURCE_DIR) /
                             "src/common/protocol/testdata/v1/worker.hello.json")
@@ -270,7 +271,7 @@ TEST_F(DevicesTest, TwoDevicesEarnAndSpendOneBalance) {
   ASSERT_TRUE(own.has_value()) << own.error().message;
   const MicroCredits budget = network.store().job(JobId::parse(own->id).value())->budget;
   EXPECT_GT(budget, 0);
-  // The phone is the worker of its own job: what the job costs returns to the owner as pay.
+  // The phone works on its own job, so that the owner gets the job's price back as pay.
   EXPECT_EQ(network.finish(JobId::parse(own->id).value()).state, store::JobState::done);
   EXPECT_EQ(funds(a).total(), before + TestNetwork::grant)
       << "the phone spends the owner's balance; one owner has one grant";
@@ -307,8 +308,8 @@ TEST_F(DevicesTest, AKeyThatHoldsCreditsJoinsNoOtherOwner) {
       << "a stranger adds to another owner";
 }
 
-// Refunds of its jobs would make one owner's grants of many, and its API keys would spend what
-// another owner has.
+// Refunds of the key's jobs would unite the grants of many owners, and its API keys would spend
+// another owner's credits.
 TEST_F(DevicesTest, AKeyWithARunningJobOrAnApiKeyJoinsNoOtherOwner) {
   constexpr auto all = static_cast<std::uint32_t>(TestNetwork::grant / 1'000'000);
   const auto submitted = network.submit(b, jobs::count_manifest(1, 1, "", all), {++nonce_});
@@ -324,7 +325,7 @@ TEST_F(DevicesTest, AKeyWithARunningJobOrAnApiKeyJoinsNoOtherOwner) {
                     billing::KeyMaker::client, 0, now, [](const auto&) {});
   });
   network.run();
-  // Its grant as well is in an escrow; the free credits are paid away.
+  // This client's grant is in an escrow too, and its free credits are paid to another owner.
   ASSERT_TRUE(network.submit(client, jobs::count_manifest(1, 1, "", all), {++nonce_}).has_value());
   ASSERT_TRUE(
       pay({.by = client.public_key(), .to = a.public_key(), .amount = 5, .number = ++nonce_})

@@ -1,5 +1,5 @@
-// What a coordinator's open port gives strangers before they are known: each test is an attack that
-// once succeeded, and shows that it does so again with its defence off.
+// Tests of what a coordinator's open port gives to strangers before they are known. Each test is an
+// attack that once succeeded, and shows that it still succeeds without its defence.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -95,7 +95,7 @@ TEST_F(Port, KeepsItsFolderFromOtherUsers) {
   EXPECT_EQ(mode_of(folder_ / "weft.db"), fs::perms(0644));
 }
 
-// A worker without a job fills the blob store permanently.
+// The attack: a worker without a job fills the blob store permanently.
 TEST_F(Port, AWorkerStoresOnlyWhatItsLeasesLeadTo) {
   const auto status = [&] {
     ScriptedWorker stranger(process_->url(), {}, 7);
@@ -112,7 +112,7 @@ TEST_F(Port, AWorkerStoresOnlyWhatItsLeasesLeadTo) {
   EXPECT_EQ(status(), 201) << "the attack";
 }
 
-// A part of an upload that was seen on its way stores other bytes, or elsewhere.
+// The attack: a recorded upload of a part stores other bytes, or the same bytes at another place.
 TEST_F(Port, APartOfAnUploadIsSignedWithItsBytesAndItsPlace) {
   const std::string bytes(3000, 'p');
   const Hash hash = crypto::sha256(as_bytes(bytes));
@@ -171,7 +171,7 @@ TEST_F(Port, TheDataOfAnOwnerComeInBoundedParts) {
   EXPECT_THAT(first_part(), testing::HasSubstr("{\"end\":true}")) << "the attack";
 }
 
-// A worker reads each client's data whose hash it has heard of.
+// The attack: a worker reads data of any client if it knows their hash.
 TEST_F(Port, AWorkerReadsOnlyWhatItsLeasesLeadTo) {
   const std::string secret(1000, 's');
   const Hash hash = crypto::sha256(as_bytes(secret));
@@ -201,7 +201,8 @@ TEST_F(Port, AWorkerReadsOnlyWhatItsLeasesLeadTo) {
   EXPECT_EQ(stranger.get_blob(hash), 200) << "the attack";
 }
 
-// One owner of credits fills the store, and no other can submit a job with data.
+// The attack: one owner of credits fills the store, so that no other owner can submit a job with
+// data.
 TEST_F(Port, AnOwnerFillsNoMoreThanItsShareOfTheStore) {
   const auto begin_with_share = [&](const char* share) {
     process_->stop();
@@ -231,7 +232,8 @@ TEST_F(Port, AnOwnerFillsNoMoreThanItsShareOfTheStore) {
   EXPECT_EQ(put(*operators_, 8), 413) << "the store is full";
 }
 
-// Uploads fill the store, and a job whose results are all accepted fails, as they cannot be joined.
+// The attack: uploads fill the store, and a job whose results are all accepted fails because they
+// cannot be joined.
 class RoomOfJobs : public ProcessTest {
  protected:
   struct With {
@@ -240,8 +242,8 @@ class RoomOfJobs : public ProcessTest {
     bool by_network = true;
     const char* bytes = "680000";
   };
-  // Each job of two tasks takes 160 kB for its results, 80 kB more for wrong ones of one network,
-  // 160 kB for those of known workers, and as much for their join.
+  // Each job of two tasks reserves 160 kB for its results, 80 kB for wrong results of one network,
+  // 160 kB for results of known workers, and 160 kB for joining.
   void begin(const With& with) {
     process_->stop();
     setenv("WEFT_TEST_BLOBS_BYTES_MAX", with.bytes, 1);
@@ -258,7 +260,7 @@ class RoomOfJobs : public ProcessTest {
     unsetenv("WEFT_TEST_NETWORK_ROOM");
     ProcessTest::TearDown();
   }
-  // How many of eight blobs of 50 kB are taken.
+  // The number of accepted uploads among eight blobs of 50 kB.
   int uploaded() {
     int taken = 0;
     for (std::uint8_t filling = 1; filling <= 8; ++filling) {
@@ -287,7 +289,8 @@ class RoomOfJobs : public ProcessTest {
     return state;
   }
 
-  // The job's, after a known worker has tried for a while.
+  // The state of a job after strangers have delivered wrong results and a known worker has tried
+  // for a while.
   std::string state_after_wrong_results(const With& with) {
     begin(with);
     const auto job = submit_once(1);
@@ -312,7 +315,8 @@ class RoomOfJobs : public ProcessTest {
     ScriptedWorker known(process_->url(), {}, 8);
     return state_within(id, with.for_known || with.by_network ? 60s : 5s);
   }
-  // How many of 20 blobs of 90 kB a stranger with a lease stores beside the results of its task.
+  // The number of blobs, out of 20 of 90 kB, that a stranger with a lease can store beside the
+  // results of its task.
   int stored_beside(bool by_network) {
     begin({.by_network = by_network, .bytes = "2000000"});
     const auto job = submit_once(1);
@@ -323,7 +327,7 @@ class RoomOfJobs : public ProcessTest {
     int stored = 0;
     for (std::uint8_t filling = 1; filling <= 20; ++filling)
       stored += its->put_without_a_lease(ByteVector(90'000, filling)) == 201;
-    // Parts would be put together outside of the bounds.
+    // Workers may not upload parts, because joining parts would exceed the bounds.
     EXPECT_EQ(its->put_without_a_lease(ByteVector(10, 1), "bytes 0-9/20"), 400);
     return stored;
   }
@@ -365,7 +369,7 @@ TEST_F(RoomOfJobs, WithoutItUploadsEndAJobWhoseResultsAreAllAccepted) {
   EXPECT_THAT(ended.reason, testing::HasSubstr("The blobs would take more than 680000 bytes"));
 }
 
-// Strangers hand in wrong results until the room of their job is used up.
+// The attack: strangers deliver wrong results until the room of their job is used up.
 TEST_F(RoomOfJobs, WrongResultsOfStrangersKeepNoKnownWorkersOut) {
   EXPECT_EQ(state_after_wrong_results({.by_network = false}), "done");
 }
@@ -375,13 +379,14 @@ TEST_F(RoomOfJobs, WithoutRoomForThemKnownWorkersAreKeptOutByWrongResults) {
       << "the attack";
 }
 
-// What strangers of one network hand in takes no more than its share: there is room for the right
-// results of others, without any that only known workers take.
+// Results of strangers of one network use at most its share, so that correct results of others have
+// room even without room reserved for known workers.
 TEST_F(RoomOfJobs, WrongResultsOfOneNetworkLeaveOthersRoom) {
   EXPECT_EQ(state_after_wrong_results({.for_known = false}), "done");
 }
 
-// What is accepted counts to no network: strangers of one do a whole job where the store is full.
+// Accepted results do not count against a network's share: strangers of one network can do a whole
+// job while the store is full.
 TEST_F(RoomOfJobs, AcceptedResultsOfOneNetworkTakeNothingOfItsShare) {
   begin({});
   std::string text = manifest;
@@ -395,7 +400,7 @@ TEST_F(RoomOfJobs, AcceptedResultsOfOneNetworkTakeNothingOfItsShare) {
   EXPECT_EQ(state_within(api::from_json<api::Submitted>(job.body)->id, 60s), "done");
 }
 
-// A stranger with one lease fills what is free of the store.
+// The attack: a stranger with one lease fills the store's free room.
 TEST_F(RoomOfJobs, StrangersOfOneNetworkFillAShareOfTheStore) {
   EXPECT_EQ(stored_beside(true), 5) << "a quarter of 2 MB";
   EXPECT_GT(stored_beside(false), 10) << "the attack";
@@ -421,7 +426,7 @@ TEST_F(RoomOfJobs, AJobWithoutRoomIsRefusedUntilOthersHaveEnded) {
   EXPECT_EQ(submit_once(3).status, 202) << "its end gave the room back";
 }
 
-// What is uploaded and named by no job goes, and what a job names stays.
+// Uploads that no job names are removed; blobs that a job names stay.
 TEST_F(Port, UploadsOfWhichNoJobIsMadeEnd) {
   process_->stop();
   setenv("WEFT_TEST_SWEEPS", "1", 1);
@@ -443,7 +448,7 @@ TEST_F(Port, UploadsOfWhichNoJobIsMadeEnd) {
   EXPECT_FALSE(fs::exists(file));
 }
 
-// Sockets of strangers that say nothing.
+// Sockets of strangers that send nothing.
 class Hoard {
  public:
   Hoard(std::uint16_t port, std::size_t count) {
@@ -461,7 +466,7 @@ class Hoard {
   ~Hoard() {
     for (const int file : files_) close(file);
   }
-  // Whether all but `most` have been ended.
+  // True if at most `most` of the sockets remain open.
   [[nodiscard]] bool is_down_to(std::size_t most) const {
     const Instant give_up = now() + 60s;
     const auto is_open = [](int file) {
@@ -479,7 +484,7 @@ class Hoard {
   std::vector<int> files_;
 };
 
-// Strangers that hold all connections would keep every worker out.
+// The attack: strangers that hold all connections keep every worker out.
 TEST_F(Port, HoardingStrangersKeepNoInvitedWorkerOut) {
   const auto joins = [&](const char* percent) {
     process_->stop();
@@ -556,7 +561,8 @@ TEST(KnownWorkers, HaveRoomThatNewcomersDoNotTake) {
   EXPECT_EQ(welcomed(0), (std::pair<std::size_t, std::size_t>(8, 0))) << "the attack";
 }
 
-// A page of evil.example whose name was pointed to 127.0.0.1, and one that posts a form.
+// Requests of a page at evil.example whose name resolves to 127.0.0.1, and of a page that posts a
+// form.
 TEST_F(Port, PagesOfOthersGetNothing) {
   net::Request rebound = net::get("/v1/ledger");
   rebound.headers["host"] = "evil.example:7300";
@@ -566,7 +572,7 @@ TEST_F(Port, PagesOfOthersGetNothing) {
   foreign.headers["content-type"] = "application/json";
   foreign.headers["origin"] = "http://evil.example";
 
-  // A refusal ends its connection.
+  // Uses a new connection for each request, because a refusal closes its connection.
   const auto status = [&](const net::Request& request) {
     const auto answer = net::Client::create({.url = process_->url()}).value()->send_now(request);
     EXPECT_TRUE(answer.has_value()) << answer.error().message;
@@ -577,7 +583,7 @@ TEST_F(Port, PagesOfOthersGetNothing) {
   EXPECT_EQ(status(foreign), 403);
 }
 
-// Clients that read keep a job from its end.
+// The attack: reading clients keep a job from ending.
 TEST(WorkPools, ReadersKeepNoJoinWaiting) {
   const auto joined_while_clients_read = [](bool apart) {
     WorkPools pools({.joins_apart = apart, .queue_max = 8});
@@ -615,7 +621,7 @@ TEST(SharedViews, OneSnapshotServesAllWhoAskMeanwhile) {
     for (auto& answer : answers) EXPECT_NE(answer.get(), "");
     return made.load();
   };
-  // The first at once, the others together.
+  // The first request is answered at once, the others share one snapshot.
   EXPECT_EQ(flood(std::chrono::hours(0) + 250ms), 2);
   EXPECT_EQ(flood({}), 1000) << "the attack: a copy of everything for each";
 }
@@ -642,7 +648,8 @@ TEST(SharedViews, RefuseMoreThanMayWait) {
   views.start();
   std::vector<int> statuses;
   const auto take = [&](const net::Reply& reply) { statuses.push_back(reply.status); };
-  for (int i = 0; i < 4; ++i) views.get("view", take);  // One is made, two wait.
+  // One snapshot is being made, two requests wait.
+  for (int i = 0; i < 4; ++i) views.get("view", take);
 
   EXPECT_EQ(statuses, std::vector{503});
   views.stop();
@@ -673,7 +680,8 @@ TEST(Watchers, AreBoundedByAddress) {
     std::vector<std::shared_ptr<FakePeer>> peers;
     for (std::uint64_t i = 0; i < 300; ++i) {
       peers.push_back(
-          std::make_shared<FakePeer>(i, weft::format("2001:db8::{:x}", i)));  // One subscriber.
+          // All addresses belong to one subscriber.
+          std::make_shared<FakePeer>(i, weft::format("2001:db8::{:x}", i)));
       route.opened(peers.back());
     }
     return std::ranges::count_if(peers, [](const auto& peer) { return !peer->closed; });
@@ -703,7 +711,7 @@ std::size_t jobs_taken(TestNetwork& network, const crypto::KeyPair& client, std:
   return taken;
 }
 
-// Jobs of one client that no worker runs fill --jobs-max.
+// The attack: jobs of one client that no worker runs fill --jobs-max.
 TEST(Quotas, OneClientDoesNotTakeTheRoomOfOthers) {
   const auto mallory = crypto::KeyPair::generate().value();
   const auto alice = crypto::KeyPair::generate().value();
@@ -735,7 +743,7 @@ void add_device(TestNetwork& network, const crypto::KeyPair& owner, const crypto
   EXPECT_TRUE(added.has_value()) << added.error().message;
 }
 
-// The same with a second device, where quotas counted keys.
+// The attack: a second device doubles its owner's quota of jobs if quotas count keys.
 TEST(Quotas, DevicesOfOneOwnerShareTheirJobs) {
   const auto laptop = crypto::KeyPair::generate().value();
   const auto phone = crypto::KeyPair::generate().value();
@@ -785,7 +793,8 @@ TEST(Quotas, WhatAWalletCannotPayIsKnownBeforeAnythingDearIsDone) {
 
 class QuotaHeadersTest : public ProcessTest {};
 
-// Both on what acts and on what is read; of other owners and of unsigned requests nothing is told.
+// Replies to reads and to actions have the headers. They tell nothing about other owners, and
+// unsigned requests get none.
 TEST_F(QuotaHeadersTest, SayWhatAnOwnerMayStillTake) {
   const auto stranger = crypto::KeyPair::generate().value();
   const auto left = [&](const net::Response& answer) {
@@ -818,7 +827,7 @@ TEST_F(QuotaHeadersTest, SayWhatAnOwnerMayStillTake) {
   EXPECT_THAT(left(uploaded), testing::HasSubstr("\"uploads\";r="));
 }
 
-// What ModelService answers to `count` models of one owner.
+// The statuses with which ModelService answers `count` models of one owner.
 std::vector<int> statuses_of_models(std::size_t per_owner, const std::string& owner,
                                     std::size_t count) {
   const auto store = store::memory::create();
@@ -847,8 +856,8 @@ std::vector<int> statuses_of_models(std::size_t per_owner, const std::string& ow
   return statuses;
 }
 
-// Quotas are owners', not keys': a second device brings no second quota, and removes what the first
-// one added.
+// Quotas belong to owners instead of keys: a second device has no second quota, and can remove
+// models that the first one added.
 TEST(Quotas, DevicesOfOneOwnerShareTheirModels) {
   const auto laptop = crypto::KeyPair::generate().value().public_key();
   const auto phone = crypto::KeyPair::generate().value().public_key();

@@ -1,9 +1,9 @@
-// The coordinator's core on a machine whose power goes at any moment: clients submit and ask again,
-// workers (one of them cheats, one sends everything twice) hand in results and are paid, and the
-// disk drops or tears what was not synced. Whatever a client was told is still so: no acknowledged
-// job is lost, no task is settled or paid twice, the ledger sums to zero, and in the end every job
-// that was taken is done with the right bytes. WEFT_LONG=1 cuts the power 1,000 times instead
-// of 10. With syncing off the same harness finds losses.
+// The coordinator's core on a machine that may lose power at any moment. Clients submit and repeat
+// submissions, workers (one cheats, one sends everything twice) deliver results and are paid, and
+// the disk drops or tears unsynced data. Everything that a client was told stays true: no
+// acknowledged job is lost, no task is settled or paid twice, the ledger sums to zero, and in the
+// end every accepted job is done with the right bytes. WEFT_LONG=1 cuts the power 1,000 times
+// instead of 10. Without syncing the same test finds losses.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -26,8 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 using store::faulty::FaultyDisk;
 
-// What the packs of blobs lose: their files are on a disk of the same kind, which syncs what it is
-// told to sync. Everything behind the last sync is there in part, with some of it torn.
+// Simulates the loss of unsynced data in the packs of blobs. After a power cut only a part of the
+// bytes since the last sync remains, and some of it is torn.
 class PackTails {
  public:
   explicit PackTails(fs::path folder) : folder_(std::move(folder)) {}
@@ -77,13 +77,13 @@ class Machine {
     network_.commit_fails = [this](const Error&) { off_ = true; };
     network_.start_fails = [this](const Error& error) { damage_ = error.message; };
     network_.before_commit = [this] {
-      // The power may go while the packs are synced, too.
+      // The power may also be cut while the packs are synced.
       if (working_ && !disk_.power_is_off() && random_() % 80 == 0) disk_.cut_power_after(0);
       if (!disk_.power_is_off() && network_.blobs().sync()) tails_.synced();
     };
   }
 
-  // Works until the power goes and comes back. What is wrong then; empty: nothing.
+  // Works until the power is cut and restored. Returns what is wrong then, or an empty text.
   std::string work_until_the_power_goes() {
     off_ = false;
     disk_.cut_power_after(
@@ -101,7 +101,8 @@ class Machine {
     });
     return judge();
   }
-  // With the power on to the end: every job that was taken ends as it should.
+  // Works without power cuts until every accepted job has ended. Returns what is wrong then, or an
+  // empty text.
   std::string finish() {
     disk_.cut_power_after(UINT64_MAX);
     network_.merge_commits = false;
@@ -142,7 +143,7 @@ class Machine {
     const fs::path path = folder_.path() / "weft.db";
     const store::sqlite::Options options{
         .synchronous = synchronous_, .vfs = "faulty-core", .pages_max = 0};
-    // Now and then the power goes again while the store finds out what happened.
+    // Sometimes the power is cut again while the store recovers.
     if (std::exchange(try_again_at_start_, false)) {
       disk_.cut_power_after(1 + random_() % 30);
       if (auto tried = store::sqlite::open(path, options)) (void)(*tried)->load();
@@ -166,8 +167,8 @@ class Machine {
       connected_.push_back(&worker);
     }
     network_.run();
-    // They show what they hold from before, and hand it in again: it may be wanted, or settled
-    // already.
+    // Workers report the tasks that they held before and deliver them again; the results may be
+    // wanted, or settled already.
     for (std::size_t i = 0; i < connected_.size(); ++i) {
       auto held = std::exchange(held_[i], {});
       if (held.empty()) continue;
@@ -193,7 +194,7 @@ class Machine {
     }
   }
 
-  // A new job, or one whose submission was never answered.
+  // Submits a new job, or repeats a submission that has no reply.
   void submit() {
     if (!unanswered_.empty() && random_() % 2 == 0) {
       const Asked again = unanswered_.begin()->second;
@@ -249,7 +250,7 @@ class Machine {
     connected_.clear();
   }
 
-  // Everything that clients were told, against what is stored.
+  // Compares everything that clients and workers were told with the stored rows.
   std::string judge() {
     store::Store& store = network_.store();
     if (!damage_.empty()) return "What was stored is lost: " + damage_;
@@ -262,7 +263,7 @@ class Machine {
     }
     const auto all = store.jobs({.client = {}, .before = 0, .count = 1'000'000});
     if (!all) return all.error().message;
-    std::map<std::pair<TaskId, PublicKey>, MicroCredits> stored;  // What each worker was paid.
+    std::map<std::pair<TaskId, PublicKey>, MicroCredits> stored;  // Pay of each worker and task.
     std::set<TaskId> settled;
     for (const auto& job : *all) {
       const auto history = store.history(job.id, {.from = 0, .count = 1'000'000});
@@ -298,7 +299,7 @@ class Machine {
     for (const auto& [what, amount] : paid_) {
       const auto found = stored.find(what);
       if (amount == 0 && settled.contains(what.first))
-        continue;  // Right, and too late to be needed.
+        continue;  // A correct result that came too late.
       if (found == stored.end())
         return weft::format("Task {} was said to be accepted and is lost.", what.first.text());
       if (found->second != amount)
@@ -322,10 +323,10 @@ class Machine {
   std::vector<TestWorker*> connected_;
   std::array<std::vector<std::pair<protocol::Lease, protocol::LeasedTask>>, 5> held_;
   std::uint64_t next_number_ = 1;
-  std::map<std::uint64_t, Asked> unanswered_;  // By their nonces' numbers.
+  std::map<std::uint64_t, Asked> unanswered_;  // Keyed by the number in the nonce.
   std::map<std::uint64_t, JobId> job_of_;
-  std::map<JobId, std::uint32_t> jobs_;                        // Acknowledged, with their tasks.
-  std::map<std::pair<TaskId, PublicKey>, MicroCredits> paid_;  // As workers were told.
+  std::map<JobId, std::uint32_t> jobs_;  // Acknowledged jobs with their tasks.
+  std::map<std::pair<TaskId, PublicKey>, MicroCredits> paid_;  // Pay that workers were told.
   std::optional<JobId> twice_;
   std::string damage_;
 };
@@ -333,7 +334,7 @@ class Machine {
 TEST(CorePower, WhatWasToldIsStillSoAtWhateverPointThePowerIsCut) {
   const bool longer = weft::test::long_tests();
   const int machines = longer ? 200 : 2;
-  constexpr int cuts = 5;  // Cuts of each machine; the judge reads all that it ever stored.
+  constexpr int cuts = 5;  // Power cuts of one machine, whose whole history is checked.
   std::size_t jobs = 0, verdicts = 0;
   int tails = 0;
   FaultyDisk::Counts total;

@@ -1,5 +1,5 @@
-// What a client is shown before it pays is what it pays: quotes, max_price and what workers accept,
-// through submission, canary, restart and refund.
+// Tests that a client pays the price that it was shown: quotes, max_price and the prices that
+// workers accept, through submission, canary, restart and refund.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ using testing::HasSubstr;
 
 class AgreedPrices : public testing::Test {
  protected:
-  // A job's tasks each take so long on the worker, until it has ended.
+  // Runs a job to its end; each task takes `each` on the worker.
   store::Job run(const JobId& job, std::chrono::milliseconds each) {
     std::size_t done = 0;
     for (int round = 0; round < 60; ++round) {
@@ -49,7 +49,7 @@ class AgreedPrices : public testing::Test {
     network.run();
     return made.value();
   }
-  // With the quote, and for no more than so much.
+  // Submits a job with an optional quote and an optional maximum price.
   Result<protocol::api::Submitted> submit(std::optional<protocol::api::Quote> quoted = {},
                                           std::optional<MicroCredits> max = {}) {
     network.amend = [quoted, max](jobs::Submission& submission) {
@@ -144,7 +144,7 @@ TEST_F(AgreedPrices, WithoutOneMaxPriceIsOneAndAHalfTimesWhatTheSameWorkCost) {
   ASSERT_EQ(slower.state, store::JobState::done) << slower.reason;
   EXPECT_EQ(slower.price, first.price) << "the lower of two canaries: the client pays";
 
-  // The worker has become slower: what was quoted before is no more what it takes.
+  // The worker has become slower, so that an earlier quote no longer covers the work.
   const MicroCredits before = spendable();
   const store::Job ended = run(submitted(cheap), std::chrono::milliseconds(2000));
   EXPECT_EQ(ended.state, store::JobState::failed);
@@ -152,7 +152,8 @@ TEST_F(AgreedPrices, WithoutOneMaxPriceIsOneAndAHalfTimesWhatTheSameWorkCost) {
   EXPECT_EQ(spendable(), before);
 }
 
-// The work is known from a quick worker and a slow one, and a busy machine runs the canary.
+// The job's work was measured on a fast worker and on a slow one, and now a busy machine runs the
+// canary.
 TEST_F(AgreedPrices, ASlowCanaryEndsNoJobWhoseClientNamedNoMaxPrice) {
   join();
   const auto first = run(submitted(), std::chrono::milliseconds(1000));
@@ -205,7 +206,7 @@ TEST_F(AgreedPrices, AQuoteThatHasEndedIsRefused) {
   EXPECT_THAT(refused.error().message, HasSubstr("The quote ended 1 s ago"));
 }
 
-// A quote of a quiet moment holds for a thousand jobs of a busy one.
+// The attack: one quote from a quiet time is used for a thousand jobs in a busy time.
 TEST(Quotes, CountForOneJob) {
   const auto taken = [](bool once) {
     jobs::CoreSettings settings;
@@ -237,7 +238,7 @@ TEST(Quotes, CountForOneJob) {
   EXPECT_EQ(taken(false), 5U) << "the attack";
 }
 
-// What the network raises its price to is not the price of a quote that still holds.
+// A price that rises with demand does not change the price of a valid quote.
 TEST_F(AgreedPrices, DemandAfterAQuoteRaisesNotItsPrice) {
   join();
   const auto first = run(submitted(), std::chrono::milliseconds(1000));

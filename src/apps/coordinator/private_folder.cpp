@@ -7,7 +7,7 @@ namespace fs = std::filesystem;
 
 constexpr fs::perms of_others = fs::perms::group_all | fs::perms::others_all;
 
-// Whether something was taken.
+// Removes the rights of other users. Returns true if there were any.
 bool close_to_others(const fs::directory_entry& entry, std::error_code& error) {
   if (entry.is_symlink(error)) return false;
   const auto status = entry.status(error);
@@ -26,8 +26,8 @@ Result<> make_private(const fs::path& folder) {
                 folder.string(), error.message());
   const bool was_open = close_to_others(fs::directory_entry(folder), error);
   const fs::path certificate = folder / "tls" / "cert.pem";
-  // What lies in a closed folder cannot be reached; what lies there openly is closed anyway
-  // as far as it is looked at: one level each time, everything if the folder was open.
+  // Other users cannot reach anything in a closed folder, so then only its top level is closed as
+  // well. If the folder was open, everything in it is closed.
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
     if (at->path() != certificate) close_to_others(*at, error);

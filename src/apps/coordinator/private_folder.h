@@ -1,4 +1,5 @@
-// The data folder is the operator's alone: it holds keys, the secret of draws, and clients' data.
+// Makes the data folder readable only for the operator's user, because it holds keys, the secret of
+// draws, and clients' data.
 #pragma once
 
 #include <filesystem>
@@ -7,9 +8,9 @@
 
 namespace weft::coordinator {
 
-// Makes the folder where it is missing, and takes every right of others from it: 0700 for folders,
-// 0600 for files, but for tls/cert.pem, which is public. Folders that were open are repaired with
-// all that is in them. unavailable if the file system refuses.
+// Makes the folder if it does not exist, and removes all rights of other users: 0700 for folders,
+// 0600 for files. Only tls/cert.pem stays public. If the folder was open to others, everything in
+// it is closed too. Fails with unavailable if the file system refuses.
 [[nodiscard]] Result<> make_private(const std::filesystem::path& folder);
 
 }  // namespace weft::coordinator

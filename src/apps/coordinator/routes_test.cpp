@@ -1,5 +1,5 @@
-// The table of docs/http.md, "Who may use which route", is what a running coordinator does, and no
-// route is missing there.
+// Tests that a running coordinator follows the table in docs/http.md, "Who may use which route",
+// and that the table lists every route.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ namespace {
 
 struct Row {
   std::string method;
-  std::string target;  // "/v1/jobs/ID?x=1".
+  std::string target;  // Such as "/v1/jobs/ID?x=1".
   std::string who;
 };
 
@@ -41,7 +41,7 @@ std::vector<Row> table() {
   return rows;
 }
 
-// "/v1/jobs/ID?x=1" as a route's pattern, "/v1/jobs/{}".
+// The route's pattern for a target: "/v1/jobs/{}" for "/v1/jobs/ID?x=1".
 std::string pattern_of(const std::string& target) {
   static const std::regex variable("/[A-Z]+");
   return std::regex_replace(target.substr(0, target.find('?')), variable, "/{}");
@@ -59,7 +59,7 @@ class RoutesTest : public ProcessTest {
     job_ = job->id;
     link_ = job->link;
     static const std::regex members(R"re("secret":"([^"]+)".*"id":"([^"]+)")re");
-    for (int i = 0; i < 2; ++i) {  // One to use, one to revoke.
+    for (int i = 0; i < 2; ++i) {  // One key to use and one to revoke.
       const auto made = ask(signed_by(wallet_, net::post("/v1/keys", R"({"name":"k"})")));
       std::smatch found;
       ASSERT_TRUE(std::regex_search(made.body, found, members)) << made.body;
@@ -68,7 +68,7 @@ class RoutesTest : public ProcessTest {
     }
   }
 
-  // The request of a row, about things that are wallet_'s.
+  // The request of a table row, for objects that belong to wallet_.
   [[nodiscard]] net::Request request_of(const Row& row) const {
     const Hash blob = crypto::sha256(as_bytes(bytes_));
     const bool of_keys = row.target.starts_with("/v1/keys/");
@@ -115,7 +115,8 @@ TEST_F(RoutesTest, AreUsedByThePartiesThatTheDocumentNames) {
   const auto refused = testing::AnyOf(401, 403);
   const auto refused_or_not_found = testing::AnyOf(403, 404);
   for (const Row& row : table()) {
-    if (row.method == "WebSocket") continue;  // What is said on them is checked, not the opening.
+    // Access is checked in messages, not when the socket opens.
+    if (row.method == "WebSocket") continue;
     const auto can = [&](std::string_view who) { return row.who.contains(who); };
     const std::string name = row.method + " " + row.target;
 
@@ -142,7 +143,7 @@ TEST_F(RoutesTest, AreUsedByThePartiesThatTheDocumentNames) {
     if (can("operator")) {
       EXPECT_THAT(asked_by(*operators_, row), testing::Not(refused)) << name;
     }
-    // An owner's last device stays, for whatever reason it is asked to go.
+    // An owner's last device cannot be removed, so that this route refuses the owner too.
     if (can("owner") && !row.target.starts_with("/v1/owner/devices")) {
       EXPECT_THAT(asked_by(wallet_, row), testing::Not(refused)) << name;
     }
@@ -152,7 +153,7 @@ TEST_F(RoutesTest, AreUsedByThePartiesThatTheDocumentNames) {
   }
 }
 
-// The review's M-13: every caller read all jobs, results and balances.
+// The review's M-13: every client could read all jobs, results and balances.
 TEST_F(RoutesTest, OthersSeeFiguresOnly) {
   const ScriptedWorker worker(process_->url(), jobs::Behaviour{}, 1);
   const auto done = finished(job_);
@@ -258,7 +259,7 @@ TEST(Routes, AreAllInTheDocument) {
   EXPECT_GT(routes, 30U);
 }
 
-// A worker signs its latest results together, whichever jobs they are of.
+// A worker signs its latest results in one receipt, also if they belong to different jobs.
 TEST_F(RoutesTest, ReceiptsShowOtherJobsAsDigests) {
   const TaskId mine{.job = JobId::parse(job_).value(), .index = 0};
   TaskId other{.job = mine.job, .index = 3};
@@ -276,7 +277,8 @@ TEST_F(RoutesTest, ReceiptsShowOtherJobsAsDigests) {
   const std::string statement = of("/blobs/" + replica.receipt).body;
   const std::string shown = of("/blobs/" + replica.claims + "?receipt=" + replica.receipt).body;
 
-  // Its own claim is there, the other one is not, and both lead to what is signed.
+  // The job's own claim is shown, the other job's claim only as a digest, and both lead to the
+  // signed root.
   const std::vector<proof::Claim> claims{
       {.task = mine, .attempt = replica.attempt, .root = Hash::parse(replica.root).value()},
       {.task = other, .attempt = beside.attempt, .root = beside.root}};

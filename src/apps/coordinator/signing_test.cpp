@@ -1,5 +1,5 @@
-// Signed requests between real coordinators: what an operator of one records is worth nothing at
-// another, and a key that is replaced announces the next.
+// Signed requests between real coordinators: requests that one coordinator's operator records are
+// refused by another coordinator, and a replaced key announces its successor.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,7 +32,8 @@ class SigningTest : public ProcessTest {
   std::unique_ptr<Process> other_;
 };
 
-// The review's H-8: the operator of B hands in at A what the victim signed for B.
+// The review's H-8: the operator of coordinator B sends coordinator A requests that the victim
+// signed for B.
 TEST_F(SigningTest, WhatOneCoordinatorRecordsIsRefusedAtAnother) {
   const std::string manifest = jobs::count_manifest(2, 1);
   const std::vector<net::Request> recorded{

@@ -1,7 +1,7 @@
-// What the coordinator opens before it runs, as its options say: the store, the certificate, how
-// models are served, the secret of the referee's draws.
+// Reads the start options and opens what they name before the coordinator runs: the store, the
+// certificate, the settings for language models, the secret of the referee's draws.
 //
-// Threading: before anything else runs. Errors: one sentence each that names the option.
+// Threading: called before any other thread runs. Errors: one sentence each that names the option.
 #pragma once
 
 #include <memory>
@@ -18,22 +18,25 @@
 
 namespace weft::coordinator {
 
-// invalid_argument for an unknown kind of store.
+// Opens the store that the options name. Fails with invalid_argument for an unknown kind of store.
 [[nodiscard]] Result<std::unique_ptr<store::Store>> open_store(const Options& options);
 
-// Nothing: plain HTTP, which other machines reach only if the operator said so (--insecure).
+// The certificate files of the server. No value means plain HTTP, which other machines reach only
+// if the operator allowed it (--insecure).
 [[nodiscard]] Result<std::optional<net::TlsFiles>> tls_of(const Options& options);
 
-// How language models are served; `book` outlives the settings. Tokens of direct connections live
-// as long as a chain's epoch, and so may the secret as long as this process.
+// The settings for serving language models; `book` must outlive them. The secret for tokens of
+// direct links is made for this process alone, because those tokens are valid only for one epoch of
+// a chain.
 [[nodiscard]] Result<inference::DeskSettings> desk_settings(const Options& options,
                                                             const jobs::Book& book);
 
-// The secret of the referee's draws: made at the first start, and durable when it returns.
+// The secret of the referee's draws. The first start makes it; it is stored durably before this
+// function returns.
 [[nodiscard]] Result<trust::Secret> secret_of(const store::Loaded& loaded, store::Store& store);
 
-// The address of a server at `server_url`, as other machines reach it if it listens on all
-// addresses.
+// The URL for other machines: `server_url`, or with an address of this machine as its host if the
+// server listens on all addresses.
 [[nodiscard]] std::string reachable_url(const std::string& listen, const std::string& server_url,
                                         std::uint16_t port);
 

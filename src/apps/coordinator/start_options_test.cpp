@@ -1,5 +1,5 @@
-// What is opened before the coordinator runs: a wrong option is one sentence, other machines are
-// reached over TLS, and the referee's secret is made once.
+// Tests of what is opened before the coordinator runs: a wrong option gives one sentence, other
+// machines are reached over TLS, and the referee's secret is made once.
 #include "apps/coordinator/start_options.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Strangers' strategies over real sockets, against a coordinator as a process of its own. Each is
-// played twice: against levels of workers and the coordinator's verifier, and where heads are
-// counted, where it succeeds.
+// Strategies of strangers over real sockets, against a coordinator as a separate process. Each is
+// played twice: with levels of workers and the coordinator's verifier, and with levels ignored,
+// where it succeeds.
 #include <gtest/gtest.h>
 
 #include "apps/coordinator/test_process.h"
@@ -53,7 +53,7 @@ class Strategies : public ProcessTest {
     }
     return wrong;
   }
-  // Accepted results of the worker that joined as number `number`.
+  // Number of accepted results of the worker with index `number`.
   std::uint64_t accepted(std::size_t number) {
     const auto all = view<api::Workers>("/v1/workers").workers;
     const auto its = std::ranges::find(all, workers_.at(number)->key(), &api::Worker::key);

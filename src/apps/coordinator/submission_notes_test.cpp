@@ -1,5 +1,5 @@
-// A client hears at submission how its job will be checked, what that costs, and what is in the
-// way.
+// Tests of the notes for a client that submits a job: how its results will be checked, what that
+// costs, and what hinders it.
 #include "apps/coordinator/ingest/submission_notes.h"
 
 #include <gmock/gmock.h>
@@ -17,7 +17,7 @@ using testing::Not;
 
 constexpr Checking usual{.verifier = true, .known = 0, .cost_permille = 20};
 
-// Tasks of four workgroups, each of which writes 16 bytes.
+// A job with tasks of four workgroups, each of which writes 16 bytes.
 manifest::Manifest small_tasks() {
   manifest::Manifest manifest = manifest::parse(jobs::count_manifest(16, 1)).value();
   for (manifest::Binding& binding : manifest.bindings) binding.shape.front() *= 4;
@@ -29,7 +29,7 @@ TEST(SubmissionNotes, TasksThatCutIntoFewPartsAndTheCostOfCheckingAreSaid) {
               ElementsAre(HasSubstr("cuts into 4 parts"), HasSubstr("2.0 % of what its workers")));
 
   manifest::Manifest large = small_tasks();
-  large.split.tasks = 1;  // It has 64 workgroups.
+  large.split.tasks = 1;  // The task has 64 workgroups.
   EXPECT_THAT(submission_notes(large, usual), Not(Contains(HasSubstr("cuts into"))));
   EXPECT_THAT(submission_notes(large, {.verifier = true}), ElementsAre());
 }

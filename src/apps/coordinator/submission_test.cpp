@@ -1,5 +1,5 @@
-// What becomes of a manifest before the core sees it: its data are blobs, its shader compiles, and
-// what does not is refused with the place.
+// Tests of a manifest before the core gets it: its data become blobs, its shader must compile, and
+// errors name their place.
 #include "apps/coordinator/ingest/submission.h"
 
 #include <gmock/gmock.h>
@@ -72,7 +72,7 @@ TEST_F(SubmissionTest, AComplaintWithoutAPlaceNamesNone) {
   EXPECT_FALSE(refused.error().shader.has_value());
 }
 
-// A shader that compiles for minutes, from a wallet without a credit.
+// The attack: a wallet without credits submits a shader that compiles for minutes.
 TEST_F(SubmissionTest, FundsAreLookedAtBeforeTheShaderIsCompiled) {
   int checked = 0;
   const ShaderChecker checker = [&](const manifest::Manifest&, std::string_view,
@@ -149,7 +149,8 @@ TEST_F(SubmissionTest, AModelIsCheckedByItsBytesAndRefusedByName) {
   EXPECT_EQ(refused.error().error.message, "model: It is not a model.");
 }
 
-// On a machine without a device, whose workers would be the first to compile what strangers send.
+// A machine without a device cannot check shaders, so that workers would be the first to compile
+// what strangers send.
 TEST_F(SubmissionTest, WhatNothingHasCheckedIsTakenOnlyIfTheOperatorSaysSo) {
   const ShaderChecker without_device =
       [](const manifest::Manifest&, std::string_view,

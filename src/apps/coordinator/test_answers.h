@@ -1,4 +1,5 @@
-// A network whose answers of language models are audited and searched by the test.
+// A test network for answers of language models; the test itself gives the verdicts of audits and
+// searches.
 #pragma once
 
 #include <gtest/gtest.h>

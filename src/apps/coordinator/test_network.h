@@ -1,6 +1,6 @@
-// A whole network in one thread and simulated time: the real core, sessions, intake and blobs, the
-// store in memory, and workers that compute y[i] = i or misbehave on demand. Everything that
-// travels is encoded and decoded.
+// A whole network in one thread and simulated time: the real core, sessions, intake and blobs, an
+// in-memory store, and workers that compute y[i] = i or misbehave on demand. All messages are
+// encoded and decoded.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ class TestFolder {
 
 class TestNetwork;
 
-// One simulated worker; keeps what it was told.
+// One simulated worker. Records the messages that it was sent.
 class TestWorker {
  public:
   TestWorker(TestNetwork& its_network, jobs::SessionId its_session, const crypto::KeyPair& its_key,
@@ -80,7 +80,7 @@ class TestWorker {
   const jobs::SessionId session;
   const crypto::KeyPair& key;
   jobs::Behaviour behaviour;
-  std::string vendor{};  // Its device's vendor.
+  std::string vendor{};  // Vendor of the worker's GPU.
   std::shared_ptr<Session> line;
   protocol::Challenge challenge;
   std::vector<protocol::Verdict> verdicts;
@@ -89,7 +89,7 @@ class TestWorker {
   std::vector<protocol::ErrorMessage> errors;
   std::vector<protocol::OpenChunks> opens;
   std::map<std::pair<TaskId, std::uint32_t>, ByteVector> handed;
-  bool hears_texts = false;  // What comes is kept as it is, and nothing else is done.
+  bool hears_texts = false;  // The worker records messages and does nothing else.
   std::vector<std::string> texts;
   bool welcomed = false;
   bool recognised = false;
@@ -100,7 +100,7 @@ class TestNetwork : public jobs::World {
  public:
   static constexpr MicroCredits grant = 1'000'000'000;
 
-  // The rules of quorums alone.
+  // Core settings with only the rules of quorums; levels of workers do not count.
   static jobs::CoreSettings by_heads() {
     jobs::CoreSettings settings;
     settings.count_levels(false);
@@ -118,13 +118,13 @@ class TestNetwork : public jobs::World {
     start();
   }
 
-  // A new process over the same store: connections are gone.
+  // Restarts the coordinator over the same open store. All connections are lost.
   void restart() {
     end_process();
     start();
   }
-  // The machine is off and on again: everything is closed, `meanwhile` happens, and everything is
-  // opened again.
+  // Simulates a reboot of the machine: closes everything, calls `meanwhile`, and opens everything
+  // again.
   void restart_machine(const std::function<void()>& meanwhile) {
     end_process();
     verifier_.reset();
@@ -148,7 +148,7 @@ class TestNetwork : public jobs::World {
     run();
     return worker;
   }
-  // Opened, nothing said yet.
+  // Opens a worker's connection; the worker says nothing yet.
   TestWorker& connect(const crypto::KeyPair& key, jobs::Behaviour behaviour = {}) {
     const jobs::SessionId id = ++sessions_;
     auto worker = std::make_unique<TestWorker>(*this, id, key, std::move(behaviour));
@@ -177,7 +177,7 @@ class TestNetwork : public jobs::World {
     return *workers_.emplace(id, std::move(worker)).first->second;
   }
 
-  // Submits and returns the answer, once it is out.
+  // Submits a job and returns the coordinator's answer.
   Result<protocol::api::Submitted> submit(const crypto::KeyPair& client, const std::string& text,
                                           store::SubmitNonce nonce = {}) {
     std::optional<Result<protocol::api::Submitted>> answer;
@@ -200,7 +200,7 @@ class TestNetwork : public jobs::World {
     });
   }
 
-  // Handles everything that there is to handle at this moment of the simulated time.
+  // Handles all events that are due at the current simulated time.
   void run() {
     for (;;) {
       while (!events_.empty()) {
@@ -226,7 +226,8 @@ class TestNetwork : public jobs::World {
     now_.unix += time.count();
     run();
   }
-  // Lets time go by in steps, workers beating, until the job has ended or `limit` is over.
+  // Advances the time in steps, with heartbeats of the workers, until the job has ended or `limit`
+  // has passed.
   store::Job finish(const JobId& job, std::chrono::seconds limit = std::chrono::seconds(120)) {
     for (std::chrono::milliseconds passed{0}; passed < limit;
          passed += std::chrono::milliseconds(500)) {
@@ -255,37 +256,40 @@ class TestNetwork : public jobs::World {
   jobs::Core& core() { return *core_; }
   const PublicKey& coordinator() const { return identity_.public_key(); }
 
-  // The invitation of workers that join from here on.
+  // The invitation of workers that join after it is set.
   trust::Invitation invitation = trust::Invitation::worker;
-  // The coordinator has a verifier of its own, which computes the counting job.
+  // True gives the coordinator a verifier of its own, which computes the counting job.
   bool verifier = false;
-  bool verifier_fails = false;  // "Not this verifier", whatever it is asked.
+  bool verifier_fails = false;  // The verifier fails all orders.
   CountRunner::Unsteady verifier_unsteady = CountRunner::Unsteady::no;
   CountRunner::Second verifier_second = CountRunner::Second::same;
   CountRunner::Compute verifier_compute = {};
-  std::size_t verified = 0;             // Orders to it.
-  std::optional<int> drop_paid_checks;  // After so many orders for paid tasks it answers none.
+  std::size_t verified = 0;  // Orders to the verifier.
+  // The verifier drops checks of paid tasks after this number.
+  std::optional<int> drop_paid_checks;
   bool paid_checks_fail = false;
-  bool paid_checks_late = false;  // It does not finish them in time.
-  bool drop_joins = false;  // Corrected jobs are not joined again, as if the process ended before.
-  std::function<void(jobs::Submission&)> amend;  // What submissions say besides.
-  std::uint64_t price_min = 0;                   // What workers that join from here on accept.
+  bool paid_checks_late = false;  // The verifier exceeds the time for paid checks.
+  bool drop_joins = false;        // Drops orders to join corrected jobs again, as a crash would.
+  std::function<void(jobs::Submission&)> amend;  // Changes each submission before it is sent.
+  std::uint64_t price_min = 0;                   // Lowest price that later joining workers accept.
   bool taint_grants = false;
-  bool invited_grants = false;  // Only clients that were invited are granted credits.
-  bool hold_commits = false;    // Batches wait on their way to the disk,
-  bool merge_commits = false;   // and go there as one.
-  bool hold_work = false;       // Frames wait to be looked at until the test does.
+  bool invited_grants = false;  // Only invited clients get a grant of credits.
+  bool hold_commits = false;    // Commits wait instead of being stored.
+  bool merge_commits = false;   // Waiting commits are stored as one batch.
+  bool hold_work = false;       // Frames wait until the test handles them.
   std::vector<std::function<void()>> held_work;
-  bool hold_comparisons = false;  // They are made when the test calls them.
+  bool hold_comparisons = false;  // Comparisons wait until the test runs them.
   std::vector<std::function<void()>> held_comparisons;
   std::size_t commits = 0;
-  std::function<void()> before_commit;             // As GroupCommit calls it.
-  std::function<void(const Error&)> commit_fails;  // Where that is no failure of the test;
+  std::function<void()> before_commit;  // Called before each commit to the store.
+  // Called if a commit fails and the test expects it.
+  std::function<void(const Error&)> commit_fails;
   std::function<void(const Error&)>
-      start_fails;  // nor this, after which there is no core that could be used.
+      // Called if a start fails and the test expects it; no core is usable afterwards.
+      start_fails;
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
 
-  // --- World
+  // --- Functions of jobs::World
   void send(jobs::SessionId session, protocol::CoordinatorMessage message) override {
     if (const auto found = workers_.find(session); found != workers_.end())
       found->second->line->send(message);
@@ -416,11 +420,11 @@ class TestNetwork : public jobs::World {
               core.checks().measured(job, measurement, now);
             });
           },
-          VerifierBounds{.late_for = Duration(0)});  // Simulated time passes at once.
+          VerifierBounds{.late_for = Duration(0)});  // Nothing is late in simulated time.
     }
     return *verifier_;
   }
-  // It runs on a thread of its own; here one order after the other.
+  // Runs an order to the verifier at once; a real verifier has a thread of its own.
   void await_verifier(const std::function<void()>& order) {
     order();
     std::unique_lock lock(verifier_mutex_);
@@ -431,7 +435,7 @@ class TestNetwork : public jobs::World {
   void start() {
     jobs::CoreSettings settings = settings_;
     settings.grant = grant;
-    settings.grants_tainted = taint_grants;  // Else they can be staked.
+    settings.grants_tainted = taint_grants;  // If false, granted credits can be staked.
     settings.grants_need_invitation = invited_grants;
     core_ =
         std::make_unique<jobs::Core>(jobs::Core::Parts{.world = *this, .book = *book_}, settings);
@@ -498,7 +502,7 @@ class TestNetwork : public jobs::World {
   jobs::Moment now_{.at = Instant{} + std::chrono::hours(1), .unix = 1'000'000'000'000};
 };
 
-// What a worker says that it holds after a reconnect.
+// A lease in the form in which a worker reports it after a reconnect.
 inline protocol::HeldTask held_of(const protocol::Lease& lease, const protocol::LeasedTask& task) {
   return {.task = {.job = lease.job, .index = task.index},
           .attempt = task.attempt,
@@ -556,7 +560,8 @@ inline void TestWorker::hear(const std::string& text) {
   } else if (const auto* lease = std::get_if<protocol::Lease>(&*message)) {
     leases.push_back(*lease);
     if (behaviour.silent) return;
-    // Later: a worker does not answer from inside of being told.
+    // Posted instead of called, because a worker must not answer inside the call that tells it of
+    // the lease.
     network.post([this, given = *lease](jobs::Core&, jobs::Moment) {
       for (const auto& task : given.tasks) deliver(given, task);
     });

@@ -1,6 +1,6 @@
-// A coordinator as a process of its own (this test program, started again), scripted workers over
-// real sockets, and what a client does. Used by the tests whose subject is the process: crashes,
-// and the interface as strangers meet it.
+// A coordinator as a separate process (this test program, started again), scripted workers over
+// real sockets, and a test client. For tests of the process itself: crashes, and the interface as
+// strangers use it.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -49,9 +49,9 @@ using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 namespace api = protocol::api;
 
-// What the test program does when it is started as a coordinator: --coordinator PORT DATA.
+// The test program's mode --coordinator PORT DATA, which runs a coordinator.
 inline int serve_for_test(const char* port, const char* data) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // Does not outlive its test.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // The kernel kills it with its test.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
@@ -68,7 +68,7 @@ inline int serve_for_test(const char* port, const char* data) {
     options.upload_share = std::atof(share);
   options.submission.room_set_aside = std::getenv("WEFT_TEST_NO_ROOM_ASIDE") == nullptr;
   options.submission.room.for_known = std::getenv("WEFT_TEST_NO_ROOM_FOR_KNOWN") == nullptr;
-  // WEFT_TEST_NETWORK_ROOM: workers of one network take all of a job's room, and of the store's.
+  // WEFT_TEST_NETWORK_ROOM: workers of one network may use all of a job's room and of the store's.
   if (std::getenv("WEFT_TEST_NETWORK_ROOM") != nullptr) {
     options.submission.room.of_network = 1;
     options.stranger_room = {.network = 1, .strangers = 1};
@@ -78,11 +78,12 @@ inline int serve_for_test(const char* port, const char* data) {
   options.signs_parts = std::getenv("WEFT_TEST_ANY_PART") == nullptr;
   options.roots_when_decided = std::getenv("WEFT_TEST_UNDECIDED_ROOTS") == nullptr;
   options.folder_is_private = std::getenv("WEFT_TEST_OPEN_FOLDER") == nullptr;
-  // WEFT_TEST_DATA_BYTES: of one part of an owner's data; 0: all at once.
+  // WEFT_TEST_DATA_BYTES: the size of one part of an owner's data export; 0 sends all data at once.
   if (const char* bytes = std::getenv("WEFT_TEST_DATA_BYTES"))
     options.owner_data_bytes_max = std::strtoull(bytes, nullptr, 10);
-  // WEFT_TEST_CONNECTIONS: so many in all, from one address, however slow. WEFT_TEST_KNOWN_PERCENT:
-  // the share of known peers; with 0 the connections that came first stay.
+  // WEFT_TEST_CONNECTIONS: the number of connections in all, which may all come from one address
+  // and be slow. WEFT_TEST_KNOWN_PERCENT: the share of connections reserved for known peers; with 0
+  // the earliest connections stay.
   if (const char* most = std::getenv("WEFT_TEST_CONNECTIONS")) {
     options.limits.connections_max = std::strtoull(most, nullptr, 10);
     options.limits.connections_per_address = 0;
@@ -92,9 +93,9 @@ inline int serve_for_test(const char* port, const char* data) {
     options.limits.known_share = std::strtod(percent, nullptr) / 100;
     options.limits.largest_gives_way = options.limits.known_share > 0;
   }
-  // WEFT_TEST_INVITATIONS: clients are granted nothing without one.
+  // WEFT_TEST_INVITATIONS: clients get no grant without an invitation.
   options.core.grants_need_invitation = std::getenv("WEFT_TEST_INVITATIONS") != nullptr;
-  // WEFT_TEST_HEADS: the levels of workers do not count.
+  // WEFT_TEST_HEADS: quorums count workers regardless of their levels.
   options.core.count_levels(std::getenv("WEFT_TEST_HEADS") == nullptr);
   static constexpr bool never = false;
   static constexpr auto steady = CountRunner::Unsteady::no;
@@ -110,7 +111,7 @@ inline int serve_for_test(const char* port, const char* data) {
   return 0;
 }
 
-// Coordinators that are started while it lives count workers by heads.
+// While an object of this class exists, newly started coordinators ignore the levels of workers.
 struct CountingHeads {
   CountingHeads() { setenv("WEFT_TEST_HEADS", "1", 1); }
   CountingHeads(const CountingHeads&) = delete;
@@ -144,7 +145,7 @@ class Process {
       _exit(127);
     }
   }
-  // Its exit status; -1 where a signal ended it.
+  // Ends the coordinator. Returns its exit status, or -1 if a signal ended it.
   int stop() {
     ::kill(pid_, SIGTERM);
     int status = 0;
@@ -165,8 +166,8 @@ class Process {
   pid_t pid_ = 0;
 };
 
-// A worker over the network that comes back after every broken connection, shows what it holds, and
-// hands it in again. Everything runs on its client's thread.
+// A network worker that reconnects after every lost connection, reports the leases that it holds,
+// and delivers their results again. All its code runs on its client's thread.
 class ScriptedWorker {
  public:
   ScriptedWorker(const std::string& url, jobs::Behaviour behaviour, std::uint32_t seed,
@@ -184,7 +185,7 @@ class ScriptedWorker {
   [[nodiscard]] std::string account() const { return "granted:" + key_.public_key().text(); }
   [[nodiscard]] std::string key() const { return key_.public_key().text(); }
   [[nodiscard]] std::size_t errors() const { return errors_; }
-  // What the coordinator answers to a blob that no lease of the worker leads to.
+  // Uploads a blob that belongs to none of the worker's leases. Returns the HTTP status.
   int put_without_a_lease(const ByteVector& bytes, const std::string& range = "") {
     std::promise<int> status;
     client_->post([&] {
@@ -198,7 +199,7 @@ class ScriptedWorker {
     });
     return status.get_future().get();
   }
-  // What the coordinator answers where it asks for a blob.
+  // Requests a blob as this worker. Returns the HTTP status.
   int get_blob(const Hash& blob) {
     std::promise<int> status;
     client_->post([&] {
@@ -209,18 +210,18 @@ class ScriptedWorker {
     });
     return status.get_future().get();
   }
-  // The manifests of its leases.
+  // Hashes of the manifests in the worker's leases.
   [[nodiscard]] std::vector<Hash> manifests() const {
     return manifests_.with([](const auto& hashes) { return hashes; });
   }
   [[nodiscard]] std::size_t refused() const { return refused_; }
   [[nodiscard]] bool joined() const { return joined_; }
-  [[nodiscard]] std::size_t leased() const { return leased_; }  // Tasks.
-  // States of tasks that its leases go on from.
+  [[nodiscard]] std::size_t leased() const { return leased_; }  // Number of leased tasks.
+  // The checkpoints from which the worker's leases resume.
   [[nodiscard]] std::vector<Hash> resumed() const {
     return resumed_.with([](const auto& states) { return states; });
   }
-  // Keeps the state of a task that it holds and does not answer: 40 parts of 100.
+  // Uploads a checkpoint (40 of 100 parts) of a task that the worker holds and does not answer.
   void keep_state(const TaskId& task) {
     client_->post([this, task] {
       for (const auto& [id, held] : held_) {
@@ -228,7 +229,7 @@ class ScriptedWorker {
       }
     });
   }
-  // As far as a coordinator looks into it.
+  // A checkpoint with only the fields that the coordinator reads.
   [[nodiscard]] static ByteVector state_of(const TaskId& task) {
     ByteVector bytes;
     append(bytes, as_bytes(std::string_view("weftckp1")));
@@ -316,7 +317,7 @@ class ScriptedWorker {
                                       .code = std::string(to_string(ErrorCode::invalid_argument)),
                                       .message = "The shader does not compile."});
     }
-    const bool part = held.task.count < 4;  // Its tasks are jobs::count_manifest()'s.
+    const bool part = held.task.count < 4;  // The job is jobs::count_manifest().
     const auto handed = jobs::hand_in(behaviour_, key_, challenge_, held.job, held.task, part);
     const int times = behaviour_.doubled ? 2 : 1;
     for (int i = 0; i < times; ++i) {
@@ -346,7 +347,7 @@ class ScriptedWorker {
   const crypto::KeyPair key_;
   const jobs::Behaviour behaviour_;
   const std::uint32_t slots_;
-  const bool invited_;  // It shows the invitation that it finds.
+  const bool invited_;  // The worker presents its invitation file.
   std::minstd_rand random_;
   std::string blob_token_;
   std::atomic<bool> joined_ = false;
@@ -358,10 +359,11 @@ class ScriptedWorker {
   std::shared_ptr<net::Socket> socket_;
   std::atomic<std::size_t> errors_ = 0;
   std::atomic<std::size_t> refused_ = 0;
-  std::unique_ptr<net::Client> client_;  // Last: its thread ends before what it uses goes.
+  std::unique_ptr<net::Client> client_;  // Declared last, so that its thread ends first.
 };
 
-// Adds the headers of a signature. The claim's method, target and body are the request's.
+// Adds the signature headers to a request. The claim's method, target and body are filled in from
+// the request.
 inline net::Request sign_request(const crypto::KeyPair& wallet, net::Request request,
                                  protocol::RequestClaim claim,
                                  const std::optional<Hash>& blob = std::nullopt,
@@ -377,7 +379,7 @@ inline net::Request sign_request(const crypto::KeyPair& wallet, net::Request req
   return request;
 }
 
-// A client of a coordinator: it asks until it is answered, and signs with one wallet.
+// A client that repeats its requests until they are answered and signs them with one wallet.
 class TestClient {
  protected:
   explicit TestClient(crypto::KeyPair wallet = crypto::KeyPair::generate().value())
@@ -387,7 +389,7 @@ class TestClient {
     client_ = net::Client::create({.url = url}).value();
     coordinator_ = {};
   }
-  // Repeats until there is an answer other than "not there yet".
+  // Repeats the request until a reply other than 503 comes, for at most `patience`.
   net::Response ask(const net::Request& request, std::chrono::seconds patience = 60s) {
     const Instant give_up = now() + patience;
     for (;;) {
@@ -401,7 +403,7 @@ class TestClient {
     }
   }
   void wait_until_ready() { EXPECT_EQ(ask(net::get("/readyz")).status, 200); }
-  // As the operator, if its wallet is known here, otherwise as wallet_.
+  // Reads as the operator if the test knows the operator's wallet, otherwise with wallet_.
   net::Response read(const std::string& path) { return read(net::get(path)); }
   net::Response read(const net::Request& request) {
     return ask(signed_by(operators_ ? *operators_ : wallet_, request));
@@ -413,7 +415,8 @@ class TestClient {
     return api::from_json<View>(answer.body).value();
   }
 
-  // As a client signs it; a blob's hash stands for its bytes. A nonce of 0 is a new one.
+  // Signs a request as a client does. A blob's hash stands for its bytes. A nonce of 0 takes a new
+  // nonce.
   [[nodiscard]] net::Request signed_by(const crypto::KeyPair& wallet, net::Request request,
                                        std::uint64_t nonce = 0,
                                        std::optional<Hash> blob = std::nullopt) {
@@ -435,14 +438,14 @@ class TestClient {
                                          const Hash& blob) {
     return signed_by(wallet, std::move(request), 0, blob);
   }
-  // With the header of its bytes.
+  // Signs an upload part and adds the header with the hash of its bytes.
   [[nodiscard]] net::Request signed_part(const crypto::KeyPair& wallet, net::Request request,
                                          protocol::PartClaim claim) {
     claim.part = crypto::sha256(as_bytes(request.body));
     request.headers["weft-part"] = claim.part.text();
     return signed_by(wallet, std::move(request), 0, protocol::part_digest(claim));
   }
-  // As a client does: the same nonce until it is answered.
+  // Submits a job with the same nonce until the coordinator answers, as a real client does.
   net::Response submit(const std::string& manifest, std::uint64_t nonce) {
     return ask(signed_by(wallet_, net::post("/v1/jobs", manifest), nonce));
   }
@@ -463,7 +466,8 @@ class TestClient {
     }
   }
 
-  // Done, with the right bytes, and each task paid once out of its escrow.
+  // Checks that the job is done, that its output is correct, and that each task was paid once from
+  // the job's escrow.
   void expect_settled(const std::string& id, std::uint32_t tasks) {
     const auto job = finished(id);
     ASSERT_EQ(job.state, "done") << id << ": " << job.reason;
@@ -483,7 +487,7 @@ class TestClient {
   }
 
   std::unique_ptr<net::Client> client_;
-  PublicKey coordinator_;  // As it says itself, once it was asked.
+  PublicKey coordinator_;  // The key that /v1/info names; set by the first request.
   std::optional<crypto::KeyPair> operators_;
   const crypto::KeyPair wallet_;
 };

@@ -1,4 +1,4 @@
-// What the coordinator's verifier computes with in tests: the counting job of test_work.h.
+// The part runner of the verifier in tests. It computes the counting job of test_work.h.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,15 @@ namespace weft::coordinator {
 
 class CountRunner final : public PartRunner {
  public:
-  // How what it computes depends on more than the part that is asked for.
+  // Makes results depend on more than the requested range: on how it is cut, or on the run.
   enum class Unsteady : std::uint8_t { no, by_range, by_run };
 
-  // What a second device of this machine computes; none: it has one.
+  // The result of a second device of this machine: equal or different. `none` means that the
+  // machine has only one device.
   enum class Second : std::uint8_t { same, other, none };
-  static constexpr std::uint8_t other_device = 0x40;  // In which each element of it differs.
-  // Other work than counting: the bytes of the one output of a range.
+  // XORed into each element by the other device.
+  static constexpr std::uint8_t other_device = 0x40;
+  // Replaces counting with other work: computes the bytes of the only output of a range.
   using Compute = std::function<ByteVector(manifest::Range)>;
 
   explicit CountRunner(const bool& fails, const Unsteady& unsteady,

@@ -1,6 +1,6 @@
-// In what order the coordinator's verifier takes what waits for it: newcomers' samples and others
-// have half of its time each, whichever are longer, and newcomers' networks and clients take turns.
-// A thread of its own with real blobs; the runs take what the test says.
+// Tests of the order in which the coordinator's verifier takes orders: samples of newcomers and of
+// others get half of its time each, however long they take, and newcomers' networks and clients
+// take turns. The verifier has its own thread and real blobs; the test decides how long runs take.
 #include "apps/coordinator/ingest/verifier.h"
 
 #include <gmock/gmock.h>
@@ -22,8 +22,8 @@ using testing::SizeIs;
 
 constexpr std::uint32_t tasks = 8;
 
-// Computes the counting job. The canary of the test waits until the test opens it; a job whose name
-// begins with "long" takes its time.
+// Computes the counting job. The canary of the job "gate" waits until the test opens the gate; a
+// job whose name begins with "long" takes longer.
 class SlowRunner final : public PartRunner {
  public:
   SlowRunner(std::shared_future<void> open, std::atomic<int>& runs)
@@ -49,11 +49,11 @@ class SlowRunner final : public PartRunner {
 class VerifierOrder : public testing::Test {
  protected:
   struct Kind {
-    std::string name;  // The job's; "long" ones take their time.
+    std::string name;  // The job's name; "long" jobs take longer.
     bool newcomers = false;
     std::uint8_t client = 1;
     std::string group = {};
-    std::vector<manifest::Range> parts = {{.first = 0, .count = 1}};  // Those of each task.
+    std::vector<manifest::Range> parts = {{.first = 0, .count = 1}};  // Checked parts of each task.
   };
 
   void SetUp() override {
@@ -73,7 +73,7 @@ class VerifierOrder : public testing::Test {
                         .manifest = manifest_of("gate"),
                         .range = {.first = 0, .count = 1},
                         .client = {}});
-    // The gate has been taken: what comes now waits.
+    // The verifier is running the gate's canary, so that later orders wait.
     while (verifier_->waiting() > 0) std::this_thread::yield();
   }
 
@@ -87,7 +87,7 @@ class VerifierOrder : public testing::Test {
     parsed.name = name;
     return std::make_shared<const manifest::Manifest>(std::move(parsed));
   }
-  // An order for each task of job `number`.
+  // Adds an order for each task of job `number`.
   void add(std::uint8_t number, const Kind& kind, std::uint32_t count = tasks) {
     const auto manifest = manifest_of(kind.name);
     for (std::uint32_t index = 0; index < count; ++index) {
@@ -109,7 +109,8 @@ class VerifierOrder : public testing::Test {
       verifier_->verify(std::move(order));
     }
   }
-  // The jobs of the first `count` orders that were carried out.
+  // Opens the gate and returns the jobs of the first `count` orders in the order of their
+  // execution.
   std::vector<std::uint8_t> first(std::size_t count) {
     open_.set_value();
     std::unique_lock lock(mutex_);
@@ -126,7 +127,7 @@ class VerifierOrder : public testing::Test {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<JobId> done_;
-  std::unique_ptr<Verifier> verifier_;  // Last: its thread ends before what it uses goes.
+  std::unique_ptr<Verifier> verifier_;  // Declared last, so that its thread ends first.
 };
 
 TEST_F(VerifierOrder, NewcomersLongSamplesLeaveOthersHalfOfTheTime) {
@@ -159,7 +160,7 @@ TEST_F(VerifierOrder, ClientsTakeTurns) {
 }
 
 TEST_F(VerifierOrder, NeighbouringPartsAreOneRun) {
-  add(1, {.name = "short", .client = 1, .parts = {{0, 1}}}, 1);  // What a run takes is known now.
+  add(1, {.name = "short", .client = 1, .parts = {{0, 1}}}, 1);  // Measures the time of a run.
   add(1, {.name = "short", .client = 2, .parts = {{0, 1}, {1, 1}, {2, 1}}}, 1);
 
   (void)first(2);
@@ -176,7 +177,7 @@ TEST_F(VerifierOrder, PartsAreRunAloneWhereTheyCannotRunTogether) {
   EXPECT_EQ(runs_, 1 + 1 + 3);
 }
 
-// Runs the counting job; runs of more workgroups than `most` take too long.
+// Computes the counting job; runs of more than `most` workgroups take too long.
 class BusyRunner final : public PartRunner {
  public:
   BusyRunner(std::atomic<std::uint32_t>& most, std::atomic<int>& tries)
@@ -216,7 +217,7 @@ class BusyVerifier : public testing::Test {
         },
         VerifierBounds{.late_for = late_for});
   }
-  // The whole task, which is cut into `parts` for checks. The last workgroup may be wrong.
+  // Checks a whole task that is cut into `parts`. With `wrong` its last workgroup is wrong.
   jobs::Checked check(std::uint32_t parts, bool wrong = false) {
     ByteVector bytes;
     for (std::uint32_t i = 0; i < workgroups; ++i) append_le(bytes, i);
@@ -248,7 +249,7 @@ class BusyVerifier : public testing::Test {
   std::atomic<int> tries_ = 0;
   std::promise<jobs::Checked> checked_;
   std::promise<Result<scheduler::Measurement>> measured_;
-  std::unique_ptr<Verifier> verifier_;  // Last: its thread ends before what it uses goes.
+  std::unique_ptr<Verifier> verifier_;  // Declared last, so that its thread ends first.
 };
 
 TEST_F(BusyVerifier, WhatTakesTooLongIsCutUntilItFitsAndCheckedWhole) {
@@ -345,10 +346,10 @@ TEST(RunLimit, IsLateForAWhileForAsMuchAsRanOutOfTime) {
   EXPECT_FALSE(limit.is_late(8, now, seconds(8))) << "it was run meanwhile";
 }
 
-// Neighbours, and what a run of its own would not be worth; never more than fits into its time.
+// Tests of the jobs whose data the verifier keeps in memory.
 class VerifiedJobsTest : public testing::Test {
  protected:
-  // A counting job with so many bytes beside it.
+  // A counting job with `bytes` bytes of additional data.
   std::shared_ptr<const manifest::Manifest> job_with(std::uint8_t mark, std::size_t bytes) {
     auto parsed = manifest::parse(jobs::count_manifest(1, 1)).value();
     const ByteVector data(bytes, mark);
@@ -375,7 +376,7 @@ TEST_F(VerifiedJobsTest, TheirDataStayWithinABoundOfBytes) {
   }
   EXPECT_EQ(bounded.bytes(), 200'000U);
   EXPECT_EQ(unbounded.bytes(), 400'000U) << "The attack: data of jobs that ended are kept.";
-  // The last ones are there, and count once.
+  // The most recently used jobs are still in memory and are not loaded again.
   ASSERT_TRUE(bounded.find_or_load(id_of(4), job_with(4, 100'000)).has_value());
   EXPECT_EQ(bounded.bytes(), 200'000U);
   bounded.clear();

@@ -1,6 +1,6 @@
-// /v1/watch over real sockets: a client that connects is told all there is and then what changes,
-// until the job is done; one that does not keep up costs nothing and catches up by a snapshot; one
-// that says anything else is disconnected.
+// Tests of /v1/watch over real sockets. A client that connects gets everything and then changes,
+// until the job is done. A client that does not keep up costs nothing and catches up with a
+// snapshot. A client that sends anything else is disconnected.
 #include "common/protocol/watch.h"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ using testing::Ge;
 using testing::Gt;
 using testing::SizeIs;
 
-// One WebSocket on /v1/watch, and what was heard on it.
+// One WebSocket on /v1/watch and the messages that it got.
 class Watcher {
  public:
   Watcher(net::Client& client) {
@@ -41,7 +41,7 @@ class Watcher {
   }
   ~Watcher() { socket_->close(); }
 
-  // The next message; nothing where none comes, or the socket is closed.
+  // The next message; empty if none comes in time or the socket is closed.
   std::optional<std::string> hear(std::chrono::milliseconds patience = 20s) {
     std::unique_lock lock(heard_->mutex);
     heard_->changed.wait_for(lock, patience,
@@ -148,7 +148,7 @@ TEST_F(WatchTest, WhoDoesNotKeepUpIsSentNothingMoreUntilItHasAndThenASnapshot) {
   const auto first = watch::decode_snapshot(slow.hear().value_or(""));
   ASSERT_TRUE(first.has_value());
 
-  // A row of the history a second is news enough.
+  // The history gets a row each second, which is a change to report.
   std::uint64_t sequence = first->sequence;
   for (std::uint32_t heard = 1; heard < watch::unseen_max; ++heard) {
     const auto delta = watch::decode_delta(slow.hear().value_or(""));

@@ -1,8 +1,9 @@
-// The coordinator's threads beside the core's: what clients ask for, what is handed in, and what
-// running jobs need. Joins and comparisons of results have threads of their own, so that jobs end
-// however many clients read.
+// The coordinator's threads beside the core's: for requests of clients, for messages and results of
+// workers, and for joins. Joins and comparisons of results have threads of their own, so that many
+// reading clients cannot delay the end of jobs.
 //
-// Threading: the pools are safe from any thread; end_*() and the destructor belong to one.
+// Threading: the pools are safe from any thread; end_*() and the destructor must be called by one
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace weft::coordinator {
 class WorkPools {
  public:
   struct Settings {
-    bool joins_apart = true;  // Off only in tests: readers keep joins waiting then.
+    bool joins_apart = true;  // False only in tests: joins then wait for readers.
     std::size_t queue_max = runtime::Pool::Options().queue_max;
   };
   explicit WorkPools(Settings settings) {
@@ -29,12 +30,13 @@ class WorkPools {
     submitters_.emplace(runtime::Pool::Options{.threads = 4, .queue_max = 1024});
   }
 
-  runtime::Pool& checks() { return *checks_; }    // What workers hand in.
-  runtime::Pool& readers() { return *readers_; }  // What clients ask for.
+  runtime::Pool& checks() { return *checks_; }    // Checks messages of workers.
+  runtime::Pool& readers() { return *readers_; }  // Reads for clients.
   runtime::Pool& joins() { return joins_ ? *joins_ : *readers_; }
-  runtime::Pool& submitters() { return *submitters_; }  // Submissions, with the shader checker.
+  runtime::Pool& submitters() { return *submitters_; }  // Checks submissions and their shaders.
 
-  // Those that hand events to the core end before its loop, the others after it.
+  // Ends the pools that post events to the core. They must end before the core's loop; joins and
+  // readers end after it.
   void end_before_loop() {
     submitters_.reset();
     checks_.reset();

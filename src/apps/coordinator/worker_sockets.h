@@ -1,8 +1,9 @@
-// The sockets of workers that compute tasks, /v1/worker, with a session (ingest/session.h) for each
-// connection.
+// The sockets of workers that compute tasks (/v1/worker). Each connection has a session
+// (ingest/session.h).
 //
 // Threading: the route's handlers run on the server's threads; send(), close() and round_trip() may
-// come from any. Lifetime: outlives the server's handlers; the parts outlive it.
+// be called from any thread. Lifetime: outlives the server's handlers; the parts outlive the
+// sockets.
 #pragma once
 
 #include <functional>
@@ -24,15 +25,16 @@ namespace weft::coordinator {
 class WorkerSockets {
  public:
   struct Parts {
-    const crypto::KeyPair& identity;  // The coordinator's.
+    const crypto::KeyPair& identity;  // The coordinator's key pair.
     jobs::Book& book;
     Intake& intake;
     const trust::Secret& secret;
     Loop& loop;
-    // Runs the work of one session in order, off the network's threads; false if too much waits.
+    // Runs the work of one session in order, on a thread other than the network's. Returns false if
+    // too much work waits.
     std::function<bool(jobs::SessionId, std::function<void()>)> work;
-    std::string invite_file;  // Told to native workers that come over loopback.
-    Hash genesis{};           // Session::Parts has them.
+    std::string invite_file;  // Told only to native workers on loopback.
+    Hash genesis{};           // See Session::Parts.
     PublicKey program{};
     const EarlierReceipts* earlier = nullptr;
   };
@@ -41,7 +43,7 @@ class WorkerSockets {
 
   [[nodiscard]] net::SocketRoute route();
 
-  // Without effect once the connection is gone.
+  // Sends a message to a worker. Has no effect if its connection is closed.
   void send(jobs::SessionId id, const protocol::CoordinatorMessage& message) const;
   void close(jobs::SessionId id, const protocol::ErrorMessage& why) const;
   [[nodiscard]] std::optional<Duration> round_trip(jobs::SessionId id) const;

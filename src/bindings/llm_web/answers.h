@@ -23,8 +23,8 @@ struct ModelInfo {
   bool gpu = false;
   std::string device;
   std::string_view no_gpu;  // Why it is not a GPU although one was wanted if there is one.
-  std::optional<std::string_view>
-      chat_template;  // Where its template is from; none where it has no way to chat.
+  // Where its template is from; none where it has no way to chat.
+  std::optional<std::string_view> chat_template;
   std::uint64_t file_bytes = 0;
   std::uint64_t weight_bytes = 0;
   std::uint64_t parameters = 0;

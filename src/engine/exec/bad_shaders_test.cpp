@@ -1,6 +1,6 @@
-// Strangers' shaders: what is wrong is said with its place, what is too much is refused before
-// anything is made, and what runs out of bounds harms no other task. (Endless loops are the
-// sandbox's matter.)
+// Shaders of strangers: an error message names the place of the mistake, a job that asks for too
+// much is refused before anything is created, and an access out of bounds harms no other task. (The
+// sandbox handles endless loops.)
 #include <algorithm>
 
 #include "common/base/format.h"
@@ -9,7 +9,8 @@
 namespace weft::exec {
 namespace {
 
-// Lines of a shader within JSON, and 256 bytes of 0x5a for PATTERN.
+// Joins the lines of a text into one line for JSON, and replaces PATTERN with 256 bytes of 0x5a in
+// base64.
 std::string test_text(std::string text) {
   std::ranges::replace(text, '\n', ' ');
   for (std::size_t at = text.find("PATTERN"); at != std::string::npos; at = text.find("PATTERN"))
@@ -19,7 +20,7 @@ std::string test_text(std::string text) {
 
 class BadShader : public DeviceTest {
  protected:
-  // A job of one output, 64 words long, and one workgroup.
+  // Makes a job with one workgroup and one output of 64 words.
   static std::shared_ptr<const Job> shader_job(std::string_view shader,
                                                std::string_view keys = "") {
     std::string escaped;
@@ -36,7 +37,7 @@ class BadShader : public DeviceTest {
     EXPECT_TRUE(device->uncaptured_errors().empty());
     return output ? Error{} : output.error();
   }
-  // The device is as good as before.
+  // Expects that the device still runs a correct job.
   void expect_still_works() {
     const auto good = run_whole(shader_job(fill));
     ASSERT_TRUE(good.has_value()) << good.error().message;
@@ -66,7 +67,7 @@ TEST_F(BadShader, IsRefusedWhenItIsCompiledAheadToo) {
   EXPECT_TRUE(prepared.error().message.starts_with("1:1: ")) << prepared.error().message;
 }
 
-// One line of what this device's own compiler says, with the place in the shader.
+// A shader that does not match its job, and the sentence that the error message must have.
 struct Mismatch {
   std::string_view shader;
   std::string_view keys;
@@ -116,7 +117,7 @@ TEST_P(BadShaderMismatch, IsOneSentenceWithItsPlace) {
 }
 
 TEST_F(BadShader, NeedsBindingsAsLongAsItsTypesSay) {
-  // This shows only at the dispatch.
+  // The device detects a binding that is too short only at the dispatch.
   const Error too_short =
       refusal(shader_job("@group(0) @binding(0) var<storage, read_write> out: array<u32, "
                          "65>;\n@compute @workgroup_size(1) fn main() { out[0] = 1; }"));
@@ -152,8 +153,8 @@ TEST_F(BadShader, MustTellItsWorkgroupSizeWhenTheJobHasSeveralTasks) {
 }
 
 TEST_F(BadShader, LeavesOtherBuffersIntactWhenItWritesOutOfBounds) {
-  // The neighbours of `out` are the guard bindings, and buffers of other jobs that live on the same
-  // device.
+  // Memory near `out` holds the two guard bindings `before` and `after`, and buffers of other jobs
+  // on the same device.
   using gpu::BufferUsage;
   const ByteVector pattern(4096, 0xa5);
   std::vector<gpu::Buffer> others;
@@ -194,7 +195,8 @@ TEST_F(BadShader, LeavesOtherBuffersIntactWhenItWritesOutOfBounds) {
 }
 
 TEST_F(BadShader, ReadsNothingOfOthersOutOfBounds) {
-  // A secret lies in a freed buffer of an earlier job; reading past the end must not show it.
+  // A freed buffer of an earlier job holds a secret; a read past the end of `out` must not return
+  // it.
   const auto secret = job(test_text(R"({"weft":1,"kind":"wgsl","name":"secret","shader":{"inline":"
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) { out[id.x] = 0x5ec4e7; }"},

@@ -17,7 +17,7 @@ using manifest::Range;
 constexpr std::uint64_t weft_uniform_bytes = 32;
 
 struct LimitValue {
-  std::string_view name;  // WebGPU's.
+  std::string_view name;  // The name in WebGPU.
   std::uint64_t value;
 };
 
@@ -100,7 +100,7 @@ Result<> check_bindings(const Job& job, const gpu::Device& device, const Bounds&
     }
     return {};
   }
-  std::uint32_t uniforms = 1;  // The weft uniform.
+  std::uint32_t uniforms = 1;  // One for the weft uniform.
   std::uint32_t storages = 0;
   for (std::size_t i = 0; i < job.manifest.bindings.size(); ++i) {
     const manifest::Binding& binding = job.manifest.bindings[i];
@@ -123,20 +123,20 @@ Result<> check_bindings(const Job& job, const gpu::Device& device, const Bounds&
   return {};
 }
 
-// The dispatches of the range, each within the device's limit.
+// Checks the number of dispatches of the range, and the size of each against the device's limit.
 Result<> check_dispatches(const Job& job, const gpu::Device& device, const Bounds& bounds,
                           const RunOptions& options) {
   const Manifest& manifest = job.manifest;
   const std::uint32_t most = device.limits().workgroups_per_dimension_max;
-  // What an onnx job dispatches is known when its model is bound.
+  // The dispatches of an onnx job are known only once its model is bound.
   if (manifest.kind == manifest::Kind::onnx) return {};
   const std::size_t steps = manifest.kind == manifest::Kind::kernel ? 1 : manifest.steps.size();
   const bool cut = manifest::can_cut(manifest);
   if (manifest.kind == manifest::Kind::wgsl) {
     for (const manifest::Step& step : manifest.steps) {
       for (std::size_t axis = 0; axis < 3; ++axis) {
-        // Along the split axis a job that can be cut is, and one that cannot may still be one of
-        // several tasks.
+        // True if the split axis cuts this step: either the job can be cut, or it is one of several
+        // tasks.
         const bool split = axis == static_cast<std::size_t>(manifest.split.axis) &&
                            (cut || manifest.split.tasks > 1);
         const std::uint32_t length = !split ? step.dispatch[axis] : cut ? 1 : options.range.count;
@@ -160,7 +160,7 @@ Result<> check_dispatches(const Job& job, const gpu::Device& device, const Bound
   return {};
 }
 
-// Data that the job must bring is there, in the size that the manifest says.
+// Checks that all data that the job must bring is present in the size that the manifest states.
 Result<> check_data(const Job& job) {
   const Manifest& manifest = job.manifest;
   if (manifest.kind == manifest::Kind::kernel) {
@@ -224,8 +224,9 @@ Footprint footprint(const Job& job, Range range) {
 
 std::uint32_t piece_workgroups(const Job& job, const gpu::Device& device, std::uint32_t wish) {
   const std::uint32_t most = device.limits().workgroups_per_dimension_max;
-  // A kernel's range counts rows, of which one workgroup takes several: fewer would cost as much,
-  // and a measurement of them would suggest even smaller ranges.
+  // A kernel's range counts rows, and one workgroup computes a whole tile of rows. A dispatch of
+  // fewer rows takes as long as a whole tile, so its measured time would suggest even smaller
+  // pieces.
   if (job.manifest.kind == manifest::Kind::kernel) {
     constexpr std::uint32_t whole = kernels::MatmulI8::rows_at_once;
     return (wish + whole - 1) / whole * whole;
@@ -248,7 +249,8 @@ Result<> check_job(const Job& job, Range range) {
 
 namespace {
 
-// A run of some of the steps, from a state that has the outputs' sizes.
+// Checks the options of a run of some of the steps: the steps must exist, and `state` must have the
+// sizes of the outputs.
 Result<> check_steps(const Job& job, const RunOptions& options) {
   if (options.step_count == 0 && options.step_first == 0 && options.state == nullptr) return {};
   const std::uint64_t steps =
@@ -297,7 +299,7 @@ Result<> range_fits(const Job& job, const gpu::Device& device, const Bounds& bou
 }
 
 Result<> fits(const Job& job, const gpu::Device& device, const Bounds& bounds) {
-  // The first task is as long as any.
+  // No task is longer than the first task.
   return range_fits(job, device, bounds, {.range = manifest::task_range(job.manifest, 0)});
 }
 

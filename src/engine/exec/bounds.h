@@ -1,5 +1,5 @@
-// What running a range takes of a device, held against the device's limits and the worker's bounds.
-// Internal to this folder.
+// Computes the resources that a range of a job needs and checks them against the device's limits
+// and the worker's bounds. Internal to this folder.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,22 @@
 
 namespace weft::exec {
 
-// The bytes of each binding (of a kernel: a, b, c) for `range`: cut outputs by their part, the rest
-// whole.
+// The bytes that `range` needs: one size for each binding (of a kernel: a, b and c). An output that
+// is cut counts with the part of the range only; every other binding counts whole.
 struct Footprint {
   std::vector<std::uint64_t> binding_bytes;
-  std::uint64_t bytes = 0;  // On the device in all, read-back included.
+  std::uint64_t bytes = 0;  // All bytes on the device, readback included.
 };
 [[nodiscard]] Footprint footprint(const Job& job, manifest::Range range);
 
-// The workgroups along the split axis that one dispatch may have: the caller's wish, but never over
-// the device's limit. For a kernel rows, whole tiles of them; 0: all.
+// Returns the number of workgroups along the split axis that one dispatch may have: `wish`, limited
+// by the device (0 takes the device's limit). For a kernel it returns a number of rows: `wish`
+// rounded up to whole tiles, and 0 for all rows.
 [[nodiscard]] std::uint32_t piece_workgroups(const Job& job, const gpu::Device& device,
                                              std::uint32_t wish);
 
-// What needs no device: the range lies within the job, and the data that it must bring is there in
-// the size of its shape.
+// The checks that need no device: the range must lie within the job, and all data that the job must
+// bring must be present in the size of its shape.
 [[nodiscard]] Result<> check_job(const Job& job, manifest::Range range);
 
 }  // namespace weft::exec

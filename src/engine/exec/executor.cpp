@@ -12,7 +12,7 @@ namespace weft::exec {
 
 namespace {
 
-// What is kept by key, the last few used.
+// A cache by key that keeps the `count_max` most recently used values.
 template <class T, std::size_t count_max>
 class Recent {
  public:
@@ -33,7 +33,7 @@ class Recent {
     std::string key;
     T value;
   };
-  std::deque<Entry> entries_;  // The last used first.
+  std::deque<Entry> entries_;  // The most recently used entry comes first.
 };
 
 class GpuExecutor final : public Executor {
@@ -48,8 +48,8 @@ class GpuExecutor final : public Executor {
     }
     WEFT_CO_OK(fits(*job, device_, bounds_));
     if (job->manifest.kind == manifest::Kind::kernel) co_return co_await make_matmul();
-    // Which of several combinations is best is measured when the job runs; here it is enough that
-    // one compiles.
+    // The best of several combinations is measured when the job runs. prepare() succeeds once one
+    // combination compiles.
     std::optional<Error> first_error;
     for (const Overrides& overrides : combinations(job->manifest)) {
       auto pipelines = co_await pipelines_for(job, overrides);
@@ -86,7 +86,8 @@ class GpuExecutor final : public Executor {
   Async<Result<>> make_matmul() {
     if (!matmul_) {
       WEFT_CO_ASSIGN(kernels::MatmulI8 made, co_await kernels::MatmulI8::create(device_));
-      if (!matmul_) matmul_.emplace(std::move(made));  // Another run may have been faster.
+      // A concurrent run may already have created it.
+      if (!matmul_) matmul_.emplace(std::move(made));
     }
     co_return Result<>();
   }
@@ -100,7 +101,8 @@ class GpuExecutor final : public Executor {
     co_return made;
   }
 
-  // The overrides that this device runs the job fastest with; measured the first time.
+  // Returns the overrides with which this device runs the job fastest. They are measured at the
+  // first call for a job and remembered.
   Async<Result<Overrides>> tuned(std::shared_ptr<const Job> job, RunOptions options) {
     if (job->manifest.tune.empty()) co_return Overrides();
     std::string key = pipelines_key(*job, {});

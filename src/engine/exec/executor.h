@@ -1,9 +1,9 @@
-// Runs one range of a job on a GPU (or a kernel on the CPU) and gives back its outputs. The same
-// code in `weft run`, in the native worker's sandboxed child and in the browser.
+// Runs one range of a job on a GPU (or of a kernel on the CPU) and returns the outputs. `weft run`,
+// the sandboxed child process of the native worker and the browser use the same code.
 //
-// Threading: as the device. Errors: invalid_argument for what the manifest got wrong (a shader that
-// does not compile: "LINE:COLUMN: what the compiler says - while ..."), resource_exhausted for what
-// is over the bounds, out_of_memory, device_lost.
+// Threading: as gpu::Device. Errors: invalid_argument for mistakes in the manifest or the shader (a
+// shader that does not compile gives "LINE:COLUMN: the compiler's message - while ..."),
+// resource_exhausted for a job that exceeds the bounds, out_of_memory, device_lost.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,8 @@
 
 namespace weft::exec {
 
-// What one task may take on this worker. Wall time is kept by the process that can end the work
-// (the sandbox's parent).
+// The resources that one task may use on this worker. The wall time is enforced by the process that
+// can end the task: the sandbox's parent process.
 struct Bounds {
   std::uint64_t binding_bytes_max = std::uint64_t{256} << 20;
   std::uint64_t bytes_max = std::uint64_t{1} << 30;
@@ -31,8 +31,9 @@ struct Bounds {
   std::chrono::milliseconds wall_max{30'000};
 };
 
-// A manifest with its bytes at hand: data[i] belongs to bindings[i] (for a kernel: a, b; for an
-// onnx job the model is the first); empty if there is none. Shared by all tasks of a job.
+// A manifest with its data, shared by all tasks of a job. data[i] belongs to bindings[i] (a
+// kernel's data is a and b, and data[0] of an onnx job is the model) and is empty if the binding
+// has no data.
 struct Job {
   manifest::Manifest manifest;
   std::string shader;  // WGSL text.
@@ -41,46 +42,50 @@ struct Job {
 
 struct RunOptions {
   manifest::Range range;
-  std::uint32_t piece_workgroups_max =
-      0;  // Cuts the range into dispatches of at most this many workgroups along the axis; 0: one.
-  // For a job that cannot be cut: so many steps from step_first on; 0: all of them. Outputs begin
-  // with `state` (in manifest order), as the run of the steps before gave it; null: with what the
-  // job says.
+  // Cuts the range into dispatches of at most this many workgroups along the split axis. 0 runs the
+  // range as one dispatch.
+  std::uint32_t piece_workgroups_max = 0;
+  // Only for jobs that cannot be cut: runs `step_count` steps from `step_first` on; 0 runs all
+  // steps. The outputs start from `state`, the outputs (in manifest order) of the run of the
+  // previous steps. A null `state` starts them from the initial values in the manifest.
   std::uint32_t step_first = 0;
   std::uint32_t step_count = 0;
   std::shared_ptr<const std::vector<ByteVector>> state{};
-  std::uint64_t bytes_max =
-      0;  // On the device, where that is less than Bounds::bytes_max; 0: that.
+  // The bytes that the task may take on the device, if this is less than Bounds::bytes_max. 0 sets
+  // no further limit.
+  std::uint64_t bytes_max = 0;
 };
 
 struct Output {
   std::vector<ByteVector> outputs;  // In manifest order.
-  double gpu_seconds =
-      0;  // By timestamps where the device has them, else wall time of the dispatches.
+  // Measured by GPU timestamps. Without usable timestamps it is `wall_seconds`.
+  double gpu_seconds = 0;
   double wall_seconds = 0;
   std::uint32_t dispatches = 0;
 };
 
-// Checks a job against what a device offers and against bounds, without running it.
+// Checks, without running the job, that a device and `bounds` allow its first task.
 [[nodiscard]] Result<> fits(const Job& job, const gpu::Device& device, const Bounds& bounds);
-// The same for one range, and for part of its steps.
+// Checks, without running the job, that a device and `bounds` allow the range and the steps of
+// `options`.
 [[nodiscard]] Result<> range_fits(const Job& job, const gpu::Device& device, const Bounds& bounds,
                                   const RunOptions& options);
 
 class Executor {
  public:
   virtual ~Executor() = default;
-  // Compiles the job's pipelines; nothing is run. Later runs of the same job reuse them.
+  // Compiles the job's pipelines and runs nothing. Later runs of the job reuse the pipelines.
   [[nodiscard]] virtual Async<Result<>> prepare(std::shared_ptr<const Job> job) = 0;
   [[nodiscard]] virtual Async<Result<Output>> run(std::shared_ptr<const Job> job,
                                                   RunOptions options) = 0;
 };
 
-// wgsl and kernel jobs on a device, which outlives the executor. Keeps the pipelines of the last
-// few jobs. `models` runs onnx jobs (onnx::create_model_executor); without it they are unsupported.
+// Runs wgsl and kernel jobs on a device, which must outlive the executor. It keeps the pipelines of
+// the most recently used jobs. `models` runs onnx jobs (see onnx::create_model_executor); without
+// `models`, onnx jobs fail with unsupported.
 [[nodiscard]] std::unique_ptr<Executor> create_gpu_executor(gpu::Device& device, Bounds bounds,
                                                             std::unique_ptr<Executor> models = {});
-// kernel jobs on the CPU.
+// Runs kernel jobs on the CPU; all other jobs fail with unsupported.
 [[nodiscard]] std::unique_ptr<Executor> create_cpu_executor(Bounds bounds);
 
 }  // namespace weft::exec

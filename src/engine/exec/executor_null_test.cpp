@@ -1,5 +1,6 @@
-// What the executor tells the device, seen on one that only records: how often it compiles, what it
-// frees, what it does when memory runs out. No GPU needed.
+// The calls that the executor makes, on a device that only records them: the number of
+// compilations, the buffers that are freed, and the behaviour if memory runs out. The tests need no
+// GPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,9 +59,9 @@ TEST_F(OnNullDevice, KeepsThePipelinesOfTheLastJobsOnly) {
   ASSERT_EQ(instance->count(Kind::create_pipeline), 9U);
 
   ASSERT_TRUE(run(rows_job("", 9), 0).has_value());
-  EXPECT_EQ(instance->count(Kind::create_pipeline), 9U);  // The last is known.
+  EXPECT_EQ(instance->count(Kind::create_pipeline), 9U);  // The latest job is in the cache.
   ASSERT_TRUE(run(rows_job("", 1), 0).has_value());
-  EXPECT_EQ(instance->count(Kind::create_pipeline), 10U);  // The first had to go.
+  EXPECT_EQ(instance->count(Kind::create_pipeline), 10U);  // The oldest job was evicted.
 }
 
 TEST_F(OnNullDevice, SubmitsEachPieceByItselfOverOneSetOfBuffers) {
@@ -73,8 +74,8 @@ TEST_F(OnNullDevice, SubmitsEachPieceByItselfOverOneSetOfBuffers) {
 
   EXPECT_EQ(instance->count(Kind::submit), 2U);
   EXPECT_EQ(instance->count(Kind::create_buffer), buffers);
-  EXPECT_EQ(instance->count(Kind::clear),
-            1U);  // The second piece starts from zeros as the first did.
+  // Only the second piece needs a clear, because new buffers are zero.
+  EXPECT_EQ(instance->count(Kind::clear), 1U);
 }
 
 TEST_F(OnNullDevice, MeasuresTunedOverridesOnce) {
@@ -130,8 +131,8 @@ TEST_F(OnNullDevice, EndsWithDeviceLostWhenTheDeviceGoesWhileItWaits) {
 }
 
 TEST_F(OnNullDevice, RunsTwoTasksSideBySide) {
-  // Error scopes are a stack of the whole device: an error of one run must not show up in the
-  // other.
+  // Error scopes are a stack of the whole device, so an error of one run could appear in the other
+  // run.
   const auto job = rows_job();
   ASSERT_TRUE(gpu::run(*instance, executor->prepare(job)).has_value());
   std::vector<Result<Output>> results;

@@ -1,5 +1,5 @@
-// A job gives the same bytes however it is cut, and uses what the manifest promises: roles, steps,
-// constants, the weft uniform.
+// A job gives the same bytes for every way of cutting it, and receives all that the manifest
+// promises: roles, steps, constants and the weft uniform.
 #include "engine/exec/executor.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace {
 
 using Executing = DeviceTest;
 
-// Row y, column x of a 12 x 8 grid gets 1000 * y + x + bias; workgroups of 8 x 1, so a task is a
-// run of rows.
+// Row y, column x of a 12 x 8 grid gets 1000 * y + x + bias. A workgroup is 8 x 1, so a task is a
+// range of rows.
 constexpr std::string_view grid = R"({"weft":1,"kind":"wgsl","name":"grid","shader":{"inline":"
 struct Weft { origin: vec3u, extent: vec3u }
 @group(1) @binding(0) var<uniform> weft: Weft;
@@ -72,8 +72,8 @@ TEST_F(Executing, RunsASubRangeAsAnAuditDoes) {
 }
 
 TEST_F(Executing, TellsTheShaderItsExtentAndCutsWhatItStartsFrom) {
-  // Every invocation adds its origin and extent to what its row holds; the last binding joins whole
-  // outputs.
+  // Every invocation adds its task's origin and extent to its element of `data`. The outputs of the
+  // last binding are concatenated.
   const auto split = job(one_line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"
 struct Weft { origin: vec3u, extent: vec3u }
 @group(1) @binding(0) var<uniform> weft: Weft;
@@ -92,7 +92,8 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   const auto joined = run_tasks(split);
 
   ASSERT_TRUE(joined.has_value()) << joined.error().message;
-  // Task 0 has two workgroups of two from 0, task 1 one from invocation 4.
+  // Task 0 has two workgroups of two invocations from invocation 0 on; task 1 has one workgroup
+  // from invocation 4 on.
   EXPECT_EQ(elements<std::uint32_t>(joined->at(0)),
             (std::vector<std::uint32_t>{21, 22, 23, 24, 415, 416}));
   EXPECT_EQ(elements<std::uint32_t>(joined->at(1)), (std::vector<std::uint32_t>{4, 0, 2, 0}));
@@ -146,7 +147,7 @@ TEST_F(Executing, JoinsHalvesOfWhichAPieceFillsNoWord) {
   for (const std::uint32_t piece : {0U, 1U}) {
     const auto joined = run_tasks(halves, piece);
     ASSERT_TRUE(joined.has_value()) << joined.error().message;
-    // 2, 4, 6, 8, 10 as halves.
+    // The numbers 2, 4, 6, 8 and 10 as f16.
     EXPECT_EQ(elements<std::uint16_t>(joined->at(0)),
               (std::vector<std::uint16_t>{0x4000, 0x4400, 0x4600, 0x4800, 0x4900}));
   }
@@ -222,8 +223,8 @@ TEST_F(Executing, GivesTheSameMatrixProductOnDeviceAndCpuHoweverItIsCut) {
   }
 }
 
-// A dispatch of one row takes as long as one of a whole tile; cut finer, a slow worker would look
-// slower and be cut finer yet.
+// A dispatch of one row takes as long as a dispatch of a whole tile of rows. If pieces were smaller
+// than a tile, a slow worker would look even slower and would get even smaller pieces.
 TEST_F(Executing, CutsAProductIntoWholeTiles) {
   const auto product = job(matmul_text(150, 21, 50, 1));
   const auto dispatches = [&](std::uint32_t piece) {
@@ -265,7 +266,7 @@ TEST_F(Executing, SaysThatTheDeviceIsLost) {
   EXPECT_EQ(lost.error().code, ErrorCode::device_lost);
 }
 
-// Sixteen steps of a generator on eight cells; each sees what the one before it left.
+// A job of sixteen steps on eight cells; each step reads the result of the step before it.
 std::shared_ptr<const Job> stepped_job(
     std::string (*line)(std::string_view),
     const std::function<std::shared_ptr<const Job>(std::string_view)>& make) {
@@ -312,21 +313,22 @@ TEST_F(Executing, StepsAreRefusedThatAreNotTheJobsOrLackTheirState) {
   RunOptions options{.range = {.first = 0, .count = manifest::axis_length(stepped->manifest)}};
   options.step_first = 3;
   options.step_count = 2;
-  EXPECT_EQ(run_range(stepped, options).error().code, ErrorCode::invalid_argument);  // No state.
+  // The state is missing.
+  EXPECT_EQ(run_range(stepped, options).error().code, ErrorCode::invalid_argument);
   options.state = std::make_shared<const std::vector<ByteVector>>(
       std::vector<ByteVector>{ByteVector(32), ByteVector(28)});
-  EXPECT_EQ(run_range(stepped, options).error().code,
-            ErrorCode::invalid_argument);  // The state has another size.
+  // The second output of the state has 28 bytes instead of 32.
+  EXPECT_EQ(run_range(stepped, options).error().code, ErrorCode::invalid_argument);
   options.state = std::make_shared<const std::vector<ByteVector>>(
       std::vector<ByteVector>{ByteVector(32), ByteVector(32)});
   EXPECT_TRUE(run_range(stepped, options).has_value());
   options.step_count = 14;
-  EXPECT_EQ(run_range(stepped, options).error().code,
-            ErrorCode::invalid_argument);  // One too many.
+  // The job has only 13 steps from step 3 on.
+  EXPECT_EQ(run_range(stepped, options).error().code, ErrorCode::invalid_argument);
 }
 
-// Tasks of several clients run on one device one part after the other: what one wrote, no other
-// finds, however it looks for it.
+// The tasks of several clients run one after another on one device. A task must not find data of
+// another task, by any kind of read.
 TEST_F(Executing, ATaskFindsNothingThatAnotherLeftOnTheDevice) {
   const auto secret = job(one_line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"
 @group(0) @binding(0) var<storage, read> key: array<u32>;
@@ -346,8 +348,8 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_inde
                             return values;
                           }() +
                           R"(]},{"binding":1,"role":"output","type":"u32","shape":[16384]}]})");
-  // Gives back everything that it was given without having written it: its output, its workgroup's
-  // memory, and what lies past the end.
+  // Returns memory that it has not written: its output, its workgroup memory, and memory past the
+  // end of its output.
   const auto spy = job(one_line(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;
 @group(0) @binding(2) var<storage, read_write> found: array<u32>;

@@ -89,7 +89,7 @@ Output run_matmul_on_cpu(const Job& job, const RunOptions& options) {
   const MatmulShape shape = shape_of(job, options.range);
   Output output;
   ByteVector& bytes = output.outputs.emplace_back(MatmulI8::c_bytes(shape));
-  // A vector's storage is aligned for any element.
+  // The storage of a vector is aligned for elements of any type.
   const std::span<std::int32_t> c(reinterpret_cast<std::int32_t*>(bytes.data()),
                                   bytes.size() / sizeof(std::int32_t));
   kernels::reference::matmul_i8(shape, as_int8(rows_of_a(job, options.range)), as_int8(job.data[1]),

@@ -1,4 +1,4 @@
-// The kernel matmul_i8 on a device and on the CPU. Internal to this folder.
+// Runs the kernel matmul_i8 on a device or on the CPU. Internal to this folder.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,8 @@
 
 namespace weft::exec {
 
-// The range fits (range_fits on a device, check_job on the CPU). `matmul` outlives the run.
+// The caller has checked the range (with range_fits() for a device, with check_job() for the CPU).
+// `matmul` must outlive the run.
 [[nodiscard]] Async<Result<Output>> run_matmul(gpu::Device& device, const kernels::MatmulI8& matmul,
                                                std::shared_ptr<const Job> job, RunOptions options);
 [[nodiscard]] Output run_matmul_on_cpu(const Job& job, const RunOptions& options);

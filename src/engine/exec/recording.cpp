@@ -17,7 +17,7 @@ ErrorScopes::~ErrorScopes() {
 
 ErrorScopes::Caught ErrorScopes::end() {
   open_ = false;
-  // Both scopes are popped now. Device::pop_error_scope() would pop only when its result is
+  // Pops both scopes at once. Device::pop_error_scope() would pop a scope only when its result is
   // awaited.
   gpu::Backend& backend = device_.backend();
   gpu::Wait<> validation(backend.ready());
@@ -28,7 +28,8 @@ ErrorScopes::Caught ErrorScopes::end() {
 }
 
 Async<Result<>> ErrorScopes::Caught::result() {
-  // Exhausted memory first: an invalid buffer makes further mistakes.
+  // The error of exhausted memory comes first, because an invalid buffer causes further validation
+  // errors.
   Result<> memory = co_await memory_;
   Result<> validation = co_await validation_;
   co_return memory ? validation : memory;
@@ -72,7 +73,7 @@ void Readback::copy(gpu::Encoder& encoder, const gpu::Buffer& source, std::uint6
 Async<Result<ByteVector>> Readback::join() {
   ByteVector all(buffer_.size());
   WEFT_CO_OK(co_await device_.read(buffer_, 0, all));
-  // Slots move forward onto the padding of those before them.
+  // Removes the padding between the slots: each slot moves forward to the end of the one before it.
   std::uint64_t end = 0;
   for (std::size_t slot = 0; slot < sizes_.size(); ++slot) {
     if (end != stride_ * slot)

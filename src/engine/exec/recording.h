@@ -1,6 +1,6 @@
-// Parts that running shaders and running kernels share: error scopes that no other coroutine can
-// get into, the time on the GPU, and results that come back from several pieces. Internal to this
-// folder.
+// The parts that shader jobs and kernel jobs share: error scopes that no other coroutine can
+// disturb, the measurement of GPU time, and the readback of results that several pieces make.
+// Internal to this folder.
 #pragma once
 
 #include <chrono>
@@ -16,14 +16,16 @@
 
 namespace weft::exec {
 
-// Catches what the device says of the calls between construction and end(): mistakes and exhausted
-// memory. Scopes are a stack of the whole device, so nothing may be awaited in between.
+// Catches the errors (validation and out of memory) that the device reports for the calls between
+// construction and end(). Error scopes are a stack of the whole device, so the code between
+// construction and end() must not await anything.
 class ErrorScopes {
  public:
   explicit ErrorScopes(gpu::Device& device);
   ErrorScopes(const ErrorScopes&) = delete;
   ~ErrorScopes();
-  // What was caught, to be awaited when it suits. The scopes end now.
+  // The errors that the scopes caught. They may be awaited later; end() has already closed the
+  // scopes.
   class Caught {
    public:
     Caught(gpu::Wait<> validation, gpu::Wait<> memory)
@@ -41,29 +43,30 @@ class ErrorScopes {
   bool open_ = true;
 };
 
-// Seconds that `passes` passes took on the GPU: timestamps where the device has them and there are
-// not too many passes.
+// Measures the seconds that `passes` passes took on the GPU. It needs a device with timestamps and
+// at most `passes_max` passes.
 class TaskTimer {
  public:
   TaskTimer(gpu::Device& device, std::size_t passes);
   [[nodiscard]] gpu::TimestampWrites next_pass();
-  // After the last pass, in its encoder.
+  // Call it after the last pass, with the encoder of that pass.
   void record(gpu::Encoder& encoder);
-  // Zero if nothing was measured, or too coarsely to see it.
+  // Returns 0 if nothing was measured or if the timestamps are too coarse for the passes.
   [[nodiscard]] Async<Result<double>> seconds();
 
  private:
-  static constexpr std::size_t passes_max = 2048;  // gpu::PassTimer's bound.
+  static constexpr std::size_t passes_max = 2048;  // The limit of gpu::PassTimer.
   std::optional<gpu::PassTimer> timer_;
 };
 
-// One output of several pieces: each piece's bytes go into a slot of one read-back buffer, and come
-// out joined. Slots are padded, since copies want multiples of four.
+// Reads back one output of several pieces. copy() puts the bytes of each piece into the next slot
+// of one readback buffer, and join() returns the bytes of all slots as one vector. Slots are
+// padded, because the size of a copy must be a multiple of 4.
 class Readback {
  public:
   Readback(gpu::Device& device, std::uint64_t slot_bytes_max, std::size_t slots);
-  void copy(gpu::Encoder& encoder, const gpu::Buffer& source,
-            std::uint64_t bytes);  // Into the next slot.
+  // Copies the bytes of a piece into the next slot.
+  void copy(gpu::Encoder& encoder, const gpu::Buffer& source, std::uint64_t bytes);
   [[nodiscard]] Async<Result<ByteVector>> join();
 
  private:
@@ -77,7 +80,8 @@ class Readback {
   return (value + unit - 1) / unit * unit;
 }
 
-// Writes bytes of any length; the device wants a multiple of four and gets zeros behind.
+// Writes bytes of any length. The size of a device write must be a multiple of 4, so the last word
+// is filled with zeros.
 void write_padded(gpu::Device& device, const gpu::Buffer& buffer, std::uint64_t offset,
                   ByteSpan bytes);
 

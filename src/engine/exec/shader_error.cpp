@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t fact_bytes_max = 400;
 
-// The first line; those below it say in what Dawn was at that moment.
+// Returns the first line. The further lines of a message from Dawn describe the call that failed.
 std::string first_line(const std::string& message) {
   return message.substr(0, std::min(message.find('\n'), fact_bytes_max));
 }
@@ -24,7 +24,7 @@ void replace(std::string& text, std::string_view from, std::string_view to) {
        at = text.find(from, at + to.size()))
     text.replace(at, from.size(), to);
 }
-// "[KIND "label"]" becomes `to`.
+// Replaces each "[KIND "label"]" with `to`.
 void replace_object(std::string& text, std::string_view kind, std::string_view to) {
   for (std::size_t at = text.find(kind); at != std::string::npos;
        at = text.find(kind, at + to.size())) {
@@ -34,7 +34,7 @@ void replace_object(std::string& text, std::string_view kind, std::string_view t
   }
 }
 
-// Dawn's names for what the job and its author call something else.
+// Replaces the names of Dawn's objects and types with the words of WGSL and of the manifest.
 std::string in_plain_words(std::string text) {
   for (const std::string_view kind : {"[ShaderModule", "[ComputePipeline"})
     replace_object(text, kind, "the shader");
@@ -47,7 +47,7 @@ std::string in_plain_words(std::string text) {
   return text;
 }
 
-// What stands between the first `before` and the next `after`.
+// Returns the text between the first `before` and the next `after`.
 std::optional<std::string_view> between(std::string_view text, std::string_view before,
                                         std::string_view after) {
   const auto at = text.find(before);
@@ -95,7 +95,7 @@ std::string entry_points_of(const WgslScan& shader) {
   return names.empty() ? "it has none with @compute" : "it has " + names;
 }
 
-// Nothing where the message is about something else.
+// Returns nothing if the message is not about an entry point or an override.
 std::optional<Sentence> about_entry(std::string_view fact, const WgslScan& shader,
                                     std::string_view entry) {
   if (fact.starts_with("Entry point ") && fact.contains("doesn't exist"))
@@ -164,7 +164,7 @@ std::optional<Sentence> about_binding(const std::string& fact, std::string_view 
   return Sentence{plain.contains(name) ? plain : weft::format("{}: {}", name, plain), place};
 }
 
-// "LINE:COLUMN: " in front.
+// Returns true if the message begins with "LINE:COLUMN:".
 bool has_place(std::string_view message) {
   for (int i = 0; i < 2; ++i) {
     const auto digits = message.find_first_not_of("0123456789");

@@ -1,7 +1,7 @@
-// What is wrong between a shader and its job, as one sentence with its place. A compiler's message
-// about a line of the shader has one already; what Dawn (natively and in Chromium) says of entry
-// points, overrides and bindings is a paragraph of its own objects' names, which the author of a
-// job has never seen.
+// Describes a mismatch between a shader and its job in one sentence that names the place in the
+// shader. A compiler's message about a line of the shader already has its place. Dawn (natively and
+// in Chromium) describes errors of entry points, overrides and bindings in a paragraph that names
+// its own objects, which the author of a job does not know.
 #pragma once
 
 #include <string_view>
@@ -12,9 +12,9 @@ namespace weft::exec {
 
 class WgslScan;
 
-// The same error in one line: "LINE:COLUMN: sentence", the place where the binding is declared or
-// the entry point stands, without one if there is none. A wording that is not known is kept in
-// its first sentence. Only invalid_argument is changed.
+// Returns the error in one line: "LINE:COLUMN: sentence". The place is the declaration of the
+// binding or of the entry point; it is left out if it is unknown. Of a message in an unknown
+// wording, the first line is kept. Only errors with the code invalid_argument are changed.
 [[nodiscard]] Error shader_error(Error error, const WgslScan& shader, std::string_view entry);
 
 }  // namespace weft::exec

@@ -1,5 +1,5 @@
-// Compilers of which no wording is known still give one line, and what has a place keeps it.
-// (bad_shaders_test has what a device says.)
+// Messages in an unknown wording still give one line, and a message that already has a place keeps
+// it. (bad_shaders_test.cpp tests the messages of a real device.)
 #include "engine/exec/shader_error.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// What the tests of this folder run on: this machine's best device (lavapipe without a GPU), and
-// jobs from manifest text.
+// The fixture for the tests of this folder: this machine's best device (lavapipe if there is no
+// GPU), and functions that make jobs from manifest texts.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ class DeviceTest : public testing::Test {
     device = std::move(*made);
     executor = create_gpu_executor(*device, bounds);
   }
-  // A job whose data is inline.
+  // Makes a job whose data is inline in the manifest.
   static std::shared_ptr<const Job> job(std::string_view json) {
     auto manifest = manifest::parse(json);
     EXPECT_TRUE(manifest.has_value()) << manifest.error().message;
@@ -44,12 +44,12 @@ class DeviceTest : public testing::Test {
   Result<Output> run_range(const std::shared_ptr<const Job>& job, RunOptions options) {
     return gpu::run(*instance, executor->run(job, std::move(options)));
   }
-  // The whole axis at once.
+  // Runs the whole axis as one range.
   Result<Output> run_whole(const std::shared_ptr<const Job>& job, std::uint32_t piece = 0) {
     return run_range(job, {.range = {.first = 0, .count = manifest::axis_length(job->manifest)},
                            .piece_workgroups_max = piece});
   }
-  // As the network would: task by task, then joined.
+  // Runs each task of the job by itself and joins the outputs, as the network does.
   Result<std::vector<ByteVector>> run_tasks(const std::shared_ptr<const Job>& job,
                                             std::uint32_t piece = 0) {
     std::vector<std::vector<ByteVector>> parts;
@@ -67,7 +67,7 @@ class DeviceTest : public testing::Test {
   std::unique_ptr<Executor> executor;
 };
 
-// Elements of an output.
+// The bytes of an output as elements of the type T.
 template <class T>
 std::vector<T> elements(const ByteVector& bytes) {
   std::vector<T> values(bytes.size() / sizeof(T));

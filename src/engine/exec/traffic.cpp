@@ -10,8 +10,8 @@ Traffic traffic(const Job& job, manifest::Range range) {
   const Footprint taken = footprint(job, range);
   Traffic moved{.bytes = std::accumulate(taken.binding_bytes.begin(), taken.binding_bytes.end(),
                                          std::uint64_t{0})};
-  // The one kernel there is, a product of matrices cut by rows, takes a multiplication and an
-  // addition for each of k.
+  // The only kernel is a matrix product that is cut by rows: each element of the result takes k
+  // multiplications and k additions.
   if (job.manifest.kind == manifest::Kind::kernel) {
     moved.operations = 2.0 * range.count * static_cast<double>(job.manifest.kernel.n) *
                        static_cast<double>(job.manifest.kernel.k);

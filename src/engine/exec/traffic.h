@@ -1,4 +1,5 @@
-// What a range of a job has to move and compute at the least: its place under a roofline.
+// Computes the least memory traffic and arithmetic of a range of a job: its point in a roofline
+// model.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +9,10 @@
 namespace weft::exec {
 
 struct Traffic {
-  std::uint64_t bytes = 0;  // Bytes of the task's inputs and outputs, each once.
-  double operations = 0;    // Multiplications and additions of a built-in kernel; 0 for a shader,
-                            // since they cannot be counted there.
+  std::uint64_t bytes = 0;  // The bytes of the task's inputs and outputs, each counted once.
+  double operations = 0;    // The additions and multiplications of a kernel; 0 for a shader.
 };
-// `range` lies within the job.
+// `range` must lie within the job.
 [[nodiscard]] Traffic traffic(const Job& job, manifest::Range range);
 
 }  // namespace weft::exec

@@ -24,7 +24,7 @@ std::vector<Overrides> combinations(const manifest::Manifest& manifest) {
 }
 
 Async<Result<Tuned>> tune(gpu::Device& device, std::shared_ptr<const Job> job, RunOptions options) {
-  // A part of the task tells enough; one that cannot be cut runs whole.
+  // An eighth of the task is enough for a measurement. A job that cannot be cut runs whole.
   RunOptions sample = options;
   if (manifest::can_cut(job->manifest))
     sample.range.count = std::max<std::uint32_t>(1, options.range.count / 8);
@@ -41,8 +41,8 @@ Async<Result<Tuned>> tune(gpu::Device& device, std::shared_ptr<const Job> job, R
       continue;
     }
     double seconds = std::numeric_limits<double>::infinity();
-    for (int attempt = 0; attempt < 2;
-         ++attempt) {  // The first may pay for what the driver puts off.
+    // The first run may include work that the driver delays until a pipeline is used.
+    for (int attempt = 0; attempt < 2; ++attempt) {
       WEFT_CO_ASSIGN(Output output, co_await run_wgsl(device, job, *pipelines, sample));
       seconds = std::min(seconds, output.gpu_seconds);
       if (job->manifest.verify.compare.exact && expected && *expected != output.outputs) {

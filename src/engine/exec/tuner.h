@@ -1,6 +1,7 @@
-// Chooses the overrides that a job's author left to the worker ("tune"): each combination runs a
-// part of the task twice, and the fastest wins. Where the job is compared exactly, a combination
-// that changes the bytes is the author's mistake and refused. Internal to this folder.
+// Chooses values for the overrides that a job's author leaves to the worker ("tune"). Each
+// combination of values runs a part of the task twice, and the fastest combination wins. If the
+// job's results are compared exactly, a combination that changes the bytes is the author's mistake,
+// and the job is refused. Internal to this folder.
 #pragma once
 
 #include <map>
@@ -14,19 +15,20 @@ namespace weft::exec {
 
 using Overrides = std::map<std::string, double>;
 
-// Combinations that are measured; the format allows more, which are left out in the order of the
-// text.
+// The largest number of combinations that are measured. A manifest may have more; the later ones
+// (in the order of the manifest) are left out.
 inline constexpr std::size_t tune_combinations_measured_max = 16;
 
-// All combinations, at most that many; one without overrides where the job tunes nothing.
+// Returns the combinations, at most `tune_combinations_measured_max`. For a job without "tune" it
+// returns one empty combination.
 [[nodiscard]] std::vector<Overrides> combinations(const manifest::Manifest& manifest);
 
 struct Tuned {
   Overrides overrides;
   std::shared_ptr<const WgslPipelines> pipelines;
 };
-// Combinations that do not compile on this device are passed over; when none does, the error is
-// that of the first.
+// Skips the combinations that do not compile on this device. If none compiles, fails with the error
+// of the first combination.
 [[nodiscard]] Async<Result<Tuned>> tune(gpu::Device& device, std::shared_ptr<const Job> job,
                                         RunOptions options);
 

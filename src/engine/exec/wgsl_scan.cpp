@@ -18,7 +18,7 @@ bool is_letter(char c) {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Splits the text into words, numbers and single characters, without comments and white space. An
-// operator of several characters becomes several tokens; no rule of WgslScan depends on it.
+// operator of several characters becomes several tokens, because no rule of WgslScan depends on it.
 std::vector<std::string_view> tokenize(std::string_view text) {
   std::vector<std::string_view> tokens;
   for (std::size_t i = 0; i < text.size();) {
@@ -68,14 +68,15 @@ std::optional<std::int64_t> integer_literal(std::string_view token) {
 
 }  // namespace
 
-// Recursive descent over the tokens of one expression.
+// Evaluates one expression by recursive descent over its tokens.
 class WgslScan::Evaluator {
  public:
   Evaluator(const WgslScan& scan, const std::map<std::string, double>& constants)
       : scan_(scan), constants_(constants) {}
 
   Result<std::int64_t> evaluate(std::span<const std::string_view> tokens) {
-    // Constants that use others twice would double the work at every step.
+    // The limit on expressions is needed because a chain of constants that each use the one before
+    // twice doubles the work at every step.
     if (++depth_ > depth_max || ++expressions_ > expressions_max)
       return fail(ErrorCode::invalid_argument, "it is nested too deep");
     const auto outer_tokens = std::exchange(tokens_, tokens);
@@ -132,7 +133,7 @@ class WgslScan::Evaluator {
       return value;
     }
     if (const auto literal = integer_literal(token)) return *literal;
-    // u32(x) and i32(x) change nothing for the values that are allowed here.
+    // The conversions u32(x) and i32(x) change no value that is allowed here.
     if ((token == "u32" || token == "i32") && peek() == "(") return term();
     return named(token);
   }
@@ -173,7 +174,7 @@ WgslScan::WgslScan(std::string_view wgsl) : text_(wgsl) { read(tokenize(text_));
 void WgslScan::read(const std::vector<std::string_view>& tokens) {
   using Tokens = std::vector<std::string_view>;
   const auto at = [&](std::size_t i) { return i < tokens.size() ? tokens[i] : std::string_view(); };
-  // Tokens between the parenthesis at `i` and its partner; `i` moves behind that.
+  // Returns the tokens between the parenthesis at `i` and its match, and moves `i` past the match.
   const auto parenthesised = [&](std::size_t& i) {
     Tokens inside;
     std::size_t depth = 0;
@@ -186,9 +187,9 @@ void WgslScan::read(const std::vector<std::string_view>& tokens) {
     return inside;
   };
   std::size_t braces = 0;
-  std::string id;            // From an @id before the declaration.
-  std::vector<Tokens> size;  // From a @workgroup_size before it.
-  Binding binding;           // From @group and @binding before it.
+  std::string id;            // From the last @id.
+  std::vector<Tokens> size;  // From the last @workgroup_size.
+  Binding binding;           // From the last @group and @binding.
   for (std::size_t i = 0; i < tokens.size();) {
     const std::string_view token = tokens[i];
     if (token == "{") {
@@ -224,7 +225,7 @@ void WgslScan::read(const std::vector<std::string_view>& tokens) {
             size.back().push_back(part);
           }
         }
-        if (size.back().empty()) size.pop_back();  // A trailing comma.
+        if (size.back().empty()) size.pop_back();  // Drops the empty part after a trailing comma.
       }
       continue;
     }

@@ -1,13 +1,14 @@
-// What must be known of a stranger's shader before it runs and what no WebGPU call tells: the
-// workgroup size of an entry point, from which a task's origin in invocations follows; and where
-// things stand, for sentences about them.
+// Reads facts from a shader's text that Weft needs before the shader runs and that no WebGPU call
+// gives: the workgroup size of an entry point, from which the origin of a task in invocations
+// follows, and the places of declarations, for error messages.
 //
-// This is no WGSL parser. It reads tokens once, skips comments, and understands `override` and
-// `const` declarations at module scope and the attributes before `fn` and `var`.
-// @workgroup_size takes integer expressions of literals, those constants,
-// + - * / % and parentheses; for anything else the answer is an error that says what it met, and
-// the caller decides whether it needs to know. The compiler has the last word on everything.
-// Bounds: linear in the text; nesting of parentheses and chains of constants at most 32 deep.
+// WgslScan is no WGSL parser. It reads the tokens once, skips comments, and understands `override`
+// and `const` declarations at module scope and the attributes before `fn` and `var`.
+// @workgroup_size may hold integer expressions of literals, of those constants, of the operators +
+// - * / % and of parentheses. Any other expression gives an error that names the part that was not
+// understood, and the caller decides if it needs the size. The compiler decides if a shader is
+// valid. Bounds: the time is linear in the text; parentheses and chains of constants may be nested
+// at most 32 deep.
 #pragma once
 
 #include <array>
@@ -27,7 +28,8 @@ struct WgslOverride {
   std::string id;  // "7" for @id(7), else empty.
 };
 
-// Counted from 1; columns in bytes, as the compiler counts them.
+// A place in the text. Lines and columns count from 1, and columns count bytes, as the compiler's
+// do.
 struct WgslPlace {
   std::size_t line = 0;
   std::size_t column = 0;
@@ -39,19 +41,21 @@ class WgslScan {
   WgslScan(const WgslScan&) = delete;
 
   [[nodiscard]] const std::vector<WgslOverride>& overrides() const { return overrides_; }
-  // True for an override of this name, or with this @id.
+  // Returns true if the shader has an override of this name or with this @id.
   [[nodiscard]] bool has_override(std::string_view key) const;
-  // The size of a @compute entry point with these values of overrides. Fails with invalid_argument.
+  // Returns the workgroup size of a @compute entry point for these values of the overrides. Fails
+  // with invalid_argument if the size is not known.
   [[nodiscard]] Result<std::array<std::uint32_t, 3>> workgroup_size(
       std::string_view entry, const std::map<std::string, double>& constants) const;
 
-  // Names of the @compute entry points, in their order.
+  // The names of the @compute entry points, in the order of the text.
   [[nodiscard]] std::vector<std::string_view> entry_points() const;
-  // Where it is declared, its attributes included; of a group: its first binding.
+  // The place of a binding's declaration, attributes included. place_of_group() gives the place of
+  // the first binding of a group. Both return nothing if the shader has no such declaration.
   [[nodiscard]] std::optional<WgslPlace> place_of_binding(std::uint32_t group,
                                                           std::uint32_t binding) const;
   [[nodiscard]] std::optional<WgslPlace> place_of_group(std::uint32_t group) const;
-  // Where its "fn" stands.
+  // The place of the function's "fn".
   [[nodiscard]] std::optional<WgslPlace> place_of_function(std::string_view name) const;
 
  private:
@@ -59,16 +63,17 @@ class WgslScan {
     std::string_view name;
     std::string id;
     bool is_override = false;
-    std::vector<std::string_view>
-        value;  // Tokens of the initialiser; none for an override that must be given.
+    // The tokens of the initialiser. Empty for an override without a default value.
+    std::vector<std::string_view> value;
   };
   struct EntryPoint {
     std::string_view name;
-    std::vector<std::vector<std::string_view>> size;  // One expression a dimension, as tokens.
+    // One expression (as tokens) for each dimension.
+    std::vector<std::vector<std::string_view>> size;
   };
   struct Binding {
     std::optional<std::int64_t> group, binding;
-    std::string_view at;  // Its first token.
+    std::string_view at;  // The declaration's first token.
   };
   struct Function {
     std::string_view name;
@@ -79,7 +84,7 @@ class WgslScan {
   [[nodiscard]] WgslPlace place_of(std::string_view token) const;
   void read(const std::vector<std::string_view>& tokens);
 
-  const std::string text_;  // What the views below look into.
+  const std::string text_;  // All string views below point into this text.
   std::vector<Declaration> declarations_;
   std::vector<EntryPoint> entry_points_;
   std::vector<Binding> bindings_;

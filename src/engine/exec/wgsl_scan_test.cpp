@@ -1,4 +1,5 @@
-// The workgroup size is told for what shaders write in practice, and never guessed.
+// WgslScan finds the workgroup size of the forms that shaders use in practice, and never guesses
+// it.
 #include "engine/exec/wgsl_scan.h"
 
 #include <gtest/gtest.h>

@@ -17,9 +17,11 @@ using manifest::Binding;
 using manifest::Range;
 using manifest::Role;
 
-// struct Weft { origin: vec3u, extent: vec3u } of docs/manifest.md: each vec3u takes 16 bytes.
+// The size of struct Weft { origin: vec3u, extent: vec3u } (see docs/manifest.md): each vec3u takes
+// 16 bytes.
 constexpr std::uint64_t weft_bytes = 32;
-// Pieces that may wait on the queue. Few, so that ending a task does not wait for many.
+// The largest number of pieces in the queue. It is small so that the end of a task waits for few
+// pieces.
 constexpr std::size_t pieces_in_flight_max = 8;
 
 std::vector<gpu::GroupLayout> layouts(const manifest::Manifest& manifest) {
@@ -33,7 +35,7 @@ std::vector<gpu::GroupLayout> layouts(const manifest::Manifest& manifest) {
   return {std::move(bindings), {{.binding = 0, .kind = gpu::BindingKind::uniform}}};
 }
 
-// Bytes of binding `index` that a piece sees.
+// The bytes of binding `index` that one piece uses.
 std::uint64_t piece_bytes(const manifest::Manifest& manifest, std::size_t index, Range piece) {
   const Binding& binding = manifest.bindings[index];
   if (!binding.is_output()) return binding.bytes();
@@ -43,8 +45,8 @@ std::uint64_t piece_bytes(const manifest::Manifest& manifest, std::size_t index,
   return manifest::output_extent(manifest, static_cast<std::size_t>(output), piece).size;
 }
 
-// The workgroups of a step for a piece. A job without a split runs whole, and then its steps may
-// have any lengths.
+// The workgroups of a step for a piece. A job without a split runs whole, so each of its steps has
+// the dispatch size of the manifest.
 std::array<std::uint32_t, 3> step_dispatch(const manifest::Manifest& manifest, std::size_t step,
                                            Range piece) {
   std::array<std::uint32_t, 3> dispatch = manifest.steps[step].dispatch;
@@ -53,7 +55,7 @@ std::array<std::uint32_t, 3> step_dispatch(const manifest::Manifest& manifest, s
   return dispatch;
 }
 
-// What one run of a range holds on the device, and how each piece is recorded.
+// The device resources of one run of a range, and the recording of its pieces.
 class WgslRun {
  public:
   WgslRun(gpu::Device& device, const Job& job, const WgslPipelines& pipelines,
@@ -66,10 +68,10 @@ class WgslRun {
         step_count_(options.step_count == 0 ? job.manifest.steps.size() : options.step_count),
         state_(options.state) {}
 
-  // The numbers of the weft uniform for every piece and step; fails where an origin cannot be told.
+  // Computes the weft uniform of every piece and step. Fails if an origin is unknown.
   Result<> make_weft_uniform();
   void make_buffers();
-  // One submit.
+  // Records one piece and submits it.
   void submit_piece(std::size_t index);
   Async<Result<Output>> collect(Stopwatch watch);
 
@@ -85,13 +87,13 @@ class WgslRun {
   const std::vector<Range> pieces_;
   const std::size_t step_first_;
   const std::size_t step_count_;
-  const std::shared_ptr<const std::vector<ByteVector>> state_;  // Then there is one piece.
+  const std::shared_ptr<const std::vector<ByteVector>> state_;  // If set, there is one piece.
   std::optional<TaskTimer> timer_;
   ByteVector weft_numbers_;
   std::uint64_t weft_stride_ = 0;
   gpu::Buffer weft_;
-  std::vector<gpu::Buffer> buffers_;  // One a binding, as long as the longest piece needs.
-  std::vector<Readback> readbacks_;   // One an output.
+  std::vector<gpu::Buffer> buffers_;  // One for each binding, in the size of the longest piece.
+  std::vector<Readback> readbacks_;   // One for each output.
 };
 
 Result<> WgslRun::make_weft_uniform() {
@@ -130,14 +132,15 @@ void WgslRun::make_buffers() {
   device_.write(weft_, 0, weft_numbers_);
   for (std::size_t i = 0; i < manifest().bindings.size(); ++i) {
     const Binding& binding = manifest().bindings[i];
-    // The first piece is as long as any.
+    // No piece is longer than the first piece.
     const std::uint64_t bytes = piece_bytes(manifest(), i, pieces_.front());
     BufferUsage usage =
         (binding.role == Role::uniform ? BufferUsage::uniform : BufferUsage::storage) |
         BufferUsage::copy_destination;
     if (binding.is_output()) usage = usage | BufferUsage::copy_source;
     const std::string label = weft::format("binding {}", binding.binding);
-    // WGSL's uniform structs end at multiples of 16, which manifests need not count.
+    // The size of a uniform struct in WGSL is a multiple of 16 bytes, but a manifest may state
+    // fewer.
     const std::uint64_t size =
         binding.role == Role::uniform ? round_up(bytes, 16) : round_up(bytes, 4);
     buffers_.push_back(device_.create_buffer({.size = size, .usage = usage, .label = label}));
@@ -149,7 +152,7 @@ void WgslRun::make_buffers() {
   }
 }
 
-// The part of an inout's data that a piece starts from.
+// Writes the initial data of an inout binding for one piece.
 void WgslRun::write_slice(std::size_t binding, Range piece) {
   const Binding& described = manifest().bindings[binding];
   ByteSpan data = job_.data[binding];
@@ -168,7 +171,8 @@ void WgslRun::submit_piece(std::size_t index) {
   for (std::size_t i = 0; i < manifest().bindings.size(); ++i) {
     const Binding& binding = manifest().bindings[i];
     const std::uint64_t bytes = piece_bytes(manifest(), i, piece);
-    // An output is bound in its own length, so that arrayLength() is what the piece has.
+    // An output is bound with the length of this piece, so that arrayLength() gives the length of
+    // the piece.
     bound.push_back({.binding = binding.binding,
                      .buffer = buffers_[i],
                      .offset = 0,
@@ -180,7 +184,7 @@ void WgslRun::submit_piece(std::size_t index) {
     } else if (!job_.data[i].empty()) {
       write_slice(i, piece);
     } else if (index > 0) {
-      encoder.clear(buffers_[i], 0, buffers_[i].size());  // New buffers are zero already.
+      encoder.clear(buffers_[i], 0, buffers_[i].size());  // A new buffer is already zero.
     }
   }
   const gpu::BindGroup group = device_.create_bind_group(pipelines_.pipelines.front(), 0, bound);
@@ -212,7 +216,7 @@ Async<Result<Output>> WgslRun::collect(Stopwatch watch) {
   }
   output.wall_seconds = watch.seconds();
   WEFT_CO_ASSIGN(output.gpu_seconds, co_await timer_->seconds());
-  // Without timestamps, or with ones too coarse to see the task.
+  // The device has no timestamps, or they are too coarse for the task.
   if (output.gpu_seconds == 0) output.gpu_seconds = output.wall_seconds;
   output.dispatches = static_cast<std::uint32_t>(pieces_.size() * step_count_);
   co_return output;
@@ -228,7 +232,8 @@ std::string pipelines_key(const Job& job, const std::map<std::string, double>& t
   for (const auto* constants : {&job.manifest.constants, &tuned}) {
     for (const auto& [name, value] : *constants) key += weft::format("{}={:a}\n", name, value);
   }
-  // A job in one part runs where the workgroup size cannot be told, one in several does not.
+  // An unknown workgroup size is an error only for a job of several tasks, so the key must tell the
+  // two kinds of jobs apart.
   return key + (job.manifest.split.tasks > 1 ? "split\n" : "\n") + job.shader;
 }
 
@@ -252,7 +257,7 @@ Async<Result<std::shared_ptr<const WgslPipelines>>> compile_wgsl(
                                                      .groups = layouts(manifest),
                                                      .constants = constants});
     if (!pipeline) {
-      // The compiler's own messages begin with LINE:COLUMN, and still do.
+      // The compiler's own messages begin with LINE:COLUMN, and shader_error() keeps that.
       co_return pass(
           Result<>(std::unexpected(shader_error(std::move(pipeline).error(), scan, step.entry))),
           "while compiling the shader's entry point \"{}\"", step.entry);
@@ -260,7 +265,7 @@ Async<Result<std::shared_ptr<const WgslPipelines>>> compile_wgsl(
     made->pipelines.push_back(std::move(*pipeline));
     made->workgroup_sizes.push_back(scan.workgroup_size(step.entry, constants));
   }
-  // After the compiler, which says more about what is wrong.
+  // This check comes after the compiler, because the compiler's messages say more about a mistake.
   for (const auto& [name, values] : manifest.tune) {
     if (!scan.has_override(name))
       co_return fail(ErrorCode::invalid_argument,
@@ -285,8 +290,8 @@ Async<Result<Output>> run_wgsl(gpu::Device& device, std::shared_ptr<const Job> j
                                piece_workgroups(*job, device, options.piece_workgroups_max)),
               options);
   WEFT_CO_OK(run.make_weft_uniform());
-  // Looked at where something is waited for anyway, so that a task of one piece costs one round
-  // trip more, not three.
+  // The caught errors are awaited only when the run waits anyway, so that a task of one piece costs
+  // one extra round trip and not three.
   std::vector<ErrorScopes::Caught> caught;
   {
     ErrorScopes scopes(device);

@@ -1,5 +1,5 @@
-// A wgsl job on a device: its pipelines, and the run of one range with them. Internal to this
-// folder.
+// Runs wgsl jobs on a device: compiles the pipelines of a job and runs one range with them.
+// Internal to this folder.
 #pragma once
 
 #include <array>
@@ -13,21 +13,22 @@
 namespace weft::exec {
 
 struct WgslPipelines {
-  std::vector<gpu::Pipeline> pipelines;       // One an entry point.
-  std::vector<std::size_t> pipeline_of_step;  // Index into it.
-  // Invocations of a workgroup, one an entry point; an error where it cannot be told (then the
-  // origin of a part cannot either).
+  std::vector<gpu::Pipeline> pipelines;       // One for each entry point.
+  std::vector<std::size_t> pipeline_of_step;  // Indices into `pipelines`.
+  // The workgroup size of each entry point, or an error if it is unknown. An unknown size leaves
+  // the origin of a part unknown too.
   std::vector<Result<std::array<std::uint32_t, 3>>> workgroup_sizes;
 };
 
-// Everything that a job's pipelines depend on, as one string.
+// One string of everything that a job's pipelines depend on.
 [[nodiscard]] std::string pipelines_key(const Job& job, const std::map<std::string, double>& tuned);
 
 // Fails with invalid_argument if the shader does not compile or does not fit its manifest.
 [[nodiscard]] Async<Result<std::shared_ptr<const WgslPipelines>>> compile_wgsl(
     gpu::Device& device, std::shared_ptr<const Job> job, std::map<std::string, double> tuned);
 
-// Runs pieces one after the other over one set of buffers. The range fits (range_fits).
+// Runs the pieces of the range one after another with one set of buffers. The caller has checked
+// the range with range_fits().
 [[nodiscard]] Async<Result<Output>> run_wgsl(gpu::Device& device, std::shared_ptr<const Job> job,
                                              std::shared_ptr<const WgslPipelines> pipelines,
                                              RunOptions options);

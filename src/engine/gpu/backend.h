@@ -1,9 +1,9 @@
-// What a backend implements: the device as plain calls on handles. Users see Device; only native/,
-// web/ and null/ (and the rings, which start several operations at once) see this.
+// The interface that a backend implements: the device as plain calls on handles. Users see Device;
+// only native/, web/ and null/ (and the rings, which start several operations at once) see Backend.
 //
 // Operations that take a Completion return at once and complete later, never inside the call.
-// Handles are the backend's own; 0 is no handle. Labels and spans are read during the call only,
-// except read()'s destination.
+// Handles are the backend's own numbers; 0 is not a handle. Labels and spans are read only during
+// the call, except the destination of read().
 #pragma once
 
 #include <functional>
@@ -21,8 +21,8 @@
 
 namespace weft::gpu {
 
-// What went wrong on a device outside of any call: its loss, and errors that met no scope. Drivers
-// report these from threads of their own, hence the lock around it (see Backend::health).
+// The loss of a device, and the errors that no scope caught. Drivers report these from threads of
+// their own, so that a lock guards them (see Backend::health).
 struct Health {
   static constexpr std::size_t errors_max = 64;
 
@@ -35,11 +35,10 @@ struct Health {
 };
 using SharedHealth = std::shared_ptr<Guarded<Health>>;
 
-// Calls on_lost if there was a loss that it has not heard of. On the device's thread, outside of
-// the lock.
+// Calls on_lost if a loss was not announced yet. Runs on the device's thread, without the lock.
 void announce_loss(const SharedHealth& health);
 
-// One dispatch and the state that it changes; 0 keeps what is set.
+// One dispatch and the state that it changes; 0 keeps the earlier state.
 struct Dispatch {
   static constexpr std::size_t groups_max = 4;
   Handle pipeline = 0;
@@ -47,14 +46,14 @@ struct Dispatch {
   Workgroups workgroups;
 };
 
-// Large: a method for each operation of a device that a platform has to provide.
+// The interface is large because it has a method for each operation that a platform must provide.
 class Backend {
  public:
   struct Description {
     AdapterInfo adapter;
-    Limits limits;                      // The device's limits.
-    std::vector<std::string> features;  // Enabled on it.
-    bool debug = false;                 // DeviceOptions::debug and
+    Limits limits;                      // The limits of the device.
+    std::vector<std::string> features;  // Enabled on the device.
+    bool debug = false;                 // DeviceOptions::debug.
     bool trusted_shaders = false;       // DeviceOptions::trusted_shaders.
   };
 
@@ -70,7 +69,7 @@ class Backend {
   [[nodiscard]] const std::shared_ptr<ReadyQueue>& ready() const { return ready_; }
   [[nodiscard]] const SharedHealth& health() const { return health_; }
 
-  // Objects.
+  // Methods that create and release objects.
   [[nodiscard]] virtual Handle create_buffer(const BufferOptions& options) = 0;
   [[nodiscard]] virtual Handle create_bind_group(Handle pipeline, std::uint32_t group,
                                                  std::span<const BoundBuffer> buffers) = 0;
@@ -80,7 +79,7 @@ class Backend {
                                 Completion<std::vector<CompileMessage>> done) = 0;
   virtual void release(Handle handle, ObjectKind kind) = 0;
 
-  // Recording. end_pass and submit also release what they end.
+  // Methods that record commands. end_pass() and submit() also release their pass or encoder.
   [[nodiscard]] virtual Handle create_encoder(std::string_view label) = 0;
   [[nodiscard]] virtual Handle begin_pass(Handle encoder, std::string_view label,
                                           const TimestampWrites& timestamps) = 0;
@@ -94,19 +93,19 @@ class Backend {
                        Handle destination, std::uint64_t offset) = 0;
   virtual void submit(Handle encoder) = 0;
 
-  // The queue.
+  // Methods of the queue.
   virtual void write(Handle buffer, std::uint64_t offset, ByteSpan bytes) = 0;
   virtual void read(Handle buffer, std::uint64_t offset, std::span<std::uint8_t> out,
                     Completion<> done) = 0;
   virtual void idle(Completion<> done) = 0;
 
-  // Errors.
+  // Methods for errors.
   virtual void push_error_scope(Device::ErrorFilter filter) = 0;
   virtual void pop_error_scope(Completion<> done) = 0;
   // Loses the device.
   virtual void destroy() = 0;
 
-  // Bytes of the buffers that exist, kept by Object.
+  // Counts the bytes of the buffers that exist; Object calls it.
   void count_buffer_bytes(std::int64_t change);
   [[nodiscard]] std::uint64_t buffer_bytes() const { return buffer_bytes_; }
   [[nodiscard]] std::uint64_t buffer_bytes_peak() const { return buffer_bytes_peak_; }
@@ -121,7 +120,8 @@ class Backend {
 
 // The features that Weft knows how to use, by WebGPU's names.
 [[nodiscard]] std::span<const std::string_view> known_features();
-// What to ask an adapter for: of `options.features` (or of all known ones) those that it has.
+// The features to request from an adapter: those of `options.features`, or of all known features,
+// that the adapter has.
 [[nodiscard]] std::vector<std::string> wanted_features(const AdapterInfo& adapter,
                                                        const DeviceOptions& options);
 // The index of the best adapter: discrete before integrated before unknown before cpu.

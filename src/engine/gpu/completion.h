@@ -1,14 +1,14 @@
-// Where a backend's asynchronous operation meets the coroutine that waits for it.
+// The connection between a backend's asynchronous operation and the coroutine that waits for it.
 //
 //   Wait<> wait(backend.ready());
 //   backend.idle(wait.completion());      // started now; several may be under way
 //   Result<> result = co_await wait;
 //
 // A completion never resumes a waiter by itself: it puts the waiter into the ReadyQueue, and the
-// owner of the thread resumes from there, so that no coroutine runs inside a driver's callback.
-// Threading: all of one queue belongs to one thread. Lifetime: a waiter may be destroyed while its
-// operation is under way; the completion is then ignored, and wanted() says so to a backend
-// that would write through a pointer.
+// owner of the thread resumes it from there, so that no coroutine runs inside a driver's callback.
+// Threading: all objects of one queue belong to one thread. Lifetime: a waiter may be destroyed
+// while its operation is under way; the completion is then ignored, and wanted() tells a backend so
+// that it does not write through a pointer of the waiter.
 #pragma once
 
 #include <coroutine>
@@ -32,8 +32,8 @@ class ReadyQueue {
   void push(std::shared_ptr<WaitState> state) { ready_.push_back(std::move(state)); }
   [[nodiscard]] bool empty() const { return ready_.empty(); }
 
-  // Resumes all that are ready, also those that become so meanwhile. A nested call does nothing.
-  // Whether any was resumed.
+  // Resumes all waiters that are ready, and those that become ready meanwhile. True if any was
+  // resumed. A nested call does nothing.
   bool drain() {
     if (draining_) return false;
     draining_ = true;
@@ -60,7 +60,7 @@ struct WaitStateOf : WaitState {
   std::optional<Result<T>> result;
 };
 
-// The backend's end: called once with the result. Copies are the same completion.
+// The backend's side: called once with the result. Copies are the same completion.
 template <class T = void>
 class Completion {
  public:
@@ -72,7 +72,7 @@ class Completion {
     state_->result.emplace(std::move(result));
     if (state_->waiter) ready_->push(state_);
   }
-  // False when the waiter was destroyed, so that the result will not be read.
+  // False if the waiter was destroyed, so that the result will not be read.
   [[nodiscard]] bool wanted() const { return !state_->abandoned; }
 
  private:
@@ -80,7 +80,7 @@ class Completion {
   std::shared_ptr<ReadyQueue> ready_;
 };
 
-// The coroutine's end: awaited once.
+// The coroutine's side: awaited once.
 template <class T = void>
 class Wait {
  public:

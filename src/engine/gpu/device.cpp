@@ -15,8 +15,8 @@ std::unexpected<Error> lost_error(const std::string& reason) {
   return fail(ErrorCode::device_lost, "The GPU device is lost: {}", reason);
 }
 
-// A wait's result, unless the device was lost meanwhile: drivers report success for work that a
-// lost device never did.
+// The result of a wait, unless the device was lost meanwhile: drivers report success for work that
+// a lost device never did.
 template <class T>
 Result<T> unless_lost(const Backend& backend, Result<T> result) {
   auto lost = backend.health()->with([](const Health& health) { return health.lost; });
@@ -24,7 +24,8 @@ Result<T> unless_lost(const Backend& backend, Result<T> result) {
   return result;
 }
 
-// What DeviceOptions::debug does after a submit. Holds nothing of the device but what it shares.
+// Reports the errors of a submit for DeviceOptions::debug. It refers to no part of the device
+// except the shared health.
 Async<> report_submit(Wait<> scope, SharedHealth health, std::string label) {
   Result<> result = co_await scope;
   if (result || health->with([](const Health& state) { return state.lost.has_value(); })) co_return;

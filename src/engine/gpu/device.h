@@ -1,21 +1,22 @@
-// The GPU as the rest of Weft sees it: one API over Dawn (native/), navigator.gpu (web/) and
-// nothing at all (null/, which records commands and runs none, for tests above the device).
+// The GPU API of Weft: one API over Dawn (native/), navigator.gpu (web/) and null/, which records
+// commands and runs none, for tests of the code above the device.
 //
 //   WEFT_CO_ASSIGN(auto device, co_await instance.create_device({.label = "worker"}));
-//   WEFT_CO_ASSIGN(auto pipeline, co_await device->create_pipeline({.wgsl = source, .groups = {{{0,
-//   BindingKind::storage}}}})); auto group = device->create_bind_group(pipeline, 0, {{0, buffer}});
+//   WEFT_CO_ASSIGN(auto pipeline, co_await device->create_pipeline(
+//                      {.wgsl = source, .groups = {{{0, BindingKind::storage}}}}));
+//   auto group = device->create_bind_group(pipeline, 0, {{0, buffer}});
 //   Encoder encoder = device->create_encoder();
 //   { Pass pass = encoder.begin_pass(); pass.run(pipeline, {&group}, {64}); }
 //   encoder.copy(buffer, 0, readback, 0, bytes);
 //   device->submit(std::move(encoder));
 //   WEFT_CO_OK(co_await device->read(readback, 0, out));
 //
-// Waiting is always a co_await; nothing here blocks. Natively the owner of the thread polls the
-// waits (run.h), in the browser the event loop does. An Async starts when it is awaited. Threading:
-// a device and all that it made belong to one thread. Lifetime: a device outlives all that it made.
-// Errors: creation of buffers and bind groups cannot fail by itself in WebGPU; mistakes and
-// exhausted memory arrive at the innermost error scope (push_error_scope), otherwise at
-// uncaptured_errors() and in the log.
+// Every wait is a co_await; no function blocks. Natively the owner of the thread polls the waits
+// (run.h); in the browser the event loop does. An Async starts when it is awaited. Threading: a
+// device and all objects that it made belong to one thread. Lifetime: a device outlives all objects
+// that it made. Errors: in WebGPU the creation of buffers and bind groups does not fail by itself;
+// mistakes and exhausted memory are reported to the innermost error scope (push_error_scope), and
+// without a scope to uncaptured_errors() and the log.
 #pragma once
 
 #include <array>
@@ -33,15 +34,15 @@
 
 namespace weft::gpu {
 
-class Backend;  // What a backend implements; see backend.h.
+class Backend;  // The interface of a backend; see backend.h.
 using Handle = std::uintptr_t;
 enum class ObjectKind : std::uint8_t { buffer, pipeline, bind_group, query_set, encoder };
 
-// Owns one object of the backend. Moves; releases when destroyed.
+// Owns one object of the backend, and releases it when destroyed. It can be moved.
 class Object {
  public:
   Object() = default;
-  // buffer_bytes: what a buffer counts for in Device::buffer_bytes().
+  // `buffer_bytes` is the size that a buffer adds to Device::buffer_bytes().
   Object(Backend& backend, Handle handle, ObjectKind kind, std::uint64_t buffer_bytes = 0);
   Object(Object&& other) noexcept;
   Object& operator=(Object&& other) noexcept;
@@ -80,12 +81,12 @@ class Pipeline : public Object {
 };
 
 struct BufferOptions {
-  std::uint64_t size = 0;  // Bytes; rounded up to a multiple of 4.
+  std::uint64_t size = 0;  // In bytes; rounded up to a multiple of 4.
   BufferUsage usage = BufferUsage::storage;
   std::string_view label = "";
 };
 
-// Names a buffer without owning it, wherever its owner is moved to. Valid while the buffer exists.
+// Refers to a buffer without owning it, even if its owner is moved. Valid while the buffer exists.
 class BufferRef {
  public:
   BufferRef(
@@ -99,7 +100,7 @@ class BufferRef {
   std::uint64_t size_;
 };
 
-// A part of a buffer at a binding. size 0 means to the end.
+// A part of a buffer at a binding. Size 0 stands for all up to the buffer's end.
 struct BoundBuffer {
   std::uint32_t binding = 0;
   BufferRef buffer;
@@ -119,7 +120,8 @@ struct TimestampWrites {
   std::uint32_t end_index = 1;
 };
 
-// A compute pass being recorded. State that is set already is not set again. Ends when destroyed.
+// A compute pass that is being recorded. State that is set already is not set again. The pass ends
+// when it is destroyed.
 class Pass {
  public:
   Pass(Backend& backend, Handle handle) : backend_(&backend), handle_(handle) {}
@@ -127,14 +129,15 @@ class Pass {
   Pass& operator=(Pass&&) = delete;
   ~Pass() { end(); }
 
-  // groups[i] goes to @group(i); a null pointer leaves what is set there.
+  // Records a dispatch. groups[i] is bound to @group(i); a null pointer keeps the group that is
+  // set.
   void run(const Pipeline& pipeline, std::span<const BindGroup* const> groups,
            Workgroups workgroups);
   void run(const Pipeline& pipeline, std::initializer_list<const BindGroup*> groups,
            Workgroups workgroups) {
     run(pipeline, std::span(groups.begin(), groups.size()), workgroups);
   }
-  // Bytes for var<immediate>, used by the runs that follow; needs limits().immediate_bytes_max.
+  // Sets the bytes of var<immediate> for the runs that follow; needs limits().immediate_bytes_max.
   void set_immediates(ByteSpan bytes);
   void end();
 
@@ -146,8 +149,8 @@ class Pass {
   std::array<Handle, groups_max> groups_{};
 };
 
-// Records commands; many dispatches in one pass and many passes in one encoder. device.submit()
-// takes it.
+// Records commands: many dispatches in one pass and many passes in one encoder. Device::submit()
+// takes the encoder.
 class Encoder : public Object {
  public:
   Encoder() = default;
@@ -157,7 +160,8 @@ class Encoder : public Object {
   void copy(const Buffer& source, std::uint64_t source_offset, const Buffer& destination,
             std::uint64_t destination_offset, std::uint64_t size);
   void clear(const Buffer& buffer, std::uint64_t offset, std::uint64_t size);
-  // Writes `count` u64 nanoseconds; destination has query_resolve, offset is a multiple of 256.
+  // Writes `count` u64 nanoseconds. The destination has the usage query_resolve, and the offset is
+  // a multiple of 256.
   void resolve(const QuerySet& query_set, std::uint32_t first, std::uint32_t count,
                const Buffer& destination, std::uint64_t offset);
 
@@ -168,18 +172,18 @@ class Encoder : public Object {
 
 struct DeviceOptions {
   std::string label = "weft";
-  // Features to ask for where the adapter has them; the default asks for every one the adapter
-  // offers that Weft knows.
+  // The features to enable if the adapter has them. The default is all features of the adapter that
+  // Weft knows.
   std::optional<std::vector<std::string>> features = {};
-  // Natively: turns validation and robustness off, and features on that Dawn holds to be
-  // experimental. For our own kernels only, never for strangers' shaders: a mistake may end the
-  // process. Compile errors are still reported.
+  // Only natively: turns off validation and robustness, and turns on features that Dawn calls
+  // experimental. It is for Weft's own kernels only, never for other shaders, because a mistake may
+  // end the process. Compile errors are still reported.
   bool trusted_shaders = false;
-  // Natively: where Dawn keeps compiled pipelines between runs; empty for memory only.
+  // Only natively: the folder in which Dawn keeps compiled pipelines between runs; empty for none.
   std::string cache_directory = {};
   std::uint64_t cache_bytes_max = std::uint64_t{256} << 20;
-  // Catches each submit's errors in a scope of its own and reports them with the encoder's label at
-  // uncaptured_errors() (and not at outer scopes).
+  // Catches the errors of each submit in a scope of its own and reports them with the encoder's
+  // label to uncaptured_errors(), not to outer scopes.
   bool debug = false;
 };
 
@@ -190,10 +194,11 @@ class Device {
   ~Device();
 
   [[nodiscard]] const AdapterInfo& adapter() const;
-  [[nodiscard]] const Limits& limits() const;              // The device's, not the adapter's.
-  [[nodiscard]] bool has(std::string_view feature) const;  // Enabled on this device.
+  [[nodiscard]] const Limits& limits() const;  // Those of the device, not of the adapter.
+  [[nodiscard]] bool has(std::string_view feature) const;  // True if it is enabled.
 
-  // The device's out-of-memory and over-limit errors come through the error scope.
+  // Creates a buffer. Errors for exhausted memory or exceeded limits are reported to the error
+  // scope.
   [[nodiscard]] Buffer create_buffer(const BufferOptions& options);
   [[nodiscard]] BindGroup create_bind_group(const Pipeline& pipeline, std::uint32_t group,
                                             std::span<const BoundBuffer> buffers);
@@ -204,38 +209,39 @@ class Device {
   [[nodiscard]] QuerySet create_timestamps(
       std::uint32_t count);  // Needs the feature timestamp-query.
 
-  // Compiles. Fails with invalid_argument and "LINE:COLUMN: what the compiler says" for the first
-  // error of the shader.
+  // Compiles a pipeline. Fails with invalid_argument and "LINE:COLUMN: message" for the first error
+  // of the shader.
   [[nodiscard]] Async<Result<Pipeline>> create_pipeline(PipelineOptions options);
-  // Everything the compiler has to say about a shader, without making a pipeline.
+  // All messages of the compiler about a shader, without making a pipeline.
   [[nodiscard]] Async<Result<std::vector<CompileMessage>>> compile_messages(std::string wgsl);
 
   [[nodiscard]] Encoder create_encoder(std::string_view label = "");
   void submit(Encoder encoder);
-  // Through the queue's own staging; offset and bytes.size() are multiples of 4.
+  // Writes through the queue's own staging memory; offset and bytes.size() are multiples of 4.
   void write(const Buffer& buffer, std::uint64_t offset, ByteSpan bytes);
-  // Maps [offset, offset + out.size()) of a map_read buffer and copies it out. offset is a multiple
-  // of 8. `out` stays valid until done.
+  // Maps [offset, offset + out.size()) of a map_read buffer and copies it to `out`, which stays
+  // valid until the read is done. offset is a multiple of 8.
   [[nodiscard]] Async<Result<>> read(const Buffer& buffer, std::uint64_t offset,
                                      std::span<std::uint8_t> out);
-  // Everything submitted so far is done.
+  // Waits until all submitted work is done.
   [[nodiscard]] Async<Result<>> idle();
 
   enum class ErrorFilter : std::uint8_t { validation, out_of_memory, internal };
   void push_error_scope(ErrorFilter filter);
-  // The first error of the scope: invalid_argument, out_of_memory or internal.
+  // Ends the innermost scope. Fails with its first error: invalid_argument, out_of_memory or
+  // internal.
   [[nodiscard]] Async<Result<>> pop_error_scope();
-  // Messages that met no scope, since the last call.
+  // The error messages since the last call that no scope caught.
   [[nodiscard]] std::vector<std::string> uncaptured_errors();
 
-  // Set once the device is lost, with the driver's reason; every later wait fails with device_lost.
+  // The driver's reason, once the device is lost; every later wait fails with device_lost.
   [[nodiscard]] std::optional<std::string> lost() const;
-  // Called once at the loss (at once if it happened already).
+  // Sets a function that is called once when the device is lost, or at once if it is lost already.
   void on_lost(std::function<void(std::string reason)> callback);
-  // Loses the device on purpose and gives its memory back; what waits ends with device_lost.
+  // Loses the device on purpose and frees its memory; all waits end with device_lost.
   void destroy();
 
-  // Bytes of buffers that exist now, and the most there ever were.
+  // The bytes of the buffers that exist now, and their maximum so far.
   [[nodiscard]] std::uint64_t buffer_bytes() const;
   [[nodiscard]] std::uint64_t buffer_bytes_peak() const;
 
@@ -245,15 +251,15 @@ class Device {
   std::unique_ptr<Backend> backend_;
 };
 
-// Where devices come from: native::create_instance(), web::create_instance(),
+// The source of devices: native::create_instance(), web::create_instance() or
 // null::create_instance().
 class Instance {
  public:
   virtual ~Instance() = default;
-  // Every adapter there is; in a browser at most the one it offers.
+  // All adapters; in a browser at most the one that it offers.
   [[nodiscard]] virtual Async<Result<std::vector<AdapterInfo>>> adapters() = 0;
-  // A device on adapters()[index]; without an index on the best one: discrete before integrated
-  // before cpu.
+  // Creates a device on adapters()[index]. Without an index the best adapter is taken: a discrete
+  // GPU before an integrated one before a CPU.
   [[nodiscard]] virtual Async<Result<std::unique_ptr<Device>>> create_device(
       DeviceOptions options, std::optional<std::size_t> index = {}) = 0;
 };

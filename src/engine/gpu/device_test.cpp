@@ -1,5 +1,5 @@
-// Device over any backend, on the null one: state that is set is not set again, errors go where
-// they belong, a loss ends every wait, and nothing that piles up is without bound.
+// Device over the null backend: state that is set is not set again, errors are reported to the
+// right scope, a loss ends every wait, and every list has a bound.
 #include <gtest/gtest.h>
 
 #include "engine/gpu/null/instance.h"

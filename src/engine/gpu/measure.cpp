@@ -18,7 +18,7 @@ constexpr std::string_view copy_shader = R"(
 }
 )";
 
-// Eight chains of multiply-adds that do not depend on each other hide the latency of one.
+// Eight independent chains of multiply-adds hide the latency of one.
 constexpr std::uint32_t peak_steps = 128;
 constexpr std::uint32_t peak_chains = 8;
 constexpr std::uint32_t peak_workgroup = 256;
@@ -63,8 +63,8 @@ std::string peak_shader(Arithmetic arithmetic) {
     text += weft::format("    c{} = {};\n", k, weft::vformat(step, std::make_format_args(k)));
   text += "  }\n  let sum = c0";
   for (std::uint32_t k = 1; k < peak_chains; ++k) text += weft::format(" + c{}", k);
-  // Never true for these data, which the compiler cannot know: nothing is stored, nothing is
-  // optimised away.
+  // The condition is never true for these data, which the compiler cannot know: no value is stored,
+  // and no computation is optimised away.
   text += weft::format(";\n  if ({} == 0x12345678u) {{ data[i & 3u] = i; }}\n}}\n", last);
   return text;
 }
@@ -91,7 +91,7 @@ Async<Result<Timing>> Meter::time(std::function<void(Pass&)> work) {
   timing.gpu_seconds = seconds(ended - submitted);
   if (timer_.available()) {
     WEFT_CO_ASSIGN(const auto passes, co_await timer_.times());
-    // A browser's coarse clock may say 0; then the wall clock is nearer.
+    // The clock of a browser is coarse and may say 0; the wall clock is then more accurate.
     if (!passes.empty() && passes[0].seconds() > 0) timing.gpu_seconds = passes[0].seconds();
   }
   co_return timing;
@@ -175,7 +175,7 @@ Async<Result<Workload>> create_peak(Device& device, Arithmetic arithmetic) {
       device.create_buffer({.size = 16,
                             .usage = BufferUsage::storage | BufferUsage::copy_destination,
                             .label = "peak"}));
-  // a = 1, b = 0 for floats (chains that neither grow nor vanish); 0 for integers.
+  // For floats a = 1 and b = 0 (chains that neither grow nor vanish); for integers a = 0.
   const std::array<std::uint32_t, 4> data = {arithmetic == Arithmetic::int8_dot ? 0U : 0x3f800000U,
                                              0x3f800000U, 0, 0};
   device.write(workload.buffers[0], 0, as_bytes(std::span<const std::uint32_t>(data)));
@@ -184,7 +184,7 @@ Async<Result<Workload>> create_peak(Device& device, Arithmetic arithmetic) {
   workload.workgroups = {.x = device.adapter().kind == AdapterKind::cpu ? 32U : 8192U};
   const double invocations = static_cast<double>(workload.workgroups.x) * peak_workgroup;
   workload.operations = invocations * peak_steps * peak_chains *
-                        8;  // Four multiplications and four additions a step.
+                        8;  // Four multiplications and four additions in a step.
   co_return workload;
 }
 

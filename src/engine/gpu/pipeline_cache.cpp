@@ -9,8 +9,8 @@
 namespace weft::gpu {
 namespace {
 
-// Everything that makes a pipeline what it is, but its label. Texts carry their length, so that no
-// two run together.
+// A key of all options except the label. Texts are preceded by their length, so that two different
+// sets of options never have the same key.
 std::string key_of(const PipelineOptions& options) {
   std::string key = weft::format("{} {} {} {}", options.entry.size(), options.entry,
                                  options.wgsl.size(), options.immediate_bytes);
@@ -36,7 +36,7 @@ Async<Result<std::shared_ptr<const Pipeline>>> PipelineCache::get(PipelineOption
     found->second.waiting.push_back(wait.completion());
     co_return co_await wait;
   }
-  // Should this coroutine be dropped half way, the others are told and may try again.
+  // If this coroutine is destroyed before its end, the waiting requests fail and may try again.
   struct Guard {
     PipelineCache* cache;
     const std::string* key;
@@ -71,7 +71,7 @@ void PipelineCache::shrink() {
       return row.second.pipeline ? row.second.last_use : ~std::uint64_t{0};
     };
     const auto oldest = std::ranges::min_element(entries_, {}, age);
-    if (!oldest->second.pipeline) return;  // All are being compiled.
+    if (!oldest->second.pipeline) return;  // All pipelines are being compiled.
     entries_.erase(oldest);
   }
 }

@@ -1,9 +1,9 @@
-// Pipelines by what they are made of, so that no pipeline is compiled twice. Several requests for
-// one pipeline share one compilation; failures are not kept. (Between runs, natively, Dawn's blob
-// cache does this: DeviceOptions.)
+// Keeps pipelines by their options, so that no pipeline is compiled twice. Several requests for one
+// pipeline share one compilation; failures are not kept. (Natively, Dawn's blob cache does this
+// between runs: DeviceOptions.)
 //
-// Threading: the device's thread. Lifetime: the device outlives it. Bound: pipelines_max, the
-// longest unused goes first.
+// Threading: the device's thread. Lifetime: the device outlives it. Bound: pipelines_max; beyond it
+// the pipeline that was not used for longest is removed.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,16 @@ class PipelineCache {
   PipelineCache(Device& device, Options options) : device_(device), options_(options) {}
   PipelineCache(const PipelineCache&) = delete;
 
-  // Fails as Device::create_pipeline does.
+  // The pipeline with these options, compiled if it is new. Fails as Device::create_pipeline()
+  // does.
   [[nodiscard]] Async<Result<std::shared_ptr<const Pipeline>>> get(PipelineOptions options);
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
  private:
   using Shared = std::shared_ptr<const Pipeline>;
   struct Entry {
-    Shared pipeline;                          // Null while it is compiled.
-    std::vector<Completion<Shared>> waiting;  // For that compilation.
+    Shared pipeline;                          // Null while it is being compiled.
+    std::vector<Completion<Shared>> waiting;  // Requests that wait for the compilation.
     std::uint64_t last_use = 0;
   };
   void settle(const std::string& key, Result<Shared> result);

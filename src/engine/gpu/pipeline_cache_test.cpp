@@ -1,5 +1,4 @@
-// No pipeline is compiled twice, failures may be tried again, and the cache does not grow
-// without bound.
+// No pipeline is compiled twice, failed compilations may be tried again, and the cache has a bound.
 #include "engine/gpu/pipeline_cache.h"
 
 #include <gtest/gtest.h>

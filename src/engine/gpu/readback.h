@@ -1,5 +1,5 @@
-// Small reads that stay in flight while the GPU goes on: each copies into a slot of its own and is
-// awaited later, so that the CPU does not wait for a round trip per token.
+// Small reads that stay under way while the GPU goes on: each is copied into a slot of its own and
+// is awaited later, so that the CPU does not wait for a round trip for each token.
 //
 //   ReadbackRing ring(device, {.slots = 4, .slot_bytes = 256});
 //   WEFT_CO_ASSIGN(Readback read, ring.record(encoder, tokens, 0, 64));
@@ -8,7 +8,8 @@
 //   ...                                               // further submits
 //   WEFT_CO_ASSIGN(ByteSpan bytes, co_await read.bytes());
 //
-// Threading: the device's thread. Lifetime: the device outlives the ring, the ring its Readbacks.
+// Threading: the device's thread. Lifetime: the device outlives the ring, and the ring its
+// Readbacks.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +24,16 @@ namespace weft::gpu {
 
 class ReadbackRing;
 
-// One read, from record() to its destruction, which frees the slot (after its answer came).
+// One read, from record() to its destruction, which frees the slot once the read has completed.
 class Readback {
  public:
   Readback(Readback&& other) noexcept;
   Readback& operator=(Readback&&) = delete;
   ~Readback();
 
-  // Asks for the bytes; once, after the submit.
+  // Begins the read; called once, after the submit.
   void begin();
-  // Waits for them; once. Valid as long as this object.
+  // Waits for the bytes; called once. They are valid as long as this object.
   [[nodiscard]] Async<Result<ByteSpan>> bytes();
 
  private:
@@ -54,11 +55,12 @@ class ReadbackRing {
   ReadbackRing(const ReadbackRing&) = delete;
   ~ReadbackRing();
 
-  // Records the copy. Fails with resource_exhausted when all slots are in use or the size is over
-  // slot_bytes, and with invalid_argument when offset or size is not a multiple of 4.
+  // Records a copy to a free slot. Fails with resource_exhausted if all slots are in use or the
+  // size is over slot_bytes, and with invalid_argument if offset or size is not a multiple of 4.
   [[nodiscard]] Result<Readback> record(Encoder& encoder, const Buffer& source,
                                         std::uint64_t offset, std::uint64_t size);
-  // The same for parts of `size` bytes at these offsets, which arrive one behind the other.
+  // Records copies of parts of `size` bytes at these offsets, which arrive one after the other.
+  // Fails as record() does.
   [[nodiscard]] Result<Readback> record_parts(Encoder& encoder, const Buffer& source,
                                               std::span<const std::uint64_t> offsets,
                                               std::uint64_t size);
@@ -69,7 +71,7 @@ class ReadbackRing {
   struct Slot {
     Buffer buffer;
     ByteVector bytes;
-    std::optional<Wait<>> wait;  // From begin() until its answer was seen.
+    std::optional<Wait<>> wait;  // Set from begin() until its result was read.
     bool taken = false;
     [[nodiscard]] bool free() const { return !taken && (!wait || wait->done()); }
   };

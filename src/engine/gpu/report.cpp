@@ -20,7 +20,7 @@ Async<Result<double>> operations_per_second(Device& device, Meter& meter, Arithm
 }  // namespace
 
 std::uint64_t copy_bytes_to_measure(const Device& device) {
-  // The largest GPU caches hold about 50 MiB; a software GPU has the CPU's and is slow.
+  // The largest GPU caches hold about 50 MiB; a software GPU has the CPU's caches and is slow.
   const std::uint64_t wanted = std::uint64_t{device.adapter().kind == AdapterKind::cpu ? 16U : 128U}
                                << 20;
   return std::min(
@@ -34,7 +34,7 @@ Async<Result<Report>> measure(Device& device) {
   report.features = device.backend().description().features;
   Meter meter(device);
   report.by_timestamps = meter.by_timestamps();
-  // Arithmetic first: it wakes the clocks up.
+  // Arithmetic is measured first, because it raises the GPU's clocks.
   WEFT_CO_ASSIGN(report.f32_operations_per_second,
                  co_await operations_per_second(device, meter, Arithmetic::f32));
   if (has(device, Arithmetic::int8_dot)) {

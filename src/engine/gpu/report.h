@@ -1,5 +1,5 @@
-// What a device is and can do, measured in a moment: for the worker's registration and `weft
-// bench`.
+// The properties and rates of a device, measured in a moment, for the worker's registration and
+// `weft bench`.
 #pragma once
 
 #include <optional>
@@ -12,17 +12,19 @@ namespace weft::gpu {
 
 struct Report {
   AdapterInfo adapter;
-  Limits limits;                      // The device's limits.
+  Limits limits;                      // The limits of the device.
   std::vector<std::string> features;  // Enabled on the device.
-  bool by_timestamps = false;         // Whether the rates come from the GPU's own clock.
-  double copy_bytes_per_second = 0;   // Read and written, by a kernel, beyond what caches hold.
+  bool by_timestamps = false;         // True if the rates come from the GPU's own clock.
+  // Bytes that a kernel reads and writes, of more data than caches hold.
+  double copy_bytes_per_second = 0;
   double f32_operations_per_second = 0;
-  std::optional<double> int8_operations_per_second;  // Where dot4I8Packed exists.
+  std::optional<double> int8_operations_per_second;  // If dot4I8Packed exists.
 };
 
-// Takes about a third of a second. Fails with device_lost, or as pipelines do.
+// Measures the device, which takes about a third of a second. Fails with device_lost, or as
+// create_pipeline() does.
 [[nodiscard]] Async<Result<Report>> measure(Device& device);
-// How large a copy has to be to measure memory rather than caches.
+// The size from which a copy measures memory and not caches.
 [[nodiscard]] std::uint64_t copy_bytes_to_measure(const Device& device);
 
 }  // namespace weft::gpu

@@ -1,4 +1,5 @@
-// Uploads and reads that overlap the GPU's work: bounded, in order, and safe to drop.
+// Uploads and reads that overlap the GPU's work have bounds, keep their order, and can be dropped
+// safely.
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -170,7 +171,7 @@ TEST_F(RingsTest, TheTimerGivesEachPassItsOwnTimesUpToItsBound) {
 
   ASSERT_EQ(times.size(), 2);
   EXPECT_EQ(times[1].label, "b");
-  EXPECT_EQ(times[1].begin_ns, 3000);  // The null device counts microseconds.
+  EXPECT_EQ(times[1].begin_ns, 3000);  // The null device's clock has steps of 1 us.
   EXPECT_EQ(times[1].end_ns, 4000);
   EXPECT_TRUE(run(*instance_, timer.times()).value().empty());
 }

@@ -1,5 +1,4 @@
-// For the owner of a native thread: polls the waits of an instance. Engine code never needs this;
-// it awaits.
+// For the owner of a native thread, which polls the waits of an instance. Engine code only awaits.
 //
 //   auto instance = native::create_instance();
 //   Result<int> result = run(*instance, work(*instance));
@@ -15,23 +14,24 @@
 
 namespace weft::gpu {
 
-// An instance whose waits continue only while its owner polls: native and null (in the browser the
-// event loop does it).
+// An instance whose waits only continue while its owner polls: native and null. In the browser the
+// event loop continues them.
 class PumpedInstance : public Instance {
  public:
-  // Waits until something that is under way is done, at most `timeout`, and resumes all that waited
-  // for it. Returns at once when nothing is under way. Whether anything was resumed.
+  // Waits at most `timeout` until an operation under way is done, and resumes all coroutines that
+  // waited for it. Returns at once if no operation is under way. True if any coroutine was resumed.
   virtual bool poll(std::chrono::nanoseconds timeout) = 0;
 };
 
-// Runs `work` to its end and gives back its result. Blocks; not for use inside a coroutine.
+// Runs `work` to its end and returns its result. It blocks, so it is not for use inside a
+// coroutine.
 template <class T>
 T run(PumpedInstance& instance, Async<T> work) {
   using namespace std::chrono_literals;
   std::optional<T> result;
   start<T>(std::move(work), [&result](T value) { result.emplace(std::move(value)); });
   while (!result) {
-    // Nothing resumed: the work may wait for another thread, which no poll can see.
+    // If no coroutine was resumed, the work may wait for another thread, which poll() cannot see.
     if (!instance.poll(100ms) && !result) std::this_thread::sleep_for(200us);
   }
   return std::move(*result);

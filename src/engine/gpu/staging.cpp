@@ -7,7 +7,8 @@
 namespace weft::gpu {
 namespace {
 
-// Dawn keeps a ring of memory for small writes; for larger ones it takes new memory each time.
+// The size of a piece: Dawn keeps a ring of memory for small writes, and takes new memory for each
+// larger one.
 constexpr std::size_t piece_bytes = 512 << 10;
 
 std::uint64_t in_words(std::uint64_t bytes) { return (bytes + 3) / 4 * 4; }
@@ -31,7 +32,7 @@ UploadRing::Slot* UploadRing::free_slot() {
     if (slot.used || (!slot.mapped && !(slot.wait && slot.wait->done()))) continue;
     slot.mapped = true;
     slot.wait.reset();
-    // Empty if the device is lost, or if it could not map the buffer.
+    // The span is empty if the device is lost or could not map the buffer.
     if (!staging_->mapped_bytes(slot.buffer.handle(), slot.buffer.size()).empty()) return &slot;
   }
   return nullptr;

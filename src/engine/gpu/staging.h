@@ -1,5 +1,5 @@
-// Memory of this process that a device copies from, kept from upload to upload: what a driver takes
-// for each write of megabytes costs more than the copy.
+// Staging memory of this process from which a device copies, kept from upload to upload, because a
+// driver's new memory for each write of megabytes costs more than the copy.
 //
 //   UploadRing ring(device, {.slot_bytes = frame_bytes});
 //   ring.write(encoder, buffer, frame);   // for each frame; copied when the encoder runs
@@ -17,18 +17,19 @@
 
 namespace weft::gpu {
 
-// What a Backend is as well if its buffers can be written to in this process's memory.
+// A Backend also implements this interface if its buffers can be mapped into this process's memory.
 class MappedStaging {
  public:
   virtual ~MappedStaging() = default;
-  // A buffer that copies come from. It is mapped when it is made.
+  // Creates a buffer that is a source of copies. It is mapped at its creation.
   [[nodiscard]] virtual Handle create_staging(std::uint64_t size) = 0;
-  // Its bytes, while it is mapped.
+  // The bytes of the buffer, while it is mapped; empty if it is not.
   [[nodiscard]] virtual std::span<std::uint8_t> mapped_bytes(Handle staging,
                                                              std::uint64_t size) = 0;
-  // Before a submit that copies from it.
+  // Unmaps the buffer, before a submit that copies from it.
   virtual void unmap(Handle staging) = 0;
-  // `done` when all that was submitted has copied from it, and it is mapped again.
+  // Maps the buffer again. Calls `done` when all submitted copies from it are made and it is
+  // mapped.
   virtual void map(Handle staging, std::uint64_t size, Completion<> done) = 0;
 };
 
@@ -42,27 +43,27 @@ class UploadRing {
   UploadRing(const UploadRing&) = delete;
   ~UploadRing();
 
-  // Records that `bytes` go to the begin of `buffer`; a length that is not a multiple of 4 is
-  // filled up with zeros. `bytes` may go when this returns. Where no slot is free, the bytes are
-  // over slot_bytes, or the device has no such memory, they are written before the submit, in
-  // pieces that drivers keep memory for.
+  // Records a copy of `bytes` to the beginning of `buffer`; a length that is not a multiple of 4 is
+  // filled up with zeros. `bytes` may be freed when this returns. If no slot is free, the bytes are
+  // over slot_bytes, or the device cannot map memory, the bytes are written before the submit, in
+  // pieces for which drivers keep memory.
   void write(Encoder& encoder, const Buffer& buffer, ByteSpan bytes);
-  // After the submit of what write() recorded, or when that is given up.
+  // Called after the submit of the recorded copies, or after their encoder was dropped.
   void submitted();
-  // Slots that can be written to at once.
+  // The number of slots that can be written to at once.
   [[nodiscard]] std::size_t free_slots() const;
 
  private:
   struct Slot {
     Buffer buffer;
     bool mapped = true;
-    bool used = false;           // Since the latest submitted().
-    std::optional<Wait<>> wait;  // For being mapped again.
+    bool used = false;           // Since the last submitted().
+    std::optional<Wait<>> wait;  // Waits until the slot is mapped again.
   };
   Slot* free_slot();
 
   Device& device_;
-  MappedStaging* const staging_;  // Null: the device has none.
+  MappedStaging* const staging_;  // Null if the device cannot map memory.
   const Options options_;
   std::vector<Slot> slots_;
 };

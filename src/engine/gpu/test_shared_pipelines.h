@@ -1,6 +1,6 @@
-// A device for the tests of one program that compiles no pipeline twice: of two engines of one
-// model, the second takes what was compiled for the first. On software devices compiling is a good
-// part of what such tests cost. What is compiled stays until the device ends.
+// A device for the tests of one program that compiles no pipeline twice: a second engine of the
+// same model takes the pipelines of the first. On software devices compilation is a large part of
+// the time of such tests. Compiled pipelines are kept until the device is destroyed.
 #pragma once
 
 #include <cstddef>

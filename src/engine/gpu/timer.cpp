@@ -7,7 +7,8 @@
 namespace weft::gpu {
 namespace {
 
-constexpr std::uint32_t passes_bound = 2048;  // WebGPU's query sets hold 4,096.
+// A WebGPU query set holds 4,096 queries, two for each pass.
+constexpr std::uint32_t passes_bound = 2048;
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// GPU time of passes, in nanoseconds, by timestamp queries.
+// Measures the GPU time of passes, in nanoseconds, with timestamp queries.
 //
 //   PassTimer timer(device, {.passes_max = 8});
 //   { Pass pass = encoder.begin_pass("matmul", timer.next("matmul")); ... }
@@ -6,8 +6,8 @@
 //   device.submit(std::move(encoder));
 //   WEFT_CO_ASSIGN(auto times, co_await timer.times());
 //
-// Where the device has no timestamp-query, available() is false, next() is empty and times() gives
-// none. Browsers round the times (100 us as a rule); natively they are exact. Threading: the
+// If the device has no timestamp-query, available() is false, next() is empty and times() gives no
+// times. Browsers round the times (usually to 100 us); natively they are exact. Threading: the
 // device's thread. Lifetime: the device outlives it.
 #pragma once
 
@@ -31,17 +31,18 @@ struct PassTime {
 class PassTimer {
  public:
   struct Options {
-    std::uint32_t passes_max = 16;  // Between two times(); further passes go untimed. At most 2048.
+    // The most timed passes between two calls of times(); at most 2048.
+    std::uint32_t passes_max = 16;
   };
   explicit PassTimer(Device& device) : PassTimer(device, Options()) {}
   PassTimer(Device& device, Options options);
 
   [[nodiscard]] bool available() const { return static_cast<bool>(queries_); }
-  // For begin_pass().
+  // The argument for begin_pass() that times the next pass.
   [[nodiscard]] TimestampWrites next(std::string_view label);
-  // After the last pass, before the submit.
+  // Records the end of the timed passes. Called after the last pass, before the submit.
   void record(Encoder& encoder);
-  // After the submit: the passes since the last call, in order.
+  // The times of the passes since the last call, in order. Called after the submit.
   [[nodiscard]] Async<Result<std::vector<PassTime>>> times();
 
  private:

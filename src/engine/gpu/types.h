@@ -1,4 +1,4 @@
-// The plain data of the gpu layer: usages, limits, what an adapter is, how a pipeline is described.
+// The plain data of the gpu layer: usages, limits, and the descriptions of adapters and pipelines.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace weft::gpu {
 
-// WebGPU's usage bits (GPUBufferUsage), combined with |.
+// WebGPU's usage bits (GPUBufferUsage), which can be combined with |.
 enum class BufferUsage : std::uint32_t {
   map_read = 0x1,
   copy_source = 0x4,
@@ -22,7 +22,7 @@ enum class BufferUsage : std::uint32_t {
   return static_cast<BufferUsage>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
 
-// The limits that compute needs, WebGPU's names in our spelling. All in bytes, counts or
+// WebGPU's limits for compute, with names in the style of this code. All are bytes, counts or
 // invocations.
 struct Limits {
   std::uint64_t buffer_bytes_max = 0;
@@ -39,15 +39,15 @@ struct Limits {
   std::uint32_t workgroup_size_y_max = 0;
   std::uint32_t workgroup_size_z_max = 0;
   std::uint32_t workgroups_per_dimension_max = 0;
-  std::uint32_t immediate_bytes_max = 0;  // 0 where immediates are missing.
+  std::uint32_t immediate_bytes_max = 0;  // 0 if the device has no immediates.
 };
 
 enum class AdapterKind { discrete, integrated, cpu, unknown };
 [[nodiscard]] std::string_view to_string(AdapterKind kind);
 
-// One size of matrix product that a subgroup does at once (feature
+// A size of matrix product that a subgroup computes at once (feature
 // chromium-experimental-subgroup-matrix): m x k times k x n of `component` gives m x n of `result`.
-// Names are WGSL's: "f16", "f32", "i8", "u8", "i32", "u32".
+// The type names are WGSL's: "f16", "f32", "i8", "u8", "i32", "u32".
 struct SubgroupMatrix {
   std::string component;
   std::string result;
@@ -64,7 +64,7 @@ struct AdapterInfo {
   std::string driver;   // Empty in browsers.
   std::string backend;  // "vulkan", "d3d12", "metal", "webgpu" (a browser), "null".
   AdapterKind kind = AdapterKind::unknown;
-  std::uint32_t subgroup_size_min = 0;  // 0 where subgroups are missing.
+  std::uint32_t subgroup_size_min = 0;  // 0 if the device has no subgroups.
   std::uint32_t subgroup_size_max = 0;
   std::vector<std::string> features;       // WebGPU's feature names, sorted.
   std::vector<std::string> wgsl_features;  // WGSL language features, sorted.
@@ -74,7 +74,7 @@ struct AdapterInfo {
   [[nodiscard]] bool has(std::string_view feature) const;
 };
 
-// How a shader sees a buffer.
+// The access that a shader has to a buffer.
 enum class BindingKind : std::uint8_t { uniform, storage_read, storage };
 
 struct BindingLayout {
@@ -82,8 +82,8 @@ struct BindingLayout {
   BindingKind kind = BindingKind::storage;
 };
 
-// Layouts are explicit, one list a bind group, so that one bind group serves several pipelines. A
-// layout may list more than the shader uses.
+// The layout of one bind group. Layouts are explicit, so that one bind group can be used with
+// several pipelines. A layout may list more bindings than the shader uses.
 using GroupLayout = std::vector<BindingLayout>;
 
 struct PipelineOptions {
@@ -98,7 +98,7 @@ struct PipelineOptions {
 // One message of the WGSL compiler.
 struct CompileMessage {
   enum class Kind : std::uint8_t { error, warning, info } kind = Kind::error;
-  std::uint64_t line = 0;  // From 1; 0 where the compiler names none.
+  std::uint64_t line = 0;  // Counted from 1; 0 if the compiler names no line.
   std::uint64_t column = 0;
   std::string text = {};
 };

@@ -1,6 +1,6 @@
-// Uploads of any length with back-pressure: the driver copies what write() is given into staging of
-// its own, which grows without bound unless the caller waits. At most bytes_in_flight_max are under
-// way; the next half is written while the previous one is copied.
+// Uploads of any length with back-pressure: the driver copies the bytes of each write() into its
+// own staging memory, which grows without bound unless the caller waits. At most
+// bytes_in_flight_max are under way; the next half is written while the half before it is copied.
 //
 //   Uploader uploader(device);
 //   while (...) WEFT_CO_OK(co_await uploader.write(weights, offset, chunk));
@@ -24,10 +24,11 @@ class Uploader {
   explicit Uploader(Device& device) : Uploader(device, Options()) {}
   Uploader(Device& device, Options options) : device_(device), options_(options) {}
 
-  // `bytes` and `buffer` stay valid until done. offset is a multiple of 4; a length that is not is
-  // filled up with zeros. Fails with invalid_argument when it does not fit, and with device_lost.
+  // Writes `bytes`; they and `buffer` stay valid until the write is done. offset is a multiple of
+  // 4; a length that is not a multiple of 4 is filled up with zeros. Fails with invalid_argument if
+  // the bytes do not fit into the buffer, and with device_lost.
   [[nodiscard]] Async<Result<>> write(const Buffer& buffer, std::uint64_t offset, ByteSpan bytes);
-  // Everything written so far has arrived.
+  // Waits until all written bytes are in their buffers.
   [[nodiscard]] Async<Result<>> finish();
 
  private:
@@ -39,7 +40,7 @@ class Uploader {
   };
   Device& device_;
   const Options options_;
-  std::uint64_t open_bytes_ = 0;  // Written since the last batch was closed.
+  std::uint64_t open_bytes_ = 0;  // Bytes since the last batch was closed.
   std::deque<Batch> under_way_;   // Oldest first.
 };
 

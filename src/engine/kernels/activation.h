@@ -1,4 +1,4 @@
-// What the gates of a feed-forward go through, in shaders.
+// The activation functions of a feed-forward's gates, in shaders.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,7 @@
 
 namespace weft::kernels {
 
-// WGSL of gate(x: f32) and gate4(x: vec4f).
+// The WGSL functions gate(x: f32) and gate4(x: vec4f).
 [[nodiscard]] constexpr std::string_view gate_wgsl(Activation activation) {
   switch (activation) {
     case Activation::silu:

@@ -16,7 +16,7 @@ void AttentionView::describe(ShaderText& text, std::uint32_t head_dim) const {
 }
 
 gpu::PipelineOptions attention_pipeline(const AttentionSpec& spec) {
-  // A thread gathers four elements of the output, so a head needs head_dim / 4 of them.
+  // A thread computes four elements of the output, so that a head needs head_dim / 4 threads.
   const std::uint32_t workgroup = spec.cache.head_dim > 256 ? 256 : 64;
   ShaderText text;
   text.constant("WORKGROUP", workgroup)

@@ -1,9 +1,9 @@
-// Softmax attention of every row and query head over the positions up to its own, or the newest of
-// them.
+// Softmax attention of every row and query head over the positions up to the row's own, or over the
+// newest of them.
 //
-// Group 0: 0 queries (read, turned already: rows of `pitch`, heads `q_stride` apart, each followed
-// by its gate where `gated`), 1 RowPlace for each row (read), 2 keys (read), 3 values (read), 4 out
-// (rows of heads * head_dim).
+// Bindings of group 0: 0 queries (read; rotated already, in rows of `pitch`, heads `q_stride`
+// apart, each followed by its gate if `gated`), 1 RowPlace for each row (read), 2 keys (read), 3
+// values (read), 4 out (rows of heads * head_dim).
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,14 @@
 
 namespace weft::kernels {
 
-// What scores are multiplied by, and how far back a row sees.
+// The factor of the scores, and the number of positions that a row sees.
 struct AttentionView {
-  float scale = 0;           // 0: 1 / sqrt(head_dim).
-  std::uint32_t window = 0;  // Positions that a row sees, its own included; 0: all up to its own.
+  float scale = 0;  // 0 stands for 1 / sqrt(head_dim).
+  // Positions that a row sees, with its own; 0 stands for all up to its own.
+  std::uint32_t window = 0;
 
-  // Puts the constants SCALE and SEEN_BEFORE (positions before its own that a row sees, at most)
-  // into a shader.
+  // Adds the constants SCALE and SEEN_BEFORE to a shader. SEEN_BEFORE is the most positions before
+  // its own that a row sees.
   void describe(ShaderText& text, std::uint32_t head_dim) const;
 };
 
@@ -31,9 +32,9 @@ struct AttentionSpec {
   std::uint32_t pitch = 0;
   bool gated = false;
   AttentionView view{};
-  // For flash_attention.h: texts whose rows see all rows of their text. Keys and values stand in
-  // the rows of the queries (f32), from these elements on; of the cache only the heads count. A
-  // RowPlace has the text's first row as its slot, and segment_rows.
+  // For flash_attention.h: whole texts, in which each row sees all rows of its text. Keys and
+  // values are in the rows of the queries (f32), at these offsets; only the heads of the cache's
+  // description are used. A RowPlace has the text's first row as its slot, and segment_rows.
   struct WholeTexts {
     std::uint32_t k_offset = 0, v_offset = 0;  // Multiples of 4.
   };

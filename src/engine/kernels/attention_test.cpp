@@ -1,5 +1,6 @@
-// Attention over a cache equals the reference: one position, odd numbers of them, one past a chunk;
-// several heads to a key head, gates, windows, and every format of the cache.
+// Attention over a cache gives the reference's values for one position, odd numbers of positions,
+// and one more than a chunk; for several heads to a key head, gates, windows, and every cache
+// format.
 #include "engine/kernels/attention.h"
 
 #include <cmath>
@@ -22,7 +23,7 @@ struct AttentionCase {
   std::uint32_t window = 0;
 };
 
-// Positions before a row that its window leaves out.
+// The number of positions before a row that its window leaves out.
 std::size_t unseen(std::uint32_t window, std::uint32_t position) {
   return window == 0 || position < window ? 0 : position + 1 - window;
 }
@@ -79,8 +80,9 @@ TEST_P(AttentionTest, EqualsTheReference) {
       }
     }
   }
-  // Scores of size up to 4 come from sums of `dim` products, error about dim / 4 * 2^-24 * 4; exp()
-  // turns that, and its own few units, into a relative error of the weights; values are about 1.
+  // The error bound: scores of size up to 4 are sums of `dim` products, with an error of about dim
+  // / 4 * 2^-24 * 4. exp() turns that, and its own few units, into a relative error of the weights;
+  // values are about 1.
   test::expect_close(download<float>(out, expected.size()), expected,
                      4e-6f + static_cast<float>(dim) * 0x1p-23f, 0, "attention");
 }

@@ -1,5 +1,5 @@
-// The rows that go through a model together: positions of one sequence, or of several. Kernels that
-// need to know get these two buffers.
+// The rows that go through a model together: positions of one sequence, or of several. The kernels
+// that depend on them read these buffers.
 #pragma once
 
 #include <cstdint>
@@ -7,24 +7,24 @@
 
 namespace weft::kernels {
 
-// A storage buffer of one element for each row: which sequence's cache it belongs to, and where it
-// stands there.
+// An element of a storage buffer with one element for each row: the slot of the sequence's cache,
+// and the row's position in the sequence.
 struct RowPlace {
   std::uint32_t slot = 0;
   std::uint32_t position = 0;
-  std::uint32_t run = 0;  // Rows before it in its segment.
-  // Rows of its segment, for attention over whole texts; else unused.
+  std::uint32_t run = 0;  // The number of rows before it in its segment.
+  // The number of rows in its segment. Only attention over whole texts uses it.
   std::uint32_t segment_rows = 0;
 };
 
-// A uniform.
+// The size of the batch, in a uniform buffer.
 struct BatchSize {
   std::uint32_t rows = 0;
   std::uint32_t segments = 0;  // Runs of rows with one slot and consecutive positions.
   std::uint32_t unused[2] = {0, 0};
 };
 
-// A storage buffer of one element for each segment.
+// An element of a storage buffer with one element for each segment.
 struct Segment {
   std::uint32_t slot = 0;
   std::uint32_t first_row = 0;

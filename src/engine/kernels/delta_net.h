@@ -1,17 +1,17 @@
-// The parts of a gated DeltaNet layer, for rows that lie segment by segment (batch.h).
+// The parts of a gated DeltaNet layer, for rows in segments (batch.h).
 //
 // convolve: out[row] = silu of the convolution of x over this row and those before it.
-//   Group 0: 0 x (read, rows of `pitch`), 1 weight (read, [channel][taps]), 2 history (read,
-//   [slot][channel][taps - 1]), 3 RowPlace (read), 4 out (rows of `channels`), 5 BatchSize.
-// remember: takes the last rows of every segment into the history.
-//   Group 0: 0 x (read), 1 history, 2 Segment for each (read), 3 RowPlace (read).
-// step: the recurrent state of every value head takes the rows in, one after another.
-//   Group 0: 0 conv (read, rows of queries, keys, values), 1 x (read; rows of `pitch`, where
-//   `alpha_offset` and `beta_offset` are), 2 dt_bias (read), 3 a (read), 4 state
+//   Bindings of group 0: 0 x (read, rows of `pitch`), 1 weight (read, [channel][taps]), 2 history
+//   (read, [slot][channel][taps - 1]), 3 RowPlace (read), 4 out (rows of `channels`), 5 BatchSize.
+// remember: copies the last rows of every segment to the history.
+//   Bindings of group 0: 0 x (read), 1 history, 2 Segment for each (read), 3 RowPlace (read).
+// step: updates the recurrent state of every value head with the rows, one after another.
+//   Bindings of group 0: 0 conv (read, rows of queries, keys, values), 1 x (read; rows of `pitch`,
+//   with `alpha_offset` and `beta_offset`), 2 dt_bias (read), 3 a (read), 4 state
 //   ([slot][head][value][key]), 5 out (rows of heads * value_dim), 6 Segment (read).
 // gated_norm: out[head] = rms_norm(x[head]) * weight * silu(gate[head]).
-//   Group 0: 0 x (read, rows of heads * dim), 1 gates (read; rows of `pitch`, at `offset`), 2
-//   weight (read), 3 out.
+//   Bindings of group 0: 0 x (read, rows of heads * dim), 1 gates (read; rows of `pitch`, at
+//   `offset`), 2 weight (read), 3 out.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct DeltaStepSpec {
   std::uint32_t pitch = 0;
   std::uint32_t alpha_offset = 0;
   std::uint32_t beta_offset = 0;
-  float epsilon = 0;  // For the norms of queries and keys.
+  float epsilon = 0;  // The epsilon of the norms of queries and keys.
 };
 [[nodiscard]] gpu::PipelineOptions delta_step_pipeline(const DeltaStepSpec& spec, const Team& team,
                                                        std::uint32_t workgroup);

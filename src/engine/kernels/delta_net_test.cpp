@@ -1,5 +1,5 @@
-// The parts of a DeltaNet layer against the reference: several segments at once, one row and many,
-// and a state that carries on.
+// The parts of a DeltaNet layer give the reference's values: for several segments at once, for one
+// row and many, and for a state that goes on in the next pass.
 #include "engine/kernels/delta_net.h"
 
 #include <cmath>
@@ -16,7 +16,7 @@ using test::random_floats;
 
 class DeltaNetTest : public test::KernelTest {
  protected:
-  // Two runs of rows: five of slot 1, then one of slot 0.
+  // Two segments: five rows of slot 1, then one row of slot 0.
   const std::vector<Segment> segments = {{.slot = 1, .first_row = 0, .rows = 5},
                                          {.slot = 0, .first_row = 5, .rows = 1}};
   static std::vector<RowPlace> places(const std::vector<Segment>& all) {
@@ -68,7 +68,7 @@ TEST_F(DeltaNetTest, ConvolvesAndRemembersAsTheReferenceDoes) {
         expected.insert(expected.end(), row.begin(), row.end());
       }
     }
-    // Sums of up to eight products of size up to 10, then silu.
+    // The error bound of sums of up to eight products of size up to 10, followed by silu.
     test::expect_close(download<float>(out, expected.size()), expected, 1e-5f, 1e-5f,
                        "convolution");
     EXPECT_EQ(download<float>(history_buffer, history.size()), history);
@@ -114,7 +114,7 @@ TEST_F(DeltaNetTest, StepsAsTheReferenceDoes) {
       std::vector<float> expected(std::size_t{6} * 4 * dim);
       for (const Segment& segment : segments) {
         for (std::size_t h = 0; h < 4; ++h) {
-          // The GPU keeps [value][key], the reference [key][value].
+          // The GPU's state is [value][key]; the reference's is [key][value].
           const std::span<float> mine = std::span(state).subspan(
               (std::size_t{segment.slot} * 4 + h) * dim * dim, std::size_t{dim} * dim);
           std::vector<float> turned(std::size_t{dim} * dim);
@@ -143,8 +143,8 @@ TEST_F(DeltaNetTest, StepsAsTheReferenceDoes) {
             for (std::size_t k = 0; k < dim; ++k) mine[v * dim + k] = turned[k * dim + v];
         }
       }
-      // Five steps, each with three sums of `dim` products of numbers around 1: errors of dim *
-      // 2^-24 each, which decay.
+      // The error bound: five steps, each with three sums of `dim` products of numbers around 1,
+      // have errors of dim * 2^-24 each, which decay.
       const float bound = 5 * 3 * static_cast<float>(dim) * 0x1p-24f + 2e-6f;
       test::expect_close(download<float>(out, expected.size()), expected, bound, 1e-5f, "output");
       test::expect_close(download<float>(state_buffer, state.size()), state, bound, 1e-5f, "state");
@@ -175,7 +175,7 @@ TEST_F(DeltaNetTest, NormsAndGatesAsTheReferenceDoes) {
         expected[from + i] *= reference::silu(gates[row * spec.pitch + 7 + h * 20 + i]);
     }
   }
-  // A norm (16 units), and exp() of numbers up to 4 (11 units).
+  // The error bound of a norm (16 units) and of exp() of numbers up to 4 (11 units).
   test::expect_close(download<float>(out, expected.size()), expected, 1e-7f, 40 * 0x1p-23f,
                      "gated norm");
 }

@@ -1,7 +1,7 @@
-// out[row] = scale * the embedding of tokens[row], for those tokens whose rows these weights hold.
+// out[row] = scale * the embedding of tokens[row], for the tokens whose rows are in these weights.
 //
-// Group 0: weights of tokens [first_token, first_token + weight_rows). Group 1: 0 tokens (read,
-// u32), 1 out, 2 BatchSize.
+// Bindings of group 0: weights of tokens [first_token, first_token + weight_rows). Bindings of
+// group 1: 0 tokens (read, u32), 1 out, 2 BatchSize.
 #pragma once
 
 #include "engine/gpu/device.h"

@@ -32,7 +32,8 @@ void KvCacheSpec::describe(ShaderText& text, bool writable) const {
         "  return ((slot * KV_HEADS + kv_head) * CONTEXT + position) * (DIM / 4u);\n"
         "}\n");
   } else {
-    // Chosen by bits: SwiftShader does not survive a number that indexes a vector out of a buffer.
+    // The page is selected by bits, because SwiftShader crashes if a variable indexes a vector that
+    // is read from a buffer.
     text.constant("PAGE", page)
         .constant("TABLE_FIRST", table_first)
         .constant("TABLE_PAGES", table_pages())

@@ -1,7 +1,7 @@
-// How a layer's keys or values lie in their buffer: [slot][kv head][position][head_dim], as f32, as
-// pairs of f16, or as int8, and then an f32 scale for every 32 numbers behind all of them. With
-// pages: [page][kv head][position of the page][head_dim], and behind the rows' places stands which
-// page of the buffer holds each page of a slot's positions.
+// The layout of a layer's keys or values in their buffer: [slot][kv head][position][head_dim], as
+// f32, as pairs of f16, or as int8 followed by an f32 scale for every 32 numbers. With pages the
+// layout is [page][kv head][position in the page][head_dim], and the page table, which has the page
+// of the buffer for each page of a slot's positions, follows the rows' places.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct KvCacheSpec {
   KvCacheFormat format = KvCacheFormat::f16;
   std::uint32_t slots = 1;
   std::uint32_t kv_heads = 1;
-  std::uint32_t context = 0;   // Positions.
+  std::uint32_t context = 0;   // The number of positions.
   std::uint32_t head_dim = 0;  // A multiple of 4; of 32 for q8_0.
-  std::uint32_t page = 0;      // Positions of a page; 0: every slot has its own `context`.
-  std::uint32_t pages = 0;     // Pages of all slots together.
-  // The page table begins at this element of `places`: table_pages() u32 for each slot.
+  std::uint32_t page = 0;      // Positions in a page; 0 if every slot has its own `context`.
+  std::uint32_t pages = 0;     // The number of pages, for all slots together.
+  // The element of `places` at which the page table begins; it has table_pages() u32 for each slot.
   std::uint32_t table_first = 0;
 
   [[nodiscard]] std::uint32_t table_pages() const {
@@ -31,13 +31,16 @@ struct KvCacheSpec {
         page == 0 ? std::uint64_t{slots} * context : std::uint64_t{pages} * page;
     return positions * kv_heads * head_dim;
   }
-  // Size of one buffer (keys or values).
+  // The size of one buffer, of keys or of values.
   [[nodiscard]] std::uint64_t bytes() const;
-  // Puts the constants KV_HEADS, CONTEXT, DIM and the format's text into a shader: the alias KvCell
-  // (four numbers) and, over buffers `keys` and `values` of array<KvCell> that the kernel declares,
-  // key_at(i) and value_at(i) -> vec4f (i counts fours), kv_row(slot, kv_head, position), the first
-  // four of a head (for pages over `places`, an array<vec4u> that the kernel declares), and with
-  // `writable` store_key(i, ...) and store_value().
+  // Adds to a shader the constants KV_HEADS, CONTEXT and DIM, the alias KvCell (four numbers) and
+  // the format's functions:
+  // - key_at(i) and value_at(i) -> vec4f, which read group i of four numbers from the buffers
+  // `keys` and
+  //   `values` of array<KvCell>, which the kernel declares;
+  // - kv_row(slot, kv_head, position), the index of the first four numbers of a head; with pages it
+  //   reads `places`, an array<vec4u>, which the kernel declares;
+  // - with `writable` also store_key(i, ...) and store_value().
   void describe(ShaderText& text, bool writable) const;
 };
 

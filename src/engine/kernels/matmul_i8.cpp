@@ -12,11 +12,11 @@ namespace weft::kernels {
 
 namespace {
 
-constexpr std::uint32_t tile = MatmulI8::rows_at_once;  // As in the shader.
+constexpr std::uint32_t tile = MatmulI8::rows_at_once;  // The tile size of the shader.
 
 std::uint64_t words(std::uint64_t bytes) { return (bytes + 3) / 4; }
 
-// Rows of `columns` bytes, each padded to whole words, and `rows_padded` of them.
+// Packs rows of `columns` bytes: pads each to whole words, and their number to `rows_padded`.
 ByteVector pack(ByteSpan bytes, std::uint64_t rows, std::uint64_t columns,
                 std::uint64_t rows_padded) {
   check(bytes.size() == rows * columns, "an operand has rows * columns bytes");

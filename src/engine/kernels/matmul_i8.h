@@ -17,28 +17,26 @@ namespace weft::kernels {
 
 class MatmulI8 {
  public:
-  enum class Dot : std::uint8_t {
-    best,
-    plain
-  };  // plain: without dot4I8Packed even where there is one (for tests).
+  // `plain` does without dot4I8Packed even if the device has it (for tests).
+  enum class Dot : std::uint8_t { best, plain };
   [[nodiscard]] static Async<Result<MatmulI8>> create(gpu::Device& device, Dot dot = Dot::best);
 
-  // Rows of C that one workgroup computes: a dispatch of fewer takes as long.
+  // The rows of C that one workgroup computes: a dispatch with fewer rows takes as long.
   static constexpr std::uint32_t rows_at_once = 64;
 
-  // What the operands take on the device: rows padded with zeros to words, B to a multiple of four
-  // rows.
+  // The bytes of the operands on the device, whose rows are padded with zeros to whole words, and
+  // those of B to a multiple of four rows.
   [[nodiscard]] static std::uint64_t a_bytes(const MatmulShape& shape);
   [[nodiscard]] static std::uint64_t b_bytes(const MatmulShape& shape);
   [[nodiscard]] static std::uint64_t c_bytes(const MatmulShape& shape);
   [[nodiscard]] static ByteVector pack_a(const MatmulShape& shape, ByteSpan a);
   [[nodiscard]] static ByteVector pack_b(const MatmulShape& shape, ByteSpan b);
-  // The uniform at binding 0.
+  // The content of the uniform at binding 0.
   [[nodiscard]] static ByteVector pack_shape(const MatmulShape& shape);
   [[nodiscard]] static gpu::Workgroups workgroups(const MatmulShape& shape);
 
   struct Buffers {
-    const gpu::Buffer& shape;  // uniform
+    const gpu::Buffer& shape;  // A uniform.
     const gpu::Buffer& a;
     const gpu::Buffer& b;
     const gpu::Buffer& c;

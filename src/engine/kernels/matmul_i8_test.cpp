@@ -117,7 +117,7 @@ TEST(ReferenceMatmulI8, EqualsTheDefinition) {
 }
 
 TEST(ReferenceMatmulI8, KeepsTheExtremesExact) {
-  // The longest k of the format with the largest products: 131071 * 16384 is one product short of
+  // The largest k of the format with the largest products: 131071 * 16384 is one product below
   // 2^31.
   const Matrix a(131071, -128);
   const Matrix b(131071, -128);

@@ -1,7 +1,8 @@
-// out[row] = x[row] / sqrt(mean(x[row]^2) + epsilon) * weight, or is increased by it.
+// out[row] = x[row] / sqrt(mean(x[row]^2) + epsilon) * weight, or out[row] += that with
+// `accumulate`.
 //
-// Group 0: 0 x (read), 1 weight (read), 2 out, 3 selected (read, u32; any buffer without
-// selection). Rows lie one behind another.
+// Bindings of group 0: 0 x (read), 1 weight (read), 2 out, 3 selected (read, u32; any buffer
+// without selection). Rows follow each other without a gap.
 #pragma once
 
 #include "engine/gpu/device.h"

@@ -1,5 +1,5 @@
-// Kernels that take a row at a time, against plain C++: norms, gates, and the rotation on the way
-// into the cache.
+// Kernels that process one row at a time give the values of plain C++: norms, gates, and the
+// rotation with its writes to the cache.
 #include <cmath>
 
 #include "engine/gguf/half.h"
@@ -44,8 +44,8 @@ TEST_F(RowsTest, AreNormedAsTheReferenceDoes) {
       }
       if (accumulate)
         for (float& value : expected) value += 0.5f;
-      // A sum of columns squares in 256 parts, one inverse square root (two units in the last place
-      // by WGSL) and two products.
+      // The error bound of a sum of columns squares in 256 parts, one inverse square root (two
+      // units in the last place by WGSL) and two products.
       expect_close(download<float>(out, expected.size()), expected, accumulate ? 16 * 0x1p-23f : 0,
                    16 * 0x1p-23f, std::to_string(columns) + " columns");
     }
@@ -72,8 +72,8 @@ TEST_F(RowsTest, AreGatedAsTheReferenceDoes) {
       reference::gate_up(activation, std::span(x).subspan(row * 2 * width, width),
                          std::span(x).subspan(row * 2 * width + width, width),
                          std::span(expected).subspan(row * width, width));
-    // exp() of x up to 16 has an error of (3 + 2|x|) units in the last place by WGSL; GELU's
-    // argument goes to 300 there, where the result is below the absolute bound.
+    // The error bound: exp() of x up to 16 has an error of (3 + 2|x|) units in the last place by
+    // WGSL. GELU's argument goes up to 300, for which the result is below the absolute bound.
     expect_close(download<float>(out, expected.size()), expected,
                  activation == Activation::gelu ? 1e-6f : 1e-7f,
                  activation == Activation::gelu ? 160 * 0x1p-23f : 40 * 0x1p-23f,
@@ -151,8 +151,9 @@ TEST_P(RotaryTest, TurnsAndStoresAsTheReferenceDoes) {
         reinterpret_cast<const float*>(cache.data() + spec.cache.elements())[at / 32];
     return scale * static_cast<float>(static_cast<std::int8_t>(cache[at]));
   };
-  // Rounding in the cache: half a unit of 11 bits, or half a step of 1/127 of the block's largest
-  // (a little more where the division is not exact). Before it, a norm and two products.
+  // The error bound of rounding in the cache: half a unit of 11 bits, or half a step of 1/127 of
+  // the block's largest number (a little more if the division is not exact). Before it come a norm
+  // and two products.
   const float relative = one.format == KvCacheFormat::f16 ? 0x1p-11f * 1.01f : 0;
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t h = 0; h < heads + 2 * kv_heads; ++h) {

@@ -57,7 +57,7 @@ ShaderText& ShaderText::team(const Team& team, std::uint32_t workgroup) {
       .constant("WORKGROUP", workgroup);
   if (team.subgroups) {
     enable("subgroups");
-    silence("subgroup_uniformity");  // Rows and columns go by subgroup, not by workgroup.
+    silence("subgroup_uniformity");  // Kernels branch by subgroup, not by workgroup.
   }
   return part(team.subgroups ? wgsl::team_subgroup_wgsl : wgsl::team_workgroup_wgsl);
 }

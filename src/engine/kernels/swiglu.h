@@ -1,6 +1,6 @@
 // out[row][i] = activation(x[row][i]) * x[row][width + i].
 //
-// Group 0: 0 x (read, rows of 2 * width), 1 out (rows of width), 2 BatchSize.
+// Bindings of group 0: 0 x (read, rows of 2 * width), 1 out (rows of width), 2 BatchSize.
 #pragma once
 
 #include "engine/gpu/device.h"

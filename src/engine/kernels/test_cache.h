@@ -1,4 +1,4 @@
-// Caches of keys or values for tests of kernels.
+// Caches of keys or values for the tests of kernels.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace weft::kernels::test {
 
-// A cache of random numbers that its format holds exactly, and those numbers.
+// A cache of random numbers, which its format represents exactly, and these numbers as floats.
 struct Cache {
   std::vector<std::uint8_t> bytes;
   std::vector<float> values;

@@ -1,5 +1,5 @@
-// What kernel tests run on: this machine's best device (lavapipe without a GPU) with everything
-// that trusted shaders may use, shared by the tests of one program.
+// The device of the kernel tests: this machine's best device (lavapipe without a GPU), with all
+// features that trusted shaders may use, shared by the tests of one program.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ inline std::vector<float> random_floats(std::size_t count, std::uint32_t seed, f
   return reference::normal_floats(count, seed, scale);
 }
 
-// |got - expected| <= absolute + relative * |expected|, for all.
+// Checks |got - expected| <= absolute + relative * |expected| for all elements.
 inline void expect_close(const std::vector<float>& got, const std::vector<float>& expected,
                          float absolute, float relative, const std::string& what) {
   ASSERT_EQ(got.size(), expected.size()) << what;

@@ -1,4 +1,4 @@
-// Random weights of every format for tests of kernels.
+// Random weights of every format for the tests of kernels.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,17 +20,17 @@ namespace weft::kernels::test {
 struct Matrix {
   gguf::TensorType type = gguf::TensorType::f32;
   std::uint32_t rows = 0, columns = 0;
-  ByteVector bytes;           // As in a file.
+  ByteVector bytes;           // In the format of the file.
   std::vector<float> values;  // [row][column]
-  float top = 0;              // The largest magnitude among them.
+  float top = 0;              // The largest magnitude in `values`.
 
   [[nodiscard]] std::span<const float> row(std::size_t at) const {
     return std::span(values).subspan(at * columns, columns);
   }
 };
 
-// Random bits are valid quants; the halves among them are set to numbers of usual size, some of
-// them subnormal.
+// Makes a random matrix. Random bits are valid quants; the f16 numbers among them are set to usual
+// sizes, some of them subnormal.
 inline Matrix random_matrix(gguf::TensorType type, std::uint32_t rows, std::uint32_t columns) {
   const gguf::TensorTypeInfo& about = gguf::info(type);
   Matrix matrix{type, rows, columns,

@@ -123,7 +123,7 @@ namespace {
 using Bytes = std::uint8_t*;
 using ConstBytes = const std::uint8_t*;
 
-// Element i of 32 in ggml's order: low nibbles of 16 bytes, then high ones.
+// Element i of 32 in ggml's order: the low nibbles of 16 bytes, then the high ones.
 std::uint8_t nibble(ConstBytes quants, std::size_t i) {
   return i < 16 ? quants[i] & 0xF : quants[i - 16] >> 4;
 }
@@ -132,15 +132,15 @@ std::uint8_t fifth_bit(ConstBytes high, std::size_t i) {
 }
 std::uint8_t byte(int value) { return static_cast<std::uint8_t>(static_cast<std::int8_t>(value)); }
 
-// 16 four-bit values to 8 bytes: word w holds elements 8w to 8w + 3 in the low nibbles of its
-// bytes, 8w + 4 to 8w + 7 in the high ones, so that a mask and a shift give packed bytes.
+// Packs 16 four-bit values into 8 bytes: word w has elements 8w to 8w + 3 in the low nibbles of its
+// bytes and 8w + 4 to 8w + 7 in the high ones, so that a mask and a shift give packed bytes.
 void pack_nibbles(const std::array<std::uint8_t, 16>& values, Bytes out) {
   for (std::size_t i = 0; i < 8; ++i)
     out[i] =
         static_cast<std::uint8_t>(values[i / 4 * 8 + i % 4] | (values[i / 4 * 8 + i % 4 + 4] << 4));
 }
 
-// Six-bit scale and minimum `i` of Q4_K and Q5_K.
+// The six-bit scale and minimum `i` of Q4_K and Q5_K.
 std::array<std::uint8_t, 2> six_bits(ConstBytes packed, std::size_t i) {
   if (i < 4)
     return {static_cast<std::uint8_t>(packed[i] & 63),
@@ -149,7 +149,8 @@ std::array<std::uint8_t, 2> six_bits(ConstBytes packed, std::size_t i) {
           static_cast<std::uint8_t>((packed[i + 4] >> 4) | ((packed[i] >> 6) << 4))};
 }
 
-// One block each: `quants` and `scales` are where the block's part of the row begins.
+// The functions pack_* pack one block each: `quants` and `scales` point to the block's part of the
+// row.
 void pack_q8_0(ConstBytes block, Bytes quants, Bytes scales) {
   std::memcpy(scales, block, 2);
   std::memcpy(quants, block + 2, 32);
@@ -240,7 +241,7 @@ void pack_q3_k(ConstBytes block, Bytes quants, Bytes scales) {
 
 struct Packing {
   void (*pack)(ConstBytes block, Bytes quants, Bytes scales) = nullptr;
-  std::size_t quant_bytes = 0, scale_bytes = 0;  // Sizes in one block.
+  std::size_t quant_bytes = 0, scale_bytes = 0;  // The sizes of one block.
 };
 Packing packing_of(TensorType type) {
   switch (type) {
@@ -291,7 +292,7 @@ Result<> pack_weights(TensorType type, std::uint32_t columns, ByteSpan rows,
                                   scales = out_scales.subspan(row * scale_row, scale_row);
     if (packing.pack != nullptr) {
       if (scale_row > columns / about.block_elements * packing.scale_bytes)
-        scales[scale_row - 2] = scales[scale_row - 1] = 0;  // Half a pair.
+        scales[scale_row - 2] = scales[scale_row - 1] = 0;  // Padding to whole words.
       for (std::size_t block = 0; block < columns / about.block_elements; ++block)
         packing.pack(in.data() + block * about.block_bytes,
                      quants.data() + block * packing.quant_bytes,

@@ -1,6 +1,7 @@
-// Weights as the GPU reads them: every format of the file is put into one of a few, without loss,
-// with quants apart from scales, so that 16 neighbouring weights (a lane) are one aligned load.
-// Kernels get load16(row, lane) from the format's WGSL and know no format.
+// Weights in the GPU's formats: every format of a file is converted without loss to one of a few
+// formats, with quants and scales apart, so that 16 neighbouring weights (a lane) are one aligned
+// load. Kernels read them with load16(row, lane) of the format's WGSL and do not depend on the
+// format.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +14,22 @@
 namespace weft::kernels {
 
 enum class WeightFormat : std::uint8_t {
-  f32,  // Also what has no format of its own here.
+  f32,  // Also for file formats without a format here.
   f16,
   bf16,
-  q8,   // int8, f16 scale for 32: Q8_0, Q5_0, IQ4_NL.
-  q8m,  // uint8, f16 scale and minimum for 32: Q5_1.
-  q4,   // Four bits (8 stands for 0), f16 scale for 32: Q4_0.
-  q4m,  // Four bits, f16 scale and minimum for 32: Q4_1.
-  q8k,  // uint8, six-bit scale and minimum for 32, f16 of both for 256: Q5_K.
-  q4k,  // Four bits, the same: Q4_K.
-  q6k,  // int8, int8 scale for 16, f16 scale for 256: Q6_K, Q3_K.
+  q8,   // int8; f16 scale for every 32: Q8_0, Q5_0, IQ4_NL.
+  q8m,  // uint8; f16 scale and minimum for every 32: Q5_1.
+  q4,   // 4 bits (8 means 0); f16 scale for every 32: Q4_0.
+  q4m,  // 4 bits; f16 scale and minimum for every 32: Q4_1.
+  q8k,  // uint8; six-bit scale and minimum for every 32, f16 factors of both for every 256: Q5_K.
+  q4k,  // 4 bits; six-bit scale and minimum for every 32, f16 factors of both for every 256: Q4_K.
+  q6k,  // int8; int8 scale for every 16, f16 factor for every 256: Q6_K, Q3_K.
 };
 [[nodiscard]] std::string_view to_string(WeightFormat format);
 [[nodiscard]] WeightFormat weight_format(gguf::TensorType type);
 
-// Where a matrix of `columns` lies on the GPU. Rows are filled up with zeros to whole lanes of 16.
+// The layout of a matrix with `columns` columns on the GPU. Rows are filled up with zeros to whole
+// lanes of 16.
 struct WeightLayout {
   WeightFormat format = WeightFormat::f32;
   std::uint32_t columns = 0;
@@ -37,14 +39,14 @@ struct WeightLayout {
   [[nodiscard]] std::uint32_t scale_row_bytes() const;  // A multiple of 4; 0 for floats.
 };
 
-// Rows of a tensor of `type`, as they lie in the file, into out_quants and out_scales, which hold
-// as many rows of the layout (weight_format(type), columns).
+// Packs rows of a tensor of `type`, as they are in the file, into out_quants and out_scales, which
+// have room for as many rows of the layout (weight_format(type), columns).
 [[nodiscard]] Result<> pack_weights(gguf::TensorType type, std::uint32_t columns, ByteSpan rows,
                                     std::span<std::uint8_t> out_quants,
                                     std::span<std::uint8_t> out_scales);
 
 // The format's WGSL: @group(0) bindings 0 (quants) and 1 (scales), and load16(row, lane) ->
-// array<vec4f, 4>; it needs the constant LANES.
+// array<vec4f, 4>. It needs the constant LANES.
 [[nodiscard]] std::string_view weights_wgsl(WeightFormat format);
 
 }  // namespace weft::kernels

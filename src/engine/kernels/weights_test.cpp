@@ -1,4 +1,4 @@
-// Weights of every format, packed for the GPU, give the numbers of gguf::dequantize(): one by one
+// Weights of every format, packed for the GPU, have the values of gguf::dequantize(): one by one
 // through the embedding, and in sums through the matrix-vector product, with subgroups and without.
 #include "engine/kernels/weights.h"
 
@@ -29,7 +29,8 @@ class WeightsTest : public test::KernelTest, public testing::WithParamInterface<
         pack_weights(matrix.type, matrix.columns, matrix.bytes, quants, scales).has_value());
     return {upload(quants), upload(scales)};
   }
-  // Columns that the type's blocks allow: the list, and for floats odd ones.
+  // Numbers of columns that the type's blocks allow; for floats also some that are no multiple of
+  // 16.
   static std::vector<std::uint32_t> column_counts() {
     switch (gguf::info(GetParam()).block_elements) {
       case 1:
@@ -50,7 +51,7 @@ TEST_P(WeightsTest, AreTheNumbersOfTheFile) {
                          .weight_rows = 4,
                          .first_token = 10,
                          .columns = columns};
-    // Token 9 is before these weights and token 14 behind them.
+    // Token 9 is before the tokens of these weights and token 14 is after them.
     const gpu::Buffer tokens = upload<std::uint32_t>({13, 9, 10, 14}),
                       out = upload(std::vector<float>(std::size_t{4} * columns, 7));
     const gpu::Buffer size = uniform({.rows = 4, .segments = 1});
@@ -65,9 +66,9 @@ TEST_P(WeightsTest, AreTheNumbersOfTheFile) {
     std::vector<float> expected(std::size_t{4} * columns, 7);
     std::copy_n(matrix.values.begin() + std::ptrdiff_t{3} * columns, columns, expected.begin());
     std::copy_n(matrix.values.begin(), columns, expected.begin() + std::ptrdiff_t{2} * columns);
-    // A scale times a quant plus a minimum may be fused or not: one rounding of each of the two
-    // terms, of which the larger can be 63 * 15 times the smallest step. 2^-22 of the row's largest
-    // number covers both.
+    // The error bound: a scale times a quant plus a minimum may be fused or not, which is one
+    // rounding of each of the two terms, of which the larger can be 63 * 15 times the smallest
+    // step. 2^-22 of the row's largest number covers both.
     test::expect_close(download<float>(out, expected.size()), expected, matrix.top * 0x1p-22f, 0,
                        std::to_string(columns) + " columns");
   }
@@ -78,7 +79,7 @@ TEST_P(WeightsTest, MultiplyAsTheReferenceDoes) {
     const Team team = Team::of(device(), subgroups);
     for (const std::uint32_t columns : column_counts()) {
       if (!subgroups && columns != column_counts().front() && columns != column_counts().back())
-        continue;  // Compiling takes long.
+        continue;  // Compilation takes long.
       for (const std::uint32_t rows : {1u, 37u}) {
         if (rows == 1 && columns != column_counts().front()) continue;
         const Matrix matrix = random_matrix(GetParam(), rows, columns);
@@ -119,9 +120,9 @@ TEST_P(WeightsTest, MultiplyAsTheReferenceDoes) {
               magnitudes += 1;
               if (spec.bias) sum += bias[n];
               if (spec.accumulate) sum += 0.5;
-              // A thread adds columns / TEAM / 4 sums of four, the team log2(TEAM) more, and every
-              // weight has two roundings of its own; each addition loses at most 2^-24 of the
-              // magnitudes so far.
+              // The error bound: a thread adds columns / TEAM / 4 sums of four, the team adds
+              // log2(TEAM) more, and every weight has two roundings of its own; each addition loses
+              // at most 2^-24 of the magnitudes so far.
               const std::uint32_t of_thread = columns / team.size;
               const double steps = of_thread / 4.0 + 16;
               ASSERT_NEAR(got[std::size_t{i} * spec.y_pitch + 2 + n], sum,

@@ -113,7 +113,8 @@ Async<Result<>> AnswerProgress::take_drawn(GeneratorSlot& slot, const Drawn& dra
                                            std::vector<Drawn> top) {
   if (reader_.keeps_hidden(slot)) {
     tell_kept(slot);
-    // It was only drawn behind its end for that.
+    // The answer had ended already: this token was drawn only because the draw brings the hidden
+    // state after the answer's last token.
     if (slot.answer->ending) {
       end(slot, *slot.answer->ending);
       co_return Result<>();
@@ -121,7 +122,7 @@ Async<Result<>> AnswerProgress::take_drawn(GeneratorSlot& slot, const Drawn& dra
   }
   take(slot, drawn, std::move(top));
   if (!slot.answer || !slot.answer->ending) co_return Result<>();
-  // Nothing may follow what a constraint completes.
+  // A shaped answer draws no more tokens, because none may follow what its constraint completes.
   const bool draws_once_more = reader_.keeps_hidden(slot) && !slot.answer->is_shaped() &&
                                slot.tokens.size() < engine_.options().context;
   if (!draws_once_more) co_return co_await finish(slot, *slot.answer->ending);

@@ -1,10 +1,10 @@
-// Answers as they grow: what is drawn for one becomes part of its text, stop texts and bounds end
-// it, and a constraint adds the tokens that it leaves no choice about.
+// AnswerProgress adds tokens to answers: each drawn token becomes part of the answer's text, stop
+// texts and bounds end the answer, and a constraint adds the tokens that it leaves no choice about.
 //
-// Threading: the engine's thread. Lifetime: what it is made from outlives it. After each function
-// the slot may be free (GeneratorSlot::answer is null), or the answer only waits for the hidden
-// state behind it (RunningAnswer::ending): then finish() ends it. Errors: the engine's; what only
-// this answer cannot do ends it alone.
+// Threading: the engine's thread. Lifetime: the parts that it is made from outlive it. After each
+// function the slot may be free (GeneratorSlot::answer is null), or the answer may only wait for
+// its last hidden state (RunningAnswer::ending); finish() then ends the answer. Errors: the
+// engine's errors; an error that concerns only this answer ends only this answer.
 #pragma once
 
 #include <vector>
@@ -26,28 +26,30 @@ class AnswerProgress {
                  AnswerReader& reader, AnswerQueue& queue)
       : engine_(engine), vocabulary_(vocabulary), slots_(slots), reader_(reader), queue_(queue) {}
 
-  // A token that was chosen here: the engine is given it later (GeneratorSlot::unread). Then what
-  // the constraint fixes behind it.
+  // Adds a token that was chosen here and that the engine is given later (GeneratorSlot::unread),
+  // and then the tokens that the constraint fixes after it.
   void take_chosen(GeneratorSlot& slot, const Drawn& drawn, std::vector<Drawn> top);
-  // What the engine drew, with the hidden state that it came from where that is to be told of.
+  // Adds a token that the engine drew. Before that, reports the hidden state that the token was
+  // drawn from if the request asks for it.
   [[nodiscard]] Async<Result<>> take_drawn(GeneratorSlot& slot, const Drawn& drawn,
                                            std::vector<Drawn> top);
-  // What the engine drew for a request with a constraint, and what the constraint fixes behind it.
+  // Adds a token that the engine drew for a request with a constraint, and then the tokens that the
+  // constraint fixes after it.
   [[nodiscard]] Async<Result<>> take_masked(GeneratorSlot& slot, Token token);
-  // Takes the tokens that a constraint leaves no choice about, and ends what can only end. Where
-  // the constraint cannot take them, the answer fails; false then.
+  // Adds the tokens that the constraint leaves no choice about, and ends an answer that can only
+  // end. If the constraint does not accept a token, the answer fails and the result is false.
   [[nodiscard]] bool take_forced(GeneratorSlot& slot);
 
   void end(GeneratorSlot& slot, StopReason reason);
-  // end(), after the hidden state behind the answer was told of.
+  // Reports the hidden state after the answer's last token, then ends the answer with end().
   [[nodiscard]] Async<Result<>> finish(GeneratorSlot& slot, StopReason reason);
-  // This answer alone ends with the error.
+  // Ends only this answer, with the error.
   void fail(GeneratorSlot& slot, const Error& error);
 
  private:
   void take(GeneratorSlot& slot, const Drawn& drawn, std::vector<Drawn> top);
   [[nodiscard]] Result<> take_fixed(GeneratorSlot& slot);
-  // Tells of the hidden state that a draw brought.
+  // Reports the hidden state that the engine kept for the last draw.
   void tell_kept(GeneratorSlot& slot);
 
   Engine& engine_;

@@ -1,5 +1,5 @@
-// Answers as they grow: where they end and what is told before; what a constraint fixes is part of
-// them; an answer that fails fails alone and frees its sequence.
+// AnswerProgress: where answers end and what their listeners hear before; tokens that a constraint
+// fixes are part of the answer; an answer that fails fails alone and frees its sequence.
 #include "engine/llm/answer_progress.h"
 
 #include "engine/llm/run_now.h"

@@ -37,7 +37,7 @@ Result<> AnswerQueue::add(Request request, RunningAnswer::OnText on_text,
   return {};
 }
 
-// Those that wait for a slot and need not wait any more.
+// Ends the waiting requests that are no longer wanted.
 void AnswerQueue::drop_unwanted() {
   std::vector<std::unique_ptr<RunningAnswer>> dropped;
   std::erase_if(waiting_, [&](std::unique_ptr<RunningAnswer>& answer) {
@@ -75,7 +75,7 @@ Result<> AnswerQueue::admit() {
         slots_.begin_with_what_is_read(*slot, waiting_.front()->request.prompt);
     if (const auto reserved = slots_.reserve(*slot, waiting_.front()->request); !reserved) {
       if (reserved.error().code != ErrorCode::resource_exhausted) return reserved;
-      // Room comes when an answer ends.
+      // Memory becomes free when an answer ends.
       lacks_memory_ = slots_.any_answers();
       if (lacks_memory_) break;
       take_first()->on_done(std::unexpected(reserved.error()));

@@ -1,7 +1,7 @@
-// Requests that wait until a sequence is free and the engine has memory for the whole of their
-// answers, in the order in which they came.
+// Requests that wait, in order of arrival, until a sequence is free and the engine has memory for
+// their whole answer.
 //
-// Threading: the engine's thread. Lifetime: engine, tokenizer and slots outlive it.
+// Threading: the engine's thread. Lifetime: the engine, the tokenizer and the slots outlive it.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,19 @@ class AnswerQueue {
   AnswerQueue(Engine& engine, const tokenizer::Tokenizer& tokenizer, SequenceSlots& slots)
       : engine_(engine), tokenizer_(tokenizer), slots_(slots) {}
 
-  // Fails at once for what can never be answered: an empty prompt, one beyond the context, bad
-  // numbers.
+  // Fails at once for a request that can never be answered: an empty prompt, a prompt that does not
+  // fit into the context, or a parameter outside its range.
   [[nodiscard]] Result<> add(Request request, RunningAnswer::OnText on_text,
                              RunningAnswer::OnDone on_done);
   [[nodiscard]] bool empty() const { return waiting_.empty(); }
 
-  // As many as there are slots and memory for begin; those that need not wait any more end. Fails
-  // as the engine does.
+  // Begins as many of the waiting requests as there are free slots and memory for, and ends the
+  // requests that are no longer wanted. Fails if the engine fails.
   [[nodiscard]] Result<> admit();
-  // An answer ended, so that there may be memory for the first that waits.
+  // Tells the queue that an answer ended, so that there may be memory for the first waiting
+  // request.
   void on_end() { lacks_memory_ = false; }
-  // All that wait end with this.
+  // Ends all waiting requests with this error.
   void fail_all(const Error& error);
 
  private:
@@ -46,7 +47,7 @@ class AnswerQueue {
   const tokenizer::Tokenizer& tokenizer_;
   SequenceSlots& slots_;
   std::deque<std::unique_ptr<RunningAnswer>> waiting_;
-  bool lacks_memory_ = false;  // For the first that waits, until an answer ends.
+  bool lacks_memory_ = false;  // True if the first request waits for memory, which an answer frees.
 };
 
 }  // namespace weft::llm

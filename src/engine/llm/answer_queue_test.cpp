@@ -1,5 +1,5 @@
-// Requests that wait: what can never be answered is refused at once, others begin in their order
-// when there is a sequence and memory for all of their answer.
+// Waiting requests: a request that can never be answered is refused at once; the others begin in
+// order of arrival when there is a sequence and memory for their whole answer.
 #include "engine/llm/answer_queue.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using Ends = std::map<Token, Result<Generation>>;
 
 class AnswerQueueTest : public testing::Test {
  protected:
-  // A prompt of so many tokens that begins with the token `name`.
+  // A request whose prompt is `tokens` times the token `name`.
   static Request request(Token name, std::size_t tokens = 10, std::uint32_t tokens_max = 100) {
     Request out{.prompt = std::vector<Token>(tokens, name), .tokens_max = tokens_max};
     return out;
@@ -26,7 +26,7 @@ class AnswerQueueTest : public testing::Test {
       ends_.emplace(name, std::move(done));
     }));
   }
-  // The first tokens of the prompts that are being answered.
+  // The first token of each prompt that is being answered.
   [[nodiscard]] std::vector<Token> answered() const {
     std::vector<Token> out;
     for (const auto& slot : slots_.all())

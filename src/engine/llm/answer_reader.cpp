@@ -28,8 +28,8 @@ Async<Result<>> AnswerReader::replay(GeneratorSlot& slot) {
   if (request.on_redrawn && answered.size() >= request.tokens_max) co_return co_await redraw(slot);
   if (slot.answer->is_shaped() && answered.size() < request.tokens_max)
     co_return co_await replay_shaped(slot);
-  // What is read for its hidden states alone draws nothing that would have to be the same to the
-  // last bit.
+  // A text that is read only for its hidden states may be read in parts, because no token is drawn
+  // after it that would have to be the same to the last bit.
   const bool draws = answered.size() < request.tokens_max;
   const std::size_t part =
       draws && answered.size() <= options_.replay_max && !options_.exact_in_parts
@@ -51,7 +51,7 @@ Async<Result<>> AnswerReader::replay(GeneratorSlot& slot) {
 }
 
 Async<Result<>> AnswerReader::redraw(GeneratorSlot& slot) {
-  constexpr std::size_t rows_max = 16;  // Whose logits are held at a time.
+  constexpr std::size_t rows_max = 16;  // Rows of logits in memory at a time.
   const Request& request = slot.answer->request;
   const std::vector<Token>& answered = request.answered;
   const std::size_t vocabulary = engine_.config().vocabulary;
@@ -80,8 +80,8 @@ Async<Result<>> AnswerReader::redraw(GeneratorSlot& slot) {
   co_return Result<>();
 }
 
-// In the same passes as when they were drawn: a token, and those that it left no choice about in
-// the same pass, or behind it where the engine draws under masks.
+// Reads the answer in the same passes in which it was drawn: each token together with the tokens
+// that it left no choice about, or before them if the engine draws under masks.
 Async<Result<>> AnswerReader::replay_shaped(GeneratorSlot& slot) {
   const Request& request = slot.answer->request;
   const std::vector<Token>& answered = request.answered;
@@ -105,7 +105,7 @@ Async<Result<>> AnswerReader::replay_shaped(GeneratorSlot& slot) {
   while (done < answered.size() && slot.answer->wanted()) {
     if (as_drawn) WEFT_CO_OK(co_await feed(slot, false));
     WEFT_CO_OK(take_next());
-    // Read before it was known what is fixed behind it.
+    // An engine that draws under masks read this token before the constraint fixed the next ones.
     if (as_drawn && draws_masked(slot)) WEFT_CO_OK(co_await feed(slot, false));
     WEFT_CO_OK(take_fixed());
   }

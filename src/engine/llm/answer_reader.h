@@ -1,8 +1,10 @@
-// Gives an engine what an answer has already: the tokens that were drawn elsewhere, in the same
-// passes as when they were drawn where that decides about what follows; and tokens that were chosen
-// here. Tells of hidden states on the way, and draws again what is to be checked.
+// Gives an engine the tokens that an answer already has: tokens that were drawn elsewhere and
+// tokens that were chosen here. If the answer goes on, the tokens that were drawn elsewhere are
+// read in the same passes in which they were drawn, because that decides which tokens follow. On
+// the way it reports hidden states, and draws tokens again for an audit.
 //
-// Threading: the engine's thread. Lifetime: engine and vocabulary outlive it. Errors: the engine's.
+// Threading: the engine's thread. Lifetime: the engine and the vocabulary outlive it. Errors: the
+// engine's errors.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +19,7 @@ namespace weft::llm {
 
 class AnswerReader {
  public:
-  // As Generator::Options.
+  // The fields have the meanings of those in Generator::Options.
   struct Options {
     std::uint32_t append_max = ~0u;
     std::uint32_t replay_max = 256;
@@ -26,21 +28,23 @@ class AnswerReader {
   AnswerReader(Engine& engine, const tokenizer::Vocabulary& vocabulary, Options options)
       : engine_(engine), vocabulary_(vocabulary), options_(options) {}
 
-  // Reads Request::answered after the prompt; stops early where it is not wanted any more.
+  // Reads Request::answered after the prompt; stops early if the answer is no longer wanted.
   [[nodiscard]] Async<Result<>> replay(GeneratorSlot& slot);
-  // Gives the engine what was taken and not drawn by it. `tells`: of hidden states on the way.
+  // Gives the engine the tokens of the slot that it has not read. `tells`: reports hidden states on
+  // the way.
   [[nodiscard]] Async<Result<>> feed(GeneratorSlot& slot, bool tells);
-  // Tells of the hidden state after what the slot has read, once for each length. An engine that
-  // has none is not asked again.
+  // Reports the hidden state after the last token that the engine has read, once for each length.
+  // An engine that gives no hidden states is asked only once.
   [[nodiscard]] Async<Result<>> tell_hidden(GeneratorSlot& slot);
-  // Whether the engine draws the tokens of a request with a constraint, among those that it allows.
+  // True if the engine draws the tokens of the slot's request itself, under a mask of the tokens
+  // that the request's constraint allows.
   [[nodiscard]] bool draws_masked(const GeneratorSlot& slot) const;
-  // Whether the engine's draws bring the hidden states that the request asks for.
+  // True if the engine's draws keep the hidden states that the request asks for.
   [[nodiscard]] bool keeps_hidden(const GeneratorSlot& slot) const;
 
  private:
   [[nodiscard]] Async<Result<>> replay_shaped(GeneratorSlot& slot);
-  // Reads what was answered and draws it again (answer_redraw.h).
+  // Reads the tokens of Request::answered and draws each again (answer_redraw.h).
   [[nodiscard]] Async<Result<>> redraw(GeneratorSlot& slot);
 
   Engine& engine_;

@@ -1,6 +1,7 @@
-// Draws a whole answer again, token by token, and notes those that its settings do not give
-// (redraw.h): what a grammar forbids, what it fixes otherwise, what follows behind an end, and what
-// the draw does not give within the distance that honest engines' logits are apart.
+// AnswerRedraw draws a whole answer again, token by token, and notes the tokens that its settings
+// do not give (redraw.h): tokens that the grammar forbids, tokens that differ from the one that the
+// grammar fixes, tokens after an end, and tokens that no draw gives within the distance between the
+// logits of honest engines.
 //
 // Threading: one thread.
 #pragma once
@@ -21,18 +22,18 @@ namespace weft::llm {
 
 class AnswerRedraw {
  public:
-  // Reads from the request its settings, bias and grammar, which it reads to its end. Both outlive
-  // this.
+  // Takes settings, bias and grammar from the request, and advances the grammar to the end of the
+  // answer. The request and the vocabulary outlive this object.
   AnswerRedraw(const Request& request, const tokenizer::Vocabulary& vocabulary)
       : request_(request), vocabulary_(vocabulary) {}
 
-  // The next token of the answer, and the raw logits behind all tokens `before` it.
+  // Takes the next token of the answer, with the raw logits after all tokens `before` it.
   void take(std::span<const float> logits, std::span<const Token> before, Token token);
-  // Numbers of tokens of the answer, ascending.
+  // Indices of the doubtful tokens in the answer, in ascending order.
   [[nodiscard]] const std::vector<std::uint32_t>& doubtful() const { return doubtful_; }
 
  private:
-  // False where no token can stand here.
+  // False if the settings do not give this token, or if no token is possible at this position.
   [[nodiscard]] bool is_given(std::span<const float> logits, std::span<const Token> before,
                               Token token);
   [[nodiscard]] bool is_drawn(std::span<const float> logits, std::span<const Token> before,
@@ -42,9 +43,9 @@ class AnswerRedraw {
   const tokenizer::Vocabulary& vocabulary_;
   Redraw redraw_;
   std::vector<float> shaped_;
-  std::deque<Token> fixed_;  // What the grammar leaves no choice about, next first.
-  bool was_drawn_ = true;    // The last token was: the grammar may fix what follows.
-  bool is_over_ = false;     // Nothing can follow, or what does cannot be read.
+  std::deque<Token> fixed_;  // Tokens that the grammar fixes next, in order.
+  bool was_drawn_ = true;    // True after a drawn token: the grammar may fix the next tokens.
+  bool is_over_ = false;     // True if no token can follow, or the next cannot be checked.
   std::uint32_t count_ = 0;
   std::vector<std::uint32_t> doubtful_;
 };

@@ -1,4 +1,4 @@
-// What a generator is asked for and what it answers (generator.h). Plain data.
+// The request that a generator gets and the answer that it gives (generator.h). Plain data.
 #pragma once
 
 #include <cstdint>
@@ -22,66 +22,70 @@ struct TokenBias {
 
 struct GeneratedToken {
   Token id = 0;
-  std::string text;          // The characters that it completes; none for one that ends the text.
-  float logprob = 0;         // 0 where a constraint holds the answer and Request::top is 0.
-  std::vector<Drawn> top{};  // Best first.
+  std::string text;          // The characters that it completes; empty if it ends the text.
+  float logprob = 0;         // 0 if a constraint limits the answer and Request::top is 0.
+  std::vector<Drawn> top{};  // The best candidates, best first.
 };
 
 struct Request {
-  // Hears of every token when it is drawn, with the text of the answer that became certain by it;
-  // the texts together are the answer's.
+  // Is called for every token when it is drawn, with the part of the answer's text that the token
+  // made certain. All parts together are the text of the answer.
   using OnToken = std::function<void(const GeneratedToken& token, std::string_view text)>;
 
   std::vector<Token> prompt;
-  std::vector<Token> answered{};  // The answer so far, drawn elsewhere: this one continues after
-                                  // it. Counted in tokens_max.
+  // The beginning of the answer, which was drawn elsewhere and is continued here. Its tokens count
+  // towards tokens_max.
+  std::vector<Token> answered{};
   std::uint32_t tokens_max = 128;
   Sampling sampling{};
-  std::vector<std::string> stop{};  // The answer ends before the first of these.
-  std::uint32_t top = 0;            // Best candidates to report for every token.
-  std::vector<TokenBias> bias{};    // Added to logits before anything else.
-  // What the answer is held to; belongs to this request. Tokens that it leaves no choice about are
-  // read together, in one pass, and have the log-probability 0; where candidates are asked for
-  // (top) each has a pass. An answer that can only end has ended (eos), without a token for it.
+  std::vector<std::string> stop{};  // Stop texts: the answer ends before the first of them.
+  std::uint32_t top = 0;            // The number of best candidates to report for every token.
+  std::vector<TokenBias> bias{};    // Added to the logits before any other change.
+  // The constraint that the answer satisfies; only this request uses it. Tokens that it leaves no
+  // choice about are read together, in one pass, and have the log-probability 0; if candidates are
+  // asked for (top), each token has a pass. An answer that can only end is ended (eos), without a
+  // token for it.
   std::shared_ptr<grammar::Constraint> constraint{};
-  std::vector<Token> shown{};  // Control tokens that the text is to name.
+  std::vector<Token> shown{};  // Control tokens that the text shows by name.
   OnToken on_token{};
-  // Hears of the final hidden state [embedding] behind the prompt and so many tokens of the answer:
-  // behind every hidden_every of them, from 0 on, and behind the last one where the answer came to
-  // its end by itself. Where the model is read without drawing (answered has tokens_max tokens) as
-  // well.
+  // Is called with the final hidden state [embedding] after the prompt and `tokens` tokens of the
+  // answer: after every hidden_every tokens, beginning with 0, and after the last token if the
+  // answer was not cancelled. Is also called if the model only reads the answer (answered has
+  // tokens_max tokens).
   std::function<void(std::uint32_t tokens, std::span<const float> hidden)> on_hidden{};
   std::uint32_t hidden_every = 32;
-  // An answer that is read and not drawn (answered has tokens_max tokens): each of its tokens is
-  // drawn again, and this hears which of them the settings do not give (redraw.h), ascending, where
-  // hidden states may be redraw_error apart. At most redraw_doubts_max are named.
+  // Is called for an answer that is read and not drawn (answered has tokens_max tokens): each of
+  // its tokens is drawn again, and `doubtful` are the indices, in ascending order, of the tokens
+  // that the settings do not give (redraw.h) if hidden states may differ by redraw_error. It names
+  // at most redraw_doubts_max tokens.
   std::function<void(const std::vector<std::uint32_t>& doubtful)> on_redrawn{};
   double redraw_error = 0;
-  std::function<bool()>
-      wanted{};  // Asked before every token and every part of the prompt; false ends the answer.
+  // Called before every token and every part of the prompt; false ends the answer.
+  std::function<bool()> wanted{};
 };
 
 inline constexpr std::size_t redraw_doubts_max = 64;
-inline constexpr std::size_t forced_max = 256;  // Tokens that a constraint fixes at a time.
+// The most tokens that a constraint fixes at a time.
+inline constexpr std::size_t forced_max = 256;
 
 enum class StopReason : std::uint8_t {
   eos,        // The model ended the text.
-  length,     // tokens_max, or the context is full.
-  stop,       // A stop text.
-  cancelled,  // on_text or wanted said so.
+  length,     // The answer has tokens_max tokens, or the context is full.
+  stop,       // A stop text occurred.
+  cancelled,  // on_text or wanted returned false.
 };
 [[nodiscard]] std::string_view to_string(StopReason reason);
 
 struct Generation {
-  std::vector<GeneratedToken>
-      tokens;        // The one that ended the text included, Request::answered not.
+  // With the token that ended the text, without Request::answered.
+  std::vector<GeneratedToken> tokens;
   std::string text;  // Without the stop text.
   StopReason stop = StopReason::length;
-  std::uint32_t sequence = 0;        // The engine's; frames of a chain name it by this number.
+  std::uint32_t sequence = 0;  // The engine's sequence; frames of a chain name it by this number.
   std::uint32_t reused_tokens = 0;   // Prompt tokens that an earlier request left in the cache.
-  std::uint32_t prefill_tokens = 0;  // Prompt tokens that were read now.
-  double prefill_s = 0;              // Until the first token was drawn.
-  double decode_s = 0;               // From there to the last.
+  std::uint32_t prefill_tokens = 0;  // Prompt tokens that were read for this answer.
+  double prefill_s = 0;              // Seconds until the first token was drawn.
+  double decode_s = 0;               // Seconds from the first token to the end.
 };
 
 }  // namespace weft::llm

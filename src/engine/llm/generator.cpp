@@ -9,9 +9,10 @@
 namespace weft::llm {
 namespace {
 
-// Where the device reads on while a mask is found, each draw waits for it a little; draws ahead of
-// a mask do not, and are lost where it changes. So they begin once the mask has stayed the same for
-// so many tokens, and are as few as keep the device busy.
+// draw_and_read() lets the device read on while a mask is computed, but each draw waits a little
+// for its mask. Draws ahead of a mask do not wait, but are lost if the mask changes. They therefore
+// begin once the mask has stayed the same for mask_stays_min tokens, and only ahead_of_masks of
+// them are made, which keeps the device busy.
 constexpr std::uint32_t mask_stays_min = 32, ahead_of_masks = 3;
 
 }  // namespace
@@ -53,7 +54,7 @@ Async<Result<>> Generator::read_prompts() {
   for (const auto& slot : slots_.all()) {
     if (slot->answer && slot->answer->reading) reading.push_back(slot.get());
   }
-  // Those that came first are through first.
+  // The prompts that came first are read first.
   std::ranges::sort(reading, {}, [](const Slot* slot) { return slot->answer->begun; });
   std::uint64_t left = options_.append_max;
   for (Slot* const slot : reading) {
@@ -108,7 +109,7 @@ Async<Result<>> Generator::gather(Turn& turn) {
   for (const auto& slot : slots_.all()) {
     if (!slot->answer) continue;
     if (slot->answer->reading) {
-      turn.more = 0;  // The next thing that the device does is not a draw.
+      turn.more = 0;  // The device reads a prompt before the next draw.
       continue;
     }
     if (!slot->answer->wanted()) {
@@ -128,8 +129,8 @@ Async<Result<>> Generator::gather(Turn& turn) {
     most_ahead = std::max(most_ahead, engine_.drawn_ahead(slot->sequence));
     turn.drawn.push_back(slot.get());
   }
-  // Those that have joined wait for what is under way for the others, which then draw with them; so
-  // does an answer whose tokens were taken back.
+  // Sequences that have just joined, or whose tokens were taken back, wait until the tokens that
+  // are drawn ahead for the other sequences are handed out; then all of them draw together.
   std::erase_if(turn.drawn,
                 [&](Slot* slot) { return engine_.drawn_ahead(slot->sequence) < most_ahead; });
   co_return Result<>();
@@ -144,7 +145,8 @@ Async<Result<>> Generator::draw_together(Turn& turn) {
     const auto length = static_cast<std::uint32_t>(slot->answer->length());
     if (request.on_hidden && !reader_.keeps_hidden(*slot)) {
       if (length % request.hidden_every == 0) WEFT_CO_OK(co_await reader_.tell_hidden(*slot));
-      // What is drawn ahead of the next one would be drawn again.
+      // Tokens beyond the next hidden state would have to be drawn again, so they are not drawn
+      // ahead.
       more = std::min(more, request.hidden_every - length % request.hidden_every - 1);
     }
     sequences.push_back(slot->sequence);
@@ -161,8 +163,9 @@ Async<Result<>> Generator::draw_together(Turn& turn) {
                                            static_cast<std::uint32_t>(slot->tokens.size()) - 1});
   }
   if (turn.drawn.empty()) co_return Result<>();
-  // A recurrent state cannot go back. Each token is read by itself, before what is fixed behind it
-  // is known, as when the answer is read again elsewhere.
+  // A model with a recurrent state cannot go back, so each drawn token is read by itself, before
+  // the tokens that the constraint fixes after it are known, as it is when the answer is read
+  // elsewhere.
   const bool reads =
       turn.masked > 0 && (turn.mask_stays < mask_stays_min || engine_.config().delta_net);
   if (turn.masked > 0) more = std::min(more, ahead_of_masks);

@@ -1,10 +1,11 @@
 // Answers requests with an engine: many at once, each with its own sampling, stop texts and bounds.
-// Requests join and leave between steps: a step reads a part of the prompts that are being read,
-// and draws a token for each of the others, together. As many are answered at a time as the engine
-// has sequences and memory for, which is set aside for the whole of an answer before it begins. A
-// sequence stays with what it has read while memory lasts, and a request that begins the same way
-// goes on from there, or shares it with one that is being answered, so that neither a conversation
-// nor what many requests begin with is read again.
+// Requests join and leave between steps. A step reads a part of each prompt that is being read, and
+// draws a token for each of the other requests, together. The number of requests that are answered
+// at a time is limited by the engine's sequences and memory; memory for a whole answer is reserved
+// before the answer begins. A sequence keeps what it has read as long as there is memory, and a
+// request with the same beginning continues that sequence, or shares it with a request that is
+// being answered, so that neither a conversation nor a common beginning of many requests is read
+// again.
 //
 //   Generator generator(engine, tokenizer);
 //   WEFT_CO_ASSIGN(const Generation answer, co_await generator.generate({.prompt = tokens,
@@ -36,14 +37,14 @@ class Generator {
   using OnText = RunningAnswer::OnText;
   using OnDone = RunningAnswer::OnDone;
   struct Options {
-    std::uint32_t append_max =
-        ~0u;  // Tokens of a prompt that are read at once; a request can end between two parts.
-    // Tokens of Request::answered that are read one by one, as they were when they were drawn: the
-    // numbers behind them, and so the tokens, are then the same to the last bit. Longer ones are
-    // read as a prompt is.
+    // The most tokens of a prompt that are read at once; a request can end between two parts.
+    std::uint32_t append_max = ~0u;
+    // The most tokens of Request::answered that are read one by one, as they were when they were
+    // drawn, so that the logits after them, and so the next tokens, are the same to the last bit.
+    // Longer answers are read in parts of append_max, as a prompt is.
     std::uint32_t replay_max = 256;
-    // The engine's numbers are the same however many tokens it reads at once, as the CPU's are: an
-    // answer is then read in parts of append_max, as exactly, whatever its length.
+    // True if the engine's results do not depend on how many tokens it reads at once, as on the
+    // CPU. An answer of any length is then read in parts of append_max without a loss of exactness.
     bool exact_in_parts = false;
   };
 
@@ -53,34 +54,36 @@ class Generator {
   Generator(const Generator&) = delete;
   ~Generator();
 
-  // Queues a request; run() answers it. Fails at once where it never can: an empty prompt, one
-  // beyond the context, bad numbers.
+  // Queues a request, which run() answers. Fails at once for a request that can never be answered:
+  // an empty prompt, a prompt that does not fit into the context, or a parameter outside its range.
   [[nodiscard]] Result<> add(Request request, OnText on_text, OnDone on_done);
-  // Answers everything that is queued, also what is added meanwhile. One at a time.
+  // Answers all queued requests, including those that are added meanwhile. Only one run() at a
+  // time.
   [[nodiscard]] Async<Result<>> run();
-  // add() and run().
+  // Adds the request and runs the generator.
   [[nodiscard]] Async<Result<Generation>> generate(Request request, OnText on_text = {});
 
  private:
   using Slot = GeneratorSlot;
 
-  // The answers of one step, and how they draw.
+  // The slots that get a token in one step, by how they draw it.
   struct Turn {
-    std::vector<Slot*> drawn;   // Together, by the engine.
-    std::vector<Slot*> shaped;  // From logits, one by one.
-    // Draws of the same ones that are likely to follow.
+    std::vector<Slot*> drawn;   // Drawn together, by the engine.
+    std::vector<Slot*> shaped;  // Drawn one by one, from logits.
+    // The number of draws of the same slots that are likely to follow.
     std::uint32_t more = ~0u;
     std::size_t masked = 0;
-    std::uint32_t mask_stays = ~0u;  // For how many tokens all masks have stayed the same.
+    // The number of tokens for which all masks have stayed the same.
+    std::uint32_t mask_stays = ~0u;
   };
 
-  // A part of a prompt for each slot that reads one, until as many tokens are read as a part may
-  // have: the others draw a token before it goes on.
+  // Reads a part of a prompt for each slot that reads one, until append_max tokens are read; the
+  // other slots then draw a token before the next parts are read.
   [[nodiscard]] Async<Result<>> read_prompts();
-  // Takes the tokens that it reads from `left`.
+  // Reads a part of the slot's prompt and takes the number of its tokens from `left`.
   [[nodiscard]] Async<Result<>> read_part(Slot& slot, std::uint64_t& left);
   [[nodiscard]] Async<Result<>> begin_drawing(Slot& slot);
-  // One token for every sequence that is being answered.
+  // Draws one token for every sequence that is being answered.
   [[nodiscard]] Async<Result<>> step();
   [[nodiscard]] Async<Result<>> gather(Turn& turn);
   [[nodiscard]] Async<Result<>> draw_together(Turn& turn);

@@ -9,9 +9,10 @@
 namespace weft::llm {
 namespace {
 
-// A GPU's logarithms are not the CPU's to the last bit: what Gumbel numbers may differ by.
+// The most that a Gumbel number of a GPU differs from the CPU's, because their logarithms differ in
+// the last bits.
 constexpr double gumbel_slack = 1e-3;
-// What masses and logarithms that are summed in f32 may be off.
+// The error bounds of masses and logarithms that are summed in f32.
 constexpr double mass_slack = 1e-4, log_slack = 1e-4;
 
 double penalized(double logit, const Sampling& sampling, std::uint32_t count) {
@@ -48,7 +49,7 @@ void Redraw::collect(const Sampling& sampling, std::span<const float> logits, do
   }
   candidates_.clear();
   for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (!(logits[i] > -INFINITY)) continue;  // NaN as well.
+    if (!(logits[i] > -INFINITY)) continue;  // True for NaN, too.
     const auto token = static_cast<Token>(i);
     const auto found = counts.find(token);
     const std::uint32_t count = found == counts.end() ? 0 : found->second;
@@ -59,8 +60,8 @@ void Redraw::collect(const Sampling& sampling, std::span<const float> logits, do
   }
 }
 
-// For some logits within the box: those that are better than it for certain count as little as they
-// can, all others as much.
+// True if the restrictions keep the candidate for some logits in the box: the candidates that are
+// better than it for all logits count with their lowest logit, all others with their highest.
 bool Redraw::may_be_kept(const Sampling& sampling, const Candidate& one) const {
   std::size_t count = 0;
   double before = 0, behind = 0, best = -INFINITY;
@@ -81,12 +82,13 @@ bool Redraw::may_be_kept(const Sampling& sampling, const Candidate& one) const {
          one.high >= best + std::log(static_cast<double>(sampling.min_p)) - log_slack;
 }
 
-// For all logits within the box: those that may be better than it count as much as they can, all
-// others as little.
+// True if the restrictions keep the candidate for all logits in the box: the candidates that may be
+// better than it count with their highest logit, all others with their lowest.
 bool Redraw::is_surely_kept(const Sampling& sampling, const Candidate& one) const {
   const auto better = std::ranges::partition_point(
       highs_, [&](const Level& level) { return level.logit >= one.low; });
-  const auto count = static_cast<std::size_t>(better - highs_.begin());  // Itself among them.
+  // With the candidate itself.
+  const auto count = static_cast<std::size_t>(better - highs_.begin());
   if (sampling.top_k > 0 && count > sampling.top_k) return false;
   if (sampling.top_p < 1 && count > 1) {
     const double before = std::prev(better)->mass - std::exp(one.high - top_);

@@ -1,5 +1,5 @@
-// Drawing again: what the sampler draws from logits within the distance is admitted, whatever the
-// settings; what it would not draw from any of them is not.
+// Redraw: for all settings it admits the tokens that the sampler draws from logits within the
+// distance, and refuses nearly all others.
 #include "engine/llm/redraw.h"
 
 #include <gtest/gtest.h>
@@ -72,14 +72,14 @@ TEST(Redraw, AdmitsNearlyNothingElse) {
   for (int i = 0; i < 2'000; ++i) {
     const Case one = random_case(random);
     const Token drawn = draw(one, one.logits);
-    // Another token that the settings could have given: the best of what is left.
+    // The token that the settings would give if the drawn token were impossible.
     std::vector<float> others = one.logits;
     others[static_cast<std::size_t>(drawn)] = -INFINITY;
     const Token other = draw(one, others);
     ++tried;
     admitted += redraw.admits(one.sampling, one.logits, 0.02, one.before, other) ? 1 : 0;
   }
-  // Two scores are within 0.04 / temperature of each other that often.
+  // Two scores are within 0.04 / temperature of each other in fewer than 1/12 of the cases.
   EXPECT_LT(admitted, tried / 12) << admitted;
 }
 

@@ -1,5 +1,5 @@
-// A request that is being answered, and the sequence of the engine that answers it: state of the
-// generator and its parts (generator.h), and nothing that decides.
+// A request that is being answered, and the engine's sequence that answers it. These are the state
+// of the generator and its parts (generator.h), without any decisions.
 //
 // Threading: the engine's thread.
 #pragma once
@@ -24,7 +24,7 @@
 
 namespace weft::llm {
 
-// A request and what has been answered so far.
+// A request and its answer so far.
 struct RunningAnswer {
   // Gets the text of the answer as it becomes certain; false ends the answer.
   using OnText = std::function<bool(std::string_view text)>;
@@ -40,35 +40,35 @@ struct RunningAnswer {
         decoder(tokenizer, {.show_special = false}),
         stops(request.stop) {}
 
-  // False where the listener has had enough.
+  // Adds text to the answer. False if the listener wants no more text.
   bool say(const std::string& text) {
     generation.text += text;
     if (request.on_token) certain += text;
     return text.empty() || !on_text || on_text(text);
   }
-  // Tells of the last token, once.
+  // Calls on_token for the last token, once.
   void tell() {
     if (!request.on_token || told == generation.tokens.size()) return;
     told = generation.tokens.size();
     request.on_token(generation.tokens.back(), std::exchange(certain, {}));
   }
   bool wanted() const { return !request.wanted || request.wanted(); }
-  // The text that a token completes.
+  // The text that the token completes.
   [[nodiscard]] std::string text_of(Token token) {
     if (!std::ranges::contains(request.shown, token)) return decoder.push(token);
     return decoder.finish() + std::string(vocabulary.text(token));
   }
-  // What has been heard of is not told again.
+  // Adds the text of Request::answered without a call of on_text, because its listener has had it.
   void skip_answered() {
     for (const Token token : request.answered) generation.text += stops.push(text_of(token));
   }
-  // Whether its logits are changed before a token is drawn.
+  // True if a constraint or biases change the logits before a token is drawn.
   [[nodiscard]] bool is_shaped() const { return request.constraint || !request.bias.empty(); }
-  // Tokens of the answer.
+  // The number of tokens of the answer, with those of Request::answered.
   [[nodiscard]] std::size_t length() const {
     return request.answered.size() + generation.tokens.size();
   }
-  // All that is read before the next token can be drawn.
+  // The number of tokens that are read before the next token can be drawn.
   [[nodiscard]] std::size_t given() const {
     return request.prompt.size() + request.answered.size();
   }
@@ -80,27 +80,28 @@ struct RunningAnswer {
   tokenizer::StreamDecoder decoder;
   tools::StopText stops;
   Generation generation;
-  // What its constraint allows, as the engine has it, and for how many tokens it has stayed so.
+  // The mask of the tokens that the constraint allows, as the engine has it, and the number of
+  // tokens for which it has stayed the same.
   std::vector<std::uint64_t> mask{};
   std::uint32_t mask_stays = 0;
-  std::optional<std::uint32_t> hidden_told;  // Behind how many tokens, last.
-  std::optional<StopReason> ending;          // With a hidden state to be told of before.
-  bool reading = true;                       // The prompt, or what was answered elsewhere.
-  std::string certain;                       // Said since the last token that was told of.
-  std::size_t told = 0;                      // Tokens.
+  std::optional<std::uint32_t> hidden_told;  // The length at which on_hidden was last called.
+  std::optional<StopReason> ending;  // Set while the answer only waits for its last hidden state.
+  bool reading = true;               // True while the prompt or Request::answered is being read.
+  std::string certain;               // Text since the last call of on_token.
+  std::size_t told = 0;              // The number of tokens that on_token was called for.
   Clock::time_point begun;
   Clock::time_point first;  // When the first token was drawn.
 };
 
-// A sequence of the engine and what it has read.
+// A sequence of the engine and the tokens that it holds.
 struct GeneratorSlot {
   SequenceId sequence{};
   std::vector<Token> tokens;
-  std::size_t unread = 0;  // How many of the last ones the engine has not been given.
+  std::size_t unread = 0;  // How many of the last tokens the engine has not been given.
   std::unique_ptr<RunningAnswer> answer;  // Null while the slot is free.
-  std::uint64_t used = 0;                 // When its last answer ended, by the order of ends.
+  std::uint64_t used = 0;                 // The rank of its last answer's end among all ends.
 
-  // What the engine has read of it.
+  // The number of the slot's tokens that the engine has read.
   [[nodiscard]] std::size_t read() const { return tokens.size() - unread; }
 };
 

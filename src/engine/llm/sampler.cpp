@@ -11,7 +11,7 @@
 namespace weft::llm {
 namespace {
 
-// Three rounds of the PCG output function, each fed with one more word.
+// One round of the PCG output function.
 std::uint32_t mix(std::uint32_t value) {
   value = value * 747796405u + 2891336453u;
   const std::uint32_t word = ((value >> ((value >> 28) + 4)) ^ value) * 277803737u;
@@ -28,15 +28,16 @@ std::uint32_t hash_of(std::uint64_t seed, std::uint32_t position, Token token) {
 }
 
 float gumbel_of(std::uint32_t hash) {
-  // v is uniform in (0, 1), and small values, which decide, are exact; -log(1 - v) is exponential,
-  // its -log is Gumbel.
+  // v is uniform in (0, 1); small values of v, which decide draws, are exact. -log(1 - v) is
+  // exponential, and -log of an exponential number is a Gumbel number.
   const float v = (static_cast<float>(hash) + 0.5f) * 0x1p-32f;
   const float exponential =
       v < 0.01f ? v * (1 + v * (0.5f + v * (1.0f / 3))) : -std::log(std::max(1 - v, 0x1p-25f));
   return -std::log(exponential);
 }
 
-// The best token of all, without a list of them; nullopt if none is possible.
+// The token with the highest logit, found without a list of candidates; nullopt if no token is
+// possible.
 std::optional<Token> best_of_all(std::span<const float> logits) {
   std::optional<Token> best;
   float best_logit = -INFINITY;
@@ -49,9 +50,9 @@ std::optional<Token> best_of_all(std::span<const float> logits) {
   return best;
 }
 
-// The same of logit / temperature + Gumbel noise, the largest of which is a draw from the softmax.
-// The noise's logarithms are only taken where the noise can decide: its number v is at least
-// 2^-(zeros + 1), so that it is at most ln(2) (zeros + 1).
+// The token with the largest logit / temperature + Gumbel noise, which is a draw from the softmax;
+// nullopt if no token is possible. The logarithms of the noise are computed only if the noise can
+// decide: its number v is at least 2^-(zeros + 1), so that the noise is at most ln(2) (zeros + 1).
 std::optional<Token> drawn_of_all(const Sampling& sampling, std::span<const float> logits,
                                   std::uint32_t position) {
   std::optional<Token> best;
@@ -61,7 +62,7 @@ std::optional<Token> drawn_of_all(const Sampling& sampling, std::span<const floa
     const auto token = static_cast<Token>(i);
     const float scaled = logits[i] / sampling.temperature;
     const std::uint32_t hash = hash_of(sampling.seed, position, token);
-    // More than the sum's rounding.
+    // An upper bound of the rounding error of the sum.
     const float slack = 1e-3f + std::abs(scaled) * 1e-6f;
     const float most = scaled + 0.693148f * static_cast<float>(std::countl_zero(hash) + 1) + slack;
     if (best && most < best_score) continue;
@@ -185,7 +186,7 @@ std::optional<Token> Sampler::drawn_of_best(const Sampling& sampling, std::span<
   }
   if (candidates_.empty()) return std::nullopt;
   restrict(sampling);
-  // The largest of logit / temperature + Gumbel noise is a draw from the softmax.
+  // The candidate with the largest logit / temperature + Gumbel noise is a draw from the softmax.
   Token best = candidates_.front().token;
   float best_score = -INFINITY;
   for (const Candidate& candidate : candidates_) {

@@ -1,6 +1,6 @@
-// Draws tokens from logits on the CPU. Without memory: the randomness is a function of seed,
-// position and token, so that the same seed gives the same tokens however the work is cut, and a
-// GPU can do the same.
+// Draws tokens from logits on the CPU. It keeps no state: the randomness is a function of seed,
+// position and token, so that the same seed gives the same tokens however the work is divided, and
+// a GPU can draw the same tokens.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,13 @@ namespace weft::llm {
 
 class Sampler {
  public:
-  // The token that stands at `position`, after the tokens `before` (their last penalty_window
-  // matter). logits is not empty. NaNs count as impossible; where everything is impossible it is
-  // token 0.
+  // Draws the token for `position`, after the tokens `before`, of which the last penalty_window
+  // matter. `logits` is not empty. A NaN counts as impossible; if every token is impossible, the
+  // result is token 0.
   [[nodiscard]] Drawn draw(const Sampling& sampling, std::span<const float> logits,
                            std::span<const Token> before, std::uint32_t position);
-  // The same without its log-probability, which takes longer than choosing from few candidates.
+  // Draws as draw() does, without the log-probability, which takes longer than a choice among few
+  // candidates.
   [[nodiscard]] Token choose(const Sampling& sampling, std::span<const float> logits,
                              std::span<const Token> before, std::uint32_t position);
 
@@ -31,19 +32,20 @@ class Sampler {
   };
   void penalize(const Sampling& sampling, std::span<const Token> before);
   void restrict(const Sampling& sampling);
-  // Where only some of the best tokens count; nullopt if no token is possible.
+  // Draws if the settings keep only some of the best tokens; nullopt if no token is possible.
   std::optional<Token> drawn_of_best(const Sampling& sampling, std::span<const float> logits,
                                      std::uint32_t position);
 
   std::vector<float> logits_;
   std::vector<Candidate> candidates_;
-  bool any_ = false;  // Whether the last choice had a token that is possible.
+  bool any_ = false;  // True if the last choice had a possible token.
 };
 
-// log(sum(exp(logits))); a token's logprob is its logit less this.
+// log(sum(exp(logits))). The log-probability of a token is its logit less this.
 [[nodiscard]] double log_sum_exp(std::span<const float> logits);
 
-// The `count` best tokens with their log-probabilities, best first; equals by token.
+// The `count` best tokens with their log-probabilities, best first; of equal tokens the one with
+// the smaller number is first.
 [[nodiscard]] std::vector<Drawn> best_tokens(std::span<const float> logits, std::size_t count);
 
 // A standard Gumbel number for (seed, position, token); the same arithmetic runs on the GPU.

@@ -1,5 +1,5 @@
-// Drawing tokens: the best one, the penalties, what top-k, top-p and min-p leave, and that a seed
-// decides everything else.
+// The sampler: the best token, the penalties, the tokens that top-k, top-p and min-p keep, and that
+// the seed decides everything else.
 #include "engine/llm/sampler.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,8 @@ TEST(Sampler, SurvivesLogitsThatAreNotNumbers) {
 }
 
 TEST(Sampler, DrawsByProbability) {
-  // 20,000 draws of p = 0.5 deviate by 0.0035 (one sigma); five of them are allowed.
+  // The share of a token with p = 0.5 in 20,000 draws has a standard deviation of 0.0035; the bound
+  // is five of these.
   const auto counts = draw_many({.temperature = 1, .seed = 3}, 20'000);
 
   EXPECT_NEAR(counts.at(1) / 20'000.0, 0.5, 0.018);
@@ -52,7 +53,7 @@ TEST(Sampler, DrawsByProbability) {
 }
 
 TEST(Sampler, SharpensWithTheTemperature) {
-  // At temperature 1/2 probabilities are squared: 0.25, 0.0625, 0.0225, 0.01 of 0.345.
+  // Temperature 1/2 squares the probabilities: 0.25, 0.0625, 0.0225 and 0.01, with the sum 0.345.
   const auto counts = draw_many({.temperature = 0.5f, .seed = 4}, 20'000);
 
   EXPECT_NEAR(counts.at(1) / 20'000.0, 0.25 / 0.345, 0.016);
@@ -65,7 +66,8 @@ TEST(Sampler, IsDecidedByItsSeed) {
             draw_many({.temperature = 1, .seed = 6}, 100));
 }
 
-// All tokens go a way other than the best of them, without a list and with few logarithms.
+// A draw from all tokens takes another code path than a draw from the best tokens: without a list
+// of candidates and with few logarithms.
 TEST(Sampler, DrawsTheSameOfAllTokensAsOfTheBestThatAreAllOfThem) {
   for (const float spread : {0.1f, 3.0f, 40.0f, 4000.0f}) {
     std::vector<float> many(5000);
@@ -101,14 +103,14 @@ TEST(Sampler, LeavesOutWhatItIsToldTo) {
 TEST(Sampler, PenalizesTokensOfTheWindow) {
   const std::vector<Token> before = {1, 1, 0};
 
-  // log 0.5 = -0.69 twice doubled by the repetition penalty of 3 falls behind log 0.15 = -1.9.
+  // The repetition penalty of 3 takes log 0.5 = -0.69 to -2.08, which is below log 0.15 = -1.9.
   EXPECT_EQ(Sampler().draw({.repetition_penalty = 3}, logits, before, 0).token, 3);
-  // Two occurrences take 2 * 0.5 from -0.69, one takes 0.5 from -1.39: -1.69 is still better than
-  // -1.89.
+  // Two occurrences take 2 * 0.5 from -0.69 and one occurrence takes 0.5 from -1.39: -1.69 is still
+  // better than -1.89.
   EXPECT_EQ(Sampler().draw({.frequency_penalty = 0.5f}, logits, before, 0).token, 1);
   EXPECT_EQ(Sampler().draw({.frequency_penalty = 0.7f}, logits, before, 0).token, 3);
   EXPECT_EQ(Sampler().draw({.presence_penalty = 2}, logits, before, 0).token, 3);
-  // Only the last token counts.
+  // A window of 1 counts only the last token.
   EXPECT_EQ(Sampler().draw({.presence_penalty = 2, .penalty_window = 1}, logits, before, 0).token,
             1);
 }

@@ -9,7 +9,7 @@ namespace weft::llm {
 
 namespace {
 
-// A slot that has read so much more of a prompt gives it to the one that is to answer.
+// The number of prompt tokens that a slot must have read beyond the answering slot's to share them.
 constexpr std::size_t shared_least = 64;
 
 std::size_t common_prefix(const std::vector<Token>& a, const std::vector<Token>& b) {
@@ -26,8 +26,9 @@ bool SequenceSlots::any_answers() const {
   return std::ranges::any_of(slots_, [](const auto& slot) { return slot->answer != nullptr; });
 }
 
-// The free slot that has read the longest beginning of the prompt; a fresh one is better than one
-// that must forget everything, and of those the one that was used the longest time ago.
+// Returns the free slot that has read the longest beginning of the prompt. A fresh slot is better
+// than a free slot that has read none of the prompt; of several such free slots, the one that was
+// used the longest time ago is taken.
 GeneratorSlot* SequenceSlots::free_for(const std::vector<Token>& prompt) {
   GeneratorSlot* best = nullptr;
   std::size_t best_common = 0;
@@ -54,11 +55,12 @@ GeneratorSlot* SequenceSlots::open_slot() {
   return slots_.back().get();
 }
 
-// Keeps what `slot` has read of the prompt, or takes what another one, answering or not, has read
-// of it, where that is more. How much the slot then has.
+// Keeps the part of the prompt that `slot` has read, or shares the part that another slot,
+// answering or free, has read, if that part is larger. Returns the number of tokens that the slot
+// then has.
 std::uint32_t SequenceSlots::begin_with_what_is_read(GeneratorSlot& slot,
                                                      const std::vector<Token>& prompt) {
-  // At least one token is read, since the logits behind it are needed.
+  // The last token of the prompt is always read again, because the logits after it are needed.
   const auto known = [&](const GeneratorSlot& one) {
     return std::min({common_prefix(one.tokens, prompt), one.read(), prompt.size() - 1});
   };
@@ -85,8 +87,8 @@ std::uint32_t SequenceSlots::begin_with_what_is_read(GeneratorSlot& slot,
   return kept;
 }
 
-// Memory for the whole of an answer, before it begins; slots that only keep what they have read
-// give way, those first that were used the longest time ago.
+// Reserves memory for a whole answer before it begins. If there is not enough, closes free slots,
+// those first that were used the longest time ago.
 Result<> SequenceSlots::reserve(GeneratorSlot& slot, const Request& request) {
   const auto positions = static_cast<std::uint32_t>(std::min<std::uint64_t>(
       engine_.options().context, request.prompt.size() + std::uint64_t{request.tokens_max} + 1));
@@ -106,7 +108,7 @@ Result<> SequenceSlots::reserve(GeneratorSlot& slot, const Request& request) {
 
 std::unique_ptr<RunningAnswer> SequenceSlots::release(GeneratorSlot& slot) {
   slot.tokens.resize(slot.tokens.size() - std::exchange(slot.unread, 0));
-  // The engine may have worked ahead.
+  // The engine may have drawn tokens ahead, which are taken back.
   slot.tokens.resize(engine_.rewind(slot.sequence, static_cast<std::uint32_t>(slot.tokens.size())));
   engine_.keep_hidden(slot.sequence, 0, 0);
   (void)engine_.reserve(slot.sequence, 0);

@@ -1,5 +1,6 @@
-// The engine's sequences with what each has read: which one a prompt is given, so that what was
-// read before is not read again, and memory for the whole of an answer before it begins.
+// The engine's sequences with what each has read. They choose the sequence for a prompt, so that
+// text that was read before is not read again, and reserve memory for a whole answer before it
+// begins.
 //
 // Threading: the engine's thread. Lifetime: the engine outlives it; the destructor closes the
 // sequences. Bounds: EngineOptions::sequences.
@@ -25,18 +26,21 @@ class SequenceSlots {
   [[nodiscard]] const Slots& all() const { return slots_; }
   [[nodiscard]] bool any_answers() const;
 
-  // Null while every sequence answers.
+  // Returns the best free slot for the prompt; null while every sequence is answering.
   [[nodiscard]] GeneratorSlot* free_for(const std::vector<Token>& prompt);
-  // Keeps what `slot` has read of the prompt, or takes what another one, answering or not, has read
-  // of it, where that is more. How much the slot then has: less than all of it.
+  // Keeps the part of the prompt that `slot` has read, or shares the part that another slot,
+  // answering or free, has read, if that part is larger. Returns the number of tokens that the slot
+  // then has, which is less than the whole prompt.
   [[nodiscard]] std::uint32_t begin_with_what_is_read(GeneratorSlot& slot,
                                                       const std::vector<Token>& prompt);
-  // Memory for the whole of an answer; slots that only keep what they have read give way.
-  // resource_exhausted while other answers have too much of it.
+  // Reserves memory for the whole answer; if there is not enough, free slots that only keep what
+  // they have read are closed. Fails with resource_exhausted while other answers use too much of
+  // the memory.
   [[nodiscard]] Result<> reserve(GeneratorSlot& slot, const Request& request);
-  // Frees the slot; it keeps what it has read, up to what was taken of the answer.
+  // Frees the slot, which keeps what the engine has read for it, up to the last token that was
+  // taken into the answer.
   [[nodiscard]] std::unique_ptr<RunningAnswer> release(GeneratorSlot& slot);
-  // Frees the slot; nothing that it has read is believed any more.
+  // Frees the slot and drops all that it has read, because it may be wrong after an error.
   [[nodiscard]] std::unique_ptr<RunningAnswer> abandon(GeneratorSlot& slot);
 
  private:

@@ -1,5 +1,5 @@
-// Which sequence a prompt is given: the one that has read most of it, room that idle ones give up,
-// and nothing of an answer that failed.
+// The choice of a sequence for a prompt: the one that has read most of it; idle sequences give up
+// their memory for an answer; a failed answer leaves no tokens that are used again.
 #include "engine/llm/sequence_slots.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,8 @@ std::vector<Token> counted(std::size_t count, Token from = 0) {
 }
 
 struct SequenceSlotsTest : testing::Test {
-  // Answers `prompt` in a slot, which has then read all of it; null if none is free or has room.
+  // Begins an answer to `prompt` in a slot and marks all of the prompt as read; null if no slot is
+  // free or there is not enough memory.
   GeneratorSlot* answer(const std::vector<Token>& prompt, std::uint32_t tokens_max = 0) {
     GeneratorSlot* const slot = slots.free_for(prompt);
     if (slot == nullptr) return nullptr;
@@ -75,7 +76,7 @@ TEST_F(SequenceSlotsTest, HaveNoneWhileAllAnswer) {
 
 TEST_F(SequenceSlotsTest, LeaveATokenToBeReadAndTakeNothingThatWasNotRead) {
   GeneratorSlot* const slot = answer(counted(10));
-  slot->unread = 4;  // Taken for the answer, and not given to the engine.
+  slot->unread = 4;  // Tokens that the engine was not given.
   engine.lengths[slot->sequence] = 6;
   (void)slots.release(*slot);
   EXPECT_EQ(slot->tokens, counted(6));
@@ -101,7 +102,7 @@ TEST_F(SequenceSlotsTest, GiveUpWhatIdleSequencesHaveReadForTheRoomOfAnAnswer) {
   const SequenceId gone = oldest->sequence, stays = newer->sequence;
   (void)slots.release(*oldest);
   (void)slots.release(*newer);
-  engine.memory = 2000;  // Idle ones have 1,800 of them.
+  engine.memory = 2000;  // Idle sequences hold 1,800 positions.
 
   ASSERT_NE(answer(counted(500, 5000), 400), nullptr);
 

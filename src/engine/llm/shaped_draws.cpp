@@ -29,7 +29,8 @@ Result<Drawn> ShapedDraws::sample(const GeneratorSlot& slot, std::span<const flo
   const Token token = sampler_.choose(request.sampling, shaped_, slot.tokens,
                                       static_cast<std::uint32_t>(slot.tokens.size()));
   if (request.constraint) WEFT_OK(request.constraint->accept(token));
-  // The sum over a large vocabulary takes as long as a small model's token.
+  // The log-probability is left out, because its sum over a large vocabulary takes as long as one
+  // token of a small model.
   if (request.constraint && request.top == 0) return Drawn{token, 0};
   const double logprob = logits[static_cast<std::size_t>(token)] - log_sum_exp(logits);
   return Drawn{token, static_cast<float>(logprob)};

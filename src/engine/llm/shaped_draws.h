@@ -1,8 +1,8 @@
-// Draws of requests with a constraint or a bias: among what is allowed, by the engine under a mask,
-// or here from its logits.
+// Draws tokens for requests with a constraint or a bias, among the allowed tokens: the engine draws
+// under a mask, or the token is sampled here from the engine's logits.
 //
-// Threading: the engine's thread. Lifetime: what it is made from outlives it. Errors: the engine's;
-// an answer whose constraint allows nothing fails alone.
+// Threading: the engine's thread. Lifetime: the parts that it is made from outlive it. Errors: the
+// engine's errors; an answer whose constraint allows no token fails alone.
 #pragma once
 
 #include <span>
@@ -23,9 +23,11 @@ class ShapedDraws {
   ShapedDraws(Engine& engine, AnswerReader& reader, AnswerProgress& progress)
       : engine_(engine), reader_(reader), progress_(progress) {}
 
-  // What the constraint allows next goes to the engine, when all tokens before it are read.
+  // Gives the engine the slot's unread tokens, and then the mask of the tokens that the constraint
+  // allows next.
   [[nodiscard]] Async<Result<>> mask(GeneratorSlot& slot);
-  // A token that is sampled here, and the end of the answer where it is one.
+  // Samples a token from the engine's logits, adds it to the answer, and ends the answer if that
+  // token ends it.
   [[nodiscard]] Async<Result<>> draw(GeneratorSlot& slot);
 
  private:
@@ -35,7 +37,7 @@ class ShapedDraws {
   AnswerReader& reader_;
   AnswerProgress& progress_;
   Sampler sampler_;
-  std::vector<float> shaped_;  // Logits; kept for their memory.
+  std::vector<float> shaped_;  // Logits with biases; a member so that its memory is reused.
 };
 
 }  // namespace weft::llm

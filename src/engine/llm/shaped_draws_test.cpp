@@ -1,5 +1,5 @@
-// Draws among what is allowed: masks go to the engine where they change, a bias decides and leaves
-// the model's probability alone, and the engine's errors are no answer's.
+// Draws among allowed tokens: the engine gets a mask when it changes, a bias changes the choice but
+// not the reported probability, and an error of the engine is not blamed on an answer.
 #include "engine/llm/shaped_draws.h"
 
 #include <cmath>

@@ -1,4 +1,4 @@
-// An answer that is begun over an engine which computes nothing, and what was heard of it.
+// An answer over an engine that computes nothing, with a record of the calls that its listener got.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class AnswersTest : public testing::Test {
   static Request asked(std::uint32_t tokens_max) {
     return {.prompt = {50, 51, 52}, .tokens_max = tokens_max};
   }
-  // An answer whose prompt is read.
+  // Begins an answer whose prompt has been read.
   GeneratorSlot& begin(Request request) {
     EXPECT_TRUE(queue_.add(
         std::move(request),
@@ -43,7 +43,7 @@ class AnswersTest : public testing::Test {
     engine_.lengths.at(slot.sequence) = 3;
     return slot;
   }
-  // The engine draws these, one after the other, until the answer ends.
+  // Lets the engine draw these tokens, one after the other, until the answer ends.
   void draw(GeneratorSlot& slot, const std::vector<Token>& drawn) {
     for (const Token token : drawn) {
       if (!slot.answer) return;

@@ -1,5 +1,5 @@
-// An engine for tests of what stands above engines: it keeps lengths and memory of sequences, and
-// says what the test gives it to say.
+// An engine for tests of the code above engines: it keeps the lengths and the memory of sequences,
+// and its draws and logits are the ones that the test sets.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ class CountingEngine final : public Engine {
   Result<> reserve(SequenceId id, std::uint32_t positions) override {
     std::uint32_t others = 0;
     for (const auto& [other, taken] : reserved) others += other == id ? 0 : taken;
-    // What a sequence has read stays in memory.
+    // Positions that a sequence has read stay in memory.
     const std::uint32_t wanted = std::max(positions, lengths.at(id));
     if (others + wanted > memory) return fail(ErrorCode::resource_exhausted, "full");
     reserved[id] = wanted;
@@ -90,13 +90,13 @@ class CountingEngine final : public Engine {
   }
 
   std::map<SequenceId, std::uint32_t> lengths, reserved;
-  std::uint32_t memory;  // Positions of all sequences.
+  std::uint32_t memory;  // The number of positions that all sequences may have together.
   std::map<SequenceId, Sampling> samplings;
   std::map<SequenceId, std::vector<std::uint64_t>> masks;
   int masks_set = 0;
-  std::uint32_t kept_from = 0, kept_every = 0;  // What keep_hidden() was told last.
-  bool hidden_kept = true;                      // Draws brought their hidden states.
-  std::vector<float> logits_said{};             // The same for every sequence.
+  std::uint32_t kept_from = 0, kept_every = 0;  // The last arguments of keep_hidden().
+  bool hidden_kept = true;                      // True if draws keep their hidden states.
+  std::vector<float> logits_said{};             // The logits of every sequence.
 
  private:
   static Result<std::vector<float>> none() {

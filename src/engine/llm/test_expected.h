@@ -1,4 +1,4 @@
-// What llama.cpp answers with the small models, and the comparison with it, for every engine alike.
+// The answers of llama.cpp with the small models, and the comparison of an engine with them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ struct ExpectedToken {
 struct ExpectedCase {
   std::string prompt;
   std::vector<Token> prompt_tokens;
-  std::vector<ExpectedToken> tokens;  // The end of the text included.
+  std::vector<ExpectedToken> tokens;  // With the token that ends the text.
 };
 
 inline Result<std::vector<Token>> read_tokens(const json::Value& value) {
@@ -94,7 +94,7 @@ inline Result<std::vector<ExpectedCase>> read_expected(const std::string& path) 
   return cases;
 }
 
-// A model with the file that it lies in.
+// A model and the mapped file that holds it.
 struct OpenModel {
   std::unique_ptr<gguf::MappedFile> source;
   gguf::File file;
@@ -110,15 +110,16 @@ inline Result<std::unique_ptr<OpenModel>> open_model(const std::string& path) {
 
 struct Agreement {
   double logprob_error_max = 0;
-  std::size_t tokens = 0;  // Compared.
+  std::size_t tokens = 0;  // The number of tokens that were compared.
   std::string text() const {
     return std::to_string(tokens) + " tokens, log-probabilities within " +
            std::to_string(logprob_error_max);
   }
 };
 
-// Greedy answers agree with what is expected: the same token wherever the best two are more than
-// 0.05 apart, the five best log-probabilities within 0.01 while the text agrees.
+// Checks that greedy answers agree with the expected ones: the same token if the logits of the best
+// two are more than 0.05 apart, and the five best log-probabilities within 0.01 as long as the text
+// agrees.
 inline Async<Result<Agreement>> compare_with_expected(Engine& engine,
                                                       std::vector<ExpectedCase> cases) {
   Agreement agreement;
@@ -132,8 +133,8 @@ inline Async<Result<Agreement>> compare_with_expected(Engine& engine,
       for (const Drawn& drawn : expected.top) {
         const double error =
             std::abs(logits[static_cast<std::size_t>(drawn.token)] - total - drawn.logprob);
-        // An improbable token is rarely seen: an error there counts by its share of
-        // probability, too.
+        // A candidate with a log-probability of -12 or less has a larger bound and is not counted
+        // in the maximum, because such a token is rarely drawn.
         agreement.logprob_error_max =
             std::max(agreement.logprob_error_max, drawn.logprob > -12 ? error : 0.0);
         EXPECT_LT(error, drawn.logprob > -12 ? 0.01 : 0.05)
@@ -145,7 +146,7 @@ inline Async<Result<Agreement>> compare_with_expected(Engine& engine,
       const double gap = expected.top.at(0).logprob - expected.top.at(1).logprob;
       EXPECT_LE(gap, 0.05) << one.prompt << " token " << i << " is " << drawn[0].token << ", not "
                            << expected.token;
-      break;  // From here on the texts are different ones.
+      break;  // The two texts differ from here on.
     }
     engine.close(sequence);
   }

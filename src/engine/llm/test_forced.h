@@ -1,4 +1,4 @@
-// How far one engine's probabilities are from another's when both are made to read the same text.
+// The distance between the probabilities of two engines that read the same text.
 #pragma once
 
 #include <cmath>
@@ -9,9 +9,9 @@
 
 namespace weft::llm::test {
 
-// Log-probabilities behind every one of the tokens but the last, read one at a time as they would
-// be drawn: [position][vocabulary]. The first `prompt` of them are read together, as a prompt is,
-// and nothing is said of those.
+// Log-probabilities after every token but the last, [position][vocabulary]. The tokens are read one
+// at a time, as they would be drawn. The first `prompt` tokens are read together, as a prompt is,
+// and the result has no rows for them.
 inline Async<Result<std::vector<float>>> forced_logprobs(Engine& engine, std::vector<Token> tokens,
                                                          std::size_t prompt = 0) {
   std::vector<float> out;

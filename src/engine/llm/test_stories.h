@@ -1,5 +1,6 @@
-// stories260K and what llama.cpp says with it, for every engine alike: logits of every prompt
-// position and the greedy story. The f16 file and its logits are read from $WEFT_DATA.
+// The model stories260K and the output of llama.cpp with it, for the tests of every engine: the
+// logits of every prompt position and the greedy story. The f16 file and its logits are read from
+// $WEFT_DATA.
 #pragma once
 
 #include <cstring>
@@ -51,7 +52,7 @@ inline Result<> read_logits(Story& story) {
   return {};
 }
 
-// The stories of one file, such as "stories260K-f32.gguf".
+// Reads the stories of one model file, such as "stories260K-f32.gguf".
 inline Result<std::vector<Story>> read_stories(std::string_view model) {
   std::vector<Story> stories;
   const std::string text =
@@ -76,8 +77,8 @@ inline std::unique_ptr<OpenModel> stories_model(const std::string& name) {
   return std::move(*model);
 }
 
-// llama.cpp rounds activations to int8 for quantized weights and to f16 for f16 ones, which moves
-// its logits; f32 it keeps.
+// The allowed distance from llama.cpp's logits. llama.cpp rounds activations to int8 for quantized
+// weights and to f16 for f16 weights, which changes its logits; with f32 weights it does not round.
 inline double logit_bound(const std::string& model) {
   return model.contains("f32") ? 1e-3 : model.contains("f16") ? 0.05 : 0.5;
 }

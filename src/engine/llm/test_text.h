@@ -7,7 +7,7 @@
 
 namespace weft::llm::test {
 
-// The first `bytes` of Shakespeare, 6,000 at most.
+// The first `bytes` bytes of a text by Shakespeare, at most 6,000.
 inline std::string shakespeare(std::size_t bytes) {
   const auto path = weft::test::find_data("data/text/shakespeare-6k.txt");
   return weft::test::read_bytes(path.value()).substr(0, bytes);

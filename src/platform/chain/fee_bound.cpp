@@ -9,7 +9,7 @@
 namespace weft::chain {
 namespace {
 
-__extension__ using Wide = unsigned __int128;  // Both compilers have it.
+__extension__ using Wide = unsigned __int128;  // GCC and Clang both support it.
 
 std::uint64_t number_at(ByteSpan bytes, std::size_t at, std::size_t size) {
   std::uint64_t out = 0;
@@ -25,7 +25,7 @@ Result<Lamports> fee_max(ByteSpan transaction) {
   std::uint64_t limit = units_max;
   std::uint64_t price = 0;
   for (const solana::CompiledInstruction& one : decoded.message.instructions) {
-    // A program is one of the message's own keys, never one of a table.
+    // A program is one of the message's own keys, never a key of a lookup table.
     if (one.program >= decoded.message.keys.size()) continue;
     const PublicKey& program = decoded.message.keys[one.program];
     if (program == solana::ed25519_program() && !one.data.empty()) signatures += one.data[0];

@@ -1,4 +1,4 @@
-// A node's word for a fee counts up to what the transaction's bytes allow, and not beyond.
+// A fee that a node states is believed up to the bound that the transaction's bytes give.
 #include "platform/chain/fee_bound.h"
 
 #include <gtest/gtest.h>

@@ -105,8 +105,8 @@ Result<Simulation> Rpc::simulate(ByteSpan transaction) {
 }
 
 Result<> Rpc::send(ByteSpan transaction) {
-  // The node's own trial is left out: this client has simulated the transaction, and a node that
-  // lags behind refuses what others take.
+  // The node's preflight simulation is skipped: this client has simulated the transaction, and a
+  // node that lags behind refuses transactions that others accept.
   WEFT_OK(call("sendTransaction", encoded(transaction, R"(,"skipPreflight":true,"maxRetries":0)")));
   return {};
 }

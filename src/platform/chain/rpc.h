@@ -1,8 +1,8 @@
-// A node of Solana over JSON-RPC: what settlement asks of one, as functions.
+// Requests to a Solana node over JSON-RPC, as functions: those that settlement needs.
 //
-// Blocking; any thread. Errors: unavailable and deadline_exceeded where the node does not answer
-// (the request may have been carried out), invalid_argument if it refuses with a reason,
-// data_loss if its answer is not what the interface says.
+// Blocking; any thread. Fails with unavailable or deadline_exceeded if the node does not answer (it
+// may have carried out the request), invalid_argument if the node refuses with a reason, and
+// data_loss if the answer does not have the documented form.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@
 
 namespace weft::chain {
 
-// How far a cluster has agreed on a transaction. A finalized one is not taken back.
+// The level to which a cluster has agreed on a transaction. A finalized transaction is not taken
+// back.
 enum class Confirmation : std::uint8_t { processed, confirmed, finalized };
 [[nodiscard]] std::string_view to_string(Confirmation level);
 [[nodiscard]] Result<Confirmation> confirmation_from(std::string_view word);
@@ -31,16 +32,17 @@ using Lamports = std::uint64_t;
 struct RecentBlockhash {
   Hash hash;
   std::uint64_t last_valid_height =
-      0;  // A transaction with this hash lands up to here, and never later.
+      0;  // The last block height at which a transaction with this hash can land.
 };
 struct AccountData {
   Lamports lamports = 0;
   PublicKey owner;
   ByteVector data;
 };
-// Why a transaction failed: the instruction, and the program's own number where it has one.
+// The reason for which a transaction failed: the instruction, and the program's own error number if
+// it has one.
 struct TransactionFailure {
-  std::string text;  // As the node writes it.
+  std::string text;  // The failure in the node's own words.
   std::optional<std::uint32_t> custom;
   std::optional<std::uint32_t> instruction;
 };
@@ -69,39 +71,39 @@ class Rpc {
   [[nodiscard]] Result<RecentBlockhash> latest_blockhash();
   [[nodiscard]] Result<Lamports> rent_of(std::size_t bytes);
   [[nodiscard]] Result<Lamports> balance(const PublicKey& key);
-  // nullopt if there is no such account.
+  // Returns nullopt if the account does not exist.
   [[nodiscard]] Result<std::optional<AccountData>> account(const PublicKey& key);
-  // The same for up to 100 of them, in their order.
+  // Reads up to 100 accounts; the answers are in the order of the keys.
   [[nodiscard]] Result<std::vector<std::optional<AccountData>>> accounts(
       std::span<const PublicKey> keys);
-  // All accounts of a program that have this size and these bytes at this place, as they are where
-  // the cluster has agreed so far.
+  // Finds all accounts of a program that have a given size and given bytes at a given offset, in
+  // the state of the given confirmation level.
   struct AccountFilter {
     std::size_t bytes = 0;
     std::size_t at = 0;
     ByteSpan equal;
   };
   struct FoundAccounts {
-    std::uint64_t slot = 0;  // Whose state they are.
+    std::uint64_t slot = 0;  // The slot of the accounts' state.
     std::vector<AccountData> accounts;
   };
   [[nodiscard]] Result<FoundAccounts> accounts_of(const PublicKey& program,
                                                   const AccountFilter& filter, Confirmation level);
-  // Micro-lamports for a compute unit that recent transactions on these accounts paid: the median,
-  // 0 where none did.
+  // The median of the prices for a compute unit, in micro-lamports, that recent transactions on
+  // these accounts paid; 0 if there is none.
   [[nodiscard]] Result<std::uint64_t> priority_fee(std::span<const PublicKey> accounts);
   [[nodiscard]] Result<Simulation> simulate(ByteSpan transaction);
-  // Hands the bytes to the node; that it took them says nothing of whether they land. The same
-  // bytes land once at most.
+  // Hands the bytes to the node. Its acceptance does not say if the transaction lands. The same
+  // bytes land at most once.
   [[nodiscard]] Result<> send(ByteSpan transaction);
-  // nullopt: not known, which is not the same as failed.
+  // Returns nullopt if the node does not know the signature, which does not mean that it failed.
   [[nodiscard]] Result<std::optional<SignatureStatus>> status(const Signature& signature);
 
-  // What a transaction on which the cluster has finally agreed paid in fees; unavailable if the
-  // node does not know it.
+  // The fees that a finalized transaction paid. Fails with unavailable if the node does not know
+  // it.
   [[nodiscard]] Result<Lamports> fee_of(const Signature& signature);
 
-  // Any method; `parameters` is a JSON array. The text of the answer's `result`.
+  // Calls any method. `parameters` is a JSON array. Returns the text of the answer's `result`.
   [[nodiscard]] Result<std::string> call(std::string_view method, std::string_view parameters);
 
  private:

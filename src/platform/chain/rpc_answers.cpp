@@ -7,11 +7,12 @@
 namespace weft::chain {
 namespace {
 
-// Owners with a deposit that one answer may have; beyond it the answer is too large to take.
+// The maximum number of accounts (owners with a deposit) in one answer; a larger answer is refused.
 constexpr std::size_t accounts_max = 100'000;
 constexpr json::Limits answer_limits{.bytes_max = std::size_t{32} << 20, .depth_max = 32};
 
-// A member of an object whose other members do not matter: nodes add to their answers.
+// Finds a member of an object. Further members are ignored, because nodes add members to their
+// answers.
 Result<std::optional<json::Value>> find(const json::Value& object, std::string_view name) {
   WEFT_ASSIGN(const auto members, object.members());
   for (const auto& [key, value] : members)
@@ -28,7 +29,8 @@ Result<std::uint64_t> whole(const json::Value& value) {
 }
 bool is_null(const json::Value& value) { return value.kind() == json::Kind::null; }
 
-// A cluster's error: a word, or {"InstructionError": [index, word | {"Custom": number} | ...]}.
+// Reads an error of the cluster: a word, or {"InstructionError": [index, word | {"Custom": number}
+// | ...]}.
 Result<std::optional<TransactionFailure>> failure_of(const json::Value& error) {
   if (is_null(error)) return std::nullopt;
   TransactionFailure out{.text = std::string(error.text()), .custom = {}, .instruction = {}};

@@ -11,7 +11,7 @@
 namespace weft::chain {
 namespace {
 
-constexpr std::uint32_t first_check = 0x1000;  // The program numbers its checks from here.
+constexpr std::uint32_t first_check = 0x1000;  // First error number of the program's checks.
 
 solana::Instruction budget(std::uint8_t kind, std::uint64_t value, std::size_t bytes) {
   solana::Instruction out{
@@ -70,8 +70,8 @@ Result<Quote> Sender::quote(const Plan& plan) {
   WEFT_ASSIGN(const solana::Message message, solana::compile({.payer = plan.payer->public_key(),
                                                               .instructions = instructions,
                                                               .blockhash = recent.hash}));
-  // Not signed: a node that is dishonest could send what it is asked to simulate, besides the
-  // transaction itself.
+  // The simulated transaction is not signed, because a dishonest node could send a signed one in
+  // addition to the real transaction.
   const ByteVector bytes = solana::encode(solana::Transaction{
       .signatures = std::vector<Signature>(message.signers), .message = message});
   WEFT_ASSIGN(const Simulation trial, rpc_.simulate(bytes));
@@ -114,8 +114,8 @@ Result<Landed> Sender::follow(const SignedTransaction& transaction) {
     if (options_.stop.stop_requested())
       return fail(ErrorCode::cancelled, "Stopped while {} was on its way; it may still land.",
                   transaction.signature.text());
-    // The height before the status: a transaction that is unknown once its height has passed stays
-    // so.
+    // The height is asked before the status: a transaction that is unknown after its last height
+    // has passed stays unknown.
     const auto height = rpc_.block_height();
     const auto status =
         height ? rpc_.status(transaction.signature)
@@ -138,7 +138,7 @@ Result<Landed> Sender::follow(const SignedTransaction& transaction) {
           "The node does not answer ({}); the transaction {} may still land up to height {}.",
           status.error().message, transaction.signature.text(), transaction.last_valid_height);
     }
-    // Whether the node takes them says nothing: only the status decides.
+    // The node's acceptance of the bytes decides nothing; only the status does.
     if (!status || !*status) {
       if (const auto sent = rpc_.send(transaction.bytes); !sent)
         log_debug("{}", sent.error().message);

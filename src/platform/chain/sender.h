@@ -1,7 +1,7 @@
-// Gets transactions onto the chain, each once. What is signed has a blockhash, so it lands up to a
-// known height and never later, and the same bytes land once at most. So the same bytes are sent
-// until the cluster agrees on them or their height has passed and no node knows them; only then is
-// the instruction signed again. A transaction that is signed is handed to `keep` before it is first
+// Brings instructions onto the chain, each once. A signed transaction has a blockhash, so it can
+// land only up to a known height, and the same bytes land at most once. So the same bytes are sent
+// until the cluster agrees on them, or until their height has passed and no node knows them; only
+// then is the instruction signed again. A signed transaction is handed to `keep` before it is first
 // sent: a caller that stores it there and calls follow() after a crash pays once, however often it
 // crashes.
 //
@@ -23,19 +23,19 @@ inline constexpr std::uint64_t units_max = 1'400'000;
 struct Plan {
   std::vector<solana::Instruction> instructions;
   const crypto::KeyPair* payer = nullptr;
-  std::vector<const crypto::KeyPair*> signers = {};  // Besides the payer.
+  std::vector<const crypto::KeyPair*> signers = {};  // Signers other than the payer.
 };
-// What a plan costs the payer besides the rent of accounts that it makes.
+// The cost of a plan for the payer, without the rent of accounts that it creates.
 struct Quote {
-  std::uint64_t units = 0;           // As simulated.
-  std::uint64_t unit_limit = 0;      // What is asked for, a tenth more.
-  std::uint64_t micro_lamports = 0;  // Price of a unit: the priority fee.
+  std::uint64_t units = 0;           // Compute units in the simulation.
+  std::uint64_t unit_limit = 0;      // Requested units: a tenth more.
+  std::uint64_t micro_lamports = 0;  // Priority fee for a compute unit.
   Lamports signature_fee = 0;
   Lamports priority_fee = 0;
 
   [[nodiscard]] Lamports total() const { return signature_fee + priority_fee; }
 };
-// For the signatures of a plan, and for those that it brings along to be checked.
+// The fee for the signatures of a plan, and for signatures that its instructions have checked.
 [[nodiscard]] Lamports signature_fee(const Plan& plan);
 struct SignedTransaction {
   ByteVector bytes;
@@ -55,26 +55,28 @@ class Sender {
     std::optional<std::uint64_t> micro_lamports =
         std::nullopt;  // nullopt: the median of recent fees.
     std::uint64_t micro_lamports_max = 1'000'000;
-    // The longest time between two questions; the first come after an eighth of it, then twice as
-    // long each.
+    // The longest time between two requests. The first wait is an eighth of it, and each further
+    // wait doubles.
     Duration poll = std::chrono::milliseconds(500);
     Duration silence_max =
-        std::chrono::seconds(60);  // A node that answers nothing for so long is unavailable.
+        std::chrono::seconds(60);  // The node is unavailable after this time without an answer.
     int signings_max = 3;
     std::function<Result<>(const SignedTransaction&)> keep = {};
     std::stop_token stop = {};
   };
   Sender(Rpc& rpc, Options options) : rpc_(rpc), options_(std::move(options)) {}
 
-  // Simulates. permission_denied, with the program's own sentence, where the plan would fail.
+  // Simulates the plan. Fails with permission_denied, and the program's own message, if the plan
+  // would fail.
   [[nodiscard]] Result<Quote> quote(const Plan& plan);
-  // Signs, keeps, sends and follows; signs again after the height has passed. permission_denied
-  // if it landed and failed.
+  // Signs, keeps, sends and follows a transaction; signs again after its last height has passed.
+  // Fails with permission_denied if the transaction landed and failed.
   [[nodiscard]] Result<Landed> send(const Plan& plan, const Quote& quote);
-  // Signs, keeps and sends once; whether it lands is the caller's to see. For what may land twice.
+  // Signs, keeps and sends once, for transactions that may land twice; the caller checks if it
+  // lands.
   [[nodiscard]] Result<SignedTransaction> launch(const Plan& plan, const Quote& quote);
   // Sends the same bytes until they land (Landed), can no longer land (deadline_exceeded), or the
-  // node is silent for too long (unavailable: they may still land up to their height).
+  // node is silent for too long (unavailable: they may still land up to their last height).
   [[nodiscard]] Result<Landed> follow(const SignedTransaction& transaction);
 
  private:
@@ -83,7 +85,7 @@ class Sender {
   Options options_;
 };
 
-// The sentence of a failure: the program's own where `program` failed with a number of its checks.
+// The text of a failure: the program's own message if the failure is one of the program's checks.
 [[nodiscard]] std::string failure_text(const TransactionFailure& failure);
 
 }  // namespace weft::chain

@@ -9,7 +9,7 @@ namespace weft::net {
 namespace {
 
 constexpr std::array<std::uint8_t, 12> mapped_v4{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-constexpr std::size_t group_bytes = 8;  // A /64.
+constexpr std::size_t group_bytes = 8;  // 8 bytes are a /64.
 
 std::string lower_case(std::string_view text) {
   std::string out(text);
@@ -65,7 +65,8 @@ bool Address::is_private() const {
   if (is_v4)
     return bytes[0] == 10 || (bytes[0] == 172 && (bytes[1] & 0xf0) == 16) ||
            (bytes[0] == 192 && bytes[1] == 168) || (bytes[0] == 169 && bytes[1] == 254) ||
-           (bytes[0] == 100 && (bytes[1] & 0xc0) == 64);  // 100.64.0.0/10: behind a carrier's NAT.
+           // 100.64.0.0/10, the range of carriers' NATs.
+           (bytes[0] == 100 && (bytes[1] & 0xc0) == 64);
   return (bytes[0] & 0xfe) == 0xfc || (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80);
 }
 
@@ -89,7 +90,7 @@ std::string forwarded_address(std::string_view peer, std::string_view forwarded_
            });
   };
   if (!is_trusted(Address::parse(peer))) return std::string(peer);
-  // The proxy appends; what stands further left was written by the one before.
+  // Each proxy appends an address, so entries further left were written by the previous party.
   while (!forwarded_for.empty()) {
     const auto comma = forwarded_for.rfind(',');
     const auto last = without_spaces(
@@ -105,14 +106,14 @@ std::string forwarded_address(std::string_view peer, std::string_view forwarded_
 
 namespace {
 
-// Letters, digits and what else stands in names and addresses: nothing that ends a host elsewhere.
+// True if the text has only characters of names and addresses, none that ends a host elsewhere.
 bool is_host(std::string_view text, std::string_view others) {
   return std::ranges::all_of(text, [&](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            others.contains(c);
   });
 }
-// ":7300", ":" or nothing.
+// True for ":7300", ":" or an empty text.
 bool is_port(std::string_view text) {
   constexpr std::size_t digits_max = 5;
   if (text.empty()) return true;

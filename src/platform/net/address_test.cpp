@@ -1,5 +1,5 @@
-// Strangers are counted by what one of them has: an IPv4 address, or a /64 of IPv6; and a page
-// whose name was pointed to this server is not one of its own.
+// Strangers are counted by the unit that one of them owns: an IPv4 address, or a /64 of IPv6. A
+// page under a foreign host name that was pointed to this server is not a page of the server.
 #include "platform/net/address.h"
 
 #include <gtest/gtest.h>

@@ -28,7 +28,7 @@ namespace weft::net {
 namespace {
 
 constexpr std::size_t requests_waiting_max = 4096;
-constexpr double close_patience_s = 2;  // For the other side to answer a close before we let go.
+constexpr double close_patience_s = 2;  // Time for the peer to answer a close.
 
 std::vector<std::pair<std::string, std::string>> tls_commands(const TlsOptions& tls) {
   if (tls.ca_cert.empty()) return {};
@@ -58,9 +58,10 @@ Error error_of_result(drogon::ReqResult result, const Url& url) {
   }
 }
 
-// Sends small messages at once: a hop of a chain that waits for the acknowledgement of the last one
-// takes ten times as long. Drogon gives no way to its client's socket, which is found by its
-// address; not where a process has so many that looking would take long.
+// Turns off Nagle's algorithm (TCP_NODELAY): a hop of a chain that waits for the acknowledgement of
+// the previous message takes ten times as long. Drogon gives no access to its client's socket, so
+// it is found by its address, unless the process has so many descriptors that the search would take
+// long.
 void send_at_once(const trantor::InetAddress& local) {
   constexpr int descriptors_max = 512;
   const int lowest_free = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -139,7 +140,7 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
                SocketHandlers handlers)
       : loop_(loop), options_(options), url_(std::move(url)), handlers_(std::move(handlers)) {}
 
-  // (Drogon does not say why a WebSocket's handshake fails.)
+  // Drogon does not report why a WebSocket's handshake fails.
   std::string why_closed() const {
     if (connection_) return weft::format("{} closed the connection.", url_.text());
     if (!url_.tls)
@@ -151,8 +152,8 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
         url_.text());
   }
 
-  // (Drogon has one result for a refused connection and for one that is accepted and closed, and
-  // another one for all answers that are no WebSocket's.)
+  // Drogon reports a refused connection and one that is accepted and then closed with one result,
+  // and all answers that do not begin a WebSocket with another.
   Error why_not_opened(drogon::ReqResult result) const {
     if (result == drogon::ReqResult::NetworkFailure)
       return {ErrorCode::unavailable, weft::format("There is no connection to {}.", url_.text())};
@@ -188,7 +189,8 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
                                self->watch();
                                if (self->handlers_.open) self->handlers_.open();
                              });
-    // A server that accepts and then says nothing would otherwise be waited for without end.
+    // Without the watch, a server that accepts and then sends nothing would be waited for without
+    // end.
     watch();
   }
 
@@ -210,7 +212,7 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
     });
   }
 
-  // On the loop's thread. Lets go without a call to the handlers: the client is going away.
+  // Called on the loop's thread when the client is destroyed: ends without calling the handlers.
   void drop() {
     ended_ = true;
     handlers_ = {};
@@ -263,8 +265,8 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
     if (handlers.closed) handlers.closed(std::move(why));
   }
 
-  // Drogon's client reconnects by itself unless it is stopped; its handlers hold us, so they go as
-  // well. Not from inside one of them, therefore queued.
+  // Drogon's client reconnects by itself unless it is stopped. Its handlers hold this object, so
+  // they are released too; this is queued because it must not run inside one of them.
   void let_go() {
     on_loop(loop_, [client = std::move(client_), connection = std::move(connection_)] {
       if (!client) return;
@@ -289,8 +291,8 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
   bool ended_ = false;
 };
 
-// Work for the next turn of a loop, all of it on the loop's thread: told by a descriptor, which the
-// loop looks at with its connections.
+// Runs work in the next turn of a loop, on the loop's thread. An eventfd, which the loop polls with
+// its connections, starts the work.
 class Turns {
  public:
   explicit Turns(trantor::EventLoop* loop)
@@ -322,7 +324,7 @@ class Turns {
   std::vector<std::function<void()>> works_;
 };
 
-// Everything that lives on the loop's thread. Callbacks hold it weakly, so that none outlives the
+// All state of the loop's thread. Callbacks hold it weakly, so that none keeps it alive after the
 // client.
 struct Core : std::enable_shared_from_this<Core> {
   struct Waiting {
@@ -341,8 +343,8 @@ struct Core : std::enable_shared_from_this<Core> {
   std::vector<Lane> lanes;
   std::deque<Waiting> waiting;
   std::vector<std::weak_ptr<DrogonSocket>> sockets;
-  bool ending = false;           // The client goes: nothing is begun or answered any more.
-  std::unique_ptr<Turns> turns;  // Made when it is first needed.
+  bool ending = false;           // The client is being destroyed: no new requests or answers.
+  std::unique_ptr<Turns> turns;  // Made at first use.
 
   void add(Waiting item) {
     if (ending) return;
@@ -382,11 +384,12 @@ struct Core : std::enable_shared_from_this<Core> {
     lanes[lane].busy = false;
     if (result != drogon::ReqResult::Ok) {
       // A connection that failed or still owes an answer is not used again. The loop destroys it
-      // later, because this is a callback of the connection itself.
+      // later, because this code runs in a callback of that connection.
       on_loop(loop, [old = std::move(lanes[lane].client)] {});
       lanes[lane].client.reset();
     }
-    // The server may close a kept connection just as we use it; what can be repeated is, once.
+    // The server may close a kept connection just as a request is sent on it, so a request that may
+    // be repeated is sent once more.
     if (result == drogon::ReqResult::NetworkFailure && !item.retried &&
         item.request.method != "POST") {
       item.retried = true;
@@ -425,7 +428,7 @@ class DrogonClient final : public Client {
       auto lanes = std::exchange(core->lanes, {});
       const auto waiting = std::exchange(core->waiting, {});
       lanes.clear();
-      // After what drop() queued.
+      // Runs after the work that drop() queued.
       on_loop(loop, [&gone] { gone.set_value(); });
     });
     gone.get_future().wait();

@@ -1,6 +1,7 @@
-// The addresses from which known clients came lately, a few each: otherwise one funded wallet would
-// make a thousand addresses known. Pure. Bounded: of more than `clients_max` the rest stay unknown
-// until others' time is over.
+// The addresses from which known clients came recently, at most `per_client` for each client:
+// without this bound one funded wallet could make a thousand addresses known. Pure. Bounded: if
+// `clients_max` clients are remembered, further clients stay unknown until the entries of others
+// have expired.
 #pragma once
 
 #include <string>
@@ -15,13 +16,14 @@ namespace weft::net {
 class ClientAddresses {
  public:
   struct Options {
-    std::size_t per_client = 8;  // 0: no bound.
+    std::size_t per_client = 8;  // 0 means no bound.
     Duration kept_for = std::chrono::minutes(10);
     std::size_t clients_max = 16384;
   };
   explicit ClientAddresses(Options options) : options_(options) {}
 
-  // Whether the address (its group) is one of the client's few; it is kept as such from now on.
+  // Returns true if the address group is, or now becomes, one of the client's few, and renews its
+  // time.
   [[nodiscard]] bool take(std::string_view client, std::string_view address, Instant at);
 
  private:

@@ -13,7 +13,7 @@ std::size_t places_of_unknown(const Limits& limits, std::size_t all) {
   return all - static_cast<std::size_t>(static_cast<double>(all) * limits.known_share);
 }
 
-// 0: no bound.
+// The maximum number of connections of one address; 0 means no bound.
 std::size_t places_of_address(const Limits& limits, std::size_t all) {
   const std::size_t most = limits.connections_per_address;
   if (all == 0 || most == 0 || limits.address_share == 0) return most;

@@ -1,11 +1,12 @@
 // Counts connections by address from accept() on, knows which of them have not finished their
-// handshake in time, and keeps a share of all places for known peers. Before they have said who
-// they are, all connections are alike: in that share unknown ones only borrow, and the oldest goes
-// when a new one comes and no place is left. Where one address has more unknown connections than
-// the new one's, its oldest goes instead: to keep newcomers out takes as many addresses as there
-// are places. Pure but for one question: whether a descriptor is still the same socket.
+// handshake in time, and keeps a share of all places for known peers. A new connection is always
+// unknown. Unknown connections may only borrow the kept places: if no place is left, the oldest
+// borrower is closed for a new connection. If an address has more unknown connections than the
+// address of the new one, its oldest is closed instead. So to keep newcomers out, an attacker needs
+// as many addresses as there are places. Pure except for one question: whether a descriptor is
+// still the same socket.
 //
-// Threading: none of its own. Bounded by the connections that it lets in.
+// Threading: none of its own. Bounded by the number of connections that it accepts.
 #pragma once
 
 #include <cstdint>
@@ -24,30 +25,31 @@ namespace weft::net {
 
 class ConnectionTable {
  public:
-  // A socket: its descriptor, and the kernel's number for it (SO_COOKIE), since descriptors are
-  // given again.
+  // A socket: its descriptor and the kernel's number for it (SO_COOKIE), because descriptors are
+  // reused.
   struct Socket {
     int descriptor = -1;
     std::uint64_t cookie = 0;
   };
   using IsOpen = std::function<bool(const Socket&)>;
 
-  // `connections_max`: in all.
+  // `connections_max` bounds the connections of all addresses together.
   ConnectionTable(const Limits& limits, std::size_t connections_max, IsOpen is_open);
 
   struct Accepted {
-    bool welcome = false;  // Otherwise one too many, in all or of its group, and not counted.
-    std::optional<Socket> ended;  // The connection that has to go for it; it counts no more.
+    bool welcome = false;  // False: the connection is over a bound and is not counted.
+    // The connection to close for the new one; it is no longer counted.
+    std::optional<Socket> ended;
   };
-  // Enters a connection of "ADDRESS:PORT". If it would exceed a bound, connections that turn out to
-  // be closed are forgotten first. `bounded`: false for a trusted proxy, which stands for many
-  // clients, so that the bound of one address does not apply.
+  // Enters a connection of "ADDRESS:PORT". If the connection would exceed a bound, closed
+  // connections are forgotten first. `bounded` is false for a trusted proxy, whose connections are
+  // those of many clients, so that the bound of one address does not apply.
   [[nodiscard]] Accepted accept(const std::string& peer, const std::string& group,
                                 const Socket& socket, bool bounded, Instant at);
-  void ready(const std::string& peer);      // Its handshake is done.
-  void recognise(const std::string& peer);  // It is known, and keeps its place.
+  void ready(const std::string& peer);      // The handshake of the connection is done.
+  void recognise(const std::string& peer);  // The peer is known; its connection keeps its place.
   void gone(const std::string& peer);
-  // Those without a handshake for too long.
+  // The connections whose handshake takes too long.
   [[nodiscard]] std::vector<Socket> overdue(Instant at) const;
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
@@ -59,35 +61,37 @@ class ConnectionTable {
     Instant since;
     bool is_ready = false;
     Place place = Place::own;
-    bool is_ranked = false;    // It is an unknown one of an address that has bounds.
-    std::uint64_t number = 0;  // In the order in which they came.
+    bool is_ranked = false;    // True for an unknown connection with `bounded`.
+    std::uint64_t number = 0;  // Ascending in the order of accept().
   };
-  // At most once a second: under a flood each look would cost as much as many connections.
+  // Runs at most once a second, because under a flood each run costs as much as many connections.
   void forget_closed(Instant at);
   void remove(std::map<std::string, Entry>::iterator entry);
   void rank(const std::string& peer, Entry& entry);
   void unrank(Entry& entry);
-  // The unknown connection that gives way to a new one of `group`: of the group with the most, of
-  // this one if no other has more than it would; none if each has one and this one has none.
+  // The unknown connection that is closed for a new one of `group`: the oldest of the group with
+  // the most connections, or of `group` itself if no other group has more than `group` would have.
+  // end() if every group has one connection and `group` has none.
   [[nodiscard]] std::map<std::string, Entry>::iterator oldest_of_largest(const std::string& group);
-  // The entry's place is another connection's: the oldest borrower's, if it was one of the unknown.
+  // Frees the entry's place. A place of an unknown connection goes to the oldest borrower.
   void give_up_place(const Entry& entry);
 
   const std::size_t per_address_;
   const Duration handshake_max_;
   const std::size_t connections_max_;
-  const std::size_t unknown_max_;  // Places that are not kept.
+  const std::size_t unknown_max_;  // Places that are not kept for known peers.
   const IsOpen is_open_;
   const bool largest_gives_way_;
-  std::map<std::string, Entry> entries_;            // By the peer.
-  std::map<std::string, std::size_t> of_;           // By group.
-  std::size_t unknown_ = 0;                         // Unknown ones with places of their own.
-  std::map<std::uint64_t, std::string> borrowers_;  // By number: the peer.
+  std::map<std::string, Entry> entries_;   // Keyed by peer, "ADDRESS:PORT".
+  std::map<std::string, std::size_t> of_;  // Number of connections by group.
+  std::size_t unknown_ = 0;                // Unknown connections that do not borrow a place.
+  // Peers that borrow a place, by the number of their entries.
+  std::map<std::uint64_t, std::string> borrowers_;
   std::map<std::string, std::map<std::uint64_t, std::string>>
-      ranked_;  // Unknown ones by group and number: the peer.
-  std::set<std::pair<std::size_t, std::string>> sizes_;  // How many of them a group has.
+      ranked_;  // Ranked connections: group, number of the entry, peer.
+  std::set<std::pair<std::size_t, std::string>> sizes_;  // Ranked groups by number of connections.
   std::uint64_t next_ = 0;
-  Instant looked_{};  // At which of them are closed.
+  Instant looked_{};  // Time of the last forget_closed().
 };
 
 }  // namespace weft::net

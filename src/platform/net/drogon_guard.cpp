@@ -8,9 +8,9 @@
 namespace weft::net {
 namespace {
 
-constexpr double refused_s_max = 2;  // For a peer to read why, and go.
+constexpr double refused_s_max = 2;  // Time for a refused peer to read the answer and close.
 constexpr std::size_t bytes_after_refusal_max = std::size_t{64} << 10;
-// A frame's head (14 bytes) beside a greeting, and a little.
+// Room for a frame's head (14 bytes) besides the greeting, and some reserve.
 constexpr std::size_t frame_head_bytes = 64;
 
 thread_local std::shared_ptr<Watched> watched_now;
@@ -37,7 +37,7 @@ std::shared_ptr<Watched> Watched::current() { return watched_now; }
 
 void Watched::became_socket(bool greets, const Limits& limits, Instant at) {
   is_socket_ = true;
-  since_message_ = 0;  // The head of the upgrade is not a message.
+  since_message_ = 0;  // The upgrade's head is not a message.
   if (!greets) return set_deadline(std::nullopt);
   greeting_bytes_max_ = limits.greeting_bytes_max;
   set_deadline(limits.greeting_max == Duration::zero() ? std::nullopt
@@ -49,8 +49,9 @@ void Watched::admit() {
   set_deadline(std::nullopt);
 }
 
-// From its first byte on a head has `head_max`; a new connection has it too; a body has a time that
-// grows with its length. What is idle between two requests is Drogon's to end.
+// Sets the deadline of the connection. A new connection and a head that has begun have `head_max`;
+// a body has a time that grows with its length. Drogon ends connections that are idle between
+// requests.
 void ConnectionGuard::set_deadline(Watched& state, std::uint64_t heads_before, bool was_in_head,
                                    Instant at) const {
   const Limits& limits = options_.limits;
@@ -103,7 +104,7 @@ void ConnectionGuard::take(Watched& state, const trantor::TcpConnectionPtr& from
   if (problem) {
     return refuse(state, from, *problem, at);
   }
-  // The first head's time began with the connection.
+  // The time of the first head began with the connection.
   set_deadline(state, heads, was_in_head || heads == 0, at);
 }
 
@@ -122,7 +123,7 @@ void ConnectionGuard::guard(const trantor::TcpConnectionPtr& connection) {
       .after_upgrade = limits.lengths_after_upgrade,
       .judge = [this, state = watched.get(), peer = connection->peerAddr().toIp()](
                    const RequestHead& head) -> std::optional<HeadRefusal> {
-        state->hold_.reset();  // The body before has come.
+        state->hold_.reset();  // The previous body is complete.
         auto passed = gate_.judge(head, peer, now());
         if (!passed) return passed.error();
         state->hold_ = std::move(passed->hold);
@@ -140,10 +141,10 @@ void ConnectionGuard::guard(const trantor::TcpConnectionPtr& connection) {
         take(state, from, buffer);
         if (state.refused_) {
           state.left_ = 0;
-          // (Those that it was refused for do not count.)
+          // The bytes for which the request was refused do not count.
           if (std::exchange(state.drops_, true)) state.since_refused_ += buffer->readableBytes();
-          // The answer to a refused request may be delayed: the memory of a long head is released
-          // now.
+          // The answer to a refused request may be delayed, so the memory of a long head is
+          // released now.
           trantor::MsgBuffer empty(0);
           buffer->swap(empty);
           if (state.since_refused_ > bytes_after_refusal_max) end(from);
@@ -158,7 +159,7 @@ void ConnectionGuard::guard(const trantor::TcpConnectionPtr& connection) {
           state.lengths_.reset();
           state.hold_.reset();
         } else if (state.lengths_) {
-          state.lengths_->resume();  // It was not answered with 101.
+          state.lengths_->resume();  // The answer was not 101.
         }
         const std::size_t greeting = state.greeting_bytes_max_;
         const std::size_t most =

@@ -20,8 +20,8 @@ void let_drogon_complain(bool on) { loud = on; }
 void set_up_drogon_once() {
   static std::once_flag once;
   std::call_once(once, [] {
-    // What trantor has to say is about single connections (a reset, a bad frame): of interest when
-    // looking for something.
+    // trantor's messages are about single connections (a reset, a bad frame): they help only in a
+    // search for an error.
     trantor::Logger::setLogLevel(trantor::Logger::kWarn);
     trantor::Logger::setOutputFunction(
         [](const char* text, std::uint64_t size) {

@@ -1,20 +1,21 @@
-// What both sides change of Drogon's and trantor's process-wide defaults. Private to this folder.
+// The process-wide defaults of Drogon and trantor that the client and the server change. Private to
+// this folder.
 #pragma once
 
 #include <cstddef>
 
 namespace weft::net {
 
-// Drogon refuses WebSocket messages over 128 KiB and logs to standard output. Safe to call often
-// and from any thread.
+// Drogon by default refuses WebSocket messages over 128 KiB and logs to standard output; this
+// changes both. May be called repeatedly and from any thread.
 void set_up_drogon_once();
 
-// What it says goes into the log as errors rather than for debugging. For the start of a server:
-// where something is wrong with that, Drogon says so and ends the process.
+// Logs Drogon's messages as errors instead of debug messages. Used at the start of a server,
+// because Drogon reports a failed start only by such a message and then ends the process.
 void let_drogon_complain(bool on);
 
-// The largest WebSocket message that Drogon itself lets through; smaller bounds are ours, so that
-// they can answer.
+// The largest WebSocket message that Drogon itself lets through. Our own bounds are smaller, so
+// that the server can answer a message that exceeds them.
 inline constexpr std::size_t drogon_message_bytes_max = std::size_t{4} << 20;
 
 }  // namespace weft::net

@@ -26,7 +26,7 @@ class DrogonPeer final : public Peer {
   ~DrogonPeer() override {
     if (greeting_ && !admitted_) greeting_->with([&](auto& peers) { peers.erase(id_); });
   }
-  // It is one of those that have yet to greet, until admit().
+  // Counts the peer among those that have not greeted yet, until admit().
   static void greet(const std::shared_ptr<DrogonPeer>& peer,
                     std::shared_ptr<DrogonSockets::Greeting> greeting) {
     peer->greeting_ = std::move(greeting);
@@ -43,7 +43,7 @@ class DrogonPeer final : public Peer {
   }
   void close(std::string reason) override {
     constexpr std::size_t reason_bytes_max =
-        120;  // A control frame carries 125 bytes, two of them the code.
+        120;  // A control frame carries 125 bytes; the code takes two.
     reason.resize(std::min(reason.size(), reason_bytes_max));
     if (auto connection = connection_.lock())
       connection->shutdown(drogon::CloseCode::kViolation, reason);
@@ -59,7 +59,7 @@ class DrogonPeer final : public Peer {
     recognised_ = true;
     recognise_(connection->peerAddr().toIpPort(), address_);
   }
-  // As long as it is connected its address is known.
+  // The address of a recognised peer stays known as long as the peer is connected.
   void recognise_again() {
     if (recognised_) recognise();
   }
@@ -75,7 +75,8 @@ class DrogonPeer final : public Peer {
   const std::string& address() const override { return address_; }
   const std::string& host() const override { return host_; }
 
-  // One ping is under way at a time; the payload of its answer tells it from earlier ones.
+  // Sends a ping. One ping is pending at a time; its payload distinguishes its answer from older
+  // ones.
   void ping(Instant at) {
     pinged_ = at;
     const std::string payload = std::to_string(++ping_number_);
@@ -97,14 +98,14 @@ class DrogonPeer final : public Peer {
  private:
   const std::shared_ptr<Watched> watched_;
   const DrogonSockets::Recognise recognise_;
-  std::shared_ptr<DrogonSockets::Greeting> greeting_;  // None if the route has no greeting.
+  std::shared_ptr<DrogonSockets::Greeting> greeting_;  // Null if the route has no greeting.
   std::atomic<bool> admitted_ = false;
   std::atomic<bool> recognised_ = false;
   std::atomic<Instant> pinged_ = Instant();
   std::atomic<std::uint64_t> ping_number_ = 0;
   std::atomic<Duration> round_trip_ = Duration(-1);
   std::weak_ptr<drogon::WebSocketConnection>
-      connection_;  // The connection owns us, as its context.
+      connection_;  // The connection owns this peer, as its context.
   const std::uint64_t id_;
   const std::string address_;
   const std::string host_;
@@ -112,7 +113,7 @@ class DrogonPeer final : public Peer {
 
 void DrogonSockets::make_room_to_greet() {
   if (limits_.greeting_sockets_max == 0) return;
-  // Ended outside of the lock, which its destructor takes.
+  // The peer is closed outside of the lock, because its destructor takes the lock.
   const auto oldest = greeting_->with([&](auto& peers) {
     std::shared_ptr<DrogonPeer> found;
     while (!found && peers.size() >= limits_.greeting_sockets_max)

@@ -1,4 +1,4 @@
-// The WebSocket half of the server. Private to this folder (it includes Drogon).
+// The WebSocket part of the server. Private to this folder (it includes Drogon).
 #pragma once
 
 #include <atomic>
@@ -17,16 +17,16 @@ namespace weft::net {
 
 class DrogonPeer;
 
-// Hands what happens on sockets to the endpoints that were registered, pings, and ends those that
-// fall silent.
+// Passes the events of WebSockets to the registered endpoints, pings the peers, and closes the
+// sockets of peers that fall silent.
 class DrogonSockets : public drogon::WebSocketController<DrogonSockets, false> {
  public:
-  static void initPathRouting() {}  // Paths are registered by the server, by name.
-  // The client's address, from the peer's and its X-Forwarded-For.
+  static void initPathRouting() {}  // The server registers the paths by name.
+  // Returns the client's address from the peer's address and its X-Forwarded-For header.
   using AddressOf = std::function<std::string(const std::string& peer, const std::string& header)>;
-  // The connection of "ADDRESS:PORT" is a known one's, whose client has the address.
+  // Called if a peer ("ADDRESS:PORT") is known; `address` is the address of its client.
   using Recognise = std::function<void(const std::string& peer, const std::string& address)>;
-  // Sockets that have not been admitted, by number.
+  // The sockets that have not been admitted, by number.
   using Greeting = Guarded<std::map<std::uint64_t, std::weak_ptr<DrogonPeer>>>;
   DrogonSockets(Duration ping_every, const Limits& limits, AddressOf address_of,
                 Recognise recognise)
@@ -40,9 +40,9 @@ class DrogonSockets : public drogon::WebSocketController<DrogonSockets, false> {
     routes_.emplace(std::move(path), std::move(route));
   }
   [[nodiscard]] const std::map<std::string, SocketRoute>& routes() const { return routes_; }
-  // Called now and then, by one thread: among the next `share` in (0, 1] of the peers, pings those
-  // whose time it is, and closes those that have sent nothing for three pings. All of them at
-  // once would hold up the messages of all other peers where there are thousands.
+  // Pings the peers whose ping is due and closes those that have sent nothing for three pings.
+  // Called regularly, by one thread; each call looks at the next `share`, in (0, 1], of the peers,
+  // because a look at thousands of peers at once would delay the messages of all others.
   void keep_alive(Instant at, double share);
   void close_all();
 
@@ -53,18 +53,19 @@ class DrogonSockets : public drogon::WebSocketController<DrogonSockets, false> {
   void handleConnectionClosed(const drogon::WebSocketConnectionPtr& connection) override;
 
  private:
-  // Where as many as may are about to greet, the oldest goes: a socket that greets at once has its
-  // turn, however many others are silent.
+  // Closes the oldest socket that has not greeted if their number is at its bound, so that a socket
+  // that greets at once is served however many others are silent.
   void make_room_to_greet();
 
   const Duration ping_every_;
   const Limits limits_;
   const AddressOf address_of_;
   const Recognise recognise_;
-  const std::shared_ptr<Greeting> greeting_ = std::make_shared<Greeting>();  // Shared with them.
+  // Shared with the peers.
+  const std::shared_ptr<Greeting> greeting_ = std::make_shared<Greeting>();
   std::map<std::string, SocketRoute> routes_;  // Not changed once the server runs.
   std::atomic<std::uint64_t> next_id_ = 1;
-  std::uint64_t looked_after_ = 0;  // The last one that keep_alive() came to.
+  std::uint64_t looked_after_ = 0;  // Number of the last peer that keep_alive() looked at.
   Guarded<std::map<std::uint64_t, std::weak_ptr<DrogonPeer>>> peers_;
 };
 

@@ -15,7 +15,7 @@ DrogonStream::DrogonStream(drogon::ResponseStreamPtr stream,
 bool DrogonStream::send(const std::string& bytes) {
   const auto connection = connection_.lock();
   if (!on_loop_ || !connection || !connection->connected()) return false;
-  // (No bytes would be the end, as chunks go.)
+  // An empty chunk would end the body.
   if (!bytes.empty()) {
     on_loop(connection->getLoop(), [self = on_loop_, bytes] { self->stream->send(bytes); });
   }
@@ -25,7 +25,7 @@ bool DrogonStream::send(const std::string& bytes) {
 void DrogonStream::close() {
   auto self = std::exchange(on_loop_, nullptr);
   const auto connection = connection_.lock();
-  // For a connection that is gone Drogon's stream does nothing more, on any thread.
+  // After the end of the connection Drogon's stream does nothing, on any thread.
   if (!self || !connection || !connection->connected()) return;
   on_loop(connection->getLoop(), [self = std::move(self), connection, ends = ends_] {
     self->stream.reset();

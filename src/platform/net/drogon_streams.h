@@ -1,4 +1,4 @@
-// Bodies that come bit by bit, over Drogon's. Private to this folder (it includes Drogon).
+// Answer bodies that are sent in parts, over Drogon. Private to this folder (it includes Drogon).
 #pragma once
 
 #include <functional>
@@ -12,13 +12,13 @@
 
 namespace weft::net {
 
-// Everything that Drogon's stream does is done on the connection's loop. Its own check that the
-// connection is there is made on the caller's thread: what is queued after it, a connection that
-// has ended meanwhile takes anyway, listens for room to write again, and trantor ends the
-// process when it removes a connection that listens.
+// Uses Drogon's stream only on the connection's event loop. Drogon checks that the connection is
+// open on the caller's thread. Bytes that are queued after that check reach a connection that may
+// have ended meanwhile, which then listens for room to write again; trantor ends the process when
+// it removes a connection that listens.
 class DrogonStream final : public ReplyStream {
  public:
-  // On the connection's loop. `ends`: the connection ends with the body.
+  // Constructed on the connection's loop. `ends`: the connection is closed at the end of the body.
   DrogonStream(drogon::ResponseStreamPtr stream, const std::weak_ptr<trantor::TcpConnection>& from,
                bool ends);
   ~DrogonStream() override { close(); }
@@ -31,15 +31,16 @@ class DrogonStream final : public ReplyStream {
   };
   const std::weak_ptr<trantor::TcpConnection> connection_;
   const bool ends_;
-  std::shared_ptr<OnLoop> on_loop_;  // None once it is closed.
+  std::shared_ptr<OnLoop> on_loop_;  // Null after close().
 };
 
-// For a client of HTTP/1.0, which knows no chunks: the body is collected, and answered whole.
+// A stream for a client of HTTP/1.0, which does not support chunks: collects the body and sends it
+// whole.
 class CollectedStream final : public ReplyStream {
  public:
   static constexpr std::size_t bytes_max = std::size_t{16} << 20;
 
-  // `reply` is without its stream; `connected` as the request's.
+  // `reply` has no stream; `connected` is that of the request.
   CollectedStream(Reply reply, std::function<bool()> connected, Respond respond)
       : reply_(std::move(reply)), connected_(std::move(connected)), respond_(std::move(respond)) {}
   ~CollectedStream() override { close(); }
@@ -49,7 +50,7 @@ class CollectedStream final : public ReplyStream {
  private:
   Reply reply_;
   const std::function<bool()> connected_;
-  Respond respond_;  // None once it has answered.
+  Respond respond_;  // Null once the reply was sent.
 };
 
 }  // namespace weft::net

@@ -1,5 +1,5 @@
-// Requests are refused by their heads: each defence stands against one attack, and with its field
-// off the attack succeeds.
+// Requests are refused by their heads. Each defence stops one attack, and with its field turned off
+// the attack succeeds.
 #include <gtest/gtest.h>
 
 #include "platform/net/connection_table.h"
@@ -188,8 +188,8 @@ TEST(Gate, WantsJsonWherePagesCouldSendFormsOtherwise) {
   EXPECT_EQ(status_of(*open, form), 200) << "the attack";
 }
 
-// A page may send a body without a content type to any address, unasked; its origin stands against
-// that.
+// A page may send a body without a content type to any address without asking; the check of its
+// origin stops that.
 TEST(Gate, TakesBytesWhereTheRouteDoesAndNoForms) {
   const auto gate_with = [](const Limits& limits) {
     auto gate = gate_of(limits);
@@ -293,7 +293,7 @@ TEST(Gate, TakesNoNewWorkOntoAFullDisk) {
   EXPECT_EQ(status_of(*open, signed_head(100)), 200) << "the attack";
 }
 
-// --- Connections.
+// --- Tests of the connection table.
 
 struct Sockets {
   std::set<std::uint64_t> closed;
@@ -312,7 +312,7 @@ struct Sockets {
     if (taken.ended) closed.insert(taken.ended->cookie);
     return taken.welcome;
   }
-  // The newest connection belongs to a known peer.
+  // Marks the newest connection as that of a known peer.
   void recognise_last(const std::string& address) {
     table.recognise(address + ":" + std::to_string(next - 1));
   }
@@ -333,7 +333,7 @@ TEST(Connections, AreBoundedByAddressAndSlash64) {
   for (int i = 0; i < 900; ++i) EXPECT_TRUE(open.accept("192.0.2.1")) << "the attack";
 }
 
-// Most of a small total: the bound of an address follows what the process can hold.
+// If the process can hold few connections, the bound of one address is a part of their number.
 TEST(Connections, OfOneAddressAreAPartOfASmallTotal) {
   const auto taken = [](const Limits& limits, std::size_t all) {
     Sockets sockets(limits, all);
@@ -356,7 +356,7 @@ TEST(Connections, AreBoundedInAll) {
   EXPECT_TRUE(sockets.accept("192.0.2.7"));
 }
 
-// From many addresses, which each keep within their bound.
+// Opens connections from many addresses, each within its bound.
 void hoard(Sockets& sockets, int count) {
   for (int i = 0; i < count; ++i) (void)sockets.accept("198.51.100." + std::to_string(i));
 }
@@ -394,7 +394,8 @@ TEST(Connections, OfKnownPeersStayHoweverManyOthersCome) {
   EXPECT_FALSE(sockets.accept("192.0.2.3")) << "the share that is kept is full";
 }
 
-// Few addresses with many connections each keep no newcomer out, and its connection stays.
+// A few addresses with many connections each cannot keep a newcomer out, and the newcomer's
+// connection stays open.
 TEST(Connections, OfFewAddressesKeepNoNewcomerOut) {
   const auto stays = [](bool fair) {
     Sockets sockets({.connections_per_address = 16, .largest_gives_way = fair}, 64);

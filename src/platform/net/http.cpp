@@ -115,7 +115,7 @@ std::string_view reason_phrase(int status) {
 
 namespace {
 
-// A message may quote a path or a query that is not UTF-8.
+// Quotes a message, which may contain a path or a query that is not UTF-8.
 std::string json_text(std::string_view text) { return json::quote(utf8::replace_invalid(text)); }
 
 }  // namespace
@@ -151,7 +151,7 @@ Result<std::optional<ByteRange>> parse_range(std::string_view header, std::uint6
   };
   const auto first = number(header.substr(0, dash));
   const auto last = number(header.substr(dash + 1));
-  if (dash == 0) {  // The last n bytes.
+  if (dash == 0) {  // Asks for the last n bytes.
     if (!last) return std::nullopt;
     if (*last == 0 || size == 0)
       return fail(ErrorCode::resource_exhausted, "The range asks for none of {} bytes.", size);

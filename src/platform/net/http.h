@@ -1,4 +1,4 @@
-// What the server hands to handlers and takes from them: requests, replies, problem documents (RFC
+// The values that the server and its handlers exchange: requests, replies, problem documents (RFC
 // 9457), entity tags and ranges (RFC 9110). Plain values, no sockets.
 #pragma once
 
@@ -17,25 +17,29 @@
 namespace weft::net {
 
 struct IncomingRequest {
-  std::string method;  // GET also for HEAD: the server leaves the body out.
+  std::string method;  // HEAD arrives as GET; the server omits the body.
   std::string path;
-  std::vector<std::string> parameters;  // What stood for the {} of the route's pattern.
+  // The parts of the path that match the {} of the route's pattern.
+  std::vector<std::string> parameters;
   std::map<std::string, std::string> query;
-  std::map<std::string, std::string> headers;  // Names in lower case.
+  std::map<std::string, std::string> headers;  // Header names are in lower case.
   std::string body;
   std::string address;  // The peer's address, without its port.
-  // Whether the peer still waits for its answer; from any thread. Empty if that is not known.
+  // True while the peer waits for its answer; may be called from any thread. Empty if that is not
+  // known.
   std::function<bool()> connected{};
-  // To call if the request's sender is known: its connection keeps its place
-  // (Limits::known_share), and its address has a rate of its own for some time
+  // The handler calls this if it knows the sender of the request. The connection then keeps its
+  // place (Limits::known_share), and its address has a rate of its own for some time
   // (Limits::strangers_rates).
   std::function<void()> recognise = [] {};
-  // The same for the address alone, and a few addresses of this client.
+  // Makes the sender's address known, but not its connection; at most a few addresses of one
+  // client.
   std::function<void(const std::string& client)> recognise_client = [](const std::string&) {};
-  // Its signature holds and is of this client (a key as text): the answer tells its quotas.
+  // The handler calls this once the signature is verified as that of the client (a key as text);
+  // the answer then states the client's quotas.
   std::function<void(const std::string& client)> identify = [](const std::string&) {};
 
-  // Empty where it is not given.
+  // Empty if the request has no such header.
   [[nodiscard]] std::string_view header(const std::string& name) const;
   // The token of "Authorization: Bearer TOKEN"; empty if there is none.
   [[nodiscard]] std::string_view bearer() const;
@@ -48,11 +52,11 @@ struct FileBody {
   std::uint64_t size = 0;
 };
 
-// The body of an answer that comes bit by bit. From any thread, one at a time.
+// The body of an answer that is sent in parts. It may be used from any thread, by one at a time.
 class ReplyStream {
  public:
   virtual ~ReplyStream() = default;
-  // False where the peer is gone.
+  // Returns false if the connection to the peer is closed.
   virtual bool send(const std::string& bytes) = 0;
   virtual void close() = 0;
 };
@@ -61,31 +65,31 @@ struct Reply {
   int status = 200;
   std::map<std::string, std::string> headers = {};
   std::string body = {};
-  std::optional<FileBody> file = {};  // Instead of the body.
+  std::optional<FileBody> file = {};  // Sent instead of the body.
   std::function<void(std::shared_ptr<ReplyStream>)> stream =
-      {};  // The same: called once the head is on its way.
+      {};  // Sent instead of the body: called once the head is on its way.
 };
 
-// Answers one request; once, from any thread.
+// Answers one request; called once, from any thread.
 using Respond = std::function<void(Reply)>;
 
 [[nodiscard]] Reply json_reply(int status, std::string json);
 [[nodiscard]] Reply text_reply(int status, std::string text,
                                std::string type = "text/plain; charset=utf-8");
 
-// The HTTP status that says the same as the code.
+// The HTTP status that corresponds to the error code.
 [[nodiscard]] int http_status(ErrorCode code);
-// { "type": "about:blank", "title", "status", "detail", "code" } and further members, given as JSON
-// values by name.
+// The document { "type": "about:blank", "title", "status", "detail", "code" } with further members,
+// which are given as JSON values by name.
 [[nodiscard]] Reply problem(const Error& error,
                             const std::map<std::string, std::string>& members = {});
 [[nodiscard]] Reply problem(const Error& error, int status,
                             const std::map<std::string, std::string>& members = {});
 [[nodiscard]] std::string_view reason_phrase(int status);
 
-// Bytes of immutable content: answers If-None-Match with 304, one Range with 206 (or 416),
-// otherwise all of it. Several ranges in one request are answered with everything, as the RFC
-// allows.
+// Replies with immutable content: answers If-None-Match with 304, one Range with 206 (or 416), and
+// other requests with the whole file. A request of several ranges is answered with the whole file,
+// as the RFC allows.
 [[nodiscard]] Reply file_reply(const IncomingRequest& request, const FileBody& file,
                                std::string_view etag, std::string_view content_type);
 
@@ -93,13 +97,14 @@ struct ByteRange {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
 };
-// "bytes=0-99", "bytes=100-", "bytes=-5" of `size` bytes. Nothing where the header asks for no
-// single byte range at all (it is then ignored); resource_exhausted if it asks for bytes that
-// are not there.
+// Parses "bytes=0-99", "bytes=100-" or "bytes=-5" for a file of `size` bytes. nullopt if the header
+// is not a single byte range (the header is then ignored). Fails with resource_exhausted if the
+// range lies outside of the file.
 [[nodiscard]] Result<std::optional<ByteRange>> parse_range(std::string_view header,
                                                            std::uint64_t size);
 
-// "text/html; charset=utf-8" for .html, and so on; application/octet-stream for what is unknown.
+// Returns for example "text/html; charset=utf-8" for .html; application/octet-stream for an unknown
+// extension.
 [[nodiscard]] std::string_view content_type_of(const std::filesystem::path& path);
 
 }  // namespace weft::net

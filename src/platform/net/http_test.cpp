@@ -1,5 +1,5 @@
-// Ranges and entity tags as RFC 9110 has them, problem documents as RFC 9457, and the bound on
-// requests per address.
+// Ranges and entity tags as in RFC 9110, problem documents as in RFC 9457, and the bound on
+// requests of one address.
 #include "platform/net/http.h"
 
 #include <gmock/gmock.h>
@@ -83,7 +83,7 @@ TEST(Problem, IsJsonWhateverTheRequestHad) {
   EXPECT_NE(detail("gr\xc3\xbc\xc3\x9f, \xe2\x82\xac, \xf0\x9f\x98\x80")
                 .find("gr\xc3\xbc\xc3\x9f, \xe2\x82\xac, \xf0\x9f\x98\x80"),
             std::string::npos);
-  // A lone byte, one cut short, an overlong one, a surrogate, one past the last.
+  // A lone byte, a truncated character, an overlong one, a surrogate, one beyond U+10FFFF.
   for (const std::string_view bad :
        {"\xff", "\xc3", "\xc0\xaf", "\xed\xa0\x80", "\xf5\x80\x80\x80"}) {
     const std::string body = detail(bad);

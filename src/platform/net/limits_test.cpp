@@ -1,6 +1,6 @@
-// What strangers may take of a server, tried with real sockets against a server in a process of its
-// own (Drogon is one a process). Each attack is tried twice: with the defaults, and with the one
-// field off that stands against it.
+// Bounds on the resources that strangers can take from a server, tested with real sockets against a
+// server in a child process (Drogon allows one server for each process). Each attack is tried
+// twice: with the defaults, and with the field turned off that stops it.
 #include <gtest/gtest.h>
 
 #include <cerrno>
@@ -27,7 +27,7 @@ namespace {
 using namespace std::chrono_literals;
 namespace fs = std::filesystem;
 
-// The fields that these tests change, as words of an environment variable.
+// Parses the fields that a test changes from the text of an environment variable.
 Limits limits_from(const std::string& words) {
   Limits limits;
   std::istringstream in(words);
@@ -61,7 +61,7 @@ Limits limits_from(const std::string& words) {
   return limits;
 }
 
-// Not a test: the server of the others, started again as a process (see AServer).
+// Not a test: runs the server of the other tests in a child process (see AServer).
 TEST(LimitsChild, DISABLED_Serves) {
   const char* const folder = std::getenv("WEFT_LIMITS_FOLDER");
   ASSERT_NE(folder, nullptr);
@@ -73,12 +73,12 @@ TEST(LimitsChild, DISABLED_Serves) {
   if (const char* const rate = std::getenv("WEFT_LIMITS_RATE"); rate != nullptr)
     options.rate_limit =
         RateLimit::Options{.per_second = std::atof(rate), .burst = 4 * std::atof(rate)};
-  // One thread only: what comes in one round of its loop is known.
+  // With one thread the order of events in one round of the loop is known.
   if (std::getenv("WEFT_LIMITS_ONE_THREAD") != nullptr) options.threads = 1;
   if (std::getenv("WEFT_LIMITS_TLS") != nullptr)
     options.tls = self_signed(at / "tls", {"127.0.0.1"}, unix_now()).value();
   auto server = Server::create(std::move(options)).value();
-  // Answered only when its connection goes.
+  // A route that is answered only when its connection ends.
   server->route({.method = "GET",
                  .pattern = "/v1/slow",
                  .handle =
@@ -92,7 +92,7 @@ TEST(LimitsChild, DISABLED_Serves) {
                  .handle = [](const IncomingRequest&,
                               const Respond& respond) { respond(text_reply(200, "here")); },
                  .cost = 0});
-  // The header names the client here, without a signature.
+  // The header names the client in this test, without a signature.
   server->known_clients([](const std::string& client) { return client == "funded"; });
   server->route({.method = "GET",
                  .pattern = "/v1/identified",
@@ -115,8 +115,8 @@ TEST(LimitsChild, DISABLED_Serves) {
                      },
                  .cost = 0,
                  .body_bytes_max = 32 << 20});
-  // An answer that comes bit by bit and has no end of its own, /v1/end ends it, and /v1/wait holds
-  // the loop until there is a file.
+  // Routes for an answer that is sent in parts and has no end of its own: /v1/end ends it, and
+  // /v1/wait blocks the loop until a file exists.
   static std::shared_ptr<ReplyStream> bits;
   server->route({.method = "GET",
                  .pattern = "/v1/bits",
@@ -173,7 +173,7 @@ TEST(LimitsChild, DISABLED_Serves) {
 
 class AServer {
  public:
-  // `rate`: requests a second of an address; none without.
+  // `rate` is the rate of one address in requests a second; null: no rate limit.
   explicit AServer(const std::string& limits, bool tls = false, bool one_thread = false,
                    const char* rate = nullptr) {
     std::string pattern = (fs::temp_directory_path() / "weft-limits-XXXXXX").string();
@@ -226,10 +226,10 @@ class AServer {
   std::uint16_t port_ = 0;
 };
 
-// A connection of bytes.
+// A TCP connection that sends and reads raw bytes.
 class Bytes {
  public:
-  // From any address of loopback.
+  // `from` may be any loopback address.
   explicit Bytes(const AServer& server, const char* from = nullptr) {
     file_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (from != nullptr) {
@@ -258,7 +258,7 @@ class Bytes {
     }
     return true;
   }
-  // What comes until `until` is in it, the other side closes, or the time is over.
+  // Reads until the bytes contain `until`, the server closes, or the time is over.
   std::string read(std::string_view until, Duration patience = 30s) {
     std::string out;
     const Instant give_up = now() + patience;
@@ -277,7 +277,7 @@ class Bytes {
     }
     return out;
   }
-  // Whether the other side ends it within the time.
+  // True if the server closes the connection within the time.
   bool ends(Duration patience = 30s) {
     while (!closed_ && patience > Duration::zero()) {
       const Instant begun = now();
@@ -318,8 +318,9 @@ std::string frame(std::string_view text) {
   return out + std::string(4, '\0') + std::string(text);
 }
 
-// trantor ends the process when it removes a connection that listens for something. An answer that
-// ends on another thread, while its connection ends on its own, made it listen.
+// trantor ends the process when it removes a connection that still listens for an event. In an
+// earlier version an answer made its connection listen if it ended on another thread just as the
+// connection ended.
 TEST(ReplyStreams, AnAnswerThatEndsWithItsConnectionEndsNoServer) {
   const AServer server("", false, true);
   std::optional<Bytes> reader(std::in_place, server);
@@ -329,7 +330,7 @@ TEST(ReplyStreams, AnAnswerThatEndsWithItsConnectionEndsNoServer) {
   ASSERT_TRUE(ending.send(here) && ending.read("here").contains("200"));
   ASSERT_TRUE(waiting.send("GET /v1/wait HTTP/1.1\r\n" + host + "\r\n"));
   while (!fs::exists(server.folder() / "waits")) std::this_thread::yield();
-  // Both come to the loop in its next round, in this order.
+  // Both events reach the loop in its next round, in this order.
   ASSERT_TRUE(ending.send("GET /v1/end HTTP/1.1\r\n" + host + "\r\n"));
   reader.reset();
   std::ofstream(server.folder() / "go");
@@ -348,7 +349,7 @@ TEST(ReplyStreams, ConnectionsThatEndWithTheirAnswerHaveItWhole) {
     std::string answer = old ? "" : reader.read("first bit");
     EXPECT_EQ(answer.contains("first bit"), !old) << answer;
     Bytes ending(server);
-    do {  // The answer's handler may not have been there yet.
+    do {  // The answer's handler may not have run yet.
       ASSERT_TRUE(ending.send(here) && ending.read("here").contains("200"));
     } while (old && !fs::exists(server.folder() / "begun"));
     ASSERT_TRUE(ending.send("GET /v1/end HTTP/1.1\r\n" + host + "\r\n"));
@@ -367,7 +368,8 @@ const std::string counted = "GET /v1/counted HTTP/1.1\r\n" + host + "\r\n";
 
 std::string address_of(int attacker) { return "127.64.0." + std::to_string(attacker + 1); }
 
-// So many of the requests, one after the other on connections of their own, are answered.
+// Sends requests one after the other, each on a connection of its own, and counts those that are
+// answered.
 int answered(const AServer& server, const std::string& from, int requests) {
   int count = 0;
   for (int i = 0; i < requests; ++i) {
@@ -379,7 +381,7 @@ int answered(const AServer& server, const std::string& from, int requests) {
 
 TEST(Limits, StrangersThatAttackTogetherLeaveRoomForANewcomerAndAKnownPeer) {
   const auto attack = [](const AServer& server) {
-    // Known is who says so here.
+    // The test's server knows a peer that sends "known".
     Bytes known(server, "127.66.0.1");
     EXPECT_TRUE(known.send(upgrade) && known.read("\r\n\r\n").contains(" 101 "));
     EXPECT_TRUE(known.send(frame("known")) && known.read("heard known").contains("heard known"));
@@ -389,7 +391,7 @@ TEST(Limits, StrangersThatAttackTogetherLeaveRoomForANewcomerAndAKnownPeer) {
     EXPECT_EQ(answered(server, "127.66.0.1", 40), 40) << "the known one";
     return taken;
   };
-  // Alone an address has 10 a second, and 40 at once.
+  // The rate of one address alone is 10 requests a second, and 40 at once.
   const std::string limits = "strangers_connections=0 newcomers_rates=0 refusal_wait_max=0 ";
   EXPECT_LT(attack(AServer(limits + "strangers_rates=1", false, false, "10")), 800);
   EXPECT_EQ(attack(AServer(limits + "strangers_rates=0", false, false, "10")), 900) << "the attack";
@@ -405,8 +407,8 @@ TEST(Limits, AConnectionThatIsSilentForLongEnds) {
   EXPECT_FALSE(ends(AServer("silent_max=0"))) << "the attack";
 }
 
-// A connection that has ended leaves nothing behind: an attacker that opens thousands a second
-// would otherwise fill the memory.
+// A connection that has ended leaves nothing in memory; otherwise an attacker that opens thousands
+// a second would fill it.
 TEST(Limits, ConnectionsThatHaveEndedLeaveNothing) {
   const AServer server("");
   const auto open_and_end = [&] {
@@ -422,7 +424,7 @@ TEST(Limits, ConnectionsThatHaveEndedLeaveNothing) {
 }
 
 TEST(Limits, AnIdentifiedClientThatIsKnownKeepsTheRateOfItsAddress) {
-  // A stranger has one token at first, and next to none later.
+  // A stranger has one token at first, and almost none later.
   const AServer server(
       "strangers_connections=0 strangers_rates=1 refusal_wait_max=0 newcomer_burst=1", false, false,
       "10");
@@ -514,14 +516,14 @@ TEST(Limits, OneAddressHoldsSoManyConnections) {
   EXPECT_EQ(flood(open, 40), 40u) << "the attack";
 }
 
-// Strangers from many addresses hold every connection. (All of the test's come from one.)
+// Strangers hold every connection. (In this test they all have one address.)
 TEST(Limits, AKnownPeerComesInWhereStrangersHoldAllConnections) {
   const auto hoard = [](const AServer& server, std::vector<Bytes>& held) {
     for (int i = 0; i < 40; ++i) {
       held.emplace_back(server);
       (void)held.back().send("GET /v1/here HTTP/1.1\r\nX: ");
     }
-    // All were accepted: those over the bound have ended, or others for them.
+    // All connections were accepted; then the newest or older ones were closed for the bound.
     const std::ptrdiff_t over = std::ssize(held) - 20;
     for (const Instant give_up = now() + 30s; now() < give_up;) {
       if (std::ranges::count_if(held, [](Bytes& one) { return one.ends(1ms); }) >= over) return;
@@ -698,13 +700,13 @@ TEST(Limits, SoManySocketsMayBeAboutToGreet) {
     const auto open = [&] {
       return std::ranges::count_if(held, [](Bytes& one) { return !one.ends(50ms); });
     };
-    // The end of a socket that gave way may take a while on a busy machine.
+    // On a busy machine it may take a while until a replaced socket is closed.
     const auto give_up = std::chrono::steady_clock::now() + patience;
     auto left = open();
     while (left > 4 && std::chrono::steady_clock::now() < give_up) left = open();
     return left;
   };
-  // (However slow they are.)
+  // greeting_max=0: sockets are not closed for greeting late, however slow the machine is.
   const AServer server("greeting_sockets_max=4 greeting_max=0");
   EXPECT_EQ(flood(server, 30s), 4);
   const AServer open("greeting_sockets_max=0 greeting_max=0");

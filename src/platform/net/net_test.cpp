@@ -1,5 +1,5 @@
-// The server and the client against each other over loopback, with and without TLS in one process
-// (Drogon is one a process, so all tests share one server).
+// The server and the client against each other over loopback, with and without TLS. Drogon allows
+// one server for each process, so all tests share one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ class CountingUpload final : public Upload {
   std::size_t size_ = 0;
 };
 
-// Echoes over TLS; started once for all tests.
+// A server over TLS that echoes; started once for all tests.
 class Net : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -147,7 +147,7 @@ TEST_F(Net, AnswersBitByBit) {
   EXPECT_EQ(answer->body, "data: a\n\ndata: b\n\ndata: c\n\n");
 }
 
-// What comes back for bytes that no library would send, until the server closes.
+// Sends bytes that no library would send, and returns the answer up to the end of the connection.
 std::string answer_to(std::uint16_t port, std::string_view bytes) {
   SSL_CTX* context = SSL_CTX_new(TLS_client_method());
   BIO* connection = BIO_new_ssl_connect(context);
@@ -273,7 +273,7 @@ TEST_F(Net, ThePageIsServedIsolatedCompressedAndWithATag) {
 TEST_F(Net, ExpensiveRoutesAreLimitedPerAddress) {
   const auto taken = client->send_now(get("/v1/costly"));
   EXPECT_EQ(taken->status, 200);
-  // The bucket of this address, by draft-ietf-httpapi-ratelimit-headers: what it may ask yet.
+  // The bucket of this address in the headers of draft-ietf-httpapi-ratelimit-headers.
   EXPECT_THAT(taken->headers.at("ratelimit-policy"),
               testing::MatchesRegex("\"address\";q=[0-9]+;w=[0-9]+"));
   EXPECT_THAT(taken->headers.at("ratelimit"),
@@ -293,7 +293,7 @@ TEST_F(Net, ACertificateOfAnUnknownAuthorityIsNotTrusted) {
   EXPECT_EQ(bold->send_now(get("/v1/blob"))->status, 200);
 }
 
-// Shakes hands with the server with at most this version of TLS.
+// Performs a handshake with the server, with at most this version of TLS.
 bool handshake(std::uint16_t port, int version_max) {
   SSL_CTX* context = SSL_CTX_new(TLS_client_method());
   SSL_CTX_set_max_proto_version(context, version_max);
@@ -310,7 +310,7 @@ TEST_F(Net, OnlyTls13IsSpoken) {
   EXPECT_FALSE(handshake(server->port(), TLS1_2_VERSION));
 }
 
-// A callback that takes every turn, as waiting for a device does: answers arrive anyway.
+// A callback that posts itself in every turn, as a wait for a device does, does not delay answers.
 TEST_F(Net, AThreadThatTakesEveryTurnKeepsNoOtherFromHearing) {
   std::atomic<bool> answered = false;
   std::atomic<std::uint64_t> turns = 0;
@@ -341,7 +341,7 @@ TEST_F(Net, AnAddressWithoutAServerIsAnErrorThatNamesIt) {
   EXPECT_THAT(answer.error().message, testing::HasSubstr("127.0.0.1:9"));
 }
 
-// What a socket heard until it was closed.
+// The messages that a socket received until it was closed.
 struct Conversation {
   std::vector<std::string> texts;
   std::vector<std::size_t> binaries;
@@ -409,7 +409,7 @@ TEST_F(Net, APortThatIsTakenIsAnErrorThatNamesIt) {
   EXPECT_THAT(second.error().message, testing::HasSubstr(std::to_string(server->port())));
 }
 
-// A person who installs it in a browser must not let its key speak for every site.
+// A user who installs the certificate in a browser must not thereby let its key certify every site.
 TEST(Certificate, CannotSignOthers) {
   struct Rights {
     bool signs_others = false;

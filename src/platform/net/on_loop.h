@@ -1,4 +1,4 @@
-// Work for an event loop's thread, from any thread, in order.
+// Runs work on an event loop's thread; may be called from any thread, and keeps the order.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,9 @@
 
 namespace weft::net {
 
-// The thread sanitizer does not see the atomics of the loop's queue, which comes without
-// instrumentation, so it is told what they do: what happened before a handover is seen by the work.
+// The thread sanitizer does not see the atomics of the loop's queue, because trantor is built
+// without instrumentation. So it is told that the work sees everything that happened before the
+// handover.
 #ifdef __SANITIZE_THREAD__
 inline char handover;
 inline void hand_over() { __tsan_release(&handover); }

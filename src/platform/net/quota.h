@@ -1,4 +1,5 @@
-// What a client may still take, as answers say it (draft-ietf-httpapi-ratelimit-headers).
+// The quotas that a client still has, in the form of answer headers
+// (draft-ietf-httpapi-ratelimit-headers).
 #pragma once
 
 #include <cstdint>
@@ -13,17 +14,17 @@
 namespace weft::net {
 
 struct Quota {
-  std::string name;  // A word: "jobs".
+  std::string name;  // One word, such as "jobs".
   std::uint64_t limit = 0;
   std::uint64_t remaining = 0;
-  std::string unit = {};   // "content-bytes"; empty: things that are counted.
-  Duration window{};       // In which all of it comes back; 0: when what was taken ends.
-  Duration whole_after{};  // Until it is whole again; of those with a window.
+  std::string unit = {};   // "content-bytes"; empty: a number of things.
+  Duration window{};       // Time in which the quota is refilled; 0: freed when its use ends.
+  Duration whole_after{};  // With a window: time until the quota is full again.
 };
-// Those of a client, by its key as text; any thread.
+// Returns the quotas of a client, which is given by its key as text. May be called from any thread.
 using QuotasOf = std::function<std::vector<Quota>(const std::string& client)>;
 
-// "ratelimit-policy" and "ratelimit"; empty without a quota.
+// The headers "ratelimit-policy" and "ratelimit"; empty if there is no quota.
 struct QuotaHeaders {
   std::string policy, left;
 };

@@ -11,7 +11,7 @@ namespace weft::net {
 namespace {
 
 constexpr Duration look_for_room_every = std::chrono::milliseconds(100);
-constexpr double newcomers_bursts = 10;  // In the newcomers' bucket.
+constexpr double newcomers_bursts = 10;  // Size of the bucket for new addresses, in bursts.
 
 }  // namespace
 
@@ -32,7 +32,7 @@ TokenBucket::Rate RateLimit::of_network() const {
 
 TokenBucket* RateLimit::network_of(std::string_view address, Instant at) {
   if (options_.network_share <= 0) return nullptr;
-  // A group (address_group()) stands for its addresses.
+  // `address` may be a group (address_group()) instead of a single address.
   std::string prefix = address_prefix(address.substr(0, address.find('/')));
   if (prefix.empty()) return nullptr;
   const TokenBucket::Rate rate = of_network();
@@ -50,7 +50,7 @@ TokenBucket* RateLimit::network_of(std::string_view address, Instant at) {
   return &bucket;
 }
 
-// Its bucket is not full, but has what is left for newcomers.
+// Gives a new address its first tokens: not a full bucket, but its part of those for newcomers.
 void RateLimit::welcome(Stranger& stranger, std::string_view address, Instant at) {
   const TokenBucket::Rate rate = share();
   stranger.tokens.refill(rate, at);
@@ -78,8 +78,8 @@ void RateLimit::count(Stranger& stranger, Instant at) {
   if (std::exchange(stranger.period, period) != period) ++active_;
 }
 
-// Each look at all of them costs as much as thousands of requests, so that under an attack from
-// more addresses than there is room for one look serves many newcomers.
+// Each search through all buckets costs as much as thousands of requests. So, in an attack from
+// more addresses than fit, one search serves many newcomers.
 bool RateLimit::make_room(Instant at) {
   if (buckets_.size() < options_.addresses_max) return true;
   if (looked_ && at >= *looked_ && at - *looked_ < look_for_room_every) return false;

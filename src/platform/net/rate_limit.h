@@ -1,11 +1,10 @@
-// Token buckets, one an address (of IPv6 a /64, address.h): `burst` requests at once, `per_second`
-// in the long run. Strangers' addresses share a rate, too: the more of them are active, the less
-// each has, so that a thousand addresses take no more of the server than a few. A known address
-// (recognise()) has its own rate whole.
+// Token buckets, one for each address (for each /64 of IPv6, see address.h): `burst` requests at
+// once, `per_second` in the long run. The addresses of strangers also share a rate: the more of
+// them are active, the less each has, so that a thousand addresses take no more of the server than
+// a few. A known address (recognise()) has a whole rate of its own.
 //
-// Pure: the time is passed in. Bounded: when `addresses_max` are known, those that have been full
-// the longest are forgotten (a full bucket carries no information); if none is full, the newcomer
-// is refused.
+// Pure: the time is passed in. Bounded: if there are `addresses_max` buckets, the full ones are
+// forgotten (a full bucket carries no information); if none is full, a new address is refused.
 #pragma once
 
 #include <cstdint>
@@ -25,32 +24,34 @@ class RateLimit {
     double per_second = 50;
     double burst = 200;
     std::size_t addresses_max = 65536;
-    // All strangers' addresses have it together, each an equal part. 0: no bound.
+    // The rate of all strangers' addresses together, shared equally. 0 means no bound.
     double strangers_per_second = 0;
-    // What addresses have at first comes out of one bucket of ten bursts, which fills at this rate:
-    // each newcomer's own is a tenth of what is there, and its burst at most. Where few come, that
-    // is all of it; where a thousand come at once, later ones have only their share. 0: no bound.
+    // The refill rate of the bucket that provides the first tokens of new addresses. The bucket
+    // holds ten bursts, and each new address takes a tenth of its level, at most one burst. So a
+    // new address starts with a whole burst if few come, and with less if a thousand come at once.
+    // 0 means no bound.
     double newcomers_per_second = 0;
-    // Newcomers of one network (address_prefix()) have this share of that bucket at most, since
-    // who has one address of a network may have all of them. 0: no bound.
+    // The largest share of the bucket of first tokens that new addresses of one network
+    // (address_prefix()) may take, because the owner of one address of a network may have all of
+    // them. 0 means no bound.
     double network_share = 0;
-    double newcomer_burst = 0;  // A stranger's bucket holds so much, however small its share.
-    Duration active_for = std::chrono::seconds(5);  // After its last request an address counts.
-    Duration known_for = std::chrono::minutes(10);  // After recognise().
+    double newcomer_burst = 0;                      // The least size of a stranger's bucket.
+    Duration active_for = std::chrono::seconds(5);  // Period in which active addresses are counted.
+    Duration known_for = std::chrono::minutes(10);  // Time for which recognise() holds.
   };
 
   explicit RateLimit(Options options) : options_(options) {}
 
-  // Takes `cost` tokens; false where the address has not that many left.
+  // Takes `cost` tokens; returns false if the address has fewer tokens left.
   [[nodiscard]] bool take(std::string_view address, double cost, Instant at);
-  // The address is no stranger's, for some time. Of more than `addresses_max` the rest stay
-  // strangers.
+  // Makes the address known for `known_for`. If `addresses_max` addresses are known, further
+  // addresses stay strangers.
   void recognise(std::string_view address, Instant at);
   [[nodiscard]] bool is_known(std::string_view address, Instant at) const;
-  // What an address has left, and after how long it has all again.
+  // The tokens that an address has left, and the time until its bucket is full again.
   struct Left {
     double burst = 0, remaining = 0;
-    Duration whole_after{}, window{};  // `window`: what an empty bucket takes to fill.
+    Duration whole_after{}, window{};  // `window`: the time in which an empty bucket fills.
   };
   [[nodiscard]] Left left(std::string_view address, Instant at) const;
   [[nodiscard]] std::size_t addresses() const { return buckets_.size(); }
@@ -58,7 +59,7 @@ class RateLimit {
  private:
   struct Stranger {
     TokenBucket tokens;
-    std::int64_t period = -1;  // The last one of `active_for` in which it asked.
+    std::int64_t period = -1;  // The last period of `active_for` with a request.
   };
   struct Known {
     TokenBucket tokens;
@@ -67,11 +68,12 @@ class RateLimit {
   [[nodiscard]] TokenBucket::Rate own() const {
     return {.per_second = options_.per_second, .burst = options_.burst};
   }
-  // A stranger's rate, by how many are active.
+  // The rate of one stranger, given the number of active strangers.
   [[nodiscard]] TokenBucket::Rate share() const;
   void count(Stranger& stranger, Instant at);
   void welcome(Stranger& stranger, std::string_view address, Instant at);
-  // The newcomers' bucket of the address' network; null if none is kept.
+  // The first-token bucket of the address's network; null if networks are not bounded or too many
+  // are kept.
   [[nodiscard]] TokenBucket* network_of(std::string_view address, Instant at);
   [[nodiscard]] TokenBucket::Rate of_network() const;
   [[nodiscard]] bool make_room(Instant at);
@@ -79,12 +81,13 @@ class RateLimit {
   Options options_;
   std::unordered_map<std::string, Stranger> buckets_;
   std::unordered_map<std::string, Known> known_;
-  // How many addresses asked in this period, and in the one before.
+  // The number of addresses that asked in the current period, and in the period before it.
   std::int64_t period_ = -1;
   std::size_t active_ = 0, active_before_ = 0;
   TokenBucket newcomers_;
-  std::unordered_map<std::string, TokenBucket> networks_;   // Whose newcomers came lately.
-  std::optional<Instant> looked_{}, looked_at_networks_{};  // For room, without finding any.
+  std::unordered_map<std::string, TokenBucket> networks_;  // First-token buckets by network.
+  // Times of the last search for room that found none.
+  std::optional<Instant> looked_{}, looked_at_networks_{};
 };
 
 }  // namespace weft::net

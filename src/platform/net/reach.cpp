@@ -13,7 +13,7 @@
 namespace weft::net {
 namespace {
 
-// 0 where the connection stands, otherwise why it does not.
+// Returns 0 if the connection was made, otherwise the errno of its failure.
 int connect_within(const addrinfo& at, Duration patience) {
   const int descriptor =
       socket(at.ai_family, at.ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, at.ai_protocol);

@@ -1,7 +1,7 @@
-// Whether a program takes connections at a URL, by connecting and nothing more. What an HTTP
-// library calls "no connection" has several reasons, and a person can do something else about each.
+// Checks whether a program accepts connections at a URL, by connecting only. An HTTP library
+// reports "no connection" for several reasons, and the user can do something different about each.
 //
-// Any thread; blocks, for `patience` at most and as long as the system takes to look up a name.
+// Any thread. Blocks for at most `patience` plus the time of the system's name lookup.
 #pragma once
 
 #include "common/base/clock.h"
@@ -10,8 +10,8 @@
 
 namespace weft::net {
 
-// Otherwise unavailable, with a sentence that says which it is: an unknown name, no listener,
-// no way there, silence.
+// Fails with unavailable and a message that states the reason: an unknown name, no listener, no
+// route, or no answer.
 [[nodiscard]] Result<> try_to_reach(const Url& url, Duration patience);
 
 }  // namespace weft::net

@@ -11,7 +11,8 @@ namespace weft::net {
 namespace {
 
 constexpr double first_wait_s = 1;
-constexpr double debt_max = 8;  // It takes so many times `another_every` to be paid.
+// The largest debt, in refusals. It is paid after this many times `another_every`.
+constexpr double debt_max = 8;
 constexpr Duration forget_every = std::chrono::milliseconds(100);
 
 }  // namespace

@@ -1,7 +1,8 @@
-// How long an address waits for its next refusal: a peer that is refused again and again would
-// otherwise take as much of the server by its refusals as by its requests, and come back at once.
-// Pure: the time is passed in. Bounded: of `addresses_max` those that have not been refused lately
-// are forgotten, and if there is none, a newcomer waits longest.
+// Computes how long an address waits for the answer to a refused request. Without this wait a peer
+// that is refused again and again would take as much of the server by its refusals as by its
+// requests, because it comes back at once. Pure: the time is passed in. Bounded: if `addresses_max`
+// addresses are known, those without a recent refusal are forgotten; if there is no such address, a
+// new one waits for `wait_max`.
 #pragma once
 
 #include <optional>
@@ -18,13 +19,13 @@ class Refusals {
  public:
   struct Options {
     std::size_t at_once = 8;
-    Duration another_every = std::chrono::seconds(10);  // One more at once.
-    Duration wait_max = std::chrono::seconds(30);       // 0: none waits.
+    Duration another_every = std::chrono::seconds(10);  // Time until one more is answered at once.
+    Duration wait_max = std::chrono::seconds(30);       // 0: no refusal waits.
     std::size_t addresses_max = 65536;
   };
   explicit Refusals(Options options) : options_(options) {}
 
-  // Counts a refusal of the address; how long its answer waits.
+  // Counts a refusal of the address. Returns how long its answer waits.
   [[nodiscard]] Duration count(std::string_view address, Instant at);
   [[nodiscard]] std::size_t addresses() const { return of_.size(); }
 
@@ -34,8 +35,9 @@ class Refusals {
             .burst = static_cast<double>(options_.at_once)};
   }
   const Options options_;
-  std::unordered_map<std::string, TokenBucket> of_;  // Below zero: how many too many.
-  std::optional<Instant> looked_{};                  // For room.
+  // A level below zero counts refusals over the bound.
+  std::unordered_map<std::string, TokenBucket> of_;
+  std::optional<Instant> looked_{};  // Time of the last search for room.
 };
 
 }  // namespace weft::net

@@ -7,9 +7,9 @@
 namespace weft::net {
 namespace {
 
-// The cost of requests without a route: the page's files, and paths that are not there.
+// The cost of a request without a route: a file of the page, or a path that does not exist.
 constexpr double cost_of_a_file = 0.1;
-// What an upload counts as: its bytes go to the disk as they come.
+// The bytes that an upload reserves: its body is written to the disk as it arrives.
 constexpr std::uint64_t upload_bytes_held = std::uint64_t{1} << 20;
 constexpr Duration look_at_disk_every = std::chrono::milliseconds(250);
 
@@ -28,7 +28,7 @@ bool all_of_form(std::string_view text, std::size_t least, std::size_t most, boo
          });
 }
 
-// Base58 of 32 and of 64 bytes, 16 bytes as hex, and a number.
+// Expects base58 of 32 and of 64 bytes, 16 bytes as hex, and a number.
 bool has_form_of_signature(const RequestHead& head) {
   return all_of_form(head.client, 32, 44, false) && all_of_form(head.nonce, 32, 32, true) &&
          head.time.size() <= 16 && !head.time.empty() &&
@@ -36,7 +36,7 @@ bool has_form_of_signature(const RequestHead& head) {
          all_of_form(head.signature, 64, 88, false);
 }
 
-// The type without its parameters, in lower case.
+// Returns the content type without its parameters, in lower case.
 std::string plain_type(std::string_view type) {
   std::string word(type.substr(0, type.find(';')));
   while (word.ends_with(' ')) word.pop_back();
@@ -58,7 +58,7 @@ bool matches_pattern(std::string_view pattern, std::string_view path) {
   while (!pattern.empty() && !path.empty()) {
     if (pattern.starts_with("{}")) {
       pattern.remove_prefix(2);
-      // What stands behind the variable part in its segment: ":predict".
+      // The fixed text after the variable part of its segment: ":predict".
       const std::string_view suffix = pattern.substr(0, pattern.find('/'));
       const std::string_view segment = path.substr(0, path.find('/'));
       if (!segment.ends_with(suffix)) return false;
@@ -107,7 +107,7 @@ RequestGate::RequestGate(Options options)
   requests.network_share = limits.newcomers_network_share;
   rate_.with([&](auto& rate) { rate.emplace(requests); });
   if (limits.strangers_connections <= 0) return;
-  // One address alone may have all of it.
+  // One address alone may use the whole rate.
   const double all = limits.strangers_connections * requests.per_second;
   connections_.with([&](auto& rate) {
     rate.emplace(RateLimit::Options{.per_second = all,
@@ -129,7 +129,7 @@ const RouteRule* RequestGate::rule_of(const RequestHead& head) const {
 
 RequestGate::Refused RequestGate::check_host(const RequestHead& head) const {
   if (!options_.limits.check_host) return std::nullopt;
-  // Paths only: the authority of a whole URL would be a second Host.
+  // The target must be a path: the authority of a whole URL would be a second Host.
   if (!head.target.starts_with('/'))
     return refusal(400, ErrorCode::invalid_argument, "The request's target does not begin with /.");
   if (head.hosts == 1 && is_accepted_host(host_of(head.host), options_.hosts)) return std::nullopt;
@@ -139,8 +139,8 @@ RequestGate::Refused RequestGate::check_host(const RequestHead& head) const {
                               head.host.substr(0, 255)));
 }
 
-// A page of another site must not act, or read, with a visitor's browser. The page itself may be
-// opened from anywhere.
+// Refuses requests of pages of other sites, so that they cannot act or read with a visitor's
+// browser. Any site may link to the page itself.
 RequestGate::Refused RequestGate::check_site(const RequestHead& head, const RouteRule* rule) const {
   if (!options_.limits.check_origin) return std::nullopt;
   const bool is_page = rule == nullptr && is_read(head);
@@ -286,7 +286,7 @@ void RequestGate::recognise_client(std::string_view client, std::string_view add
     recognise(address, at);
 }
 
-// A proxy's connections are many clients'.
+// A proxy is never delayed, because its connections are those of many clients.
 Duration RequestGate::refused(std::string_view peer, Instant at) {
   if (is_trusted_proxy(peer)) return Duration::zero();
   const bool is_known =

@@ -1,8 +1,8 @@
-// Decides on each request by its head alone, before a byte of its body is taken: who asks for which
-// host, from which page, for which route, with how long a body, and how often. Holds the bytes of
-// bodies under way, in all and by address.
+// Decides on each request by its head, before a byte of its body is taken. It checks the host, the
+// origin, the route, the length of the body and the rate of the address. It also reserves the bytes
+// of bodies that are being received, in all and by address.
 //
-// Threading: any. Registered routes do not change once requests are judged.
+// Threading: any thread. The registered routes do not change once requests are judged.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +24,24 @@
 
 namespace weft::net {
 
-// What a route takes. A path without one takes no body.
+// The bounds of a route. A path without a rule takes no body.
 struct RouteRule {
-  std::string method;   // "GET" stands for HEAD too.
+  std::string method;   // "GET" also covers HEAD.
   std::string pattern;  // "/v1/jobs/{}".
-  double cost = 0;      // Tokens of the address's bucket.
+  double cost = 0;      // Tokens that a request takes of its address's bucket.
   std::uint64_t body_bytes_max = 0;
-  bool is_upload = false;  // Its handler sees the head and streams the body: any content type.
+  bool is_upload = false;  // The handler sees the head and streams a body of any content type.
   bool is_socket = false;
-  bool is_signed = false;    // Wants the form of a signature before the body.
+  bool is_signed = false;    // The signature headers are checked for their form before the body.
   bool is_new_work = false;  // Refused while the disk is almost full.
-  // Beside JSON: application/octet-stream, which a page of another origin cannot send unasked, and
-  // no type at all, for which the check of the origin stands alone.
+  // Besides JSON, accepts application/octet-stream, which a page of another origin cannot send
+  // without asking, and bodies without a type, for which only the check of the origin protects.
   bool takes_bytes = false;
 };
 
 [[nodiscard]] bool matches_pattern(std::string_view pattern, std::string_view path);
 
-// Bytes of bodies under way. Released when the last owner goes.
+// Reserved bytes of a body that is being received. The last owner's release frees them.
 class BodyHold {
  public:
   virtual ~BodyHold() = default;
@@ -52,13 +52,13 @@ class RequestGate {
   struct Options {
     Limits limits;
     std::optional<RateLimit::Options> rate = RateLimit::Options{};
-    double connection_cost = 1;                     // Tokens of a new connection.
-    std::vector<std::string> hosts = {};            // Beside those of loopback.
-    std::vector<std::string> trusted_proxies = {};  // Addresses whose X-Forwarded-For is believed.
-    // Bytes that are free on the disk; asked four times a second at most.
+    double connection_cost = 1;                     // Tokens that a new connection takes.
+    std::vector<std::string> hosts = {};            // Accepted host names besides loopback.
+    std::vector<std::string> trusted_proxies = {};  // Proxies whose X-Forwarded-For is trusted.
+    // Returns the free bytes of the disk; called at most four times a second.
     std::function<std::uint64_t()> disk_bytes_free = {};
   };
-  // What a request that is taken holds until its body has come.
+  // The reservation that an accepted request holds until its body has come.
   struct Passed {
     std::shared_ptr<BodyHold> hold;
   };
@@ -66,36 +66,36 @@ class RequestGate {
   explicit RequestGate(Options options);
   void add(RouteRule rule) { rules_.push_back(std::move(rule)); }
 
-  // `peer` is the connection's address. A refusal names its status: 400, 403, 404, 411, 413, 415,
-  // 421, 429 or 503.
+  // Accepts or refuses a request. `peer` is the connection's address. A refusal has the status 400,
+  // 401, 403, 404, 411, 413, 415, 421, 429 or 503.
   [[nodiscard]] std::expected<Passed, HeadRefusal> judge(const RequestHead& head,
                                                          std::string_view peer, Instant at);
-  // Counts a body that is here whole, for as long as its request is being answered. Never refused:
-  // its bytes were let in by judge().
+  // Reserves the bytes of a complete body while its request is answered. Never refuses, because
+  // judge() has accepted the bytes.
   [[nodiscard]] std::shared_ptr<BodyHold> hold(std::string_view address, std::uint64_t bytes);
-  // What the address may ask yet; nothing if requests are not counted.
+  // The tokens that the address has left; nullopt if requests are not counted.
   [[nodiscard]] std::optional<RateLimit::Left> rate_left(std::string_view address,
                                                          Instant at) const;
-  // Whether the peer is a proxy, for which bounds by address do not count.
+  // True if the peer is a trusted proxy, to which bounds by address do not apply.
   [[nodiscard]] bool is_trusted_proxy(std::string_view peer) const;
   [[nodiscard]] std::string address_of(std::string_view peer, std::string_view forwarded) const {
     return forwarded_address(peer, forwarded, options_.trusted_proxies);
   }
   [[nodiscard]] std::uint64_t bytes_held() const;
 
-  // Whether a new connection of the peer is taken: those of strangers have a rate together.
+  // True if a new connection of the peer is accepted. The connections of strangers share one rate.
   [[nodiscard]] bool may_connect(std::string_view peer, Instant at);
-  // The address is a known peer's: it keeps its own rates for some time.
+  // Makes the address known, so that it keeps its own rates for some time.
   void recognise(std::string_view address, Instant at);
-  // The address is a known client's, if it is one of the client's few.
+  // Makes the address known if it is one of the client's few (Limits::addresses_per_client).
   void recognise_client(std::string_view client, std::string_view address, Instant at);
-  // A request of the peer was refused by its head: how long its answer waits.
+  // Counts a request of the peer that was refused by its head. Returns how long the answer waits.
   [[nodiscard]] Duration refused(std::string_view peer, Instant at);
 
  private:
   struct Held {
     std::uint64_t all = 0;
-    std::map<std::string, std::uint64_t, std::less<>> of;  // By address group.
+    std::map<std::string, std::uint64_t, std::less<>> of;  // Bytes by address group.
   };
   struct Disk {
     Instant looked{};
@@ -115,7 +115,7 @@ class RequestGate {
   const Options options_;
   std::vector<RouteRule> rules_;
   Guarded<std::optional<RateLimit>> rate_;
-  Guarded<std::optional<RateLimit>> connections_;  // New ones.
+  Guarded<std::optional<RateLimit>> connections_;  // Rate of new connections.
   Guarded<Refusals> refusals_;
   Guarded<ClientAddresses> clients_;
   Guarded<Disk> disk_;

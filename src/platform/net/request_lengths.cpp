@@ -29,7 +29,8 @@ std::optional<std::uint64_t> number(std::string_view text, int base) {
   return value;
 }
 
-// A request begins with its method (a token, RFC 9110, 5.6.2), or with empty lines before it.
+// True if the byte can begin a request: a byte of a method (a token, RFC 9110, 5.6.2) or of empty
+// lines before it.
 bool begins_request(char first) {
   const bool letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
   const bool digit = first >= '0' && first <= '9';
@@ -70,7 +71,8 @@ std::optional<HeadRefusal> RequestLengths::take(std::string_view bytes) {
     const std::string_view part = bytes.substr(0, end);
     line_ += part.substr(0, line_bytes_max - std::min(line_bytes_max, line_.size()));
     if (!part.empty()) last_ = part.back();
-    // Its line feed counts where it is there: a head is as long however the socket cuts it.
+    // A line's line feed counts when it has arrived, so a head has the same length however the
+    // socket cuts it.
     head_bytes_ += part.size() + (end < bytes.size() ? 1 : 0);
     if (options_.head_bytes_max > 0 && head_bytes_ > options_.head_bytes_max) {
       state_ = State::off;
@@ -81,7 +83,7 @@ std::optional<HeadRefusal> RequestLengths::take(std::string_view bytes) {
     }
     if (end == bytes.size()) break;
     bytes.remove_prefix(end + 1);
-    if (last_ != '\r') {  // A line feed alone ends no line.
+    if (last_ != '\r') {  // A line feed without CR does not end a line.
       last_ = '\n';
       continue;
     }
@@ -138,7 +140,7 @@ std::optional<HeadRefusal> RequestLengths::line(std::string_view text) {
   }
 }
 
-// "GET /v1/jobs HTTP/1.1"; empty lines may stand before a request.
+// Reads a line such as "GET /v1/jobs HTTP/1.1"; empty lines may precede it.
 std::optional<HeadRefusal> RequestLengths::first_line(std::string_view text) {
   begun_ = !text.empty();
   if (!begun_) return std::nullopt;
@@ -166,7 +168,7 @@ std::optional<HeadRefusal> RequestLengths::field(std::string_view text) {
   if (same_word(name, "weft-nonce")) head_.nonce = value;
   if (same_word(name, "weft-time")) head_.time = value;
   if (same_word(name, "weft-signature")) head_.signature = value;
-  // Several fields are one list (RFC 9110, 5.3).
+  // Several fields of one name form one list (RFC 9110, 5.3).
   if (same_word(name, "x-forwarded-for"))
     head_.forwarded_for += (head_.forwarded_for.empty() ? "" : ",") + std::string(value);
   if (!same_word(name, "content-length")) return std::nullopt;

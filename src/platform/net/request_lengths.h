@@ -1,10 +1,10 @@
-// Finds requests of HTTP/1.1 that say twice, and differently, how long they are: if a proxy before
-// this server believes the other length, the rest of one body becomes the next request, of another
-// client (RFC 9112, 6.3). Drogon keeps the first of two fields and is not asked about the second.
-// Shows each head to a judge as soon as it is whole, before any byte of the body.
+// Refuses requests of HTTP/1.1 that state their length twice and differently. If a proxy before
+// this server believes the other length, the rest of one body becomes the next request, in the name
+// of another client (RFC 9112, 6.3). Drogon keeps the first of two fields and ignores the second.
+// Each head is shown to a judge as soon as it is whole, before any byte of the body.
 //
-// Follows one connection's bytes from its beginning: heads line by line, bodies by their lengths.
-// Keeps a line of a head, at most 8 KiB of it; the rest is counted.
+// Follows the bytes of one connection from its beginning: heads line by line, bodies by their
+// lengths. Keeps one line of a head, at most 8 KiB of it; further bytes are only counted.
 #pragma once
 
 #include <cstdint>
@@ -19,30 +19,31 @@ namespace weft::net {
 
 class RequestLengths {
  public:
-  // Is given each head once it is whole. The refusal that it returns ends the connection.
+  // Called with each head once it is whole. A refusal that it returns ends the connection.
   using Judge = std::function<std::optional<HeadRefusal>(const RequestHead&)>;
   struct Options {
-    std::size_t head_bytes_max = 0;  // 0: no bound.
-    bool after_upgrade = true;       // Look on behind the head of an upgrade until resume().
+    std::size_t head_bytes_max = 0;  // 0 means no bound.
+    bool after_upgrade = true;       // Also check bytes that follow an upgrade's head.
     Judge judge = {};
   };
   RequestLengths() = default;
   explicit RequestLengths(Options options) : options_(std::move(options)) {}
 
-  // The next bytes. Why a request is to be refused; what follows it is not looked at.
+  // Takes the next bytes. Returns the reason to refuse a request, if any; the bytes after that
+  // request are not looked at.
   [[nodiscard]] std::optional<HeadRefusal> take(std::string_view bytes);
 
-  // The last head asked for a WebSocket. Whether it became one is not known here: nothing may
-  // follow until the caller says that it did not (resume()), or that what follows are frames.
+  // True if the last head asked for a WebSocket. This class does not know if the upgrade succeeded:
+  // no bytes may follow until the caller says that it did not (resume()) or that frames follow.
   [[nodiscard]] bool is_upgrading() const { return state_ == State::upgrading; }
   void resume();
 
-  // Some bytes of a head are there, but not all.
+  // True if a head has begun and is not complete.
   [[nodiscard]] bool is_in_head() const { return state_ == State::head && head_bytes_ > 0; }
   [[nodiscard]] bool is_in_body() const;
-  // Bytes of the body that are still to come, as it announced them.
+  // The number of bytes that are still to come of the announced body.
   [[nodiscard]] std::uint64_t body_bytes_left() const { return is_in_body() ? left_ : 0; }
-  // How many heads, and how many bodies, have ended.
+  // The number of heads and of bodies that have ended.
   [[nodiscard]] std::uint64_t heads() const { return heads_; }
   [[nodiscard]] std::uint64_t bodies() const { return bodies_; }
 
@@ -59,12 +60,12 @@ class RequestLengths {
   State state_ = State::head;
   RequestHead head_;
   std::size_t head_bytes_ = 0;
-  bool begun_ = false;  // The head's first line is there.
+  bool begun_ = false;  // The head's first line was read.
   std::uint64_t heads_ = 0;
   std::uint64_t bodies_ = 0;
-  std::uint64_t left_ = 0;  // Bytes that a body or a chunk still lacks.
+  std::uint64_t left_ = 0;  // Missing bytes of a body or a chunk.
   std::string line_;
-  char last_ = 0;  // Last character of the line, which may be longer than what is kept.
+  char last_ = 0;  // Last character of the line, which may be cut in line_.
 };
 
 }  // namespace weft::net

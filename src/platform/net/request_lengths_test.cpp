@@ -1,5 +1,5 @@
-// Whatever way a connection's bytes come in pieces, a request with two lengths is found, and
-// nothing in a body is taken for a head.
+// However the bytes of a connection are cut, a request with two lengths is found, and no byte of a
+// body is taken for a head.
 #include "platform/net/request_lengths.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 namespace weft::net {
 namespace {
 
-// In pieces of so many bytes.
+// Feeds the bytes in pieces of `piece` bytes.
 std::optional<std::string> look(std::string_view bytes, std::size_t piece) {
   RequestLengths lengths;
   for (std::size_t at = 0; at < bytes.size(); at += piece) {
@@ -18,7 +18,7 @@ std::optional<std::string> look(std::string_view bytes, std::size_t piece) {
 
 struct Row {
   std::string bytes;
-  std::string sentence;  // Empty if there is nothing wrong.
+  std::string sentence;  // Empty: no error is expected.
 };
 class RequestLengthsTable : public testing::TestWithParam<Row> {};
 
@@ -48,7 +48,7 @@ const Row rows[] = {
     {"POST / HTTP/1.1\r\nContent-Length : 5\r\n\r\n", no_number},
     {"PUT / HTTP/1.1\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", both},
     {"PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n", both},
-    // Bodies are not looked into, and end where they should.
+    // The bytes of bodies are not parsed, and bodies end after their length.
     {"POST / HTTP/1.1\r\nContent-Length: " + std::to_string(inside.size()) + "\r\n\r\n" + inside +
          get,
      ""},
@@ -57,7 +57,7 @@ const Row rows[] = {
          "\r\n0\r\nTrailer: x\r\n\r\n" + get,
      ""},
     {"PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n" + inside, differ},
-    // A line feed alone ends no line; a long line is a line.
+    // A line feed without CR does not end a line, and a long line is one line.
     {"GET / HTTP/1.1\r\nX: a\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", ""},
     {"GET / HTTP/1.1\r\nX: " + std::string(20'000, 'a') +
          "\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
@@ -81,8 +81,8 @@ TEST(RequestLengths, LooksAtNothingBehindARefusal) {
   EXPECT_FALSE(lengths.take(inside).has_value());
 }
 
-// An upgrade that is not answered with 101 leaves a connection of HTTP behind, whose lengths matter
-// as before.
+// After an upgrade that is not answered with 101 the connection speaks HTTP, and lengths are
+// checked again.
 TEST(RequestLengths, LooksOnWhereAnUpgradeDidNotHappen) {
   const std::string upgrade = "GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n";
   RequestLengths lengths;

@@ -37,14 +37,15 @@ namespace {
 using Callback = std::function<void(const drogon::HttpResponsePtr&)>;
 using IsKnownClient = std::function<bool(const std::string& client)>;
 
-// Answers that every page and interface carries: isolation (for precise clocks and shared memory in
-// the browser), and no guessing of types.
-// A handshake's signature, beside what any connection takes.
+// Tokens that a new connection with TLS costs, because of the signature of its handshake.
 constexpr double tls_connection_cost = 4;
 
-// Drogon ends a connection by its bound's last request; 0 is no bound, to it and to us.
+// Drogon ends a connection at the last request of its bound, so its bound is one higher than ours.
+// 0 means no bound for both.
 constexpr std::size_t pipelined_bound(std::size_t most) { return most == 0 ? 0 : most + 1; }
 
+// Headers of every answer: isolation (for precise clocks and shared memory in the browser), and no
+// guessing of content types.
 constexpr std::pair<const char*, const char*> common_headers[] = {
     {"cross-origin-opener-policy", "same-origin"},
     {"cross-origin-embedder-policy", "require-corp"},
@@ -70,7 +71,7 @@ IncomingRequest from_drogon(const drogon::HttpRequestPtr& in, bool with_body,
   return request;
 }
 
-// The client that a request turns out to be, for the headers of its answer. Written before the
+// The client that a handler has identified, for the headers of its answer. It is set before the
 // answer, if at all.
 class Identified {
  public:
@@ -82,7 +83,7 @@ class Identified {
       if (is_known && is_known(key)) recognise(key);
     };
   }
-  // Its quotas as headers, to which add_rate() adds the address's.
+  // Adds the client's quotas as headers, to which add_rate() adds that of the address.
   void tell(const drogon::HttpResponsePtr& response) const {
     if (client_->empty() || !quotas_) return;
     const QuotaHeaders headers = quota_headers(quotas_(*client_));
@@ -92,14 +93,14 @@ class Identified {
   }
 
  private:
-  const QuotasOf& quotas_;  // The server's.
+  const QuotasOf& quotas_;  // Owned by the server.
   const std::shared_ptr<std::string> client_ = std::make_shared<std::string>();
 };
 
-// The client that takes an answer whose body comes bit by bit.
+// The client that receives an answer whose body is sent in parts.
 struct Taker {
   std::weak_ptr<trantor::TcpConnection> connection{};
-  bool ends = false;  // It asked for the connection's end.
+  bool ends = false;  // The client asked for the connection to be closed.
 };
 
 bool asks_for_the_end(const drogon::HttpRequestPtr& request) {
@@ -141,17 +142,17 @@ drogon::HttpResponsePtr to_drogon(Reply reply, const Taker& taker = {}) {
   return response;
 }
 
-// (As protocols that are off: a least version would be overwritten by trantor, which sets TLS 1.2.)
+// Protocols are turned off, because trantor sets the minimum version to TLS 1.2 afterwards.
 const std::vector<std::pair<std::string, std::string>> only_tls_1_3 = {
     {"Protocol", "-ALL,TLSv1.3"}};
 
 drogon::HttpResponsePtr refusal(const Error& error, int status) {
   auto response = to_drogon(problem(error, status));
-  response->setCloseConnection(true);  // The rest of the body may still be on its way.
+  response->setCloseConnection(true);  // The rest of the body may still arrive.
   return response;
 }
 
-// The same as it goes over the wire, for what Drogon does not get to see.
+// The bytes of a refusal's answer, for connections that are refused before Drogon sees them.
 std::string refusal_text(const HeadRefusal& refused) {
   Reply reply = problem(refused.error, refused.status);
   for (const auto& [name, value] : common_headers) reply.headers.emplace(name, value);
@@ -161,7 +162,7 @@ std::string refusal_text(const HeadRefusal& refused) {
   return out + "\r\n" + reply.body;
 }
 
-// Feeds the parts of a body to an Upload, and answers once.
+// Passes the parts of a body to an Upload, and answers once.
 class UploadReader final : public drogon::RequestStreamReader {
  public:
   UploadReader(Result<std::unique_ptr<Upload>> upload, Callback answer)
@@ -185,7 +186,7 @@ class UploadReader final : public drogon::RequestStreamReader {
     if (broken) {
       std::exchange(upload_, nullptr)->abandon();
     } else {
-      // The answer may come later, from another thread, and needs the upload no more.
+      // The answer may come later, from another thread, and does not need the upload.
       const std::shared_ptr<Upload> upload = std::exchange(upload_, nullptr);
       upload->finish([answer = std::exchange(answer_, nullptr), upload](Reply reply) {
         answer(to_drogon(std::move(reply)));
@@ -229,8 +230,8 @@ Result<SocketAddress> socket_address(const std::string& address, std::uint16_t p
   return result;
 }
 
-// A port that is free at `address`, or the one asked for if it is; Drogon itself would end the
-// process where it is taken.
+// Returns the requested port, or a free one for port 0, if `address` can be bound to it. Drogon
+// itself would end the process if the port is taken.
 Result<std::uint16_t> probe_port(const std::string& address, std::uint16_t port) {
   WEFT_ASSIGN(SocketAddress at, socket_address(address, port));
   auto& [storage, size] = at;
@@ -257,8 +258,8 @@ Result<std::uint16_t> probe_port(const std::string& address, std::uint16_t port)
                    : reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_port);
 }
 
-// Drogon says that it runs before it listens: a caller that is told that the server has started may
-// connect at once.
+// Waits until the port accepts connections: Drogon reports that it runs before it listens, and a
+// caller that is told that the server has started may connect at once.
 Result<> wait_until_it_listens(const std::string& address, std::uint16_t port) {
   WEFT_ASSIGN(const SocketAddress at, socket_address(address, port));
   const Instant give_up = now() + std::chrono::seconds(10);
@@ -276,7 +277,8 @@ Result<> wait_until_it_listens(const std::string& address, std::uint16_t port) {
   }
 }
 
-// What of `connections_max` the process can hold: each is a descriptor, and files need some too.
+// The number of connections up to `connections_max` that the process can hold: each takes a
+// descriptor, and files need some too.
 std::size_t possible_connections(const Limits& limits) {
   rlimit descriptors{};
   if (limits.connections_max == 0 || getrlimit(RLIMIT_NOFILE, &descriptors) != 0 ||
@@ -299,7 +301,7 @@ bool is_open(const ConnectionTable::Socket& socket) {
   return cookie_of(socket.descriptor) == socket.cookie;
 }
 
-// Wildcards stand for all addresses of this machine.
+// The address of a wildcard listener stands for all addresses of this machine.
 std::vector<std::string> accepted_hosts(const Server::Options& options) {
   std::vector<std::string> hosts = options.hosts;
   const auto add = [&](std::vector<std::string> more) {
@@ -363,7 +365,7 @@ class DrogonServer final : public Server {
         [this, handle = std::move(route.handle)](const drogon::HttpRequestPtr& request,
                                                  Callback&& callback) {
           IncomingRequest whole = incoming(request, true);
-          // Its bytes count until it is answered.
+          // The bytes of the body count until the request is answered.
           auto hold = gate_.hold(whole.address, whole.body.size());
           const Identified who(quotas_, is_known_client_, whole);
           const auto connected = whole.connected;
@@ -421,18 +423,20 @@ class DrogonServer final : public Server {
       return fail(ErrorCode::unavailable, "The folder {} cannot be made: {}.",
                   options_.scratch.string(), error.message());
     app.setUploadPath(options_.scratch.string());
-    // Drogon would serve files of the working folder by itself: it gets an empty one, and we do it
-    // (static_files.h).
+    // Drogon would serve files of the working folder by itself. It gets an empty folder, because
+    // static_files.h serves the files.
     app.setDocumentRoot((options_.scratch / "empty").string());
     app.setFileTypes({}).setImplicitPageEnable(false);
     app.disableSigtermHandling().enableServerHeader(false).enableGzip(false).enableBrotli(false);
     app.setThreadNum(options_.threads)
-        .setMaxConnectionNum(std::numeric_limits<std::int32_t>::max())  // Ours counts before.
-        .setIdleConnectionTimeout(0)                                    // Limits::silent_max.
+        // ConnectionTable counts before Drogon.
+        .setMaxConnectionNum(std::numeric_limits<std::int32_t>::max())
+        .setIdleConnectionTimeout(0)  // Replaced by Limits::silent_max.
         .setPipeliningRequestsNumber(pipelined_bound(options_.limits.pipelined_max));
     app.setClientMaxBodySize(std::max(body_bytes_max_, options_.upload_bytes_max));
     app.enableRequestStream(true);
-    app.enableReusePort(true);  // One listener a thread; that the port is free was tried before.
+    // Each thread has a listener; probe_port() has checked that the port is free.
+    app.enableReusePort(true);
     if (options_.tls) {
       app.addListener(options_.address, port_, true, options_.tls->certificate.string(),
                       options_.tls->key.string(), false, only_tls_1_3);
@@ -446,7 +450,8 @@ class DrogonServer final : public Server {
 
     std::promise<void> running;
     app.registerBeginningAdvice([this, &running] {
-      // Once around in a quarter of the time, a hundredth of the peers after the other.
+      // All peers are looked at once within a quarter of the ping interval, a hundredth of them at
+      // a time.
       const double around = seconds(options_.ping_every) / 4;
       const double every = std::max(around / 100, 0.005);
       drogon::app().getLoop()->runEvery(
@@ -481,8 +486,8 @@ class DrogonServer final : public Server {
   }
 
  private:
-  // "/v1/jobs/{}" as a regular expression. (Drogon's own placeholders must be arguments of the
-  // handler, one by one.)
+  // Returns the regular expression of a pattern like "/v1/jobs/{}". (Drogon's own placeholders must
+  // be arguments of the handler, one by one.)
   static std::string regex(std::string_view pattern) {
     std::string out;
     for (std::size_t i = 0; i < pattern.size(); ++i) {
@@ -507,7 +512,7 @@ class DrogonServer final : public Server {
     return response;
   }
 
-  // The methods that are possible at a path: "GET, HEAD" for the page's files.
+  // Returns the methods that are allowed at a path: "GET, HEAD" for the page's files.
   std::string allowed_at(std::string_view path) const {
     std::string out;
     for (const auto& [method, pattern] : patterns_) {
@@ -517,7 +522,7 @@ class DrogonServer final : public Server {
     return out.empty() ? "GET, HEAD" : out;
   }
 
-  // What is wrong with a request for a socket; the rest is the gate's.
+  // Refuses an invalid request for a WebSocket; the gate has checked everything else.
   drogon::HttpResponsePtr refuse_early(const drogon::HttpRequestPtr& request) {
     const auto socket = sockets_->routes().find(request->path());
     if (socket == sockets_->routes().end()) return nullptr;
@@ -532,7 +537,8 @@ class DrogonServer final : public Server {
     return nullptr;
   }
 
-  // What the address may ask yet, by draft-ietf-httpapi-ratelimit-headers (docs/http.md).
+  // Adds the tokens that the address has left, by draft-ietf-httpapi-ratelimit-headers
+  // (docs/http.md).
   void add_rate(const drogon::HttpRequestPtr& request,
                 const drogon::HttpResponsePtr& response) const {
     const auto left = gate_.rate_left(
@@ -558,8 +564,8 @@ class DrogonServer final : public Server {
     return error ? std::numeric_limits<std::uint64_t>::max() : space.available;
   }
 
-  // Called at accept(), before anything of TLS: Drogon hears of a connection only when its
-  // handshake is done. What is one too many is shut down, which trantor sees as its end.
+  // Called at accept(), before the TLS handshake, because Drogon hears of a connection only after
+  // it. A connection over a bound is shut down, which trantor sees as its end.
   void accepted(int descriptor) {
     sockaddr_storage storage{};
     socklen_t size = sizeof storage;
@@ -576,21 +582,22 @@ class DrogonServer final : public Server {
       const auto taken = table.accept(peer.toIpPort(), address_group(address),
                                       {.descriptor = descriptor, .cookie = *cookie},
                                       !gate_.is_trusted_proxy(address), now());
-      if (taken.ended) end(*taken.ended);  // Before its own end can take the table, and close it.
+      // Inside the lock, so that its descriptor cannot be closed and reused meanwhile.
+      if (taken.ended) end(*taken.ended);
       return taken.welcome;
     });
     if (!welcome) turn_away(descriptor);
   }
 
-  // With a reset at its close, so that no state of it stays in the system.
+  // Closes a connection with a reset, so that no state of it stays in the system.
   static void turn_away(int descriptor) {
     const linger at_once{.l_onoff = 1, .l_linger = 0};
     ::setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     ::shutdown(descriptor, SHUT_RDWR);
   }
 
-  // (A descriptor can only be given again after its connection's end was handled, which takes it
-  // out of the table.)
+  // A descriptor is reused only after its connection's end was handled, which removes it from the
+  // table.
   static void end(const ConnectionTable::Socket& socket) {
     if (is_open(socket)) ::shutdown(socket.descriptor, SHUT_RDWR);
   }
@@ -627,8 +634,8 @@ class DrogonServer final : public Server {
           [&](ConnectionTable& table) { connected ? table.ready(peer) : table.gone(peer); });
       if (!connected) return;
       guard_.guard(connection);
-      // A verdict and the next lease are two small messages: the second would wait for the
-      // acknowledgement of the first, up to 40 ms.
+      // A verdict and the next lease are two small messages: without TCP_NODELAY the second would
+      // wait up to 40 ms for the acknowledgement of the first.
       connection->setTcpNoDelay(true);
     });
     app.registerSyncAdvice(
@@ -637,7 +644,8 @@ class DrogonServer final : public Server {
         [this](const drogon::HttpRequestPtr& request, const drogon::HttpResponsePtr& response) {
           for (const auto& [name, value] : common_headers) response->addHeader(name, value);
           add_rate(request, response);
-          // Drogon begins no such body on a connection that it is to end: the stream ends it.
+          // Drogon begins no streamed body on a connection that it is to close; the stream closes
+          // it instead.
           if (response->asyncStreamCallback()) response->setCloseConnection(false);
         });
     app.setCustomErrorHandler([this](drogon::HttpStatusCode status,
@@ -684,9 +692,9 @@ class DrogonServer final : public Server {
   ConnectionGuard guard_;
   std::shared_ptr<DrogonSockets> sockets_;
   Guarded<ConnectionTable> connections_;
-  std::uint64_t body_bytes_max_ = 1 << 20;  // The most of any route.
+  std::uint64_t body_bytes_max_ = 1 << 20;  // The largest bound of any route.
   std::vector<std::pair<std::string, std::string>>
-      patterns_;  // Methods and what they are possible at.
+      patterns_;  // Patterns with the methods that they allow.
   std::thread thread_;
 };
 
@@ -699,7 +707,7 @@ Result<std::unique_ptr<Server>> Server::create(Options options) {
   if (made.exchange(true))
     return fail(ErrorCode::resource_exhausted, "This process has a server already.");
   set_up_drogon_once();
-  let_drogon_complain(true);  // Until it has started.
+  let_drogon_complain(true);  // Quiet again once the server has started.
   return std::make_unique<DrogonServer>(std::move(options), port);
 }
 

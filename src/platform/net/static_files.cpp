@@ -16,7 +16,7 @@ constexpr std::size_t files_max = 4096;
 
 std::string gzip(std::string_view text) {
   z_stream stream{};
-  constexpr int gzip_window = 15 + 16;  // 16: a gzip header rather than zlib's.
+  constexpr int gzip_window = 15 + 16;  // Adding 16 selects a gzip header instead of zlib's.
   if (deflateInit2(&stream, 6, Z_DEFLATED, gzip_window, 8, Z_DEFAULT_STRATEGY) != Z_OK) return {};
   std::string out(deflateBound(&stream, static_cast<uLong>(text.size())), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
@@ -29,7 +29,8 @@ std::string gzip(std::string_view text) {
   return out;
 }
 
-// Names that a bundler gave a hash, as in app-B3kd91xQ.js, never change their content.
+// True for files whose names contain a hash from the bundler, as in app-B3kd91xQ.js: their content
+// never changes.
 bool carries_hash(const std::filesystem::path& path) {
   return path.parent_path().filename() == "assets";
 }
@@ -113,7 +114,7 @@ Reply StaticFiles::get(const IncomingRequest& request) {
 
   Reply reply;
   const bool gzipped = !file->gzip.empty() && request.header("accept-encoding").contains("gzip");
-  // The two encodings are two representations, so each has its tag.
+  // The compressed and the plain file are two representations, so each has its own tag.
   const std::string tag = weft::format("\"{}{}\"", file->etag, gzipped ? "-gz" : "");
   reply.headers = {{"etag", tag},
                    {"content-type", std::string(content_type_of(relative))},

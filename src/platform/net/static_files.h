@@ -1,8 +1,8 @@
-// The files of the web page, from one folder, with what browsers need: types, entity tags,
-// compression, and permanent caching of names that carry their hash. A file is read when first
-// asked for and again when it has changed. Never leaves the folder.
+// Serves the files of the web page from one folder, as browsers need them: content types, entity
+// tags, compression, and permanent caching of file names that carry their hash. A file is read when
+// it is first requested and again when it has changed. No file outside of the folder is served.
 //
-// Threading: any.
+// Threading: any thread.
 #pragma once
 
 #include <filesystem>
@@ -15,17 +15,18 @@
 
 namespace weft::net {
 
-// "https://host:port" of an address, for the page's Content-Security-Policy; empty for other texts
-// and for letters that addresses do not have.
+// Returns the origin "https://host:port" of a URL, for the page's Content-Security-Policy. Empty
+// for texts that are no URL and for characters that no address has.
 [[nodiscard]] std::string origin_of(std::string_view url);
 
 class StaticFiles {
  public:
-  // `missing` is the page that is shown for / where the folder has no index.html; `connects` an
-  // origin that the page may ask besides this server, or empty.
+  // `missing` is the page for / if the folder has no index.html. `connects` is an origin that the
+  // page may contact besides this server, or empty.
   StaticFiles(std::filesystem::path folder, std::string missing, const std::string& connects);
 
-  // 404 for what is not there; paths without an extension are the page's own, and get index.html.
+  // Returns the requested file, or 404. A path without an extension belongs to the page's own
+  // router and returns index.html.
   [[nodiscard]] Reply get(const IncomingRequest& request);
 
  private:
@@ -33,7 +34,7 @@ class StaticFiles {
     std::filesystem::file_time_type changed;
     std::string etag;
     std::string body;
-    std::string gzip;  // Empty where it would not be smaller.
+    std::string gzip;  // Compressed bytes; empty if they would not be fewer.
   };
   [[nodiscard]] std::shared_ptr<const File> load(const std::filesystem::path& path);
 

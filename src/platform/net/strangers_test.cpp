@@ -1,6 +1,6 @@
-// A thousand strangers' addresses, each below its own rate, must not take the server: known peers,
-// and a person who comes for the first time while they attack, are served. Each defence is turned
-// off once, and the attack succeeds.
+// A thousand strangers' addresses, each below its own rate, must not occupy the server: known
+// peers, and a newcomer that arrives during the attack, are served. Each defence is turned off
+// once, and then the attack succeeds.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -42,7 +42,8 @@ bool passes(RequestGate& gate, const std::string& address, Instant at) {
   return gate.judge(head, address, at).has_value();
 }
 
-// What all attackers have passed in the time, in which each asks `per_second` times.
+// Returns the number of requests that all attackers get through in `time`, at `per_second` requests
+// each.
 int attack(const std::function<bool(const std::string& address, Instant at)>& ask, Instant from,
            Duration time, int per_second = 10) {
   int passed = 0;
@@ -97,11 +98,11 @@ TEST(Strangers, ThatAttackKeepNoNewcomerOut) {
   EXPECT_FALSE(passes(*open, newcomer, at)) << "the attack";
 }
 
-// An IPv6 network has 65,536 /64s, each of which may come once.
+// An IPv6 network (a /48) has 65,536 /64s, and each of them may come once.
 TEST(Strangers, OfOneNetworkLeaveOthersNewcomersWhatTheyHave) {
   const auto passed_by_a_newcomer = [](Limits limits) {
     const auto gate = gate_of(limits);
-    for (int i = 0; i < 6000; ++i)  // A hundred fresh addresses a second, for a minute.
+    for (int i = 0; i < 6000; ++i)  // 100 new addresses a second, for a minute.
       for (int k = 0; k < 20; ++k)
         (void)passes(*gate, weft::format("2001:db8:1:{:x}::1", i), start + i * 10ms);
     int passed = 0;

@@ -1,5 +1,5 @@
-// The head of an HTTP/1.1 answer and its body as bytes come in: in chunks, of a known length, or to
-// the end of the connection. Pure; bounded by the callers' sizes.
+// Reads the head of an HTTP/1.1 answer and its body as bytes arrive: a body in chunks, of a known
+// length, or up to the end of the connection. Pure; bounded by the sizes that callers pass in.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,28 @@
 
 namespace weft::net {
 
-// What stands before the empty line. data_loss if it is not HTTP/1.
+// Reads the head, without the empty line that ends it. Fails with unsupported if it is not HTTP/1.
 [[nodiscard]] Result<Response> read_answer_head(std::string_view text);
 
 class StreamedBody {
  public:
-  // data_loss for a length that cannot be read.
+  // Fails with data_loss for an unreadable length and with unsupported for an unknown transfer
+  // encoding.
   [[nodiscard]] static Result<StreamedBody> of(const Response& head);
 
-  // What of the body is in the next bytes that came.
+  // Returns the bytes of the body that the next received bytes contain.
   [[nodiscard]] Result<std::string> take(std::string_view bytes);
   [[nodiscard]] bool ended() const { return ended_; }
-  // The connection has ended: data_loss if the body has not.
+  // Called when the connection has ended. Fails with data_loss if the body is incomplete.
   [[nodiscard]] Result<> close();
 
  private:
   [[nodiscard]] Result<> take_chunks(std::string& out);
 
   bool chunked_ = false, to_the_end_ = false, ended_ = false;
-  bool in_trailer_ = false;  // Behind the last chunk.
-  std::uint64_t left_ = 0;   // Bytes of the body, or of a chunk with its line end.
-  std::string line_;         // Bytes of chunks that were not looked at.
+  bool in_trailer_ = false;  // The last chunk was read.
+  std::uint64_t left_ = 0;   // Bytes left of the body, or of a chunk and its line end.
+  std::string line_;         // Received bytes that were not parsed yet.
 };
 
 }  // namespace weft::net

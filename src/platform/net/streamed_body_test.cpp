@@ -1,4 +1,4 @@
-// Answers are read as they come, however their bytes are cut.
+// Answers are parsed as they arrive, however their bytes are cut.
 #include "platform/net/streamed_body.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace {
 
 Response head(std::string_view text) { return read_answer_head(text).value(); }
 
-// All of a body that comes in parts of `size` bytes, and whether it ended.
+// Returns the whole body of an answer that arrives in pieces of `size` bytes, and whether it ended.
 std::pair<std::string, bool> body_of(const Response& response, std::string_view bytes,
                                      std::size_t size) {
   StreamedBody body = StreamedBody::of(response).value();

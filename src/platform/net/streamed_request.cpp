@@ -27,7 +27,7 @@ namespace {
 constexpr int look_every_ms = 50;
 constexpr Duration connect_max = std::chrono::seconds(10);
 
-// A connected socket; reads and writes wait, and look whether they are wanted meanwhile.
+// A connected TCP socket. Reads and writes wait, and meanwhile check StreamedEvents::wanted.
 class Plain {
  public:
   explicit Plain(const StreamedEvents& events) : events_(events) {}
@@ -51,7 +51,7 @@ class Plain {
     return last;
   }
 
-  // At least one byte; none at the end of the connection.
+  // Reads at least one byte; 0 at the end of the connection.
   [[nodiscard]] Result<std::size_t> read(std::span<char> out) {
     WEFT_OK(wait(POLLIN, events_.silence_max));
     const ssize_t count = ::recv(socket_, out.data(), out.size(), 0);
@@ -106,7 +106,7 @@ class Plain {
   int socket_ = -1;
 };
 
-// TLS over it, with the bytes in memory between the two, so that every wait is Plain's.
+// TLS over Plain. The bytes between the two are in memory, so that every wait is one of Plain's.
 class Secure {
  public:
   explicit Secure(Plain& plain) : plain_(plain) {}
@@ -155,7 +155,7 @@ class Secure {
   }
 
  private:
-  // Until it has done something; 0 at the end of the connection.
+  // Repeats `step` until it has made progress; 0 at the end of the connection.
   template <class Step>
   [[nodiscard]] Result<int> until(Step step) {
     while (true) {
@@ -186,18 +186,18 @@ class Secure {
   Plain& plain_;
   SSL_CTX* context_ = nullptr;
   SSL* ssl_ = nullptr;
-  BIO *in_ = nullptr, *out_ = nullptr;  // The session's.
+  BIO *in_ = nullptr, *out_ = nullptr;  // Owned by the TLS session.
 };
 
-// Without "connection: close": servers on Drogon then send the head of a stream and no part of its
-// body.
+// The request has no "connection: close", because servers on Drogon then send the head of a stream
+// and no part of its body.
 std::string text_of(const Url& url, const Request& request) {
   std::string out = weft::format(
       "{} {} HTTP/1.1\r\nhost: {}\r\nuser-agent: weft\r\ncontent-length: "
       "{}\r\n",
       request.method, request.path, url.authority(), request.body.size());
   for (const auto& [name, value] : request.headers) {
-    // A value with a line's end would be another header.
+    // A value with a line break would add another header.
     if (value.find_first_of("\r\n") == std::string::npos) out += name + ": " + value + "\r\n";
   }
   return out + "\r\n" + request.body;

@@ -22,7 +22,7 @@ namespace {
 
 const std::vector<std::pair<std::string, std::string>> tls_commands{{"MinProtocol", "TLSv1.3"}};
 
-// 64 lower-case hex digits, whatever the TLS library puts between them.
+// Converts a fingerprint to 64 lower-case hex digits, without the TLS library's separators.
 std::string plain(std::string_view fingerprint) {
   std::string out;
   for (const char c : fingerprint) {
@@ -56,7 +56,7 @@ std::optional<Address> numeric(const std::string& text, std::uint16_t port) {
   return out;
 }
 
-// Not inside a callback of the connection, which goes on with it.
+// Closes a connection. Queued, because a callback of the connection continues to use it.
 void cut(const trantor::TcpConnectionPtr& connection) {
   connection->getLoop()->queueInLoop([connection] { connection->forceClose(); });
 }
@@ -92,14 +92,14 @@ class TlsStream final : public Stream, public std::enable_shared_from_this<TlsSt
   }
   const std::string& peer() const override { return peer_; }
 
-  // From the connection's callbacks.
+  // Called by the connection's callbacks.
   void hear(ByteSpan bytes) {
     if (!events_.bytes || !early_.empty()) {
       constexpr std::size_t early_max = std::size_t{64} << 10;
       if (early_.size() + bytes.size() > early_max) return cut(connection_);
       return append(early_, bytes);
     }
-    const auto take = events_.bytes;  // It may close us.
+    const auto take = events_.bytes;  // Copied: the call may close this stream.
     take(bytes);
   }
   void end() {
@@ -113,7 +113,7 @@ class TlsStream final : public Stream, public std::enable_shared_from_this<TlsSt
     connection_->setRecvMsgCallback([](const trantor::TcpConnectionPtr&,
                                        trantor::MsgBuffer* buffer) { buffer->retrieveAll(); });
     connection_->shutdown();
-    // A peer that does not answer the end is cut off; the client outlives its connection.
+    // A peer that does not answer the close is disconnected; the TcpClient outlives its connection.
     connection_->getLoop()->runAfter(1.0,
                                      [connection = connection_, dialled = std::move(dialled_)] {
                                        if (connection->connected()) connection->forceClose();
@@ -129,7 +129,7 @@ class TlsStream final : public Stream, public std::enable_shared_from_this<TlsSt
   bool let_go_ = false;
 };
 
-// The stream of a connection is known by its context, weakly: its user owns it.
+// A connection's context points to its stream weakly, because the stream's user owns it.
 using Known = std::weak_ptr<TlsStream>;
 std::shared_ptr<TlsStream> stream_of(const trantor::TcpConnectionPtr& connection) {
   return connection->hasContext() ? connection->getContext<Known>()->lock() : nullptr;
@@ -175,7 +175,8 @@ class TlsListener final : public StreamListener {
   ~TlsListener() override {
     server_->setConnectionCallback([](const trantor::TcpConnectionPtr&) {});
     server_->stop();
-    // Connections that are in the middle of their handshake are not stopped, and point at it.
+    // Connections in the middle of their handshake are not stopped by stop() and point to the
+    // server.
     constexpr double handshake_max_s = 5;
     server_->getLoop()->runAfter(handshake_max_s, [server = server_] {});
   }
@@ -190,7 +191,8 @@ class TlsListener final : public StreamListener {
   std::size_t connections_ = 0;
 };
 
-// trantor ends the process where an address is taken: it is tried first.
+// Returns a port that can be bound; checked here because trantor ends the process if the address is
+// taken.
 Result<std::uint16_t> free_port(const std::string& text, const Address& address,
                                 std::uint16_t port) {
   const int descriptor = socket(address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -241,7 +243,7 @@ Result<std::unique_ptr<StreamListener>> StreamListener::create(
     }
   }
   std::error_code ignored;
-  std::filesystem::remove_all(folder, ignored);  // It is read by now, and must not be read again.
+  std::filesystem::remove_all(folder, ignored);  // The key was read and must not be read again.
   if (!files) return std::unexpected(files.error());
   return listener;
 }
@@ -255,7 +257,7 @@ void dial(const DialOptions& options, std::function<void(Result<std::shared_ptr<
     if (loop == nullptr) return done(std::unexpected(why));
     return on_loop(loop, [done = std::move(done), why] { done(std::unexpected(why)); });
   }
-  // Decided once: by the connection, by an error or by the clock.
+  // A pending dial(). The connection, an error or the timer decides it once.
   struct Attempt {
     std::function<void(Result<std::shared_ptr<Stream>>)> done;
     std::shared_ptr<trantor::TcpClient> client;
@@ -267,7 +269,7 @@ void dial(const DialOptions& options, std::function<void(Result<std::shared_ptr<
     const auto self = weak.lock();
     if (!self || !self->done) return;
     const auto tell = std::exchange(self->done, nullptr);
-    // Not inside its own callback.
+    // The client must not be destroyed inside its own callback.
     if (!stream) loop->queueInLoop([client = std::exchange(self->client, nullptr)] {});
     tell(std::move(stream));
   };
@@ -276,7 +278,7 @@ void dial(const DialOptions& options, std::function<void(Result<std::shared_ptr<
       loop, trantor::InetAddress(options.address, options.port, address->v6), "weft line");
   auto policy = trantor::TLSPolicy::defaultClientPolicy();
   policy->setValidate(false).setConfCmds(
-      tls_commands);  // The fingerprint says more than any chain.
+      tls_commands);  // The check of the fingerprint is stricter than a chain.
   attempt->client->enableSSL(std::move(policy));
   attempt->client->setMessageCallback(receive);
   attempt->client->setConnectionErrorCallback(
@@ -303,7 +305,7 @@ void dial(const DialOptions& options, std::function<void(Result<std::shared_ptr<
     decide(std::shared_ptr<Stream>(make_stream(connection, std::exchange(self->client, nullptr))));
   });
   attempt->client->connect();
-  // Keeps the attempt until then.
+  // The timer keeps the attempt alive until then.
   loop->runAfter(seconds(options.patience), [attempt, decide, where] {
     decide(fail(ErrorCode::unavailable, "Nothing answers at {} in time.", where));
   });

@@ -1,5 +1,5 @@
-// Lines between two programs, over real sockets: bytes arrive in order, the certificate is the one
-// that was named, an end is heard, and no wait is without end.
+// Streams between two programs over real sockets: bytes arrive in order, the certificate is the
+// expected one, the end of a stream is reported, and every wait ends.
 #include "platform/net/streams.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Two clients are two threads, as two programs would have.
+// Two clients have two threads, as two programs would.
 class Streams : public testing::Test {
  protected:
   void SetUp() override {
@@ -46,7 +46,7 @@ class Streams : public testing::Test {
     });
     done.get_future().get();
   }
-  // Sends back whatever comes.
+  // Makes the far side echo all bytes.
   void listen() {
     on(*far, [&] {
       auto made =
@@ -127,7 +127,7 @@ TEST_F(Streams, SayThatNoServerAnswers) {
 }
 
 TEST_F(Streams, GiveUpOnAPeerThatSpeaksNoTls) {
-  // A listener that takes connections and says nothing.
+  // A listener that accepts connections and sends nothing.
   const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{
       .sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};

@@ -80,7 +80,7 @@ bool still_good(const TlsFiles& files, const std::vector<std::string>& names, Un
     return false;
   std::time_t week_on = static_cast<std::time_t>(at / 1000) + renew_days * 24 * 3600;
   if (X509_cmp_time(X509_get0_notAfter(certificate.get()), &week_on) < 0) return false;
-  // A certificate that could sign others, as earlier versions made them, is replaced.
+  // A certificate that could sign others, as earlier versions made them, must be replaced.
   if (X509_check_ca(certificate.get()) != 0) return false;
   const auto covered = names_of(certificate.get());
   return std::ranges::all_of(names, [&](const auto& name) { return covered.contains(name); });
@@ -118,8 +118,8 @@ CertificatePtr make_certificate(EVP_PKEY* key, const std::vector<std::string>& n
   X509_NAME_free(subject);
   std::string alternatives;
   for (const auto& name : names) {
-    // Trantor's client compares addresses with DNS names only, so that an address is written as
-    // both.
+    // trantor's client compares addresses only with DNS names, so an address is written as both
+    // kinds.
     if (is_address(name)) alternatives += "IP:" + name + ",";
     if (!name.contains(':')) alternatives += "DNS:" + name + ",";
   }
@@ -140,7 +140,7 @@ Result<FilePtr> create_file(const std::filesystem::path& path, mode_t mode) {
   std::error_code ignored;
   std::filesystem::remove(path, ignored);
   const int descriptor = open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, mode);
-  if (descriptor >= 0) fchmod(descriptor, mode);  // Whatever the umask is.
+  if (descriptor >= 0) fchmod(descriptor, mode);  // Sets the mode independently of the umask.
   FILE* file = descriptor < 0 ? nullptr : fdopen(descriptor, "w");
   if (file == nullptr) return fail(ErrorCode::unavailable, "{} cannot be written.", path.string());
   return FilePtr(file);
@@ -162,7 +162,8 @@ std::vector<std::string> local_names() {
                   sizeof text);
       } else if (entry->ifa_addr->sa_family == AF_INET6) {
         const auto& address = reinterpret_cast<const sockaddr_in6*>(entry->ifa_addr)->sin6_addr;
-        if (IN6_IS_ADDR_LINKLOCAL(&address)) continue;  // Useless without their zone.
+        // Link-local addresses are useless without their zone.
+        if (IN6_IS_ADDR_LINKLOCAL(&address)) continue;
         inet_ntop(AF_INET6, &address, text, sizeof text);
       }
       if (text[0] != '\0') names.emplace(text);

@@ -1,4 +1,4 @@
-// Certificates for `weft serve`: a self-signed one for a LAN, and a look at one that was given.
+// Certificates for `weft serve`: makes self-signed ones for a LAN, and checks given ones.
 #pragma once
 
 #include <filesystem>
@@ -11,29 +11,30 @@
 
 namespace weft::net {
 
-// This machine's name, "localhost", and the addresses of its interfaces, for a certificate's
-// alternative names.
+// Returns the names for a certificate: the machine's host name, "localhost", and the addresses of
+// its network interfaces.
 [[nodiscard]] std::vector<std::string> local_names();
 
-// cert.pem and key.pem (0600) in `folder`, valid for `names` (host names and addresses). What is
-// there is kept while it covers all names and lasts another week; otherwise it is replaced: ECDSA
-// P-256, 825 days, the most that browsers take. It cannot sign other certificates: a browser that
-// trusts it trusts this server alone.
+// Makes cert.pem and key.pem (0600) in `folder`, valid for `names` (host names and addresses).
+// Existing files are kept while they cover all names and last another week. The certificate has an
+// ECDSA P-256 key and lasts 825 days, the most that browsers accept. It cannot sign other
+// certificates: a browser that trusts it trusts this server alone.
 struct SelfSigned {
-  bool signs_no_others = true;  // Off only in tests: its key then makes certificates of any site.
+  // False only in tests: the key can then sign certificates of any site.
+  bool signs_no_others = true;
 };
 [[nodiscard]] Result<TlsFiles> self_signed(const std::filesystem::path& folder,
                                            const std::vector<std::string>& names, UnixMillis at,
                                            const SelfSigned& how = {});
 
-// Reads both files and checks that they belong together, so that the sentence comes from us and not
-// from the TLS library.
+// Reads both files and checks that the key belongs to the certificate, so that the error message is
+// ours and not the TLS library's.
 [[nodiscard]] Result<> check_certificate(const TlsFiles& files);
 
-// Whether a file has certificates that others can lead to (--ca-cert).
+// Checks that the file has a certificate that can be read (--ca-cert).
 [[nodiscard]] Result<> check_authority(const std::filesystem::path& file);
 
-// The host names and addresses that the certificate is valid for; none if it cannot be read.
+// The host names and addresses that the certificate is valid for; empty if it cannot be read.
 [[nodiscard]] std::vector<std::string> names_of(const TlsFiles& files);
 
 // SHA-256 of the certificate, in hex.

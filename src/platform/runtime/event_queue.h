@@ -1,4 +1,4 @@
-// Events on their way to one thread, in the order in which they were posted.
+// A queue that hands events from any thread to one thread, in the order in which they were posted.
 //
 //   while (!ended) {
 //     ended = queue.take(events, deadline, 1024);   // Waits.
@@ -6,8 +6,9 @@
 //     events.clear();
 //   }
 //
-// Threading: post(), post_always() and end() from any thread; take() from the one that handles the
-// events. Bounds: `most` events wait at a time, those of post_always() apart.
+// Threading: post(), post_always() and end() may be called from any thread; take() only from the
+// thread that handles the events. Bounds: at most `most` events wait at a time; those of
+// post_always() are not counted.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +31,7 @@ class EventQueue {
   explicit EventQueue(std::size_t most) : most_(most) {}
   EventQueue(const EventQueue&) = delete;
 
-  // False, and the event is dropped, if too many wait or end() was called.
+  // Returns false, and drops the event, if the queue is full or end() was called.
   [[nodiscard]] bool post(Event event) {
     bool first = false;
     {
@@ -39,14 +40,14 @@ class EventQueue {
       first = events_.empty();
       events_.push_back(std::move(event));
     }
-    // The thread takes all that is there, so only the first event has to wake it; once woken, it
-    // finds the lock free.
+    // take() takes all waiting events, so only the first event has to wake the thread. The thread
+    // is woken after the lock was released, so that it finds the lock free.
     if (first) more_.notify_one();
     return true;
   }
 
-  // For an event that must not be dropped: neither the bound nor end() keeps it out. After take()
-  // has returned true it is never handled.
+  // Posts an event that must not be dropped: neither the bound nor end() keeps it out. It is never
+  // handled if take() has already returned true.
   void post_always(Event event) {
     bool first = false;
     {
@@ -57,8 +58,8 @@ class EventQueue {
     if (first) more_.notify_one();
   }
 
-  // Waits for an event, for end() or for `wake` (nothing: without a deadline), and appends at most
-  // `most` events to `out`. True once end() was called and no further event waits.
+  // Waits for an event, for end() or until `wake` (nullopt: without a deadline), and appends at
+  // most `most` events to `out`. Returns true once end() was called and no further event waits.
   [[nodiscard]] bool take(std::vector<Event>& out, std::optional<Instant> wake, std::size_t most) {
     std::unique_lock lock(mutex_);
     const auto is_ready = [this] { return ending_ || !events_.empty(); };
@@ -73,7 +74,7 @@ class EventQueue {
     return ending_ && events_.empty();
   }
 
-  // What waits is still taken.
+  // take() still returns the events that wait.
   void end() {
     {
       const std::lock_guard lock(mutex_);

@@ -1,5 +1,4 @@
-// The queue before a thread: its order, its bound, and that nothing that was taken in is lost at
-// the end.
+// The order of the event queue, its bound, and that no accepted event is lost at the end.
 #include "platform/runtime/event_queue.h"
 
 #include <gmock/gmock.h>

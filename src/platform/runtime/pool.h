@@ -1,8 +1,8 @@
-// Threads for what takes long and needs no state: signatures, hashes, blobs, joins. Work with one
-// key runs in order, on one thread; different keys run beside each other.
+// Threads for work that takes long and needs no state: signatures, hashes, blobs, joins. Work items
+// with the same key run in order on one thread; items with different keys may run at the same time.
 //
-// Threading: post() from any. Lifetime: the destructor finishes what is queued. Bounds: queue_max
-// items a thread.
+// Threading: post() may be called from any thread. Lifetime: the destructor finishes the queued
+// work. Bounds: queue_max items a thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ class Pool {
   Pool(const Pool&) = delete;
   ~Pool();
 
-  // False if the queue is full: the work is dropped, and the caller should be told to try again.
+  // Returns false if the queue is full: the work is dropped, and the caller should be told to try
+  // again.
   [[nodiscard]] bool post(std::uint64_t key, std::function<void()> work);
 
  private:

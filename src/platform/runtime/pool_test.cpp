@@ -1,5 +1,4 @@
-// Threads for work without state: the order of one key's work, and that the end waits for all of
-// it.
+// The pool keeps the order of one key's work, and its end waits for all work.
 #include "platform/runtime/pool.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +11,7 @@ namespace {
 
 TEST(Pool, RunsTheWorkOfOneKeyInOrderAndAllOfItBeforeItEnds) {
   constexpr int count = 1000;
-  std::array<std::vector<int>, 3> done;  // By key; the work of one key runs on one thread.
+  std::array<std::vector<int>, 3> done;  // Indexed by key; one thread runs all work of a key.
   {
     Pool pool({.threads = 2});
     for (int i = 0; i < count; ++i) {
@@ -36,7 +35,7 @@ TEST(Pool, RefusesWorkOverItsBound) {
       goes_on.get_future().wait();
       ++done;
     }));
-    begun.get_future().wait();  // It runs, and does not wait any more.
+    begun.get_future().wait();  // The work runs and is no longer queued.
     EXPECT_TRUE(pool.post(0, [&] { ++done; }));
     EXPECT_TRUE(pool.post(0, [&] { ++done; }));
     EXPECT_FALSE(pool.post(0, [&] { ++done; }));

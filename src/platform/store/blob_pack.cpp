@@ -32,7 +32,7 @@ constexpr std::size_t check_at = 40;
 constexpr std::size_t head_bytes = 44;
 using Head = std::array<std::uint8_t, head_bytes>;
 
-// The kind is not part of the check: removing a blob overwrites that one byte.
+// The kind is not part of the check, because remove() overwrites that byte.
 std::array<std::uint8_t, 4> check_of(ByteSpan head) {
   const Hash digest = crypto::sha256(head.subspan(4, check_at - 4));
   return {digest.bytes[0], digest.bytes[1], digest.bytes[2], digest.bytes[3]};
@@ -47,7 +47,7 @@ Head head_of(Kind kind, std::size_t size, const Hash& hash) {
   return head;
 }
 
-// A mark says up to where its file was durable, in place of a hash.
+// A mark record has, instead of a hash, the offset up to which its file was durable.
 Hash offset_as_hash(std::uint64_t offset) {
   Hash hash;
   for (std::size_t i = 0; i < 8; ++i) hash.bytes[i] = static_cast<std::uint8_t>(offset >> (8 * i));
@@ -75,16 +75,16 @@ Result<> write_at(int file, ByteSpan bytes, std::uint64_t offset, const fs::path
   return {};
 }
 
-// Room is set aside in steps, so that a full disk is met by a thread that adds, not by one that
-// syncs.
+// Disk space is allocated in steps ahead of the writes, so that a full disk is noticed by a thread
+// that adds, not by one that syncs.
 constexpr std::uint64_t room_step = 1 << 20;
 
-// Records that are not in their file yet.
+// Records that are not written to their file yet.
 struct Waiting {
   std::uint32_t file = 0;
   std::uint64_t offset = 0;
   ByteVector bytes;
-  bool closed = false;  // A thread is writing it: nothing is added.
+  bool closed = false;  // A thread is writing it; no record is added.
 };
 
 class PackFile {
@@ -99,12 +99,12 @@ class PackFile {
   int number_;
 };
 
-// A file and what of it has a name.
+// An open file, and the size of the blobs in it that are indexed.
 struct Opened {
-  std::shared_ptr<PackFile> file;  // Readers share it while they read.
+  std::shared_ptr<PackFile> file;  // Shared with readers while they read.
   std::uint64_t blobs = 0;
   std::uint64_t bytes = 0;
-  int empty_since = 0;  // Calls of compact() that found nothing left.
+  int empty_since = 0;  // Successive calls of compact() that found no blob in it.
 };
 
 }  // namespace
@@ -116,20 +116,20 @@ struct BlobPack::State {
   };
   fs::path directory;
   Options options;
-  std::mutex writing;        // Before `mutex`: one writes at a time, in order.
-  mutable std::mutex mutex;  // For all that follows.
+  std::mutex writing;        // Locked before `mutex`; keeps the writes in order.
+  mutable std::mutex mutex;  // Guards all members below.
   std::unordered_map<Hash, Entry> index;
   std::uint64_t bytes = 0;
-  std::map<std::uint32_t, Opened> files;  // By number.
-  std::uint32_t current = 0;              // Which one is appended to; 0: none yet.
+  std::map<std::uint32_t, Opened> files;  // Files by number.
+  std::uint32_t current = 0;              // The file to append to; 0: none yet.
   std::uint32_t next = 1;
   std::deque<Waiting> waiting;
   std::size_t waiting_bytes = 0;
-  std::set<std::uint32_t> unsynced;  // Files to which something was added since the last sync.
-  std::uint64_t end = 0;             // End of the current file, with what waits.
-  std::uint64_t room = 0;            // Up to where the disk has room for it.
-  std::uint64_t synced = 0;          // In the current file: all before it is durable,
-  std::uint64_t marked = 0;          // and the last mark says so of this.
+  std::set<std::uint32_t> unsynced;  // Files with records added since the last sync.
+  std::uint64_t end = 0;             // End of the current file, including waiting records.
+  std::uint64_t room = 0;            // End of the disk space allocated for it.
+  std::uint64_t synced = 0;  // Everything before this offset of the current file is durable.
+  std::uint64_t marked = 0;  // The offset of the file's last mark.
 
   [[nodiscard]] fs::path path(std::uint32_t number) const {
     return directory / weft::format("{:06}", number);
@@ -148,21 +148,22 @@ struct BlobPack::State {
     const std::lock_guard lock(mutex);
     return files.at(number).file;
   }
-  // The name of a blob and where it lies; false if it has one already. Under `mutex`.
+  // Adds a blob to the index; false if the index has it already. `mutex` must be held.
   bool name(const Hash& hash, const Place& place) {
     if (!index.emplace(hash, Entry{.place = place, .used = options.clock()}).second) return false;
     bytes += place.size;
     holds(place, 1);
     return true;
   }
-  // One blob more (1) or less (-1) in the file of `place`. Under `mutex`.
+  // Counts one blob more (1) or fewer (-1) in the file of `place`. `mutex` must be held.
   void holds(const Place& place, int blobs) {
     Opened& opened = files.at(place.file);
     opened.blobs += static_cast<std::uint64_t>(blobs);
     opened.bytes += static_cast<std::uint64_t>(blobs) * place.size;
   }
-  // Takes the name away; what waits is marked at once. Gives the file that has to be marked, and
-  // nullptr if it is. Under `writing` and `mutex`.
+  // Takes a removed blob out of the counts. A waiting record is marked as removed at once, and
+  // nullptr is returned; otherwise the file is returned, whose record the caller must mark.
+  // `writing` and `mutex` must be held.
   std::shared_ptr<PackFile> forget(const Place& place);
   [[nodiscard]] bool lies_at(const Hash& hash, const Place& place) const {
     const std::lock_guard lock(mutex);
@@ -184,7 +185,7 @@ struct BlobPack::State {
   void read_heads(std::uint32_t number, ByteSpan all);
   Result<> begin_file();
   Result<> append(Kind kind, const Hash& hash, ByteSpan content);
-  // Under `writing`.
+  // Called with `writing` held.
   Result<> write_waiting();
 };
 
@@ -212,7 +213,7 @@ Result<> BlobPack::State::scan() {
     struct stat status{};
     if (::fstat(file, &status) != 0) return system_error("Reading", path(number));
     const auto size = static_cast<std::size_t>(status.st_size);
-    // Room that a process set aside and did not need.
+    // Frees disk space that an earlier process allocated and did not use.
     if (static_cast<std::size_t>(status.st_blocks) * 512 > size + room_step / 2)
       (void)!::ftruncate(file, status.st_size);
     if (size == 0) continue;
@@ -224,7 +225,7 @@ Result<> BlobPack::State::scan() {
   return {};
 }
 
-// Ends at an invalid head: what stands after it was never synced.
+// Stops at an invalid head, because the bytes after it were never synced.
 void BlobPack::State::read_heads(std::uint32_t number, ByteSpan all) {
   struct Found {
     Hash hash;
@@ -275,7 +276,8 @@ Result<> BlobPack::State::append(Kind kind, const Hash& hash, ByteSpan content) 
     const std::uint64_t more = std::max(room_step, size);
     if (::fallocate(files.at(current).file->number(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(room),
                     static_cast<off_t>(more)) != 0 &&
-        (errno == ENOSPC || errno == EDQUOT))  // Where it is not known, writing says.
+        // Other errors (no support for fallocate) are ignored.
+        (errno == ENOSPC || errno == EDQUOT))
       return system_error("Writing", path(current));
     room += more;
   }
@@ -298,11 +300,11 @@ Result<> BlobPack::State::write_waiting() {
     {
       const std::lock_guard lock(mutex);
       if (waiting.empty()) return {};
-      first = &waiting.front();  // Which stays where it is: only this function takes it away.
+      first = &waiting.front();  // Stays in place: only this function removes it.
       waiting.front().closed = true;
       file = files.at(first->file).file->number();
     }
-    // (What a failure cut short is written again.)
+    // Records whose write fails stay in `waiting` and are written again.
     WEFT_OK(write_at(file, first->bytes, first->offset, path(first->file)));
     const std::lock_guard lock(mutex);
     waiting_bytes -= first->bytes.size();
@@ -321,7 +323,7 @@ Result<std::unique_ptr<BlobPack>> BlobPack::open(const fs::path& directory, Opti
 BlobPack::BlobPack(std::unique_ptr<State> state) : state_(std::move(state)) {}
 BlobPack::~BlobPack() {
   const std::lock_guard writing(state_->writing);
-  (void)state_->write_waiting();  // No caller was promised any of it.
+  (void)state_->write_waiting();  // No result is needed: no caller was promised these records.
 }
 
 Result<bool> BlobPack::add(const Hash& hash, ByteSpan bytes) {
@@ -476,7 +478,7 @@ BlobPack::Collected BlobPack::collect(std::span<const Hash> hashes, Instant sinc
       state_->index.erase(found);
       file = state_->forget(place);
     }
-    // A mark that fails lets the blob come back with the next start, unused again.
+    // If the mark cannot be written, the blob returns at the next start, as an unused one.
     if (file) (void)mark_removed(*file, place);
     collected.count += 1;
     collected.bytes += place.size;
@@ -484,8 +486,8 @@ BlobPack::Collected BlobPack::collect(std::span<const Hash> hashes, Instant sinc
   return collected;
 }
 
-// Appends the bytes of `place` to the current file, and names the blob there if it still lies at
-// `place`.
+// Appends the bytes of `place` to the current file, and points the index there if the blob is still
+// at `place`.
 Result<> BlobPack::State::move(const Hash& hash, const Place& place) {
   ByteVector content(place.size);
   const auto source = file(place.file);
@@ -496,7 +498,7 @@ Result<> BlobPack::State::move(const Hash& hash, const Place& place) {
     if (count <= 0) return system_error("Reading", path(place.file));
     done += static_cast<std::uint64_t>(count);
   }
-  if (crypto::sha256(content) != hash) return {};  // Damaged: it stays, and reading it says so.
+  if (crypto::sha256(content) != hash) return {};  // A damaged blob stays, and a read reports it.
   const std::lock_guard writing_lock(writing);
   if (waiting_bytes > options.waiting_bytes_max) WEFT_OK(write_waiting());
   const std::lock_guard lock(mutex);
@@ -549,7 +551,7 @@ Result<> BlobPack::compact() {
   if (left.empty()) return {};
   for (const auto& [hash, place] : left) WEFT_OK(state_->move(hash, place));
   WEFT_OK(sync());
-  // The copies are durable; the next start finds only them.
+  // The copies are durable, so the originals are marked and the next start finds only the copies.
   const auto source = state_->file(left.front().second.file);
   for (const auto& [hash, place] : left) {
     if (!state_->lies_at(hash, place)) (void)mark_removed(*source, place);

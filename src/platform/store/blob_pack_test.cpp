@@ -1,5 +1,5 @@
-// A blob in a pack is there at once and after a crash once it was synced; what a crash tore is not
-// there, and spoils no other.
+// A blob in a pack can be read at once, and after a crash if it was synced. A blob that a crash
+// damaged is not found, and does not affect others.
 #include "platform/store/blob_pack.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class BlobPackTest : public testing::Test {
     return pack.read(*place, 0, place->size);
   }
   fs::path file(std::string_view name) const { return directory / name; }
-  // As after a crash in which the page cache survived, or half of it.
+  // Writes the waiting bytes to the file, as in a crash in which the page cache survived in part.
   static void write_out(const BlobPack& pack, const Hash& blob) {
     ASSERT_TRUE(pack.file_of(*pack.find(blob)).has_value());
   }
@@ -130,7 +130,7 @@ TEST_F(BlobPackTest, TrustsWhatAMarkSaysAndHashesTheRest) {
     const auto pack = open();
     marked = put(*pack, "marked");
     ASSERT_TRUE(pack->sync().has_value());
-    open_end = put(*pack, "open end");  // Behind the mark.
+    open_end = put(*pack, "open end");  // This blob is added after the mark.
     write_out(*pack, open_end);
     overwrite(file("000001"), pack->find(marked)->offset, '?');
     overwrite(file("000001"), pack->find(open_end)->offset, '?');
@@ -160,7 +160,7 @@ TEST_F(BlobPackTest, BeginsAnotherFileWhenOneIsFull) {
               text("a blob of some bytes " + std::to_string(i)));
 }
 
-// What was not synced is not in the file, and is read anyway; a location is written first.
+// A blob that was not synced is not in the file and can be read; file_of() writes it first.
 TEST_F(BlobPackTest, KeepsInMemoryWhatWasNotSynced) {
   const auto pack = open();
   const Hash one = put(*pack, "one");

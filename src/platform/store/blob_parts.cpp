@@ -19,14 +19,14 @@ namespace {
 
 using FileClock = fs::file_time_type::clock;
 
-// What of an upload is here.
+// The state of an unfinished upload.
 struct Upload {
   std::string owner;
   fs::file_time_type written;
-  bool busy = false;  // A Part writes it.
+  bool busy = false;  // A Part is writing to it.
 };
 
-// The uploads by their files' names.
+// The uploads by the names of their files.
 struct Uploads {
   std::map<std::string, Upload> files;
   std::map<std::string, std::size_t> of_owner;
@@ -86,7 +86,7 @@ struct BlobParts::State {
     if (fs::remove(directory / name, error)) bytes.fetch_sub(std::min(size, bytes.load()));
     all.forget(name);
   }
-  // Deleting takes the disk's time: a few at a time.
+  // Deletes a few uploads at a time, because deleting takes disk time.
   void remove_old(Uploads& all, std::size_t count_max) {
     for (std::size_t i = 0; i < count_max; ++i) {
       const auto old = all.oldest(nullptr, FileClock::now() - options.keep);
@@ -94,7 +94,7 @@ struct BlobParts::State {
       remove(all, *old);
     }
   }
-  // For one more upload of the owner.
+  // Makes room for one more upload of the owner.
   [[nodiscard]] Result<> make_room(Uploads& all, const std::string& owner) {
     const auto spare = FileClock::now() - options.spare;
     if (const auto own = all.of_owner.find(owner);
@@ -115,7 +115,7 @@ struct BlobParts::State {
     }
     return {};
   }
-  // For the part that begins at `offset`, which is then the upload's one.
+  // Admits the part that begins at `offset`; the upload is then busy.
   [[nodiscard]] Result<> admit(Uploads& all, const std::string& name, const std::string& owner,
                                std::uint64_t offset) {
     constexpr std::size_t removed_max = 4;
@@ -137,9 +137,9 @@ struct BlobParts::Part::State {
   std::shared_ptr<BlobParts::State> parts;
   Hash hash;
   std::string name;        // Name of its file.
-  std::uint64_t size = 0;  // How much of it is here.
+  std::uint64_t size = 0;  // Number of its bytes that have arrived.
   std::uint64_t total = 0;
-  std::uint64_t before = size;  // Without this part.
+  std::uint64_t before = size;  // Size of the upload without this part.
   std::ofstream out{};
 
   ~State() {
@@ -197,7 +197,7 @@ Result<std::uint64_t> BlobParts::Part::finish() {
   if (state_->size < state_->total) return state_->size;
   state_->out.close();
   const Result<> whole = state_->put_whole();
-  // What has another hash never gets the right one.
+  // An upload with another hash is removed, because further bytes cannot make it right.
   if (whole || whole.error().code == ErrorCode::invalid_argument)
     state_->parts->uploads.with([&](Uploads& all) { state_->parts->remove(all, state_->name); });
   if (!whole) return std::unexpected(whole.error());
@@ -208,7 +208,7 @@ void BlobParts::Part::take_back() {
   state_->out.close();
   std::error_code error;
   fs::resize_file(state_->path(), state_->before, error);
-  if (error) return;  // The whole will not have its hash.
+  if (error) return;  // Then finish() will find that the hash is wrong.
   state_->parts->bytes.fetch_sub(state_->size - state_->before);
   state_->size = state_->before;
 }

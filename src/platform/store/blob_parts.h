@@ -1,14 +1,15 @@
-// Large blobs that come in parts, so that an upload that was cut off continues where it ended:
-// DIR/HASH.OWNER is what of a blob is here. Each uploader has a file of its own, so that no
-// uploader can spoil another's. The hash is checked over the whole when the last part is in; before
-// that, only the uploader sees anything.
+// Large blobs that arrive in parts, so that an interrupted upload continues at its end.
+// DIR/HASH.OWNER holds the bytes of a blob that have arrived. Each uploader has a file of its own,
+// so that no uploader can corrupt another's. The hash of the whole is checked after the last part;
+// until then only the uploader sees the bytes.
 //
-// What is here survives restarts, not a loss of power: then the whole does not have its hash, and
-// the upload begins from the start. Threading: everything is safe from any thread; a Part belongs
-// to one at a time. begin() and have() list no folder: what there is is known. Lifetime: the blobs
-// outlive it and its Parts. Bounds: bytes_max for all parts together, parts_max uploads and
-// parts_of_owner_max for one owner. An upload that did not continue for `keep` is removed; if there
-// are too many, one that did not continue for `spare`, the oldest first.
+// The bytes survive restarts, but not a loss of power: then the whole does not have its hash, and
+// the upload starts again. Threading: every function may be called from any thread; a Part belongs
+// to one thread at a time. begin() and have() list no folder, because the uploads are known in
+// memory. Lifetime: the Blobs outlive this object and its Parts. Bounds: bytes_max for all parts
+// together, parts_max uploads, and parts_of_owner_max for one owner. An upload that was not
+// continued for `keep` is removed. If there are too many, the oldest one that was not continued for
+// `spare` is removed.
 #pragma once
 
 #include <chrono>
@@ -32,17 +33,18 @@ class BlobParts {
     std::size_t parts_of_owner_max = 64;
     std::chrono::seconds spare = std::chrono::minutes(10);
   };
-  // Takes the bytes from one position on. Destroyed before finish(), what came stays.
+  // Receives the bytes from one offset on. Without finish() the received bytes stay.
   class Part {
    public:
     Part(Part&&) noexcept;
     ~Part();
-    // resource_exhausted past the announced length, or where all parts take too much.
+    // Fails with resource_exhausted beyond the announced length, or if all parts together take too
+    // much.
     [[nodiscard]] Result<> write(ByteSpan bytes);
-    // How many bytes are here now. With the last one the whole is put among the blobs;
-    // invalid_argument, and nothing is kept, where it does not have its hash.
+    // Returns the number of bytes that have arrived. The last part adds the whole blob to Blobs; if
+    // the whole does not have its hash, it fails with invalid_argument and the bytes are removed.
     [[nodiscard]] Result<std::uint64_t> finish();
-    // Instead: what this part wrote goes.
+    // Called instead of finish(): removes the bytes that this part wrote.
     void take_back();
 
    private:
@@ -52,23 +54,25 @@ class BlobParts {
     std::unique_ptr<State> state_;
   };
 
-  // Makes the folder and removes what is too old.
+  // Creates the folder if needed and removes uploads that are too old.
   [[nodiscard]] static Result<std::unique_ptr<BlobParts>> open(
       Blobs& blobs, const std::filesystem::path& directory, Options options);
   ~BlobParts();
 
-  // Bytes that are here of what `owner` (a key as text) sends; all of it where the blob is there.
+  // The number of bytes that have arrived from `owner` (a key as text); the whole size if the blob
+  // is stored.
   [[nodiscard]] std::uint64_t have(const Hash& hash, const std::string& owner) const;
-  // An upload of `owner` that is not finished, and how many of its bytes are here.
+  // An upload of `owner` that is not finished, and the number of bytes that have arrived.
   struct Unfinished {
     Hash hash;
     std::uint64_t bytes = 0;
   };
   [[nodiscard]] std::vector<Unfinished> unfinished_of(const std::string& owner) const;
-  // Removes all of them. unavailable, and nothing is removed, while a part of one is on its way.
+  // Removes all unfinished uploads of the owner. Fails with unavailable, and removes none, while a
+  // part of one of them is arriving.
   [[nodiscard]] Result<> remove_of(const std::string& owner);
-  // already_exists if the part does not begin at have(), or another one is on its way;
-  // resource_exhausted if there are too many uploads and none gives way.
+  // Begins a part. Fails with already_exists if `offset` is not have() or another part of the blob
+  // is arriving, and with resource_exhausted if there are too many uploads and none may be removed.
   [[nodiscard]] Result<Part> begin(const Hash& hash, const std::string& owner, std::uint64_t offset,
                                    std::uint64_t total);
 

@@ -1,5 +1,5 @@
-// A blob that comes in parts is the blob when all are in, whatever was cut off between; what is not
-// it never becomes one.
+// A blob that arrives in parts is complete after the last part, wherever it was interrupted; bytes
+// with another hash never become a blob.
 #include "platform/store/blob_parts.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ class BlobPartsTest : public testing::Test {
     blobs = Blobs::open(directory / "blobs", {.bytes_max = 1 << 20}).value();
     parts = BlobParts::open(*blobs, directory / "parts", options).value();
   }
-  // A part that is cut off, or comes to its end.
+  // Sends a part, which is interrupted unless `whole`.
   Result<std::uint64_t> send(std::size_t from, std::size_t to, const std::string& owner = "a",
                              bool whole = true) {
     WEFT_ASSIGN(auto part, parts->begin(hash, owner, from, bytes.size()));
@@ -106,7 +106,7 @@ TEST_F(BlobPartsTest, TakeNoMoreRoomThanTheyMayAndNotForEver) {
   EXPECT_TRUE(send(0, 20'000, "b").has_value());
 }
 
-// An upload of another blob, with one byte of it here.
+// Begins an upload of another blob, with one byte.
 void begin_another(BlobParts& parts, int number, const std::string& owner, bool& taken) {
   auto part = parts.begin(crypto::sha256(as_bytes(std::to_string(number))), owner, 0, 10);
   taken = part.has_value();
@@ -127,7 +127,7 @@ TEST_F(BlobPartsTest, AreSoManyAndNotMore) {
   };
   EXPECT_EQ(files(), 3);
 
-  // What is there goes on, also after a restart, and makes room when it is done.
+  // An existing upload can continue after a restart, and makes room when it is finished.
   reopen({.parts_max = 3, .parts_of_owner_max = 2});
   EXPECT_EQ(send(0, 10, "b").error().code, ErrorCode::resource_exhausted);
   EXPECT_TRUE(parts->begin(crypto::sha256(as_bytes("1")), "b", 1, 10).has_value());

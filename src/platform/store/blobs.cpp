@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint8_t version_plain = 1;
 constexpr std::uint64_t header_bytes = 1;
-constexpr std::string_view incoming = "incoming";  // Files that are being written.
+constexpr std::string_view incoming = "incoming";  // Folder of files that are being written.
 
 class File {
  public:
@@ -83,15 +83,17 @@ struct Blobs::State {
 
   fs::path directory;
   Options options;
-  Room room;  // Taken by stored blobs and by those being written.
+  Room room;  // Used by stored blobs and by blobs that are being written.
   std::atomic<std::uint64_t> count = 0;
   std::atomic<std::uint64_t> next_name = 0;
   std::unique_ptr<BlobPack> pack;
-  Guarded<std::unordered_map<Hash, Instant>> files;  // With one of their own: when each was used.
+  // Last use of each blob that has a file of its own.
+  Guarded<std::unordered_map<Hash, Instant>> files;
   std::array<std::atomic<bool>, 256>
-      folders_durable{};  // Made and synced by this process, by the first byte of the hash.
-  // Held while a file gets or loses its name and `files` learns of it, by the first byte too: a
-  // name that is put back meanwhile would otherwise be forgotten, and its blob not found.
+      // True if this process has made and synced the folder; by the hash's first byte.
+      folders_durable{};
+  // Held, by the hash's first byte, while a file gets or loses its name and `files` is updated.
+  // Otherwise a blob that is put while it is removed could be missing in `files`.
   std::array<std::mutex, 256> naming;
 
   [[nodiscard]] fs::path folder_of(const Hash& hash) const {
@@ -101,7 +103,7 @@ struct Blobs::State {
     return folder_of(hash) / hash.text().substr(2);
   }
 
-  // Whether it has a file of its own; that it was asked for counts as a use.
+  // True if the blob has a file of its own. The call counts as a use of the blob.
   bool use_file(const Hash& hash) {
     return files.with([&](auto& names) {
       const auto found = names.find(hash);
@@ -111,11 +113,11 @@ struct Blobs::State {
     });
   }
 
-  // Gives a written and synced file its name; false where the blob was there already. The folder is
-  // not synced yet.
+  // Gives a written and synced file its name; returns false if the blob was stored already. Does
+  // not sync the folder.
   Result<bool> publish(const fs::path& written, const Hash& hash);
-  // Removes a blob's file if it was not used since `since`, and gives the size of the blob.
-  // not_found if it was, or if there is none. The folder is not synced.
+  // Removes the file of a blob that was not used since `since`, and returns the blob's size. Fails
+  // with not_found if the blob was used or is not stored. Does not sync the folder.
   Result<std::uint64_t> remove_file(const Hash& hash, Instant since);
   Result<> scan();
 };
@@ -130,7 +132,7 @@ Result<bool> Blobs::State::publish(const fs::path& written, const Hash& hash) {
     folder_is_durable = true;
   }
   const std::lock_guard lock(naming[hash.bytes[0]]);
-  // link() refuses to replace, so that two who put the same blob at once count it once.
+  // link() does not replace a file, so two threads that put the same blob at once count it once.
   const bool is_new = ::link(written.c_str(), path.c_str()) == 0;
   if (!is_new && errno != EEXIST) return system_error("Naming", path);
   ::unlink(written.c_str());
@@ -201,9 +203,9 @@ struct Blobs::Writer::State {
   File file;
   crypto::Sha256 hash;
   std::uint64_t written = 0;
-  std::optional<Room::For> wanted;  // Whose room it takes,
-  Room::Taken taken;                // and how much of it.
-  bool kept = false;                // The bytes stay reserved: the blob is stored.
+  std::optional<Room::For> wanted;  // The purpose whose room the blob takes.
+  Room::Taken taken;                // The room that it has taken.
+  bool kept = false;                // True: the blob is stored and keeps its room.
 
   ~State() {
     if (kept || path.empty()) return;
@@ -228,7 +230,7 @@ struct Blobs::Writer::State {
     hash.update(bytes);
     return write_all(file.number(), bytes, path);
   }
-  // Everything but the sync of the folder.
+  // Finishes the file, except for the sync of its folder.
   Result<Hash> seal() {
     const Hash found = hash.finish();
     if (expected && found != *expected) {
@@ -283,7 +285,7 @@ Result<std::vector<Hash>> Blobs::put_all(std::span<const ByteSpan> blobs,
       WEFT_OK(sync());
       continue;
     }
-    // There already; perhaps from a thread that has not synced the folder yet.
+    // A stored blob may come from a thread that has not synced the folder yet.
     folders.insert(state_->folder_of(hash));
     if (has(hash)) continue;
     Writer::State writer;
@@ -387,7 +389,8 @@ Result<Blobs::Location> Blobs::location(const Hash& hash) const {
   state_->use_file(hash);
   const fs::path path = state_->path_of(hash);
   WEFT_ASSIGN(const OpenBlob blob, open_blob(path, hash));
-  return Location{.path = path, .offset = 1, .size = blob.size};  // Behind the version.
+  // The plaintext begins after the version byte.
+  return Location{.path = path, .offset = 1, .size = blob.size};
 }
 
 bool Blobs::has(const Hash& hash) const {
@@ -466,7 +469,7 @@ Blobs::Collected Blobs::collect(std::span<const Hash> hashes, Instant since) {
   Collected collected{.count = packed.count, .bytes = packed.bytes};
   for (const Hash& hash : hashes) {
     const auto size = state_->remove_file(hash, since);
-    if (!size) continue;  // Used since, or not there; or a file that the system does not remove.
+    if (!size) continue;  // Used since, not stored, or the system refused.
     collected.count += 1;
     collected.bytes += *size;
   }

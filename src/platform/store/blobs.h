@@ -1,15 +1,15 @@
 // Blobs as files: DIR/ab/cdef..., named by the SHA-256 of the plaintext. The first byte of a file
-// is a version (1: the plaintext follows), so that encryption at rest can come without a migration.
-// Small ones that are added, rather than put, go into packs (blob_pack.h, DIR/pack).
+// is a version (1: the plaintext follows), so that encryption at rest can be added without a
+// migration. Small blobs that are added, not put, go into packs (blob_pack.h, DIR/pack).
 //
-// A put is durable when it returns: written beside, fdatasync, rename, fsync of the folder. What is
-// added is durable after the next sync(). What a crash leaves behind is removed by open(). Sizes
-// and offsets are of the plaintext.
+// A put is durable when it returns: temporary file, fdatasync, rename, fsync of the folder. An
+// added blob is durable after the next sync(). open() removes the leftovers of a crash. Sizes and
+// offsets are those of the plaintext.
 //
-// Each call that puts, finds or reads a blob counts as a use of it, and so does open() for all.
-// collect() removes blobs that were not used for a while, which its caller found to have no name
-// (apps/coordinator/blob_sweep.h). Threading: everything is safe from any thread; a Writer belongs
-// to one at a time.
+// Each call that puts, finds or reads a blob counts as a use of it; open() counts as a use of every
+// blob. collect() removes blobs that were not used for a while and that no row names, as its caller
+// found (apps/coordinator/blob_sweep.h). Threading: every function may be called from any thread; a
+// Writer belongs to one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -32,19 +32,21 @@ namespace weft::store {
 class Blobs {
  public:
   struct Options {
-    std::uint64_t bytes_max = std::uint64_t{64} << 30;  // All blobs together; --blobs-bytes-max.
-    Room::Shares shares = {};                           // What strangers take of free room.
-    std::uint64_t packed_bytes_max = 64 << 10;          // Larger ones are files of their own.
-    std::function<Instant()> clock = [] { return now(); };  // When a blob is used.
+    // For all blobs together; --blobs-bytes-max.
+    std::uint64_t bytes_max = std::uint64_t{64} << 30;
+    Room::Shares shares = {};                               // Shares of free room for strangers.
+    std::uint64_t packed_bytes_max = 64 << 10;              // Gives the time of a blob's use.
+    std::function<Instant()> clock = [] { return now(); };  // Time of a blob's use.
   };
-  // Takes a blob in pieces. Destroyed before finish() it leaves nothing.
+  // Receives a blob in pieces. Without finish() no blob is stored.
   class Writer {
    public:
     Writer(Writer&&) noexcept;
     ~Writer();
-    // resource_exhausted past the bound given to begin() or past bytes_max.
+    // Fails with resource_exhausted beyond the bound given to begin() or beyond bytes_max.
     [[nodiscard]] Result<> write(ByteSpan bytes);
-    // invalid_argument if the bytes do not have the expected hash. Durable on return.
+    // Stores the blob, durable on return. Fails with invalid_argument if the bytes do not have the
+    // expected hash.
     [[nodiscard]] Result<Hash> finish();
 
    private:
@@ -54,19 +56,21 @@ class Blobs {
     std::unique_ptr<State> state_;
   };
 
-  // Makes the folder, removes leftovers, adds up what is there.
+  // Creates the folder if needed, removes leftovers of a crash, and sums the sizes of the stored
+  // blobs.
   [[nodiscard]] static Result<std::unique_ptr<Blobs>> open(const std::filesystem::path& directory,
                                                            Options options);
   Blobs(const Blobs&) = delete;
   ~Blobs();
 
-  // The hash of the bytes; there already is fine.
+  // Stores a blob and returns its hash. A blob that is already stored is no error.
   [[nodiscard]] Result<Hash> put(ByteSpan bytes);
-  // Many with one fsync a folder. `wanted`: whose room they take (room()).
+  // Stores many blobs with one fsync for each folder. `wanted` names the owner of the room
+  // (room()).
   [[nodiscard]] Result<std::vector<Hash>> put_all(std::span<const ByteSpan> blobs,
                                                   const std::optional<Room::For>& wanted = {});
-  // Adds many that need not be durable yet. The caller calls sync() before it acknowledges any of
-  // them. Large ones are put.
+  // Adds many blobs that need not be durable yet. The caller calls sync() before it acknowledges
+  // any of them. Large blobs are put.
   [[nodiscard]] Result<std::vector<Hash>> add_all(std::span<const ByteSpan> blobs,
                                                   const std::optional<Room::For>& wanted = {});
   [[nodiscard]] Result<Hash> add(ByteSpan bytes);
@@ -75,15 +79,17 @@ class Blobs {
                                      const std::optional<Room::For>& wanted = {});
 
   [[nodiscard]] bool has(const Hash& hash) const;
-  // not_found; data_loss for a file that is no blob of ours.
+  // Fails with not_found for an unknown blob, data_loss for a file that does not have the form of a
+  // blob.
   [[nodiscard]] Result<std::uint64_t> size(const Hash& hash) const;
-  // Whole; data_loss if the bytes no longer have their hash.
+  // Reads a whole blob. Fails with data_loss if the bytes no longer have their hash.
   [[nodiscard]] Result<ByteVector> read(const Hash& hash) const;
-  // A part, unchecked: [offset, offset + size) must lie within (invalid_argument).
+  // Reads a part without checking the hash. Fails with invalid_argument if [offset, offset + size)
+  // is not within the blob.
   [[nodiscard]] Result<ByteVector> read(const Hash& hash, std::uint64_t offset,
                                         std::uint64_t size) const;
-  // Where the plaintext lies in a file, for sending it without reading it. not_found if there is
-  // none.
+  // The position of the plaintext in a file, so that it can be sent without being read. Fails with
+  // not_found for an unknown blob.
   struct Location {
     std::filesystem::path path;
     std::uint64_t offset = 0;
@@ -92,30 +98,30 @@ class Blobs {
   [[nodiscard]] Result<Location> location(const Hash& hash) const;
   [[nodiscard]] Result<> remove(const Hash& hash);
 
-  // Those that were not used since `since`, in no order.
+  // The blobs that were not used since `since`, in no order.
   [[nodiscard]] std::vector<Hash> unused(Instant since) const;
   struct Collected {
     std::uint64_t count = 0;
     std::uint64_t bytes = 0;
   };
-  // Removes those of `hashes` that are still unused: one that is put or found meanwhile stays. A
-  // crash may bring removed ones back.
+  // Removes those of `hashes` that were not used since `since`; a blob that is put or found
+  // meanwhile stays. A crash may bring removed blobs back.
   Collected collect(std::span<const Hash> hashes, Instant since);
-  // Gives the room of collected blobs in packs back to the disk, one file a call (blob_pack.h).
+  // Frees the disk space of collected blobs in packs, one file a call (blob_pack.h).
   [[nodiscard]] Result<> compact();
 
-  // Those with a file of their own: what was put. In no order.
+  // The blobs that have a file of their own because they were put, in no order.
   [[nodiscard]] std::vector<Hash> files() const;
-  // What is used, and what is set aside for running jobs.
+  // The bytes that are used, and those that are reserved for running jobs.
   [[nodiscard]] Room& room();
-  // Plaintext bytes of all blobs, and how many there are.
+  // The plaintext bytes of all blobs, and the number of blobs.
   [[nodiscard]] std::uint64_t bytes_total() const;
   [[nodiscard]] std::uint64_t count() const;
 
  private:
   struct State;
   explicit Blobs(std::shared_ptr<State> state);
-  std::shared_ptr<State> state_;  // Writers share it.
+  std::shared_ptr<State> state_;  // Shared with the writers.
 };
 
 }  // namespace weft::store

@@ -1,4 +1,4 @@
-// A blob that was put is there, whole and under its hash, after any crash; nothing else is.
+// A blob that was put is stored whole, under its hash, after any crash; no other blob appears.
 #include "platform/store/blobs.h"
 
 #include <gtest/gtest.h>
@@ -265,7 +265,7 @@ TEST_F(BlobsTest, PutsManyAtOnceAndFromManyThreads) {
       std::vector<ByteVector> all;
       std::vector<ByteSpan> spans;
       for (std::uint8_t i = 0; i < 10; ++i)
-        all.push_back(some_bytes(100, i));  // The same in every thread.
+        all.push_back(some_bytes(100, i));  // Equal blobs in every thread.
       for (const ByteVector& bytes : all) spans.emplace_back(bytes);
       EXPECT_EQ(blobs->put_all(spans).value().size(), 10U);
     });
@@ -306,7 +306,7 @@ class CollectedBlobs : public BlobsTest {
         .value();
   }
   void pass(std::chrono::minutes duration) { time += duration; }
-  // What is unused for an hour goes.
+  // Removes the blobs that were unused for an hour.
   Blobs::Collected collect(Blobs& blobs) const {
     const Instant since = time - std::chrono::hours(1);
     return blobs.collect(blobs.unused(since), since);
@@ -357,7 +357,8 @@ TEST_F(CollectedBlobs, StayIfTheyWereUsedInAnyWay) {
   };
   for (const std::size_t size : {10, 1000}) {
     for (const Use& use : uses) {
-      if (size == 10 && use.name == std::string_view("written")) continue;  // Those are files.
+      // A written blob has a file of its own.
+      if (size == 10 && use.name == std::string_view("written")) continue;
       SCOPED_TRACE(weft::format("{} of {} bytes", use.name, size));
       const ByteVector bytes = some_bytes(size, static_cast<std::uint8_t>(use.name[0]));
       const Hash hash = blobs->add(bytes).value();
@@ -372,7 +373,7 @@ TEST_F(CollectedBlobs, StayIfTheyWereUsedInAnyWay) {
   }
 }
 
-// The one that sweeps has looked, and a client names the blob before it is removed.
+// The caller has found a blob unused, and a client uses it before it is removed.
 TEST_F(CollectedBlobs, StayIfTheyAreFoundWhileTheyAreLookedFor) {
   const auto blobs = open_small();
   const Hash file = blobs->put(some_bytes(1000)).value();
@@ -404,7 +405,7 @@ TEST_F(CollectedBlobs, CountAsUsedWhenTheFolderIsOpened) {
   EXPECT_EQ(collect(*blobs).count, 2U);
 }
 
-// An upload ends at some moment of a removal: the removal begins later with each round.
+// An upload ends at varying moments of a removal: the removal begins later with each round.
 TEST_F(CollectedBlobs, AreKnownIfTheyArePutWhileTheyAreCollected) {
   const auto blobs = open_small(1);
   const ByteVector bytes = some_bytes(10);
@@ -464,7 +465,7 @@ TEST_F(CollectedBlobs, GiveTheRoomOfAPackBackAndTheOthersStay) {
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(again->read(hashes[static_cast<std::size_t>(i)])) << i;
 }
 
-// A file of blobs smaller than their heads is not copied again and again.
+// A file is not copied again and again if its blobs are smaller than their heads.
 TEST_F(CollectedBlobs, AreNotMovedWhileMostOfTheirFileIsNamed) {
   {
     const auto blobs = open_small();

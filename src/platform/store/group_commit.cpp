@@ -17,7 +17,7 @@ struct GroupCommit::State {
 
   void run();
   void commit_group(const std::vector<Batch>& batches, std::vector<Done> waiting);
-  // Waits for room on a full disk.
+  // Commits, and waits for space if the disk is full.
   [[nodiscard]] Result<> commit_patiently(std::span<const Batch> batches);
   [[nodiscard]] std::vector<Result<>> results_of(const std::vector<Batch>& batches,
                                                  std::uint64_t& commits);
@@ -28,7 +28,7 @@ struct GroupCommit::State {
   std::condition_variable changed;
   std::deque<std::pair<Batch, Done>> queue;
   bool stopping = false;
-  bool crowded = false;  // The last group had company.
+  bool crowded = false;  // The previous group had more than one batch.
   Counts counts;
   std::thread writer;
 };
@@ -69,7 +69,7 @@ Result<> GroupCommit::State::commit_patiently(std::span<const Batch> batches) {
     }
     was_full = true;
     if (options.disk_full) options.disk_full(true);
-    if (!again) continue;  // The first retry is at once: there may be room by now.
+    if (!again) continue;  // The first retry is immediate: disk_full() may have freed space.
     std::unique_lock lock(mutex);
     if (changed.wait_for(lock, options.retry_full_every, [&] { return stopping; })) return result;
   }
@@ -80,7 +80,7 @@ std::vector<Result<>> GroupCommit::State::results_of(const std::vector<Batch>& b
   commits = 1;
   const Result<> all = commit_patiently(batches);
   if (all || batches.size() == 1) return std::vector(batches.size(), all);
-  // One of them is at fault, and nothing of the group is stored: each for itself.
+  // One batch is invalid, and no batch of the group is stored: each is committed alone.
   std::vector<Result<>> results;
   for (const Batch& batch : batches) results.push_back(commit_patiently(std::span(&batch, 1)));
   commits += batches.size();
@@ -92,7 +92,7 @@ void GroupCommit::State::commit_group(const std::vector<Batch>& batches,
   std::uint64_t commits = 0;
   std::vector<Result<>> results = results_of(batches, commits);
   {
-    // Before the callers are told, so that a caller that looks finds it counted.
+    // Updated before the callbacks, so that a caller that reads the counts finds its batch counted.
     const std::lock_guard lock(mutex);
     counts.batches += batches.size();
     counts.commits += commits;

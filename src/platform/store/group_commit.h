@@ -1,13 +1,13 @@
-// Commits the batches of many events with one fsync. A writer thread takes whatever waits, commits
-// it together, and tells all callers. While one commit is on its way to the disk the next group
-// gathers by itself; `wait_max` additionally holds a group open for company where the last one had
-// some: under load a larger group writes fewer pages and syncs for each batch, and a lone caller
-// never waits.
+// Commits the batches of many events with one fsync. A writer thread takes all waiting batches,
+// commits them together, and calls all callers back. While one commit is being written, the next
+// group gathers. `wait_max` additionally holds a group open if the group before it had more than
+// one batch: under load a larger group writes fewer pages and syncs for each batch, and a lone
+// caller never waits.
 //
-// Threading: submit() from any thread. Callbacks run on the writer thread, in the order of
-// submission, after the fsync. Where a group is refused, its batches are committed one by one, so
-// that only the one at fault fails. A full disk is waited for; where that never ends, the
-// destructor gives up, and what waits fails.
+// Threading: submit() may be called from any thread. Callbacks run on the writer thread, in the
+// order of submission, after the fsync. If a group is refused, its batches are committed one by
+// one, so that only the invalid batch fails. The writer waits for a full disk to have space again;
+// if it stays full, the destructor gives up and the waiting batches fail.
 #pragma once
 
 #include <chrono>
@@ -25,28 +25,28 @@ class GroupCommit {
   using Done = std::move_only_function<void(Result<>)>;
   struct Options {
     std::chrono::microseconds wait_max{0};  // At most 2 ms.
-    std::size_t queue_max = 16384;          // Batches that wait; --commit-queue-max.
+    std::size_t queue_max = 16384;          // Waiting batches; --commit-queue-max.
     std::size_t group_max = 1024;           // Batches in one commit.
-    // What else must be durable before a commit that may speak of it: asked on the writer thread
-    // when a group is written and is to be committed. Where it fails so do the group's batches.
+    // Makes other data durable that the commit may refer to: called on the writer thread after a
+    // group was written and before it is committed. If it fails, the group's batches fail.
     std::function<Result<>()> before_commit = {};
-    // A disk that is full (resource_exhausted) fails no batch: the group waits and is tried again
-    // this often. 0: it fails at once.
+    // A full disk (resource_exhausted) fails no batch: the group waits and is tried again after
+    // this time. 0: the group fails at once.
     std::chrono::milliseconds retry_full_every{250};
-    // Hears of each time that the disk is full, and once (false) when a group gets through again:
-    // on the writer thread. Room that it makes is used at once.
+    // Called on the writer thread with true each time that the disk is full, and once with false
+    // when a group is committed again. Space that the callee frees is used at once.
     std::function<void(bool full)> disk_full = {};
   };
 
-  // `store` outlives it. The writer thread starts here.
+  // Starts the writer thread. `store` must outlive this object.
   GroupCommit(Store& store, Options options);
   GroupCommit(const GroupCommit&) = delete;
-  // Commits what waits, calls every callback, then joins the thread.
+  // Commits the waiting batches, calls every callback, then joins the thread.
   ~GroupCommit();
 
-  // resource_exhausted if queue_max batches wait already, and then `done` is never called.
+  // Fails with resource_exhausted if queue_max batches wait already; `done` is then never called.
   [[nodiscard]] Result<> submit(Batch batch, Done done);
-  // The same and waits for it. Not from a callback.
+  // Submits a batch and waits for its commit. Must not be called from a callback.
   [[nodiscard]] Result<> commit(Batch batch);
 
   struct Counts {

@@ -1,4 +1,5 @@
-// Every caller is told of its own batch, in order and once; one bad batch spoils no other.
+// Every caller gets the result of its own batch, in order and once; an invalid batch affects no
+// other.
 #include "platform/store/group_commit.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@
 namespace weft::store {
 namespace {
 
-// A store in memory, for those that only commit differently.
+// Forwards to a store in memory; derived stores change only the commit.
 class ForwardingStore : public Store {
  public:
   Result<Loaded> load() override { return inner_->load(); }
@@ -59,7 +60,7 @@ class ForwardingStore : public Store {
   std::unique_ptr<Store> inner_ = memory::create();
 };
 
-// Holds every commit until it is let go, so that a group gathers behind the first.
+// Blocks every commit until the gate opens, so that a group gathers during the first.
 class GatedStore final : public ForwardingStore {
  public:
   Result<> commit_all(std::span<const Batch> batches, const Ready& ready) override {
@@ -69,7 +70,7 @@ class GatedStore final : public ForwardingStore {
   }
 
   std::latch gate{1};
-  std::latch entered{1};  // The first commit is under way.
+  std::latch entered{1};  // The first commit has begun.
 };
 
 Batch grant_batch(std::uint8_t number) {
@@ -100,7 +101,7 @@ TEST(GroupCommit, MakesDurableWhatACommitMaySpeakOfFirst) {
   EXPECT_EQ(calls, 2);
 }
 
-// A store on a disk that is full so many times.
+// A store that reports a full disk a given number of times.
 class FullStore final : public ForwardingStore {
  public:
   explicit FullStore(int times) : left(times) {}
@@ -230,13 +231,13 @@ TEST(GroupCommit, WaitsForCompanyOnlyBehindAGroupThatHadSome) {
                     .has_value());
   };
 
-  submit(0);  // Alone: it does not wait,
+  submit(0);  // A batch alone does not wait.
   store.entered.wait();
-  submit(1);  // nor do these behind it,
+  submit(1);  // These two do not wait either.
   submit(2);
   store.gate.count_down();
   answered.wait();
-  submit(3);  // but this does, until the group is full.
+  submit(3);  // After a group of two, this one waits for the group to fill.
   submit(4);
   submit(5);
   all.wait();

@@ -1,14 +1,16 @@
-// The room of the blob store: how many bytes are used, and how many are set aside for what running
-// jobs will store. Bytes without a job are taken only from what is neither used nor set aside, so
-// that uploads never take what a job needs for its results and their join.
+// Accounts for the bytes of the blob store: those that are used, and those that are reserved for
+// the data that running jobs will store. Bytes without a job are taken only from the free room,
+// which is neither used nor reserved, so that uploads never take the room of a job's results and
+// their join.
 //
-// Strangers are workers that are neither invited nor established. Those of one network have a share
-// of a job's room for results, which counts what of theirs is not accepted: their wrong results,
-// which stay as long as rows name them, leave the right ones of others room. Of what is free they
-// have shares, too, within an hour.
+// Strangers are workers that are neither invited nor established. Strangers of one network may use
+// only a share of a job's room for results. The share counts their results that are not accepted:
+// wrong results stay as long as rows name them, and so they leave room for the right results of
+// others. Strangers also have shares of the free room, within an hour.
 //
-// Threading: any. Invariant: a job's bytes are set aside until it takes them, or end(). Memory: for
-// a running job an entry for each stranger that stored a result, and `networks_max` buckets.
+// Threading: any thread. Invariant: a job's bytes are reserved until the job takes them, or until
+// end(). Memory: for a running job an entry for each stranger that stored a result, and at most
+// `networks_max` buckets.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +29,10 @@ namespace weft::store {
 
 class Room {
  public:
-  // What a job stores. Its parts are apart: wrong results of its own workers take nothing of what
-  // the join needs, and those of strangers nothing of what is kept for results of known workers,
-  // which take `results` as long as there is some.
-  // `other` (states of tasks, results of checks) has free room only.
+  // The purpose for which a job stores bytes. Purposes have separate room: wrong results of the
+  // job's workers cannot take the room of the join, and results of strangers cannot take that of
+  // known workers. Known workers (`of_known`) use the room of `results` first. `other` (states of
+  // tasks, results of checks) uses free room only.
   enum class Part : std::uint8_t { results, of_known, join, other };
   struct Needs {
     std::uint64_t results = 0;
@@ -41,49 +43,50 @@ class Room {
   static constexpr std::uint64_t unbounded = ~std::uint64_t{0};
   struct Stranger {
     PublicKey worker;
-    std::string network;  // net::address_prefix(); empty: this machine and private networks.
+    std::string network;  // net::address_prefix(); empty for loopback and private networks.
   };
   struct For {
     JobId job;
     Part part = Part::results;
-    std::optional<Stranger> stranger = {};  // Nothing: no bound of strangers counts.
+    std::optional<Stranger> stranger = {};  // nullopt: no stranger.
   };
-  // Bytes that were taken; `from_job`: so many of them were set aside.
+  // Bytes that were taken. `from_job` are those of them that were reserved for the job.
   struct Taken {
     std::uint64_t bytes = 0;
     Needs from_job;
     void add(const Taken& more);
   };
-  // What strangers take of free room within an hour, as shares of the whole store: those of one
-  // network, and all together. 1 turns a bound off.
+  // The free room that strangers may take within an hour, as shares of the whole store: strangers
+  // of one network, and all strangers together. 1 turns a bound off.
   struct Shares {
     double network = 0.25;
     double strangers = 0.5;
   };
-  static constexpr std::size_t networks_max = 4096;  // Others share one bucket.
+  static constexpr std::size_t networks_max = 4096;  // Further networks share one bucket.
 
   explicit Room(std::uint64_t bytes_max) : Room(bytes_max, Shares{}, [] { return now(); }) {}
   Room(std::uint64_t bytes_max, Shares shares, std::function<Instant()> clock)
       : bytes_max_(bytes_max), shares_(shares), clock_(std::move(clock)) {}
 
-  // unavailable if less is left now; resource_exhausted if the whole store has less.
-  // `network_max`: so many bytes of its room for results strangers of one network take that are
-  // not accepted.
+  // Reserves bytes for a job. Fails with unavailable if less is free now, resource_exhausted if the
+  // whole store is smaller. `network_max` bounds the bytes of results that are not accepted that
+  // strangers of one network may take of the job's room.
   [[nodiscard]] Result<> set_aside(const JobId& job, const Needs& needs,
                                    std::uint64_t network_max = unbounded);
-  // After a restart: what a running job was promised holds, however full the store is.
+  // Reserves the bytes of a running job again after a restart, however full the store is.
   void restore(const JobId& job, const Needs& needs, std::uint64_t network_max = unbounded);
-  // What the job has not taken is free. A job without any is fine.
+  // Frees the bytes that the job has not taken. A job without a reservation is no error.
   void end(const JobId& job);
 
-  // resource_exhausted if less is left. What a job wants beyond what is set aside for it comes
-  // from what is free.
+  // Takes bytes, first from the job's reservation and then from the free room. Fails with
+  // resource_exhausted if too little is left.
   [[nodiscard]] Result<Taken> take(std::uint64_t bytes, const std::optional<For>& wanted = {});
-  // Was not needed: what came from a job goes back to it, if it still runs.
+  // Returns bytes that were not needed. Bytes of a job's reservation return to it if the job still
+  // runs.
   void give_back(const Taken& taken, const std::optional<For>& wanted = {});
-  // So many bytes of the worker's results were accepted: they count to its network no more.
+  // Bytes of the worker's results were accepted and no longer count for the share of its network.
   void accepted(const JobId& job, const PublicKey& worker, std::uint64_t bytes);
-  // Bytes that are stored already, and bytes that are removed.
+  // Adds bytes that are already stored, or subtracts removed bytes.
   void add_used(std::uint64_t bytes);
   void remove_used(std::uint64_t bytes);
 
@@ -91,7 +94,7 @@ class Room {
   [[nodiscard]] std::uint64_t aside() const;
 
  private:
-  // What a stranger took of its job's room and was not accepted.
+  // Bytes that a stranger took of its job's room and that are not accepted.
   struct Unaccepted {
     std::string network;
     std::uint64_t bytes = 0;
@@ -102,23 +105,25 @@ class Room {
     std::unordered_map<PublicKey, Unaccepted> by_worker;
     std::unordered_map<std::string, std::uint64_t> by_network;  // Sums of `by_worker`.
 
-    // A worker that comes back from another network counts to its first one.
+    // The network of a stranger. A worker that returns from another network counts for its first
+    // one.
     [[nodiscard]] const std::string& network_of(const Stranger& stranger) const;
     void count(const Stranger& stranger, std::uint64_t bytes);
     void uncount(const PublicKey& worker, std::uint64_t bytes);
   };
   struct State {
     std::uint64_t used = 0;
-    std::uint64_t aside = 0;  // Sum of what is left of `jobs`.
+    std::uint64_t aside = 0;  // Sum of Job::left over all jobs.
     std::unordered_map<JobId, Job> jobs;
     TokenBucket strangers;
     std::unordered_map<std::string, TokenBucket> networks;
 
-    // What of `bytes` the job has for this purpose.
+    // The part of `bytes` that the job's reservation covers for this purpose.
     [[nodiscard]] Needs left_for(std::uint64_t bytes, const std::optional<For>& wanted) const;
     [[nodiscard]] std::uint64_t free(std::uint64_t bytes_max) const;
   };
-  // The bucket of a share of the store, and whether it has so many bytes, which it then gives.
+  // rate_of() gives the rate of a bucket that holds this share of the store. take_free() takes
+  // bytes from the buckets of strangers and returns false if they hold too little.
   [[nodiscard]] TokenBucket::Rate rate_of(double share) const;
   [[nodiscard]] bool take_free(State& state, const std::string& network, std::uint64_t bytes);
 

@@ -1,4 +1,4 @@
-// The room of the blob store: what is set aside for jobs, and what others may take.
+// The room of the blob store: the reservations of jobs, and the bounds on other bytes.
 #include "platform/store/room.h"
 
 #include <gtest/gtest.h>
@@ -32,8 +32,8 @@ TEST(Room, OthersTakeNothingOfWhatIsSetAside) {
   EXPECT_EQ(room.aside(), 0U);
 }
 
-// Results that are refused stay for an hour: what strangers hand in takes the job's room, and
-// nothing of what is kept for known workers.
+// Refused results stay for an hour. Results of strangers take the job's room for results, and none
+// of the room that is reserved for known workers.
 TEST(Room, StrangersTakeNothingOfWhatIsForKnownWorkers) {
   const Room::For of_known{.job = job, .part = Room::Part::of_known};
   const auto right_one_has_room = [&](std::uint64_t apart) {
@@ -65,7 +65,8 @@ Room::For by(std::uint8_t worker, const std::string& network,
           .stranger = Room::Stranger{.worker = PublicKey{{worker}}, .network = network}};
 }
 
-// Wrong results stay as long as rows name them: those of one network would keep out right ones.
+// Wrong results stay as long as rows name them, so those of one network could keep out right
+// results.
 TEST(Room, OneNetworkTakesAShareOfAJobsRoomForResults) {
   const auto other_has_room = [&](std::uint64_t network_max) {
     Room room(100);
@@ -109,7 +110,7 @@ TEST(Room, AWorkerCountsToItsFirstNetwork) {
   EXPECT_TRUE(room.take(40, results).has_value()) << "no bound counts for a known worker";
 }
 
-// What strangers store beside results would fill the store.
+// Data other than results that strangers store could fill the store.
 TEST(Room, StrangersTakeSharesOfFreeRoomWithinAnHour) {
   Instant at(std::chrono::hours(1));
   const auto other = Room::Part::other;

@@ -12,9 +12,9 @@ namespace wire = protocol::serving;
 namespace {
 
 constexpr Duration tell_delay =
-    std::chrono::milliseconds(5);  // Tokens that come within it travel together.
-// Tokens of a prompt that are read between two tokens of the others: what a GPU reads at a time,
-// and what a processor, whose calls are cut further, reads in some parts.
+    std::chrono::milliseconds(5);  // Tokens within this time are reported together.
+// Prompt tokens that are read between two tokens of other requests: as many as a GPU reads at a
+// time, and fewer on a CPU, whose calls are cut further.
 constexpr std::uint32_t append_max = 512, append_max_exact = 128;
 
 wire::Answered failed(std::uint32_t request, std::uint32_t epoch, const Error& error) {
@@ -39,7 +39,7 @@ ChainMember::ChainMember(ServingHost& host, wire::Link link, std::shared_ptr<Sha
                          Lines lines)
     : host_(host), link_(std::move(link)), shard_(std::move(shard)), lines_(std::move(lines)) {}
 
-// Lines hold no reference to this member that would keep it: they look whether it is there still.
+// The link's callbacks hold this member weakly and check that it still exists.
 void ChainMember::begin() {
   const auto members = static_cast<std::uint16_t>(link_.members.size());
   const auto index = static_cast<std::uint16_t>(link_.index);
@@ -153,7 +153,7 @@ void ChainMember::ask(const wire::Ask& ask) {
   }
   const std::uint32_t number = ask.request;
   const auto prompt_tokens = static_cast<std::uint32_t>(ask.prompt.size());
-  // An answer that is only read needs nothing of what it was drawn by.
+  // An audit that only reads an answer needs no grammar and no biases.
   const bool draws = !ask.audit || ask.redraw > 0;
   auto constraint =
       draws ? shard_->text()->constraint(
@@ -178,7 +178,7 @@ void ChainMember::ask(const wire::Ask& ask) {
                       .presence_penalty = static_cast<float>(ask.presence_penalty),
                       .frequency_penalty = static_cast<float>(ask.frequency_penalty),
                       .seed = ask.seed};
-  // The member outlives its generator, which calls these.
+  // The member outlives its generator, which calls these functions.
   request.wanted = [this, number] { return !ended_ && requests_.at(number).wanted; };
   request.on_token = [this, number](const llm::GeneratedToken& token, std::string_view) {
     on_token(number, token);
@@ -210,7 +210,7 @@ void ChainMember::ask(const wire::Ask& ask) {
 
 void ChainMember::run() {
   running_ = true;
-  // Keeps the member while its generator works.
+  // The callback keeps the member alive while its generator works.
   start<Result<>>(generator_->run(), [self = shared_from_this()](const Result<>&) {
     self->running_ = false;
     self->check_ended();
@@ -232,7 +232,7 @@ void ChainMember::on_token(std::uint32_t number, const llm::GeneratedToken& toke
   });
 }
 
-// What has no fingerprint (a model whose numbers are not finite) goes without one.
+// A hidden state without a fingerprint (numbers that are not finite) is reported without one.
 void ChainMember::on_hidden(std::uint32_t number, std::uint32_t tokens,
                             std::span<const float> hidden) {
   if (ended_) return;
@@ -261,7 +261,8 @@ void ChainMember::on_done(std::uint32_t number, std::uint32_t prompt_tokens,
   if (!ended_) {
     tell_tokens(number);
     if (chain_ && link_.commits) chain_->commit();
-    // The coordinator forms the chain again after a lost member, and the request continues there.
+    // After the loss of a member the coordinator forms the chain again, and the request continues
+    // in it.
     const bool lost =
         !generation && chain_ != nullptr && generation.error().code == ErrorCode::unavailable;
     if (lost) {

@@ -1,9 +1,8 @@
-// This worker's place in one chain, for one epoch of it. The first member generates: it takes
-// requests, draws many together, and tells of tokens a few at a time; where it is not alone the
-// others are stages behind it.
+// This worker's place in one chain, for one epoch. The first member generates: it takes requests,
+// draws tokens of many requests together, and reports tokens a few at a time. In a chain of several
+// members the others are stages after it.
 //
-// Threading: the host's thread. Lifetime: end() lets what is under way come to its end; it is
-// silent from then on.
+// Threading: the host's thread. Lifetime: end() lets running calls finish; no messages follow.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +28,11 @@ namespace weft::worker {
 class ChainMember : public std::enable_shared_from_this<ChainMember> {
  public:
   struct Lines {
-    std::function<void(std::uint16_t to, ByteVector message)> send;  // To another member.
+    // Sends a message to another member.
+    std::function<void(std::uint16_t to, ByteVector message)> send;
     std::function<void(const protocol::serving::ServingWorkerMessage& message)>
-        tell;  // The coordinator.
-    // Where the link says that members commit to their frames. Both outlive the member.
+        tell;  // Sends a message to the coordinator.
+    // Used if the link tells members to commit to their frames. Both outlive the member.
     FrameLogs* frames = nullptr;
     crypto::Signer* signer = nullptr;
   };
@@ -47,23 +47,23 @@ class ChainMember : public std::enable_shared_from_this<ChainMember> {
     return requests_.size() + (embedder_ ? embedder_->running() : 0);
   }
 
-  // A frame of another member. What does not fit is told as Broken.
+  // Handles a frame of another member. An invalid frame is reported as Broken.
   void receive(const protocol::serving::HopFrame& frame);
   void ask(const protocol::serving::Ask& ask);
   void drop(std::uint32_t request);
-  // `done` is called when the shard's engine is free again; perhaps at once.
+  // `done` is called when the shard's engine is free again, possibly at once.
   void end(std::function<void()> done);
 
  private:
   struct Request {
     bool wanted = true;
-    std::uint32_t told = 0;  // Tokens of the answer that were told of, here or by another chain.
+    std::uint32_t told = 0;  // Tokens of the answer reported so far, also by other chains.
     std::vector<protocol::serving::Token> tokens;
     std::vector<protocol::serving::Print> prints;
     std::uint32_t prompt_tokens = 0;
-    bool telling = false;                 // Soon.
-    std::uint32_t redrawn = 0;            // Tokens that were drawn again,
-    std::vector<std::uint32_t> doubtful;  // and those that the settings do not give.
+    bool telling = false;                 // A report is scheduled.
+    std::uint32_t redrawn = 0;            // Tokens that an audit drew again.
+    std::vector<std::uint32_t> doubtful;  // Tokens that the settings would not give.
   };
 
   ChainMember(ServingHost& host, protocol::serving::Link link, std::shared_ptr<Shard> shard,
@@ -76,7 +76,7 @@ class ChainMember : public std::enable_shared_from_this<ChainMember> {
   void tell_tokens(std::uint32_t number);
   void on_done(std::uint32_t number, std::uint32_t prompt_tokens,
                Result<llm::Generation> generation);
-  // A frame of the line that this member of the chain sends on.
+  // Logs a frame of the line `line`, the number of the member that sends on it.
   void log(std::uint32_t line, ByteSpan message);
   void tell_block(const proof::FrameBlock& block);
   void broken(std::uint32_t member, std::string message);
@@ -86,10 +86,10 @@ class ChainMember : public std::enable_shared_from_this<ChainMember> {
   const std::shared_ptr<Shard> shard_;
   const Lines lines_;
   protocol::serving::HopJoiner joiner_;
-  std::unique_ptr<llm::ChainEngine> chain_;  // Where the first is not alone.
+  std::unique_ptr<llm::ChainEngine> chain_;  // Set in a first member of several.
   std::unique_ptr<llm::Generator> generator_;
   std::shared_ptr<llm::ChainStage> stage_;
-  std::shared_ptr<Embedder> embedder_;  // Where the model makes vectors; then it does all.
+  std::shared_ptr<Embedder> embedder_;  // Set for an embedding model; does all of its work.
   std::map<std::uint32_t, Request> requests_;
   bool running_ = false;
   bool ended_ = false;

@@ -34,7 +34,7 @@ bool ChainMemberships::wants(std::uint32_t chain, std::uint32_t epoch) const {
 void ChainMemberships::end(std::uint32_t chain, std::function<void()> done) {
   auto node = members_.extract(chain);
   if (node.empty()) {
-    // It may still be coming to its end.
+    // The earlier place may still be ending.
     if (const auto ending = ending_->find(chain); ending != ending_->end()) {
       ending->second = std::move(done);
     } else if (done) {

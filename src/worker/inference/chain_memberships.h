@@ -1,8 +1,8 @@
-// This worker's places in chains, at most one in each. A place that is given up ends when what its
-// engine computes has come to its end; only then may a new place in the same chain begin.
+// This worker's places in chains, at most one in each. A place that is given up ends when the
+// running call of its engine has ended; only then may a new place in the same chain begin.
 //
-// Threading: the host's thread. Lifetime: may go at any time; what waits for an end is not called
-// then.
+// Threading: the host's thread. Lifetime: may be destroyed at any time; callbacks that wait for an
+// end are then not called.
 #pragma once
 
 #include <cstddef>
@@ -21,15 +21,15 @@ class ChainMemberships {
  public:
   using Members = std::map<std::uint32_t, std::shared_ptr<ChainMember>>;
 
-  // By the chain's number.
+  // Keyed by the chain's number.
   [[nodiscard]] const Members& all() const { return members_; }
-  // Null where it has no place in that epoch of the chain.
+  // Returns null if this worker has no place in that epoch of the chain.
   [[nodiscard]] std::shared_ptr<ChainMember> find(std::uint32_t chain, std::uint32_t epoch) const;
-  // The chain in which a shard is used.
+  // Returns the chain that uses a shard.
   [[nodiscard]] std::optional<std::uint32_t> chain_of(std::uint32_t shard) const;
-  [[nodiscard]] std::uint32_t running() const;  // Requests.
+  [[nodiscard]] std::uint32_t running() const;  // Number of requests.
 
-  // The last epoch for which a place was ordered; unwant() withdraws the order.
+  // want() stores the last epoch for which a place was ordered; unwant() withdraws the order.
   void want(std::uint32_t chain, std::uint32_t epoch) { wanted_[chain] = epoch; }
   void unwant(std::uint32_t chain) { wanted_.erase(chain); }
   [[nodiscard]] bool wants(std::uint32_t chain, std::uint32_t epoch) const;
@@ -37,15 +37,15 @@ class ChainMemberships {
   void put(std::uint32_t chain, std::shared_ptr<ChainMember> member) {
     members_[chain] = std::move(member);
   }
-  // Gives the place up. `done` is called when its engine is free: at once where it has none. A
-  // later call for the same chain, before that, takes the place of an earlier one's `done`.
+  // Gives up the place. `done` is called when its engine is free, at once if there is no place. A
+  // later call for the same chain before that replaces `done`.
   void end(std::uint32_t chain, std::function<void()> done);
 
  private:
   using Ending = std::map<std::uint32_t, std::function<void()>>;
   Members members_;
   std::map<std::uint32_t, std::uint32_t> wanted_;
-  std::shared_ptr<Ending> ending_ = std::make_shared<Ending>();  // And what follows.
+  std::shared_ptr<Ending> ending_ = std::make_shared<Ending>();  // Callbacks of ends, by chain.
 };
 
 }  // namespace weft::worker

@@ -11,17 +11,18 @@ namespace wire = protocol::serving;
 
 namespace {
 
-// "tcp" of "tcp://192.168.1.5:4711#...".
+// Returns for example "tcp" of "tcp://192.168.1.5:4711#...".
 std::string_view kind_of(std::string_view line) { return line.substr(0, line.find(':')); }
 
-// The members to which this one sends or from which it receives.
+// Returns the members to which this one sends or from which it receives.
 std::set<std::uint32_t> neighbours_of(const wire::Link& link) {
   const auto count = static_cast<std::uint32_t>(link.members.size());
   std::set<std::uint32_t> out;
-  out.insert((link.index + 1) % count);          // Onwards; from the last one to the first.
-  out.insert((link.index + count - 1) % count);  // From whom.
+  out.insert((link.index + 1) % count);          // The next member; after the last one the first.
+  out.insert((link.index + count - 1) % count);  // The previous member.
   if (link.index == 0) {
-    for (std::uint32_t other = 1; other < count; ++other) out.insert(other);  // Faults.
+    // The first member exchanges fault messages with all.
+    for (std::uint32_t other = 1; other < count; ++other) out.insert(other);
   } else {
     out.insert(0);
   }
@@ -99,8 +100,8 @@ PeerLines::Events DirectLinks::events_of(std::uint32_t chain, std::uint64_t open
                                })};
 }
 
-// A connection that opens late is not used: what goes over the coordinator already must not be
-// overtaken.
+// A link that opens late is not used, because its frames could overtake those that the coordinator
+// relays.
 void DirectLinks::opened(std::uint32_t chain, Direct& direct, std::uint32_t member,
                          std::string_view word) {
   if (direct.settled || direct.waiting.erase(member) == 0) return;
@@ -127,7 +128,7 @@ void DirectLinks::settle(std::uint32_t chain, Direct& direct) {
                              .unreached = direct.unreached});
 }
 
-// What was on the connection may be lost: all members are to be linked again.
+// Frames on the link may be lost, so the chain must be linked again.
 void DirectLinks::part(std::uint32_t chain, Direct& direct, std::uint32_t member) {
   direct.open.erase(member);
   outputs_.tell(wire::Parted{.chain = chain, .epoch = direct.epoch, .member = member});
@@ -171,7 +172,7 @@ std::map<PublicKey, Duration> DirectLinks::take_latencies() {
   return std::exchange(latencies_, {});
 }
 
-// Every frame on a connection is of the two at its ends, in the epoch for which it was opened.
+// A frame on a link must be of the two members at its ends, in the epoch for which it was opened.
 void DirectLinks::on_frame(std::uint32_t chain, Direct& direct, std::uint32_t from,
                            const ByteVector& frame) {
   const auto index = static_cast<std::uint16_t>(direct.index);

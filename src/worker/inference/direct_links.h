@@ -1,9 +1,9 @@
-// This worker's direct connections to other members of its chains, over PeerLines: which are
-// wanted, which opened in time, how long a message takes on them. A chain is reported as linked
-// once all its connections are open, or when they take too long: the coordinator relays then.
+// This worker's direct links to other members of its chains, over PeerLines: opens them, notes
+// which opened in time, and measures their latency. A chain is reported as linked once all its
+// links are open, or after `patience`; the coordinator then relays the rest.
 //
 // Threading: the host's thread. Lifetime: held by a shared_ptr; host and peers outlive it, and
-// after close() nothing of a chain is reported. Errors: a connection that is lost, or carries a
+// after close() no event of a chain is reported. Errors: a link that is lost, or that carries a
 // frame of another worker or epoch, is reported as Parted, so that the coordinator links the chain
 // again.
 #pragma once
@@ -26,43 +26,44 @@ namespace weft::worker {
 class DirectLinks : public std::enable_shared_from_this<DirectLinks> {
  public:
   struct Options {
-    std::vector<std::string> lines{};  // That this worker offers.
+    std::vector<std::string> lines{};  // Kinds of links that this worker offers.
     PeerLines* peers = nullptr;        // Null: the coordinator relays everything.
-    Duration patience{};               // How long a connection may take to open.
+    Duration patience{};               // Maximum time for a link to open.
   };
   struct Outputs {
-    std::function<void(const protocol::serving::ServingWorkerMessage&)> tell;  // The coordinator.
-    std::function<void(const ByteVector&)> frame;  // A hop to this worker.
+    // Sends a message to the coordinator.
+    std::function<void(const protocol::serving::ServingWorkerMessage&)> tell;
+    std::function<void(const ByteVector&)> frame;  // Called with a hop to this worker.
   };
   DirectLinks(ServingHost& host, Options options, Outputs outputs)
       : host_(host), options_(std::move(options)), outputs_(std::move(outputs)) {}
 
-  // Opens what this member of a chain of several needs.
+  // Opens the links that this member of a chain needs. The chain has several members.
   void open(const protocol::serving::Link& link);
   void close(std::uint32_t chain);
   void signal(const protocol::serving::Signal& signal);
 
   enum class Sent : std::uint8_t { directly, no_link, lost };
-  // A frame to another member. `lost`: the connection was open and is not any more; the frame is
-  // dropped, as the chain is linked again.
+  // Sends a frame to another member. `lost`: the link was open and has closed; the frame is
+  // dropped, because the chain is linked again.
   [[nodiscard]] Sent send(std::uint32_t chain, std::uint32_t member, const ByteVector& frame);
 
-  // Measures every open connection.
+  // Measures the latency of every open link.
   void ping();
-  // The shortest way to each worker that was measured since the last call.
+  // Returns the least one-way latency to each worker that was measured since the last call.
   [[nodiscard]] std::map<PublicKey, Duration> take_latencies();
 
  private:
-  // The connections of one chain in one epoch.
+  // The links of one chain in one epoch.
   struct Direct {
     struct Ping {
       std::uint32_t number = 0;
       Instant sent{};
     };
-    std::uint64_t opening = 0;  // Another one for each open().
+    std::uint64_t opening = 0;  // Number of the open() call.
     std::uint32_t epoch = 0;
     std::uint32_t index = 0;
-    bool all = false;  // To all members to which it sends.
+    bool all = false;  // Every neighbour offers a kind of link that this worker has.
     std::set<std::uint32_t> waiting{}, open{};
     std::vector<std::uint32_t> unreached{};
     bool settled = false;
@@ -84,7 +85,7 @@ class DirectLinks : public std::enable_shared_from_this<DirectLinks> {
   ServingHost& host_;
   const Options options_;
   const Outputs outputs_;
-  std::map<std::uint32_t, Direct> direct_;  // By chain.
+  std::map<std::uint32_t, Direct> direct_;  // Keyed by chain.
   std::map<PublicKey, Duration> latencies_;
   std::uint32_t pings_ = 0;
   std::uint64_t openings_ = 0;

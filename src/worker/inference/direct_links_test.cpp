@@ -1,5 +1,5 @@
-// Direct connections to other members of a chain: when a chain is reported as linked, when as
-// parted, which frames are let in, and what a message's way takes.
+// Direct links to other members of a chain: when a chain is reported as linked or parted, which
+// frames are accepted, and how latency is measured.
 #include "worker/inference/direct_links.h"
 
 #include <gmock/gmock.h>
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-// Connections that open and close when the test says so.
+// Links that open and close when the test says so.
 class FakePeers final : public PeerLines {
  public:
   void open(Chain chain, Events events) override {
@@ -41,7 +41,7 @@ class FakePeers final : public PeerLines {
 };
 
 struct DirectLinksTest : testing::Test {
-  // Member `index` of a chain of `count`, which all offer "tcp".
+  // Opens the links of member `index` in a chain of `count` members, which all offer "tcp".
   void open(std::uint32_t index, std::uint32_t count, std::uint32_t epoch = 5) {
     wire::Link link{.chain = 1, .epoch = epoch, .index = index, .members = {}};
     for (std::uint32_t i = 0; i < count; ++i) {

@@ -11,7 +11,8 @@ namespace wire = protocol::serving;
 
 namespace {
 
-// Texts of a pass at most, whose tokens the encoder bounds: what comes meanwhile waits for it.
+// Maximum number of texts in a pass, whose tokens the encoder bounds. Texts that arrive meanwhile
+// wait for the next pass.
 constexpr std::size_t texts_max = 64;
 
 std::string packed(const std::vector<float>& vector) {
@@ -28,7 +29,7 @@ void Embedder::ask(const wire::Ask& ask) {
     return fail_one(ask.request, readable.error());
   waiting_.push_back(ask);
   if (std::exchange(running_, true)) return;
-  const auto self = shared_from_this();  // Kept while it works.
+  const auto self = shared_from_this();  // Keeps this object while it works.
   const auto work = [](std::shared_ptr<Embedder> kept) -> Async<> { co_await kept->run(); };
   start(work(self));
 }

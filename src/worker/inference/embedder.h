@@ -1,8 +1,7 @@
-// A worker's place in a chain whose model makes vectors: it serves alone, and takes together what
-// waits, as far as a pass through the layers is to be short.
+// A worker's place in a chain with an embedding model. It serves alone, and processes waiting
+// requests together, up to the bound on a pass through the layers.
 //
-// Threading: the host's thread. Lifetime: end() lets what is under way come to its end; it is
-// silent from then on.
+// Threading: the host's thread. Lifetime: end() lets running calls finish; no messages follow.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +23,11 @@ class Embedder : public std::enable_shared_from_this<Embedder> {
   Embedder(ServingHost& host, std::uint32_t epoch, std::shared_ptr<Shard> shard, Tell tell)
       : host_(host), epoch_(epoch), shard_(std::move(shard)), tell_(std::move(tell)) {}
 
-  // Told of with one Answered; before it, for an audit, the fingerprint of the vector alone.
+  // Answers with one Answered. For an audit, a message with the vector's fingerprint precedes it.
   void ask(const protocol::serving::Ask& ask);
   void drop(std::uint32_t request);
   [[nodiscard]] std::size_t running() const { return waiting_.size() + under_way_.size(); }
-  // `done` is called when the encoder is free again; perhaps at once.
+  // `done` is called when the encoder is free again, possibly at once.
   void end(std::function<void()> done);
 
  private:
@@ -41,7 +40,7 @@ class Embedder : public std::enable_shared_from_this<Embedder> {
   const std::shared_ptr<Shard> shard_;
   const Tell tell_;
   std::deque<protocol::serving::Ask> waiting_;
-  std::set<std::uint32_t> under_way_;  // Less what was dropped.
+  std::set<std::uint32_t> under_way_;  // Requests in the current pass, without dropped ones.
   bool running_ = false, ended_ = false;
   std::function<void()> on_end_;
 };

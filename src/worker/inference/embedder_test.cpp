@@ -1,5 +1,5 @@
-// A worker with a model that makes vectors, and a coordinator that the test plays: it loads the
-// whole of it, answers with the vectors of the engine, and refuses what it cannot read.
+// A worker with an embedding model, and a coordinator that the test plays: the worker loads the
+// whole model, answers with the vectors of the engine, and refuses invalid requests.
 #include "worker/inference/embedder.h"
 
 #include <gtest/gtest.h>

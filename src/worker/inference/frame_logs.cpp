@@ -10,7 +10,7 @@ namespace weft::worker {
 
 namespace {
 
-// Behind the four bytes of format, kind, want and wire (common/proof/activations.h).
+// The sequence follows the four bytes format, kind, want and wire (common/proof/activations.h).
 std::uint32_t sequence_of(ByteSpan frame) {
   constexpr std::size_t before = 4;
   return frame.size() < before + 4 ? 0 : read_le<std::uint32_t>(frame, before);
@@ -64,7 +64,8 @@ void FrameLogs::make_room() {
           (oldest == nullptr || log.blocks.front().ended < oldest->blocks.front().ended))
         oldest = &log;
     }
-    if (oldest == nullptr) return;  // Blocks that have not ended: at most 32 frames a line.
+    // Blocks that have not ended are kept: at most 32 frames for each line.
+    if (oldest == nullptr) return;
     for (const Frame& frame : oldest->blocks.front().frames) bytes_ -= frame.bytes.size();
     oldest->blocks.pop_front();
   }

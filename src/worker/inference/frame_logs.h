@@ -1,11 +1,10 @@
-// The frames that a worker sent and received as a member of chains, as far as they hand hidden
-// states over: a Merkle root over each 32 of them, which it tells the coordinator, and the frames
-// themselves for a while, so that it can show any of them under its root
-// (common/proof/frame_block.h).
+// The activation frames that a worker sent and received as a member of chains. It tells the
+// coordinator a Merkle root over each 32 frames of a line, and keeps the frames for a while, so
+// that it can present any of them under its root (common/proof/frame_block.h).
 //
-// Frames outlive their chain: the coordinator asks for them when an audit has failed, and a member
-// that would rather not be found could end the chain before. Bounds: bytes_max over all lines; the
-// oldest block goes first. Threading: one thread.
+// Frames outlive their chain: the coordinator asks for them when an audit has failed, and a
+// cheating member could end the chain before. Bounds: bytes_max over all lines; the oldest block is
+// removed first. Threading: one thread.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +20,8 @@ namespace weft::worker {
 class FrameLogs {
  public:
   static constexpr std::uint64_t bytes_max_default = std::uint64_t{64} << 20;
-  static constexpr std::size_t logs_max = 256;  // Lines, of all chains and epochs.
+  // Maximum number of lines, over all chains and epochs.
+  static constexpr std::size_t logs_max = 256;
 
   explicit FrameLogs(std::uint64_t bytes_max = bytes_max_default) : bytes_max_(bytes_max) {}
 
@@ -31,12 +31,12 @@ class FrameLogs {
     std::uint32_t line = 0;
     friend bool operator==(const Line&, const Line&) = default;
   };
-  // Hears of each block that is full, or that a commit ended.
+  // Called for each block that is full, or that a commit has ended.
   using OnBlock = std::function<void(const proof::FrameBlock& block)>;
 
-  // Takes the next frame of a line; frames that hand nothing over are only looked at for commits.
+  // Adds the next frame of a line. Frames without hidden states are only searched for commits.
   void add(const Line& line, ByteSpan frame, const OnBlock& on_block);
-  // Those that are wanted, kept and under a root, in their order.
+  // Presents the frames that are wanted, kept and under a root, in their order.
   using Wanted = std::function<bool(std::uint32_t number, std::uint32_t sequence)>;
   void show(const Line& line, const Wanted& wanted,
             const std::function<void(const proof::FrameOpening& opening)>& tell) const;
@@ -50,7 +50,7 @@ class FrameLogs {
   };
   struct Block {
     std::uint32_t first = 0;
-    std::uint64_t ended = 0;  // Counts blocks of all lines.
+    std::uint64_t ended = 0;  // Number of the block, counted over all lines.
     std::vector<Frame> frames{};
   };
   struct Log {
@@ -65,7 +65,7 @@ class FrameLogs {
   const std::uint64_t bytes_max_;
   std::uint64_t bytes_ = 0;
   std::uint64_t ended_ = 0;
-  std::deque<Log> logs_;  // The line that began first is first.
+  std::deque<Log> logs_;  // Logs in the order in which their lines began.
 };
 
 }  // namespace weft::worker

@@ -1,5 +1,5 @@
-// What a member of a chain keeps of its frames: a root over each 32 of them and over what a commit
-// ends, frames that open it, and no more memory than its bound.
+// The frame logs of a member of a chain: a root over each 32 frames and over the frames that a
+// commit ends, frames that open a root, and the bound on memory.
 #include "worker/inference/frame_logs.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(FrameLogs, ARootIsToldOfEach32FramesAndOfWhatACommitEnds) {
   Logs one;
   for (std::uint32_t i = 0; i < 70; ++i) {
     one.add(frame(i % 2, i));
-    one.add(frame(0, i, 4, drawn));  // Hands no hidden state over.
+    one.add(frame(0, i, 4, drawn));  // A frame without hidden states.
   }
   ASSERT_EQ(one.blocks.size(), 2U);
   one.add(commit);
@@ -81,7 +81,7 @@ TEST(FrameLogs, LinesAreApart) {
 
 TEST(FrameLogs, MemoryIsBoundedAndTheOldestGoesFirst) {
   Logs one;
-  const std::size_t width = 4096;  // 16 KiB a frame: 64 fit.
+  const std::size_t width = 4096;  // A frame has 16 KiB, so 64 frames fit.
   for (std::uint32_t i = 0; i < 32 * 10; ++i) {
     one.add(frame(0, i, width));
     ASSERT_LE(one.logs.bytes(), (std::uint64_t{1} << 20) + 33 * (width * 4 + 64));

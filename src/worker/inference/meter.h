@@ -1,5 +1,6 @@
-// How much of the time a shard's engine works, and how long a token takes through its layers: what
-// heartbeats tell, and what chains are planned by. Fed by the engine's calls; times are handed in.
+// Measures the share of the time in which a shard's engine works, and the time of a token's pass
+// through its layers. Heartbeats report both, and chains are planned with them. The engine's calls
+// update it; times are passed in.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace weft::worker {
 
 class Meter {
  public:
-  // For calls, which may overlap.
+  // Called at the begin and end of every call; calls may overlap.
   void work(bool begins, Instant now) {
     if (begins) {
       if (under_way_++ == 0) since_ = now;
@@ -20,8 +21,8 @@ class Meter {
       busy_ += now - since_;
     }
   }
-  // For calls that take rows through the layers. Overlapping ones hold each other up and say
-  // nothing.
+  // Called at the begin and end of calls that take rows through the layers. Overlapping calls slow
+  // each other down, so they are not measured.
   void pass(bool begins, Instant now) {
     if (begins) {
       alone_ = passes_++ == 0;
@@ -33,7 +34,7 @@ class Meter {
     if (alone_) quickest_ = std::min(quickest_, now - begun_);
   }
 
-  // Time of work since the last call of this.
+  // Returns the busy time since the last call of this function.
   [[nodiscard]] Duration take_busy(Instant now) {
     if (under_way_ > 0) {
       busy_ += now - since_;
@@ -41,7 +42,8 @@ class Meter {
     }
     return std::exchange(busy_, {});
   }
-  // The quickest recent pass: of one token, if any was. Nothing where there was none.
+  // Returns the time of the quickest recent pass, which is one of a single token if there was one.
+  // nullopt if there was no pass.
   [[nodiscard]] std::optional<Duration> pace(Instant now) {
     turn(now);
     const Duration quickest = std::min(quickest_, before_);

@@ -1,4 +1,4 @@
-// What a shard says of itself: its share of the time, and its quickest recent pass.
+// The measurements of a shard: its share of the time, and its quickest recent pass.
 #include "worker/inference/meter.h"
 
 #include <gtest/gtest.h>
@@ -33,13 +33,13 @@ TEST(Meter, SaysTheQuickestPassOfLateAndForgetsIt) {
     meter.pass(false, now += took);
   }
   EXPECT_EQ(meter.pace(now), 4ms);
-  // Two that overlap hold each other up.
+  // Two passes that overlap slow each other down.
   meter.pass(true, now);
   meter.pass(true, now);
   meter.pass(false, now += 1ms);
   meter.pass(false, now);
   EXPECT_EQ(meter.pace(now), 4ms);
-  // It became slower.
+  // The passes have become slower.
   for (int i = 0; i < 80; ++i) {
     meter.pass(true, now);
     meter.pass(false, now += 100ms);

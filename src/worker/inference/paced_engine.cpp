@@ -9,7 +9,7 @@
 namespace weft::worker {
 namespace {
 
-// Large: it passes on each method of Engine, in a line or two.
+// This class is long because it forwards each method of Engine, in a line or two.
 class PacedEngine final : public llm::Engine {
  public:
   PacedEngine(std::unique_ptr<llm::Engine> engine, Pace pace)
@@ -48,7 +48,7 @@ class PacedEngine final : public llm::Engine {
   }
 
   Async<Result<>> append(llm::SequenceId id, std::vector<llm::Token> tokens) override {
-    // What is refused is refused whole.
+    // An invalid call is not cut into parts, so that it is refused as a whole.
     if (!pace_.now || !takes(id, tokens))
       co_return co_await paced(engine_->append(id, std::move(tokens)), true);
     for (std::size_t done = 0; done < tokens.size();) {
@@ -134,7 +134,8 @@ class PacedEngine final : public llm::Engine {
   }
   Async<Result<std::vector<float>>> forward_each(llm::Rows rows) override {
     if (!pace_.now) return paced(engine_->forward_each(std::move(rows)), true);
-    return Engine::forward_each(std::move(rows));  // One after the other, each with its pause.
+    // Makes the calls one after the other, each with its rest.
+    return Engine::forward_each(std::move(rows));
   }
   Async<Result<>> absorb_each(llm::Rows rows) override {
     if (!pace_.now) return paced(engine_->absorb_each(std::move(rows)), true);
@@ -158,7 +159,7 @@ class PacedEngine final : public llm::Engine {
            });
   }
 
-  // One part of so many positions; the next ones have as many as take the time that a part may.
+  // Makes a part of `rows` positions. The number of rows of the next part is adapted to Pace::part.
   template <class T>
   Async<T> timed(Async<T> call, std::size_t rows) {
     if (pace_.before) co_await pace_.before();
@@ -173,12 +174,12 @@ class PacedEngine final : public llm::Engine {
   }
   template <class T>
   Async<T> paced(Async<T> call, bool pass) {
-    // One turn a pass: what else is asked of an engine follows on one.
+    // One turn of the event loop for each pass; other calls of the engine follow a pass.
     if (pass && pace_.before) co_await pace_.before();
     co_await rest();
     co_return co_await once(std::move(call), pass);
   }
-  // What the last call has to be followed by where only a share of the time is worked.
+  // Rests for the last call, if the share is below 1.
   Async<> rest() {
     const double part = share();
     if (part < 1 && worked_ > Duration::zero())
@@ -205,10 +206,10 @@ class PacedEngine final : public llm::Engine {
   [[nodiscard]] double share() const { return pace_.share ? pace_.share() : 1; }
 
   static constexpr std::size_t rows_max = 64;
-  std::size_t rows_ = 4;  // Rows of the next part.
+  std::size_t rows_ = 4;  // Number of rows of the next part.
   const std::unique_ptr<llm::Engine> engine_;
   const Pace pace_;
-  Duration worked_{};  // By the last call, whose rest comes before the next one.
+  Duration worked_{};  // Time of the last call, for the rest before the next one.
 };
 
 }  // namespace

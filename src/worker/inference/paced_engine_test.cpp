@@ -1,4 +1,5 @@
-// A share of the time is kept between the calls of an engine, and nothing is drawn ahead of it.
+// An engine keeps its share of the time between calls, and with a share below 1 nothing is drawn
+// ahead.
 #include "worker/inference/paced_engine.h"
 
 #include <gtest/gtest.h>
@@ -12,9 +13,9 @@ namespace {
 
 constexpr Duration work_time = std::chrono::milliseconds(2);
 
-constexpr std::uint32_t read_on = 99;  // Noted for a draw whose tokens are read as well.
+constexpr std::uint32_t read_on = 99;  // Recorded for a call of draw_and_read().
 
-// Works for a moment at every draw and notes how far ahead it may go.
+// Works for a short time at every draw, and records how many tokens it may draw ahead.
 class WorkingEngine final : public llm::Engine {
  public:
   explicit WorkingEngine(std::vector<std::uint32_t>& ahead) : ahead_(ahead) {}
@@ -82,7 +83,7 @@ TEST(PacedEngine, RestsBetweenCallsByItsShare) {
 
   paced.draw(3);
 
-  ASSERT_EQ(paced.rests.size(), 2u);  // The last answer does not wait for a rest.
+  ASSERT_EQ(paced.rests.size(), 2u);  // No rest follows the last call.
   for (const Duration rest : paced.rests) EXPECT_GE(rest, 3 * work_time);
 }
 
@@ -96,7 +97,7 @@ TEST(PacedEngine, DrawsAheadOnlyWithTheWholeTime) {
   EXPECT_EQ(paced.ahead, (std::vector<std::uint32_t>{7, 0}));
 }
 
-// What reads on works while its caller does, so that no rest could follow it.
+// draw_and_read() works on while its caller does, so no rest could follow it.
 TEST(PacedEngine, ReadsOnOnlyWithTheWholeTime) {
   Paced paced;
   const auto draw = [](Paced* self) -> Async<> { (void)co_await self->engine->draw_and_read({}); };

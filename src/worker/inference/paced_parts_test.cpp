@@ -1,4 +1,5 @@
-// However calls are cut, the numbers are those of one call, and what is refused is refused whole.
+// However calls are cut, the numbers are those of one call, and an invalid call is refused as a
+// whole.
 #include <gtest/gtest.h>
 
 #include <numeric>

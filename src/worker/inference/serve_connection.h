@@ -1,5 +1,5 @@
-// A worker's connection to the coordinator's /v1/serve: opened with a token, opened again after a
-// loss, messages in and out.
+// A worker's connection to the coordinator's /v1/serve: opened with a token, reopened after a loss;
+// sends and receives messages.
 //
 // Threading: the host's thread. Lifetime: held by a shared_ptr; the host outlives it. After leave()
 // or join() no event of an earlier connection follows. Errors: a message that cannot be read is
@@ -22,11 +22,11 @@ class ServeConnection : public std::enable_shared_from_this<ServeConnection> {
     std::function<void()> opened;
     std::function<void(const protocol::serving::ServingCoordinatorMessage&)> message;
     std::function<void(const ByteVector&)> frame;
-    std::function<void()> closed;  // Lost; not after leave().
+    std::function<void()> closed;  // Called after a loss, not after leave().
   };
   ServeConnection(ServingHost& host, Duration retry) : host_(host), retry_(retry) {}
 
-  // Set before join().
+  // Called before join().
   void listen(Events events) { events_ = std::move(events); }
   void join(std::string token);
   void leave();
@@ -34,11 +34,11 @@ class ServeConnection : public std::enable_shared_from_this<ServeConnection> {
   [[nodiscard]] bool is_open() const { return open_; }
   // The token of the last join(); empty after leave().
   [[nodiscard]] const std::string& token() const { return token_; }
-  // Another one after each join(), leave() and loss: work that was begun under another number is
-  // not for this connection.
+  // A number that changes with each join(), leave() and loss. Work that began under another number
+  // is not for the current connection.
   [[nodiscard]] std::uint64_t number() const { return number_; }
 
-  // Dropped while the connection is not open.
+  // Messages are dropped while the connection is not open.
   void tell(const protocol::serving::ServingWorkerMessage& message);
   void send_frame(ByteVector frame);
 

@@ -1,4 +1,4 @@
-// A worker's connection: it comes back after a loss, and nothing of an earlier one is heard.
+// A worker's connection is reopened after a loss, and no event of an earlier connection follows.
 #include "worker/inference/serve_connection.h"
 
 #include <gmock/gmock.h>

@@ -14,8 +14,9 @@ namespace weft::worker {
 
 namespace wire = protocol::serving;
 
-// Obeys the coordinator's orders with the parts: the connection, the shards, the places in chains
-// and their direct links. Kept by what is under way, so that it may be let go of at any time.
+// Fulfils the coordinator's orders with its parts: the connection, the shards, the places in chains
+// and their direct links. A running callback keeps it alive, so that Serving may be destroyed at
+// any time.
 class Serving::Worker : public std::enable_shared_from_this<Worker> {
  public:
   [[nodiscard]] static std::shared_ptr<Worker> create(ServingHost& host, Options options) {
@@ -42,7 +43,7 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
   }
 
  private:
-  // For what may come after this has gone.
+  // Wraps a callback that may come after the end of this object; it then does nothing.
   template <class Function>
   auto while_here(Function function) {
     return [weak = weak_from_this(), function = std::move(function)](auto&&... arguments) {
@@ -50,7 +51,7 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
         function(*self, std::forward<decltype(arguments)>(arguments)...);
     };
   }
-  // And is of no use on another connection.
+  // Wraps a callback that also does nothing after the connection has changed.
   template <class Function>
   auto while_joined(Function function) {
     return while_here([number = connection_->number(), function = std::move(function)](
@@ -88,7 +89,7 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
   }
   void tell(const wire::ServingWorkerMessage& message) { connection_->tell(message); }
 
-  // Ends the chains; shards wait for the next order, when their engines are free.
+  // Ends the chains. Their shards are kept for the next order, once their engines are free.
   void drop_all() {
     auto shards = shards_.take_all();
     const ChainMemberships::Members members = chains_.all();
@@ -105,7 +106,7 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
     chains_.end(chain, std::move(done));
   }
 
-  // --- Heartbeats.
+  // --- Functions for heartbeats.
 
   void on(const wire::Serving& serving) {
     pulse(std::chrono::milliseconds(std::clamp(serving.pulse_ms, 50u, 60'000u)));
@@ -132,7 +133,7 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
                 }));
   }
 
-  // --- Shards.
+  // --- Functions for shards.
 
   void on(const wire::Load& order) {
     if (auto shard = shards_.take_idle(order)) return loaded(order.shard, std::move(shard), 0);
@@ -166,7 +167,7 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
     chain ? end_chain(*chain, retire) : retire();
   }
 
-  // --- Chains.
+  // --- Functions for chains.
 
   void on(const wire::Link& link) {
     const auto refuse = [&](std::string message) {
@@ -180,7 +181,7 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
     const auto shard = shards_.find(link.members[link.index].shard);
     if (!shard) return refuse("The shard is not loaded.");
     chains_.want(link.chain, link.epoch);
-    // The engine is free when the earlier member has ended.
+    // A new place begins after the end of the earlier one, because the engine must be free.
     end_chain(link.chain, while_here([link, shard](Worker& self) {
                 if (self.connection_->is_open() && self.chains_.wants(link.chain, link.epoch))
                   self.begin_chain(link, shard);
@@ -213,9 +214,9 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
   }
   void on(const wire::Signal& signal) { direct_->signal(signal); }
 
-  // --- Requests and hops.
+  // --- Functions for requests and hops.
 
-  // What is for an earlier epoch is dropped: the coordinator knows by now.
+  // A request for an earlier epoch is dropped, because the coordinator has begun a new one.
   void on(const wire::Ask& ask) {
     if (const auto member = chains_.find(ask.chain, ask.epoch)) member->ask(ask);
   }
@@ -268,7 +269,7 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
   const Options options_;
   const std::shared_ptr<ServeConnection> connection_ =
       std::make_shared<ServeConnection>(host_, options_.retry);
-  FrameLogs frames_;  // Before the members, which write to it.
+  FrameLogs frames_;  // Declared before the members, which write to it.
   ShardCache shards_;
   ChainMemberships chains_;
   std::shared_ptr<DirectLinks> direct_;

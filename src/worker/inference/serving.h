@@ -1,13 +1,13 @@
-// A worker's line to the coordinator's /v1/serve: it says what it has room for, loads the shards it
-// is told to, takes its place in chains, and answers what it is asked.
+// A worker's connection to the coordinator's /v1/serve. It reports its free memory, loads the
+// shards and joins the chains that the coordinator orders, and answers requests.
 //
 //   Serving serving(host, {.memory_bytes = ..., .gb_per_s = ...});
 //   serving.join(welcome.blob_token);      after every Welcome of the session on /v1/worker
 //   serving.leave();
 //
-// Shards stay on the device over a loss of the connection, so that the next order for them is
-// obeyed at once. Threading: the host's thread. Lifetime: the host outlives it; may be destroyed at
-// any time except inside one of its events.
+// Shards stay on the device after a loss of the connection, so that the next order for them is
+// fulfilled at once. Threading: the host's thread. Lifetime: the host outlives it; it may be
+// destroyed at any time except inside one of its events.
 #pragma once
 
 #include <cstdint>
@@ -27,17 +27,17 @@ class Serving {
     std::uint64_t memory_bytes = 0;
     double gb_per_s = 0;
     std::vector<std::string> lines{};
-    PeerLines* peers = nullptr;        // Outlives it.
-    crypto::Signer* signer = nullptr;  // Signs its frames (frame_logs.h); outlives it.
+    PeerLines* peers = nullptr;        // Must outlive this object.
+    crypto::Signer* signer = nullptr;  // Signs its frames (frame_logs.h); must outlive this object.
     Duration retry = std::chrono::milliseconds(500);
     Duration line_patience =
-        std::chrono::seconds(3);  // How long a line may take to open before it is done without.
+        std::chrono::seconds(3);  // Maximum time for a link to open; then the coordinator relays.
   };
   struct Stats {
     bool connected = false;
     std::uint32_t shards = 0;
-    std::uint32_t running = 0;  // Requests.
-    std::uint64_t tokens = 0;   // Drawn here.
+    std::uint32_t running = 0;  // Number of running requests.
+    std::uint64_t tokens = 0;   // Tokens drawn by this worker.
     std::uint64_t relayed_bytes = 0, direct_bytes = 0, direct_hops = 0;
   };
 

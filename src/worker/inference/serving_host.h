@@ -1,6 +1,6 @@
-// What serving needs from where it runs, besides a worker's Host: parts of blobs, a place to keep a
-// model's chunks, an engine on this machine's device. As with Host, everything is called and calls
-// back on one thread, and no callback runs inside the call.
+// The platform functions that serving needs besides a worker's Host: ranges of blobs, storage for a
+// model's chunks, and engines on this machine's device. As with Host, all calls and callbacks are
+// on one thread, and no callback runs inside the call.
 #pragma once
 
 #include <cstdint>
@@ -37,23 +37,24 @@ struct ModelFile {
 
 class ServingHost : public Host {
  public:
-  // GET /v1/blobs/{hash} with a Range.
+  // Sends GET /v1/blobs/{hash} with a Range.
   virtual void fetch_range(const Hash& blob, std::uint64_t first, std::uint64_t count,
                            std::string token, std::function<void(Result<ByteVector>)> done) = 0;
 
-  // A chunk that was written earlier, perhaps by an earlier process; nothing if there is none.
-  // Its bytes are the caller's to check.
+  // Reads a chunk that was written earlier, possibly by an earlier process; nullopt if it is not
+  // stored. The caller must check the bytes.
   virtual void read_chunk(const ModelFile& file, std::uint32_t chunk,
                           std::function<void(std::optional<ByteVector>)> done) = 0;
   virtual void write_chunk(const ModelFile& file, std::uint32_t chunk, ByteVector bytes,
                            std::function<void(Result<>)> done) = 0;
-  // The chunks that were read or written, as a file; reading others fails.
+  // Opens the chunks that were read or written as a file; reading other chunks fails.
   [[nodiscard]] virtual Result<std::unique_ptr<gguf::Source>> open_file(const ModelFile& file) = 0;
 
   // `model` and `source` outlive the engine.
   [[nodiscard]] virtual Async<Result<std::unique_ptr<llm::Engine>>> create_engine(
       const llm::Model& model, const gguf::Source& source, llm::EngineOptions options) = 0;
-  // The same. Here: on the processor, which it holds up for a whole call.
+  // `model` and `source` outlive the encoder. The default runs it on the CPU and blocks the thread
+  // for a whole call.
   [[nodiscard]] virtual Async<Result<std::unique_ptr<llm::Encoder>>> create_encoder(
       const llm::EncoderModel& model, const gguf::Source& source) {
     co_return llm::Encoder::create(model, source);

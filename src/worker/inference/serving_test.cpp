@@ -1,6 +1,6 @@
-// A worker's line to /v1/serve, with a coordinator that the test plays: what is fetched and kept,
-// which worker answers, what happens when one is lost, and that a worker is heard of whatever it
-// computes. Real engines, simulated time.
+// A worker's connection to /v1/serve, with a coordinator that the test plays: the chunks that are
+// fetched and stored, the worker that answers, the loss of a worker, and heartbeats during
+// computations. Real engines, simulated time.
 #include "worker/inference/serving.h"
 
 #include <gtest/gtest.h>
@@ -20,9 +20,9 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t chunk_bytes = 1 << 16;
 constexpr std::uint32_t layers = 6;
-constexpr Duration silent_max = 1600ms;  // The coordinator's.
+constexpr Duration silent_max = 1600ms;  // The coordinator's limit.
 
-// The model as the coordinator has it.
+// The model in the coordinator's blobs.
 struct Stored {
   Stored() {
     const auto path = test::find_data("models/tiny-llama-chat-q8_0.gguf");
@@ -43,7 +43,7 @@ struct Stored {
     blobs[hash] = bytes;
     blobs[chunks] = std::move(digests);
   }
-  // Offsets of the chunks that the header and these layers touch.
+  // Returns the offsets of the chunks that contain the header and these layers.
   [[nodiscard]] std::set<std::uint64_t> chunks_of(std::uint32_t begin, std::uint32_t end) const {
     std::set<std::uint64_t> out;
     const auto add = [&](std::uint64_t first, std::uint64_t count) {
@@ -70,7 +70,7 @@ class ServingTest : public testing::Test {
   static void SetUpTestSuite() { stored = std::make_unique<Stored>(); }
   static void TearDownTestSuite() { stored.reset(); }
 
-  // A worker that has joined. Its hops are passed on as the coordinator's relay does.
+  // A worker that has joined. Its hops are passed on as by the coordinator's relay.
   struct Worker {
     SimulatedMachine machine;
     std::unique_ptr<Serving> serving;
@@ -107,7 +107,7 @@ class ServingTest : public testing::Test {
             .context = 512,
             .sequences = 2};
   }
-  // True when it says that it is loaded, false when it says why not.
+  // Loads a shard; returns true if the worker reports it as loaded, false if it reports an error.
   bool load(Worker& worker, std::uint32_t shard, std::uint32_t begin, std::uint32_t end) {
     const auto told = [&] {
       return worker.machine.all<wire::Loaded>().size() +
@@ -118,7 +118,7 @@ class ServingTest : public testing::Test {
     EXPECT_TRUE(time.run_until([&] { return told() > before; }));
     return worker.machine.all<wire::Loaded>().size() > loaded;
   }
-  // Links workers with shard numbers into chain 1.
+  // Links workers, each with the number of its shard, into chain 1.
   void link(std::uint32_t epoch, const std::vector<std::pair<Worker*, std::uint32_t>>& chain) {
     wire::Link order{.chain = 1, .epoch = epoch, .wire = "f32", .exact = true, .members = {}};
     members.clear();
@@ -139,7 +139,7 @@ class ServingTest : public testing::Test {
     ASSERT_TRUE(
         time.run_until([&] { return linked() == static_cast<std::ptrdiff_t>(chain.size()); }));
   }
-  // As the coordinator reads it.
+  // Tokenizes a text as the coordinator does.
   static std::vector<std::int32_t> read(std::string_view text) {
     return stored->text->prompt({.chat = false, .text = text}).value();
   }
@@ -152,7 +152,7 @@ class ServingTest : public testing::Test {
             .tokens_max = tokens,
             .answered = std::move(answered)};
   }
-  // The tokens that were told of for a request, which must come without gaps.
+  // Returns the reported tokens of a request, and checks that they have no gaps.
   static std::vector<std::int32_t> tokens(const Worker& worker, std::uint32_t request,
                                           std::vector<std::int32_t> before = {}) {
     std::vector<std::int32_t> out = std::move(before);
@@ -169,7 +169,7 @@ class ServingTest : public testing::Test {
                                    &wire::Answered::request);
     });
   }
-  // What one worker with all layers answers.
+  // Returns the answer of one worker with all layers.
   std::vector<std::int32_t> whole(std::uint32_t count) {
     Worker& alone = join();
     EXPECT_TRUE(load(alone, 1, 0, layers));
@@ -178,7 +178,7 @@ class ServingTest : public testing::Test {
     EXPECT_TRUE(answered(alone, 1));
     return tokens(alone, 1);
   }
-  // The longest that nothing was heard of it.
+  // Returns the longest time without a message of the worker.
   static Duration silence(const Worker& worker) {
     Duration longest{};
     for (std::size_t i = 1; i < worker.machine.heard.size(); ++i)
@@ -190,11 +190,11 @@ class ServingTest : public testing::Test {
   static inline std::unique_ptr<Stored> stored;
   SimulatedTime time;
   std::vector<std::unique_ptr<Worker>> workers;
-  std::vector<Worker*> members;  // Members of the chain; null: lost.
+  std::vector<Worker*> members;  // Members of the chain; null: a lost one.
   std::size_t hops = 0;
 };
 
-// --- Weights
+// --- Tests of weights.
 
 TEST_F(ServingTest, FetchesTheLayersThatItServesSeveralChunksAtATimeAndNoOthers) {
   Worker& worker = join();
@@ -219,14 +219,14 @@ TEST_F(ServingTest, GoesOnWithWhatItHasAfterAnInterruption) {
   ASSERT_TRUE(load(worker, 2, 0, 3));
   EXPECT_EQ(worker.machine.fetched.size(), wanted) << "no chunk twice";
 
-  // Other layers share what they have in common.
+  // Layers of another shard share the chunks that both touch.
   ASSERT_TRUE(load(worker, 3, 2, 5));
   std::set<std::uint64_t> both = stored->chunks_of(0, 3);
   both.merge(stored->chunks_of(2, 5));
   EXPECT_EQ(worker.machine.fetched.size(), both.size());
 }
 
-// A worker whose address asks too much hears "not now" a few times.
+// The requests of a worker whose address asks too often are refused a few times.
 TEST_F(ServingTest, AsksAgainForWhatIsRefusedForNow) {
   Worker& worker = join();
   worker.machine.refusals = 4;
@@ -242,7 +242,7 @@ TEST_F(ServingTest, TakesNoBytesButThoseOfTheHash) {
   EXPECT_EQ(worker.machine.fetched.count(broken), 3u)
       << "asked for again, a bounded number of times";
 
-  // What rots where it is kept is fetched again.
+  // Stored chunks that are damaged are fetched again.
   worker.machine.corrupt.clear();
   ASSERT_TRUE(load(worker, 2, 0, layers));
   worker.machine.fetched.clear();
@@ -267,7 +267,7 @@ TEST_F(ServingTest, KeepsItsLayersOverALostConnection) {
   EXPECT_EQ(worker.machine.fetched.size(), fetched);
 }
 
-// --- Answers
+// --- Tests of answers.
 
 TEST_F(ServingTest, AnswersAloneAndStopsWhenItIsTold) {
   const auto answer = whole(24);
@@ -290,7 +290,7 @@ TEST_F(ServingTest, AnswersSeveralAtOnceAsEachAlone) {
   const auto expected = whole(24);
   Worker& worker = *workers.back();
   for (std::uint32_t request = 10; request < 14; ++request)
-    worker.machine.deliver(ask(request, 1, 24));  // Two of four have to wait.
+    worker.machine.deliver(ask(request, 1, 24));  // Two of the four requests have to wait.
   for (std::uint32_t request = 10; request < 14; ++request) {
     ASSERT_TRUE(answered(worker, request));
     EXPECT_EQ(tokens(worker, request), expected);
@@ -372,12 +372,12 @@ TEST_F(ServingTest, SaysWhoTalksNonsenseAndWhatItLacks) {
   EXPECT_EQ(first.machine.all<wire::Broken>().back().message, "The shard is not loaded.");
 }
 
-// --- Being heard of
+// --- Tests of heartbeats.
 
 class ServingSilence : public ServingTest {
  protected:
-  // One position takes 80 ms, as a large model's do; a prompt of some 300 is read and two answers
-  // are drawn.
+  // Returns the longest silence of a worker whose engine takes 80 ms for a position, as a large
+  // model's does, while it reads a prompt of some 300 tokens and draws two answers.
   Duration while_it_computes(bool paced) {
     Worker& worker = join();
     worker.machine.row = 80ms;

@@ -1,5 +1,5 @@
-// Layers of a model on this worker's device, with what the file says of texts where the first layer
-// is among them.
+// Layers of a model on this worker's device, with the tokenizer and template of the file if the
+// first layer is included.
 #pragma once
 
 #include <memory>
@@ -18,17 +18,17 @@ namespace weft::worker {
 
 class Shard {
  public:
-  // Fetches what is missing and puts it on the device. One sentence for whatever is wrong with the
-  // file or does not fit.
+  // Fetches missing chunks and loads the layers on the device. Fails with one message if the file
+  // is invalid or does not fit.
   [[nodiscard]] static Async<Result<std::shared_ptr<Shard>>> load(ServingHost& host,
                                                                   protocol::serving::Load order,
                                                                   std::string token);
   Shard(const Shard&) = delete;
 
-  // Whether it is what `order` asks for.
+  // True if this is the shard that `order` asks for.
   [[nodiscard]] bool serves(const protocol::serving::Load& order) const;
 
-  // Null where the model makes vectors: then there is an encoder.
+  // engine() is null for an embedding model, which has an encoder instead.
   [[nodiscard]] const std::shared_ptr<llm::Engine>& engine() const { return engine_; }
   [[nodiscard]] llm::Encoder* encoder() const { return encoder_.get(); }
   [[nodiscard]] std::string device() const {
@@ -37,7 +37,7 @@ class Shard {
   [[nodiscard]] std::uint32_t sequences() const {
     return encoder_ ? order_.sequences : engine_->options().sequences;
   }
-  // Where the first layer is among them, and the model draws tokens; else null.
+  // Null unless the first layer is included and the model draws tokens.
   [[nodiscard]] chat::ModelText* text() const { return text_.get(); }
   [[nodiscard]] std::uint64_t memory_bytes() const { return memory_bytes_; }
   [[nodiscard]] Meter& meter() const { return *meter_; }

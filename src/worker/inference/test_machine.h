@@ -1,6 +1,6 @@
-// A simulated machine for the tests of serving: a clock, a line to a coordinator that the test
-// plays, blobs that come when the test lets them, chunks that are kept. Engines are real ones on
-// the processor, and take the time that the test gives them.
+// A simulated machine for the tests of serving: a clock, a connection to a coordinator that the
+// test plays, blobs that arrive when the test lets them, and a store of chunks. The engines are
+// real ones on the CPU, and take the time that the test sets.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace weft::worker {
 
-// What happens when, for all machines. Work that takes time makes what is due meanwhile late, as on
-// one thread.
+// The events of all machines by time. Work that takes time delays the events that become due
+// meanwhile, as on one thread.
 class SimulatedTime {
  public:
   void after(Duration delay, std::function<void()> work) {
@@ -27,7 +27,8 @@ class SimulatedTime {
   }
   [[nodiscard]] Instant now() const { return now_; }
   void spend(Duration duration) { now_ += duration; }
-  // False when `done` does not come to be within an hour, or nothing is left to happen.
+  // Runs events until `done` is true. Returns false if that does not happen within an hour, or if
+  // no event is left.
   bool run_until(const std::function<bool()>& done) {
     const Instant end = now_ + std::chrono::hours(1);
     while (!done()) {
@@ -63,7 +64,7 @@ class SimulatedTime {
   std::priority_queue<Event> events_;
 };
 
-// An engine that takes so long for each position.
+// An engine that takes a set time for each position.
 class SlowEngine final : public llm::Engine {
  public:
   SlowEngine(std::unique_ptr<llm::Engine> engine, SimulatedTime& time, Duration row)
@@ -131,10 +132,11 @@ class SimulatedMachine final : public ServingHost {
 
   explicit SimulatedMachine(SimulatedTime& time) : time_(time) {}
 
-  // --- The coordinator's side.
+  // --- Members of the coordinator's side.
   std::map<Hash, ByteVector>* blobs = nullptr;
-  std::vector<std::pair<Instant, Message>> heard;       // From the worker, and when it arrived.
-  std::function<void(const ByteVector& frame)> on_hop;  // Binary frames.
+  // Messages of the worker with their arrival times.
+  std::vector<std::pair<Instant, Message>> heard;
+  std::function<void(const ByteVector& frame)> on_hop;  // Called with binary frames.
   void deliver(const protocol::serving::ServingCoordinatorMessage& message) {
     later([this, text = protocol::serving::encode(message), line = line_] {
       if (line == line_) events_.text(text);
@@ -159,19 +161,19 @@ class SimulatedMachine final : public ServingHost {
     return out;
   }
 
-  // --- What the test decides.
-  std::size_t fetches_left = ~std::size_t{0};  // The coordinator is out of reach afterwards.
-  int refusals = 0;                            // How many whole blobs and ranges are refused first.
-  std::set<std::uint64_t> corrupt;             // Offsets of ranges that arrive broken.
-  Duration row = std::chrono::milliseconds(1);  // That the engine takes for a position.
+  // --- Settings by the test.
+  std::size_t fetches_left = ~std::size_t{0};  // Fetches until the coordinator is out of reach.
+  int refusals = 0;                            // Number of blobs and ranges that are refused first.
+  std::set<std::uint64_t> corrupt;             // Offsets of ranges that arrive damaged.
+  Duration row = std::chrono::milliseconds(1);  // Time of the engine for a position.
   bool paced = true;
-  // --- And what it sees.
-  std::multiset<std::uint64_t> fetched;  // Offsets of ranges.
+  // --- Observations for the test.
+  std::multiset<std::uint64_t> fetched;  // Offsets of fetched ranges.
   std::size_t under_way = 0, under_way_most = 0;
   std::size_t engines = 0;
   std::map<std::uint32_t, ByteVector> kept;
 
-  // --- ServingHost.
+  // --- Functions of ServingHost.
   void connect(SocketEvents events) override {
     events_ = std::move(events);
     later([this, line = ++line_] {
@@ -245,7 +247,7 @@ class SimulatedMachine final : public ServingHost {
   }
 
  private:
-  // The chunks that are there; reading any other is the reader's mistake.
+  // The stored chunks as a file. A read of any other chunk is an error of the reader.
   class KeptFile final : public gguf::Source {
    public:
     KeptFile(const std::map<std::uint32_t, ByteVector>& kept, const ModelFile& file)

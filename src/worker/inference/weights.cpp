@@ -8,9 +8,9 @@
 namespace weft::worker {
 namespace {
 
-constexpr std::size_t fetches_max = 4;  // At a time.
+constexpr std::size_t fetches_max = 4;  // Maximum number of simultaneous fetches.
 constexpr int tries_max = 3;
-constexpr int tries_max_unavailable = 5;  // Where the coordinator is away or refuses for now.
+constexpr int tries_max_unavailable = 5;  // Tries while the coordinator is away or refuses for now.
 constexpr std::uint64_t bytes_max = std::uint64_t{1} << 40;
 
 Async<> rest(ServingHost& host, Duration time) {

@@ -1,11 +1,10 @@
-// A model's file, as far as it is wanted: chunks come from where they are kept, otherwise over
-// HTTP, several at a time; each is checked by its SHA-256 before anything reads it.
+// The wanted parts of a model's file. Chunks come from the host's storage, or else over HTTP,
+// several at a time; each is checked by its SHA-256 before it is used.
 //
 //   auto weights = co_await Weights::open(host, file, digests_blob, token);
 //   WEFT_CO_OK(co_await (*weights)->want({{0, header_bytes}}));
 //
-// Threading: the host's thread. Lifetime: the host outlives it; what still comes after its end is
-// dropped.
+// Threading: the host's thread. Lifetime: the host outlives it; answers after its end are dropped.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,8 @@
 
 namespace weft::worker {
 
-// invalid_argument for a file that is too large to be served, or whose chunks have no sane size.
+// Fails with invalid_argument for a file that is too large to be served or has an invalid chunk
+// size.
 [[nodiscard]] Result<> check_model_file(const ModelFile& file);
 
 struct FileRange {
@@ -33,8 +33,8 @@ class Weights : public std::enable_shared_from_this<Weights> {
                                                                     ModelFile file, Hash digests,
                                                                     std::string token);
 
-  // All chunks that the ranges touch are there afterwards. data_loss if the coordinator's bytes
-  // are not those it promised.
+  // Fetches all chunks that the ranges touch. Fails with data_loss if the coordinator's bytes do
+  // not have the promised hash.
   [[nodiscard]] Async<Result<>> want(std::vector<FileRange> ranges);
   [[nodiscard]] std::uint64_t fetched_bytes() const { return fetched_bytes_; }
 

@@ -22,7 +22,7 @@ namespace weft::worker {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr uid_t unprivileged = 65534;  // An account that owns no files.
+constexpr uid_t unprivileged = 65534;  // A user that owns no files.
 
 using Need = MissingPart::Need;
 
@@ -44,20 +44,20 @@ void limit_resources(std::uint64_t data_bytes_max, Notes& notes) {
   const rlimit none{.rlim_cur = 0, .rlim_max = 0};
   if (::setrlimit(RLIMIT_CORE, &none) != 0) notes.add_errno("no bound on core files");
   if (data_bytes_max == 0) return;
-  // Not RLIMIT_AS: drivers reserve large ranges of addresses that they never fill.
+  // RLIMIT_AS is not used, because drivers reserve large address ranges that they never fill.
   const rlimit data{.rlim_cur = data_bytes_max, .rlim_max = data_bytes_max};
   if (::setrlimit(RLIMIT_DATA, &data) != 0) notes.add_errno("no bound on memory");
 }
 
-// An empty network, and no System V objects of others. Without the right to it, inside a user
-// namespace of its own, in which every process has that right.
+// Enters an empty network and a System V IPC namespace without objects of others. If the process
+// lacks the right, it first enters a user namespace of its own, in which every process has it.
 void leave_namespaces(Notes& notes) {
   constexpr int own = CLONE_NEWNET | CLONE_NEWIPC;
   if (::unshare(own) == 0 || ::unshare(CLONE_NEWUSER | own) == 0) return;
   notes.add_errno("no network and IPC namespaces of its own; the system call filter refuses both");
 }
 
-// The groups that own the render nodes, if this system has them.
+// Returns the groups that own the render nodes, if the system has them.
 std::vector<gid_t> device_groups() {
   std::vector<gid_t> groups;
   for (const char* name : {"render", "video"}) {
@@ -74,7 +74,7 @@ void drop_identity(const std::vector<gid_t>& groups, Notes& notes) {
       notes.add_errno("it keeps the identity of root", Need::required);
     }
   }
-  // Inside a new user namespace a process has every right over it.
+  // Drops all capabilities, because in a new user namespace a process has every one.
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   std::array<__user_cap_data_struct, 2> none{};
   if (::syscall(SYS_capset, &header, none.data()) != 0)
@@ -93,13 +93,14 @@ void add_list(std::vector<fs::path>& paths, const char* variable, bool folders_o
 
 LandlockRules rules_for_drivers(const std::vector<fs::path>& more) {
   LandlockRules rules;
-  // Libraries and the drivers' data; of /etc only what the loaders of libraries and drivers read.
+  // Libraries and the drivers' data; from /etc only files that the loaders of libraries and drivers
+  // read.
   rules.readable = {"/usr", "/lib", "/lib64", "/lib32", "/opt/amdgpu", "/etc/ld.so.cache",
                     "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/ld.so.preload", "/etc/vulkan",
                     "/etc/glvnd", "/etc/drirc", "/etc/nvidia", "/etc/localtime",
                     "/etc/nsswitch.conf", "/run/opengl-driver", "/nix/store",
-                    // What the machine is: processors, memory, devices. Of processes only itself
-                    // (opened now, so this one).
+                    // Data about the machine: CPUs, memory, devices. Of processes only this one,
+                    // because /proc/self is opened now.
                     "/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/devices",
                     "/proc/modules", "/proc/filesystems", "/proc/driver/nvidia",
                     "/proc/sys/kernel/osrelease", "/proc/sys/vm", "/sys/devices", "/sys/class/drm",
@@ -109,9 +110,10 @@ LandlockRules rules_for_drivers(const std::vector<fs::path>& more) {
     add_list(rules.readable, variable, true);
   add_list(rules.readable, "LD_LIBRARY_PATH", false);
   rules.listable = {"/dev/dri"};
-  rules.writable = {"/dev/null",    "/dev/zero",      "/dev/full", "/dev/random",
-                    "/dev/urandom", "/dev/kfd",       "/dev/dxg",  "/dev/dma_heap",
-                    "/dev/udmabuf", "/proc/self/task"};  // Drivers name their threads there.
+  rules.writable = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom",
+                    "/dev/kfd", "/dev/dxg", "/dev/dma_heap",
+                    // Drivers set their threads' names in /proc/self/task.
+                    "/dev/udmabuf", "/proc/self/task"};
   const auto add_devices = [&](const char* folder, std::string_view beginning) {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(folder, ignored)) {
@@ -120,7 +122,8 @@ LandlockRules rules_for_drivers(const std::vector<fs::path>& more) {
     }
   };
   add_devices("/dev", "nvidia");
-  add_devices("/dev/dri", "renderD");  // Not card0 and so on, which own the screen.
+  // Without card0 and similar devices, which control the screen.
+  add_devices("/dev/dri", "renderD");
   return rules;
 }
 
@@ -128,7 +131,8 @@ LandlockRules rules_for_drivers(const std::vector<fs::path>& more) {
 
 std::vector<MissingPart> confine(const ConfinementOptions& options) {
   Notes notes;
-  const std::vector<gid_t> groups = device_groups();  // Reads /etc/group, so before Landlock.
+  // Before Landlock, because it reads /etc/group.
+  const std::vector<gid_t> groups = device_groups();
   limit_resources(options.data_bytes_max, notes);
   if (options.leave_namespaces) leave_namespaces(notes);
   if (options.drop_identity) {
@@ -136,11 +140,11 @@ std::vector<MissingPart> confine(const ConfinementOptions& options) {
   } else {
     notes.add("it keeps its identity: that was asked for", Need::required);
   }
-  // A change of identity forgets it.
+  // Set after the change of identity, which resets it.
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) notes.add_errno("it outlives its parent");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     notes.add_errno("it may gain privileges", Need::required);
-    return notes.take();  // The rest needs it.
+    return notes.take();  // The other parts require no_new_privs.
   }
   const auto turned_off = fail(ErrorCode::unavailable, "that was asked for");
   const Result<> files = options.restrict_files

@@ -1,9 +1,9 @@
-// Takes from this process all that running a shader does not need: other users' files, the network,
-// new programs, the parent's identity. Linux only; each part is applied if the kernel and our
-// rights allow it.
+// Takes from this process all rights that running a shader does not need: other users' files, the
+// network, new programs, the parent's identity. Linux only; each part is applied if the kernel and
+// the process's rights allow it.
 //
-// Called once, before any other thread exists (Landlock and seccomp reach later threads, not
-// earlier ones).
+// Called once, before any other thread exists, because Landlock and seccomp apply to later threads
+// only.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@
 namespace weft::worker {
 
 struct ConfinementOptions {
-  std::uint64_t data_bytes_max = 0;               // RLIMIT_DATA; 0 leaves it.
-  std::vector<std::filesystem::path> readable{};  // Besides what Vulkan drivers need.
+  std::uint64_t data_bytes_max = 0;               // The bound RLIMIT_DATA; 0 leaves it unchanged.
+  std::vector<std::filesystem::path> readable{};  // Readable paths besides those of Vulkan drivers.
   bool receives_files = false;                    // The parent sends it open files.
-  bool report_refused = false;  // Refused system calls are named on standard error.
-  // Each defence by itself, so that a test can see its attack succeed without it.
+  bool report_refused = false;                    // Logs refused system calls to standard error.
+  // Each defence can be turned off alone, so that a test can show that its attack then succeeds.
   bool leave_namespaces = true;
   bool drop_identity = true;
   bool restrict_files = true;
@@ -27,14 +27,15 @@ struct ConfinementOptions {
 
 // A part that could not be applied.
 struct MissingPart {
-  // Without a required part (no new privileges, the system call filter, no identity of root) a
-  // shader that breaks out of its driver can reach the machine. The other parts stand behind those.
+  // `required` parts are no new privileges, the system call filter, and no identity of root:
+  // without one of them a shader that breaks out of its driver can reach the machine. The other
+  // parts are additional protection.
   enum class Need : std::uint8_t { wanted, required };
   Need need = Need::wanted;
   std::string what;  // "it may open other files: this kernel offers no Landlock".
 };
 
-// Empty if every part was applied.
+// Returns the parts that could not be applied.
 [[nodiscard]] std::vector<MissingPart> confine(const ConfinementOptions& options);
 
 }  // namespace weft::worker

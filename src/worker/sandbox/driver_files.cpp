@@ -39,7 +39,7 @@ std::vector<fs::path> manifests() {
       else if (!entry.empty())
         found.emplace_back(entry);
     }
-    return found;  // The other places do not count then.
+    return found;  // The environment variable replaces the folders.
   }
   for (const char* folder : {"/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d",
                              "/usr/share/vulkan/icd.d", "/run/opengl-driver/share/vulkan/icd.d"})
@@ -77,7 +77,7 @@ std::vector<fs::path> driver_files() {
   for (const fs::path& manifest : manifests()) {
     files.push_back(manifest);
     const auto library = library_of(manifest);
-    // A name alone is looked for in the system's folders.
+    // A library without a path is loaded from the system's folders.
     if (!library || !library->contains('/')) continue;
     files.push_back((manifest.parent_path() / *library).lexically_normal());
   }

@@ -1,5 +1,5 @@
-// The files of the machine's Vulkan drivers, and which of them a confined process may not open: a
-// driver outside the system's folders is otherwise just no GPU.
+// Finds the files of the machine's Vulkan drivers that a confined process may not open. Without
+// this check a driver outside of the system's folders would look like a missing GPU.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@
 
 namespace weft::worker {
 
-// The drivers' manifests, and the libraries that they name by a path: as Vulkan's loader finds
-// them, by VK_DRIVER_FILES, VK_ICD_FILENAMES or in the system's folders. Call it before confine().
-// What cannot be read or is no manifest is passed over.
+// Returns the drivers' manifests, and the libraries that they name by a path. It searches as
+// Vulkan's loader does: by VK_DRIVER_FILES, VK_ICD_FILENAMES or in the system's folders. Invalid or
+// unreadable files are skipped. Called before confine().
 [[nodiscard]] std::vector<std::filesystem::path> driver_files();
 
-// After confine(): a sentence that names the first of these that is there and may not be opened,
-// and what to do; empty if there is none.
+// Called after confine(): returns a message that names the first existing file that may not be
+// opened, and the remedy; empty if there is no such file.
 [[nodiscard]] std::string refused_driver(std::span<const std::filesystem::path> files);
 
 }  // namespace weft::worker

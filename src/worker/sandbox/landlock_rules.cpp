@@ -12,32 +12,33 @@
 namespace weft::worker {
 namespace {
 
-// The system's headers may be older than its kernel, so what they may lack is written down here.
-// From the kernel's include/uapi/linux/landlock.h.
+// Definitions from the kernel's include/uapi/linux/landlock.h, because the system's headers may be
+// older than its kernel.
 struct RulesetAttributes {
-  std::uint64_t handled_access_fs = 0;   // Version 1.
-  std::uint64_t handled_access_net = 0;  // Version 4.
-  std::uint64_t scoped = 0;              // Version 6.
+  std::uint64_t handled_access_fs = 0;   // Landlock has this field since version 1.
+  std::uint64_t handled_access_net = 0;  // Landlock has this field since version 4.
+  std::uint64_t scoped = 0;              // Landlock has this field since version 6.
 };
 constexpr std::uint64_t refer = 1U << 13;
 constexpr std::uint64_t truncate = 1U << 14;
 constexpr std::uint64_t bind_and_connect_tcp = 3;
 constexpr std::uint64_t scope_abstract_sockets_and_signals = 3;
 
-// By the version of the interface; newer kernels know more rights, and a right that is not handled
-// is not denied.
+// The file rights to restrict, by the version of the interface. Newer kernels know more rights, and
+// a right that is not listed here is not restricted.
 std::uint64_t file_rights(long abi) {
-  std::uint64_t rights = LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1;  // All of version 1: bits 0 to 12.
+  // All rights of version 1: bits 0 to 12.
+  std::uint64_t rights = LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1;
   if (abi >= 2) rights |= refer;
   if (abi >= 3) rights |= truncate;
-  // Version 5 adds IOCTL_DEV, which drivers use on their devices all the time: not handled, the
-  // devices are listed anyway.
+  // IOCTL_DEV of version 5 is not restricted, because drivers use it on their devices all the time,
+  // and the devices are listed in any case.
   return rights;
 }
 
 Result<> add_rule(int ruleset, const std::filesystem::path& path, std::uint64_t rights) {
   const int file = ::open(path.c_str(), O_PATH | O_CLOEXEC);
-  if (file < 0) return {};  // Not there: nothing to allow.
+  if (file < 0) return {};  // A path that does not exist needs no rule.
   struct stat status{};
   constexpr std::uint64_t for_files =
       LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_FILE;
@@ -64,7 +65,7 @@ Result<> apply_landlock(const LandlockRules& rules) {
   RulesetAttributes attributes{.handled_access_fs = file_rights(abi)};
   if (abi >= 4) attributes.handled_access_net = bind_and_connect_tcp;
   if (abi >= 6) attributes.scoped = scope_abstract_sockets_and_signals;
-  // Older kernels take a shorter struct, whose end they have never heard of.
+  // Older kernels accept only a shorter struct.
   const std::size_t size = abi >= 6   ? sizeof attributes
                            : abi >= 4 ? offsetof(RulesetAttributes, scoped)
                                       : offsetof(RulesetAttributes, handled_access_net);

@@ -1,4 +1,4 @@
-// Landlock: from now on this thread and its children open only what is listed. Internal to the
+// Restricts this thread and its children with Landlock to the listed files. Internal to the
 // confinement.
 #pragma once
 
@@ -11,12 +11,14 @@ namespace weft::worker {
 
 struct LandlockRules {
   std::vector<std::filesystem::path>
-      readable;  // Files, or folders with all below; also mapped as code (drivers are libraries).
-  std::vector<std::filesystem::path> listable;  // Folders: names, not what the files hold.
+      // Files, or folders with their contents; also executable, because drivers are libraries.
+      readable;
+  // Folders whose names may be listed, without their files' contents.
+  std::vector<std::filesystem::path> listable;
   std::vector<std::filesystem::path> writable;  // Devices.
 };
 
-// Paths that do not exist are passed over. unsupported if the kernel has no Landlock.
+// Paths that do not exist are skipped. Fails with unsupported if the kernel has no Landlock.
 [[nodiscard]] Result<> apply_landlock(const LandlockRules& rules);
 
 }  // namespace weft::worker

@@ -41,7 +41,7 @@ Sandbox::~Sandbox() {
 
 void Sandbox::kill() {
   process_.with([&](Process& process) {
-    if (process.reaped) return;  // The number may belong to another process by now.
+    if (process.reaped) return;  // The pid may belong to another process by now.
     process.killed_by_us = true;
     ::kill(pid_, SIGKILL);
   });
@@ -62,7 +62,7 @@ std::string Sandbox::last_words() {
   const std::size_t end = said_.find_last_not_of(" \n\r\t");
   if (end == std::string::npos) return "";
   std::string_view text = std::string_view(said_).substr(0, end + 1);
-  // The last three lines.
+  // Keeps the last three lines.
   std::size_t begin = text.size();
   for (int lines = 0; lines < 3 && begin != std::string_view::npos && begin > 0; ++lines)
     begin = text.rfind('\n', begin - 1);
@@ -71,7 +71,7 @@ std::string Sandbox::last_words() {
 }
 
 bool Sandbox::reap(Reap how, int& status) {
-  // The wait leaves it in the table, so that the lock is held only while its number is given up.
+  // WNOWAIT leaves the child as a zombie, so that the lock is held only while its pid is released.
   siginfo_t ignored;
   while (how == Reap::wait &&
          ::waitid(P_PID, static_cast<id_t>(pid_), &ignored, WEXITED | WNOWAIT) != 0 &&
@@ -85,13 +85,13 @@ bool Sandbox::reap(Reap how, int& status) {
 
 Error Sandbox::bury(Error error) {
   alive_ = false;
-  // The exit status of a child that has ended by itself says why; a child that still runs is killed
+  // The exit status tells why the child ended if it did so by itself; a running child is killed
   // here.
   int status = 0;
   const bool killed_before =
       process_.with([](const Process& process) { return process.killed_by_us; });
   bool ended = reap(Reap::look, status);
-  // Its socket closes a moment before its end can be seen.
+  // The socket closes a moment before waitpid() can see the end.
   for (int i = 0; !ended && error.code == ErrorCode::unavailable && i < 200; ++i) {
     ::usleep(1000);
     ended = reap(Reap::look, status);
@@ -130,7 +130,7 @@ Result<ByteVector> Sandbox::ask(FrameKind kind, ByteSpan payload, Duration wall_
   if (reply->kind == FrameKind::failed) {
     Error error = unpack_error(reply->payload);
     if (error.code == ErrorCode::device_lost)
-      static_cast<void>(bury(error));  // It ends by itself after saying so.
+      static_cast<void>(bury(error));  // The child ends by itself after this answer.
     return std::unexpected(std::move(error));
   }
   if (reply->kind != FrameKind::done)
@@ -186,8 +186,8 @@ Result<std::uint64_t> Sandbox::load(const std::shared_ptr<const exec::Job>& job)
   loaded_.emplace_back(id, job);
   if (loaded_.size() > loaded_jobs_max) loaded_.pop_front();
   if (!loaded) {
-    // It is kept there anyway, so that the count stays right; here it is unknown, so that it
-    // is refused again.
+    // The child keeps the job as well, so both lists stay equal. Here the entry is cleared, so that
+    // the job is sent and refused again.
     loaded_.back().second.reset();
     return pass(std::move(loaded));
   }

@@ -1,10 +1,12 @@
-// One child process for strangers' shaders, seen from its parent: started from this same program,
-// asked one thing at a time, ended when it takes too long. After any error of its own (a crash, a
-// deadline, nonsense) it is ended and dead permanently: start another. An error of the job (a
-// shader that does not compile) leaves it alive.
+// The parent's side of one child process that runs strangers' shaders. The child runs this same
+// program, handles one request at a time, and is ended if it takes too long. After any error of the
+// child itself (a crash, a missed deadline, an invalid answer) it is ended and the object stays
+// dead; start another one. An error of the job (a shader that does not compile) leaves the child
+// alive.
 //
-// Threading: one owner, whose calls block; it must outlive the child (the kernel ends a child with
-// the thread that started it). kill() and pid() may be called from anywhere.
+// Threading: one owner, whose calls block. The owner's thread must outlive the child, because the
+// kernel ends a child with the thread that started it. kill() and pid() may be called from any
+// thread.
 #pragma once
 
 #include <deque>
@@ -29,36 +31,36 @@ class Sandbox {
   struct Options {
     std::filesystem::path program = "/proc/self/exe";
     std::vector<std::string> arguments = {
-        "sandbox-child"};  // Before those that sandbox_child_main() reads.
-    std::uint64_t memory_bytes = std::uint64_t{1} << 30;  // What one task may take on the device.
+        "sandbox-child"};  // First arguments of sandbox_child_main().
+    std::uint64_t memory_bytes = std::uint64_t{1} << 30;  // Device memory of one task.
     std::optional<std::size_t> adapter =
-        {};  // The GPU's number (gpu::Instance::adapters()); the best one without.
+        {};  // Number of the GPU (gpu::Instance::adapters()); default: the best one.
     std::filesystem::path driver =
-        {};               // A Vulkan driver's JSON file, alone; the machine's without.
-    bool unsafe = false;  // Runs strangers' work although required parts are missing.
-    bool texts = false;   // Reads a model's texts (text_service.h) and opens no device.
+        {};  // JSON file of the only Vulkan driver to use; default: the machine's drivers.
+    bool unsafe = false;  // Runs strangers' work even if required parts are missing.
+    bool texts = false;   // Reads a model's texts (text_service.h) without a device.
     Duration start_max = std::chrono::seconds(60);
-    Duration load_max = std::chrono::seconds(30);  // Compiling included.
+    Duration load_max = std::chrono::seconds(30);  // Maximum time of a load, including compiling.
   };
 
-  // Starts the process and does not wait for it.
+  // Starts the process without waiting for it.
   [[nodiscard]] static Result<std::unique_ptr<Sandbox>> start(const Options& options);
   Sandbox(const Sandbox&) = delete;
   ~Sandbox();
 
-  // Waits for the child's device: unavailable if it has none; permission_denied if a required part
-  // of the confinement is missing (confinement.h) and Options::unsafe is not set. Returns what else
-  // is missing, one sentence each.
+  // Waits for the child's device. Fails with unavailable if there is none, and with
+  // permission_denied if a required part of the confinement is missing (confinement.h) and
+  // Options::unsafe is not set. Returns a message for each other missing part.
   [[nodiscard]] Result<std::vector<std::string>> wait_ready();
   [[nodiscard]] Result<protocol::Capabilities> describe();
   [[nodiscard]] Result<exec::Output> run(const TaskRun& task);
-  // Compiles and forgets. The job's data is not looked at.
+  // Compiles a job and discards the result. The job's data are ignored.
   [[nodiscard]] Result<> check(const exec::Job& job);
-  // Asks a child for texts: one of the kinds that text_service.h answers.
+  // Sends a request of text_service.h to a child with Options::texts.
   [[nodiscard]] Result<ByteVector> ask_text(FrameKind kind, ByteSpan payload, Duration wall_max,
                                             std::uint64_t reply_bytes_max);
 
-  // Ends the child; a call under way fails with cancelled.
+  // Ends the child. A running call fails with cancelled.
   void kill();
   [[nodiscard]] bool alive() const { return alive_; }
   [[nodiscard]] pid_t pid() const { return pid_; }
@@ -72,10 +74,10 @@ class Sandbox {
   Result<ByteVector> ask(FrameKind kind, ByteSpan payload, Duration wall_max,
                          std::uint64_t reply_bytes_max);
   Result<std::uint64_t> load(const std::shared_ptr<const exec::Job>& job);
-  // Ends the child. Gives the error to report: how the child ended, if it did so by itself, else
+  // Ends the child. Returns the error to report: how the child ended if it ended by itself, else
   // `error`.
   Error bury(Error error);
-  // Takes the ended child from the kernel's table, if it has ended; with `wait`, waits for that.
+  // Reaps the child (waitpid) if it has ended; with `wait`, waits for its end.
   enum class Reap : std::uint8_t { look, wait };
   bool reap(Reap how, int& status);
   void read_errors();
@@ -89,9 +91,9 @@ class Sandbox {
   bool alive_ = true;
   bool ready_ = false;
   std::vector<std::string> missing_;
-  std::string said_;  // The end of its standard error.
+  std::string said_;  // Last lines of the child's standard error.
   std::deque<std::pair<std::uint64_t, std::weak_ptr<const exec::Job>>>
-      loaded_;  // As the child keeps them; here their data may be gone.
+      loaded_;  // The jobs that the child holds; their data here may be freed.
   std::uint64_t next_id_ = 1;
 };
 

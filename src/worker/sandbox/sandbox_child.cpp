@@ -21,13 +21,14 @@
 namespace weft::worker {
 namespace {
 
-constexpr std::uint64_t request_bytes_max = std::uint64_t{4}
-                                            << 30;  // The parent is trusted; this bounds a bug.
-// What a driver and its compiler take besides the task's own bytes; a software GPU keeps its
-// buffers there too.
+constexpr std::uint64_t request_bytes_max =
+    std::uint64_t{4}  // Bounds an error of the parent, which is trusted.
+    << 30;
+// Memory of a driver and its compiler besides the task's own bytes; on a software GPU it includes
+// the buffers.
 constexpr std::uint64_t driver_bytes = std::uint64_t{768} << 20;
 
-// The address sanitizer maps terabytes of shadow, which count as data.
+// The address sanitizer maps terabytes of shadow memory, which count as data.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool memory_is_bounded = false;
 #else
@@ -38,8 +39,8 @@ struct Arguments {
   int socket = -1;
   std::uint64_t memory_bytes = 0;
   pid_t parent = 0;
-  std::optional<std::size_t> adapter;  // The best one without.
-  bool texts = false;                  // No device: a model's texts.
+  std::optional<std::size_t> adapter;  // Number of the GPU; empty: the best one.
+  bool texts = false;                  // Reads a model's texts, without a device.
 };
 
 template <class Number>
@@ -61,7 +62,7 @@ bool send_frame(int socket, FrameKind kind, ByteSpan payload) {
   return write_frame(socket, kind, payload, Instant::max(), [] {}).has_value();
 }
 
-// Answers what the parent asks until it is gone, or until `lives` is false.
+// Answers the parent's requests until it closes the socket, or until `lives` is false.
 template <class Answer, class Lives>
 void serve_parent(int socket, Answer answer, Lives lives) {
   for (;;) {
@@ -88,7 +89,7 @@ class Child {
     return {};
   }
 
-  // Until the parent is gone or the device is lost; both end this process.
+  // Serves until the parent closes the socket or the device is lost; both end this process.
   void serve() {
     serve_parent(
         socket_, [this](const Frame& request) { return answer(request); },
@@ -134,7 +135,7 @@ class Child {
     WEFT_ASSIGN(const ByteSpan packed, in.bytes());
     WEFT_ASSIGN(exec::Job job, unpack_job(packed));
     auto shared = std::make_shared<const exec::Job>(std::move(job));
-    // Kept also where it does not compile: the parent counts along.
+    // Kept even if the job does not compile, because the parent keeps the same list.
     jobs_.emplace_back(id, shared);
     if (jobs_.size() > loaded_jobs_max) jobs_.pop_front();
     WEFT_OK(prepare(shared));
@@ -172,8 +173,8 @@ class Child {
     return fail(ErrorCode::internal, "The sandbox does not hold the job {}.", id);
   }
 
-  // Compiling needs no data, but a job is whole only with data of the right size. The model of an
-  // onnx job comes in the place of a shader.
+  // Adds empty data, because compiling needs none, but a job is valid only with data of the right
+  // size. An onnx job has its model in the place of a shader.
   Result<ByteVector> check_job(ByteSpan payload) {
     WEFT_ASSIGN(exec::Job job, unpack_job(payload));
     job.data.assign(job.manifest.bindings.size(), {});
@@ -231,8 +232,8 @@ int sandbox_child_main(std::span<char* const> given, ConfinementOptions confinem
   exec::Bounds bounds;
   bounds.bytes_max = arguments.memory_bytes;
   bounds.binding_bytes_max = std::min(bounds.binding_bytes_max, arguments.memory_bytes);
-  // From here on the process ends without tidying up: drivers' threads may still be at work in a
-  // shader that never ends.
+  // From here on the process ends without cleanup, because drivers' threads may still run a shader
+  // that never ends.
   Child child(arguments.socket, bounds);
   if (auto opened = child.open_device(arguments.adapter); !opened) {
     if (const std::string why = refused_driver(drivers); !why.empty())

@@ -1,6 +1,6 @@
-// The process that strangers' shaders run in: `weft sandbox-child SOCKET MEMORY_BYTES PARENT
-// [ADAPTER]`, started by Sandbox only. It confines itself, makes its own device, and
-// then answers frames (sandbox_wire.h) one at a time until the socket is closed.
+// The process in which strangers' shaders run: `weft sandbox-child SOCKET MEMORY_BYTES PARENT
+// [ADAPTER]`, started by Sandbox only. It confines itself, opens its own device, and then answers
+// frames (sandbox_wire.h) one at a time until the socket is closed.
 #pragma once
 
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace weft::worker {
 
-// `arguments` are those after the command's name. Called before any other thread exists. The bound
-// on memory is added to `confinement`. Returns the exit code.
+// `arguments` are those after the command's name. Called before any other thread exists. The memory
+// bound is added to `confinement`. Returns the exit code.
 int sandbox_child_main(std::span<char* const> arguments, ConfinementOptions confinement = {});
 
 }  // namespace weft::worker

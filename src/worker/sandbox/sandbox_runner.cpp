@@ -63,8 +63,8 @@ Result<> SandboxRunner::start_spare() {
   return {};
 }
 
-// The client's own child, or the spare for it; and a new spare, which gets ready while this one
-// works.
+// Returns the client's own child, or the spare one for it. Then starts a new spare, which becomes
+// ready while the child works.
 Result<std::shared_ptr<Sandbox>> SandboxRunner::take_sandbox(const std::string& client) {
   std::erase_if(children_, [](const Child& child) { return !child.sandbox->alive(); });
   const std::string name = bounds_.child_per_client ? client : std::string();
@@ -72,7 +72,7 @@ Result<std::shared_ptr<Sandbox>> SandboxRunner::take_sandbox(const std::string& 
   if (own != children_.end()) {
     std::rotate(own, own + 1, children_.end());
   } else {
-    // Room for the spare besides.
+    // Leaves room for the spare.
     while (!children_.empty() && children_.size() + 1 >= bounds_.children_max)
       children_.pop_front();
     WEFT_OK(start_spare());
@@ -102,7 +102,7 @@ Result<exec::Output> SandboxRunner::run_one(const TaskRun& task) {
 
 void SandboxRunner::work() {
   {
-    // The spare stays it: no client is known yet.
+    // This child remains the spare, because no client is known yet.
     const auto ready = [&]() -> Result<std::vector<std::string>> {
       WEFT_OK(start_spare());
       return spare_->wait_ready();
@@ -130,7 +130,7 @@ void SandboxRunner::work() {
       done(std::move(output));
     });
   }
-  // Children end with the thread that started them.
+  // The children must be destroyed on the thread that started them.
   children_.clear();
   spare_.reset();
 }

@@ -1,8 +1,8 @@
 // Runs a session's tasks in sandboxed children, on a thread of its own. Each client
-// (TaskRun::client) has a child of its own, so that what its shaders leave in a process or break
-// there is met by no other client; one child stands by, so that a client's first task and a child
-// that was ended cost no start-up time. Bounds: children_max in all; the child that was used least
-// recently is ended.
+// (TaskRun::client) has a child of its own, so that no client is affected by data or damage that
+// another client's shaders leave in a process. A spare child is kept ready, so that a client's
+// first task, or one after a crash, needs no start-up time. Bounds: children_max in all; the child
+// that was used least recently is ended.
 #pragma once
 
 #include <condition_variable>
@@ -24,24 +24,24 @@ namespace weft::worker {
 class SandboxRunner final : public TaskRunner {
  public:
   struct Bounds {
-    std::size_t children_max = 4;  // At least two.
-    bool child_per_client = true;  // Off only in tests: one child for all.
+    std::size_t children_max = 4;  // Must be at least 2.
+    bool child_per_client = true;  // False only in tests: one child for all clients.
   };
-  // `post` brings a function to the session's thread.
+  // `post` runs a function on the session's thread.
   SandboxRunner(Sandbox::Options options, std::function<void(std::function<void()>)> post)
       : SandboxRunner(std::move(options), std::move(post), Bounds()) {}
   SandboxRunner(Sandbox::Options options, std::function<void(std::function<void()>)> post,
                 const Bounds& bounds);
   ~SandboxRunner() override;
 
-  // Waits for the first child and what its device is. Logs what of the confinement is missing,
-  // once.
+  // Waits for the first child and returns the capabilities of its device. Missing parts of the
+  // confinement are logged once.
   [[nodiscard]] Result<protocol::Capabilities> describe();
 
   void run(TaskRun task, std::function<void(Result<exec::Output>)> done) override;
   void cancel() override;
 
-  // The processes of clients, the one that was used last at the end, and the one that stands by.
+  // The processes of clients, the most recently used one last, and the spare process.
   struct Processes {
     std::vector<pid_t> of_clients;
     std::optional<pid_t> spare;
@@ -55,9 +55,9 @@ class SandboxRunner final : public TaskRunner {
   };
   struct Shared {
     std::optional<Request> request;
-    bool cancelled = false;  // The request above, or the one being run.
+    bool cancelled = false;  // Refers to the queued or running request.
     bool stopping = false;
-    std::shared_ptr<Sandbox> current;  // For cancel().
+    std::shared_ptr<Sandbox> current;  // The child that cancel() ends.
     Processes processes;
   };
   struct Child {
@@ -77,10 +77,10 @@ class SandboxRunner final : public TaskRunner {
   std::condition_variable changed_;
   Shared shared_;
   std::optional<Result<protocol::Capabilities>> described_;
-  // The thread's own.
-  std::deque<Child> children_;  // Used last at the end.
+  // The following members are used by thread_ only.
+  std::deque<Child> children_;  // The most recently used one is last.
   std::unique_ptr<Sandbox> spare_;
-  std::jthread thread_;  // Last: starts when everything above is there.
+  std::jthread thread_;  // The last member, so that the thread starts after all others exist.
 };
 
 }  // namespace weft::worker

@@ -1,5 +1,5 @@
-// Real children, a real (software) GPU: a stranger's shader costs its process at most, and the
-// process can do nothing but compute.
+// Real children with a real (software) GPU: a stranger's shader can destroy only its own process,
+// and that process can only compute.
 #include "worker/sandbox/sandbox.h"
 
 #include <gmock/gmock.h>
@@ -111,14 +111,15 @@ TEST(Sandbox, EndsAShaderThatNeverDoes) {
   EXPECT_EQ(output.error(),
             (Error{ErrorCode::deadline_exceeded, "It took longer than 500 ms and was ended."}));
   EXPECT_FALSE(sandbox->alive());
-  EXPECT_EQ(::kill(sandbox->pid(), 0), -1);  // Really gone.
+  EXPECT_EQ(::kill(sandbox->pid(), 0), -1);  // The process does not exist any more.
 }
 
-// A driver whose manifest is in a folder that the child may read, and whose library is not.
+// The driver's manifest is in a folder that the child may read, and its library is not.
 TEST(Sandbox, NamesTheFileOfADriverThatItMayNotRead) {
   std::string pattern = (std::filesystem::temp_directory_path() / "weft-driver-XXXXXX").string();
   const std::filesystem::path folder = mkdtemp(pattern.data());
-  std::filesystem::permissions(folder, std::filesystem::perms(0755));  // The child is not its user.
+  // The child has another user.
+  std::filesystem::permissions(folder, std::filesystem::perms(0755));
   std::filesystem::create_directories(folder / "manifests");
   std::filesystem::create_directories(folder / "libraries");
   const auto library = folder / "libraries" / "libvulkan_elsewhere.so";
@@ -138,7 +139,7 @@ TEST(Sandbox, NamesTheFileOfADriverThatItMayNotRead) {
                                  ", a file of a Vulkan driver: name its folder in "
                                  "LD_LIBRARY_PATH"));
 
-  // A file that may be read, and is not a library.
+  // A file that may be read and is no library.
   std::filesystem::rename(library, folder / "manifests" / "libvulkan_elsewhere.so");
   std::ofstream(folder / "manifests" / "elsewhere.json")
       << R"({"file_format_version":"1.0.0","ICD":{"api_version":"1.3.0",)"
@@ -154,7 +155,8 @@ TEST(Sandbox, SaysHowItsProcessEnded) {
   ASSERT_TRUE(sandbox->wait_ready().has_value());
   auto running =
       std::async(std::launch::async, [&] { return sandbox->run(task_of(job_of(endless), 60s)); });
-  ::kill(sandbox->pid(), SIGABRT);  // As a driver that gives up; sanitizers leave this one alone.
+  // Acts as a driver that aborts; sanitizers do not intercept SIGABRT.
+  ::kill(sandbox->pid(), SIGABRT);
 
   const auto output = running.get();
 
@@ -194,13 +196,13 @@ TEST(Sandbox, LetsAShaderReachNothingOutsideItsBindings) {
 
   const auto output = sandbox->run(task_of(job_of(wild)));
 
-  // Which element an index out of bounds falls on is the implementation's choice; that it stays
-  // inside is not.
+  // The element that an index out of bounds refers to depends on the implementation, but it is
+  // always inside the buffer.
   EXPECT_TRUE(output.has_value()) << output.error().message;
   EXPECT_TRUE(sandbox->alive());
 }
 
-// What a child, once confined, can still do; tried by a program that is confined in the same way.
+// The abilities of a confined child, tried by a program that is confined in the same way.
 TEST(Confinement, LeavesNothingButComputing) {
   std::string folder = "/tmp/weft-confinement-XXXXXX";
   ASSERT_NE(::mkdtemp(folder.data()), nullptr);
@@ -208,7 +210,7 @@ TEST(Confinement, LeavesNothingButComputing) {
   std::ofstream(secret) << "x";
   ::chmod(folder.c_str(), 0755);
   ::chmod(secret.c_str(),
-          0644);  // Readable by every user, so that only Landlock stands in the way.
+          0644);  // Readable by every user, so that only Landlock forbids it.
   std::map<std::string, std::string> can;
   std::vector<std::string> missing;
   FILE* probe = ::popen((std::string(WEFT_SANDBOX_CHILD) + " probe " + secret).c_str(), "r");
@@ -231,7 +233,8 @@ TEST(Confinement, LeavesNothingButComputing) {
     EXPECT_NE(can[never], "possible") << never;
     EXPECT_NE(can[never], "") << never;
   }
-  EXPECT_NE(can["take more memory"], "possible");  // Not tried under the address sanitizer.
+  // The build with the address sanitizer does not try it.
+  EXPECT_NE(can["take more memory"], "possible");
   for (const char* always : {"start a thread", "open /dev/null", "read /proc/self/status"})
     EXPECT_EQ(can[always], "possible") << always;
   if (!landlock) GTEST_SKIP() << "This kernel has no Landlock.";
@@ -239,7 +242,7 @@ TEST(Confinement, LeavesNothingButComputing) {
     EXPECT_EQ(can[never], "Permission denied") << never;
 }
 
-// What came of each attempt (test_attacks.h) in a process that is confined by `mode`.
+// Returns the result of each attempt (test_attacks.h) in a process that is confined by `mode`.
 std::map<std::string, std::string> attack(const char* mode) {
   std::string folder = "/tmp/weft-attack-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) return {};
@@ -265,15 +268,15 @@ TEST(Confinement, RefusesEveryClassOfAttack) {
   for (const auto& [name, result] : confined) EXPECT_EQ(result, refused) << name;
 }
 
-// By the filter alone: with it and nothing else every attempt is refused, without it every one
-// that no other part of this machine forbids reaches the kernel.
+// The effect of the filter alone: with only the filter every attempt is refused; without it, every
+// attempt that no other part of the machine forbids reaches the kernel.
 TEST(Confinement, IsTheSystemCallFilterWhereNothingElseForbids) {
   const auto filtered = attack("filtered");
   const auto unfiltered = attack("unfiltered");
 
   ASSERT_EQ(filtered.size(), unfiltered.size());
   for (const auto& [name, result] : filtered) EXPECT_EQ(result, refused) << name;
-  // These need root, or are often forbidden by a container around the test.
+  // These attempts need root, or are often forbidden by a container around the test.
   const std::set<std::string> elsewhere_too = {"mount",
                                                "unmount",
                                                "leave for another root",
@@ -368,8 +371,7 @@ TEST_F(Runner, CancelsWhatRunsAndGoesOn) {
   EXPECT_TRUE(run(task_of(job_of(count_up))).get().has_value());
 }
 
-// Whose children ran the tasks of these clients, in turn; and how many processes there were at
-// most.
+// The children that ran the clients' tasks, in order, and the maximum number of processes.
 struct Ran {
   std::vector<pid_t> by;
   std::size_t processes_max = 0;
@@ -394,7 +396,7 @@ Ran ran(const std::vector<std::string>& clients, const SandboxRunner::Bounds& bo
   return out;
 }
 
-// What a client's shader leaves in a process is met by the next client's.
+// With one child for all, data that a client's shader leaves in the process reach the next client.
 TEST(Runners, GiveEachClientAChildOfItsOwn) {
   const Ran apart = ran({"a", "b", "a"}, {});
   EXPECT_NE(apart.by[0], apart.by[1]);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t header_bytes = 12;
 constexpr std::size_t outputs_max = 64;
 constexpr Duration wait_step =
-    std::chrono::milliseconds(100);  // How often `while_waiting` is called at least.
+    std::chrono::milliseconds(100);  // Longest time between calls of `while_waiting`.
 
 Result<> wait_for(int socket, short event, Instant deadline,
                   const std::function<void()>& while_waiting) {
@@ -67,7 +67,7 @@ Result<> read_all(int socket, std::span<std::uint8_t> bytes, Instant deadline,
   return {};
 }
 
-// Data travels beside the manifest, so inside it only its place is kept.
+// Removes inline bytes from a manifest, because the data are sent separately.
 manifest::Manifest without_bytes(const manifest::Manifest& whole) {
   manifest::Manifest bare = whole;
   const auto strip = [](manifest::Data& data) {

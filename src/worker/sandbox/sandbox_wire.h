@@ -1,6 +1,6 @@
-// What the sandbox's parent and child say to each other over a socket pair: frames of u32 kind ||
-// u64 size || payload. The child runs strangers' shaders, so the parent reads what it says as it
-// would read a stranger: bounded, and never trusted to be whole.
+// The protocol between the sandbox's parent and child over a socket pair: frames of u32 kind || u64
+// size || payload. The child runs strangers' shaders, so the parent treats its frames as untrusted:
+// their sizes are bounded and every field is checked.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@
 namespace weft::worker {
 
 enum class FrameKind : std::uint32_t {
-  // To the child.
+  // Requests to the child.
   describe = 1,  // -> done with the capabilities as JSON
-  load = 2,      // a job; compiled, and kept as the newest of loaded_jobs_max
+  load = 2,      // a job; compiled, and kept as the newest of loaded_jobs_max jobs
   run = 3,       // a range of a loaded job -> done with the outputs
-  check = 4,     // a job whose data does not matter; compiled and forgotten
-  // To a child for texts (text_service.h).
-  open_text = 5,    // the head of a model's file -> done with what its tokens say
-  read_prompt = 6,  // -> done with its tokens
-  look_text = 7,    // -> done with a text, or tokens
-  // From the child.
-  ready = 100,  // once, with what of the confinement could not be applied
+  check = 4,     // a job whose data are ignored; compiled and discarded
+  // Requests to a child for texts (text_service.h).
+  open_text = 5,    // the head of a model's file -> done with the texts of its tokens
+  read_prompt = 6,  // a chat or text -> done with its tokens
+  look_text = 7,    // a text or tokens -> done with a text, or tokens
+  // Answers of the child.
+  ready = 100,  // once, with the parts of the confinement that could not be applied
   done = 101,
   failed = 102,  // an Error
 };
@@ -38,10 +38,10 @@ struct Frame {
   ByteVector payload;
 };
 
-// Jobs that a child keeps; the parent counts along.
+// The number of jobs that a child keeps; the parent keeps the same list.
 inline constexpr std::size_t loaded_jobs_max = 4;
 
-// Plain values one after the other, little-endian, texts and bytes with a u64 length before them.
+// Writes values one after the other, little-endian. A text or bytes are preceded by a u64 length.
 class Packer {
  public:
   Packer& number(std::uint64_t value);
@@ -54,7 +54,7 @@ class Packer {
   ByteVector out_;
 };
 
-// Reads them again; every read past the end is data_loss.
+// Reads the values of a Packer. Every read past the end fails with data_loss.
 class Unpacker {
  public:
   explicit Unpacker(ByteSpan in) : in_(in) {}
@@ -72,15 +72,15 @@ class Unpacker {
 [[nodiscard]] Error unpack_error(ByteSpan payload);
 [[nodiscard]] ByteVector pack_output(const exec::Output& output);
 [[nodiscard]] Result<exec::Output> unpack_output(ByteSpan payload);
-// A job: its manifest (without inline data), its shader and its data.
+// Packs a job: its manifest (without inline data), its shader and its data.
 [[nodiscard]] ByteVector pack_job(const exec::Job& job);
 [[nodiscard]] Result<exec::Job> unpack_job(ByteSpan payload);
 
-// deadline_exceeded at the deadline, unavailable if the other side is gone. `while_waiting` is
-// called between waits. The socket is non-blocking.
+// Fails with deadline_exceeded at the deadline, unavailable if the other side has closed.
+// `while_waiting` is called between waits. The socket must be non-blocking.
 [[nodiscard]] Result<> write_frame(int socket, FrameKind kind, ByteSpan payload, Instant deadline,
                                    const std::function<void()>& while_waiting);
-// Bytes of a frame that is written in parts.
+// Writes bytes of a frame that is written in parts.
 [[nodiscard]] Result<> write_bytes(int socket, ByteSpan bytes, Instant deadline);
 [[nodiscard]] Result<Frame> read_frame(int socket, std::uint64_t payload_bytes_max,
                                        Instant deadline,

@@ -1,5 +1,4 @@
-// What crosses the socket pair comes out as it went in; a child that says nonsense is an error,
-// never more.
+// Values are unchanged after the socket pair, and an invalid frame of a child is only an error.
 #include "worker/sandbox/sandbox_wire.h"
 
 #include <gtest/gtest.h>

@@ -23,11 +23,11 @@ namespace {
 #error "The sandbox's seccomp filter knows x86-64 and arm64."
 #endif
 
-// Allowed whatever the arguments are. A name that this machine's kernel does not have is passed
-// over. Tried with lavapipe; the calls that only NVIDIA's driver is known or expected to make are
-// marked.
+// System calls that are allowed with any arguments. Names that this machine's kernel does not have
+// are skipped. Tried with lavapipe; calls that only NVIDIA's driver makes, or is expected to make,
+// are marked.
 constexpr auto allowed = std::to_array<std::string_view>({
-    // Memory.
+    // Calls for memory.
     "brk",
     "madvise",
     "membarrier",
@@ -41,10 +41,10 @@ constexpr auto allowed = std::to_array<std::string_view>({
     "msync",
     "munlock",
     "munmap",
-    "get_mempolicy",  // NVIDIA, NUMA machines: policies of this process.
+    "get_mempolicy",  // NVIDIA on NUMA machines: policies of this process.
     "mbind",
     "set_mempolicy",
-    // Threads of this process, and what they wait for.
+    // Calls for threads of this process and their waits.
     "arch_prctl",
     "exit",
     "exit_group",
@@ -59,7 +59,7 @@ constexpr auto allowed = std::to_array<std::string_view>({
     "sched_yield",
     "set_robust_list",
     "set_tid_address",
-    // Signals: handlers and masks of this process. Sending them is below.
+    // Calls for signal handlers and masks of this process; rules for sending signals follow below.
     "rt_sigaction",
     "rt_sigpending",
     "rt_sigprocmask",
@@ -67,7 +67,7 @@ constexpr auto allowed = std::to_array<std::string_view>({
     "rt_sigsuspend",
     "rt_sigtimedwait",
     "sigaltstack",
-    // Time.
+    // Calls for time.
     "clock_getres",
     "clock_gettime",
     "clock_nanosleep",
@@ -83,7 +83,7 @@ constexpr auto allowed = std::to_array<std::string_view>({
     "timerfd_gettime",
     "timerfd_settime",
     "times",
-    // What is open.
+    // Calls on open descriptors.
     "close",
     "close_range",
     "dup",
@@ -98,7 +98,7 @@ constexpr auto allowed = std::to_array<std::string_view>({
     "eventfd",
     "eventfd2",
     "fadvise64",
-    "fallocate",  // For memory files: no other is open for writing.
+    "fallocate",  // Only memory files can be open for writing.
     "ftruncate",
     "lseek",
     "pipe",
@@ -115,11 +115,11 @@ constexpr auto allowed = std::to_array<std::string_view>({
     "read",
     "readahead",
     "readv",
-    "recvfrom",  // From the parent: there is no other socket.
+    "recvfrom",  // Receives from the parent: no other socket exists.
     "select",
     "write",
     "writev",
-    // Which files there are. Opening them is below; Landlock says which.
+    // Calls that look up files. Rules for opening follow below; Landlock restricts the paths.
     "access",
     "faccessat",
     "faccessat2",
@@ -135,7 +135,7 @@ constexpr auto allowed = std::to_array<std::string_view>({
     "stat",
     "statfs",
     "statx",
-    // The identity and place of this process, and what the machine is.
+    // Calls for this process's identity and folder, and for data about the machine.
     "capget",
     "getcpu",
     "getegid",
@@ -163,21 +163,22 @@ constexpr auto allowed = std::to_array<std::string_view>({
     "uname",
 });
 
-// These could reach the sandboxes of other tasks, which have the same user. Drivers place their
-// threads with them and need no effect: they succeed and do nothing.
+// Calls that could affect the sandboxes of other tasks, which have the same user. Drivers use them
+// to place their threads and do not need their effect, so they return success without doing
+// anything.
 constexpr auto ignored =
     std::to_array<std::string_view>({"ioprio_set", "sched_setaffinity", "sched_setattr",
                                      "sched_setparam", "sched_setscheduler", "setpriority"});
 
-// The C library has another way if the kernel does not know these. Their arguments lie behind
-// pointers, which a filter cannot follow.
+// Calls reported as unknown: the C library then uses older ones. Their arguments are behind
+// pointers, which a filter cannot read.
 constexpr auto unknown = std::to_array<std::string_view>({"clone3", "openat2"});
 
-// The second byte of an ioctl's number is its family.
+// Allowed families of device controls: the second byte of an ioctl's number.
 constexpr auto ioctl_families = std::to_array<std::uint32_t>({
-    0x00,  // NVIDIA's unified memory, which counts from 0.
+    0x00,  // NVIDIA's unified memory, whose numbers start at 0.
     0x3e,  // Fences of several drivers (linux/sync_file.h).
-    'F',   // NVIDIA's driver. (Frame buffers, too: those are not opened.)
+    'F',   // NVIDIA's driver (and frame buffers, which are not opened).
     'G',   // WSL's GPU (dxg).
     'K',   // AMD's compute (kfd).
     'b',   // Shared buffers (linux/dma-buf.h).
@@ -185,12 +186,12 @@ constexpr auto ioctl_families = std::to_array<std::uint32_t>({
     'm',   // NVIDIA's modeset.
     'u',   // Buffers of memory files (linux/udmabuf.h).
 });
-// For files of every kind. Not FIOSETOWN and SIOCSPGRP, which aim signals at other processes, nor
-// TIOCSTI, which types into a terminal.
+// Allowed ioctls on files of every kind. Not included are FIOSETOWN and SIOCSPGRP, which direct
+// signals to other processes, and TIOCSTI, which types into a terminal.
 constexpr auto ioctls =
     std::to_array<std::uint32_t>({FIOCLEX, FIONCLEX, FIONBIO, FIONREAD, TCGETS});
 
-// Not F_SETOWN and F_SETSIG, which aim signals at other processes, nor locks on files of others.
+// Not included are F_SETOWN and F_SETSIG, which direct signals to other processes, and file locks.
 constexpr auto fcntls = std::to_array<int>({F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
                                             F_SETFL, F_ADD_SEALS, F_GET_SEALS, F_GETPIPE_SZ});
 
@@ -199,7 +200,7 @@ constexpr auto prctls = std::to_array<int>({PR_SET_NAME, PR_GET_NAME, PR_GET_DUM
                                             PR_CAPBSET_READ, PR_GET_NO_NEW_PRIVS, PR_GET_SECCOMP,
                                             PR_SET_TIMERSLACK, PR_GET_TIMERSLACK, name_memory});
 
-// A list of rules in the making. The first rule that libseccomp rejects is remembered.
+// Builds a list of rules and remembers the first one that libseccomp rejects.
 class Filter {
  public:
   explicit Filter(std::uint32_t otherwise) : context_(::seccomp_init(otherwise)) {
@@ -214,12 +215,12 @@ class Filter {
     if (error_ == 0) error_ = -::seccomp_attr_set(context_, attribute, value);
   }
 
-  // The call takes `action` if all conditions hold.
+  // Adds a rule: the call gets `action` if all conditions hold.
   template <class... Conditions>
   void rule(std::string_view call, std::uint32_t action, Conditions... conditions) {
     if (error_ != 0) return;
     const int number = ::seccomp_syscall_resolve_name(std::string(call).c_str());
-    if (number < 0) return;  // A call of another machine or a newer kernel.
+    if (number < 0) return;  // The machine or its kernel does not have this call.
     const std::array<scmp_arg_cmp, sizeof...(conditions)> list{conditions...};
     error_ = -::seccomp_rule_add_array(context_, action, number, list.size(), list.data());
   }
@@ -239,7 +240,8 @@ class Filter {
 scmp_arg_cmp equals(unsigned argument, std::uint64_t value) {
   return {.arg = argument, .op = SCMP_CMP_EQ, .datum_a = value, .datum_b = 0};
 }
-// The kernel reads an int or an unsigned: the upper half of the register may hold anything.
+// Compares the lower 32 bits, because the kernel reads an int and ignores the upper half of the
+// register.
 scmp_arg_cmp masked(unsigned argument, std::uint32_t mask, std::uint32_t value) {
   return {.arg = argument, .op = SCMP_CMP_MASKED_EQ, .datum_a = mask, .datum_b = value};
 }
@@ -249,17 +251,17 @@ scmp_arg_cmp is(unsigned argument, int value) {
 
 void allow_by_arguments(Filter& filter) {
   const pid_t own = ::getpid();
-  // abort() and assertions.
+  // Used by abort() and assertions.
   filter.rule("tgkill", SCMP_ACT_ALLOW, is(0, own));
   filter.rule("kill", SCMP_ACT_ALLOW, is(0, own));
-  // Threads, not processes.
+  // Allows new threads, not processes.
   filter.rule("clone", SCMP_ACT_ALLOW, masked(0, CLONE_THREAD, CLONE_THREAD));
-  // Limits of this process, to look at.
+  // Allows reading the limits of this process.
   filter.rule("prlimit64", SCMP_ACT_ALLOW, is(0, 0), equals(2, 0));
   filter.rule("prlimit64", SCMP_ACT_ALLOW, is(0, own), equals(2, 0));
-  // To the parent over the one socket, with no address.
+  // Allows sending to the parent over the one socket, without an address.
   filter.rule("sendto", SCMP_ACT_ALLOW, equals(4, 0));
-  // O_TMPFILE's own bit; O_DIRECTORY is part of it.
+  // O_TMPFILE includes O_DIRECTORY; only its own bit counts.
   constexpr std::uint32_t creating = O_CREAT | (O_TMPFILE & ~O_DIRECTORY);
   filter.rule("open", SCMP_ACT_ALLOW, masked(1, creating, 0));
   filter.rule("openat", SCMP_ACT_ALLOW, masked(2, creating, 0));
@@ -271,7 +273,7 @@ void allow_by_arguments(Filter& filter) {
     filter.rule("ioctl", SCMP_ACT_ALLOW, masked(1, ~0U, number));
 }
 
-// A refused call traps here: it is named, and then fails as it would have failed quietly.
+// Handles the trap of a refused call: prints its name and lets it fail with EPERM.
 void report_refused(int /*signal*/, siginfo_t* info, void* state) {
   const int error = errno;
   std::array<char, 96> line{};
@@ -279,7 +281,8 @@ void report_refused(int /*signal*/, siginfo_t* info, void* state) {
   const auto add = [&](std::string_view text) {
     for (const char c : text.substr(0, line.size() - size)) line[size++] = c;
   };
-  // Allocates, which is not for signal handlers; a filter that reports is for one look at a driver.
+  // Allocates memory, which signal handlers must not do; accepted because reporting is only used to
+  // examine a driver.
   char* const name = ::seccomp_syscall_resolve_num_arch(::seccomp_arch_native(), info->si_syscall);
   add("refused: ");
   add(name != nullptr ? std::string_view(name) : std::string_view("a call without a name"));
@@ -311,10 +314,10 @@ std::span<const std::string_view> allowed_calls() { return allowed; }
 Result<> apply_seccomp(Refused refused, bool receives_files) {
   if (refused == Refused::reported) WEFT_OK(report_refusals());
   Filter filter(refused == Refused::reported ? SCMP_ACT_TRAP : SCMP_ACT_ERRNO(EPERM));
-  // Another numbering of the calls (32 bits, x32) would pass the list by.
+  // Calls with another numbering (32 bits, x32) would bypass the list.
   filter.set(SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
   filter.set(SCMP_FLTATR_CTL_TSYNC, 1);
-  filter.set(SCMP_FLTATR_CTL_OPTIMIZE, 2);  // A binary tree: each call passes the filter.
+  filter.set(SCMP_FLTATR_CTL_OPTIMIZE, 2);  // A binary tree, because every call passes the filter.
   for (const std::string_view call : allowed) filter.rule(call, SCMP_ACT_ALLOW);
   if (receives_files) filter.rule("recvmsg", SCMP_ACT_ALLOW);
   for (const std::string_view call : ignored) filter.rule(call, SCMP_ACT_ERRNO(0));

@@ -1,5 +1,5 @@
-// A seccomp filter, made by libseccomp: an allow-list of system calls. What is not listed fails
-// with EPERM and does nothing. Internal to the confinement.
+// A seccomp filter that libseccomp makes: an allow-list of system calls. Other calls fail with
+// EPERM and do nothing. Internal to the confinement.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace weft::worker {
 
-// Signals can be sent to this process alone; threads can be made, processes cannot; memory, time,
-// waiting and reading or writing what is open are allowed; files are opened but not created,
-// renamed, removed, or changed in mode, owner, times or attributes; there are no sockets and no
-// System V objects; device controls (ioctl) are those of GPU drivers.
+// Applies the filter to all present and future threads; no_new_privs must be set. Allowed are:
+// signals to this process only; new threads, but no new processes; memory, time, waiting, and
+// reading or writing open descriptors; opening files, but not creating, renaming or removing them
+// or changing their mode, owner, times or attributes; and the device controls (ioctl) of GPU
+// drivers. Sockets and System V objects are not allowed.
 //
-// Needs no_new_privs. Applies to all threads there are and will be. `report_refused`: a refused
-// call also writes its name to standard error, to learn what a new driver needs.
+// `report_refused`: a refused call also writes its name to standard error, which shows the calls
+// that a new driver needs.
 enum class Refused : std::uint8_t { quietly, reported };
-//
-// `receives_files`: the parent may also send it open files over the one socket (recvmsg).
+// `receives_files`: the parent may also send open files over the one socket (recvmsg).
 [[nodiscard]] Result<> apply_seccomp(Refused refused = Refused::quietly,
                                      bool receives_files = false);
 
-// The calls that are allowed whatever their arguments are. For the tests.
+// The calls that are allowed with any arguments. For tests.
 [[nodiscard]] std::span<const std::string_view> allowed_calls();
 
 }  // namespace weft::worker

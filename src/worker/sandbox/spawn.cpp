@@ -19,8 +19,8 @@
 namespace weft::worker {
 namespace {
 
-// From the parent's environment only what leads to a driver. Drivers' caches on disk are off: one
-// client's compiled shaders would reach the next client's child.
+// Returns the variables of the parent's environment that lead to a driver. Drivers' disk caches are
+// turned off, because one client's compiled shaders would reach the next client's child.
 std::vector<std::string> environment(const std::filesystem::path& driver) {
   std::vector<std::string> variables = {"MESA_SHADER_CACHE_DISABLE=true",
                                         "__GL_SHADER_DISK_CACHE=0", "HOME=/nonexistent",
@@ -66,7 +66,7 @@ Result<SpawnedChild> spawn_child(const std::filesystem::path& program,
   }
   ::fcntl(errors[0], F_SETFL, O_NONBLOCK);
 
-  std::vector<std::string> arguments = {"weft"};  // What the list of processes shows.
+  std::vector<std::string> arguments = {"weft"};  // The name in the list of processes.
   arguments.insert(arguments.end(), words.begin(), words.end());
   std::vector<std::string> variables = environment(driver);
 
@@ -104,8 +104,9 @@ Result<SpawnedChild> spawn_child(const std::filesystem::path& program,
 bool enter_confined_child(pid_t parent, int socket, const ConfinementOptions& confinement,
                           std::vector<MissingPart>& missing) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) return false;  // It died before that was in place.
-  std::signal(SIGINT, SIG_IGN);             // Ctrl-C reaches the whole group; the parent decides.
+  if (::getppid() != parent) return false;  // The parent ended before prctl().
+  // Ctrl-C reaches the whole process group, and the parent handles it.
+  std::signal(SIGINT, SIG_IGN);
   for (int descriptor = 3; descriptor < socket; ++descriptor) ::close(descriptor);
   ::close_range(static_cast<unsigned>(socket) + 1, ~0U, 0);
   missing = confine(confinement);

@@ -55,7 +55,7 @@ int read_memory_of(pid_t victim, const void* place) {
   return error_of(::process_vm_readv(victim, &here, 1, &there, 1, 0));
 }
 
-// Reading input of this pipe would signal the victim.
+// Directs signals to the victim: input of this pipe would signal it.
 int aim_signals(pid_t victim) {
   int ends[2];
   if (::pipe(ends) != 0) return errno;
@@ -65,7 +65,7 @@ int aim_signals(pid_t victim) {
   return error;
 }
 
-// The call that does nothing succeeds: what counts is where the victim may run afterwards.
+// The call returns success without an effect, so the victim's CPU set is compared instead.
 int move_threads_of(pid_t victim) {
   cpu_set_t before;
   cpu_set_t one;
@@ -107,17 +107,18 @@ int lower_a_limit() {
 }  // namespace
 
 std::vector<Attempt> attack(const std::filesystem::path& folder, int victim) {
-  const std::string own = folder / "own";  // Made before the confinement.
+  const std::string own = folder / "own";  // Created before the confinement.
   const std::string other = folder / "other";
   const char* const file = own.c_str();
-  static const int place = 0;  // At the same address in the victim, which was forked from here.
+  // The victim was forked from this process, so it has this variable at the same address.
+  static const int place = 0;
   int ends[2] = {-1, -1};
   if (::pipe(ends) != 0) return {};
   std::vector<Attempt> attempts;
   const auto attempt = [&](const char* name, int error) {
     attempts.push_back({.name = name, .error = error});
   };
-  // Signals, tracing and other ways to reach another process.
+  // Attempts by signals, tracing and other access to another process.
   attempt("kill another process", error_of(::kill(victim, 0)));
   attempt("signal a thread of another process", error_of(::syscall(SYS_tgkill, victim, victim, 0)));
   attempt("signal a thread by its number alone", error_of(::syscall(SYS_tkill, victim, 0)));
@@ -131,23 +132,23 @@ std::vector<Attempt> attack(const std::filesystem::path& folder, int victim) {
           ::setpriority(PRIO_PROCESS, static_cast<id_t>(victim), 19) != 0 ? errno
           : ::getpriority(PRIO_PROCESS, static_cast<id_t>(victim)) == 19  ? 0
                                                                           : EPERM);
-  // New processes and programs.
+  // Attempts to start processes and programs.
   attempt("make a process", make_process());
   char* const nothing[] = {nullptr};
   attempt("run a program", error_of(::execve((other + "/none").c_str(), nothing, nothing)));
-  // The network, and what processes share.
+  // Attempts on the network and on objects that processes share.
   attempt("make an internet socket", closed(::socket(AF_INET, SOCK_STREAM, 0)));
   attempt("make a local socket", closed(::socket(AF_UNIX, SOCK_STREAM, 0)));
   attempt("make a netlink socket", closed(::socket(AF_NETLINK, SOCK_RAW, 0)));
   attempt("make shared memory", shared_memory());
   attempt("make a message queue", message_queue());
   attempt("make a semaphore", semaphore());
-  // Metadata and ownership, of a file of this user's own.
+  // Attempts on metadata and ownership of a file of this user.
   attempt("change a file's mode", error_of(::chmod(file, 0600)));
   attempt("change a file's owner", error_of(::chown(file, ::geteuid(), ::getegid())));
   attempt("change a file's times", error_of(::utimensat(AT_FDCWD, file, nullptr, 0)));
   attempt("set an attribute of a file", error_of(::setxattr(file, "user.weft", "1", 1, 0)));
-  // Files that come, go, or get another name.
+  // Attempts to create, remove and rename files.
   attempt("create a file", closed(::open(other.c_str(), O_WRONLY | O_CREAT, 0600)));
   attempt("create a file without a name",
           closed(::open(folder.c_str(), O_WRONLY | O_TMPFILE, 0600)));
@@ -159,12 +160,13 @@ std::vector<Attempt> attack(const std::filesystem::path& folder, int victim) {
   attempt("lock a file", error_of(::syscall(SYS_flock, ends[0], 1)));
   attempt("rename a file", error_of(::rename(file, (own + "-renamed").c_str())));
   attempt("remove a file", error_of(::unlink((own + "-renamed").c_str())));
-  // Mounts and namespaces: both reach the kernel's own checks with what is not there.
+  // Attempts on mounts and namespaces, with paths that do not exist, so that the kernel's own
+  // checks refuse them.
   attempt("mount", error_of(::mount("none", (other + "/none").c_str(), "tmpfs", 0, nullptr)));
   attempt("unmount", error_of(::umount2((other + "/none").c_str(), 0)));
   attempt("leave for another root", error_of(::chroot((other + "/none").c_str())));
   attempt("make a namespace", error_of(::unshare(CLONE_NEWUTS)));
-  // The kernel itself.
+  // Attempts on the kernel itself.
   attempt("load a program into the kernel", error_of(::syscall(SYS_bpf, -1, nullptr, 0)));
   attempt("queue calls past the filter", error_of(::syscall(SYS_io_uring_setup, 0, nullptr)));
   attempt("watch page faults", closed(static_cast<int>(::syscall(SYS_userfaultfd, 1))));
@@ -173,7 +175,7 @@ std::vector<Attempt> attack(const std::filesystem::path& folder, int victim) {
           error_of(::syscall(SYS_kcmp, victim, victim, 2, 0, 0)));
   attempt("become root", error_of(::setresuid(0, 0, 0)));
   attempt("set the clock", error_of(::syscall(SYS_clock_settime, -1, nullptr)));
-  // By their arguments.
+  // Attempts with calls that are forbidden only by their arguments.
   attempt("type into a terminal", error_of(::ioctl(ends[0], TIOCSTI, "x")));
   attempt("aim a descriptor's signals",
           error_of(::ioctl(ends[0], 0x8901 /* FIOSETOWN */, &victim)));

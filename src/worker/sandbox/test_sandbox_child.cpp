@@ -1,11 +1,10 @@
-// The sandbox's child for the tests. Before the arguments of the child, a word may stand:
-//   probe SECRET           confines itself, tries what it must not be able to do, and prints what
-//                          came of it
-//   attack FOLDER MODE     the same, one attempt a class of system call; MODE is "confined",
-//                          "filtered" (the system call filter alone) or "unfiltered"
-//   device                 confines itself, measures the best GPU, and names each system call that
-//                          was refused on the way
-//   unfiltered ...         the child without its system call filter
+// The sandbox's child for tests. One of these words may precede the child's arguments:
+//   probe SECRET           confines itself, tries forbidden things, and prints the results
+//   attack FOLDER MODE     does the same with an attempt for each class of system calls; MODE is
+//                          "confined", "filtered" (the system call filter alone) or "unfiltered"
+//   device                 confines itself, measures the best GPU, and prints the name of each
+//                          refused system call
+//   unfiltered ...         runs the child without its system call filter
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -30,7 +29,7 @@
 
 namespace {
 
-// The address sanitizer maps terabytes of shadow, which count as data.
+// The address sanitizer maps terabytes of shadow memory, which count as data.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool memory_is_bounded = false;
 #else
@@ -76,19 +75,19 @@ bool can_open(const char* path, int flags) {
   ::_exit(0);
 }
 
-// Another process of the same user, for as long as this one lives.
+// Starts another process of the same user, which ends with this one.
 pid_t start_victim(bool changes_identity) {
   const pid_t parent = ::getpid();
   const pid_t victim = ::fork();
   if (victim != 0) return victim;
-  ::close_range(0, ~0U, 0);  // The reader of the output waits until all have closed it.
+  ::close_range(0, ~0U, 0);  // The reader of the output waits until every copy is closed.
   if (changes_identity && ::geteuid() == 0) {
     if (::setresgid(65534, 65534, 65534) != 0 || ::setresuid(65534, 65534, 65534) != 0) ::_exit(1);
   }
-  // A change of identity forgets both.
+  // Set after the change of identity, which resets both.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_DUMPABLE, 1);
-  if (::getppid() != parent) ::_exit(0);  // It ended before that was in place.
+  if (::getppid() != parent) ::_exit(0);  // The parent ended before prctl().
   for (;;) ::pause();
 }
 
@@ -108,10 +107,10 @@ pid_t start_victim(bool changes_identity) {
   ::_exit(0);
 }
 
-// All that a shader needs of a driver: a device, compiling, running, reading back.
+// Uses everything that a shader needs of a driver: opens a device, compiles, runs and reads back.
 [[noreturn]] void use_device() {
   std::setvbuf(stdout, nullptr, _IONBF, 0);
-  ::dup2(STDOUT_FILENO, STDERR_FILENO);  // Where refused calls are named.
+  ::dup2(STDOUT_FILENO, STDERR_FILENO);  // Names of refused calls go to standard error.
   for (const auto& part : weft::worker::confine({.report_refused = true}))
     std::printf("missing: %s\n", part.what.c_str());
   std::printf("expected to be refused: socket\n");

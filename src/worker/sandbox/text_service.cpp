@@ -14,9 +14,10 @@ namespace {
 
 using tokenizer::Token;
 
-constexpr std::size_t tokens_max = std::size_t{1} << 18;  // A look has.
+// Maximum tokens of a `look_text` request.
+constexpr std::size_t tokens_max = std::size_t{1} << 18;
 
-// A file of which only the head is here.
+// A model's file of which only the head is present.
 class HeadSource final : public gguf::Source {
  public:
   HeadSource(ByteSpan head, std::uint64_t bytes) : head_(head), bytes_(bytes) {}

@@ -1,11 +1,11 @@
-// What a child for texts answers: the tokenizer and the chat template of one stranger's model are
-// read and run in here, and the parent gets plain tables, tokens and texts, which it reads as a
-// stranger's.
+// The requests of a child for texts. It reads and runs the tokenizer and the chat template of one
+// stranger's model, and the parent gets plain tables, tokens and texts, which it treats as
+// untrusted.
 //
 //   open_text    u64 bytes of the file, bytes: its head (all before the tensors' data)
 //                -> u64 count, for each token: u64 flags (TokenFlag), text
 //   read_prompt  u64 chat, text, u64 now, text format, text rule -> u64 begins within a thought,
-//                u64 count, tokens. What the answer is held to is compiled and forgotten
+//                u64 count, tokens. The answer's format is compiled and discarded
 //   look_text    text what ("tokens", "text", "prompt"), u64 add_special, u64 parse_special, text,
 //                u64 now, u64 count, tokens -> text, u64 count, tokens
 //
@@ -22,9 +22,9 @@
 namespace weft::worker {
 
 enum TokenFlag : std::uint64_t {
-  token_is_control = 1,    // Says nothing in an answer.
-  token_ends_answer = 2,   // The last of an answer, and no part of its text.
-  token_marks_a_call = 4,  // Is written in an answer that may call tools.
+  token_is_control = 1,    // Has no text in an answer.
+  token_ends_answer = 2,   // Ends an answer and has no text in it.
+  token_marks_a_call = 4,  // Appears in an answer that may call tools.
 };
 
 class TextService {

@@ -1,5 +1,5 @@
-// A model's tokenizer and template, read and run in the confined child: what comes out is what the
-// engine reads, and a file that is broken ends nothing but its request.
+// A model's tokenizer and template, read and run in the confined child, give the same results as in
+// the engine; a damaged file fails only its own request.
 #include "worker/sandbox/text_service.h"
 
 #include <gtest/gtest.h>

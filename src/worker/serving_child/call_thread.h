@@ -1,8 +1,7 @@
-// A thread on which calls are made that take long, so that the thread that wants them made can hear
-// and speak meanwhile.
+// A thread for calls that take long, so that the caller's thread can send and receive meanwhile.
 //
-// Threading: run() on the caller's thread, which `post` leads back to. Lifetime: the destructor
-// waits for the call that is being made; those that wait are dropped, and who awaits them is not
+// Threading: run() on the caller's thread, on which `post` runs work. Lifetime: the destructor
+// waits for the running call. Queued calls are dropped, and coroutines that await them are not
 // resumed.
 #pragma once
 
@@ -18,13 +17,13 @@ namespace weft::worker {
 
 class CallThread {
  public:
-  using Post = std::function<void(std::function<void()>)>;  // To the caller's thread.
+  using Post = std::function<void(std::function<void()>)>;  // Runs work on the caller's thread.
 
   explicit CallThread(Post post);
   CallThread(const CallThread&) = delete;
   ~CallThread();
 
-  // Calls in the order in which they were handed in.
+  // Makes calls in the order in which they were queued.
   [[nodiscard]] Async<> run(std::function<void()> call);
 
  private:

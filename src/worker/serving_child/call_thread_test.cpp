@@ -1,4 +1,4 @@
-// Calls are made elsewhere, in their order, and who awaits them goes on where it was.
+// Calls run on another thread in their order, and their callers resume on their own thread.
 #include "worker/serving_child/call_thread.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 namespace weft::worker {
 namespace {
 
-// The caller's thread: the test's own.
+// The loop of the caller's thread, which is the test's.
 class Loop {
  public:
   void post(std::function<void()> work) {
@@ -64,7 +64,7 @@ TEST(CallThread, LeavesTheCallerFreeMeanwhile) {
     over = true;
   };
   start(wait(calls, gate, resumed));
-  EXPECT_FALSE(resumed);  // And here we are.
+  EXPECT_FALSE(resumed);  // start() has returned, although the call is blocked.
   shut.unlock();
   loop.run_one();
   EXPECT_TRUE(resumed);

@@ -27,7 +27,7 @@ bool ChildHost::take(const Frame& frame) {
   if (kind < ServingFrame::socket_open || kind > ServingFrame::socket_closed) return false;
   Unpacker in(frame.payload);
   if (const auto connection = in.number(); !connection || *connection != connection_) return true;
-  // A copy runs: an event may connect again, or close.
+  // The callbacks are copied, because an event may connect again or close.
   const SocketEvents events = events_;
   const auto said = in.bytes();
   if (kind == ServingFrame::socket_open) {
@@ -64,7 +64,7 @@ void ChildHost::close() {
   loop_.send(ServingFrame::close_socket, {});
 }
 
-// The parent has the session's token.
+// The token is not used, because the parent has the session's token.
 void ChildHost::fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::string /*token*/,
                            Done done) {
   ask(

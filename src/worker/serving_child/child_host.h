@@ -1,7 +1,7 @@
-// A serving's host in the confined process: the socket, blobs and chunks are the parent's, which is
-// asked for them; timers and engines are here.
+// The Host of serving in the confined process. The socket, blobs and chunks belong to the parent,
+// which is asked for them; timers and engines are in this process.
 //
-// Threading: the loop's thread. Lifetime: the loop and the engines' maker outlive it.
+// Threading: the loop's thread. Lifetime: the loop and the engine maker outlive this object.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class ChildHost final : public ServingHost {
  public:
   ChildHost(ChildLoop& loop, EngineMaker& engines) : loop_(loop), engines_(engines) {}
 
-  // A frame of the socket, or a reply. False if it is neither.
+  // Handles a frame of the socket or a reply. Returns false for any other frame.
   bool take(const Frame& frame);
 
   void connect(SocketEvents events) override;
@@ -28,7 +28,7 @@ class ChildHost final : public ServingHost {
   void close() override;
   void fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::string token,
                   std::function<void(Result<ByteVector>)> done) override;
-  // unsupported: a serving stores nothing.
+  // Fails with unsupported, because serving stores no blobs.
   void put_blob(const Hash& hash, ByteVector bytes, std::string token,
                 std::function<void(Result<>)> done) override;
   void after(Duration delay, std::function<void()> work) override {
@@ -45,7 +45,7 @@ class ChildHost final : public ServingHost {
                   std::function<void(std::optional<ByteVector>)> done) override;
   void write_chunk(const ModelFile& file, std::uint32_t chunk, ByteVector bytes,
                    std::function<void(Result<>)> done) override;
-  // Waits for the parent, which answers at once.
+  // Blocks until the parent answers, which it does at once.
   [[nodiscard]] Result<std::unique_ptr<gguf::Source>> open_file(const ModelFile& file) override;
   [[nodiscard]] Async<Result<std::unique_ptr<llm::Engine>>> create_engine(
       const llm::Model& model, const gguf::Source& source, llm::EngineOptions options) override {
@@ -58,15 +58,15 @@ class ChildHost final : public ServingHost {
 
  private:
   using Done = std::function<void(Result<ByteVector>)>;
-  // Asks the parent; `fill` writes what follows the question's number.
+  // Sends a request to the parent; `fill` writes the fields after the request's number.
   void ask(ServingFrame kind, const std::function<void(Packer&)>& fill, Done done);
 
   ChildLoop& loop_;
   EngineMaker& engines_;
-  SocketEvents events_;  // The newest connection's.
+  SocketEvents events_;  // Callbacks of the newest connection.
   std::uint64_t connection_ = 0;
   std::uint64_t asks_ = 0;
-  std::map<std::uint64_t, Done> waiting_;  // By the question's number.
+  std::map<std::uint64_t, Done> waiting_;  // Keyed by the request's number.
   std::mt19937_64 random_{std::random_device{}()};
 };
 

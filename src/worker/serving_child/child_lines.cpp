@@ -11,7 +11,7 @@ bool ChildLines::take(const Frame& frame) {
   if (!event || !bytes) return true;
   const auto found = chains_.find(event->chain);
   if (found == chains_.end() || found->second.epoch != event->epoch) return true;
-  // A copy runs: an event may close the chain.
+  // The callbacks are copied, because an event may close the chain.
   const Events events = found->second.events;
   if (kind == ServingFrame::line_open) {
     found->second.members.insert(event->member);

@@ -1,6 +1,6 @@
-// Lines to other members in the confined process: they are the parent's.
+// Direct links to other members for the confined process; the parent holds the connections.
 //
-// Threading: the loop's thread. Lifetime: the loop outlives it.
+// Threading: the loop's thread. Lifetime: the loop outlives this object.
 #pragma once
 
 #include <map>
@@ -16,12 +16,13 @@ class ChildLines final : public PeerLines {
  public:
   explicit ChildLines(ChildLoop& loop) : loop_(loop) {}
 
-  // A frame of a line. False if it is another.
+  // Handles a frame about a link. Returns false for any other frame.
   bool take(const Frame& frame);
 
   void open(Chain chain, Events events) override;
   void signal(std::uint32_t /*chain*/, std::uint32_t /*epoch*/, std::uint32_t /*from*/,
-              std::string /*text*/) override {}  // Between browsers only.
+              // Does nothing: only links between browsers need signals.
+              std::string /*text*/) override {}
   [[nodiscard]] bool send(std::uint32_t chain, std::uint32_t member, ByteSpan frame) override;
   void close(std::uint32_t chain) override;
 
@@ -29,7 +30,7 @@ class ChildLines final : public PeerLines {
   struct Opened {
     std::uint32_t epoch = 0;
     Events events;
-    std::set<std::uint32_t> members{};  // Whose lines are open.
+    std::set<std::uint32_t> members{};  // Members with an open link.
   };
 
   ChildLoop& loop_;

@@ -16,10 +16,11 @@
 namespace weft::worker {
 namespace {
 
-constexpr std::size_t header_bytes = 12;        // As sandbox_wire.cpp writes it.
-constexpr std::size_t read_bytes = 256 << 10;   // At a time.
-constexpr std::size_t files_at_once = 4;        // With one read; the parent sends one.
-constexpr std::size_t shrink_bytes = 64 << 20;  // A larger buffer is given back once it is empty.
+constexpr std::size_t header_bytes = 12;       // Size of a frame header of sandbox_wire.cpp.
+constexpr std::size_t read_bytes = 256 << 10;  // Maximum bytes of one read.
+// Maximum files of one read; the parent sends one at a time.
+constexpr std::size_t files_at_once = 4;
+constexpr std::size_t shrink_bytes = 64 << 20;  // A larger buffer is freed once it is empty.
 
 }  // namespace
 
@@ -40,7 +41,7 @@ ChildLoop::~ChildLoop() {
 void ChildLoop::post(std::function<void()> work) {
   const std::lock_guard lock(mutex_);
   posted_.push_back(std::move(work));
-  (void)!::write(wake_write_, "x", 1);  // A full pipe wakes it as well.
+  (void)!::write(wake_write_, "x", 1);  // If the pipe is full, the loop wakes up anyway.
 }
 
 void ChildLoop::after(Duration delay, std::function<void()> work) {
@@ -50,7 +51,8 @@ void ChildLoop::after(Duration delay, std::function<void()> work) {
 void ChildLoop::next_turn(std::function<void()> work) { turns_.push_back(std::move(work)); }
 
 void ChildLoop::send(ServingFrame kind, ByteSpan payload) {
-  // The parent always reads: it waits for nothing of this process.
+  // Blocking without a deadline is safe, because the parent always reads and never waits for this
+  // process.
   if (!gone_ && !write_frame(socket_, kind_of(kind), payload, Instant::max(), [] {})) gone_ = true;
 }
 

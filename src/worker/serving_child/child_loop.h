@@ -1,8 +1,8 @@
-// The event loop of the process that serves models: frames of its parent, timers, work that other
-// threads hand in.
+// The event loop of the process that serves models: it handles frames of its parent, timers, and
+// work from other threads.
 //
-// Threading: post() from anywhere; everything else on the thread that made it and calls run().
-// Everything ends with the parent: run() returns when the socket closes.
+// Threading: post() from any thread; everything else on the thread that made the loop and calls
+// run(). The process ends with the parent: run() returns when the socket closes.
 #pragma once
 
 #include <cstdint>
@@ -25,23 +25,26 @@ class ChildLoop {
   ChildLoop(const ChildLoop&) = delete;
   ~ChildLoop();
 
-  // Gives each frame to `take` until the parent is gone.
+  // Passes each frame to `take` until the parent closes the socket.
   void run(const std::function<void(Frame)>& take);
 
   void post(std::function<void()> work);
   void after(Duration delay, std::function<void()> work);
-  // As soon as the frames that are there have been looked at.
+  // Runs work after the frames that have arrived were handled.
   void next_turn(std::function<void()> work);
-  // Waits until the parent has room for it. Nothing happens if the parent is gone: run() sees it.
+  // Sends a frame; blocks until the parent has room. Does nothing if the parent has closed the
+  // socket, which ends run().
   void send(ServingFrame kind, ByteSpan payload);
-  // Waits for the first frame that `fits`; those that come before it are given to `take` later.
-  // unavailable if the parent is gone.
+  // Waits for the first frame that `fits`; earlier frames are passed to `take` later. Fails with
+  // unavailable if the parent has closed the socket.
   [[nodiscard]] Result<Frame> wait_for(const std::function<bool(const Frame&)>& fits);
-  // The oldest open file that came with a frame; the caller closes it. -1: none came.
+  // Returns the oldest open file that came with a frame, which the caller closes; -1 if there is
+  // none.
   [[nodiscard]] int take_file();
 
  private:
-  // Waits for the parent, the wake or the time; reads what is there. False if the parent is gone.
+  // Waits for the parent, for a wake-up or until the time, and reads what has arrived. Returns
+  // false if the parent has closed the socket.
   bool wait(std::optional<Instant> until);
   bool receive();
   void run_due();
@@ -50,14 +53,14 @@ class ChildLoop {
   const int socket_;
   int wake_read_ = -1;
   int wake_write_ = -1;
-  const std::unique_ptr<std::uint8_t[]> scratch_;  // What one read takes.
-  ByteVector in_;                                  // Bytes of frames that are not whole.
+  const std::unique_ptr<std::uint8_t[]> scratch_;  // Buffer of one read.
+  ByteVector in_;                                  // Bytes of incomplete frames.
   std::deque<Frame> frames_;
   std::deque<int> files_;
   std::multimap<Instant, std::function<void()>> timers_;
   std::vector<std::function<void()>> turns_;
   std::mutex mutex_;
-  std::vector<std::function<void()>> posted_;  // Under mutex_.
+  std::vector<std::function<void()>> posted_;  // Guarded by mutex_.
   bool gone_ = false;
 };
 

@@ -101,7 +101,7 @@ TEST_F(ChildLoopTest, TakesAnOpenFileThatComesWithAFrame) {
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof(int));
   std::memcpy(CMSG_DATA(header), &file, sizeof file);
-  // The first byte of a frame of kind 0 without a payload.
+  // Sends the first byte of a frame of kind 0 without a payload.
   ASSERT_EQ(::sendmsg(sockets_[0], &message, 0), 1);
   ASSERT_TRUE(write_bytes(sockets_[0], ByteVector(11), now() + std::chrono::minutes(1)));
   ::close(file);

@@ -14,7 +14,7 @@ namespace weft::worker {
 
 namespace {
 
-// An encoder whose calls are made elsewhere.
+// An encoder that computes on a thread of its own.
 class EncoderElsewhere final : public llm::Encoder {
  public:
   EncoderElsewhere(std::unique_ptr<llm::Encoder> encoder, CallThread& calls)
@@ -34,7 +34,7 @@ class EncoderElsewhere final : public llm::Encoder {
   CallThread& calls_;
 };
 
-// One whose waits are on a device: `work` hears when they begin and end.
+// An encoder that waits for a device: `work` is called at the begin and end of its work.
 class PumpedEncoder final : public llm::Encoder {
  public:
   PumpedEncoder(std::unique_ptr<llm::Encoder> encoder, std::function<void(bool begins)> work)
@@ -84,7 +84,7 @@ Async<Result<std::unique_ptr<llm::Encoder>>> EngineMaker::create_encoder(
   co_return std::make_unique<EncoderElsewhere>(std::move(**encoder), *calls_);
 }
 
-// The device's waits go on while anything is under way, in turns with the loop's events.
+// While work is in progress, the device is polled in alternation with the loop's events.
 void EngineMaker::work(bool begins) {
   if (instance_ == nullptr) instance_ = gpu::native::create_instance();
   working_ = begins ? working_ + 1 : working_ - 1;
@@ -98,7 +98,7 @@ void EngineMaker::pump() {
       const Instant begun = now();
       const bool resumed = instance_->poll(poll_max);
       if (working_ > 0) {
-        // What is under way may be on another thread, which no poll waits for.
+        // The work in progress may be on another thread, for which poll() does not wait.
         const bool waited = now() - begun >= poll_max / 2;
         return resumed || waited
                    ? pump()
@@ -122,7 +122,7 @@ Async<Result<>> EngineMaker::open_device() {
 Async<Result<std::unique_ptr<llm::Engine>>> EngineMaker::create(const llm::Model& model,
                                                                 const gguf::Source& source,
                                                                 llm::EngineOptions options) {
-  // A processor takes sequences one after the other: more of them at a time only share its time.
+  // A CPU processes sequences one after the other, so more of them would only share its time.
   constexpr std::uint32_t sequences_cpu = 4;
   if (!options_.gpu) {
     options.sequences = std::min(options.sequences, sequences_cpu);
@@ -139,7 +139,7 @@ Async<Result<std::unique_ptr<llm::Engine>>> EngineMaker::create(const llm::Model
     work(false);
     co_return std::unexpected(opened.error());
   }
-  // What a processor that draws like a GPU has room for.
+  // Maximum number of sequences on a software GPU.
   constexpr std::uint32_t sequences_software = 16;
   if (device_->adapter().kind == gpu::AdapterKind::cpu)
     options.sequences = std::min(options.sequences, sequences_software);

@@ -1,7 +1,8 @@
-// Engines on this machine's GPU (through Dawn, pumped between the loop's events) or its processor
-// (on a thread of their own).
+// Makes engines on this machine's GPU (through Dawn, polled between the loop's events) or on its
+// CPU (on a thread of their own).
 //
-// Threading: the loop's thread. Lifetime: the loop outlives it, and it outlives its engines.
+// Threading: the loop's thread. Lifetime: the loop outlives this object, which outlives its
+// engines.
 #pragma once
 
 #include <memory>
@@ -23,23 +24,24 @@ class EngineMaker {
  public:
   struct Options {
     bool gpu = true;
-    std::optional<std::size_t> adapter = {};  // The GPU's number; the best one without.
-    std::string refused_driver = {};          // Why there may be no GPU (sandbox/driver_files.h).
+    std::optional<std::size_t> adapter = {};  // Number of the GPU; default: the best one.
+    std::string refused_driver = {};          // Why a GPU may be missing (sandbox/driver_files.h).
   };
   EngineMaker(ChildLoop& loop, Options options) : loop_(loop), options_(options) {}
 
-  // The device is opened with the first engine, and again when it was lost.
+  // Makes an engine. The device is opened with the first engine, and again after a loss.
   [[nodiscard]] Async<Result<std::unique_ptr<llm::Engine>>> create(const llm::Model& model,
                                                                    const gguf::Source& source,
                                                                    llm::EngineOptions options);
-  // The same; on the processor also what has no kernels (gpu_encoder_possible()).
+  // Makes an encoder: on the CPU if no GPU is used, or for a model without GPU kernels
+  // (gpu_encoder_possible()).
   [[nodiscard]] Async<Result<std::unique_ptr<llm::Encoder>>> create_encoder(
       const llm::EncoderModel& model, const gguf::Source& source);
 
  private:
   [[nodiscard]] CallThread& calls();
   void work(bool begins);
-  // While work is under way.
+  // Called when work on the device begins and ends.
   [[nodiscard]] Async<Result<>> open_device();
   void pump();
 
@@ -49,7 +51,7 @@ class EngineMaker {
   std::unique_ptr<gpu::Device> device_;
   std::size_t working_ = 0;
   bool pumping_ = false;
-  std::unique_ptr<CallThread> calls_;  // For engines on the processor.
+  std::unique_ptr<CallThread> calls_;  // Thread of the engines on the CPU.
   Alive alive_;
 };
 

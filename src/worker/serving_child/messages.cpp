@@ -8,7 +8,8 @@
 namespace weft::worker {
 namespace {
 
-constexpr std::size_t others_max = 4096;  // Members of a chain; far more than any has.
+// Bounds the members of a chain; real chains have far fewer.
+constexpr std::size_t others_max = 4096;
 
 }  // namespace
 

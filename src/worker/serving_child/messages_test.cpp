@@ -1,4 +1,4 @@
-// What the parent reads from a child that runs strangers' models: whole, bounded, or refused.
+// Payloads from a child that runs strangers' models are complete and bounded, or refused.
 #include "worker/serving_child/messages.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ ByteVector packed(const ModelFile& file) {
   return out.take();
 }
 
-// Sizes by which a chunk's place on the disk is computed.
+// A chunk's position on the disk is computed from these sizes, so invalid ones are refused.
 TEST(ServingMessages, AModelsFileHasSaneSizes) {
   const ModelFile good{.hash = {}, .bytes = 100'000, .chunk_bytes = 65'536};
   const auto reads = [](const ModelFile& file) {

@@ -19,12 +19,13 @@
 namespace weft::worker {
 namespace {
 
-// What a driver, its compiler and a model's tables take besides weights and caches; on a software
-// GPU and the processor these are there, too, with copies while they are loaded.
+// Memory of a driver, its compiler and a model's tables besides weights and caches. On a software
+// GPU and on the CPU, weights and caches are in this memory, too, with copies while they are
+// loaded.
 constexpr std::uint64_t other_bytes = std::uint64_t{4} << 30;
 constexpr std::uint64_t copies = 2;
 
-// The address sanitizer maps terabytes of shadow, which count as data.
+// The address sanitizer maps terabytes of shadow memory, which count as data.
 #ifdef __SANITIZE_ADDRESS__
 constexpr bool memory_is_bounded = false;
 #else
@@ -79,8 +80,8 @@ int serving_child_main(std::span<char* const> given, ConfinementOptions confinem
   EngineMaker engines(loop, arguments.engines);
   ChildHost host(loop, engines);
   ChildLines lines(loop);
-  // This process's own: the wallet is the parent's. The coordinator knows it by the session's
-  // token.
+  // A key of this process alone, because only the parent has the wallet. The coordinator knows the
+  // key through the session's token.
   auto key = crypto::KeyPair::generate();
   if (!key) log_warning("No frames are signed: {}", key.error().message);
   std::unique_ptr<Serving> serving;
@@ -101,7 +102,7 @@ int serving_child_main(std::span<char* const> given, ConfinementOptions confinem
       if (auto token = Unpacker(frame.payload).text()) serving->join(std::move(*token));
     }
   });
-  // It ends without tidying up: drivers' threads may still be at work.
+  // The process ends without cleanup, because drivers' threads may still run.
   std::fflush(nullptr);
   ::_exit(0);
 }

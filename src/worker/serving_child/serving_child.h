@@ -9,8 +9,8 @@
 
 namespace weft::worker {
 
-// `arguments` are those after the command's name. Called before any other thread exists. The bound
-// on memory is added to `confinement`. Returns the exit code.
+// `arguments` are those after the command's name. Called before any other thread exists. The memory
+// bound is added to `confinement`. Returns the exit code.
 int serving_child_main(std::span<char* const> arguments, ConfinementOptions confinement = {});
 
 }  // namespace weft::worker

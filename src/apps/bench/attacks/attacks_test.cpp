@@ -1,5 +1,6 @@
-// What a play hands in and how it is judged: accomplices agree, wrong is what a deed says, and an
-// order that is turned round is seen. No process here; tests/e2e/attacks.test.mjs has them.
+// Tests of a play's results and their judgement: accomplices agree, a result is wrong where its
+// deed says, and a reversed order is found. Tests with real processes are in
+// tests/e2e/attacks.test.mjs.
 #include <gtest/gtest.h>
 
 #include <algorithm>

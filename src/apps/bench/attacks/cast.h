@@ -1,6 +1,6 @@
 // The players: wallets of honest workers, attackers and clients, with the standings, stakes and
-// credits that a simulated scene gives them. They are written as rows into the data folder of a
-// coordinator that has not started yet, as an earlier run would have left them.
+// credits of a simulated scene. They are written as rows into the data folder of a coordinator that
+// has not started yet, as if an earlier run had left them.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +16,26 @@ namespace weft::coordinator::bench {
 struct Player {
   crypto::KeyPair key;
   bool attacker = false;
-  bool invited = false;      // Shows the operator's invitation.
-  std::uint32_t number = 0;  // An attacker's.
+  bool invited = false;      // Presents the operator's invitation.
+  std::uint32_t number = 0;  // Number of an attacker.
   std::uint32_t vendor = 0;
   double rate = 1;
-  double reputation = 0;  // That it starts with.
+  double reputation = 0;  // Reputation at the start.
   MicroCredits stake = 0;
 };
 struct Cast {
   std::vector<Player> workers;
   std::vector<crypto::KeyPair> clients;
-  std::vector<crypto::KeyPair> own_clients;  // The attackers'.
+  std::vector<crypto::KeyPair> own_clients;  // Clients of the attackers.
 };
 
-// Without a strategy all are honest. `price`: what one run of a task is paid, of which stakes are
-// multiples. Fails where the system gives no randomness.
+// Makes the players; without a plan all are honest. `price` is the pay for one replica of a task,
+// of which stakes are multiples. Fails if the system has no randomness.
 [[nodiscard]] Result<Cast> cast_of(const trust::attacks::Scene& scene,
                                    const trust::attacks::Plan* plan, MicroCredits price);
-// Another wallet of the attacker, without standing.
+// A new wallet of the attacker, without standing.
 [[nodiscard]] Result<Player> next_wallet(const Player& before);
-// Durable on return.
+// Writes standings, stakes and credits into a data folder. They are durable on return.
 [[nodiscard]] Result<> leave_standings(const std::filesystem::path& data, const Cast& cast,
                                        const trust::ReputationSettings& reputation);
 

@@ -10,10 +10,10 @@ namespace {
 constexpr std::size_t handshakes_at_a_time = 256;
 constexpr auto handshakes_max = std::chrono::seconds(60);
 constexpr auto turn_max = std::chrono::milliseconds(2);
-constexpr auto look_every = std::chrono::milliseconds(50);  // At jobs.
+constexpr auto look_every = std::chrono::milliseconds(50);  // Interval of polling jobs.
 constexpr auto beat_every = std::chrono::milliseconds(800);
 constexpr auto standings_every = std::chrono::milliseconds(100);
-// A convicted worker's tasks are computed again: so long at most.
+// Longest wait for the recomputation of a convicted worker's tasks.
 constexpr auto corrections_max = std::chrono::seconds(20);
 
 }  // namespace

@@ -1,12 +1,12 @@
-// One strategy against a real coordinator: workers hold WebSockets and follow the whole protocol,
-// clients submit signed jobs; an attacker does with each lease what its strategy says. All in one
-// thread, as Crowd does it. What the workers compute is cheap and takes the time that their rates
-// say, so that speed and price mean something.
+// Plays one strategy against a real coordinator. Workers hold WebSockets and follow the whole
+// protocol, clients submit signed jobs, and an attacker treats each lease as its strategy says.
+// Everything runs on one thread, as in Crowd. The workers' computations are cheap, but take the
+// time that their rates give them, so that speed and price are realistic.
 //
-// Its parts: SignedAsking (HTTP), PlayJobs, PlayWorkers (with PlayAnswers), StandingLooks, over one
-// PlayContext. This is when they have their turn.
+// The parts are SignedAsking (HTTP), PlayJobs, PlayWorkers (with PlayAnswers) and StandingLooks,
+// which share a PlayContext. This class calls them in turn.
 //
-// Threading: one.
+// Threading: one thread.
 #pragma once
 
 #include "apps/bench/attacks/play_context.h"
@@ -20,7 +20,7 @@ namespace weft::coordinator::bench {
 
 class Play {
  public:
-  // Takes the cast over. unavailable if the coordinator does not answer.
+  // Plays with `cast`. Fails with unavailable if the coordinator does not answer.
   [[nodiscard]] static Result<Played> run(PlayOptions options, Cast cast);
   Play(const Play&) = delete;
 
@@ -30,7 +30,7 @@ class Play {
   [[nodiscard]] Wire::Handlers handlers();
   [[nodiscard]] Result<> connect();
   void turn();
-  // Until what a conviction makes the verifier compute again is done.
+  // Waits until the verifier has recomputed the tasks of convicted workers.
   void await_corrections();
 
   PlayContext context_;

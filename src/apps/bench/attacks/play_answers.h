@@ -1,6 +1,6 @@
-// What a worker of a play hands in for a task: an honest one its device's answer, an attacker the
-// one of its deed. Of a part that it audits an attacker says what its strategy wants, which knows
-// what accomplices have answered.
+// Chooses the result that a worker of a play delivers. An honest worker delivers its device's
+// result, an attacker the result of its deed. For a part that an attacker audits, its strategy
+// chooses the result and knows the results of accomplices.
 #pragma once
 
 #include <unordered_map>
@@ -14,10 +14,10 @@ class PlayAnswers {
  public:
   explicit PlayAnswers(PlayContext& context) : context_(context) {}
 
-  // `own`: the job is an attacker's.
+  // The worker's result. `own` means that the job is an attacker's.
   [[nodiscard]] ByteVector answer(const Player& its, const Asked& asked,
                                   const trust::attacks::Deed& deed, bool own);
-  // An attacker has answered the whole task so: accomplices know it.
+  // Records an attacker's deed for a whole task, so that accomplices know it.
   void told(const TaskId& task, const trust::attacks::Deed& deed) { told_.emplace(task, deed); }
 
  private:

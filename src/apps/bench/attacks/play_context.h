@@ -1,5 +1,5 @@
-// What the parts of a play share: who plays, the connections, the time, and what was seen. The
-// first error ends the play.
+// The state that the parts of a play share: the players, the connections, the time, and the
+// observations. The first error ends the play.
 #pragma once
 
 #include <chrono>
@@ -28,17 +28,18 @@ struct PlayContext {
         random(options.scene.seed * 0x9e3779b97f4a7c15U + 1) {}
 
   void fail_with(Error error) { broken = std::move(error); }
-  // Since the play began, as the scene counts them: its tasks take so much longer than ours.
+  // Hours of the scene since the play began. The scene's tasks take longer than the play's, so its
+  // time runs faster in proportion.
   [[nodiscard]] double hours() const {
     return seconds(now() - start) * options.scene.task_seconds / options.task_seconds / 3600;
   }
 
   const PlayOptions options;
   Cast cast;
-  const std::unique_ptr<trust::attacks::Strategy> strategy;  // Null: all are honest.
+  const std::unique_ptr<trust::attacks::Strategy> strategy;  // Null: all workers are honest.
   trust::attacks::Random random;
   std::unique_ptr<Wire> wire;
-  PublicKey coordinator;  // Once a worker was challenged.
+  PublicKey coordinator;  // Known after a worker's first challenge.
   Instant start{};
   std::optional<Error> broken;
   Played played;

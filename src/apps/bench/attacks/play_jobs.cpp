@@ -12,7 +12,7 @@ namespace {
 
 namespace attacks = trust::attacks;
 
-constexpr std::uint32_t budget = 10'000;  // Credits; more than any job costs.
+constexpr std::uint32_t budget = 10'000;  // A budget in credits that exceeds the cost of any job.
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// The jobs of a play: as many of honest clients at a time as the scene says, and the attackers' own
-// beside them. What is refused for now is sent again.
+// The jobs of a play: as many jobs of honest clients at a time as the scene says, and the
+// attackers' own jobs. Submissions that are refused for the moment are sent again.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace weft::coordinator::bench {
 class PlayJobs {
  public:
   struct Job {
-    bool own = false;  // An attacker's.
+    bool own = false;  // The client is an attacker.
     std::size_t client = 0;
   };
 
@@ -25,12 +25,12 @@ class PlayJobs {
   PlayJobs(const PlayJobs&) = delete;
 
   void submit_more();
-  // Looks at the jobs that are open, unless answers to the last look are still to come, and sends
-  // again what was refused.
+  // Polls the open jobs, unless replies to the last poll are missing, and sends refused submissions
+  // again.
   void look();
-  // All tasks of honest clients are submitted, and their jobs have ended.
+  // True if all tasks of honest clients were submitted and their jobs have ended.
   [[nodiscard]] bool all_ended() const;
-  // Null: its client does not know of it yet.
+  // The job with this id; null if its client has no reply for it yet.
   [[nodiscard]] const Job* find(const JobId& id) const;
 
  private:
@@ -46,14 +46,14 @@ class PlayJobs {
   PlayContext& context_;
   SignedAsking& asking_;
   std::unordered_map<JobId, Job> jobs_;
-  std::vector<Submission> refused_;  // For now: they are sent again.
-  std::set<JobId> open_;             // Those of honest clients.
-  std::uint32_t submitted_ = 0;      // Tasks of honest clients.
+  std::vector<Submission> refused_;  // Refused submissions to send again.
+  std::set<JobId> open_;             // Open jobs of honest clients.
+  std::uint32_t submitted_ = 0;      // Submitted tasks of honest clients.
   std::uint32_t submitting_ = 0;
   std::uint32_t numbers_ = 0;
   std::uint32_t honest_started_ = 0;
   std::uint32_t own_started_ = 0;
-  std::size_t looking_ = 0;  // Answers that are still to come.
+  std::size_t looking_ = 0;  // Missing replies of the last poll.
 };
 
 }  // namespace weft::coordinator::bench

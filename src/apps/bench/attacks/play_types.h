@@ -1,4 +1,4 @@
-// What a play is told, and what it saw. Plain data.
+// The options and the results of a play. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,28 @@ namespace weft::coordinator::bench {
 struct PlayOptions {
   std::uint16_t port = 0;
   trust::attacks::Scene scene;
-  const trust::attacks::Entry* strategy = nullptr;  // Null: all are honest.
+  const trust::attacks::Entry* strategy = nullptr;  // Null: all workers are honest.
   trust::attacks::Plan plan;
-  double task_seconds = 0.02;    // That a task takes a worker of rate 1.
-  bool agreement_alone = false;  // The clients' jobs ask for agreement alone.
-  double seconds_max = 60;       // What is not done then stays undecided.
-  std::function<bool()> stop;    // Asked now and then; may be empty.
+  double task_seconds = 0.02;    // Time of a task on a worker of rate 1.
+  bool agreement_alone = false;  // Clients' jobs need only agreement of workers.
+  double seconds_max = 60;       // Tasks not done by then stay undecided.
+  std::function<bool()> stop;    // Polled to end the play early; may be empty.
 };
 
 struct PlayedJob {
   JobId id;
-  bool own = false;  // An attacker's.
+  bool own = false;  // The client is an attacker.
 };
 
-// What the players saw. The rest is in the coordinator's folder.
+// The observations of the players. Other results are in the coordinator's folder.
 struct Played {
-  double seconds = 0;          // Until the last job of an honest client had ended.
-  std::uint64_t cheats = 0;    // Wrong answers handed in to honest clients,
-  std::set<TaskId> wrong;      // and tasks of theirs of which such an answer was accepted.
-  MicroCredits gained = 0;     // Paid for the wrong share of these.
-  MicroCredits paid = 0;       // To attackers, for everything.
-  std::uint64_t replaced = 0;  // Wallets that attackers gave up.
-  bool ended = true;           // All jobs of honest clients have.
+  double seconds = 0;          // Time until the last job of an honest client ended.
+  std::uint64_t cheats = 0;    // Wrong results delivered for honest clients.
+  std::set<TaskId> wrong;      // Tasks of honest clients with an accepted wrong result.
+  MicroCredits gained = 0;     // Attackers' pay for wrong shares of results.
+  MicroCredits paid = 0;       // All pay of attackers.
+  std::uint64_t replaced = 0;  // Wallets that attackers abandoned.
+  bool ended = true;           // All jobs of honest clients have ended.
   std::vector<PlayedJob> jobs;
   std::vector<Player> workers;  // All wallets that ever worked.
 };

@@ -25,7 +25,8 @@ Result<> PlayWorkers::join(std::size_t number) {
   worker.established = its.reputation >= 0.5;
   workers_.emplace(id, std::move(worker));
   if (its.attacker) attackers_.push_back(id);
-  // The coordinator takes us for a proxy: fresh wallets come from a network each, or from one.
+  // The coordinator trusts this process as a proxy, so the header can place fresh wallets in one
+  // network each, or in a few.
   std::string headers;
   if (its.attacker && context_.options.plan.wallets > 0) {
     const std::uint32_t network = context_.options.plan.prefixes == 0
@@ -44,7 +45,7 @@ void PlayWorkers::opened(Wire::Id id) {
   hello.versions = {protocol::version};
   hello.key = its.key.public_key();
   hello.software = "bench";
-  hello.slots = 1;  // As in the simulation, whose tasks are too long to hold two.
+  hello.slots = 1;  // A worker holds one task, as in the simulator.
   hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
   hello.capabilities.f32_gflop_per_s = 1000 * its.rate;
   hello.capabilities.vendor = weft::format("vendor {}", its.vendor);
@@ -53,7 +54,8 @@ void PlayWorkers::opened(Wire::Id id) {
 
 void PlayWorkers::closed(Wire::Id id) {
   Worker& worker = workers_.at(id);
-  // An attacker that said nothing for too long comes back; an honest one is not sent away.
+  // An attacker may be disconnected, for example because it was silent for too long; an honest
+  // worker must not be.
   if (!player(worker).attacker && !worker.gone && !context_.broken)
     context_.broken =
         Error{ErrorCode::unavailable, "The coordinator closed an honest worker's connection."};
@@ -114,7 +116,8 @@ void PlayWorkers::challenged(Wire::Id id, Worker& worker, const protocol::Challe
 void PlayWorkers::cancelled(Worker& worker, const protocol::Cancel& cancel) {
   for (const auto& held : cancel.tasks) {
     std::erase_if(worker.queue, [&](const Task& each) { return each.asked.task == held.task; });
-    // (What runs now runs on; what comes of it is not wanted.)
+    // A running task is finished although its result is not wanted, unless the deed is to stay
+    // silent.
     if (worker.running && worker.running->asked.task == held.task &&
         worker.deed.kind == attacks::Deed::Kind::silent)
       worker.running.reset();
@@ -128,7 +131,7 @@ void PlayWorkers::later(Wire::Id worker, double seconds) {
 void PlayWorkers::begin(Wire::Id id, Worker& worker) {
   if (worker.gone || worker.running || worker.queue.empty()) return;
   const PlayJobs::Job* const job = jobs_.find(worker.queue.front().asked.task.job);
-  // It may hear of a job before its client does.
+  // The worker may get a lease before the client has the reply with the job's id.
   if (job == nullptr) return later(id, 0.002);
   worker.running = worker.queue.front();
   worker.queue.pop_front();
@@ -229,7 +232,7 @@ void PlayWorkers::open(Wire::Id id, Worker& worker, const protocol::OpenChunks& 
   context_.wire->send_text(id, protocol::encode(opening));
 }
 
-// The attacker gives its wallet up and comes back with another one.
+// Makes the attacker abandon its wallet and, if its plan says so, come back with another one.
 void PlayWorkers::replace(Wire::Id id) {
   Worker& worker = workers_.at(id);
   if (std::exchange(worker.gone, true)) return;

@@ -1,5 +1,5 @@
-// The workers of a play: each holds a WebSocket and follows the whole protocol; an attacker does
-// with each lease what its strategy says, and may come back with another wallet.
+// The workers of a play. Each one holds a WebSocket and follows the whole protocol. An attacker
+// treats each lease as its strategy says, and may come back with another wallet.
 #pragma once
 
 #include <cstdint>
@@ -24,26 +24,26 @@ namespace weft::coordinator::bench {
 
 class PlayWorkers {
  public:
-  // `look`: an attacker wants to know its standing.
+  // `look` is called if an attacker wants to know its standing.
   PlayWorkers(PlayContext& context, const PlayJobs& jobs, std::function<void(Wire::Id)> look)
       : context_(context), jobs_(jobs), look_(std::move(look)), answers_(context) {}
   PlayWorkers(const PlayWorkers&) = delete;
 
-  // Connects the player of that number.
+  // Connects the worker with this index in the cast.
   [[nodiscard]] Result<> join(std::size_t player);
   [[nodiscard]] std::size_t count() const { return workers_.size(); }
   [[nodiscard]] std::size_t welcome() const { return welcome_; }
-  // Hands in what is computed by now.
+  // Delivers the results whose computing time has passed.
   void deliver_due(Instant moment);
   void beat();
 
   [[nodiscard]] const std::vector<Wire::Id>& attackers() const { return attackers_; }
   [[nodiscard]] const Player& player(Wire::Id id) const { return player(workers_.at(id)); }
-  // It is welcome and has not gone.
+  // True if the worker is welcome and has not left.
   [[nodiscard]] bool is_here(Wire::Id id) const;
   void set_standing(Wire::Id id, const ShownStanding& shown);
 
-  // From the wire.
+  // Events of the wire.
   [[nodiscard]] bool has(Wire::Id id) const { return workers_.contains(id); }
   void opened(Wire::Id id);
   void hear(Wire::Id id, std::string_view text);
@@ -61,12 +61,12 @@ class PlayWorkers {
     bool gone = false;
     std::deque<Task> queue;
     std::optional<Task> running;
-    Instant ends{};  // When it will have computed that.
+    Instant ends{};  // End of the running task's computing time.
     trust::attacks::Deed deed;
     bool established = false;
     double reputation = 0;
     std::uint32_t refused = 0;
-    std::unordered_map<TaskId, double> wrong;  // Shares of wrong slices that it handed in.
+    std::unordered_map<TaskId, double> wrong;  // Share of wrong slices in each delivered result.
     std::unordered_map<TaskId, ByteVector> handed;
   };
   struct Due {

@@ -1,5 +1,5 @@
-// Signed requests of players, each on a connection that waits for nothing else; connections are
-// kept.
+// Sends signed requests of players. Each connection has one request at a time; connections are
+// reused.
 #pragma once
 
 #include <functional>
@@ -20,18 +20,18 @@ class SignedAsking {
   explicit SignedAsking(PlayContext& context) : context_(context) {}
   SignedAsking(const SignedAsking&) = delete;
 
-  // `answer` is not called if the connection closes first.
+  // Sends a request. `answer` is not called if the connection closes before the reply.
   void ask(const crypto::KeyPair& wallet, std::string_view method, const std::string& path,
            const std::string& body, Answer answer);
 
-  // From the wire.
+  // Events of the wire.
   void answered(Wire::Id id, int status, std::string_view body);
   void closed(Wire::Id id);
 
  private:
   PlayContext& context_;
-  std::unordered_map<Wire::Id, Answer> asked_;  // Connections that wait for an answer.
-  std::vector<Wire::Id> free_;                  // Those that do not.
+  std::unordered_map<Wire::Id, Answer> asked_;  // Connections that wait for a reply.
+  std::vector<Wire::Id> free_;                  // Idle connections.
 };
 
 }  // namespace weft::coordinator::bench

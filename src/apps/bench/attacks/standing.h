@@ -1,4 +1,4 @@
-// What /v1/stakes says of a worker, to itself and to the operator.
+// A worker's standing as /v1/stakes shows it to the worker and to the operator.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace weft::coordinator::bench {
 struct ShownStanding {
   double reputation = 0;
   bool established = false;
-  UnixMillis suspended_until = 0;  // 0: it is not.
+  UnixMillis suspended_until = 0;  // 0: not suspended.
 };
 [[nodiscard]] Result<ShownStanding> read_standing(std::string_view body);
 

@@ -1,4 +1,5 @@
-// Attackers ask for their standing: a few at a time, in turn, and those whose result was refused.
+// Requests of attackers for their standing: a few attackers at a time, in turn, and each one whose
+// result was refused.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ class StandingLooks {
   PlayContext& context_;
   SignedAsking& asking_;
   PlayWorkers& workers_;
-  std::size_t next_ = 0;  // Among the attackers.
+  std::size_t next_ = 0;  // Index of the next attacker.
 };
 
 }  // namespace weft::coordinator::bench

@@ -1,5 +1,5 @@
-// The measurements measure what they say: the crowd does whole jobs with a real coordinator, and
-// the checker of priority inversions sees one that is there. No figures here.
+// Tests that the benchmarks measure what they claim: the crowd completes whole jobs with a real
+// coordinator, and the checker finds a priority inversion. No times are checked.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -14,7 +14,7 @@
 namespace weft::coordinator::bench {
 namespace {
 
-// One process has one coordinator, so both are one test.
+// Both parts are one test, because a process can have only one coordinator.
 TEST(Bench, ACrowdFinishesWhatAStoppedNetworkLeftAndThenItsOwnJobs) {
   set_log_level(LogLevel::error);
   std::string folder = (std::filesystem::temp_directory_path() / "weft-bench-XXXXXX").string();
@@ -41,7 +41,8 @@ TEST(Bench, ACrowdFinishesWhatAStoppedNetworkLeftAndThenItsOwnJobs) {
     ASSERT_TRUE(crowd.has_value()) << crowd.error().message;
     const auto working = (*crowd)->until_all_have_work(std::chrono::seconds(30));
     ASSERT_TRUE(working.has_value()) << working.error().message;
-    const auto idle = (*crowd)->idle(std::chrono::seconds(1));  // Works on meanwhile.
+    // Workers continue their tasks meanwhile.
+    const auto idle = (*crowd)->idle(std::chrono::seconds(1));
     ASSERT_TRUE(idle.has_value()) << idle.error().message;
   }
   const auto crowd = Crowd::gather(

@@ -64,7 +64,8 @@ Result<> Crowd::connect() {
       return fail(ErrorCode::deadline_exceeded, "Only {} of {} workers are welcome by now.",
                   welcome_, options_.workers);
   }
-  // After the workers: a connection without a request does not last until thousands have joined.
+  // Clients connect after the workers, because the server would close a connection without requests
+  // before thousands of workers have joined.
   for (std::size_t i = 0; i < options_.clients; ++i) {
     WEFT_ASSIGN(const Wire::Id id, wire_->connect());
     client_of_[id] = i;
@@ -127,7 +128,7 @@ void Crowd::answered(Wire::Id id, int status, std::string_view body) {
   }
   Flight& flight = flights_[*job];
   flight.client = client;
-  // A worker may have heard of the job before its client.
+  // A worker may have got the job's lease before the client got its reply.
   if (flight.leased)
     tally_.lease_seconds.push_back(seconds(*flight.leased - clients_[client].submitted));
   settle(*job, flight);
@@ -152,7 +153,7 @@ void Crowd::hear(Wire::Id id, std::string_view text) {
   if (const auto* asked = std::get_if<protocol::Challenge>(&*message)) {
     worker.challenge = *asked;
     coordinator_ = asked->coordinator;
-    // The operator's own workers.
+    // The workers present the operator's own invitation.
     if (invitation_.empty()) invitation_ = invitation_of(*asked);
     wire_->send_text(
         id, proof_text(worker.key, *asked, options_.strangers ? std::string() : invitation_));
@@ -170,7 +171,8 @@ void Crowd::hear(Wire::Id id, std::string_view text) {
     if (++flight.verdicts % options_.replicas == 0) ++tally_.tasks_done;
     settle(verdict->task.job, flight);
   } else if (const auto* cancel = std::get_if<protocol::Cancel>(&*message)) {
-    // A stranger's task may be late, since others' samples come first: another one has had it then.
+    // A stranger's task may be cancelled because it is late: samples of others come first, and
+    // another worker got the task.
     if (!options_.strangers)
       broken_ = Error{ErrorCode::cancelled, "A lease is cancelled: " + cancel->reason};
   } else if (const auto* error = std::get_if<protocol::ErrorMessage>(&*message)) {

@@ -1,10 +1,10 @@
-// Clients and workers of one coordinator, in one thread: clients submit signed jobs over HTTP,
-// workers hold WebSockets, prove their keys, take leases, hand in results with their Merkle roots
-// and sign receipts. They follow the whole protocol; only the work itself is nothing: a task's
-// output are 16 bytes that follow from its name, so that replicas agree and no two are alike.
+// Clients and workers of one coordinator, on one thread. Clients submit signed jobs over HTTP;
+// workers hold WebSockets, prove their keys, take leases, deliver results with their Merkle roots,
+// and sign receipts. They follow the whole protocol, but do no work: a task's output is 16 bytes
+// derived from its id, so that replicas agree and tasks differ.
 //
-// A task is done when `replicas` workers have heard that it was accepted, which the coordinator
-// says once that is durable.
+// A task is done when `replicas` workers have been told that it was accepted, which the coordinator
+// says only after that is durable.
 #pragma once
 
 #include <cstdint>
@@ -28,41 +28,41 @@ class Crowd {
   struct Options {
     std::uint16_t port = 0;
     std::size_t workers = 64;
-    std::uint32_t slots = 1;  // Results in flight on a worker's connection; one receipt covers what
-                              // is ready together.
-    std::size_t clients = 64;  // Connections, of one wallet; each has one submission under way.
+    // Tasks in flight on a worker's connection; a receipt covers all that are ready.
+    std::uint32_t slots = 1;
+    std::size_t clients = 64;  // Connections of one wallet, each with one submission at a time.
     std::uint32_t tasks = 1;   // Tasks of a job.
     std::uint32_t replicas = 1;
-    // Workers that no operator invited: they hand in what the shader computes, in tasks of so many
-    // workgroups, each of which the coordinator's verifier can compute again alone.
+    // The workers are strangers: they have no invitation and deliver what the shader computes. Each
+    // task has `slices` workgroups, which the coordinator's verifier can compute one by one.
     bool strangers = false;
     std::uint32_t slices = 1;
     std::uint32_t budget = 1;  // Credits for each job.
-    bool sign = true;  // Submissions and receipts; else zeros stand there, for a server that does
-                       // not look (floor.h).
+    bool sign = true;  // Real signatures of submissions and receipts; false: zeros (floor.h).
   };
   // Connects all workers and clients and waits until all workers are welcome.
   [[nodiscard]] static Result<std::unique_ptr<Crowd>> gather(Options options);
   Crowd(const Crowd&) = delete;
 
-  // Signs so many submissions ahead: clients sign on machines of their own.
+  // Signs the next `jobs` submissions in advance, because real clients sign on machines of their
+  // own.
   void prepare(std::size_t jobs);
 
   struct Tally {
     double seconds = 0;
     std::uint64_t tasks_done = 0;
-    std::vector<double> lease_seconds;  // From the moment a job was to be submitted until a worker
-                                        // had its first task.
-    std::uint64_t late = 0;             // Submissions that waited for a free client (open loop).
+    // Time from the scheduled submission of a job until a worker had its first task.
+    std::vector<double> lease_seconds;
+    std::uint64_t late = 0;  // Submissions delayed because no client was free (open loop).
   };
-  // Every client submits its next job when its last is done.
+  // Runs a closed loop: every client submits its next job when its last one is done.
   [[nodiscard]] Result<Tally> run_closed(Duration duration);
-  // So many jobs a second, whether earlier ones are done or not.
+  // Runs an open loop: submits `jobs_per_second`, whether earlier jobs are done or not.
   [[nodiscard]] Result<Tally> run_open(Duration duration, double jobs_per_second);
-  // Works for any job until every worker has been leased something.
-  // deadline_exceeded where that takes longer.
+  // Works until every worker has had a lease, of any job. Fails with deadline_exceeded if that
+  // takes longer than `patience`.
   [[nodiscard]] Result<> until_all_have_work(Duration patience);
-  // Answers pings and the like.
+  // Handles incoming messages such as pings and leases, but submits nothing.
   [[nodiscard]] Result<> idle(Duration duration);
 
  private:
@@ -70,7 +70,7 @@ class Crowd {
     crypto::KeyPair key;
     protocol::Challenge challenge{};
     bool welcome = false;
-    bool leased = false;  // Ever.
+    bool leased = false;  // The worker has had a lease.
     std::vector<protocol::ReceiptItem> unsigned_items;
   };
   struct Prepared {
@@ -78,21 +78,21 @@ class Crowd {
     std::string body;
   };
   struct Flight {
-    std::optional<std::size_t> client;  // Until the answer is there it is not known.
+    std::optional<std::size_t> client;  // Empty until the reply to the submission.
     std::optional<Instant> leased;
     std::uint32_t verdicts = 0;
   };
   struct Client {
     Wire::Id connection = 0;
-    Instant submitted{};  // Was to be.
+    Instant submitted{};  // Scheduled time of the submission.
     bool busy = false;
   };
 
   explicit Crowd(Options options);
   [[nodiscard]] Result<> connect();
-  // As one of the operator's own clients.
+  // Redeems the operator's invitation for credits, as one of the operator's own clients.
   [[nodiscard]] Result<> redeem_invitation();
-  // The lines that sign a POST.
+  // The header lines that sign a POST request.
   [[nodiscard]] std::string post_headers(std::string_view path, std::string_view body) const;
   void submit(std::size_t client, Instant due);
   void answered(Wire::Id id, int status, std::string_view body);
@@ -108,11 +108,11 @@ class Crowd {
   std::unique_ptr<Wire> wire_;
   std::unordered_map<Wire::Id, Worker> workers_;
   std::vector<Wire::Id> signing_;  // Workers with unsigned items.
-  PublicKey coordinator_;          // As its challenges name it.
-  std::string invitation_;         // The operator's own, whose file they name too.
+  PublicKey coordinator_;          // The key in the coordinator's challenges.
+  std::string invitation_;         // From the file that the challenges name.
   std::optional<Result<>> redeemed_;
   std::size_t welcome_ = 0;
-  std::size_t leased_ = 0;  // Workers that ever had a lease.
+  std::size_t leased_ = 0;  // Workers that have had a lease.
   std::vector<Client> clients_;
   std::unordered_map<Wire::Id, std::size_t> client_of_;
   std::deque<Prepared> prepared_;

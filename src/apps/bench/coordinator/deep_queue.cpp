@@ -97,8 +97,8 @@ scheduler::Worker worker_of(std::uint64_t number, std::mt19937_64& random) {
   return worker;
 }
 
-// At least one worker can run each class of jobs: no class asks for a combination that no worker
-// has.
+// A job whose requirements at least one worker meets: no class of jobs asks for a combination that
+// no worker has.
 scheduler::Job job_of(std::uint64_t number, std::uint32_t tasks, std::mt19937_64& random) {
   scheduler::Job job;
   job.id = id_of<JobId>(number);
@@ -117,7 +117,7 @@ scheduler::Job job_of(std::uint64_t number, std::uint32_t tasks, std::mt19937_64
   return job;
 }
 
-// Adds up the time that passes inside the scheduler.
+// Sums the time that is spent inside the scheduler.
 class Timed {
  public:
   explicit Timed(double& total) : total_(total), start_(now()) {}
@@ -132,7 +132,7 @@ class Timed {
 
 Result<DeepQueueResult> run_deep_queue(const DeepQueue& queue) {
   std::mt19937_64 random(queue.seed);
-  // Every worker here beats; what a silent worker costs is measured elsewhere.
+  // All workers send heartbeats; the cost of silent workers is measured elsewhere.
   scheduler::Settings settings;
   settings.beat = std::chrono::hours(24);
   scheduler::Scheduler scheduler(settings);
@@ -151,7 +151,7 @@ Result<DeepQueueResult> run_deep_queue(const DeepQueue& queue) {
     const std::uint32_t tasks = std::min(left, static_cast<std::uint32_t>(1 + random() % 19));
     left -= tasks;
     const scheduler::Job job = job_of(number, tasks, random);
-    ++number;  // As the scheduler numbers them: ties go to the job that came first.
+    ++number;  // The scheduler numbers jobs in this order: the earlier job wins a tie.
     checker.job(job, scheduler::rank_of({.stake = job.stake,
                                          .priority = job.priority,
                                          .workgroups = job.workgroups,
@@ -164,7 +164,8 @@ Result<DeepQueueResult> run_deep_queue(const DeepQueue& queue) {
   struct Finish {
     Instant at;
     scheduler::TaskResult task;
-    bool operator<(const Finish& other) const { return at > other.at; }  // The earliest on top.
+    // Puts the earliest on top of the heap.
+    bool operator<(const Finish& other) const { return at > other.at; }
   };
   std::priority_queue<Finish> finishing;
   constexpr auto step = std::chrono::milliseconds(5);

@@ -1,5 +1,5 @@
-// The scheduler before a deep queue: 100,000 tasks of unlike jobs by 10,000 unlike workers, in
-// simulated time and without a network, and a second opinion on every lease that it gives.
+// A test of the scheduler with a deep queue: 100,000 tasks of different jobs and 10,000 different
+// workers, in simulated time and without a network. Every lease is checked independently.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@
 namespace weft::coordinator::bench {
 
 // Reads a scheduler's log and counts priority inversions: leases of a task while a job of higher
-// rank had one to give that the same worker could have run. It keeps its own account of what each
-// job has to give. For jobs of one replica without failures.
+// rank had a task that the same worker could have run. It keeps its own record of each job's
+// remaining tasks. Only for jobs of one replica without failures.
 class InversionChecker {
  public:
   void worker(const scheduler::Worker& worker);
@@ -30,7 +30,7 @@ class InversionChecker {
  private:
   struct Class {
     manifest::Requires requirements;
-    std::set<scheduler::Rank> canaries;  // Jobs whose first task is to be tried, natively.
+    std::set<scheduler::Rank> canaries;  // Jobs whose canary a native worker must run.
     std::set<scheduler::Rank> open;
   };
   struct Open {
@@ -41,7 +41,7 @@ class InversionChecker {
   };
   struct Hand {
     bool native = false;
-    std::vector<std::size_t> classes;  // That it fits.
+    std::vector<std::size_t> classes;  // Classes that the worker can run.
     const scheduler::Worker* info = nullptr;
   };
   [[nodiscard]] static bool fits(const scheduler::Worker& worker,
@@ -63,10 +63,11 @@ struct DeepQueue {
 struct DeepQueueResult {
   std::uint64_t assignments = 0;
   std::uint64_t inversions = 0;
-  double seconds = 0;  // In the scheduler, for everything: jobs, workers, results and decisions.
+  double seconds = 0;  // Time in the scheduler, for jobs, workers, results and decisions.
   std::vector<double> decide_seconds;
 };
-// Submits everything, then lets the workers finish at their own pace until the queue is empty.
+// Submits all jobs, then lets the workers finish tasks at their own speeds until the queue is
+// empty.
 [[nodiscard]] Result<DeepQueueResult> run_deep_queue(const DeepQueue& queue);
 
 }  // namespace weft::coordinator::bench

@@ -1,5 +1,5 @@
-// How long this disk takes to make a few bytes durable, asked now and then while something else is
-// measured.
+// Measures the time that this disk takes to make a few bytes durable, at intervals while something
+// else is measured.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +13,11 @@ namespace weft::coordinator::bench {
 
 class DiskProbe {
  public:
-  // Appends 4 KiB to a file in `folder` and syncs it (fdatasync), every `pause`, on a thread of its
-  // own.
+  // Starts a thread that appends 4 KiB to a file in `folder` and syncs it (fdatasync) every
+  // `pause`.
   DiskProbe(const std::filesystem::path& folder, Duration pause);
   DiskProbe(const DiskProbe&) = delete;
-  // Ends it: the seconds that each took. unavailable if the disk refused.
+  // Ends the thread. Returns the seconds of each sync, or unavailable if the disk failed.
   [[nodiscard]] Result<std::vector<double>> finish();
 
  private:

@@ -27,8 +27,8 @@ namespace weft::coordinator::bench {
 
 namespace {
 
-// Bytes that are on the disk before any client is told of them, one sync for all that came
-// meanwhile.
+// A file whose bytes are synced before clients are told of them; one sync covers all bytes that
+// arrived meanwhile.
 class SyncedFile {
  public:
   explicit SyncedFile(int file) : file_(file), thread_([this] { run(); }) {}
@@ -64,7 +64,7 @@ class SyncedFile {
         bytes.swap(bytes_);
         ready.swap(waiting_);
       }
-      // A client that is not told waits until its timeout, which the crowd reports.
+      // If the disk fails, clients get no reply and time out, which the crowd reports.
       if (::write(file_, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()) ||
           ::fdatasync(file_) != 0)
         return;
@@ -83,7 +83,7 @@ class SyncedFile {
 
 struct Worker {
   std::shared_ptr<net::Peer> peer;
-  std::uint32_t texts = 0;  // That it sent: a hello, a proof, receipts.
+  std::uint32_t texts = 0;  // Texts received: a hello, a proof, receipts.
   TaskId task;
   PublicKey key;
 };
@@ -125,7 +125,7 @@ class FloorServer final : public Floor {
                     .handle = [this](const net::IncomingRequest& request, net::Respond respond) {
                       submit(request, std::move(respond));
                     }});
-    // The floor has no accounts, so that an invitation brings nothing here.
+    // Redeeming an invitation has no effect, because the floor has no accounts.
     server_->route({.method = "POST",
                     .pattern = "/v1/owner/grant",
                     .handle = [](const net::IncomingRequest&, net::Respond respond) {
@@ -176,7 +176,7 @@ class FloorServer final : public Floor {
                *signature);
   }
 
-  // A refusal ends the measurement: the crowd reports it.
+  // Takes a submission. A refusal ends the measurement, because the crowd reports it.
   void submit(const net::IncomingRequest& request, net::Respond respond) {
     if (checks_ && !is_signed(request)) return respond(net::json_reply(401, "{}"));
     const std::string_view body = request.body;
@@ -242,7 +242,8 @@ class FloorServer final : public Floor {
       queue.idle.push_back(worker);
       queue.match();
     });
-    // With a receipt it is written permanently only when that has come, as by a coordinator.
+    // If receipts are verified, a result is written only when its receipt has arrived, as by a
+    // coordinator.
     if (!checks_) accept(worker, task, bytes);
   }
 

@@ -1,13 +1,12 @@
-// What no coordinator on this transport can be faster than: the same HTTP and WebSocket messages
-// through the same server, and a file that is synced for groups of them, with nothing decided,
-// parsed, checked, signed or paid. A submission is written and answered, a worker that waits is
-// told at once, a result is written and has its verdict. With check_signatures() also the two
-// Ed25519 signatures of a lifecycle are verified, the submission's and the receipt's, and a result
-// has its verdict when the receipt has come: still nothing is decided, parsed further, paid or put
-// into a database.
+// A server that does the least work possible on this transport, as a lower bound for every
+// coordinator: the same HTTP and WebSocket messages through the same server, and a file that is
+// synced for groups of them. It decides, parses, checks, signs and pays nothing. A submission is
+// written and answered, a waiting worker is told of it at once, a result is written and gets its
+// verdict. With check_signatures() it also verifies the two Ed25519 signatures of a lifecycle (of
+// the submission and of the receipt), and a result gets its verdict when the receipt has arrived.
 //
-// Threading: handlers run on the server's threads; start() and stop() on one. One a process, as the
-// server is.
+// Threading: handlers run on the server's threads; start() and the destructor on one thread. A
+// process has at most one floor, because it has at most one server.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +19,11 @@ namespace weft::coordinator::bench {
 
 class Floor {
  public:
-  // `folder` takes the file.
+  // Starts the server; its file is made in `folder`.
   [[nodiscard]] static Result<std::unique_ptr<Floor>> start(const std::filesystem::path& folder);
   virtual ~Floor() = default;
   [[nodiscard]] virtual std::uint16_t port() const = 0;
-  // Only while no client is connected.
+  // Turns the verification of signatures on or off. Call only while no client is connected.
   virtual void check_signatures(bool checks) = 0;
 };
 

@@ -42,7 +42,7 @@ class Writer {
   }
 
  private:
-  // How many of `total` things belong to this job.
+  // The part of `total` that belongs to the job with index `job`.
   [[nodiscard]] std::uint32_t share(std::uint32_t total, std::uint32_t job) const {
     return total / network_.jobs + (job < total % network_.jobs ? 1U : 0U);
   }

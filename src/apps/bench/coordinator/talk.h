@@ -1,5 +1,6 @@
-// What clients and workers of the benchmarks send and compute: the counting job, signed requests,
-// results with their roots, receipts. Pure but for the file of the invitation. Threading: any.
+// The messages and computations of the benchmarks' clients and workers: the counting job, signed
+// requests, results with their roots, receipts. Pure except for the invitation's file. Threading:
+// any.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +15,34 @@
 
 namespace weft::coordinator::bench {
 
-// Signatures cost time that some measurements must not have: without them zeros stand there, for a
-// server that does not look (floor.h).
+// Real signatures, or zeros for a server that does not verify them (floor.h), because some
+// measurements must not include the time of signing.
 enum class Signing : std::uint8_t { real, zeros };
 [[nodiscard]] Signature sign(const crypto::KeyPair& key, ByteSpan message, Signing signing);
 
-// y[i] = i. A slice is a workgroup of four elements, which can be computed alone.
+// The counting job, which computes y[i] = i. A slice is a workgroup of four elements, which can be
+// computed alone.
 struct CountingJob {
   std::string name;
   std::uint32_t tasks = 1;
-  std::uint32_t slices = 1;  // A task's.
+  std::uint32_t slices = 1;  // Slices of one task.
   std::uint32_t replicas = 1;
-  bool agreement_alone = false;  // Its client asks for agreement alone.
+  bool agreement_alone = false;  // Results need only agreement of workers.
   std::uint32_t budget = 1;
 };
 inline constexpr std::uint32_t slice_values = 4;
 [[nodiscard]] std::string manifest_of(const CountingJob& job);
-// What the shader computes in so many slices from `first` on.
+// The shader's output for `count` slices from slice `first` on.
 [[nodiscard]] ByteVector counted(std::uint32_t first, std::uint32_t count);
 
-// The header lines, each with its CRLF, that sign a request.
+// The header lines that sign a request, each with its CRLF.
 [[nodiscard]] std::string signed_headers(const crypto::KeyPair& wallet,
                                          const PublicKey& coordinator, std::string_view method,
                                          std::string_view path, std::string_view body,
                                          Signing signing = Signing::real);
 
-// As a worker of this machine's user finds it; empty where it cannot be read.
+// The invitation in the file that the challenge names, as a worker on this machine reads it; empty
+// if the file cannot be read.
 [[nodiscard]] std::string invitation_of(const protocol::Challenge& challenge);
 [[nodiscard]] std::string proof_text(const crypto::KeyPair& key,
                                      const protocol::Challenge& challenge, std::string invitation);
@@ -48,10 +51,10 @@ struct Timing {
   double gpu_seconds = 1e-6;
   double wall_seconds = 1e-6;
 };
-// The one output of a task, in the frame.
+// The frame of a result whose only output is `output`.
 [[nodiscard]] protocol::ResultFrame result_of(const TaskId& task, std::uint32_t attempt,
                                               ByteVector output, const Timing& timing = {});
-// For the session that the challenge began, with a hello whose nonce is zeros; at most
+// A receipt for the session of the challenge, whose hello had a nonce of zeros. It takes at most
 // proof::receipt_claims_max items.
 [[nodiscard]] protocol::Receipt receipt_of(const crypto::KeyPair& key,
                                            const protocol::Challenge& challenge,

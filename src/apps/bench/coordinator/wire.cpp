@@ -93,7 +93,8 @@ void Wire::close(Id id) {
 void Wire::send_text(Id id, std::string_view text) { frame(id, 1, text); }
 void Wire::send_binary(Id id, ByteSpan bytes) { frame(id, 2, as_text(bytes)); }
 
-// RFC 6455, 5.2. A client's frames are masked; with a key of zeros the payload stands as it is.
+// Queues a frame (RFC 6455, 5.2). A client must mask its frames; a mask of zeros leaves the payload
+// unchanged.
 void Wire::frame(Id id, std::uint8_t opcode, std::string_view payload) {
   std::string head;
   head += static_cast<char>(0x80 | opcode);
@@ -151,7 +152,7 @@ void Wire::receive(Id id) {
   if (got < 0 && errno == EAGAIN) return;
   if (got <= 0) return end(id);
   connections_[id].in.append(buffer.data(), static_cast<std::size_t>(got));
-  // A handler may add connections, which moves them: they are named by index, not by reference.
+  // Connections are addressed by index, because a handler may add some, which moves the array.
   while (connections_[id].file >= 0 &&
          (connections_[id].mode == Mode::socket ? take_frame(id) : take_answer(id))) {
   }

@@ -1,8 +1,8 @@
-// Thousands of connections to one coordinator on loopback, by one thread: HTTP requests one at a
-// time on a connection, and WebSockets. As little as the measurement needs, so that the processor
-// is the coordinator's and not ours; what a client does for users is in platform/net.
+// Thousands of connections to one coordinator on loopback, on one thread: HTTP connections with one
+// request at a time, and WebSockets. It does only what a measurement needs, so that the processor's
+// time goes to the coordinator. The client for users is platform/net.
 //
-// Threading: one. Answers and messages come out of poll().
+// Threading: one thread. Replies and messages are delivered by poll().
 #pragma once
 
 #include <cstdint>
@@ -23,31 +23,32 @@ class Wire {
   using Id = std::uint32_t;
   struct Handlers {
     std::function<void(Id, int status, std::string_view body)> answered;
-    std::function<void(Id)> opened;  // A WebSocket.
+    std::function<void(Id)> opened;  // A WebSocket has opened.
     std::function<void(Id, std::string_view text)> text;
-    std::function<void(Id)> closed;  // By the other side.
+    std::function<void(Id)> closed;  // The coordinator has closed the connection.
   };
 
-  // To 127.0.0.1.
+  // Makes a wire to a port on 127.0.0.1.
   [[nodiscard]] static Result<std::unique_ptr<Wire>> create(std::uint16_t port, Handlers handlers);
   Wire(const Wire&) = delete;
   ~Wire();
 
-  // unavailable if no program listens, resource_exhausted if there are too many open files.
+  // Fails with unavailable if no program listens, and with resource_exhausted if too many files are
+  // open.
   [[nodiscard]] Result<Id> connect();
-  // `headers` are whole lines, each with its CRLF. The answer comes before the next request of the
-  // connection.
+  // Sends a request. `headers` are whole lines, each with its CRLF. The reply must arrive before
+  // the connection's next request.
   void request(Id id, std::string_view method, std::string_view path, std::string_view headers,
                std::string_view body);
-  // From here on the connection is a WebSocket. `headers` as for request().
+  // Turns the connection into a WebSocket. `headers` are whole lines, each with its CRLF.
   void upgrade(Id id, std::string_view path, std::string_view headers = {});
-  // From this side: no handler hears of it.
+  // Closes a connection. Handlers are not called for it.
   void close(Id id);
   void send_text(Id id, std::string_view text);
   void send_binary(Id id, ByteSpan bytes);
 
-  // Sends what is to be sent, waits for at most `patience` (0: not at all), and hands out what has
-  // come.
+  // Sends the queued bytes, waits for at most `patience` (0: no waiting), and calls handlers for
+  // the data that have arrived.
   void poll(Duration patience);
 
  private:
@@ -56,7 +57,7 @@ class Wire {
     int file = -1;
     Mode mode = Mode::http;
     bool dirty = false;
-    bool blocked = false;  // The last write was short: epoll says when to go on.
+    bool blocked = false;  // The last write was partial; waiting for epoll.
     std::string in;
     std::string out;
   };

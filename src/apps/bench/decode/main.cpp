@@ -1,12 +1,13 @@
-// decode_bench: what a step of several sequences costs on this machine's GPU, kernel by kernel, at
-// the shapes of Llama 3.2 1B in Q8_0.
+// decode_bench: measures a decoding step of several sequences on this machine's GPU, kernel by
+// kernel, with the shapes of Llama 3.2 1B in Q8_0.
 //
-//   decode_bench                  the kernels that the engine takes, for 1, 8, 32 and 256 rows
-//   decode_bench sweep            besides, the tilings of every product
-//   decode_bench probe            what a product takes without one of the things that it reads
+//   decode_bench                  the engine's kernels, for 1, 8, 32 and 256 rows
+//   decode_bench sweep            also the tilings of every matrix product
+//   decode_bench probe            products with one of their inputs left out
 //   decode_bench rows=64 positions=576
 //
-// Times are the GPU's own (timestamps), after half a second of work. Build: ninja decode_bench.
+// Times are measured by the GPU (timestamps), after half a second of work. Build: ninja
+// decode_bench.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -44,7 +45,7 @@ struct Shape {
   Input input;
   Output output;
   std::uint32_t share, workgroup, rows_each, rows_each_many;
-  double times;  // How often a step has it.
+  double times;  // How often a step runs it.
 };
 constexpr Shape shapes[] = {
     {"qkv", 3072, 2048, Input::norm, Output::store, 1, 256, 1, 2, 16},
@@ -57,7 +58,7 @@ struct Settings {
   std::vector<std::uint32_t> rows{1, 8, 32, 256};
   std::uint32_t positions = 576;
   bool sweep = false;
-  bool probe = false;  // What a product takes without one of the things that it reads.
+  bool probe = false;  // Measure products with one input left out.
 };
 
 class Bench {
@@ -123,7 +124,7 @@ class Bench {
     const BatchSize size{.rows = rows, .segments = rows};
     device_.write(size_, 0, {reinterpret_cast<const std::uint8_t*>(&size), sizeof size});
   }
-  // All at once: the driver compiles them side by side.
+  // Compiles all pipelines together, so that the driver can do so concurrently.
   std::vector<std::unique_ptr<Pipeline>> compile(const std::vector<gpu::PipelineOptions>& all) {
     std::vector<std::unique_ptr<Pipeline>> out(all.size());
     std::size_t left = all.size();
@@ -140,8 +141,8 @@ class Bench {
     while (left > 0) instance_.poll(std::chrono::milliseconds(100));
     return out;
   }
-  // Seconds of one step, which takes the next of several copies of the weights each time, so that
-  // none is left in the cache.
+  // Seconds of one step. Each run uses the next of several copies of the weights, so that the cache
+  // never holds them.
   double seconds(std::span<const Step> steps, std::uint32_t times) {
     gpu::Encoder encoder = device_.create_encoder();
     {
@@ -247,7 +248,7 @@ void Bench::products(const Settings& settings) {
       for (const Option& option : options) pipelines_wanted.push_back(option.pipeline);
       const auto pipelines = compile(pipelines_wanted);
       const WeightLayout layout{WeightFormat::q8, shape.columns};
-      // As many copies as do not fit into a cache of 60 MB together.
+      // Makes enough copies of the weights to exceed a cache of 60 MB.
       const std::uint64_t bytes = std::uint64_t{layout.quant_row_bytes()} * shape.weights;
       std::vector<Buffer> quants, scales;
       for (std::uint64_t all = 0; all < (std::uint64_t{150} << 20) || quants.size() < 2;

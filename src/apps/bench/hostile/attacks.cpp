@@ -15,9 +15,9 @@ std::string post_head(const std::string& host, const std::string& lines,
   return "POST " + path + " HTTP/1.1\r\nhost: " + host + "\r\ncontent-type: application/json\r\n" +
          lines + "\r\n";
 }
-// Headers of a signature's form, by a key that is one (RFC 8032's base point): only the check of
-// the signature itself finds it wrong. After five minutes their time is over, and nothing is
-// checked.
+// Headers of a forged signature. The key is valid (RFC 8032's base point), so that only the
+// verification of the signature fails. Their time becomes invalid after five minutes, and then
+// nothing is verified.
 std::string forged_signature() {
   PublicKey key;
   key.bytes.fill(0x66);
@@ -43,14 +43,14 @@ std::vector<Attack> attacks(const std::string& host) {
   for (int i = 0; i < 64; ++i) many += get(host);
   std::string allowed;
   for (int i = 0; i < 16; ++i) allowed += get(host);
-  // RFC 6455, 5.2: a masked binary frame whose length follows in 8 bytes: 2^40.
+  // A masked binary frame whose length is 2^40, given in 8 bytes (RFC 6455, 5.2).
   const std::string oversized = "\x82\xff\x00\x00\x01\x00\x00\x00\x00\x00mask"s;
-  // A masked frame that announces 65,535 bytes and brings three.
+  // A masked frame that announces 65,535 bytes and has three.
   const std::string unfinished = "\x82\xfe\xff\xffmaskfew"s;
   return {
       {.name = "silent"},
       {.name = "slow head", .opening = "GET /v1/info HTTP/1.1\r\nhost: ", .drip = "x"},
-      // This route takes a body from a client without a signature.
+      // This route accepts a body without a signature.
       {.name = "slow body",
        .opening = post_head(host, "content-length: 4000\r\n", "/v1/chat/completions"),
        .drip = " "},

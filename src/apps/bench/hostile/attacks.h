@@ -1,5 +1,5 @@
-// What connections of strangers do to a coordinator's port in `weft bench hostile`: each kind is
-// what it sends first, what it sends after an answer, and what it adds now and then.
+// The kinds of attacking connections in `weft bench hostile`. Each kind defines what the connection
+// sends first, after a reply, and at intervals.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@ namespace weft::coordinator::bench {
 struct Attack {
   std::string name;
   std::string opening{};        // Sent at once.
-  std::string after_upgrade{};  // Sent once the answer is 101.
-  std::string drip{};           // Sent every `every`, as long as the connection lives.
+  std::string after_upgrade{};  // Sent after a reply of status 101.
+  std::string drip{};           // Sent at each interval `every`.
   Duration every = std::chrono::seconds(1);
-  bool repeats = false;  // Each answer is followed by the opening again.
+  bool repeats = false;  // Sends the opening again after each reply.
 };
 
-// All kinds that the review of the open port found. `host`: "127.0.0.1:7300".
+// All kinds of attack that the review of the open port found. `host` is such as "127.0.0.1:7300".
 [[nodiscard]] std::vector<Attack> attacks(const std::string& host);
-// A connection that asks once and then keeps its place.
+// A connection that sends one request and then stays open.
 [[nodiscard]] Attack idle_connection(const std::string& host);
 
 }  // namespace weft::coordinator::bench

@@ -17,9 +17,9 @@
 namespace weft::coordinator::bench {
 namespace {
 
-constexpr std::uint32_t first_address = 0x7f400001;  // 127.64.0.1
+constexpr std::uint32_t first_address = 0x7f400001;  // The address 127.64.0.1.
 constexpr std::size_t addresses_max = 65'534;
-constexpr std::size_t other_descriptors = 1024;  // The honest crowd's and this process's.
+constexpr std::size_t other_descriptors = 1024;  // For the honest crowd and this process.
 constexpr Duration reopened_after = std::chrono::seconds(1);
 constexpr int events_max = 512;
 
@@ -130,7 +130,7 @@ void Generator::flush(std::size_t index) {
   }
 }
 
-// Each read is taken for one answer: what counts is roughly how many there are.
+// Counts replies. Each read is taken as one reply, so the counts are approximate.
 void Generator::look(std::size_t index, std::string_view said) {
   Connection& connection = connections_[index];
   const Attack& kind = options_.kinds[connection.kind];
@@ -181,7 +181,7 @@ void Generator::work(const std::stop_token& stop) {
       read(index);
       if (connection.file >= 0) flush(index);
     }
-    // Some of all connections in each turn: those that drip or are opened again.
+    // Each turn checks some of the connections for drips and reopening.
     const Instant moment = now();
     for (std::size_t i = 0; i < 256; ++i, turn = (turn + 1) % connections_.size()) {
       Connection& connection = connections_[turn];

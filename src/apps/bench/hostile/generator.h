@@ -1,7 +1,7 @@
-// Holds connections to a port from many addresses of loopback and does with each what its kind says
-// (attacks.h). A connection that is ended is opened again a second later.
+// Holds connections to a port from many addresses of loopback. Each connection behaves as its kind
+// says (attacks.h). A connection that was closed is opened again a second later.
 //
-// Threading: made and finished on one thread; works on a thread of its own, which takes at most the
+// Threading: made and finished on one thread; works on a thread of its own, which uses at most the
 // given share of a core.
 #pragma once
 
@@ -21,27 +21,27 @@ class Generator {
   struct Options {
     std::uint16_t port = 0;
     std::size_t connections = 10'000;
-    std::size_t addresses = 1'000;  // From 127.64.0.1 on; at most 65,534.
-    double share = 0.5;             // At most so much of a core.
-    std::vector<Attack> kinds;      // Connection i is of kind i modulo their number.
+    std::size_t addresses = 1'000;  // Addresses from 127.64.0.1 on; at most 65,534.
+    double share = 0.5;             // Highest share of a core.
+    std::vector<Attack> kinds;      // Connection i has kind i modulo their number.
   };
   struct Tally {
     std::string name;
-    std::uint64_t opened = 0;    // Connections that the system made.
-    std::uint64_t unopened = 0;  // And those that it did not.
-    std::uint64_t answered = 0;  // Answers of 1xx to 3xx,
-    std::uint64_t refused = 0;   // and of 4xx and 5xx.
-    std::uint64_t ended = 0;     // By the coordinator.
+    std::uint64_t opened = 0;    // Connections that were opened.
+    std::uint64_t unopened = 0;  // Connections that could not be opened.
+    std::uint64_t answered = 0;  // Replies of status 1xx to 3xx.
+    std::uint64_t refused = 0;   // Replies of status 4xx and 5xx.
+    std::uint64_t ended = 0;     // Connections closed by the coordinator.
   };
-  // unavailable if this process may not have so many descriptors.
+  // Fails with unavailable if this process cannot have enough file descriptors.
   [[nodiscard]] static Result<std::unique_ptr<Generator>> start(Options options);
   Generator(const Generator&) = delete;
   ~Generator();
 
   [[nodiscard]] std::size_t open() const { return open_; }
-  // Ends all connections.
+  // Closes all connections and returns the counts of each kind.
   [[nodiscard]] std::vector<Tally> finish();
-  // What it took of a core; once it is finished.
+  // The share of a core that the thread used. Call after finish().
   [[nodiscard]] double share_used() const { return share_used_; }
 
  private:
@@ -50,10 +50,10 @@ class Generator {
     int file = -1;
     State state = State::closed;
     std::size_t kind = 0;
-    std::string out;     // What is not sent yet.
-    bool begun = false;  // An answer's first bytes were looked at.
+    std::string out;     // Bytes not sent yet.
+    bool begun = false;  // A reply's first bytes were read.
     bool upgraded = false;
-    Instant next{};  // When it drips, or is opened again.
+    Instant next{};  // Time of the next drip or reopening.
   };
   explicit Generator(Options options, int poll);
   void work(const std::stop_token& stop);
@@ -68,11 +68,12 @@ class Generator {
   std::vector<Connection> connections_;
   std::vector<Tally> tallies_;
   std::atomic<std::size_t> open_ = 0;
-  double share_used_ = 0;  // The thread's, until it is joined.
+  double share_used_ = 0;  // Used by the thread until it is joined.
   std::jthread thread_;
 };
 
-// How long a thread rests that used `used` of processor time in `wall`, to stay below `share`.
+// The pause of a thread that used `used` of processor time in `wall`, so that it stays below
+// `share`.
 [[nodiscard]] Duration rest_after(Duration used, Duration wall, double share);
 
 }  // namespace weft::coordinator::bench

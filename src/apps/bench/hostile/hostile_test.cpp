@@ -1,4 +1,5 @@
-// The attacks are what their names say, and the generator makes them from many addresses.
+// Tests that the attacks do what their names say, and that the generator makes them from many
+// addresses.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -29,7 +30,7 @@ TEST(Attacks, AreWhatTheirNamesSay) {
   };
   EXPECT_FALSE(ends_its_head("slow head"));
   EXPECT_TRUE(ends_its_head("slow body"));
-  // Jobs want a signature before their body: their slow body would be refused by its head.
+  // Jobs cannot be used for a slow body, because their signature is checked before the body.
   EXPECT_TRUE(kind_of(all, "slow body").opening.starts_with("POST /v1/chat/completions "));
   EXPECT_TRUE(kind_of(all, "slow signed body").opening.contains("\r\nweft-signature: "));
   EXPECT_GT(kind_of(all, "large head").opening.size(), 64U << 10);

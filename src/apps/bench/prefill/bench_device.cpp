@@ -106,8 +106,7 @@ void BenchDevice::warm_up(std::span<const Step> steps) {
 void BenchDevice::report(std::string_view title, const std::vector<std::vector<Step>>& ways,
                          double operations, std::size_t shown) {
   std::vector<std::pair<double, std::string>> times;
-  if (!ways.empty())
-    warm_up(ways.front());  // The card went to sleep while the pipelines were compiled.
+  if (!ways.empty()) warm_up(ways.front());  // The GPU's clock dropped during compilation.
   for (const std::vector<Step>& step : ways) times.emplace_back(best(step, 8), step.front().what);
   std::ranges::sort(times);
   std::println("{}", title);

@@ -1,5 +1,5 @@
-// A GPU on which kernels are measured: buffers that hold noise, kernels that are compiled side by
-// side, and how long they run by the GPU's own clock.
+// A GPU for measuring kernels: buffers that hold noise, kernels that are compiled concurrently, and
+// run times by the GPU's own clock.
 //
 // Threading: one thread. Lifetime: instance and device outlive it.
 #pragma once
@@ -22,7 +22,7 @@ struct BenchOptions {
   std::uint32_t layers_max = 100;
   std::uint32_t warm_up_ms = 500;
   std::uint32_t shapes_max = 100;
-  bool halves = false;  // Rows go from kernel to kernel as f16 where they can.
+  bool halves = false;  // Pass rows between kernels as f16 if possible.
 };
 
 class BenchDevice {
@@ -38,7 +38,7 @@ class BenchDevice {
 
   [[nodiscard]] gpu::Device& device() { return device_; }
   [[nodiscard]] const BenchOptions& options() const { return options_; }
-  // The uniform of a pass of options().rows rows of one sequence.
+  // The uniform buffer for a pass of options().rows rows of one sequence.
   [[nodiscard]] const gpu::Buffer& size() const { return size_; }
 
   [[nodiscard]] gpu::Buffer buffer(std::uint64_t bytes);
@@ -48,27 +48,27 @@ class BenchDevice {
     device_.write(made, 0, as_bytes(std::span<const T>(values)));
     return made;
   }
-  // Random bytes, so that the card draws the power that it would.
+  // A buffer of random bytes, so that the GPU draws as much power as with real data.
   [[nodiscard]] gpu::Buffer noise(std::uint64_t bytes);
-  // f16 scales of about 0.0005.
+  // A buffer of f16 scales of about 0.0005.
   [[nodiscard]] gpu::Buffer scales(std::uint64_t bytes);
   [[nodiscard]] gpu::Buffer floats(std::uint64_t count);
 
-  // All at once: the driver compiles them side by side. Null for one that does not compile, which
-  // is told of.
+  // Compiles all pipelines together, so that the driver can do so concurrently. A pipeline that
+  // does not compile is null, and the error is printed.
   [[nodiscard]] std::vector<std::unique_ptr<gpu::Pipeline>> compile(
       const std::vector<gpu::PipelineOptions>& all);
 
-  // Seconds of one run of the steps, the best of three rounds; 0 without timestamps.
+  // Seconds of one run of the steps, the best of three rounds; 0 if the device has no timestamps.
   [[nodiscard]] double best(std::span<const Step> steps, std::uint32_t times);
   void warm_up(std::span<const Step> steps);
-  // Prints the fastest of several ways, each of `operations`.
+  // Measures several ways to do `operations` operations and prints the `shown` fastest.
   void report(std::string_view title, const std::vector<std::vector<Step>>& ways, double operations,
               std::size_t shown);
 
  private:
   double seconds(std::span<const Step> steps, std::uint32_t times);
-  // A buffer of so many bytes that holds what `source` does, again and again.
+  // A buffer of `bytes` bytes, filled with copies of `source`.
   gpu::Buffer filled(std::uint64_t bytes, const gpu::Buffer& source);
 
   gpu::PumpedInstance& instance_;

@@ -1,4 +1,4 @@
-// All layers of a model in one pass, and each kind of kernel by itself.
+// Measures a pass through all layers of a model, and each kind of kernel alone.
 #pragma once
 
 #include "apps/bench/prefill/bench_device.h"

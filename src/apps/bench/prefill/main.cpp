@@ -1,5 +1,5 @@
-// prefill_bench: what reading a prompt of 512 rows costs on this machine's GPU, kernel by kernel
-// and as a whole chain.
+// prefill_bench: measures the prefill of a prompt of 512 rows on this machine's GPU, kernel by
+// kernel and as a whole chain.
 //
 //   prefill_bench                     the layers of three models: every kernel, the sum, and all
 //                                     layers in one pass
@@ -9,7 +9,8 @@
 //   prefill_bench halves              the chains with rows in f16 between the kernels
 //   prefill_bench rows=64 layers=1    fewer rows, one layer
 //
-// Times are the GPU's own (timestamps), after half a second of work. Build: ninja prefill_bench.
+// Times are measured by the GPU (timestamps), after half a second of work. Build: ninja
+// prefill_bench.
 #include <algorithm>
 #include <charconv>
 #include <print>

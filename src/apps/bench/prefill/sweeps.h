@@ -1,4 +1,4 @@
-// The tunings of kernels that read prompts, the fastest first.
+// Measures the tunings of kernels for prefill and prints the fastest first.
 #pragma once
 
 #include "apps/bench/prefill/bench_device.h"

@@ -10,16 +10,16 @@
 namespace weft::cli {
 namespace {
 
-// What the scripts know of a command.
+// A command with the data that the scripts need.
 struct Command {
   struct Option {
-    std::vector<std::string> names;  // With their dashes.
+    std::vector<std::string> names;  // Names with their dashes.
     OptionKind kind;
   };
   std::string path;  // "wallet show"; empty for the program itself.
   std::string below;
   std::vector<Option> options;
-  std::optional<OptionKind> argument;  // The first that has no name.
+  std::optional<OptionKind> argument;  // The first positional argument.
 
   [[nodiscard]] std::string flags() const {
     std::string out;
@@ -31,7 +31,7 @@ struct Command {
 void collect(const CLI::App& app, const std::string& path, std::vector<Command>& out) {
   Command command{.path = path, .below = {}, .options = {}, .argument = {}};
   for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (below->get_group().empty()) continue;  // Hidden.
+    if (below->get_group().empty()) continue;  // Skips a hidden command.
     command.below += (command.below.empty() ? "" : " ") + below->get_name();
     collect(*below, path.empty() ? below->get_name() : path + " " + below->get_name(), out);
   }
@@ -50,8 +50,8 @@ void collect(const CLI::App& app, const std::string& path, std::vector<Command>&
 
 std::string joined(const std::vector<std::string>& words) { return CLI::detail::join(words, " "); }
 
-// What a value is completed with: "file", "folder", "words a b", "nothing"; empty for a flag, which
-// has none.
+// The kind of completion of a value: "file", "folder", "words a b", "nothing"; empty for a flag,
+// which has no value.
 std::string takes(const OptionKind& kind) {
   switch (kind.what) {
     case OptionKind::What::flag:
@@ -67,8 +67,8 @@ std::string takes(const OptionKind& kind) {
   }
 }
 
-// What bash and zsh share: functions that say what is known of the words before the one that
-// is completed.
+// The part that bash and zsh share: functions that look up the data of the words before the
+// completed one.
 std::string tables(const std::vector<Command>& commands) {
   std::string known, values, below;
   for (const Command& command : commands) {

@@ -1,5 +1,5 @@
-// Shell completion scripts, made from the command line's own description, so that they never fall
-// behind it.
+// Makes shell completion scripts from the description of the command line, so that they are never
+// out of date.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ class App;
 
 namespace weft::cli {
 
-// The script for "bash", "zsh" or "fish": commands and their options; files, folders or words where
-// an option or the first argument takes them.
+// Returns the script for "bash", "zsh" or "fish". It completes commands and their options, and
+// files, folders or words where an option or the first argument takes them.
 [[nodiscard]] Result<std::string> completion_script(const CLI::App& app, const std::string& shell);
 
 }  // namespace weft::cli

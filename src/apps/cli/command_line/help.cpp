@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t width = 100;
 
-// `text` in lines of at most `width`, but for those that begin with spaces.
+// Wraps `text` in lines of at most `width`, except lines that begin with spaces.
 std::string wrapped(const std::string& text) {
   std::istringstream lines(text);
   std::string out;
@@ -28,7 +28,7 @@ std::string wrapped(const std::string& text) {
     }
     out += "\n";
   }
-  if (!out.empty()) out.pop_back();  // CLI11 ends it.
+  if (!out.empty()) out.pop_back();  // CLI11 adds the last line feed.
   return out;
 }
 
@@ -68,7 +68,7 @@ class HelpFormatter final : public CLI::Formatter {
       if (const std::size_t at = text.find(nothing); at != std::string::npos)
         text.erase(at, std::string_view(nothing).size());
     }
-    // "UINT:INT in [1 - 64]" is 1..64.
+    // Shows "UINT:INT in [1 - 64]" as 1..64.
     constexpr std::string_view before = " in [", between = " - ";
     const std::size_t at = text.find(before);
     const std::size_t middle = at == std::string::npos ? at : text.find(between, at);
@@ -79,7 +79,7 @@ class HelpFormatter final : public CLI::Formatter {
           .replace(middle, between.size(), "..")
           .erase(type, at + before.size() - type);
     }
-    // A list: [1,10], not [[1,10]].
+    // CLI11 shows a list as [[1,10]]; this makes it [1,10].
     const std::size_t opening = text.find("[[");
     const std::size_t closing = text.find("]]");
     if (opening != std::string::npos && closing != std::string::npos)

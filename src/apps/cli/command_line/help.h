@@ -1,4 +1,4 @@
-// How the command line explains itself: --help, and what it says of a command that does not exist.
+// The texts of --help, and the message about a command that does not exist.
 #pragma once
 
 #include <memory>
@@ -9,17 +9,16 @@
 
 namespace weft::cli {
 
-// Lines that begin with two spaces are examples and stay as they are written; others are wrapped.
-// Defaults that say nothing (of empty lists, of flags) are left out, and a list of commands has no
-// examples.
+// Formats --help. Lines that begin with two spaces are examples and stay unchanged; other lines are
+// wrapped. Defaults of empty lists and of flags are omitted, as are examples in a list of commands.
 [[nodiscard]] std::shared_ptr<CLI::FormatterBase> help_formatter();
 
-// One sentence, where the arguments that `app` failed to parse lack a command or name one that does
-// not exist.
+// Returns an error message if the arguments that `app` failed to parse have no command, or one that
+// does not exist.
 [[nodiscard]] std::optional<std::string> missing_command(const CLI::App& app);
 
-// The last command that the arguments named, or the program itself; and how it is called: "weft
-// model add".
+// last_chosen() is the last command that the arguments named, or the program itself. path_of() is
+// the text that calls a command: "weft model add".
 [[nodiscard]] const CLI::App& last_chosen(const CLI::App& app);
 [[nodiscard]] std::string path_of(const CLI::App& command);
 

@@ -1,5 +1,5 @@
-// The help keeps examples as they are written and says nothing of defaults that are nothing; a
-// command that does not exist is named.
+// The help keeps examples unchanged and omits empty defaults; an unknown command is named in the
+// message.
 #include "apps/cli/command_line/help.h"
 
 #include <gtest/gtest.h>

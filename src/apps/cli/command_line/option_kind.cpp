@@ -29,7 +29,8 @@ std::string list(const std::vector<std::string>& words) {
 
 }  // namespace
 
-// Type names look like "UINT:INT in [1 - 64]", "TEXT:{gpu,cpu}", "TEXT:FILE", "FLOAT:POSITIVE".
+// Parses type names such as "UINT:INT in [1 - 64]", "TEXT:{gpu,cpu}", "TEXT:FILE",
+// "FLOAT:POSITIVE".
 OptionKind OptionKind::of(const CLI::Option& option) {
   OptionKind kind;
   if (option.get_items_expected_max() == 0) {

@@ -1,8 +1,8 @@
-// What an option or argument takes, read from what CLI11 was told of it: its type name and its
-// checks. For completion, for the help and for sentences about values that are refused.
+// The kind of value that an option or argument takes, read from its CLI11 type name and checks.
+// Used for completion, for the help and for messages about refused values.
 //
-// Options that take a file or a folder without a check that it is there say so by type_name("FILE")
-// and type_name("DIR"), those that take one of some words by type_name("{a,b}").
+// An option for a file or a folder that need not exist has type_name("FILE") or type_name("DIR").
+// An option for one of several words has type_name("{a,b}").
 #pragma once
 
 #include <string>
@@ -17,12 +17,12 @@ namespace weft::cli {
 struct OptionKind {
   enum class What { flag, text, file, folder, one_of, whole_number, number };
   What what = What::text;
-  std::vector<std::string> values;  // one_of
-  std::string least, most;          // Bounds of numbers; empty if there is no bound.
-  bool above = false;               // `least` itself is not taken.
+  std::vector<std::string> values;  // Allowed words of the kind one_of.
+  std::string least, most;          // Bounds of numbers; empty means no bound.
+  bool above = false;               // The value must be greater than `least`.
 
   [[nodiscard]] static OptionKind of(const CLI::Option& option);
-  // "a file", "a number from 0 to 1", "one of f32 and f16".
+  // Describes the value: "a file", "a number from 0 to 1", "one of f32 and f16".
   [[nodiscard]] std::string text() const;
 };
 

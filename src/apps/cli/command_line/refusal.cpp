@@ -12,7 +12,7 @@
 namespace weft::cli {
 namespace {
 
-// The option of the chosen command, or of one above it.
+// Finds an option of the chosen command, or of a command above it.
 const CLI::Option* find(const CLI::App& chosen, const std::string& name) {
   for (const CLI::App* at = &chosen; at != nullptr; at = at->get_parent()) {
     if (const CLI::Option* option = at->get_option_no_throw(name)) return option;
@@ -20,8 +20,8 @@ const CLI::Option* find(const CLI::App& chosen, const std::string& name) {
   return nullptr;
 }
 
-// The name of which CLI11 speaks: "--slots: ...", "Could not convert: --slots = x", "--slots is
-// required".
+// Extracts the option's name from CLI11's messages: "--slots: ...", "Could not convert: --slots =
+// x", "--slots is required".
 std::string name_in(std::string_view message) {
   constexpr std::string_view conversion = "Could not convert: ";
   if (message.starts_with(conversion)) {
@@ -39,7 +39,7 @@ std::string value_of(const CLI::Option& option) {
   return out;
 }
 
-// "is not a number from 0 to 1."
+// Returns for example "is not a number from 0 to 1."
 std::string what_is_wrong(const OptionKind& kind, const std::string& value) {
   using What = OptionKind::What;
   std::error_code ignored;
@@ -62,7 +62,8 @@ std::optional<std::string> about_value(const CLI::App& chosen, const CLI::ParseE
                       value.empty() ? "\"\"" : value, what_is_wrong(kind, value));
 }
 
-// An option of the chosen command that stands before it, where CLI11 does not look for it.
+// Detects an option of the chosen command that is written before the command, where CLI11 does not
+// look for it.
 std::optional<std::string> in_front(const CLI::App& app, const CLI::App& chosen,
                                     const std::string& path) {
   for (const std::string& word : app.remaining(false)) {
@@ -80,7 +81,7 @@ std::string sentence(const CLI::App& chosen, const std::string& path,
   const std::string message = error.what();
   if (error.get_name() == "ValidationError" || error.get_name() == "ConversionError") {
     if (auto text = about_value(chosen, error)) return *text;
-    // Thrown by a command's own callback: "submit: name one of ..."
+    // An error of a command's own callback: "submit: name one of ..."
     const auto colon = message.find(": ");
     const std::string own = colon == std::string::npos
                                 ? message

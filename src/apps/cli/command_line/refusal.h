@@ -1,5 +1,4 @@
-// What is wrong with a command line, as one sentence: CLI11 says it in its own words, and in
-// several lines.
+// Converts CLI11's errors, which have several lines, into one sentence.
 #pragma once
 
 #include <string>
@@ -8,8 +7,8 @@
 
 namespace weft::cli {
 
-// "weft serve: --jobs-max x is not a whole number from 1 to 1000000." `error` is what app.parse()
-// threw, and no call for help.
+// Returns for example "weft serve: --jobs-max x is not a whole number from 1 to 1000000." `error`
+// is the exception of app.parse(), other than a call for help.
 [[nodiscard]] std::string refusal(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace weft::cli

@@ -16,7 +16,7 @@ class ChainCommands {
   ChainCommands(CLI::App* parent, std::function<int()>& chosen)
       : parent_(parent), chosen_(chosen) {}
 
-  // One that only reads.
+  // Adds a command that only reads from the chain.
   CLI::App* reading(const char* name, const char* text, Command run, const Options& options) {
     CLI::App* command = parent_->add_subcommand(name, text);
     command
@@ -30,13 +30,13 @@ class ChainCommands {
     ends(command, run, options);
     return command;
   }
-  // One that signs, for a network that is there.
+  // Adds a command that signs, for an existing network.
   CLI::App* signing(const char* name, const char* text, Command run, const Options& options) {
     CLI::App* command = reading(name, text, run, options);
     signs(command, options);
     return command;
   }
-  // One that signs for a coordinator, and needs no chain.
+  // Adds a command that signs for a coordinator and needs no chain.
   CLI::App* settling(const char* name, const char* text, Command run, const Options& options) {
     CLI::App* command = parent_->add_subcommand(name, text);
     command
@@ -46,7 +46,7 @@ class ChainCommands {
     ends(command, run, options);
     return command;
   }
-  // One that signs before there is a network.
+  // Adds a command that signs before the network exists.
   CLI::App* founding(const char* name, const char* text, Command run, const Options& options) {
     CLI::App* command = parent_->add_subcommand(name, text);
     node(command, options)->required();
@@ -91,7 +91,7 @@ CLI::Option* rows_of(CLI::App* command, const Options& options, const char* text
   return command->add_option("--rows", options->rows, text)->required()->check(CLI::ExistingFile);
 }
 
-// Which coordinator's ledger.
+// Adds the options that name the coordinator whose ledger is used.
 void ledger_of(CLI::App* command, const Options& options) {
   add_coordinator(*command, options->coordinator);
   add_ca_cert(*command, options->coordinator_tls, "--coordinator-ca-cert");

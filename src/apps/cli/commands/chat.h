@@ -1,4 +1,4 @@
-// `weft chat`: a conversation with a language model on this machine, a line at a time.
+// `weft chat`: a conversation with a language model on this machine, line by line.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace weft::cli {
 
 struct ChatOptions {
   LanguageModelOptions model;
-  std::string system;  // What the model is told before anything else; may be empty.
+  std::string system;  // System message of the conversation; may be empty.
   std::uint32_t tokens_max = 1024;
   llm::Sampling sampling;
 };
 
-// Reads lines from standard input until its end; empty ones are passed over.
+// Reads lines from standard input until its end and skips empty ones.
 [[nodiscard]] int chat_command(const ChatOptions& options);
 
 }  // namespace weft::cli

@@ -17,7 +17,7 @@ namespace {
 
 volatile std::sig_atomic_t stopped = 0;
 
-// Without SA_RESTART: a line that is being waited for is given up, too.
+// Installed without SA_RESTART, so that a signal also ends the wait for a line.
 void note_stops() {
   struct sigaction action = {};
   action.sa_handler = [](int) { stopped = 1; };
@@ -91,7 +91,7 @@ Result<> chat(const NetworkChatOptions& options) {
                                         .wanted = [] { return stopped == 0; }});
     if (!answer && (answer.error().code != ErrorCode::cancelled || stopped == 0)) {
       if (!said.empty()) std::fputs("\n", stdout);
-      // A conversation goes on after an answer that failed; a script wants to know.
+      // On a terminal the conversation continues after a failed answer; a script gets the error.
       if (!terminal) return std::unexpected(answer.error());
       (void)report("chat", answer.error());
       messages = before;

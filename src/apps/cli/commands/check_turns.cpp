@@ -2,7 +2,7 @@
 
 namespace weft::cli {
 
-// With the lock held, as the next.
+// enter() and leave() must be called with the lock held.
 bool CheckTurns::enter(const std::string& who) {
   std::size_t& count = waiting_[who];
   if (per_asker_ > 0 && count >= per_asker_) return false;

@@ -1,7 +1,7 @@
-// Whose shader is checked: one check at a time waits for each client and each address, and one that
-// is under way serves all who hand in the same shader.
+// Bounds the shader checks that wait: one for each client and each address. Requests for a shader
+// that is being checked already share its result.
 //
-// Threading: any; share() blocks.
+// Threading: any thread; share() blocks.
 #pragma once
 
 #include <condition_variable>
@@ -19,16 +19,18 @@ namespace weft::cli {
 
 class CheckTurns {
  public:
-  // Checks that may wait for one client, and for one address; 0: any number.
+  // `per_asker` is the maximum number of waiting checks for each client and each address; 0 means
+  // no bound.
   explicit CheckTurns(std::size_t per_asker) : per_asker_(per_asker) {}
   CheckTurns(const CheckTurns&) = delete;
 
-  // What `check` says, which is called unless the same name is being checked already.
-  // resource_exhausted if its client or address has others waiting.
+  // Returns the result of `check`, which is not called if a check with this name is running: its
+  // result is then shared. Fails with resource_exhausted if the client or address has too many
+  // waiting checks.
   [[nodiscard]] Result<> share(const Hash& name, const coordinator::ShaderAsker& asker,
                                const std::function<Result<>()>& check);
 
-  // How many wait for a check that another began.
+  // The number of callers that wait for a check that another caller began.
   [[nodiscard]] std::size_t sharing() {
     const std::lock_guard lock(mutex_);
     return sharing_;

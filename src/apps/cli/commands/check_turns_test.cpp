@@ -1,4 +1,4 @@
-// One stranger's slow shaders keep no other client waiting.
+// A stranger's slow shaders do not delay the checks of other clients.
 #include "apps/cli/commands/check_turns.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ Hash name_of(std::uint8_t number) {
   return name;
 }
 
-// A check that takes until it is let go.
+// A check that runs until the test releases it.
 struct Slow {
   std::promise<void> begun;
   std::promise<void> let_go;

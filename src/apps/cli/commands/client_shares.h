@@ -1,5 +1,5 @@
-// What one client may take of the jobs and tasks that run, where the operator has named the total
-// only: a part of it, so that one client does not take all of a small one.
+// The number of running jobs and tasks that one client may have if the operator has set only the
+// totals: a part of them, so that one client cannot use a small total alone.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@ namespace weft::cli {
 struct ClientShares {
   std::uint64_t jobs = 0;
   std::uint64_t tasks = 0;
-  std::string warning;  // For the operator: what was named and is not done; empty: nothing.
+  std::string warning;  // Names an option that was reduced; may be empty.
 };
 
-// `--jobs-per-client` and `--tasks-per-client`, or their defaults: a tenth of all jobs and a
-// quarter of all tasks, at least one and at most 1,000 and 500,000. One client has half of
-// `--jobs-max` at most, and one job at least, whatever the operator names.
+// Returns `--jobs-per-client` and `--tasks-per-client`, or their defaults: a tenth of all jobs (at
+// least 1, at most 1,000) and a quarter of all tasks (at least 1, at most 500,000). Whatever the
+// operator sets, one client may have at most half of `--jobs-max`, and at least one job.
 [[nodiscard]] ClientShares client_shares(const ServeOptions& options);
 
 }  // namespace weft::cli

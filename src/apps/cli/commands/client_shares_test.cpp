@@ -1,4 +1,4 @@
-// One client takes no more than a part of a total that the operator has made small.
+// One client gets only a part of a total that the operator has made small.
 #include "apps/cli/commands/client_shares.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// `weft client`: whose jobs a coordinator has, and what share of the network each client is due.
+// `weft client`: lists the clients of a coordinator and sets each client's share of the network.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@ namespace weft::cli {
 struct ClientOptions {
   std::string coordinator;
   net::TlsOptions tls;
-  std::filesystem::path wallet;  // The operator's; or
-  std::filesystem::path data;    // the coordinator's folder, where it is.
+  std::filesystem::path wallet;  // Wallet of the operator; not needed with `data`.
+  std::filesystem::path data;    // Data folder of the coordinator.
   std::string client;
   double weight = 1;
   bool json = false;

@@ -14,10 +14,10 @@
 #include "engine/onnx/vision/detection.h"
 
 namespace weft::cli {
-// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
 namespace documents {
 
-// The document of --json; the names are its keys.
+// The document of --json; the members' names are its keys.
 struct DetectionDocument {
   std::string label;
   std::int64_t class_id = 0;
@@ -33,7 +33,7 @@ struct PictureDocument {
 };
 struct DetectDocument {
   std::string device;
-  std::optional<NetworkJob> job;  // If a network computed it.
+  std::optional<NetworkJob> job;  // Set if a network computed it.
   std::vector<PictureDocument> images;
 };
 
@@ -43,7 +43,7 @@ namespace {
 
 using namespace documents;
 
-// As is usual for the kind of detector, unless the options say otherwise.
+// Returns the usual convention of the detector's kind, changed by the options.
 Result<onnx::Convention> convention_for(const DetectOptions& options, const onnx::Graph& graph) {
   onnx::Convention out = onnx::usual_convention(graph);
   if (!options.fit.empty()) {
@@ -81,7 +81,7 @@ struct SeenPicture {
   double run_s = 0;
 };
 
-// What there is to find, and how.
+// The settings of a detection.
 struct Search {
   onnx::DetectorInput input;
   onnx::Convention convention;
@@ -92,7 +92,7 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-// What a model gets of a picture where plain loops fit it.
+// The model's input for a picture that the CPU has resized.
 struct FittedInput {
   onnx::Tensor tensor;
   onnx::Placement placement;
@@ -130,7 +130,7 @@ Result<> compute_here(const DetectOptions& options, onnx::Graph graph, const Sea
         seen.classes = found->classes;
         continue;
       }
-      // Plain loops fit pictures that are too large for a GPU.
+      // A picture that is too large for the GPU is resized on the CPU.
       if (found.error().code != ErrorCode::resource_exhausted) return pass(std::move(found));
     }
     FittedInput input = fitted_input(seen.picture, search);
@@ -142,7 +142,7 @@ Result<> compute_here(const DetectOptions& options, onnx::Graph graph, const Sea
   return {};
 }
 
-// All pictures are one job, a picture an item.
+// Runs one job for all pictures, with a picture for each item.
 Result<> compute_there(const DetectOptions& options, const onnx::Graph& graph, const Search& search,
                        std::vector<SeenPicture>& pictures, DetectDocument& document) {
   if (options.storage != "f32")

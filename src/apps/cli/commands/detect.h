@@ -1,4 +1,4 @@
-// `weft detect`: what a detector sees in pictures.
+// `weft detect`: detects objects in pictures with an ONNX model.
 #pragma once
 
 #include <optional>
@@ -13,19 +13,19 @@ struct DetectOptions {
   std::string file;
   std::vector<std::string> images;
   std::string device = "gpu";
-  std::string storage = "f32";  // "f32" or "f16": floats on a GPU.
+  std::string storage = "f32";  // Type of floats on a GPU: "f32" or "f16".
   std::string png;
-  std::string fit;  // Empty: as the kind of detector has it.
+  std::string fit;  // Empty: the default of the detector's kind.
   std::string channels = "RGB";
   std::optional<float> mean;
   std::optional<float> scale;
   double score_min = 0.25;
   double overlap_max = 0.45;
-  bool network = false;  // A network computes it, as an onnx job of all pictures.
+  bool network = false;  // A network computes it, as one onnx job of all pictures.
   NetworkItemsOptions at;
   bool json = false;
 };
-// Prints class, score and box in pixels of each picture.
+// Prints the class, the score and the box in pixels of each object, for each picture.
 int detect_command(const DetectOptions& options);
 
 }  // namespace weft::cli

@@ -107,7 +107,7 @@ Result<> take_vectors(const std::string& document, Embedded& out) {
 }
 
 Result<Embedded> embed_there(const EmbedOptions& options, const std::vector<std::string>& texts) {
-  constexpr std::size_t together = 256;  // Texts of one request.
+  constexpr std::size_t together = 256;  // Number of texts in one request.
   WEFT_ASSIGN(const NetworkModels network, NetworkModels::create(options.at));
   WEFT_ASSIGN(const NetworkModel model, network.choose(options.model, "embedding"));
   Embedded out{.model = model.name};

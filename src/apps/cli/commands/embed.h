@@ -1,5 +1,5 @@
-// `weft embed`: texts to vectors, by a model that embeds (bert, nomic-bert), on this machine or in
-// a network.
+// `weft embed`: converts texts to vectors with an embedding model (bert, nomic-bert), on this
+// machine or in a network.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 namespace weft::cli {
 
 struct EmbedOptions {
-  std::string model;                   // A GGUF file; of a network, a name, or empty: the only one.
-  std::optional<std::string> file;     // A text a line; "-" is standard input.
-  std::vector<std::string> texts;      // Without texts and file: standard input.
-  std::uint32_t dimensions = 0;        // The first so many elements, at length 1 again; 0: all.
-  bool base64 = false;                 // Vectors as little-endian f32 in base64.
-  bool json = false;                   // One document, as OpenAI's /v1/embeddings answers.
-  std::string device = "gpu";          // This machine's: "gpu" or "cpu".
-  std::optional<std::size_t> adapter;  // The GPU's number; the best one without.
-  bool network = false;                // The models of `at` make them.
+  std::string model;  // A GGUF file; for a network the name of a model (empty: its only one).
+  std::optional<std::string> file;  // File with one text a line; "-" is standard input.
+  std::vector<std::string> texts;   // Empty, without a file: standard input.
+  std::uint32_t dimensions = 0;     // Number of elements to keep, rescaled to length 1; 0: all.
+  bool base64 = false;              // Prints vectors as base64 of little-endian f32.
+  bool json = false;                // Prints one document in the form of OpenAI's /v1/embeddings.
+  std::string device = "gpu";       // Device of this machine: "gpu" or "cpu".
+  std::optional<std::size_t> adapter;  // Number of the GPU; default: the best one.
+  bool network = false;                // The models of the network `at` compute the vectors.
   NetworkModelsOptions at{};
 };
 
-// A vector a line on standard output, its elements with spaces between. Gives the exit code.
+// Prints one vector a line, with spaces between the elements. Returns the exit code.
 int embed_command(const EmbedOptions& options);
 
 }  // namespace weft::cli

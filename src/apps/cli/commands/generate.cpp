@@ -13,10 +13,10 @@
 #include "engine/schema/schema.h"
 
 namespace weft::cli {
-// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
 namespace documents {
 
-// The document of --json; the names are its keys.
+// The document of --json; the members' names are its keys.
 using Candidate = std::tuple<llm::Token, float>;
 struct TokenDocument {
   llm::Token id = 0;
@@ -72,14 +72,15 @@ std::string to_json(LanguageModel& model, std::vector<llm::Token> prompt, llm::G
                      .prefill_s = answer.prefill_s,
                      .decode_tokens = answer.tokens.empty()
                                           ? 0
-                                          : answer.tokens.size() - 1,  // The first is the prompt's.
+                                          // The first token comes from the prompt's pass.
+                                          : answer.tokens.size() - 1,
                      .decode_s = answer.decode_s,
                      .dispatches_per_token = per_token(counters.decode_dispatches),
                      .submits_per_token = per_token(counters.decode_submits)};
   return json_line(document);
 }
 
-// What the answer is held to; null if nothing is asked for.
+// The grammar or schema of the answer; null if there is none.
 Result<std::shared_ptr<grammar::Constraint>> constraint_of(const GenerateOptions& options,
                                                            const LanguageModel& model) {
   const std::string& file =

@@ -12,16 +12,16 @@ namespace weft::cli {
 
 struct GenerateOptions {
   LanguageModelOptions model;
-  std::string prompt;         // Special tokens written in it are those tokens.
-  std::string messages_file;  // Instead of a prompt: a JSON array of {"role", "content"}, put into
-                              // the model's chat template.
+  std::string prompt;  // Prompt, in which names of special tokens are these tokens.
+  // Instead of a prompt: a JSON array of {"role", "content"} for the model's chat template.
+  std::string messages_file;
   std::uint32_t tokens_max = 128;
   llm::Sampling sampling;
   std::vector<std::string> stop;
-  std::string grammar_file;    // GBNF that the answer is held to,
-  std::string schema_file;     // or a JSON schema.
-  std::uint32_t logprobs = 0;  // Best candidates to report for every token.
-  bool json = false;           // One JSON document instead of the text as it comes.
+  std::string grammar_file;    // GBNF grammar of the answer.
+  std::string schema_file;     // JSON schema of the answer.
+  std::uint32_t logprobs = 0;  // Number of best candidates to report for each token.
+  bool json = false;           // One JSON document instead of streamed text.
 };
 
 [[nodiscard]] int generate_command(const GenerateOptions& options);

@@ -16,7 +16,7 @@ namespace {
 using gguf::Array;
 using gguf::ValueType;
 
-// A number as JSON; what JSON has no word for, in quotes.
+// Formats a number as JSON; infinities and NaN, which JSON lacks, are quoted.
 template <class Number>
 std::string number_text(Number value) {
   if constexpr (std::is_floating_point_v<Number>) {
@@ -27,7 +27,7 @@ std::string number_text(Number value) {
 
 std::string element_text(const Array& array, std::size_t i);
 
-// At most `count_max` elements, then "..." outside of JSON.
+// Formats at most `count_max` elements; a longer array ends with "...", which is not JSON.
 std::string array_text(const Array& array, std::size_t count_max) {
   std::string out = "[";
   for (std::size_t i = 0; i < std::min(array.count, count_max); ++i)

@@ -1,4 +1,4 @@
-// `weft inspect`: what is in a model's file.
+// `weft inspect`: prints the contents of a model's file.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ struct InspectOptions {
   bool json = false;
 };
 
-// Prints metadata and tensors to standard output and gives the exit code.
+// Prints metadata and tensors to standard output. Returns the exit code.
 int inspect_command(const InspectOptions& options);
 
 }  // namespace weft::cli

@@ -1,5 +1,5 @@
-// `weft invite`: an invitation for a worker that the operator trusts, or for a client that is to
-// have credits.
+// `weft invite`: makes an invitation for a worker that the operator trusts, or for a client that
+// shall get credits.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,18 @@
 namespace weft::cli {
 
 struct InviteOptions {
-  std::filesystem::path data;  // The coordinator's; empty: the default one.
+  std::filesystem::path data;  // The coordinator's data folder; empty: the default one.
   crypto::InvitationKind kind = crypto::InvitationKind::worker;
   std::uint32_t days = 30;
-  std::string wallet;  // Its address; empty: any.
+  std::string wallet;  // Address of the invited wallet; empty: any wallet.
 };
 
-// Signed by the key in the data folder. not_found if there is none.
+// Makes an invitation, signed by the key in the data folder. Fails with not_found if there is no
+// key.
 [[nodiscard]] Result<std::string> invitation(const InviteOptions& options);
 
-// Prints the invitation. Needs no running coordinator: its key signs, and its operator can read it.
+// Prints the invitation. The coordinator need not run, because its operator can read the key that
+// signs.
 [[nodiscard]] int invite_command(const InviteOptions& options);
 
 }  // namespace weft::cli

@@ -12,7 +12,7 @@
 namespace weft::cli {
 namespace {
 
-// In whose name the command reads: an owner's, by its wallet, or the operator's.
+// Adds the options for the reader of a command: an owner, by its wallet, or the operator.
 template <class Options>
 void add_reader(CLI::App& command, Options& options, const std::string& whose) {
   auto* const wallet =

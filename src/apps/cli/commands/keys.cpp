@@ -31,7 +31,7 @@ Result<std::int64_t> micro_credits(double credits, const char* option) {
   return std::llround(credits * micro);
 }
 
-// The members of a flat document as texts.
+// Reads the members of a flat document as texts.
 Result<std::map<std::string, std::string>> read_flat(const json::Value& value) {
   WEFT_ASSIGN(const auto members, value.members());
   std::map<std::string, std::string> out;

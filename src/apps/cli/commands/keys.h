@@ -1,5 +1,5 @@
-// `weft key` and `weft stake`: what a wallet lets others use, and what it puts down for its own
-// work.
+// `weft key` and `weft stake`: the API keys with which others use a wallet's credits, and the
+// wallet's stake.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace weft::cli {
 struct KeyOptions {
   std::string coordinator;
   net::TlsOptions tls;
-  std::filesystem::path wallet;  // Empty: the default one.
-  std::filesystem::path data;    // The coordinator's folder: its operator's wallet is in it.
-  std::string name;              // add; the id, for revoke.
+  std::filesystem::path wallet;  // Empty: the default wallet file.
+  std::filesystem::path data;    // The coordinator's data folder, which has the operator's wallet.
+  std::string name;              // Name for `key add`; the id for `key revoke`.
   std::uint32_t requests_per_min = 0;
   std::uint32_t tokens_per_min = 0;
   std::uint64_t tokens = 0;
   double credits = 0;
   double give = 0;
-  bool stays_here = false;  // No other endpoint answers its requests.
+  bool stays_here = false;  // No fallback endpoint answers its requests.
   bool json = false;
 };
 [[nodiscard]] int key_add_command(const KeyOptions& options);

@@ -12,9 +12,10 @@
 namespace weft::cli {
 namespace {
 
-constexpr std::uint64_t page_max = 1000;  // As the coordinator bounds it.
+constexpr std::uint64_t page_max = 1000;  // The coordinator's maximum.
 
-// All pages as one view, at most `limit` transactions (0: all). `page(from, count)` gives each.
+// Joins all pages into one view with at most `limit` transactions (0: all). `page(from, count)`
+// asks for one page.
 template <class Page>
 auto gather(std::uint64_t limit, Page page) -> decltype(page(0, 0)) {
   const auto wanted = [&](std::size_t have) {
@@ -44,7 +45,7 @@ Result<> run(const LedgerOptions& options) {
                 "\"{}\" is not a job's id: it has 32 hexadecimal digits.", options.job);
   WEFT_ASSIGN(const auto client,
               ApiClient::create({.url = options.coordinator, .tls = options.tls}));
-  // The totals are public.
+  // The totals are public; other views need a wallet.
   const bool is_own = !options.account.empty() || !options.job.empty();
   if (is_own || !options.data.empty() || !options.wallet.empty()) {
     WEFT_ASSIGN(

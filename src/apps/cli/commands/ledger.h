@@ -1,4 +1,4 @@
-// `weft ledger`: who holds what at a coordinator, and the trail of transactions that it came from.
+// `weft ledger`: prints the balances at a coordinator and the transactions behind them.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,18 @@ namespace weft::cli {
 struct LedgerOptions {
   std::string coordinator;
   net::TlsOptions tls;
-  std::string account;           // Its history, newest first; neither: totals, or all.
-  std::string job;               // Its history, oldest first.
-  std::filesystem::path wallet;  // The asker's; empty: the default one. Or
-  std::filesystem::path data;    // the coordinator's folder: the operator.
-  std::uint64_t limit = 50;      // Transactions at most; 0: all.
+  // Account whose history is printed, newest first. Without account and job: totals, or all
+  // accounts.
+  std::string account;
+  std::string job;               // Job whose history is printed, oldest first.
+  std::filesystem::path wallet;  // Wallet of the user; empty: the default one.
+  std::filesystem::path data;    // Folder of a coordinator whose operator asks.
+  std::uint64_t limit = 50;      // Maximum number of transactions; 0: all.
   bool json = false;
 };
 
-// Checks what it is told: every transaction must sum to zero and every balance follow from the one
-// before it. Exit code 1 where that is not so.
+// Prints the ledger and checks it: every transaction must sum to zero, and every balance must
+// follow from the one before it. Returns exit code 1 if the check fails.
 [[nodiscard]] int ledger_command(const LedgerOptions& options);
 
 }  // namespace weft::cli

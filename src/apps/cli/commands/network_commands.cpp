@@ -28,7 +28,8 @@ void add_serve(CLI::App& app, std::function<int()>& chosen) {
       "this machine\n"
       "  weft serve --listen 0.0.0.0:7300 --tls-self-signed      for the network around you");
   constexpr int day_ms = 86'400'000;
-  const CLI::Range bytes(std::uint64_t{1}, std::uint64_t{1} << 50);  // More than any disk has.
+  // 2^50 bytes are more than any disk has.
+  const CLI::Range bytes(std::uint64_t{1}, std::uint64_t{1} << 50);
   command->add_option("--listen", options->listen, "ADDRESS:PORT; port 0 takes a free one");
   command->add_option("--data", options->data, "Folder of its state (default: ~/.local/share/weft)")
       ->type_name("DIR");
@@ -339,7 +340,7 @@ void add_plan(CLI::App& app, std::function<int()>& chosen) {
   command->callback([options, &chosen] { chosen = [options] { return plan_command(*options); }; });
 }
 
-// What the build of the page asks of the program.
+// Adds hidden commands for the build of the web page.
 void add_hidden(CLI::App& app, std::function<int()>& chosen) {
   CLI::App* schema =
       app.add_subcommand("schema", "Prints the JSON schema of the worker protocol")->group("");

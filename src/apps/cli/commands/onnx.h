@@ -1,4 +1,4 @@
-// `weft onnx`: what is in an ONNX model, and running it on this machine.
+// `weft onnx`: inspects ONNX models and runs them on this machine.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace weft::cli {
 
-// Sizes for symbols in the shapes of a model's inputs, as NAME=SIZE.
+// Sizes of symbolic dimensions of a model's inputs, as NAME=SIZE.
 using SymbolSizes = std::vector<std::string>;
 
 struct OnnxInspectOptions {
@@ -18,19 +18,19 @@ struct OnnxInspectOptions {
   SymbolSizes sizes;
   bool json = false;
 };
-// Prints graph, parameters, operations and memory.
+// Prints the graph, parameters, operations and memory of a model.
 int onnx_inspect_command(const OnnxInspectOptions& options);
 
 struct OnnxRunOptions {
   std::string file;
-  std::string inputs;   // A folder of input_K.pb or NAME.npy, or a folder of such folders.
-  std::string outputs;  // A folder that output_K.pb and output_K.npy are written to; for a folder
-                        // of folders, into one of the same name each.
+  std::string inputs;  // A folder of input_K.pb or NAME.npy, or a folder of such folders.
+  // Folder for output_K.pb and output_K.npy; a folder of input folders gets a subfolder for each.
+  std::string outputs;
   std::string device = "gpu";
-  std::string storage = "f32";  // "f32" or "f16": floats on a GPU.
-  bool unfused = false;         // On a GPU, one kernel or more for each node.
-  bool tune = false;            // Measures how convolutions are best cut, and keeps it.
-  bool network = false;         // A network computes it, as an onnx job.
+  std::string storage = "f32";  // Type of floats on a GPU: "f32" or "f16".
+  bool unfused = false;         // On a GPU: one kernel or more for each node.
+  bool tune = false;            // Measures the best tiling of convolutions and stores it.
+  bool network = false;         // A network computes the outputs, as an onnx job.
   NetworkItemsOptions at;
   bool json = false;
 };
@@ -38,7 +38,7 @@ int onnx_run_command(const OnnxRunOptions& options);
 
 struct OnnxCompileOptions {
   std::string file;
-  std::string out;  // A folder.
+  std::string out;  // Folder to write to.
   SymbolSizes sizes;
   bool unfused = false;
   bool json = false;
@@ -48,38 +48,39 @@ int onnx_compile_command(const OnnxCompileOptions& options);
 
 struct OnnxBenchOptions {
   std::string file;
-  std::string inputs;           // Empty: numbers that are made up.
-  std::string image;            // A picture that a detector finds boxes in; empty: none.
-  std::string storage = "f32";  // "f32" or "f16": floats on the GPU.
+  std::string inputs;           // Empty: generated numbers.
+  std::string image;            // A picture for a detector; empty: none.
+  std::string storage = "f32";  // Type of floats on the GPU: "f32" or "f16".
   SymbolSizes sizes;
-  bool unfused = false;  // Whose kernels are listed.
-  bool tune = false;     // Measures how convolutions are best cut, and keeps it.
+  bool unfused = false;  // Lists one kernel or more for each node.
+  bool tune = false;     // Measures the best tiling of convolutions and stores it.
   bool json = false;
 };
 int onnx_bench_command(const OnnxBenchOptions& options);
 
 struct OnnxSplitOptions {
   std::string file;
-  std::string out;  // A folder.
+  std::string out;  // Folder to write to.
   std::size_t parts = 2;
   SymbolSizes sizes;
   bool json = false;
 };
-// Writes the model as several, which run one after the other.
+// Splits the model into several models that run one after the other.
 int onnx_split_command(const OnnxSplitOptions& options);
 
 struct OnnxReshapeOptions {
   std::string file;
-  std::string out;                  // A file.
-  std::vector<std::string> shapes;  // "NAME=1x3x320x320"; without a name where there is one input.
+  std::string out;  // File to write to.
+  // "NAME=1x3x320x320"; the name may be omitted for a single input.
+  std::vector<std::string> shapes;
   bool json = false;
 };
-// Writes the model for inputs of other sizes.
+// Writes the model changed for inputs of other sizes.
 int onnx_reshape_command(const OnnxReshapeOptions& options);
 
 struct OnnxQuantizeOptions {
   std::string file;
-  std::string out;                // A file.
+  std::string out;                // File to write to.
   std::vector<std::string> kept;  // Nodes whose weights stay floats.
   bool json = false;
 };

@@ -14,10 +14,10 @@
 #include "engine/onnx/operators/prepare.h"
 
 namespace weft::cli {
-// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
 namespace documents {
 
-// The document of --json; the names are its keys.
+// The document of --json; the members' names are its keys.
 struct BenchKernelDocument {
   std::string node;
   std::string kernel;
@@ -25,23 +25,23 @@ struct BenchKernelDocument {
   std::uint64_t bytes = 0;
 };
 struct BenchVariantDocument {
-  double seconds = 0;         // From GPU memory to GPU memory, run after run.
-  double submit_seconds = 0;  // One such run by itself, from its first command to its answer.
-  double record_seconds = 0;  // What the processor takes of that: recording and handing over.
-  double run_seconds = 0;     // With inputs going up and outputs coming down.
+  double seconds = 0;         // Time of one of many runs, from GPU memory to GPU memory.
+  double submit_seconds = 0;  // Time of a single run, from its first command to its answer.
+  double record_seconds = 0;  // CPU time of a single run: recording and submitting.
+  double run_seconds = 0;     // Time of a run including transfers of inputs and outputs.
   std::size_t dispatches = 0;
-  std::uint64_t bytes = 0;  // Read and written by the kernels.
+  std::uint64_t bytes = 0;  // Bytes that the kernels read and write.
   std::uint64_t memory_bytes = 0;
-  double roofline = 0;  // The share of the fastest time that this device allows.
+  double roofline = 0;  // The least possible time on this device, divided by the real one.
   std::vector<std::string> nodes_on_processor;
   std::vector<BenchKernelDocument> kernels;
 };
-// A picture in memory, 8 bits a channel, to boxes on the processor.
+// The time from a picture in memory, 8 bits a channel, to boxes on the CPU.
 struct BenchPictureDocument {
   std::string image;
   std::int64_t width = 0;
   std::int64_t height = 0;
-  double seconds = 0;  // The median, and the range.
+  double seconds = 0;  // Median time, then least and greatest time.
   double seconds_least = 0;
   double seconds_most = 0;
   std::size_t runs = 0;
@@ -53,8 +53,8 @@ struct BenchPictureDocument {
 };
 struct OnnxBenchDocument {
   std::string device;
-  double bytes_per_s = 0;       // What a copy kernel reaches on this device.
-  double operations_per_s = 0;  // What multiply-adds in f32 reach.
+  double bytes_per_s = 0;       // Rate of a copy kernel on this device.
+  double operations_per_s = 0;  // Rate of f32 multiply-adds.
   std::uint64_t multiply_adds = 0;
   BenchVariantDocument fused;
   BenchVariantDocument unfused;
@@ -67,7 +67,7 @@ namespace {
 
 using namespace documents;
 
-// Between 0 and 1, the same each time; integers are zeros.
+// Generates numbers between 0 and 1, equal in every run; integers are zeros.
 Result<onnx::Tensor> made_up(const onnx::Tensor& about) {
   WEFT_ASSIGN(onnx::Tensor tensor, onnx::Tensor::create(about.type(), about.shape()));
   std::mt19937 random(17);
@@ -112,7 +112,7 @@ Result<BenchVariantDocument> bench_variant(OnnxDevice& device,
   return out;
 }
 
-// On a device that is warm.
+// Measures after untimed runs that warm up the device.
 Result<BenchPictureDocument> bench_picture(OnnxDevice& device, const std::string& file) {
   constexpr std::size_t runs = 101, untimed = 10;
   WEFT_ASSIGN(const onnx::Picture picture, read_image(file));

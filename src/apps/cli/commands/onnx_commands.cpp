@@ -25,8 +25,8 @@ void add_inspect(CLI::App& parent, std::function<int()>& chosen) {
       [options, &chosen] { chosen = [options] { return onnx_inspect_command(*options); }; });
 }
 
-// A network computes: --network, --coordinator (which means --network, too), and what its job
-// costs.
+// Adds the options for computing in a network: --network, --coordinator (which implies --network),
+// and the price limits of the job.
 void add_network_items(CLI::App& command, bool& network, NetworkItemsOptions& at) {
   add_network_choice(command, network, at.coordinator, "A network computes it, as one job");
   command

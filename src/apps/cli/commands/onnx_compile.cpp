@@ -10,10 +10,10 @@
 #include "engine/onnx/operators/infer.h"
 
 namespace weft::cli {
-// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
 namespace documents {
 
-// program.json; the names are its keys. docs/onnx.md describes them.
+// The document program.json; the members' names are its keys. docs/onnx.md describes them.
 struct ProgramPort {
   std::string name;
   std::string type;
@@ -51,7 +51,7 @@ struct CompileDocument {
   std::size_t modules = 0;
   std::size_t steps = 0;
   std::size_t buffers = 0;
-  std::uint64_t memory_bytes = 0;  // Those of buffers without weights.
+  std::uint64_t memory_bytes = 0;  // Memory of buffers without weights.
   std::uint64_t weights_bytes = 0;
 };
 

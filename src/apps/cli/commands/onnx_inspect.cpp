@@ -10,10 +10,10 @@
 #include "engine/onnx/operators/prepare.h"
 
 namespace weft::cli {
-// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
 namespace documents {
 
-// The document of --json; the names are its keys.
+// The document of --json; the members' names are its keys.
 struct OnnxValueDocument {
   std::string name;
   std::string type;

@@ -11,10 +11,10 @@
 #include "engine/onnx/write_model.h"
 
 namespace weft::cli {
-// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
 namespace documents {
 
-// The document of --json; the names are its keys.
+// The document of --json; the members' names are its keys.
 struct OnnxQuantizeDocument {
   std::string file;
   std::size_t tensors = 0;
@@ -35,7 +35,7 @@ Result<OnnxQuantizeDocument> quantize_onnx(const OnnxQuantizeOptions& options) {
   WEFT_ASSIGN(onnx::Graph graph, onnx::prepare(std::move(model)));
   WEFT_ASSIGN(auto shapes, onnx::input_shapes(graph));
   WEFT_ASSIGN(const onnx::Inference before, onnx::infer(graph, shapes));
-  // Symbols in shapes stay symbols; an output of floats then says no shape.
+  // Symbolic input shapes stay symbolic; a float output then gets no shape.
   std::vector<std::optional<onnx::Tensor>> known(before.values);
   bool symbolic = false;
   for (const onnx::ValueId id : graph.input_ids) known[id].reset();

@@ -11,14 +11,14 @@
 #include "engine/onnx/write_model.h"
 
 namespace weft::cli {
-// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
 namespace documents {
 
-// The document of --json; the names are its keys.
+// The document of --json; the members' names are its keys.
 struct OnnxReshapeDocument {
   std::string file;
   std::vector<std::string> inputs;   // "NAME [1, 3, 320, 320]"
-  std::vector<std::string> outputs;  // The same of the outputs.
+  std::vector<std::string> outputs;  // The new shapes of the outputs.
   std::vector<std::string> changes;
 };
 
@@ -28,7 +28,7 @@ namespace {
 
 using namespace documents;
 
-// "1x3x320x320"
+// Parses a shape such as "1x3x320x320".
 Result<onnx::Shape> sizes_of(std::string_view text) {
   onnx::Shape shape;
   for (std::size_t at = 0; at <= text.size();) {

@@ -15,10 +15,10 @@
 #include "engine/onnx/operators/prepare.h"
 
 namespace weft::cli {
-// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
 namespace documents {
 
-// The document of --json; the names are its keys.
+// The document of --json; the members' names are its keys.
 struct OnnxOutputDocument {
   std::string name;
   std::string type;
@@ -35,9 +35,9 @@ struct OnnxGpuDocument {
 };
 struct OnnxRunDocument {
   std::string device;
-  std::vector<OnnxOutputDocument> outputs;  // Those of all items, one after the other.
-  std::optional<NetworkJob> job;            // If a network computed it.
-  // Figures of a run on a GPU.
+  std::vector<OnnxOutputDocument> outputs;  // Outputs of all items, one after the other.
+  std::optional<NetworkJob> job;            // Set if a network computed it.
+  // Set for a run on a GPU.
   std::optional<OnnxGpuDocument> gpu;
   double prepare_s = 0;
   double run_s = 0;
@@ -53,7 +53,7 @@ double seconds_since(std::chrono::steady_clock::time_point begun) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
 }
 
-// The folders of a data set, in the order of their names; one without a name if the inputs lie in
+// Returns the folders of a data set, sorted by name; or one empty name if the inputs are in
 // `inputs` itself.
 Result<std::vector<std::filesystem::path>> item_folders(const std::filesystem::path& inputs) {
   std::error_code error;

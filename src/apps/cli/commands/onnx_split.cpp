@@ -11,17 +11,17 @@
 #include "engine/onnx/write_model.h"
 
 namespace weft::cli {
-// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
 namespace documents {
 
-// parts.json, and the document of --json; the names are its keys.
+// The documents of parts.json and of --json; the members' names are their keys.
 struct SplitPartDocument {
   std::string file;
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   std::size_t nodes = 0;
-  double work = 0;               // Its share of the whole.
-  std::uint64_t sent_bytes = 0;  // What parts behind it need of all before them.
+  double work = 0;               // Share of the whole model's work.
+  std::uint64_t sent_bytes = 0;  // Bytes that later parts need from this and earlier parts.
 };
 struct SplitDocument {
   std::vector<SplitPartDocument> parts;

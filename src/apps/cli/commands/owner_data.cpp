@@ -1,4 +1,4 @@
-// What a coordinator holds of the wallet's owner, as lines of JSON, and its deletion.
+// Prints the data that a coordinator has of the wallet's owner, as lines of JSON, and deletes them.
 #include <cstdio>
 
 #include "apps/cli/api_client.h"
@@ -11,7 +11,7 @@
 namespace weft::cli {
 namespace {
 
-// The last line of a part: {"next": PLACE}, or {"end": true}, which gives an empty place.
+// Reads the last line of a part: {"next": PLACE}, or {"end": true}, which gives an empty place.
 Result<std::string> place_after(std::string_view part) {
   const std::string_view lines =
       part.substr(0, part.ends_with('\n') ? part.size() - 1 : part.size());
@@ -34,7 +34,7 @@ Result<> print_data(const OwnerOptions& options) {
     auto next = place_after(answer.body);
     if (!next)
       return pass(std::move(next), "while reading what {} holds of the owner", options.coordinator);
-    // The place is for this program only.
+    // The line with the place is not printed.
     const std::size_t end = next->empty() ? answer.body.size() : answer.body.rfind("{\"next\"");
     std::fwrite(answer.body.data(), 1, end, stdout);
     place = *next;

@@ -1,5 +1,5 @@
-// `weft pay`, `weft device`, `weft wallet redeem`, `statement`, `data` and `forget`: what an owner
-// has, what is held of it, and who acts for it.
+// `weft pay`, `weft device`, `weft wallet redeem`, `statement`, `data` and `forget`: an owner's
+// balances, devices and stored data.
 #pragma once
 
 #include <filesystem>
@@ -12,16 +12,17 @@ namespace weft::cli {
 struct OwnerOptions {
   std::string coordinator;
   net::TlsOptions tls;
-  std::filesystem::path wallet;  // Empty: the default one.
-  std::filesystem::path data;    // pay --issue: the coordinator's folder, which has its wallet.
-  std::string key;               // Whom to pay; the device to revoke; the owner to join.
+  std::filesystem::path wallet;  // Empty: the default wallet.
+  std::filesystem::path data;  // pay --issue: the coordinator's data folder, which has its wallet.
+  std::string key;             // The key to pay, the device to revoke, or the owner to join.
   double credits = 0;
   bool issue = false;
   bool recovery = false;
-  std::string code;  // From `device request`, for `device add`; an invitation, for `wallet redeem`.
+  // Output of `device request` for `device add`; an invitation for `wallet redeem`.
+  std::string code;
   std::string name;
   bool csv = false;
-  bool yes = false;  // wallet forget.
+  bool yes = false;  // wallet forget: does not ask.
   bool json = false;
 };
 

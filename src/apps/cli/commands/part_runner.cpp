@@ -9,7 +9,7 @@
 namespace weft::cli {
 namespace {
 
-// An adapter's number beyond those of this machine; more are not looked at.
+// The number of adapters that are tried.
 constexpr std::size_t adapters_max = 8;
 
 class SandboxPartRunner final : public coordinator::PartRunner {
@@ -36,7 +36,8 @@ class SandboxPartRunner final : public coordinator::PartRunner {
   }
   std::string vendor() const override { return vendor_; }
   std::unique_ptr<coordinator::PartRunner> on_another_device() override {
-    // Two processors of one vendor run one driver, and what is wrong in it is wrong on both.
+    // The other device must be of another vendor: devices of one vendor share a driver and its
+    // faults.
     const auto is_other = [&](const worker::Sandbox::Options& options) -> Result<bool> {
       WEFT_ASSIGN(const auto sandbox, worker::Sandbox::start(options));
       WEFT_OK(sandbox->wait_ready());
@@ -103,7 +104,7 @@ class SandboxPartRunner final : public coordinator::PartRunner {
     const std::uint64_t bytes = bytes_of(*made);
     if (sent_bytes_ + bytes > bounds_.sent_bytes_max) rest();
     sent_bytes_ += bytes;
-    // Copies of small jobs' data are kept, and that of the last job.
+    // The copies of several small jobs' data are kept, and always that of the last job.
     jobs_.emplace_front(job, made);
     while (jobs_.size() > bounds_.copies_max ||
            (jobs_.size() > 1 && bytes_kept() > bounds_.copies_bytes_max))
@@ -129,7 +130,7 @@ class SandboxPartRunner final : public coordinator::PartRunner {
   std::string vendor_;
   double rate_ = 1;
   bool said_ = false;
-  std::uint64_t sent_bytes_ = 0;  // To the confined process, since its start.
+  std::uint64_t sent_bytes_ = 0;  // Sent to the sandboxed process since its start.
   std::list<
       std::pair<std::weak_ptr<const coordinator::VerifiedJob>, std::shared_ptr<const exec::Job>>>
       jobs_;

@@ -1,6 +1,6 @@
-// What the coordinator's verifier runs parts on: a sandboxed child of this program, as a worker's.
-// Its second device is the first adapter of another vendor, else the software driver that comes
-// with an installed Chromium (SwiftShader).
+// Runs the parts of the coordinator's verifier in a sandboxed child of this program, as a worker
+// does. The verifier's second device is the first adapter of another vendor, or else the software
+// driver of an installed Chromium (SwiftShader).
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,21 @@
 namespace weft::cli {
 
 struct PartRunnerBounds {
-  // Data of jobs that the confined process was sent, which it keeps: it is started again before it
-  // would have more.
+  // The maximum of job data that the sandboxed process keeps; it is restarted before it would have
+  // more.
   std::uint64_t sent_bytes_max = std::uint64_t{512} << 20;
-  // Jobs whose data are at hand a second time, for the confined process, and their bytes.
+  // Jobs whose data are kept as a copy for the sandboxed process, and the bytes of these copies.
   std::size_t copies_max = 4;
   std::uint64_t copies_bytes_max = std::uint64_t{64} << 20;
 };
 
 [[nodiscard]] std::unique_ptr<coordinator::PartRunner> make_part_runner();
-// `more_drivers`: JSON files of Vulkan drivers that the machine does not list; what is missing of
-// them is left out.
+// `more_drivers` are JSON files of Vulkan drivers that the machine does not list; missing files are
+// ignored.
 [[nodiscard]] std::unique_ptr<coordinator::PartRunner> make_part_runner(
     worker::Sandbox::Options options, std::vector<std::filesystem::path> more_drivers,
     const PartRunnerBounds& bounds = {});
-// Where Chromium's packages put SwiftShader.
+// The paths at which Chromium's packages install SwiftShader.
 [[nodiscard]] std::vector<std::filesystem::path> drivers_of_browsers();
 
 }  // namespace weft::cli

@@ -1,5 +1,5 @@
-// What the coordinator's verifier computes on: a device of this machine, and a second one with
-// another driver, where it has one.
+// The devices of the coordinator's verifier: one of this machine, and a second one with another
+// driver if the machine has one.
 #include "apps/cli/commands/part_runner.h"
 
 #include <gtest/gtest.h>
@@ -76,7 +76,7 @@ TEST(PartRunner, HasNoSecondDeviceWhereOneDriverIsInstalled) {
   EXPECT_EQ(only->on_another_device(), nullptr);
 }
 
-// A job of its own with so many bytes of data, of which it sums some.
+// Makes a job of its own with `words` words of data, of which it sums some.
 std::shared_ptr<const coordinator::VerifiedJob> sum_of(std::uint32_t mark, std::size_t words) {
   auto job = std::make_shared<coordinator::VerifiedJob>();
   job->shader = R"(
@@ -98,9 +98,9 @@ std::shared_ptr<const coordinator::VerifiedJob> sum_of(std::uint32_t mark, std::
   return job;
 }
 
-// Resident memory of the processes below this one.
+// Returns the resident memory of all descendants of this process.
 std::uint64_t bytes_of_descendants() {
-  std::map<int, std::pair<int, std::uint64_t>> processes;  // Its parent, and its bytes.
+  std::map<int, std::pair<int, std::uint64_t>> processes;  // Parent and bytes of each process.
   std::error_code gone;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
     std::ifstream status(entry.path() / "status");
@@ -124,8 +124,8 @@ std::uint64_t bytes_of_descendants() {
   return sum;
 }
 
-// Clients' jobs, one after the other, each with data that were not paid for: the process keeps four
-// of any size.
+// Clients' jobs, one after the other, each with data that were not paid for: without a bound on
+// bytes the process keeps four jobs of any size.
 TEST(PartRunner, TheConfinedProcessKeepsNoMoreDataThanItsBound) {
   constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
   const auto grown = [&](const PartRunnerBounds& bounds) -> std::optional<std::uint64_t> {
@@ -144,11 +144,11 @@ TEST(PartRunner, TheConfinedProcessKeepsNoMoreDataThanItsBound) {
     return most - first;
   };
 
-  const auto bounded = grown({.sent_bytes_max = 80 * mebibyte});  // Two jobs of 32 MiB.
+  const auto bounded = grown({.sent_bytes_max = 80 * mebibyte});  // Room for two jobs of 32 MiB.
   if (!bounded) GTEST_SKIP() << "This machine has no device.";
 
-  // One job more than the first; without the bound two more at least, less what a driver gives
-  // back.
+  // With the bound the process keeps one job besides the first; without it at least two, minus
+  // memory that a driver frees.
   EXPECT_LT(*bounded, 56 * mebibyte);
   EXPECT_GT(grown({.sent_bytes_max = UINT64_MAX}).value_or(0), *bounded + 16 * mebibyte)
       << "the attack";

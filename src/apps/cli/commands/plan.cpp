@@ -14,7 +14,7 @@ namespace weft::cli {
 struct PlanSimulated {
   double gflops = 0;
   double job_seconds = 0;
-  double difference = 0;  // Share of GFLOP/s that the model is off by: 0.1 is a tenth more.
+  double difference = 0;  // Relative to the formula's GFLOP/s: 0.1 is a tenth more.
 };
 struct PlanRow {
   std::uint32_t workers = 0;
@@ -55,13 +55,14 @@ Result<PlanSimulated> simulate(const PlanOptions& options, const simulator::Netw
   simulator::Scenario scenario;
   scenario.workers.assign(static_cast<std::size_t>(network.workers),
                           {.rate = 1, .slots = options.slots});
-  // A worker that spends a share E on work that counts takes 1 / E as long for it.
+  // A worker with efficiency E takes 1 / E times as long, because only a share E of its time
+  // counts.
   scenario.jobs = {{.at = 0,
                     .tasks = options.tasks,
                     .task_seconds = network.compute_seconds / network.efficiency,
                     .replicas = options.replicas}};
   scenario.latency_seconds =
-      network.latency_seconds / network.efficiency;  // E is of all the time, as in the formula.
+      network.latency_seconds / network.efficiency;  // In the formula E applies to all time.
   scenario.spread = options.spread;
   auto log = simulator::simulate(scenario);
   if (!log) return pass(std::move(log));
@@ -136,7 +137,7 @@ int plan_command(const PlanOptions& options) {
     return 0;
   }
   std::string text;
-  (void)glz::write_json(*document, text);  // Numbers only: cannot fail.
+  (void)glz::write_json(*document, text);  // Cannot fail: the document has only numbers.
   std::printf("%s\n", text.c_str());
   return 0;
 }

@@ -1,6 +1,6 @@
-// `weft plan`: what n workers would give, by P = N * G * E / (1 + L / C), before they join; and
-// what the scheduler makes of them in simulated time, which knows the end of a job and tasks that
-// are fetched ahead.
+// `weft plan`: predicts the throughput of n workers, P = N * G * E / (1 + L / C), before they join.
+// It can also simulate the scheduler, which includes the end of a job and tasks that are fetched
+// ahead.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,23 @@
 namespace weft::cli {
 
 struct PlanOptions {
-  std::vector<std::uint32_t> workers = {1, 10, 100, 1000};  // N, a row each.
-  double gflops = 1000;                                     // G, of one worker.
-  double efficiency = 1;                                    // E
-  double latency_ms = 50;                                   // In L: there and back.
-  double task_mbytes = 0;                                   // In L: what a task fetches and sends,
-  double mbit = 100;                                        // over a worker's connection.
-  std::optional<double> task_ms{};                          // C; or
-  double task_gflop = 1000;                                 // the work of a task: C = work / G.
-  std::uint32_t tasks = 10'000;                             // Tasks of the job.
+  std::vector<std::uint32_t> workers = {1, 10, 100, 1000};  // N: one row for each.
+  double gflops = 1000;                                     // G of one worker, in GFLOP/s.
+  double efficiency = 1;            // E, the share of a worker's time that counts.
+  double latency_ms = 50;           // Part of L: the round trip.
+  double task_mbytes = 0;           // Part of L: megabytes that a task transfers.
+  double mbit = 100;                // Speed of a worker's connection.
+  std::optional<double> task_ms{};  // C, the time of a task; default: task_gflop / gflops.
+  double task_gflop = 1000;         // Work of a task, used without task_ms.
+  std::uint32_t tasks = 10'000;     // Number of tasks of the job.
   std::uint32_t replicas = 1;
   bool simulate = false;
-  std::uint32_t slots = 2;  // Slots of a worker, in the simulation.
-  double spread = 0.3;      // Spread of the tasks' times, in the simulation: a log-normal's sigma.
+  std::uint32_t slots = 2;  // Simulation: slots of a worker.
+  double spread = 0.3;      // Simulation: sigma of the log-normal task times.
   bool json = false;
 };
 
-// Gives the exit code.
+// Prints the plan. Returns the exit code.
 int plan_command(const PlanOptions& options);
 
 }  // namespace weft::cli

@@ -1,5 +1,5 @@
-// `weft plan` says what the formula says, in JSON that can be read, and its simulation agrees where
-// the formula is exact.
+// `weft plan` prints the formula's values as valid JSON, and its simulation agrees with the formula
+// where the formula is exact.
 #include "apps/cli/commands/plan.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ double number(const std::string& json, const std::string& key, std::size_t from 
 }
 
 TEST(Plan, SaysWhatTheFormulaSays) {
-  // L: 80 ms and a megabyte at 100 Mbit/s, 160 ms in all. C: 0.32 s.
+  // L is 160 ms: 80 ms, and a megabyte at 100 Mbit/s. C is 0.32 s.
   const std::string json = printed({.workers = {10, 100},
                                     .gflops = 500,
                                     .efficiency = 0.9,

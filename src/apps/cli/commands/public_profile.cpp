@@ -35,7 +35,7 @@ Result<> refuse_what_it_closes(const ServeOptions& options) {
   return {};
 }
 
-// `listen`: ADDRESS:PORT, with an IPv6 address in brackets.
+// `listen` is ADDRESS:PORT, with an IPv6 address in brackets.
 bool is_loopback(std::string_view listen) {
   std::string_view address = listen.substr(0, listen.rfind(':'));
   if (address.starts_with('[') && address.ends_with(']'))

@@ -1,4 +1,5 @@
-// `weft serve --public`: what a coordinator that strangers reach needs, checked in one place.
+// `weft serve --public`: checks in one place the settings of a coordinator that strangers can
+// reach.
 #pragma once
 
 #include "apps/cli/commands/serve.h"
@@ -6,10 +7,10 @@
 
 namespace weft::cli {
 
-// Checks the options against the profile and completes them: models need keys, and with a
-// certificate the address is every one of this machine if none was named. invalid_argument for what
-// is missing (a name, encryption, a proxy) and for options that open what the profile closes; the
-// sentence says what to do. docs/public.md lists the settings.
+// Checks the options against the profile and completes them: models require API keys, and with a
+// certificate the server listens on all addresses if none was given. Fails with invalid_argument
+// for a missing option (a name, encryption, a proxy) and for options that the profile forbids; the
+// message says what to do. docs/public.md lists the settings.
 [[nodiscard]] Result<> apply_public_profile(ServeOptions& options);
 
 }  // namespace weft::cli

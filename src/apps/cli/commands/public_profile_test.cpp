@@ -1,4 +1,4 @@
-// Each setting of `weft serve --public`: what it refuses, what it wants and what it turns on.
+// Each setting of `weft serve --public`: options that it refuses, requires or turns on.
 #include "apps/cli/commands/public_profile.h"
 
 #include <gtest/gtest.h>

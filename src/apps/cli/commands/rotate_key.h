@@ -1,4 +1,4 @@
-// `weft rotate-key`: a new key for a coordinator, announced by its old one.
+// `weft rotate-key`: makes a new key for a coordinator, which its old key announces.
 #pragma once
 
 #include <filesystem>
@@ -6,10 +6,10 @@
 namespace weft::cli {
 
 struct RotateKeyOptions {
-  std::filesystem::path data;  // The coordinator's; empty: the default one.
+  std::filesystem::path data;  // The coordinator's data folder; empty: the default one.
 };
 
-// Prints the new key. The coordinator must not be running.
+// Makes and prints the new key. The coordinator must not be running.
 [[nodiscard]] int rotate_key_command(const RotateKeyOptions& options);
 
 }  // namespace weft::cli

@@ -17,7 +17,7 @@
 #include "common/base/format.h"
 #include "common/crypto/sha256.h"
 
-// What --json prints.
+// The document of --json.
 namespace weft::cli::run_report {
 
 struct Output {
@@ -26,20 +26,20 @@ struct Output {
   std::vector<std::uint64_t> shape;
   std::uint64_t bytes = 0;
   std::string sha256;
-  std::optional<std::string> file;  // Absolute.
+  std::optional<std::string> file;  // Absolute path.
 };
 struct Report {
   std::string name;
   std::string device;
-  std::uint32_t tasks = 0;             // Tasks of the job.
-  std::array<std::uint32_t, 2> ran{};  // First and last.
+  std::uint32_t tasks = 0;             // Number of tasks of the job.
+  std::array<std::uint32_t, 2> ran{};  // First and last task that ran.
   std::optional<std::string> root;     // The job's root, if all tasks ran.
   std::vector<std::string> task_roots;
   std::vector<Output> outputs;
   std::uint32_t dispatches = 0;
   double gpu_s = 0;
   double wall_s = 0;
-  std::optional<std::string> png;  // Absolute.
+  std::optional<std::string> png;  // Absolute path.
 };
 
 }  // namespace weft::cli::run_report

@@ -8,15 +8,14 @@ namespace weft::cli {
 
 struct RunCommand {
   std::filesystem::path manifest;  // positional
-  std::filesystem::path
-      out;  // --out DIR: NAME.output0.bin and so on; empty: outputs are not written
-  std::filesystem::path png;   // --png FILE: the first two-dimensional output as a picture
-  std::string device = "gpu";  // --device gpu|cpu (cpu: kernel jobs)
-  std::string tasks;           // --tasks I..J (both included) or I; empty: all
-  bool json = false;           // --json: one document on standard output
+  std::filesystem::path out;       // --out DIR: for NAME.output0.bin and so on; empty: not written
+  std::filesystem::path png;       // --png FILE: the first two-dimensional output as a picture
+  std::string device = "gpu";      // --device gpu|cpu (cpu: kernel jobs)
+  std::string tasks;               // --tasks I..J (both included) or I; empty: all
+  bool json = false;               // --json: one document on standard output
 };
 
-// Prints what was made, its hashes and the job's root; gives the exit code.
+// Prints the outputs, their hashes and the job's root. Returns the exit code.
 [[nodiscard]] int run_command(const RunCommand& options);
 
 }  // namespace weft::cli

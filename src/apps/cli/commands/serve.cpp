@@ -48,7 +48,7 @@ Result<> split_address(const std::string& listen, coordinator::Options& options)
   return {};
 }
 
-// Values with which a coordinator would run and nothing could come of it.
+// Refuses values with which a coordinator could run but not work.
 Result<> check_bounds(const ServeOptions& options) {
   if (options.blob_bytes_max > options.blobs_bytes_max) {
     return fail(
@@ -108,7 +108,7 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   out.limits.connections_max = options.connections_max;
   if (options.connections_per_address) {
     out.limits.connections_per_address = *options.connections_per_address;
-    out.limits.address_share = 0;  // The operator has said how many.
+    out.limits.address_share = 0;  // The operator has set the number of connections of an address.
   }
   out.wire = options.wire;
   out.activations = options.activations;
@@ -187,7 +187,7 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   return out;
 }
 
-// A connection is a descriptor: as many as we may have.
+// Raises the limit on descriptors to its maximum, because each connection takes one.
 void raise_descriptor_limit() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -198,14 +198,15 @@ void raise_descriptor_limit() {
 Result<int> serve(const ServeOptions& options, const ShaderCheckerFactory& make_checker,
                   const coordinator::PartRunnerFactory& runner,
                   const coordinator::TextReaderFactory& texts) {
-  // Blocked before any thread starts, so that all inherit it and sigwait() alone takes them.
+  // The signals are blocked before any thread starts, so that all threads inherit the mask and only
+  // sigwait() receives them.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  umask(077);  // Keys, and clients' data.
+  umask(077);  // The data folder has keys and clients' data.
   raise_descriptor_limit();
 
   WEFT_ASSIGN(auto coordinator_options, to_coordinator(options));

@@ -30,7 +30,7 @@ namespace {
 constexpr std::uint32_t chunk_bytes = 1 << 20;
 constexpr auto unplaced_max = std::chrono::seconds(4);
 
-// The SHA-256 of each chunk, one behind the other.
+// Returns the concatenated SHA-256 digests of all chunks.
 ByteVector digests_of(ByteSpan file) {
   ByteVector out;
   Progress progress("hashing");
@@ -49,8 +49,8 @@ std::uint64_t bytes_of(const std::vector<llm::Weight>& tensors) {
   return out;
 }
 
-// Micro-credits for 1,000 tokens: each takes two operations of every weight, and a unit is 10^12 of
-// them (docs/pricing.md).
+// The price in micro-credits for 1,000 tokens: each token takes two operations for every weight,
+// and a unit is 10^12 operations (docs/pricing.md).
 MicroCredits price_of(double weights) {
   return std::max<MicroCredits>(1, std::llround(weights * 2 * 1000 / 1e12 * 1e6));
 }
@@ -72,7 +72,7 @@ inference::ModelCard card_of(const gguf::File& file, const llm::EncoderModel& mo
   card.vocabulary = config.vocabulary;
   card.context = config.context;
   card.first_bytes = model.token_embedding->bytes;
-  // The table of tokens is looked up, and no work.
+  // The token table is left out, because a lookup in it is no work.
   double weights = -static_cast<double>(model.token_embedding->elements());
   std::uint64_t all = 0;
   for (const llm::Weight tensor : llm::tensors_of(model)) {
@@ -93,7 +93,7 @@ inference::ModelCard card_of(const gguf::File& file, const llm::Model& model) {
   card.embedding = config.embedding;
   card.vocabulary = config.vocabulary;
   card.context = config.context;
-  // Layers alone: those in the middle of a longer model, as tensors_of counts them.
+  // The layers alone, as tensors_of() counts layers in the middle of a model.
   const std::uint64_t all = bytes_of(llm::tensors_of(model, 0, config.layers));
   card.first_bytes = model.token_embedding->bytes;
   card.last_bytes = model.output->bytes + model.output_norm->bytes;
@@ -105,7 +105,8 @@ inference::ModelCard card_of(const gguf::File& file, const llm::Model& model) {
   for (const llm::Weight tensor : llm::tensors_of(model, 0, config.layers))
     weights += static_cast<double>(tensor->elements());
   card.price = price_of(weights);
-  card.cache_bytes = std::uint64_t{2} * 2 * config.attention.kv_rows();  // Keys and values in f16.
+  // Keys and values are stored as f16.
+  card.cache_bytes = std::uint64_t{2} * 2 * config.attention.kv_rows();
   return card;
 }
 
@@ -119,7 +120,7 @@ Result<inference::ModelCard> card_of(const gguf::File& file) {
   return card_of(file, model);
 }
 
-// The models and whether they can be asked. (/v1/models may want an API key.)
+// The state of each model: ready or not. (/v1/models may require an API key.)
 Result<std::map<std::string, std::string>> states_of(ApiClient& client) {
   WEFT_ASSIGN(const net::Response answer, client.requests().read(net::get("/v1/serving")));
   WEFT_ASSIGN(const json::Value root,
@@ -142,7 +143,7 @@ Result<std::map<std::string, std::string>> states_of(ApiClient& client) {
   return out;
 }
 
-// Whether the model can be asked; an error where it is not there.
+// The state of one model; an error if the coordinator does not have it.
 Result<std::string> state_of(ApiClient& client, const std::string& name) {
   WEFT_ASSIGN(const auto states, states_of(client));
   const auto found = states.find(name);
@@ -155,7 +156,7 @@ std::string name_of(const ServedModelOptions& options) {
   return options.name.empty() ? std::filesystem::path(options.file).stem().string() : options.name;
 }
 
-// The file in parts, with progress, and then the card, which names it.
+// Uploads the file in parts, with progress, and then the card, which refers to it.
 Result<net::Response> upload_model(ApiClient& client, ByteSpan bytes, inference::ModelCard& card,
                                    const crypto::KeyPair& wallet) {
   const Hash whole = crypto::sha256(bytes);
@@ -246,8 +247,8 @@ Result<> add(const ServedModelOptions& options) {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
     }
   }
-  // As it is now. Where reading it takes an API key, so does asking it; what is known then is the
-  // answer of before, and the state.
+  // The model's document as it is now. If reading it requires an API key, the earlier answer with
+  // the current state is printed instead.
   const auto document =
       client->requests().read(net::get("/v1/models/" + net::percent_encoded(card.name)));
   if (!document && document.error().code != ErrorCode::unauthenticated)

@@ -1,4 +1,4 @@
-// `weft model`: the models that a coordinator's workers serve.
+// `weft model`: manages the models that a coordinator's workers serve.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ struct ServedModelOptions {
   std::string coordinator;
   net::TlsOptions tls;
   std::string wallet;
-  std::string file;                // add
-  std::string name;                // add: the file's, without ".gguf"; remove
-  std::uint32_t shards = 1;        // add: workers that a chain has at least
-  std::optional<double> price;     // add: credits for 1,000 tokens
-  std::string wire;                // add: of hidden states; empty: the coordinator's
-  std::vector<std::string> sizes;  // add: "NAME=SIZE" of an ONNX model's symbols
-  bool wait = false;               // add: until it can be asked
+  std::string file;          // File to add.
+  std::string name;          // Name of the model; default of add: the file's name without ".gguf".
+  std::uint32_t shards = 1;  // add: least number of workers in a chain.
+  std::optional<double> price;     // add: price of 1,000 tokens in credits.
+  std::string wire;                // add: type of hidden states; empty: the coordinator's.
+  std::vector<std::string> sizes;  // add: "NAME=SIZE" of symbolic dimensions of an ONNX model.
+  bool wait = false;               // add: waits until the model can be asked.
   bool json = false;
 };
 

@@ -1,4 +1,5 @@
-// What the coordinator takes for a model that makes vectors is what the engine runs as one.
+// The models that the coordinator takes for embedding models are those that the engine runs as
+// such.
 #include <gtest/gtest.h>
 
 #include "decisions/inference/modality.h"

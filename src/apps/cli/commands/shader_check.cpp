@@ -23,7 +23,7 @@ namespace {
 constexpr Duration check_max = std::chrono::seconds(2);
 constexpr std::size_t children = 2;
 
-// "LINE:COLUMN: what the compiler says", as gpu::Device::create_pipeline gives it, taken apart.
+// Parses "LINE:COLUMN: MESSAGE", the form of an error of gpu::Device::create_pipeline.
 coordinator::ShaderComplaint complaint_from(const std::string& message) {
   coordinator::ShaderComplaint complaint{.message = message};
   const char* const end = message.data() + message.size();
@@ -38,8 +38,8 @@ coordinator::ShaderComplaint complaint_from(const std::string& message) {
   return {.line = line, .column = column, .message = std::string(rest)};
 }
 
-// One sandboxed child and the thread that owns it, since the kernel ends a child with the thread
-// that started it.
+// A sandboxed child and the thread that owns it. The thread lives as long as the child, because the
+// kernel ends a child with the thread that started it.
 class CheckThread {
  public:
   CheckThread() : thread_([this](const std::stop_token& stop) { serve(stop); }) {}
@@ -77,7 +77,7 @@ class CheckThread {
     }
   }
 
-  // A child that was lost is replaced at the next check; where there never is one, that is said
+  // Checks in the child, which is restarted if it was lost. If it can never start, that is logged
   // once.
   Result<> check_in(std::unique_ptr<worker::Sandbox>& sandbox, const exec::Job& job) {
     if (!sandbox || !sandbox->alive()) {
@@ -89,7 +89,7 @@ class CheckThread {
       }
     }
     auto checked = sandbox->check(job);
-    // The device was there: the shader has ended the child.
+    // The device was available before, so the shader has crashed the child.
     if (!checked && checked.error().code == ErrorCode::unavailable)
       checked.error().code = ErrorCode::device_lost;
     return checked;
@@ -98,11 +98,11 @@ class CheckThread {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<Order> orders_;
-  bool said_ = false;    // The thread's own.
-  std::jthread thread_;  // Last: starts when everything above is there.
+  bool said_ = false;    // Used by the thread only.
+  std::jthread thread_;  // The last member, so that the thread starts after all others exist.
 };
 
-// What is compiled: everything but what jobs with one shader differ in.
+// The hash of everything that is compiled: without the fields in which jobs of one shader differ.
 Hash name_of(const manifest::Manifest& manifest, std::string_view shader) {
   manifest::Manifest compiled = manifest;
   compiled.name = "x";
@@ -117,7 +117,7 @@ Hash name_of(const manifest::Manifest& manifest, std::string_view shader) {
   return crypto::sha256(as_bytes(manifest::to_json(compiled)));
 }
 
-// Shaders that were found to compile, so that the thousandth job of one is not compiled again.
+// Shaders that are known to compile, so that a shader is compiled once for all its jobs.
 class Known {
  public:
   [[nodiscard]] bool contains(const Hash& name) const {
@@ -135,7 +135,8 @@ class Known {
   Guarded<std::unordered_set<Hash>> names_;
 };
 
-// Several children, each with a thread of its own: what waits goes to the one with the least.
+// Several children, each with a thread of its own. A check goes to the thread with the fewest
+// waiting checks.
 class CheckThreads {
  public:
   Result<> check(exec::Job job) {
@@ -171,7 +172,7 @@ coordinator::ShaderChecker shader_checker_with(CompileShader compile, ShaderChec
              -> Result<std::vector<coordinator::ShaderComplaint>> {
     const Hash name = name_of(manifest, shader);
     if (known->contains(name)) return std::vector<coordinator::ShaderComplaint>{};
-    // Many jobs of one new shader at once are one check.
+    // Simultaneous jobs with one new shader share one check.
     const Result<> checked = turns->share(name, asker, [&] { return compile(manifest, shader); });
     if (checked) {
       known->add(name);
@@ -180,8 +181,8 @@ coordinator::ShaderChecker shader_checker_with(CompileShader compile, ShaderChec
     switch (checked.error().code) {
       case ErrorCode::invalid_argument:
         return std::vector{complaint_from(checked.error().message)};
-      case ErrorCode::unavailable:         // No device here.
-      case ErrorCode::resource_exhausted:  // Others wait.
+      case ErrorCode::unavailable:         // This machine has no device.
+      case ErrorCode::resource_exhausted:  // Other checks of the client wait.
         return std::unexpected(checked.error());
       default:
         return fail(ErrorCode::invalid_argument,

@@ -1,4 +1,4 @@
-// What becomes of a shader that cannot be checked.
+// The results for shaders that cannot be checked.
 #include "apps/cli/commands/shader_check.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// weft simulate trust --list, --strategy, --search, --table: attackers against the real decisions,
-// in simulated time (docs/proof.md).
+// weft simulate trust --list, --strategy, --search, --table: simulates attackers against the real
+// decisions, in simulated time (docs/proof.md).
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace weft::cli {
 struct SimulateAttacksOptions {
   std::uint64_t seed = 1;
   std::uint32_t tasks = 20'000;
-  std::string strategy;  // Its name, or "honest": without attackers.
-  std::string measure;   // One row of the table; empty: all.
-  double scale = 1;      // Tasks of the table's runs, over those that it is stated for.
+  std::string strategy;  // Name of a strategy, or "honest": no attackers.
+  std::string measure;   // One row of the table; empty: all rows.
+  double scale = 1;      // Factor on the number of tasks of the table's runs.
   std::uint32_t evaluations = 2'000;
   std::uint32_t best_tasks = 400'000;
   std::uint32_t threads = 2;
@@ -21,7 +21,7 @@ struct SimulateAttacksOptions {
 
 int list_attacks_command(bool json);
 int play_attack_command(const SimulateAttacksOptions& options);
-// Exit code 1 where a promise is broken.
+// Returns exit code 1 if a promise of the table is broken.
 int attack_table_command(const SimulateAttacksOptions& options);
 int search_attacks_command(const SimulateAttacksOptions& options);
 

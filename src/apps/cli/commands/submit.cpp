@@ -25,7 +25,8 @@ namespace {
 
 namespace api = protocol::api;
 
-// Before anything is sent: what is no id would end as a path that the coordinator does not know.
+// Checks the form of an id before anything is sent, because the coordinator would report another
+// text as an unknown path.
 Result<> check_id(const std::string& id) {
   if (JobId::parse(id)) return {};
   return fail(ErrorCode::invalid_argument,
@@ -82,16 +83,16 @@ void print(const api::Job& job, const SubmitOptions& options) {
                 static_cast<unsigned long long>(output.bytes), output.hash.c_str());
 }
 
-// A job is shown to its owner. Whether there is a coordinator comes before whether there is a
-// wallet.
+// Reads as the job's owner. The coordinator is contacted first, so that its absence is reported
+// before that of a wallet.
 Result<> read_as_owner(ApiClient& client, const SubmitOptions& options) {
   WEFT_OK(client.coordinator());
   WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.wallet));
   return client.read_as(wallet);
 }
 
-// The address of the coordinator's page: the link follows the #, so that it is sent to no other
-// host.
+// Prints a link to the coordinator's page. The job's link is after the #, so that the browser sends
+// it to no host.
 void print_link(const api::Job& job, const SubmitOptions& options) {
   const bool slash = options.coordinator.ends_with('/');
   const std::string url = weft::format("{}{}dashboard#job={}&link={}", options.coordinator,
@@ -106,7 +107,7 @@ void print_link(const api::Job& job, const SubmitOptions& options) {
 
 double credits(MicroCredits amount) { return static_cast<double>(amount) * 1e-6; }
 
-// What a quote says, for people.
+// Formats a quote as text.
 std::string quote_text(const api::Quote& quote) {
   std::string text = weft::format(
       "per unit  {:.6f} credits = base {:.6f} * (1 + demand {:.3f}) * (1 + capability {:.3f}) * "
@@ -126,7 +127,7 @@ std::string quote_text(const api::Quote& quote) {
                              std::max<std::int64_t>(quote.valid_until - quote.made, 0) / 1000);
 }
 
-// What to submit with; nothing where the user does not want to.
+// Returns the price conditions of the submission; nullopt if the user declines.
 Result<std::optional<PriceWanted>> price_wanted(const SubmitOptions& options,
                                                 const std::string& manifest, ApiClient& client,
                                                 const crypto::KeyPair& wallet) {

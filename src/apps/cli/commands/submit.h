@@ -1,5 +1,5 @@
-// `weft submit`: gives a manifest to a coordinator and, with --wait, follows the job to its end and
-// fetches what it made.
+// `weft submit`: submits a manifest to a coordinator. With --wait it follows the job to its end and
+// fetches its outputs.
 #pragma once
 
 #include <filesystem>
@@ -12,20 +12,20 @@ namespace weft::cli {
 
 struct SubmitOptions {
   std::filesystem::path manifest;
-  std::string follow;  // Instead of submitting: the id of a job to wait for.
-  std::string show;    // Instead of submitting: the id of a job to show as it is now.
-  std::string share;   // Instead of submitting: the id of a job whose link is printed.
-  std::string cancel;  // Instead of submitting: the id of a job to cancel.
+  std::string follow;  // Instead of submitting: id of a job to wait for.
+  std::string show;    // Instead of submitting: id of a job to show.
+  std::string share;   // Instead of submitting: id of a job whose link is printed.
+  std::string cancel;  // Instead of submitting: id of a job to cancel.
   std::string coordinator;
   net::TlsOptions tls;
-  std::filesystem::path wallet;     // Empty: the default one, made when missing.
-  bool quote = false;               // Show the price first, and ask whether to submit.
-  bool yes = false;                 // Do not ask.
-  std::string quoted;               // A quote that `weft quote` made: the price is no higher.
-  std::optional<double> max_price;  // Credits; it costs no more.
+  std::filesystem::path wallet;     // Empty: the default wallet, created if missing.
+  bool quote = false;               // Shows the price first and asks before it submits.
+  bool yes = false;                 // Does not ask.
+  std::string quoted;               // A quote of `weft quote`, which bounds the price.
+  std::optional<double> max_price;  // Maximum price in credits.
   bool wait = false;
-  std::filesystem::path out;  // A folder for the outputs; implies wait.
-  std::filesystem::path png;  // A picture of the first two-dimensional output; implies wait.
+  std::filesystem::path out;  // Folder for the outputs; implies wait.
+  std::filesystem::path png;  // Picture of the first two-dimensional output; implies wait.
   bool json = false;
 };
 
@@ -35,11 +35,11 @@ struct QuoteOptions {
   std::filesystem::path manifest;
   std::string coordinator;
   net::TlsOptions tls;
-  std::filesystem::path wallet;  // Empty: the default one, made when missing.
+  std::filesystem::path wallet;  // Empty: the default wallet, created if missing.
   bool json = false;
 };
 
-// `weft quote`: what a job would cost, and the text that `weft submit --quoted` takes.
+// `weft quote`: prints the price of a job and the text for `weft submit --quoted`.
 [[nodiscard]] int quote_command(const QuoteOptions& options);
 
 }  // namespace weft::cli

@@ -6,7 +6,7 @@
 namespace weft::cli {
 namespace {
 
-// As the confined process reads it (worker/sandbox).
+// The word for a request kind that the sandboxed process expects (worker/sandbox).
 std::string word_of(coordinator::TextLook::Kind kind) {
   using Kind = coordinator::TextLook::Kind;
   switch (kind) {
@@ -29,7 +29,7 @@ using worker::Unpacker;
 constexpr Duration open_max = std::chrono::seconds(10);
 constexpr Duration prompt_max = std::chrono::seconds(2);
 constexpr std::uint64_t memory_bytes_max = std::uint64_t{256} << 20;
-// A token's text and flags with their lengths.
+// The texts and flags of all tokens, with their lengths.
 constexpr std::uint64_t table_bytes_max =
     coordinator::TokenTexts::bytes_max + coordinator::TokenTexts::count_max * 16 + 8;
 constexpr std::uint64_t reply_bytes_max = std::uint64_t{16} << 20;
@@ -112,7 +112,7 @@ class SandboxTextReader final : public coordinator::TextReader {
 
  private:
   std::unique_ptr<worker::Sandbox> sandbox_;
-  std::size_t known_ = 0;  // Tokens of the model.
+  std::size_t known_ = 0;  // Number of the model's tokens.
 };
 
 }  // namespace

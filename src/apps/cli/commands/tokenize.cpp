@@ -23,7 +23,7 @@ Result<std::string> input_of(const TokenizeOptions& options) {
   return text;
 }
 
-// Numbers with spaces, commas or brackets between them.
+// Parses numbers that are separated by spaces, commas or brackets.
 Result<std::vector<tokenizer::Token>> parse_ids(std::string_view text) {
   constexpr std::string_view between = " \t\r\n,[]";
   std::vector<tokenizer::Token> tokens;

@@ -1,4 +1,4 @@
-// `weft tokenize`: text to the ids of its tokens, or with --decode the other way.
+// `weft tokenize`: converts text to token ids, or with --decode token ids to text.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,16 @@
 namespace weft::cli {
 
 struct TokenizeOptions {
-  std::string model;                // A GGUF file; it may have no tensors.
-  bool add_special = false;         // BOS and EOS, where the model wants them.
-  bool parse_special = false;       // Special tokens written in the text are those tokens.
-  bool decode = false;              // Ids in, bytes out.
-  std::optional<std::string> file;  // Read byte for byte; "-" is standard input.
-  std::vector<std::string> words;   // The text, or the ids. Without words and file: standard input.
+  std::string model;                // A GGUF file; its tensors are not needed.
+  bool add_special = false;         // Adds BOS and EOS if the model wants them.
+  bool parse_special = false;       // Names of special tokens in the text become these tokens.
+  bool decode = false;              // Converts ids to bytes.
+  std::optional<std::string> file;  // File that is read byte for byte; "-" is standard input.
+  // The text or the ids; standard input if there is neither `words` nor a file.
+  std::vector<std::string> words;
 };
 
-// Ids go to standard output on one line; bytes exactly as they are. Gives the exit code.
+// Prints ids on one line, or bytes exactly as they are. Returns the exit code.
 int tokenize_command(const TokenizeOptions& options);
 
 }  // namespace weft::cli

@@ -19,7 +19,7 @@ namespace {
 
 namespace api = protocol::api;
 
-// What the person wants to know of.
+// The job, task or worker that the user asks about.
 struct Wanted {
   std::string job;
   std::optional<std::uint32_t> task;
@@ -120,7 +120,7 @@ void print(const api::Verdict& verdict, const Wanted& wanted) {
                 wanted.task ? *wanted.task : verdict.tasks.front().task);
 }
 
-// A task's worker sees what concerns it.
+// Reads as a worker, which sees the decisions about its own results.
 Result<api::Verdict> as_worker(ApiClient& client, const Wanted& wanted, const std::string& key) {
   WEFT_ASSIGN(api::Verdict verdict, client.verdict_of_worker(key));
   std::erase_if(verdict.checks, [&](const auto& check) {

@@ -1,4 +1,4 @@
-// `weft verdict`: how results were decided, and the evidence.
+// `weft verdict`: prints how results were decided, and the evidence.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +12,8 @@ struct VerdictOptions {
   std::string id;  // positional: JOB, JOB/INDEX or a worker's key
   std::string coordinator;
   net::TlsOptions tls;
-  std::filesystem::path wallet;  // The asker's; empty: the default one. Or
-  std::filesystem::path data;    // the coordinator's folder: the operator.
+  std::filesystem::path wallet;  // Wallet of the user; empty: the default one.
+  std::filesystem::path data;    // Folder of a coordinator whose operator asks.
   bool json = false;
 };
 

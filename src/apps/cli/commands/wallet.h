@@ -1,4 +1,4 @@
-// `weft wallet new|show`: the key by which this machine earns and pays.
+// `weft wallet new|show`: the key with which this machine earns and pays.
 #pragma once
 
 #include <filesystem>
@@ -9,8 +9,8 @@
 namespace weft::cli {
 
 struct WalletOptions {
-  std::filesystem::path file;  // Empty: the default one.
-  std::string coordinator;     // show: asks it for the balances, too.
+  std::filesystem::path file;  // Empty: the default wallet.
+  std::string coordinator;     // show: also asks this coordinator for the balances.
   net::TlsOptions tls;
   bool json = false;
 };

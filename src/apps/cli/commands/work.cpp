@@ -31,7 +31,7 @@ namespace weft::cli {
 namespace {
 
 constexpr auto look_every = std::chrono::milliseconds(200);
-constexpr auto stop_max = std::chrono::seconds(12);  // A worker gives its tasks 10.
+constexpr auto stop_max = std::chrono::seconds(12);  // A worker lets its tasks run for up to 10 s.
 
 int exit_status(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -73,7 +73,7 @@ Result<std::vector<Running>> start(const worker::WorkOptions& options,
   return workers;
 }
 
-// Returns the first exit code that is not 0.
+// Waits for all workers. Returns the first exit code that is not 0.
 int wait_for(std::vector<Running>& workers) {
   int code = 0;
   bool stopping = false;
@@ -82,7 +82,7 @@ int wait_for(std::vector<Running>& workers) {
     if (interrupted() && !stopping) {
       stopping = true;
       give_up = now() + stop_max;
-      // SIGINT, which their sandboxes leave to them.
+      // Sends SIGINT, which the workers' sandboxes ignore.
       for (const Running& worker : workers) {
         if (!worker.ended) worker.process->signal(SIGINT);
       }
@@ -103,7 +103,7 @@ int wait_for(std::vector<Running>& workers) {
   return code;
 }
 
-// The coordinator has proved that it holds `key` under the name that was asked for.
+// Checks the key that the coordinator has proven under its host name.
 Result<> accept_coordinator(const std::string& url, const net::TlsOptions& tls,
                             const PublicKey& key) {
   WEFT_ASSIGN(const net::Url parsed, net::Url::parse(url));
@@ -112,7 +112,7 @@ Result<> accept_coordinator(const std::string& url, const net::TlsOptions& tls,
                                              .shown = key},
                                             {});
   if (seen) return {};
-  // The key that is known may announce this one.
+  // The coordinator may announce this key by its known one.
   WEFT_ASSIGN(
       const auto client,
       ApiClient::create({.url = url, .tls = tls, .patience = std::chrono::milliseconds(2'000)}));

@@ -1,6 +1,6 @@
-// `weft work`: on one GPU, in this process; or with `--adapter all`, or several numbers, a worker
-// for each of these GPUs, in a process and with a wallet of its own (a worker is known by its key:
-// two with one would throw each other out).
+// `weft work` runs a worker on one GPU, in this process. With `--adapter all` or several numbers it
+// starts a process with a wallet of its own for each GPU, because a worker is identified by its
+// key: two workers with one key would replace each other.
 #pragma once
 
 #include <cstddef>
@@ -17,24 +17,24 @@ namespace weft::cli {
 
 struct WorkCommand {
   worker::WorkOptions options;
-  std::string adapter;  // Numbers in `weft bench gpu --list`, with commas between, or "all"; empty:
-                        // the best one.
+  // Numbers of `weft bench gpu --list`, separated by commas, or "all"; empty: the best one.
+  std::string adapter;
 };
 
-// Ends with a signal, or when all of its workers have ended. Exit code: as worker::work_command()
-// has it; of several, the first that is not 0.
+// Runs until a signal, or until all workers have ended. Returns the exit code of
+// worker::work_command(); for several workers, the first that is not 0.
 [[nodiscard]] int work_command(const WorkCommand& command);
 
-// Which GPUs `adapter` means; "all": the hardware, or if there is none the best of the software.
-// invalid_argument for what is not a number or comes twice, not_found for a number that there is
-// not, unavailable if there is no GPU.
+// Returns the numbers of the GPUs that `adapter` names. "all" means the hardware GPUs, or else the
+// best software one. Fails with invalid_argument for a text that is no number or occurs twice,
+// not_found for a number without a GPU, unavailable if there is no GPU.
 [[nodiscard]] Result<std::vector<std::size_t>> chosen_gpus(
     std::string_view adapter, std::span<const gpu::AdapterInfo> adapters);
-// The wallet of the n-th worker: the first has the named one, wallet.json is followed by
+// Returns the wallet file of the n-th worker: `wallet` for the first; wallet.json is followed by
 // wallet-2.json.
 [[nodiscard]] std::filesystem::path wallet_of_worker(const std::filesystem::path& wallet,
                                                      std::size_t n);
-// `weft work` for one GPU with these options, behind the program's name.
+// The arguments of `weft work` for one GPU with these options, without the program's name.
 [[nodiscard]] std::vector<std::string> work_arguments(const worker::WorkOptions& options);
 
 }  // namespace weft::cli

@@ -1,5 +1,5 @@
-// Which GPUs `weft work --adapter` means, whose wallet each has, and that nothing is lost on the
-// way to their processes.
+// The GPUs that `weft work --adapter` selects, the wallet of each worker, and that all options
+// reach their processes.
 #include "apps/cli/commands/work.h"
 
 #include <gtest/gtest.h>

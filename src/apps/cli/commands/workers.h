@@ -1,4 +1,4 @@
-// `weft worker`: who works for a coordinator, and what its operator decides about one.
+// `weft worker`: lists a coordinator's workers, and applies the operator's decisions about one.
 #pragma once
 
 #include <filesystem>
@@ -11,13 +11,13 @@ namespace weft::cli {
 struct WorkerOptions {
   std::string coordinator;
   net::TlsOptions tls;
-  std::filesystem::path wallet;  // The operator's; or
-  std::filesystem::path data;    // the coordinator's folder, where it is.
+  std::filesystem::path wallet;  // Wallet of the operator; not needed with `data`.
+  std::filesystem::path data;    // Data folder of the coordinator.
   std::string worker;
   bool json = false;
 };
 [[nodiscard]] int worker_pardon_command(const WorkerOptions& options);
-// Those that are connected, with what they hold and the least that each accepts.
+// Lists the connected workers with their balances and the least price that each accepts.
 [[nodiscard]] int worker_list_command(const WorkerOptions& options);
 
 }  // namespace weft::cli

@@ -43,7 +43,7 @@ Result<std::unique_ptr<ChildProcess>> start_chromium(ChromiumOptions options) {
   std::vector<std::string> arguments = {
       program,
       "--headless=new",
-      "--enable-automation",  // navigator.webdriver: the page then obeys ?start=1.
+      "--enable-automation",  // Sets navigator.webdriver; then the page obeys ?start=1.
       "--enable-unsafe-webgpu",
       "--use-webgpu-adapter=swiftshader",
       "--disable-quic",
@@ -54,7 +54,7 @@ Result<std::unique_ptr<ChildProcess>> start_chromium(ChromiumOptions options) {
       "--disable-dev-shm-usage",
       "--user-data-dir=" + options.profile.string()};
   if (::geteuid() == 0)
-    arguments.push_back("--no-sandbox");  // Chromium refuses its sandbox as root.
+    arguments.push_back("--no-sandbox");  // Chromium's sandbox does not run as root.
   arguments.push_back(options.url);
   return ChildProcess::start({.arguments = std::move(arguments),
                               .environment = {},

@@ -1,5 +1,5 @@
-// A headless Chromium as a worker: where it is, and how it is started so that WebGPU runs on its
-// software adapter.
+// A headless Chromium as a worker: finds it, and starts it so that WebGPU uses its software
+// adapter.
 #pragma once
 
 #include <filesystem>
@@ -11,12 +11,12 @@
 
 namespace weft::cli {
 
-// $WEFT_CHROMIUM, then chromium, google-chrome, chrome on the path.
+// Returns $WEFT_CHROMIUM, or else the first of chromium, google-chrome, chrome on the PATH.
 [[nodiscard]] Result<std::string> find_chromium();
 
 struct ChromiumOptions {
   std::string url;
-  std::filesystem::path profile;  // Its own folder; made when missing.
+  std::filesystem::path profile;  // Browser profile of its own; created if missing.
   std::function<void(std::string_view line)> on_line;
 };
 [[nodiscard]] Result<std::unique_ptr<ChildProcess>> start_chromium(ChromiumOptions options);

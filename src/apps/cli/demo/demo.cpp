@@ -28,8 +28,7 @@ constexpr auto chat_max = std::chrono::seconds(300);
 constexpr auto poll_every = std::chrono::milliseconds(10);
 constexpr std::size_t killed_worker = 1;
 
-// Submits an example as `weft submit` does, by that very command's own interface: the file as it
-// is.
+// Submits an example through the interface that `weft submit` uses, with the file unchanged.
 Result<std::string> submit(DemoNetwork& network, const crypto::KeyPair& client,
                            const std::filesystem::path& file) {
   WEFT_ASSIGN(const std::string text, portable_manifest(file, network.api(), client));
@@ -38,7 +37,7 @@ Result<std::string> submit(DemoNetwork& network, const crypto::KeyPair& client,
   return submitted.id;
 }
 
-// Follows the jobs to their end; calls `half_way` once when half of the first one's tasks are
+// Follows the jobs to their end. Calls `half_way` once, when half of the first job's tasks are
 // accepted.
 Result<std::vector<api::Job>> follow(DemoNetwork& network, const std::vector<std::string>& ids,
                                      const std::function<void()>& half_way) {
@@ -80,7 +79,8 @@ Result<std::filesystem::path> draw(DemoNetwork& network, const api::Job& job,
   return file;
 }
 
-// Has the question answered. Nothing where this machine lacks what that needs.
+// Lets the chat answer its question. Returns nullopt if this machine lacks a requirement of the
+// chat.
 Result<std::optional<ChatReport>> converse(DemoNetwork& network, std::unique_ptr<DemoChat>& chat,
                                            const DemoOptions& options) {
   const auto without = [](const Error& error) -> Result<std::optional<ChatReport>> {
@@ -89,7 +89,7 @@ Result<std::optional<ChatReport>> converse(DemoNetwork& network, std::unique_ptr
     return std::nullopt;
   };
   say("now a question to a language model, answered by three tabs");
-  network.stop_browser();  // It has done its part; four others come.
+  network.stop_browser();  // The tab is not needed any more; the chat opens four others.
   auto started =
       DemoChat::start({.coordinator = network.url(),
                        .scratch = network.folder(),
@@ -149,7 +149,7 @@ Result<int> demo(const DemoOptions& options) {
   }
   WEFT_ASSIGN(report.png, draw(*network, jobs.front(), options));
   WEFT_ASSIGN(report.workers, network->api().workers());
-  std::unique_ptr<DemoChat> chat;  // Its tabs stay open as long as the network.
+  std::unique_ptr<DemoChat> chat;  // Lives as long as the network, so that its tabs stay open.
   if (options.browser && options.chat) {
     WEFT_ASSIGN(report.chat, converse(*network, chat, options));
   }

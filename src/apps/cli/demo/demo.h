@@ -1,6 +1,6 @@
-// `weft demo`: a whole network on this machine. Starts a coordinator, two native workers and a
-// headless Chromium tab, submits a picture and a matrix product, kills one native worker half way,
-// has a question answered by a chain of three tabs (demo_chat.h), and says what happened.
+// `weft demo`: runs a whole network on this machine. It starts a coordinator, two native workers
+// and a headless Chromium tab, submits a picture and a matrix product, kills one native worker half
+// way, lets a chain of three tabs answer a question (demo_chat.h), and reports the results.
 #pragma once
 
 #include <filesystem>
@@ -10,16 +10,17 @@ namespace weft::cli {
 
 struct DemoOptions {
   std::string listen = "127.0.0.1:0";
-  std::filesystem::path examples;  // Where mandelbrot.json and matmul.json are.
-  std::filesystem::path out;       // Where the picture goes; empty: the current folder.
-  bool stay = false;               // Keep the network up until Ctrl-C.
-  bool json = false;  // One JSON line on standard output at the end, nothing else there.
+  std::filesystem::path examples;  // Folder of mandelbrot.json and matmul.json.
+  std::filesystem::path out;       // Folder for the picture; empty: the current folder.
+  bool stay = false;               // Keeps the network running until Ctrl-C.
+  bool json = false;               // Prints only one JSON line on standard output, at the end.
   bool browser = true;
-  bool chat = true;  // Where there is a browser.
+  bool chat = true;  // Used only with `browser`.
 };
 
-// Exit code: 0 when both jobs were accepted, the question was answered and the ledger sums to zero.
-// What the chat needs and is not here (demo_chat.h) is said in a line; the demo goes on without it.
+// Returns exit code 0 if both jobs were accepted, the question was answered and the ledger sums to
+// zero. If the chat lacks something (demo_chat.h), the demo reports it in a line and continues
+// without the chat.
 [[nodiscard]] int demo_command(const DemoOptions& options);
 
 }  // namespace weft::cli

@@ -6,10 +6,10 @@
 #include "apps/cli/installation.h"
 
 namespace weft::cli {
-// glaze names types in clang only where they have linkage, so these stand in no unnamed namespace.
+// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
 namespace documents {
 
-// One line of the script; the names are its keys.
+// One line of the script's output; the members' names are its keys.
 struct ScriptLine {
   std::optional<std::string> say;
   std::optional<ChatReport> chat;
@@ -73,7 +73,8 @@ DemoChat::~DemoChat() {
 }
 
 std::optional<Result<ChatReport>> DemoChat::done() {
-  if (script_ && !script_->running()) script_.reset();  // Its last line is heard by then.
+  // All lines of an ended script were received.
+  if (script_ && !script_->running()) script_.reset();
   auto outcome = outcome_->with([](Outcome& kept) { return kept; });
   if (!outcome && !script_)
     return Result<ChatReport>(fail(ErrorCode::internal, "The chat's script ended without a word."));

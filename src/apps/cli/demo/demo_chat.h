@@ -1,6 +1,6 @@
-// The demo's chat: three tabs serve a small model as a chain over WebRTC, a fourth stands by, one
-// is closed in the middle of an answer. A script under Node (scripts/demo-chat.mjs) drives the tabs
-// and the official OpenAI client, as a user of both would; here is its process.
+// The demo's chat: three tabs serve a small model as a chain over WebRTC, a fourth tab is in
+// reserve, and one tab is closed during an answer. This class runs the Node script
+// scripts/demo-chat.mjs, which controls the tabs and the official OpenAI client as a user would.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +20,12 @@ namespace weft::cli {
 
 struct ChatReport {
   std::string answer;
-  std::uint32_t shards = 0;   // Members of the chain that began the answer.
-  std::string transport;      // How hidden states went from tab to tab.
+  std::uint32_t shards = 0;   // Members of the chain at the start of the answer.
+  std::string transport;      // How hidden states were sent from tab to tab.
   std::uint32_t resumed = 0;  // Times that the answer continued after a loss.
-  std::uint32_t tokens =
-      0;  // The same as `weft generate` has on this machine; otherwise the demo fails.
+  std::uint32_t tokens = 0;  // As many as `weft generate` draws on this machine, or the demo fails.
   std::uint32_t pause_ms = 0;
-  std::vector<std::string> workers;  // Workers that ended it, in the chain's order.
+  std::vector<std::string> workers;  // Workers at the answer's end, in the chain's order.
 };
 
 class DemoChat {
@@ -34,17 +33,17 @@ class DemoChat {
   struct Options {
     std::string coordinator;
     std::filesystem::path scratch;
-    bool stay = false;                               // The tabs stay open until this object ends.
-    std::function<void(std::string_view text)> say;  // What goes on. On another thread.
+    bool stay = false;                               // Keeps the tabs open until this object ends.
+    std::function<void(std::string_view text)> say;  // Called with progress, on another thread.
     std::function<void(std::string_view line)>
-        log;  // What else the script prints. On another thread.
+        log;  // Called with other output of the script, on another thread.
   };
-  // not_found, in one line, where this machine or this clone lacks what it needs: Node, Chromium,
-  // the model, the page's packages.
+  // Starts the script. Fails with not_found, and a message of one line, if this machine or this
+  // clone lacks a requirement: Node, Chromium, the model, or the page's packages.
   [[nodiscard]] static Result<std::unique_ptr<DemoChat>> start(Options options);
   ~DemoChat();
 
-  // Once it is over: the report, or why there is none; not_found as above.
+  // The report, or an error, once the chat has ended. Fails with not_found as start() does.
   [[nodiscard]] std::optional<Result<ChatReport>> done();
 
  private:

@@ -24,7 +24,7 @@ Result<std::unique_ptr<DemoNetwork>> DemoNetwork::start(const Options& options) 
   std::unique_ptr<DemoNetwork> network(new DemoNetwork);
   WEFT_OK(network->start_coordinator(options.listen));
   WEFT_ASSIGN(network->api_, ApiClient::create({.url = network->url_, .tls = {}}));
-  // As the operator, which sees all that the report shows.
+  // Reads as the operator, which sees all data of the report.
   WEFT_ASSIGN(const crypto::KeyPair operators,
               crypto::load_wallet(network->folder() / "coordinator" / "coordinator.json"));
   WEFT_OK(network->api_->read_as(operators));
@@ -41,7 +41,7 @@ Result<std::unique_ptr<DemoNetwork>> DemoNetwork::start(const Options& options) 
 
 DemoNetwork::~DemoNetwork() {
   api_.reset();
-  // Workers first: they say goodbye to a coordinator that is still there.
+  // Stops the workers before the coordinator, so that they can sign off.
   stop_browser();
   for (const auto& worker : native_workers_) worker->stop(std::chrono::seconds(3));
   if (coordinator_) coordinator_->stop(std::chrono::seconds(5));
@@ -89,7 +89,7 @@ Result<> DemoNetwork::start_native_worker(std::size_t index) {
       auto worker,
       ChildProcess::start({.arguments = {own_executable().string(), "work", "--coordinator", url_,
                                          "--wallet", wallet.string(), "--model-memory-mb",
-                                         "0"},  // The demo's models are served by tabs.
+                                         "0"},  // The models of the demo are served by tabs only.
                            .environment = {},
                            .on_line = listen_to(weft::format("native {}", index + 1))}));
   native_workers_.push_back(std::move(worker));

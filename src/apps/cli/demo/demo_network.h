@@ -1,5 +1,5 @@
-// The processes of the demo: a coordinator, native workers, a tab. Each is a real program on
-// loopback, as a user would start it; they end with this object.
+// The processes of the demo: a coordinator, native workers and a tab. Each is a real program on
+// loopback, as a user would start it, and ends with this object.
 #pragma once
 
 #include <filesystem>
@@ -31,13 +31,13 @@ class DemoNetwork {
   [[nodiscard]] ApiClient& api() { return *api_; }
   [[nodiscard]] const std::string& url() const { return url_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
-  // SIGKILL, as a power cut would. Returns its key.
+  // Kills the worker with SIGKILL, which has the effect of a power cut. Returns the worker's key.
   [[nodiscard]] std::string kill_native_worker(std::size_t index);
-  // The tab leaves as one that is closed does.
+  // Closes the tab in an orderly way.
   void stop_browser();
-  // For the output of what belongs to the network besides.
+  // Returns a callback for the output of a further process of the network.
   [[nodiscard]] std::function<void(std::string_view)> listen_to(std::string name);
-  // The last lines that any of the processes said, for when something goes wrong.
+  // The last lines that the processes printed, for error messages.
   [[nodiscard]] std::string last_words();
 
  private:

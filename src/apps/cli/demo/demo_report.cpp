@@ -21,7 +21,8 @@ std::string short_key(const std::string& key) {
 }
 
 void print_workers(const DemoReport& report) {
-  std::map<std::string, std::map<std::string, int>> ran;  // worker -> job -> replicas that agreed.
+  // Worker to job to number of its agreeing replicas.
+  std::map<std::string, std::map<std::string, int>> ran;
   for (std::size_t i = 0; i < report.tasks.size(); ++i) {
     for (const api::Task& task : report.tasks[i].tasks) {
       for (const api::TaskReplica& replica : task.replicas) {
@@ -82,7 +83,7 @@ void print_chat(const ChatReport& chat) {
 
 std::string json_of(const std::optional<ChatReport>& chat) {
   std::string text;
-  (void)glz::write_json(chat, text);  // Strings and numbers: cannot fail.
+  (void)glz::write_json(chat, text);  // Cannot fail: strings and numbers only.
   return text;
 }
 

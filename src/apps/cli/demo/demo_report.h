@@ -1,4 +1,4 @@
-// What the demo says at its end: who ran what, what the quorum said, roots, balances.
+// The report at the end of the demo: the worker of each task, the quorum, roots and balances.
 #pragma once
 
 #include <filesystem>
@@ -14,19 +14,19 @@ namespace weft::cli {
 
 struct DemoReport {
   std::string url;
-  std::string killed_worker;  // Its key.
+  std::string killed_worker;  // Key of the worker that was killed.
   std::vector<protocol::api::Job> jobs;
-  std::vector<protocol::api::Tasks> tasks;  // For each job.
+  std::vector<protocol::api::Tasks> tasks;  // Tasks of each job.
   protocol::api::Workers workers;
   protocol::api::Ledger ledger;
-  std::filesystem::path png;       // Absolute.
-  std::optional<ChatReport> chat;  // Nothing where it was left out.
+  std::filesystem::path png;       // Absolute path.
+  std::optional<ChatReport> chat;  // nullopt if there was no chat.
 };
 
-// To standard output: tables for a person, or one line of JSON.
+// Prints to standard output: tables, or one line of JSON.
 void print(const DemoReport& report, bool json);
 
-// A stage of the demo, to standard error.
+// Prints a stage of the demo to standard error.
 void say(std::string_view text);
 
 }  // namespace weft::cli

@@ -11,8 +11,8 @@
 namespace weft::cli {
 namespace {
 
-// What a transaction that cannot be tried yet is taken to need: more than any instruction of the
-// program does.
+// Estimated compute units of a transaction that cannot be simulated yet: more than any instruction
+// of the program needs.
 constexpr std::uint64_t untried_units = 200'000;
 
 Result<chain::Quote> untried_quote(const SettlementOptions& options, chain::Rpc& rpc,
@@ -32,8 +32,8 @@ struct Earlier {
   std::string what;
   chain::Landed landed;
 };
-// Sees through what a command that was cut short has signed. nullopt if there is nothing, or it
-// can never land.
+// Follows a transaction that an interrupted command had signed. Returns nullopt if there is none,
+// or if it can never land.
 Result<std::optional<Earlier>> follow_earlier(const SentFile& sent, const PublicKey& program,
                                               chain::Sender& sender) {
   WEFT_ASSIGN(const std::optional<SentRecord> record, sent.read());
@@ -157,7 +157,7 @@ Result<> carry_out(const SettlementOptions& options, chain::Rpc& rpc,
     what = acts[i].what;
     const auto landed = sender.send(acts[i].plan, quotes[i]);
     if (!landed) {
-      // Failed finally, or never to land: nothing is left to follow.
+      // The transaction failed finally or can never land, so it need not be followed.
       if (landed.error().code == ErrorCode::permission_denied ||
           landed.error().code == ErrorCode::deadline_exceeded)
         sent.remove();
@@ -173,7 +173,7 @@ Result<> carry_out(const SettlementOptions& options, chain::Rpc& rpc,
     std::printf("%s%s%s", words.c_str(), closing.c_str(), closing.empty() ? "" : "\n");
   }
   std::fflush(stdout);
-  sent.remove();  // What was said need not be followed.
+  sent.remove();  // All results were printed, so no transaction is left to follow.
   return {};
 }
 

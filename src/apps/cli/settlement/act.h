@@ -1,5 +1,5 @@
-// What a `weft chain` command does to the chain: one or more transactions. All costs are shown
-// before anything is signed, and a person agrees to them, or --yes does.
+// Runs the transactions of a `weft chain` command. All costs are shown before anything is signed,
+// and the user or --yes agrees to them.
 #pragma once
 
 #include <functional>
@@ -11,10 +11,10 @@
 namespace weft::cli {
 
 struct Act {
-  std::string what;  // In words: what the wallet signs.
+  std::string what;  // Description of the transaction.
   chain::Plan plan;
-  chain::Lamports rent = 0;  // For accounts that it makes.
-  bool after = false;        // It can only be tried after those before it have landed.
+  chain::Lamports rent = 0;  // Rent of the accounts that it creates.
+  bool after = false;  // True if it can be simulated only after the acts before it have landed.
 };
 struct Costs {
   std::size_t transactions = 0;
@@ -22,26 +22,26 @@ struct Costs {
   chain::Lamports rent = 0;
 };
 
-// `keep` is given what is signed before it is sent (Sender::Options).
+// `keep` receives each signed transaction before it is sent (Sender::Options).
 [[nodiscard]] Result<chain::Sender> sender_for(
     const SettlementOptions& options, chain::Rpc& rpc,
     std::function<Result<>(const chain::SignedTransaction&)> keep = {});
-// Writes the costs and asks; false for --dry-run, which ends there. invalid_argument if no
-// terminal can be asked, cancelled if the answer is no.
+// Prints the costs and asks the user. Returns false for --dry-run, which ends the command. Fails
+// with invalid_argument without a terminal, cancelled if the answer is no.
 [[nodiscard]] Result<bool> agreed(const SettlementOptions& options,
                                   const std::vector<std::string>& what, const Costs& costs);
-// "transactions":3,"fee_lamports":15000,"rent_lamports":0
+// Returns for example "transactions":3,"fee_lamports":15000,"rent_lamports":0.
 [[nodiscard]] std::string costs_json(const Costs& costs);
 
-// Shows, asks, sends in their order, and prints what landed: as JSON with `extra` (members, without
-// a comma before them) behind it, or in words with `closing` at the end. What a command that was
-// cut short has signed is followed first (sent_file.h); one of `acts` that it was is not sent
-// again.
+// Shows the costs, asks, sends the acts in their order, and prints those that landed: as JSON
+// followed by `extra` (members, without a leading comma), or as text with `closing` at the end. A
+// transaction that an interrupted command had signed is followed first (sent_file.h); if it is one
+// of `acts`, that act is not sent again.
 [[nodiscard]] Result<> carry_out(const SettlementOptions& options, chain::Rpc& rpc,
                                  const std::vector<Act>& acts, const std::string& extra,
                                  const std::string& closing);
 
-// A network and the wallet that acts and pays there.
+// A network and the wallet that acts and pays in it.
 struct WalletLine {
   SettlementLine line;
   crypto::KeyPair wallet;
@@ -51,8 +51,8 @@ struct WalletLine {
 };
 [[nodiscard]] Result<WalletLine> wallet_line(const SettlementOptions& options);
 
-// What a transaction has besides its one call of the on-chain program: the sentence that the user
-// sees, rent, signers other than the wallet, instructions before the call, and members for the JSON
+// The parts of a transaction besides its one call of the on-chain program: the sentence for the
+// user, rent, signers other than the wallet, instructions before the call, and members for the JSON
 // output.
 struct OneCall {
   std::string what;
@@ -63,19 +63,19 @@ struct OneCall {
 };
 [[nodiscard]] Result<> call_once(const SettlementOptions& options, const WalletLine& own,
                                  const solana::ProgramCall& call, OneCall more);
-// The same as part of a command with several.
+// Makes a call into an act, for a command with several acts.
 [[nodiscard]] Result<Act> act_of(const WalletLine& own, const solana::ProgramCall& call,
                                  OneCall more);
-// What a command needs, before it is tried: permission_denied if the wallet has fewer tokens, or
-// less SOL.
+// Checks the wallet's balance before a transaction is tried. Fails with permission_denied if the
+// wallet has too few tokens or too little SOL.
 [[nodiscard]] Result<> has_tokens(const WalletLine& own, std::uint64_t amount);
 [[nodiscard]] Result<> has_lamports(chain::Rpc& rpc, const PublicKey& wallet,
                                     chain::Lamports least);
-// not_found if the wallet has no account of the program of this kind at the address: `what`
-// names it, such as "stake".
+// Fails with not_found if the wallet has no account of the program of this kind at the address.
+// `what` names the account in the message, such as "stake".
 [[nodiscard]] Result<> has_account(const WalletLine& own, std::string_view kind,
                                    const PublicKey& address, std::string_view what);
-// Where tokens go: the wallet's own account, made in the same transaction if there is none.
+// Creates the wallet's own token account in the same transaction if it does not exist.
 [[nodiscard]] Result<> make_own_tokens(const WalletLine& own, OneCall& more);
 
 }  // namespace weft::cli

@@ -1,4 +1,4 @@
-// Defends amounts of money between their text and micro-credits: exact, or refused.
+// Amounts of money are converted between text and micro-credits exactly, or refused.
 #include <gtest/gtest.h>
 
 #include "apps/cli/settlement/options.h"

@@ -37,7 +37,7 @@ Result<> ChargeScene::charge(const crypto::KeyPair& client, std::uint64_t amount
 
 Result<std::vector<SimulatedCoordinator::Charged>> ChargeScene::charged_on_chain() {
   std::vector<SimulatedCoordinator::Charged> out;
-  if (run_.plants("early-credit")) {  // Reads what a fork can still take back.
+  if (run_.plants("early-credit")) {  // Also reads charges that a fork can still take back.
     for (const auto& [client, amount] : run_.books().charged_of) out.push_back({client, amount});
     return out;
   }
@@ -71,7 +71,7 @@ Result<> ChargeScene::credit(SimulatedCoordinator::Crash crash) {
 Result<> ChargeScene::charges_and_credits(std::uint32_t epoch) {
   for (const crypto::KeyPair& client : run_.cast().clients)
     WEFT_OK(charge(client, (20 + run_.below(60)) * micro_credits));
-  // At once nothing is final, and a fork may take charges back.
+  // No charge is final yet, and a fork may take charges back.
   WEFT_OK(credit(SimulatedCoordinator::Crash::none));
   if (epoch == run_.at(0.4) || epoch == run_.at(0.6) || epoch == run_.at(0.8)) WEFT_OK(run_.fork());
   WEFT_OK(wait_for_final());
@@ -80,7 +80,7 @@ Result<> ChargeScene::charges_and_credits(std::uint32_t epoch) {
 }
 
 Result<> ChargeScene::work_and_settle(std::uint32_t epoch) {
-  // Each owner works once in the first epochs, some again.
+  // Each owner works at least once in the first epochs, and some work again.
   const std::size_t all = run_.options().owners, span = std::max(1U, run_.options().epochs - 1);
   std::vector<std::size_t> workers;
   const std::size_t from = all * (epoch - 1) / span, to = std::min(all, all * epoch / span);

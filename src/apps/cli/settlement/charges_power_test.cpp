@@ -1,8 +1,8 @@
-// Charges become credits once, and credits are settled once, on a machine whose power goes at any
-// moment: the ledger is in the real store on a disk that drops or tears what was not synced, the
-// journal is the real file, requests and answers are lost, doubled and late, a fork takes charges
-// back, and each process ends whenever it likes. WEFT_LONG=1 plays 1,000 histories instead of 30.
-// Controls: without the crediting's own key, and with syncing off, the same histories fail.
+// Charges become credits once and credits are settled once, on a machine whose power is cut at any
+// moment. The ledger is in the real store on a disk that drops or tears unsynced writes; the
+// journal is the real file. Requests and answers are lost, duplicated and delayed, a fork takes
+// charges back, and each process may end at any moment. WEFT_LONG=1 runs 1,000 histories instead of
+// 30. Controls: without the crediting's own key, or with syncing off, the same histories fail.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -41,12 +41,12 @@ PublicKey power_owner(int number) {
 }
 
 struct PowerRules {
-  bool keyed = true;        // The ledger is asked with the crediting's own key.
-  bool synchronous = true;  // The store waits for its disk.
+  bool keyed = true;        // Requests to the ledger have the crediting's own key.
+  bool synchronous = true;  // The store syncs its disk.
 };
 
-// The coordinator's ledger, as far as payments and settlings go: what it has answered is in its
-// store.
+// The coordinator's ledger, with payments and settlings only. Everything that it has confirmed is
+// in its store.
 class StoredLedger {
  public:
   StoredLedger(FaultyDisk& disk, std::string vfs, const fs::path& folder, bool synchronous)
@@ -54,7 +54,7 @@ class StoredLedger {
         path_(folder / "weft.db"),
         options_{.synchronous = synchronous, .vfs = std::move(vfs), .pages_max = 0} {}
 
-  // False while the power is off.
+  // Returns false while the power is off.
   bool start() {
     end();
     auto opened = store::sqlite::open(path_, options_);
@@ -75,7 +75,7 @@ class StoredLedger {
   }
   [[nodiscard]] bool runs() const { return store_ != nullptr; }
 
-  // Whether it says that the transaction is done.
+  // Returns true if the ledger confirms the transaction.
   bool asked(const ledger::Transaction& transaction) {
     if (!runs() || disk_.power_is_off()) return false;
     const auto applied = ledger_->apply(transaction);
@@ -88,13 +88,13 @@ class StoredLedger {
     batch.transactions.push_back({.transaction = transaction, .time = 1});
     const auto kept = store_->commit(batch);
     if (kept) return true;
-    end();  // What is in memory is not what is stored.
+    end();  // The memory differs from the store.
     return is_off(kept.error());
   }
   [[nodiscard]] ledger::Balances balances(int owner) const {
     return ledger_->balances(OwnerId::of_first(power_owner(owner)));
   }
-  // What is stored adds up.
+  // Checks that the stored balances add up.
   void audit() {
     if (const auto sound = store_->audit(); !sound) wrong_ = sound.error().message;
     if (ledger_->sum() != 0) wrong_ = "the ledger does not sum to zero";
@@ -132,7 +132,7 @@ class PowerHistory {
     fs::remove_all(folder_);
   }
 
-  // Empty, or what went wrong.
+  // Returns a description of the first error, or an empty text.
   std::string run() {
     for (int step = 0; step < 120 && wrong().empty(); ++step) {
       if ((!ledger_.runs() || disk_.power_is_off()) && !restart()) continue;
@@ -198,8 +198,8 @@ class PowerHistory {
   [[nodiscard]] std::string wrong() const { return wrong_.empty() ? ledger_.wrong() : wrong_; }
   [[nodiscard]] fs::path journal_path() const { return folder_ / "credits.txt"; }
 
-  // The power is on again, or only the process is started again; now and then the power goes while
-  // the store finds out what happened.
+  // Restarts the process, and turns the power on if it was off. Sometimes the power is cut again
+  // while the store recovers.
   bool restart() {
     ledger_.end();
     if (disk_.power_is_off()) disk_.restart();
@@ -210,7 +210,7 @@ class PowerHistory {
     return runs;
   }
 
-  // The power went while a row was written: a part of it is there.
+  // Writes a part of a row, as a power cut during the write does.
   void cut_row(const JournalRow& row) {
     const std::string line =
         weft::format("{} {} {} {}\n", row.state == JournalRow::State::open ? "open" : "done",
@@ -218,7 +218,7 @@ class PowerHistory {
     std::ofstream(journal_path(), std::ios::app) << line.substr(0, random_() % line.size());
     ++rows_cut_;
   }
-  // False: the process has ended.
+  // Returns false if the process has ended.
   bool append(CreditJournal& journal, const JournalRow& row, std::uint64_t trouble) {
     if (disk_.power_is_off() || (trouble > 0 && chance(5))) {
       cut_row(row);
@@ -228,7 +228,7 @@ class PowerHistory {
     return trouble == 0 || !chance(10);
   }
 
-  // `weft chain credit` once; it may end after each step.
+  // Runs `weft chain credit` once; it may end after each step.
   void turn(std::uint64_t trouble) {
     auto journal = CreditJournal::open(journal_path(), place_);
     if (!journal) {
@@ -259,12 +259,12 @@ class PowerHistory {
     }
     return true;
   }
-  // Whether an answer came.
+  // Returns true if an answer came.
   bool ask(const Crediting& crediting, std::uint64_t trouble) {
     Late out{.key = settlement::key_of(crediting, place_.config), .crediting = crediting};
     if (!rules_.keyed)
       for (auto& byte : out.key.bytes) byte = static_cast<std::uint8_t>(random_());
-    if (chance(trouble)) {  // Lost, or on its way for long.
+    if (chance(trouble)) {  // The request is lost or delayed.
       if (chance(50)) late_.push_back(out);
       return false;
     }
@@ -286,8 +286,7 @@ class PowerHistory {
                                        static_cast<MicroCredits>(late.crediting.amount()), number));
   }
 
-  // An owner moves credits out; it asks again, with the same number, until it is told that they
-  // are.
+  // An owner settles credits, and repeats the request with the same number until it is confirmed.
   void settle() {
     if (settlings_.empty()) {
       const int owner = any_owner();
@@ -333,7 +332,7 @@ class PowerHistory {
   StoredLedger ledger_;
   CreditJournal::Place place_;
   std::vector<Late> late_;
-  std::vector<Settling> settlings_;  // One at a time.
+  std::vector<Settling> settlings_;  // Open settlings: at most one.
   std::uint64_t settlings_made_ = 0;
   std::array<MicroCredits, power_owners> settled_{};
   std::string wrong_;

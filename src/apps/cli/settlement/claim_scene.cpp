@@ -49,7 +49,7 @@ Result<SettlementStep> ClaimScene::claim_step(std::size_t owner, bool pays) {
 
 Result<> ClaimScene::claim(std::size_t owner) {
   const auto position = run_.books().final->position(run_.cast().owners[owner]);
-  if (!position) return {};  // It has settled nothing yet.
+  if (!position) return {};  // The owner has settled nothing yet.
   const solana::Earned& row = run_.books().final->owners()[*position];
   if (row.amount <= run_.books().claimed_of[owner]) return {};
   WEFT_OK(open_page(row.index / solana::owners_of_page));

@@ -1,5 +1,5 @@
-// `weft chain credit`: what vouchers have charged becomes credits at a coordinator, each once
-// (decisions/settlement). By the operator, whose wallet issues credits.
+// `weft chain credit`: converts the amounts that vouchers have charged to credits at a coordinator,
+// each once (decisions/settlement). Run by the operator, whose wallet issues credits.
 #include <cstdio>
 
 #include "apps/cli/api_client.h"
@@ -25,7 +25,7 @@ struct Crediter {
   settlement::Charges charges;
 };
 
-// The same request for the same crediting, so that the coordinator knows one that comes again.
+// Requests a crediting. A repeated request is identical, so that the coordinator detects it.
 Result<> issue(Crediter& c, const Crediting& crediting) {
   const Hash key = settlement::key_of(crediting, c.line.config_address);
   const std::string body = weft::format(R"({{"to":"{}","amount":{},"issue":true}})",
@@ -74,7 +74,7 @@ Result<> credit(const SettlementOptions& options) {
                                                           .coordinator = wallet.public_key()}));
   WEFT_ASSIGN(settlement::Charges charges, settlement::Charges::restore(journal.rows()));
   Crediter crediter{line, *api, wallet, journal, std::move(charges)};
-  // What a run before this one began comes first; then what is new.
+  // Creditings that an earlier run began are finished first; then come new ones.
   WEFT_ASSIGN(Credited done, issue_open(crediter));
   WEFT_ASSIGN(const auto escrows, line.states("escrow", chain::Confirmation::finalized));
   for (const solana::ProgramState& escrow : escrows.states) {

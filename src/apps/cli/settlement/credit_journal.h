@@ -1,7 +1,6 @@
-// The journal of `weft chain credit`, as rows. Its first line names the network and the coordinator
-// that it is of.
+// The journal of `weft chain credit` as rows. Its first line names its network and coordinator.
 //
-// Threading: one thread. One process at a time has the file.
+// Threading: one thread. One process at a time has the file open.
 #pragma once
 
 #include <filesystem>
@@ -19,12 +18,12 @@ class CreditJournal {
     PublicKey config;
     PublicKey coordinator;
   };
-  // As JournalFile::open() says; data_loss if a line is no row.
+  // Fails as JournalFile::open() does, and with data_loss if a line is no row.
   [[nodiscard]] static Result<CreditJournal> open(const std::filesystem::path& path,
                                                   const Place& place);
 
   [[nodiscard]] const std::vector<settlement::JournalRow>& rows() const { return rows_; }
-  // On the disk when it returns.
+  // The row is on the disk when this returns.
   [[nodiscard]] Result<> append(const settlement::JournalRow& row);
 
  private:

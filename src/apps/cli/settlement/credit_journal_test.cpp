@@ -1,5 +1,5 @@
-// Defends the journal of credited charges: what was written is there after a crash, a cut line is
-// not, and no file is taken for that of another network.
+// The journal of credited charges: written rows survive a crash, a truncated line is removed, and
+// the file of another network is refused.
 #include "apps/cli/settlement/credit_journal.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// `weft chain deploy`: the program onto the chain, through the upgradeable loader. Every step may
-// be repeated: the buffer's key follows from the wallet and the program's bytes, so a deployment
-// that was cut short goes on from what the buffer holds.
+// `weft chain deploy`: deploys the program through the upgradeable loader. Every step may be
+// repeated: the buffer's key is derived from the wallet and the program's bytes, so an interrupted
+// deployment continues with the buffer's contents.
 #include <algorithm>
 #include <cstdio>
 #include <thread>
@@ -50,7 +50,7 @@ Result<ByteVector> program_file(const SettlementOptions& options) {
   return elf;
 }
 
-// The parts of the program that the buffer does not hold yet, by their offsets.
+// Returns the offsets of the program's parts that the buffer does not hold yet.
 Result<std::vector<std::size_t>> unwritten(const Deploying& d) {
   WEFT_ASSIGN(const auto found, d.rpc.account(d.buffer.public_key()));
   if (!found || found->data.size() < solana::loader_buffer_head + d.elf.size())
@@ -74,13 +74,13 @@ chain::Plan write_plan(const Deploying& d, std::size_t at) {
           .payer = &d.wallet};
 }
 
-// Parts are written all at once and in any order; what is missing after a while is written again.
+// Writes parts at once and in any order; parts that are missing after a while are written again.
 Result<> write_parts(const Deploying& d) {
   WEFT_ASSIGN(std::vector<std::size_t> missing, unwritten(d));
   for (int round = 0; round < write_rounds_max && !missing.empty(); ++round) {
     WEFT_ASSIGN(const chain::Quote quote, d.sender.quote(write_plan(d, missing.front())));
     for (const std::size_t at : missing) {
-      // A node that gives no answer may still have written the part: unwritten() finds out.
+      // A node that does not answer may still have written the part, which unwritten() finds out.
       const auto launched = d.sender.launch(write_plan(d, at), quote);
       if (!launched && launched.error().code != ErrorCode::unavailable &&
           launched.error().code != ErrorCode::deadline_exceeded)
@@ -98,7 +98,7 @@ Result<> write_parts(const Deploying& d) {
               missing.size());
 }
 
-// The bytes that the chain runs under the program's address, where there is one.
+// Returns the bytes that the chain runs under the program's address; nullopt if there are none.
 Result<std::optional<ByteVector>> deployed_bytes(chain::Rpc& rpc, const PublicKey& program) {
   WEFT_ASSIGN(const auto found, rpc.account(program));
   if (!found || found->owner != solana::upgradeable_loader()) return std::nullopt;
@@ -115,7 +115,7 @@ bool same_program(ByteSpan deployed, ByteSpan elf) {
 }
 
 struct DeployPlans {
-  std::optional<chain::Plan> make_buffer;  // Where it is not there yet.
+  std::optional<chain::Plan> make_buffer;  // Creates the buffer; nullopt if it exists.
   chain::Plan deploy;
 };
 Result<DeployPlans> deploy_plans(const Deploying& d, Costs& costs) {
@@ -167,7 +167,7 @@ Result<DeployPlans> deploy_plans(const Deploying& d, Costs& costs) {
   costs.transactions += writes + 1;
   costs.fees += writes * chain::lamports_a_signature + 2 * chain::lamports_a_signature +
                 (costs.transactions * units_of_each * price + 999'999) / 1'000'000;
-  costs.rent += program_rent + data_rent;  // The buffer's comes back.
+  costs.rent += program_rent + data_rent;  // The rent of the buffer is returned.
   return out;
 }
 

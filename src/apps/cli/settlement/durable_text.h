@@ -1,4 +1,4 @@
-// Small files that a command needs after a crash.
+// Small files that must survive a crash.
 #pragma once
 
 #include <filesystem>
@@ -9,15 +9,16 @@
 
 namespace weft::cli {
 
-// In place of what the file held; on the disk when it returns, as is its name.
+// Replaces the file's content. The content and the file's name are on the disk when this returns.
 [[nodiscard]] Result<> write_durably(const std::filesystem::path& path, std::string_view text);
 
-// A file with this ending beside the wallet; an empty path is the usual wallet's.
+// Returns the path of a file with this ending beside the wallet; an empty path is the default
+// wallet.
 [[nodiscard]] Result<std::filesystem::path> file_beside(std::filesystem::path wallet,
                                                         std::string_view ending);
 
-// Takes as many lines from the front of the text, each ended by a line feed. False if there are
-// fewer; the text is then what follows the last whole line.
+// Takes lines.size() lines, each ended by a line feed, from the start of the text. Returns false if
+// there are fewer; the text is then the part after the last whole line.
 [[nodiscard]] bool take_lines(std::string_view& text, std::span<std::string_view> lines);
 
 }  // namespace weft::cli

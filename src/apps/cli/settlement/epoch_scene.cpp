@@ -6,7 +6,7 @@
 namespace weft::cli {
 namespace {
 
-__extension__ using Wide = unsigned __int128;  // Both compilers have it.
+__extension__ using Wide = unsigned __int128;  // GCC and Clang both support it.
 
 }  // namespace
 
@@ -76,7 +76,8 @@ Result<> EpochScene::post(std::uint32_t epoch, bool crash) {
   WEFT_OK(again.follow(*kept));
   run_.landed(posted);
   WEFT_OK(run_.look("a crash while an epoch was posted"));
-  // The rows are computed again from what is on the disk: the program refuses the same epoch.
+  // The coordinator computes the rows again from its disk, and the program must refuse the same
+  // epoch.
   return run_.refused("An epoch posted again after a crash", posted, "post_");
 }
 
@@ -270,7 +271,7 @@ Result<> EpochScene::theft(std::uint32_t epoch) {
   WEFT_ASSIGN(const SettlementStep again, post_step(epoch, most, thief));
   WEFT_OK(run_.refused("A root of the key that was stolen", again, "post_poster"));
   poster_ = 1;
-  return run_.chain().warp(day / 2);  // The next day, so that the honest epoch has a whole window.
+  return run_.chain().warp(day / 2);  // The next day: the honest epoch has a whole window.
 }
 
 Result<> EpochScene::void_theft(const SettlementStep& too_early) {

@@ -1,5 +1,5 @@
-// Epochs: `weft chain post`, `finalise`, `claim` and `verify`, all from the rows that the operator
-// publishes.
+// Commands about epochs: `weft chain post`, `finalise`, `claim` and `verify`, all from the rows
+// that the operator publishes.
 #include "apps/cli/settlement/epochs.h"
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace {
 
 using solana::EpochState;
 
-// What is said, or what the rows emit beyond all epochs before.
+// The emission that the user gave, or else that of the rows minus the emission of all earlier
+// epochs.
 Result<std::uint64_t> posted_emission(const SettlementOptions& options,
                                       const solana::ProgramState& config,
                                       std::span<const solana::Earned> rows) {
@@ -82,8 +83,9 @@ std::string claim_sentence(std::uint64_t amount, const PublicKey& owner) {
   return weft::format("Claims {} for {}.", credits_text(amount), owner.text());
 }
 
-// What a command that was cut short has signed to claim for the owner: the chain may hold it as
-// claimed, and the same command still says so once (carry_out()). 0: nothing.
+// Returns the amount of a claim for the owner that an interrupted command had signed; 0 if there is
+// none. The chain may already count it as claimed, and the repeated command still reports it once
+// (carry_out()).
 Result<std::uint64_t> claim_cut_short(const SettlementOptions& options, const WalletLine& own,
                                       const PublicKey& owner) {
   WEFT_ASSIGN(const SentFile sent, SentFile::of(options.wallet));
@@ -118,7 +120,8 @@ Result<> claim(const SettlementOptions& options) {
     return fail(ErrorCode::already_exists, "{} has claimed its {} of epoch {} already.",
                 owner.text(), credits_text(row.amount), own.line.epoch_number(slot, "epoch"));
   std::vector<Act> acts;
-  // Both in a transaction of their own: a claim among a million owners has no room for more.
+  // Creating the page and the token account takes transactions of their own, because a claim among
+  // a million owners has no room for more.
   const auto page = own.line.network.page(row.index / solana::owners_of_page);
   WEFT_ASSIGN(const chain::Lamports page_rent,
               own.line.rent_if_missing(page.address, std::size_t{8} * solana::owners_of_page));
@@ -149,7 +152,8 @@ Result<> claim(const SettlementOptions& options) {
                    weft::format(R"("owner":"{}","claimed":{})", owner.text(), due), "");
 }
 
-// Why the rows are not those of the epoch in this slot: the first thing that differs, by name.
+// Returns the first difference between the rows and the epoch in this slot, by name; nullopt if
+// they agree.
 std::optional<std::string> difference_of(const SettlementLine& line, std::uint64_t slot,
                                          const solana::SumTree& tree) {
   const auto differ = [](std::string_view what, std::uint64_t here, std::uint64_t there) {

@@ -1,5 +1,5 @@
-// Evidence against the root that is in its challenge window: `weft chain challenge demand`,
-// `answer`, `void`, `order`, `sum`, `fell` and `statement`.
+// Evidence against the root in its challenge window: `weft chain challenge demand`, `answer`,
+// `void`, `order`, `sum`, `fell` and `statement`.
 #include <algorithm>
 
 #include "apps/cli/exit_code.h"
@@ -14,12 +14,12 @@
 namespace weft::cli {
 namespace {
 
-// A root of the ring and its tree.
+// The slot of a root in the ring, and its tree.
 struct RootTree {
   std::uint64_t slot = 0;
   solana::SumTree tree;
 };
-// That of the pending root, from rows in the order in which they were published.
+// Makes the tree of the pending root from the rows in their published order.
 Result<RootTree> pending_tree(const SettlementOptions& options, const WalletLine& own) {
   WEFT_ASSIGN(auto rows, epoch_rows(options.rows));
   WEFT_ASSIGN(const std::uint64_t slot, own.line.pending_slot());
@@ -32,7 +32,8 @@ Result<RootTree> pending_tree(const SettlementOptions& options, const WalletLine
   return out;
 }
 
-// Writes a leaf down on the chain, where the wallet has not done so yet, and gives its address.
+// Returns the address of a leaf on the chain; adds an act that writes the leaf if the wallet has
+// not written it yet.
 Result<PublicKey> show_leaf(const WalletLine& own, const RootTree& of, std::uint32_t position,
                             std::vector<Act>& acts) {
   const PublicKey root = own.line.epoch_root(of.slot);
@@ -66,7 +67,8 @@ struct Leaves {
   PublicKey left;
   PublicKey right;
 };
-// The leaf of an owner twice, or the neighbours between which it would lie: for sorted rows.
+// Shows where an owner is in sorted rows: its leaf, given twice, or the two neighbours between
+// which it would be.
 Result<Leaves> show_place(const WalletLine& own, const RootTree& pending, const PublicKey& owner,
                           std::vector<Act>& acts) {
   const auto rows = pending.tree.owners();
@@ -82,7 +84,7 @@ Result<Leaves> show_place(const WalletLine& own, const RootTree& pending, const 
   return Leaves{left_leaf, right_leaf};
 }
 
-// The call that the leaves were shown for, behind them.
+// Sends the acts that show the leaves, and after them the call that uses the leaves.
 Result<> with_leaves(const SettlementOptions& options, const WalletLine& own, std::vector<Act> acts,
                      const solana::ProgramCall& call, OneCall more) {
   WEFT_ASSIGN(Act act, act_of(own, call, std::move(more)));
@@ -127,7 +129,7 @@ Result<> answer(const SettlementOptions& options) {
 Result<> void_unanswered(const SettlementOptions& options) {
   WEFT_ASSIGN(const PublicKey owner, parse_key(options.owner, "an owner"));
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
-  // A demand of a root that is gone is closed by the same call: its number may be given.
+  // The same call closes a demand about a root that is gone, if its number is given.
   std::uint64_t post = options.number;
   if (post == 0) {
     WEFT_ASSIGN(const std::uint64_t slot, own.line.pending_slot());
@@ -147,7 +149,7 @@ Result<> void_unanswered(const SettlementOptions& options) {
   return call_once(options, own, call, std::move(more));
 }
 
-// Two leaves that cannot both be in a sorted tree, lower position first.
+// Finds two leaves that cannot both be in a sorted tree; the lower position is first.
 std::optional<std::pair<std::uint32_t, std::uint32_t>> out_of_order(
     std::span<const solana::Earned> rows) {
   for (std::uint32_t i = 1; i < rows.size(); ++i)
@@ -183,7 +185,7 @@ Result<> order(const SettlementOptions& options) {
   return with_leaves(options, own, std::move(acts), call, std::move(more));
 }
 
-// Against a root that takes from an owner what the last final one gave it.
+// Voids a root that takes from an owner an amount of the last final root.
 Result<> fell(const SettlementOptions& options) {
   WEFT_ASSIGN(auto rows_before, epoch_rows(options.previous));
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
@@ -222,7 +224,7 @@ PublicKey key_of_hash(const Hash& hash) {
   return out;
 }
 
-// Against a root whose rows were published and whose amount is above theirs.
+// Voids a root whose published rows sum to less than its amount.
 Result<> sum(const SettlementOptions& options) {
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
   WEFT_ASSIGN(auto rows, epoch_rows(options.rows));
@@ -264,7 +266,7 @@ struct SignedStatement {
   solana::EarningStatement statement;
   Signature signature;
 };
-// {"owner": KEY, "epoch": N, "amount": MICRO_CREDITS, "units": N, "signature": SIGNATURE}
+// Reads {"owner": KEY, "epoch": N, "amount": MICRO_CREDITS, "units": N, "signature": SIGNATURE}.
 Result<SignedStatement> read_statement(const std::filesystem::path& path) {
   WEFT_ASSIGN(const ByteVector text, read_file(path));
   WEFT_ASSIGN(const json::Value root,

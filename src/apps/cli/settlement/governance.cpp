@@ -1,4 +1,4 @@
-// Guardians and votes: `weft chain freeze`, `decide`, `propose`, `vote` and `execute`.
+// Commands of guardians and voters: `weft chain freeze`, `decide`, `propose`, `vote`, `execute`.
 #include <algorithm>
 #include <charconv>
 
@@ -61,7 +61,7 @@ struct Proposed {
   std::uint64_t value = 0;
   PublicKey target;
 };
-// KIND [NAME|NUMBER|CREDITS] VALUE: in options.word, options.owner (what) and options.target.
+// Parses KIND [NAME|NUMBER|CREDITS] VALUE, given in options.word, options.owner and options.target.
 Result<Proposed> proposed(const SettlementOptions& options) {
   Proposed out;
   if (options.word == "set") {
@@ -99,7 +99,7 @@ Result<Proposed> proposed(const SettlementOptions& options) {
   return out;
 }
 
-// What a proposal on the chain would do.
+// Describes the effect of a proposal on the chain.
 std::string proposal_text(const solana::ProgramState& proposal) {
   const std::uint64_t value = proposal.number("value");
   const std::string target = proposal.key("target").text();
@@ -124,7 +124,7 @@ Result<> propose(const SettlementOptions& options) {
   WEFT_ASSIGN(Proposed what, proposed(options));
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
   WEFT_OK(has_account(own, "stake", own.line.network.stake(own.own()), "stake"));
-  // A payment names the token account.
+  // A payment proposal names the recipient's token account.
   if (what.action == ProposedAction::payment) what.target = own.line.tokens_of(what.target);
   const std::uint64_t number = own.line.config.number("proposals");
   WEFT_ASSIGN(const chain::Lamports rent, own.line.rent_of_state("proposal"));
@@ -172,8 +172,8 @@ Result<> execute(const SettlementOptions& options) {
   const PublicKey address = own.line.network.proposal(options.number);
   WEFT_ASSIGN(const auto proposal, own.line.state("proposal", address));
   if (!proposal) return fail(ErrorCode::not_found, "There is no proposal {}.", options.number);
-  // The instruction always names a token account. Only a payment pays to it; for the other
-  // proposals the treasury takes the place.
+  // The instruction always names a token account. Only a payment pays to it; other proposals give
+  // the treasury.
   const bool pays =
       proposal->number("action") == static_cast<std::uint64_t>(ProposedAction::payment);
   solana::ProgramCall call = own.line.call("execute");

@@ -1,6 +1,6 @@
-// `weft chain init`: a fresh mint, its vaults and the network's config, in two transactions. The
-// mint signs both, so no other account can take its place in between, and a run that was cut short
-// goes on.
+// `weft chain init`: creates a mint, its vaults and the network's config, in two transactions. The
+// mint signs both, so no other account can replace it between them. An interrupted run can be
+// continued.
 #include <algorithm>
 #include <charconv>
 #include <span>
@@ -22,7 +22,7 @@ struct ParameterDefault {
   std::string_view name;
   std::uint64_t value;
 };
-// What a network starts with where --set says nothing else. Votes change them later.
+// The initial parameters of a network, which --set and later votes change.
 constexpr ParameterDefault parameter_defaults[] = {{"fee_bps", 100},
                                                    {"challenge_seconds", 12 * hour},
                                                    {"unbonding_seconds", 14 * day},
@@ -115,8 +115,8 @@ Result<> set_keys(const SettlementOptions& options, chain::Rpc& rpc, const Publi
   return {};
 }
 
-// The accounts that must be there before the config: the mint, and three vaults at addresses that
-// follow from it.
+// Creates the accounts that the config needs: the mint, and three vaults at addresses that are
+// derived from the config.
 Result<Act> accounts_act(chain::Rpc& rpc, const crypto::KeyPair& wallet,
                          const crypto::KeyPair& mint, const PublicKey& config) {
   WEFT_ASSIGN(const chain::Lamports mint_rent, rpc.rent_of(solana::mint_bytes));

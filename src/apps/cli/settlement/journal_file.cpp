@@ -68,7 +68,7 @@ Result<> JournalFile::load(const std::string& head) {
   }
   if (text.empty()) {
     WEFT_OK(append(head));
-    // A new file is one only when its folder says so.
+    // Syncs the folder, without which a new file may be lost.
     const std::string folder = std::filesystem::absolute(name_).parent_path().string();
     const int opened = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const bool kept = opened >= 0 && ::fsync(opened) == 0;

@@ -1,7 +1,7 @@
-// A text file whose lines are only added, each on the disk before the next step: the journals of
-// `weft chain credit` and `weft chain relay`. Its first line says what it is a journal of.
+// A text file to which lines are only appended, each on the disk before the next step: the journals
+// of `weft chain credit` and `weft chain relay`. The first line identifies the journal.
 //
-// Threading: one thread. One process at a time has the file.
+// Threading: one thread. One process at a time has the file open.
 #pragma once
 
 #include <filesystem>
@@ -15,21 +15,21 @@ namespace weft::cli {
 
 class JournalFile {
  public:
-  // Makes the file if there is none. A last line that a crash cut short is taken off: what it
-  // was for has not begun. unavailable if another process has it; invalid_argument if its
-  // first line is not `head`.
+  // Opens the file, or creates it. A last line that a crash truncated is removed, because its step
+  // has not begun. Fails with unavailable if another process has the file open, invalid_argument if
+  // its first line is not `head`.
   [[nodiscard]] static Result<JournalFile> open(const std::filesystem::path& path,
                                                 const std::string& head);
   JournalFile(JournalFile&& other) noexcept;
   JournalFile& operator=(JournalFile&&) = delete;
   ~JournalFile();
 
-  // As they were when it was opened, without the first.
+  // The lines that the file had when it was opened, without the first.
   [[nodiscard]] const std::vector<std::string>& lines() const { return lines_; }
   [[nodiscard]] const std::string& name() const { return name_; }
-  // On the disk when it returns. `line` without its end.
+  // Appends `line`, which has no line feed. The line is on the disk when this returns.
   [[nodiscard]] Result<> append(std::string_view line);
-  // data_loss for a line of lines(), counted from 0, that is no row.
+  // The error data_loss for a line of lines(), counted from 0, that is no row.
   [[nodiscard]] Error no_row(std::size_t line) const;
 
  private:

@@ -9,8 +9,8 @@
 namespace weft::cli {
 namespace {
 
-constexpr std::size_t amount_at = 64;     // In a token account.
-constexpr std::size_t unix_time_at = 32;  // In the clock.
+constexpr std::size_t amount_at = 64;     // Offset in a token account.
+constexpr std::size_t unix_time_at = 32;  // Offset in the clock account.
 
 std::uint64_t number_at(ByteSpan bytes, std::size_t at) {
   std::uint64_t out = 0;
@@ -107,7 +107,7 @@ Result<std::optional<solana::ProgramState>> SettlementLine::state(std::string_vi
 Result<SettlementLine::StatesAt> SettlementLine::states(std::string_view kind,
                                                         chain::Confirmation level,
                                                         const std::optional<PublicKey>& of) const {
-  constexpr std::size_t config_at = 8;  // In every account of the program but the config itself.
+  constexpr std::size_t config_at = 8;  // Offset in every account of the program except the config.
   constexpr std::size_t named_at = config_at + 32;
   const auto layout = solana::state_layout(kind);
   WEFT_ASSIGN(auto found, rpc->accounts_of(network.program,
@@ -166,7 +166,7 @@ Result<SettlementLine> settlement_line(const SettlementOptions& given) {
   WEFT_ASSIGN(network.mint, parse_key(options.mint, "a mint"));
   const PublicKey address = network.config();
   if (!options.genesis.empty()) {
-    // Keys and programs have the same addresses on each cluster.
+    // The cluster is checked, because keys and programs have the same addresses on every cluster.
     WEFT_ASSIGN(const Hash genesis, rpc->genesis_hash());
     if (genesis.text() != options.genesis)
       return fail(ErrorCode::invalid_argument,

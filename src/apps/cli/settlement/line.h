@@ -1,5 +1,5 @@
-// A settlement network as a command sees it: a node, the program and the mint there, the config
-// that was read, and the wallet that signs and pays.
+// A settlement network for a command: a node, the program and the mint, the config that was read,
+// and the wallet that signs and pays.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace weft::cli {
 
-// The node alone: for deploy and init, which come before there is a network.
+// Connects to the node only, for deploy and init, which run before the network exists.
 [[nodiscard]] Result<std::unique_ptr<chain::Rpc>> settlement_node(const SettlementOptions& options);
 // The chain's own clock, in seconds since 1970.
 [[nodiscard]] Result<std::uint64_t> chain_time(chain::Rpc& rpc);
@@ -26,16 +26,16 @@ struct SettlementLine {
   PublicKey config_address;
   solana::ProgramState config;
 
-  // A call with the accounts that the config names filled in where the instruction takes them.
+  // Makes a call with the accounts that the config knows already filled in.
   [[nodiscard]] solana::ProgramCall call(std::string_view name) const;
   [[nodiscard]] PublicKey tokens_of(const PublicKey& wallet) const;
   [[nodiscard]] solana::SigningPlace signing_place() const;
-  // nullopt if there is no such account.
+  // Returns nullopt if the account does not exist.
   [[nodiscard]] Result<std::optional<solana::ProgramState>> state(std::string_view kind,
                                                                   const PublicKey& address) const;
-  // All of the network's accounts of a kind, as they are where the cluster has agreed so far; with
-  // `of`, those of them that name this key after the config: an owner's devices, a device's
-  // receipts.
+  // Reads all accounts of one kind of the network, in the state of the given confirmation level.
+  // With `of`, only those that name this key after the config, such as an owner's devices or a
+  // device's receipts.
   struct StatesAt {
     std::uint64_t slot = 0;
     std::vector<solana::ProgramState> states;
@@ -43,21 +43,21 @@ struct SettlementLine {
   [[nodiscard]] Result<StatesAt> states(std::string_view kind, chain::Confirmation level,
                                         const std::optional<PublicKey>& of = {}) const;
   [[nodiscard]] Result<std::uint64_t> rent_of_state(std::string_view kind) const;
-  // 0, or the rent of an account that is not there yet.
+  // Returns the rent of an account that does not exist yet; 0 for an existing one.
   [[nodiscard]] Result<std::uint64_t> rent_if_missing(const PublicKey& address,
                                                       std::size_t bytes) const;
-  // A field of an epoch of the ring.
+  // Returns a field of one epoch of the ring in the config.
   [[nodiscard]] std::uint64_t epoch_number(std::uint64_t slot, std::string_view field) const;
   [[nodiscard]] PublicKey epoch_root(std::uint64_t slot) const;
   [[nodiscard]] solana::EpochState epoch_state(std::uint64_t slot) const;
-  // The slot of the root that is in its challenge window; not_found if none is.
+  // The slot of the root that is in its challenge window. Fails with not_found if there is none.
   [[nodiscard]] Result<std::uint64_t> pending_slot() const;
 };
-// Options that were not given come from the network's file.
+// Completes options that were not given from the network's file.
 [[nodiscard]] Result<SettlementOptions> with_network_file(SettlementOptions options);
-// not_found if the node has no such network.
+// Fails with not_found if the node has no such network.
 [[nodiscard]] Result<SettlementLine> settlement_line(const SettlementOptions& options);
-// What `init` leaves for the other commands.
+// Writes the network's file, which `init` makes for the other commands.
 [[nodiscard]] Result<> write_network_file(const SettlementOptions& options, chain::Rpc& rpc,
                                           const solana::Network& network);
 

@@ -66,7 +66,7 @@ Result<> withdraw(const SettlementOptions& options) {
   return call_once(options, m, call, std::move(more));
 }
 
-// {"owner": KEY, "cumulative": MICRO_CREDITS, "signature": SIGNATURE}
+// Prints {"owner": KEY, "cumulative": MICRO_CREDITS, "signature": SIGNATURE}.
 Result<> voucher(const SettlementOptions& options) {
   WEFT_ASSIGN(const std::uint64_t amount, parse_credits(options.amount));
   WEFT_ASSIGN(const WalletLine m, wallet_line(options));

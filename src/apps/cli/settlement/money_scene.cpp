@@ -19,7 +19,7 @@ Result<> MoneyScene::found() {
 Result<> MoneyScene::give_tokens(const PublicKey& to, std::uint64_t credits) {
   WEFT_OK(run_.chain().give_lamports(to));
   const PublicKey founder = run_.chain().founder().public_key();
-  ByteVector data = {3};  // Transfer.
+  ByteVector data = {3};  // Number of the Transfer instruction.
   append_le(data, credits * micro_credits);
   return run_.step(
       {.what = "tokens are given",
@@ -80,7 +80,7 @@ Result<> MoneyScene::ways_out() {
   const crypto::KeyPair& client = clients[run_.below(clients.size())];
   const std::uint64_t amount = 1 + run_.below(3 * micro_credits);
   WEFT_OK(withdraw(client, amount));
-  // Stakers that vote keep their stakes.
+  // Chooses a staker that does not vote, because voters keep their stakes.
   constexpr std::size_t voters = SettlementCast::voters;
   const crypto::KeyPair& staker = stakers[voters + run_.below(stakers.size() - voters)];
   const PublicKey stake_of = run_.line().network.stake(staker.public_key());

@@ -1,4 +1,4 @@
-// What the `weft chain` commands are given.
+// The options of the `weft chain` commands.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 namespace weft::cli {
 
 struct SettlementOptions {
-  // Which network: a file with its node, program and mint, or these by name.
+  // The network: a file with its node, program and mint, or these by name.
   std::filesystem::path network;
   std::string rpc;
   net::TlsOptions tls;
   std::string program;
   std::string mint;
-  std::string genesis;  // The cluster's, in the file of a network.
-  // The wallet that signs and pays, how sure the cluster must be, and what is said.
+  std::string genesis;  // Genesis hash of the cluster, from the network's file.
+  // The wallet that signs and pays, the confirmation level, and the form of the output.
   std::filesystem::path wallet;
   std::string level = "confirmed";
   std::optional<std::uint64_t> micro_lamports;
@@ -28,7 +28,7 @@ struct SettlementOptions {
   bool dry_run = false;
   bool json = false;
 
-  // deploy, init
+  // Options of deploy and init.
   std::filesystem::path elf, program_key, mint_key, out;
   bool final = false;
   std::string poster, coordinator, founders;
@@ -40,23 +40,23 @@ struct SettlementOptions {
   std::uint64_t halving_epochs = 365;
   std::vector<std::string> parameters;  // NAME=VALUE.
 
-  // credit, stakes, settle, rows: also `coordinator`, its URL.
+  // Options of credit, stakes, settle and rows, which also use `coordinator` as its URL.
   net::TlsOptions coordinator_tls;
   std::filesystem::path data;
 
-  // Amounts, names and files of the others.
+  // Amounts, names and files of the other commands.
   std::string amount;
   std::string owner;
   std::string target;
   std::string word;
   std::uint64_t number = 0;
   std::filesystem::path rows, previous, against, message, coordinator_wallet, relays;
-  // relay: what a SOL of fees takes, which claims are worth it, how many.
+  // relay: units that a SOL of fees takes, least claim to send, and number of claims.
   std::uint64_t units_a_sol = 0;
   std::string at_least = "1";
   std::size_t most = 100;
-  std::string new_tokens;  // post: credits of the growth that are emission; empty: as the rows say.
-  std::optional<std::uint64_t> epoch;  // rows: the epoch whose emission they share.
+  std::string new_tokens;  // post: growth, in credits, that is emission; empty: as in the rows.
+  std::optional<std::uint64_t> epoch;  // rows: the epoch whose emission the rows share.
   std::vector<std::filesystem::path> guardian_wallets;
   bool finish = false;
   bool voids = false;
@@ -64,14 +64,15 @@ struct SettlementOptions {
   std::string session, worker, root;
 };
 
-// Credits with up to six digits behind the point, in micro-credits: exactly, or invalid_argument.
+// Converts credits with up to six decimals exactly to micro-credits, or fails with
+// invalid_argument.
 [[nodiscard]] Result<std::uint64_t> parse_credits(const std::string& text);
 [[nodiscard]] std::string credits_text(std::uint64_t micro_credits);
 [[nodiscard]] std::string sol_text(std::uint64_t lamports);
-// invalid_argument with `what` in the sentence.
+// Fails with invalid_argument; `what` names the key in the message.
 [[nodiscard]] Result<PublicKey> parse_key(const std::string& text, std::string_view what);
 
-// Each runs one command and gives its exit code.
+// Each function runs one command and returns its exit code.
 int chain_deploy_command(const SettlementOptions& options);
 int chain_init_command(const SettlementOptions& options);
 int chain_status_command(const SettlementOptions& options);

@@ -1,4 +1,4 @@
-// `weft chain receipt list`: what is recorded on the chain of an owner's devices.
+// `weft chain receipt list`: prints the receipts of an owner's devices that are on the chain.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -14,7 +14,7 @@ struct Recorded {
   PublicKey account, device, payer;
   Hash digest, root;
   std::uint64_t recorded_at = 0, closable_at = 0;
-  std::uint64_t device_ends_at = 0;  // 0: it signs for its owner.
+  std::uint64_t device_ends_at = 0;  // 0: the device signs for its owner.
 };
 
 Hash hash_of(const PublicKey& key) {
@@ -23,7 +23,7 @@ Hash hash_of(const PublicKey& key) {
   return out;
 }
 
-// Each where the program has it for this network, oldest first.
+// Returns the receipts that the program has for this network, oldest first.
 Result<std::vector<Recorded>> recorded_of(const SettlementLine& line, const PublicKey& owner) {
   const std::uint64_t evidence = line.config.number("evidence_seconds");
   std::vector<Recorded> out;

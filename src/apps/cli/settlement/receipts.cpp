@@ -21,7 +21,7 @@ Result<> device(const SettlementOptions& options) {
   }
   WEFT_ASSIGN(const chain::Lamports rent, own.line.rent_of_state("device"));
   solana::ProgramCall call = own.line.call("add_device");
-  // The account of that name, and the field of that name.
+  // "device" is the name of an account and also of a field.
   call.key("owner", own.own()).key("device", address).data_key("device", key);
   return call_once(options, own, call,
                    {.what = weft::format("Names the device {}, whose receipts the stake answers "

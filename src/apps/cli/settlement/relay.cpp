@@ -1,5 +1,5 @@
-// `weft chain relay`: pays owners what an epoch gives them, at the cost of the operator's wallet,
-// and writes down what each claim cost (decisions/settlement/relays.h).
+// `weft chain relay`: claims the owners' amounts of an epoch at the cost of the operator's wallet,
+// and records the cost of each claim (decisions/settlement/relays.h).
 #include <cstdio>
 #include <map>
 
@@ -23,11 +23,11 @@ struct Relayer {
   chain::Sender& sender;
 };
 struct Tally {
-  std::size_t claims = 0;  // That landed in this run, gone through or refused.
+  std::size_t claims = 0;  // Claims that landed in this run, successful or refused.
   std::uint64_t lamports = 0;
 };
 
-// Sees one through: until the cluster has finally agreed on it, or it can land no more.
+// Follows one claim until it is final or can no longer land.
 Result<> finish(Relayer& r, const RelayRow& open, Tally& tally) {
   RelayRow row = open;
   const auto landed = r.sender.follow(r.journal.transactions().at(open.signature));
@@ -35,7 +35,7 @@ Result<> finish(Relayer& r, const RelayRow& open, Tally& tally) {
     row.state = RelayRow::State::expired;
     return r.journal.ended(row);
   }
-  // What landed and was refused has paid its fee as well.
+  // A transaction that landed and was refused has paid its fee as well.
   if (!landed && landed.error().code != ErrorCode::permission_denied)
     return std::unexpected(landed.error());
   WEFT_ASSIGN(const chain::Lamports said, r.own.line.rpc->fee_of(open.signature));
@@ -58,8 +58,8 @@ struct Wanted {
   chain::Quote quote;
 };
 
-// Owners of the rows that are due enough and have a token account: its rent would be the relayer's,
-// and its owner's to take when it is closed.
+// Selects owners that are due at least the minimum and have a token account. For others the relayer
+// would pay the account's rent, which its owner could take by closing it.
 Result<std::vector<Wanted>> wanted_of(Relayer& r, const solana::SumTree& tree, std::uint64_t slot) {
   WEFT_ASSIGN(const std::uint64_t least, parse_credits(r.options.at_least));
   ClaimedPages claimed(r.own.line);
@@ -103,7 +103,7 @@ Result<> print_tally(const Relayer& r, const Tally& tally) {
 Result<> relay(SettlementOptions options) {
   WEFT_ASSIGN(auto rows, epoch_rows(options.rows));
   WEFT_ASSIGN(const solana::SumTree tree, solana::SumTree::create(std::move(rows)));
-  options.level = "finalized";  // A fee counts when no fork takes it back.
+  options.level = "finalized";  // A fee is final when no fork can take it back.
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
   WEFT_ASSIGN(RelayJournal journal, RelayJournal::open(options.data / "chain-relays.txt",
                                                        {.config = own.line.config_address,
@@ -114,7 +114,7 @@ Result<> relay(SettlementOptions options) {
                 return journal.sent(owner, transaction);
               }));
   Relayer relayer{options, own, journal, sender};
-  // What a run before this one sent comes first; then what is new.
+  // Claims that an earlier run sent are followed first; then come new ones.
   Tally tally;
   if (!options.dry_run) WEFT_OK(finish_open(relayer, tally));
   WEFT_ASSIGN(const std::uint64_t slot, final_slot_of(own.line, tree));
@@ -132,7 +132,7 @@ Result<> relay(SettlementOptions options) {
       if (journal.relays().is_under_way(one.owner)) continue;
       owner = one.owner;
       const auto launched = sender.launch(one.act.plan, one.quote);
-      // A node that did not answer may have it: it is followed anyway.
+      // A node that did not answer may have the transaction, so it is followed anyway.
       if (!launched && !journal.relays().is_under_way(owner))
         return std::unexpected(launched.error());
     }

@@ -28,7 +28,7 @@ bool read_number(std::string_view text, std::uint64_t& to) {
 
 struct Line {
   RelayRow row;
-  chain::SignedTransaction transaction;  // sent.
+  chain::SignedTransaction transaction;  // Only in `sent` rows.
 };
 std::optional<Line> line_of(std::string_view text) {
   const auto words = words_of(text);
@@ -100,7 +100,7 @@ Result<PublishedRelays> read_relays(const std::filesystem::path& path) {
                 path.string());
   };
   PublishedRelays out;
-  for (std::size_t number = 1; rest.contains('\n'); ++number) {  // A last line may be half there.
+  for (std::size_t number = 1; rest.contains('\n'); ++number) {  // The last line may be incomplete.
     const std::string_view text = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(text.size() + 1);
     if (number > 1) {

@@ -1,7 +1,7 @@
-// The journal of `weft chain relay`: which claims the operator's wallet has sent for whom, and what
-// they cost. Its first line names the network and how many units a SOL of fees takes. It is public:
-// rows are made from it (`weft chain rows --relays`), and each `done` names a transaction on the
-// chain.
+// The journal of `weft chain relay`: the claims that the operator's wallet has sent for owners, and
+// their costs. Its first line names the network and the number of units that a SOL of fees takes.
+// It is public: rows are made from it (`weft chain rows --relays`), and each `done` names a
+// transaction on the chain.
 //
 //   sent OWNER SIGNATURE HEIGHT BASE64     before it is sent; the bytes, to be sent again
 //   done OWNER SIGNATURE LAMPORTS          landed finally, with its fee
@@ -26,17 +26,17 @@ class RelayJournal {
     PublicKey config;
     std::uint64_t units_a_sol = 0;
   };
-  // Fails as JournalFile::open() does; data_loss if a line is not a row, or does not fit the rows
-  // before it.
+  // Fails as JournalFile::open() does, and with data_loss if a line is no row or contradicts the
+  // rows before it.
   [[nodiscard]] static Result<RelayJournal> open(const std::filesystem::path& path,
                                                  const Place& place);
 
   [[nodiscard]] const settlement::Relays& relays() const { return relays_; }
-  // The bytes of each relay that is under way.
+  // The bytes of each claim that was sent and has not ended.
   [[nodiscard]] const std::map<Signature, chain::SignedTransaction>& transactions() const {
     return transactions_;
   }
-  // On the disk when they return.
+  // Both append a row, which is on the disk when they return.
   [[nodiscard]] Result<> sent(const PublicKey& owner, const chain::SignedTransaction& transaction);
   [[nodiscard]] Result<> ended(const settlement::RelayRow& row);
 
@@ -47,12 +47,12 @@ class RelayJournal {
   std::map<Signature, chain::SignedTransaction> transactions_;
 };
 
-// The same for a reader, while another process may write it.
+// The contents of a journal, for a reader while another process may write it.
 struct PublishedRelays {
   RelayJournal::Place place;
   settlement::Relays relays;
 };
-// data_loss if it is no such file.
+// Fails with data_loss if the file is no such journal.
 [[nodiscard]] Result<PublishedRelays> read_relays(const std::filesystem::path& path);
 
 }  // namespace weft::cli

@@ -1,5 +1,5 @@
-// The journal of relayed claims: what was sent is there after a crash with its bytes, a cut line is
-// not, and a reader sees the same while it is written.
+// The journal of relayed claims: sent transactions survive a crash with their bytes, a truncated
+// line is removed, and a reader can read the file while it is written.
 #include "apps/cli/settlement/relay_journal.h"
 
 #include <gtest/gtest.h>

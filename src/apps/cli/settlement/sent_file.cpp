@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view sent_head = "weft-sent-1";
 
-// The five lines of a file, or nullopt.
+// Parses the five lines of a file; nullopt for another form.
 std::optional<SentRecord> record_of(std::string_view text) {
   std::array<std::string_view, 5> lines;
   if (!take_lines(text, lines)) return std::nullopt;

@@ -1,6 +1,6 @@
-// What a wallet has signed for the chain and not seen through, kept beside it as WALLET.sent: a
-// command that is run again after a crash follows these bytes and does not sign others for the
-// same.
+// The transaction that a wallet has signed and whose end is not known, kept beside the wallet as
+// WALLET.sent. A command that is run again after a crash follows these bytes instead of signing a
+// second transaction for the same purpose.
 #pragma once
 
 #include <filesystem>
@@ -13,19 +13,19 @@
 namespace weft::cli {
 
 struct SentRecord {
-  PublicKey program;  // Which network's program it is for.
-  std::string what;   // As the command named it; without line ends.
+  PublicKey program;  // The program (that is, the network) of the transaction.
+  std::string what;   // The command's description, on one line.
   chain::SignedTransaction transaction;
 };
 
 class SentFile {
  public:
-  // That of a wallet file; empty: of the default wallet.
+  // The file of a wallet; empty: of the default wallet.
   [[nodiscard]] static Result<SentFile> of(const std::filesystem::path& wallet);
 
-  // nullopt if there is none; data_loss if the file is something else.
+  // Returns nullopt if there is no file. Fails with data_loss if the file has another form.
   [[nodiscard]] Result<std::optional<SentRecord>> read() const;
-  // On the disk when it returns.
+  // The record is on the disk when this returns.
   [[nodiscard]] Result<> write(const SentRecord& record) const;
   void remove() const;
   [[nodiscard]] std::string name() const { return path_.string(); }

@@ -1,4 +1,4 @@
-// Defends what a command leaves beside its wallet: all of it comes back, and another text does not.
+// The file of a sent transaction: every field is read back, and another text is refused.
 #include "apps/cli/settlement/sent_file.h"
 
 #include <gtest/gtest.h>

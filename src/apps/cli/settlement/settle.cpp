@@ -1,5 +1,5 @@
-// From the ledger to an epoch: `weft chain settle` moves an owner's free credits out of the ledger,
-// `weft chain rows` makes the rows of the next epoch of what owners have settled.
+// `weft chain settle` moves an owner's free credits out of the ledger. `weft chain rows` makes the
+// rows of the next epoch from settled credits.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -18,7 +18,7 @@ namespace weft::cli {
 namespace {
 
 namespace api = protocol::api;
-__extension__ using Wide = unsigned __int128;  // Both compilers have it.
+__extension__ using Wide = unsigned __int128;  // GCC and Clang both support it.
 
 Result<std::unique_ptr<ApiClient>> coordinator_of(const SettlementOptions& options) {
   return ApiClient::create({.url = options.coordinator, .tls = options.coordinator_tls});
@@ -35,7 +35,7 @@ Result<> settle(const SettlementOptions& options) {
       client->requests().post("/v1/owner/settlements", weft::format(R"({{"amount":{}}})", amount),
                               wallet, ByteSpan(open.nonce));
   if (!answer) {
-    // Refused: it has not happened, now or before.
+    // The request was refused, so it has not been carried out, now or before.
     if (answer.error().code == ErrorCode::insufficient_funds ||
         answer.error().code == ErrorCode::invalid_argument)
       file.remove();
@@ -54,7 +54,8 @@ Result<> settle(const SettlementOptions& options) {
                                      credits_text(static_cast<std::uint64_t>(owner.free)))
                             .c_str());
   }
-  // What was printed before an end here is not asked for a second time either.
+  // The output is flushed before the file is removed, so that a printed settling is not requested
+  // again.
   std::fflush(stdout);
   file.remove();
   return {};
@@ -75,7 +76,7 @@ Result<std::vector<settlement::Settled>> settled_at(ApiClient& client) {
   return out;
 }
 
-// The rows of the last epoch that was posted and is not void.
+// Reads the rows of the last epoch that was posted and is not void.
 Result<std::vector<solana::Earned>> rows_before(const SettlementOptions& options,
                                                 const SettlementLine& line) {
   const std::uint64_t amount = line.config.number("last_amount");
@@ -96,7 +97,7 @@ Result<std::vector<solana::Earned>> rows_before(const SettlementOptions& options
   };
   if (tree.root().sum != amount)
     return refuse("in all", credits_text(tree.root().sum), credits_text(amount));
-  // The column of emission is in no leaf: its sum is what the chain knows of it.
+  // The emission of single rows is in no leaf, so only its sum can be checked against the chain.
   const std::uint64_t emitted = emission_in(rows);
   if (emitted != line.config.number("emitted"))
     return refuse("an emission of", credits_text(emitted),
@@ -108,8 +109,8 @@ Result<std::vector<solana::Earned>> rows_before(const SettlementOptions& options
   return rows;
 }
 
-// What vouchers have charged and no epoch has given, as far as one epoch may take it: the same sum
-// as the on-chain program's (chain/program/epochs.h, post), beside which the emission stands.
+// The charged amount that no epoch has given yet, up to the most that one epoch may take: as the
+// on-chain program computes it (chain/program/epochs.h, post). The emission is added to it.
 Result<std::uint64_t> available_of(const SettlementLine& line) {
   WEFT_ASSIGN(const std::uint64_t vault, tokens_in(*line.rpc, line.config.key("vault")));
   const std::uint64_t charged = line.config.number("charged") - line.config.number("spends_posted");

@@ -9,7 +9,7 @@ namespace weft::cli {
 namespace {
 
 constexpr std::size_t clients = 20, stakers = 12, guardians = 3;
-constexpr std::size_t steps_remembered = 30;  // A fork takes back fewer.
+constexpr std::size_t steps_remembered = 30;  // More than a fork takes back.
 
 Result<crypto::KeyPair> key_of(std::uint64_t seed, std::string_view name) {
   ByteVector number;
@@ -34,7 +34,7 @@ Result<SettlementCast> SettlementCast::create(std::uint64_t seed, std::uint32_t 
   WEFT_OK(fill(cast.stakers, "staker", cli::stakers));
   WEFT_OK(fill(cast.guardians, "guardian", cli::guardians));
   WEFT_OK(fill(cast.posters, "poster", 2));
-  // Owners sign nothing here: any account can claim for them.
+  // Owners need only public keys, because any account can claim for them.
   for (std::size_t i = 0; i <= owners; ++i) {
     ByteVector name;
     append_le(name, seed);

@@ -1,7 +1,6 @@
-// A simulated settlement as its scenes see it: the chain, the coordinator, the books that the
-// simulation keeps, and the keys of all who take part. Every step is followed by a look at the sums
-// of money (simulated_books.h), and the last steps are remembered, so that a fork can take them
-// back and they are done again.
+// A simulated settlement for its scenes: the chain, the coordinator, the books of the simulation,
+// and the keys of all parties. After every step the sums of money are checked (simulated_books.h).
+// The last steps are remembered, so that a fork can take them back and they are repeated.
 //
 // Threading: one thread. Invariant: books() counts exactly the steps that landed.
 #pragma once
@@ -25,22 +24,22 @@
 
 namespace weft::cli {
 
-inline constexpr std::uint64_t micro_credits = 1'000'000;  // In a credit.
-inline constexpr std::uint64_t day = 86'400;               // Seconds.
+inline constexpr std::uint64_t micro_credits = 1'000'000;  // One credit in micro-credits.
+inline constexpr std::uint64_t day = 86'400;               // A day in seconds.
 
 struct SettlementStep {
   std::string what;
   std::vector<solana::Instruction> instructions;
   std::vector<const crypto::KeyPair*> signers;
-  std::function<void(SimulatedBooks&)> counts;  // What it changes.
+  std::function<void(SimulatedBooks&)> counts;  // Applies the step to the books.
 };
 
-// The keys of a seed.
+// The keys of all parties, made from a seed.
 struct SettlementCast {
-  static constexpr std::size_t voters = 8;  // The first stakers; they keep their stakes.
+  static constexpr std::size_t voters = 8;  // The first stakers vote and keep their stakes.
 
   std::vector<crypto::KeyPair> clients, stakers, guardians, posters;
-  std::vector<PublicKey> owners;  // The last one is the thief.
+  std::vector<PublicKey> owners;  // The last owner is the thief.
 
   [[nodiscard]] static Result<SettlementCast> create(std::uint64_t seed, std::uint32_t owners);
 };
@@ -55,19 +54,19 @@ class SettlementRun {
   explicit SettlementRun(const SimulateSettlementOptions& options)
       : options_(options), random_(options.seed) {}
 
-  // Starts the chain and the coordinator. Called once, before all that follows.
+  // Starts the chain and the coordinator. Called once, before all other functions.
   [[nodiscard]] Result<> open();
 
-  // Delivers the step's transaction, counts it and looks at the sums. Fails with data_loss, and
-  // says in broken() what is wrong, if it is refused or a sum does not hold.
+  // Delivers the step's transaction, applies it to the books and checks the sums. Fails with
+  // data_loss, and sets broken(), if the program refuses it or a sum is wrong.
   [[nodiscard]] Result<> step(SettlementStep step);
-  // Delivers it and fails unless the program refuses it with a sentence that has `check` in it.
+  // Delivers a step, and fails unless the program refuses it with a message that contains `check`.
   [[nodiscard]] Result<> refused(std::string_view what, const SettlementStep& step,
                                  std::string_view check);
-  // A step that was delivered by other means: counts it.
+  // Applies a step that was delivered by other means to the books.
   void landed(const SettlementStep& step);
   [[nodiscard]] Result<> look(std::string_view after);
-  // The last transactions never were; then each step that was among them is done again.
+  // Takes back the last transactions of the chain, then repeats each step that was among them.
   [[nodiscard]] Result<> fork();
   [[nodiscard]] Result<> broken_by(std::string text);
   [[nodiscard]] const std::string& broken() const { return broken_; }
@@ -79,7 +78,7 @@ class SettlementRun {
     return call.build(chain_->network().program);
   }
   [[nodiscard]] const SimulatedBooks& books() const { return books_; }
-  // What the client has been charged since the start.
+  // The amount that the client was charged since the start.
   [[nodiscard]] std::uint64_t charged_by(const PublicKey& client) const;
   [[nodiscard]] const SettlementCast& cast() const { return cast_; }
   [[nodiscard]] SettlementTally& tally() { return tally_; }
@@ -87,18 +86,18 @@ class SettlementRun {
   [[nodiscard]] std::uint64_t looks() const { return watch_ ? watch_->looks() : 0; }
 
   [[nodiscard]] const SimulateSettlementOptions& options() const { return options_; }
-  // Whether this defect is planted.
+  // True if this defect is planted.
   [[nodiscard]] bool plants(std::string_view defect) const { return options_.plant == defect; }
   // The epoch at this share of the run.
   [[nodiscard]] std::uint32_t at(double share) const {
     return std::max(1U, static_cast<std::uint32_t>(share * options_.epochs));
   }
-  // A number of the seed's, below `bound`.
+  // A number below `bound` from the seed's sequence.
   [[nodiscard]] std::uint64_t below(std::uint64_t bound) { return random_() % bound; }
   [[nodiscard]] std::mt19937_64& random() { return random_; }
 
  private:
-  // What can be taken back: a step, or a transaction that failed, and the books before it.
+  // A step, or a failed transaction, that a fork can take back, and the books before it.
   struct Landed {
     SimulatedBooks before;
     std::optional<SettlementStep> step;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view settling_head = "weft-settling-1";
 
-// The four lines of a file, or nullopt.
+// Parses the four lines of a file; nullopt for another form.
 std::optional<OpenSettling> settling_of(std::string_view text) {
   std::array<std::string_view, 4> lines;
   if (!take_lines(text, lines)) return std::nullopt;

@@ -1,6 +1,6 @@
-// A settling that was asked for and not answered yet, kept beside the wallet as WALLET.settling.
-// Nothing takes back what is settled, and the ledger settles once for a nonce: a command that is
-// run again after a crash or a lost answer asks for the same settling, and not for a second one.
+// A settlement of earnings that was requested and not answered yet, kept beside the wallet as
+// WALLET.settling. Settled earnings cannot be taken back, and the ledger settles once for a nonce:
+// a command that is run again after a crash or a lost answer repeats the same request.
 #pragma once
 
 #include <array>
@@ -24,16 +24,16 @@ struct OpenSettling {
 
 class SettlingFile {
  public:
-  // That of a wallet file; empty: of the default wallet.
+  // The file of a wallet; empty: of the default wallet.
   [[nodiscard]] static Result<SettlingFile> of(const std::filesystem::path& wallet);
 
-  // nullopt if there is none; data_loss if the file is something else.
+  // Returns nullopt if there is no file. Fails with data_loss if the file has another form.
   [[nodiscard]] Result<std::optional<OpenSettling>> read() const;
-  // The settling to ask for now: the open one if it is of this coordinator and amount, else a new
-  // one, which is on the disk. unavailable if another one is open.
+  // Returns the settling to request: the open one if its coordinator and amount are the given ones,
+  // else a new one, which is on the disk. Fails with unavailable if another settling is open.
   [[nodiscard]] Result<OpenSettling> begin(const PublicKey& coordinator,
                                            std::uint64_t amount) const;
-  // It was answered.
+  // Removes the file; called after the answer.
   void remove() const;
   [[nodiscard]] std::string name() const { return path_.string(); }
 

@@ -1,5 +1,5 @@
-// Defends what `weft chain settle` leaves beside its wallet: the same settling is asked for again
-// until it is answered, and never another one in its place.
+// The file of an open settling: the same settling is requested until it is answered, and never
+// another one instead.
 #include "apps/cli/settlement/settling_file.h"
 
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@
 namespace weft::cli {
 namespace {
 
-// The order of the scenes: some at a share of the epochs, the others in every epoch.
+// Runs the scenes in their order: some at a certain share of the epochs, others in every epoch.
 class SettlementPlay {
  public:
   explicit SettlementPlay(SettlementRun& run)
@@ -22,11 +22,12 @@ class SettlementPlay {
   [[nodiscard]] Result<> play();
 
  private:
-  // All is settled, posted, final and claimed; every owner holds what its row gives.
+  // Settles, posts, finalises and claims everything, and checks that every owner holds its row's
+  // amount.
   [[nodiscard]] Result<> close();
-  // Posts epochs until the rows give all that was settled.
+  // Posts epochs until the rows give everything that was settled.
   [[nodiscard]] Result<> pay_all();
-  // The operator charges as much of a deposit of its own as fees took, and leaves its credits in
+  // Charges the operator's own deposit by the amount that fees took, and leaves those credits in
   // the ledger.
   [[nodiscard]] Result<> charge_fees();
   void progress(std::uint32_t epoch);

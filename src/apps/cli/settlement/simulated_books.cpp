@@ -7,8 +7,8 @@
 namespace weft::cli {
 namespace {
 
-constexpr std::size_t supply_at = 36;  // In a mint.
-constexpr std::size_t amount_at = 64;  // In a token account.
+constexpr std::size_t supply_at = 36;  // Offset in a mint account.
+constexpr std::size_t amount_at = 64;  // Offset in a token account.
 constexpr std::size_t first_owned = 4;
 
 std::uint64_t number_at(const chain::AccountData& account, std::size_t at) {
@@ -17,7 +17,7 @@ std::uint64_t number_at(const chain::AccountData& account, std::size_t at) {
   return out;
 }
 
-// Collects the first sentence.
+// Keeps the sentence of the first broken condition.
 class Verdict {
  public:
   void same(std::string_view what, std::uint64_t is, std::uint64_t should) {
@@ -35,7 +35,7 @@ class Verdict {
 };
 
 struct Owned {
-  std::uint64_t unspent = 0;  // What is left of deposits.
+  std::uint64_t unspent = 0;  // Deposits minus withdrawals and charges.
   std::uint64_t staked = 0, unbonding = 0;
 };
 
@@ -80,7 +80,7 @@ Result<std::string> SettlementWatch::look(const SimulatedBooks& books, const Led
   }
   const auto n = [&c](std::string_view field) { return c.number(field); };
 
-  // The chain's sums among themselves.
+  // Compares the chain's sums with one another.
   v.same("The vault, against deposits - withdrawals - claimed spends - fees", vault,
          n("deposits") - n("withdrawals") - n("claimed_spends") - n("fees"));
   v.same("The vault, against what is unspent and what is charged and not claimed", vault,
@@ -102,7 +102,7 @@ Result<std::string> SettlementWatch::look(const SimulatedBooks& books, const Led
   v.at_most("Stakes and bonds, against the stake vault", owned.staked + owned.unbonding + bonds,
             stake_vault);
 
-  // The chain against what was done.
+  // Compares the chain with the simulation's counts.
   v.same("Deposits, against those that were made", n("deposits"), books.deposits);
   v.same("Withdrawals, against those that were made", n("withdrawals"), books.withdrawals);
   v.same("Charges and fees, against the vouchers", n("charged") + n("fees"), books.charged);
@@ -115,7 +115,7 @@ Result<std::string> SettlementWatch::look(const SimulatedBooks& books, const Led
          std::accumulate(books.claimed_of.begin(), books.claimed_of.end(), std::uint64_t{0}),
          books.claimed);
 
-  // The ledger against the chain.
+  // Compares the ledger with the chain.
   std::uint64_t credited = 0, rows = 0, emission = 0;
   for (const auto& [client, amount] : ledger.credited) credited += amount;
   if (books.posted) {

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 constexpr std::uint64_t lamports_given = 1'000'000'000'000;
 
-// What a child process has said, from its own thread.
+// The lines of a child process, which arrive on a thread of their own.
 class Said {
  public:
   void line(std::string_view text) {
@@ -61,7 +61,7 @@ Result<Node> start_node() {
               said->text());
 }
 
-// A command of this program to its end, as a person runs it.
+// Runs a command of this program to its end.
 Result<> run_command(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), own_executable().string());
   const std::string name = arguments[1] + " " + arguments[2];

@@ -1,6 +1,5 @@
-// A chain that the simulation plays on: the real virtual machine behind the node of
-// chain/tests/rpc.mjs, which this starts, and a network on it that `weft chain deploy` and `init`
-// have made.
+// The chain of the simulation: the real virtual machine with the node of chain/tests/rpc.mjs, which
+// this class starts, and a network that `weft chain deploy` and `init` have made on it.
 //
 // Threading: one thread. Lifetime: the node ends with this object.
 #pragma once
@@ -22,33 +21,34 @@ namespace weft::cli {
 class SimulatedChain {
  public:
   struct Founding {
-    std::filesystem::path elf;                                                  // The program.
-    std::uint64_t initial = 0, founders = 0, emission = 0, halving_epochs = 1;  // Credits.
+    std::filesystem::path elf;  // File of the on-chain program.
+    // Amounts in credits.
+    std::uint64_t initial = 0, founders = 0, emission = 0, halving_epochs = 1;
     PublicKey poster;
     std::vector<PublicKey> guardians;
   };
-  // not_found if Node, the node's script, its packages or the program are missing: the sentence
-  // says which command makes them.
+  // Starts the node. Fails with not_found if Node, the node's script, its packages or the program
+  // are missing; the message names the command that makes them.
   [[nodiscard]] static Result<std::unique_ptr<SimulatedChain>> start(const Founding& founding);
 
   [[nodiscard]] chain::Rpc& rpc() { return *line_.rpc; }
   [[nodiscard]] const solana::Network& network() const { return line_.network; }
   [[nodiscard]] const SettlementLine& line() const { return line_; }
-  // The founders' wallet, which pays all fees and is the coordinator.
+  // The founders' wallet, which pays all fees and is also the coordinator's.
   [[nodiscard]] const crypto::KeyPair& founder() const { return founder_; }
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_->path(); }
 
   [[nodiscard]] Result<> give_lamports(const PublicKey& to);
-  // Signs for the founder and `signers`, sends, and sees what became of it: permission_denied with
-  // the program's own sentence where it landed and failed.
+  // Signs for the founder and `signers`, sends, and follows the transaction. Fails with
+  // permission_denied, and the program's own message, if it landed and failed.
   [[nodiscard]] Result<> deliver(std::span<const solana::Instruction> instructions,
                                  std::span<const crypto::KeyPair* const> signers);
   [[nodiscard]] Result<> warp(std::uint64_t seconds);
-  // Lets slots pass.
+  // Advances the chain by a number of slots.
   [[nodiscard]] Result<> advance(std::uint64_t slots);
-  // The last transactions never were.
+  // Takes back the last transactions.
   [[nodiscard]] Result<> fork(std::size_t transactions);
-  // Bytes of an account that no instruction wrote: a planted defect.
+  // Writes bytes of an account without an instruction, to plant a defect.
   [[nodiscard]] Result<> patch(const PublicKey& account, std::size_t at, ByteSpan bytes);
   // Reads the config again.
   [[nodiscard]] Result<> refresh();

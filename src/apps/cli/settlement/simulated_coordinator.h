@@ -1,6 +1,6 @@
 // The coordinator of a settlement simulation: the ledger, the journal of charges and the rows of
-// epochs by the same decisions as the real one, without its sockets. A crash takes all that is not
-// on the disk; what it has written is what the real one's store and journal have.
+// epochs, with the decision code of the real coordinator and without its sockets. A crash loses
+// everything that is not on the disk; its written state corresponds to the real store and journal.
 //
 // Threading: one thread.
 #pragma once
@@ -27,23 +27,24 @@ class SimulatedCoordinator {
   };
   [[nodiscard]] static Result<SimulatedCoordinator> create(const Place& place);
 
-  // What the chain has charged clients becomes their credits, each charge once.
+  // An amount that the chain has charged a client and that becomes credits once.
   struct Charged {
     PublicKey client;
-    std::uint64_t amount = 0;  // Since the start.
+    std::uint64_t amount = 0;  // Charged amount since the start.
   };
   enum class Crash : std::uint8_t { none, before_answer };
-  // before_answer: the process ends when the ledger has moved the first crediting and the journal
-  // does not say so yet; restart() goes on. Gives how many were credited.
+  // Issues credits for charges and returns their number. Crash::before_answer ends the process
+  // after the ledger has moved the first credits and before the journal has its row; restart()
+  // continues.
   [[nodiscard]] Result<std::size_t> credit(std::span<const Charged> charged, Crash crash);
-  // Memory is lost, and made again from the disk; what was open is asked of the ledger again.
-  // `forgetful` is a defect: the ledger is asked under another key.
+  // Rebuilds the memory from the disk and requests open issues of credits again. `forgetful` plants
+  // a defect: they are requested with another key.
   [[nodiscard]] Result<> restart(bool forgetful);
 
-  // A job of the client with a task for each worker, paid with all its free credits.
+  // Runs a job of the client with one task for each worker, paid with all its free credits.
   [[nodiscard]] Result<> work(const PublicKey& client, std::span<const PublicKey> workers,
                               double units);
-  // All free credits of the owner, if they are a credit or more.
+  // Settles all free credits of the owner if they are at least one credit.
   [[nodiscard]] Result<> settle(const PublicKey& owner);
   [[nodiscard]] Result<settlement::EpochRows> rows(std::span<const solana::Earned> previous,
                                                    const settlement::EpochFunds& funds) const;
@@ -51,7 +52,7 @@ class SimulatedCoordinator {
   [[nodiscard]] const LedgerSums& sums();
 
  private:
-  struct Written {  // As the store keeps it.
+  struct Written {  // A row of the store.
     ledger::Transaction transaction;
     std::optional<settlement::PaidJob> job;
   };
@@ -63,11 +64,11 @@ class SimulatedCoordinator {
   [[nodiscard]] Result<> written(const settlement::JournalRow& row);
 
   Place place_;
-  // On the disk.
+  // The state on the disk.
   std::vector<Written> store_;
   std::optional<CreditJournal> journal_;
-  std::uint64_t numbers_ = 0;  // Given to jobs and settlements: requests bring their own nonces.
-  // In memory.
+  std::uint64_t numbers_ = 0;  // Number for jobs and settlings, in place of a nonce.
+  // The state in memory.
   ledger::Ledger ledger_;
   settlement::Charges charges_;
   settlement::WorkUnits units_;

@@ -1,4 +1,4 @@
-// `weft chain slash`: a device that signed two results of one task and attempt.
+// `weft chain slash`: slashes a device that signed two results of one attempt of a task.
 #include <array>
 
 #include "apps/cli/exit_code.h"
@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::size_t levels_most = 8;
 
-// One of the two: the claim's result and its path to what the device signed.
+// One of two results: the claimed result and its path to the root that the device signed.
 struct SignedResult {
   Hash result, session, worker;
   std::vector<Hash> siblings;
-  std::uint64_t sides = 0;  // A bit for each level: the path's node is the right child.
+  std::uint64_t sides = 0;  // One bit for each level: the node on the path is the right child.
   Signature signature;
 };
 struct TwoResults {
@@ -81,7 +81,7 @@ Result<TwoResults> read_evidence(const std::filesystem::path& path) {
   return out;
 }
 
-// What the device signed: the receipt's digest over the root of its claims.
+// The digest that the device signed: that of the receipt with the root of its claims.
 Hash signed_digest(const WalletLine& own, const TwoResults& both, const SignedResult& one) {
   ByteVector numbers;
   append_le(numbers, static_cast<std::uint32_t>(both.task));

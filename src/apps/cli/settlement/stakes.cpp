@@ -1,4 +1,4 @@
-// `weft chain stakes`: tells a coordinator what owners have finally staked on the chain. By the
+// `weft chain stakes`: reports the final stakes of owners on the chain to a coordinator. Run by the
 // operator, whose wallet the network's config names.
 #include <algorithm>
 #include <cstdio>
@@ -13,16 +13,16 @@
 namespace weft::cli {
 namespace {
 
-constexpr std::size_t owners_max = 10'000;  // What a coordinator takes.
+constexpr std::size_t owners_max = 10'000;  // The coordinator's maximum.
 
 struct OwnStake {
   PublicKey owner;
   std::uint64_t amount = 0;
 };
 
-// The largest of what is staked and not unbonding: as the cluster has finally agreed, or less
-// where its newest state has less. A stake counts when no fork can take it back, and counts no more
-// as soon as its owner begins to unbond it or it is slashed.
+// Returns the largest stakes, without unbonding amounts: the amount in the final state, or a
+// smaller one in the newest state. So a stake counts once no fork can take it back, and stops
+// counting as soon as its owner begins to unbond it or it is slashed.
 std::vector<OwnStake> largest_of(const SettlementLine::StatesAt& final,
                                  const SettlementLine::StatesAt& newest) {
   std::map<PublicKey, std::uint64_t> now;
@@ -45,7 +45,7 @@ std::vector<OwnStake> largest_of(const SettlementLine::StatesAt& final,
 Result<> stakes(const SettlementOptions& options) {
   WEFT_ASSIGN(const SettlementLine line, settlement_line(options));
   WEFT_ASSIGN(const crypto::KeyPair wallet, wallet_there(options.data / "coordinator.json"));
-  // A stake counts at one coordinator: the one that the network is of.
+  // A stake counts only at the coordinator of its network.
   if (line.config.key("coordinator") != wallet.public_key())
     return fail(ErrorCode::permission_denied,
                 "The coordinator of this network is {}, and the wallet in {} is {}: stakes there "

@@ -1,6 +1,6 @@
-// `weft chain statement`: what the coordinator signs for an owner out of an epoch's rows, before
-// their root is posted. With it any account voids a root of this epoch or a later one that gives
-// the owner less (`weft chain challenge statement`).
+// `weft chain statement`: the coordinator signs the amount of an owner in an epoch's rows before
+// their root is posted. With this statement any account can void a root of this or a later epoch
+// that gives the owner less (`weft chain challenge statement`).
 #include <cstdio>
 
 #include "apps/cli/exit_code.h"

@@ -1,4 +1,4 @@
-// `weft chain status`: what a network holds, its epochs, and what one owner has there.
+// `weft chain status`: prints the amounts of a network, its epochs, and the accounts of one owner.
 #include <cstdio>
 
 #include "apps/cli/exit_code.h"

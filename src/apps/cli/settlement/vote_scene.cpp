@@ -6,7 +6,7 @@ namespace weft::cli {
 namespace {
 
 constexpr std::uint64_t new_fee_bps = 200;
-constexpr std::uint32_t vote_epochs = 19;  // A day each; a proposal can be carried out after 18.
+constexpr std::uint32_t vote_epochs = 19;  // Epochs of a day; a proposal can be executed after 18.
 
 }  // namespace
 

@@ -36,7 +36,7 @@ bool owns(const jobs::Book& book, const Viewer& viewer, const PublicKey& key) {
 }
 
 bool owns(const jobs::Book& book, const Viewer& viewer, const OwnerId& owner) {
-  // The key that names the owner is one of its devices.
+  // An owner's id is the key of one of its devices.
   return owns(book, viewer, PublicKey{{owner.bytes}});
 }
 
@@ -80,7 +80,8 @@ void with_job(const HttpParts& parts, const net::IncomingRequest& request, std::
     refusal = net::problem(
         {ErrorCode::permission_denied,
          weft::format("The link is not one of job {}: ask its owner for it.", job->text())});
-  // Without a key nothing is looked up: no answer says which jobs there are.
+  // A viewer without a key or a valid link is refused before the job is looked up, so that the
+  // reply does not reveal which jobs exist.
   if (!viewer->key && !has_link) return respond(std::move(refusal));
   post_or_refuse(parts.readers, respond,
                  [&store = parts.store, &book = parts.book, id = *job, viewer = std::move(*viewer),

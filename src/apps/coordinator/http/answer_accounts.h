@@ -1,5 +1,5 @@
-// What the core and the serving of models tell each other about answers: which are charged, which
-// have ended, what audits came to. Plain data.
+// Plain data that the core and the model service exchange about answers: which answers are charged,
+// which have ended, and the results of audits.
 #pragma once
 
 #include <functional>
@@ -11,14 +11,14 @@
 
 namespace weft::coordinator {
 
-// A request that was admitted with an API key: an id for each of its answers, and what its reply
-// says of the key's rates.
+// The answers of one request that was admitted with an API key: an id for each answer, and the
+// reply headers with the key's rate limits.
 struct ChargedAnswers {
   std::vector<billing::AnswerId> answers;
   std::map<std::string, std::string> headers;
 };
 
-// Told of every answer that has ended, and of audits, on the thread of inference.
+// Callbacks for ended answers and for results of audits, on the thread of inference.
 struct AnswerListener {
   std::function<void(billing::AnswerReport)> ended{};
   std::function<void(billing::AnswerAudited)> audited{};

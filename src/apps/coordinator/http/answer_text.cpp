@@ -19,7 +19,7 @@ std::string bytes_of(std::string_view text) {
   return out + "]";
 }
 
-// A token may end inside a character.
+// Quotes the bytes of a token. A token may end inside a UTF-8 character.
 std::string quote_piece(std::string_view piece) {
   return json::quote(utf8::replace_invalid(piece));
 }
@@ -63,11 +63,12 @@ std::string AnswerText::keep(std::size_t choice, const std::vector<tools::Piece>
         thought += piece.text;
         break;
       case tools::Piece::Kind::text:
-      case tools::Piece::Kind::cut:  // finish_reason says that it is cut.
+      case tools::Piece::Kind::cut:  // finish_reason says that the call was cut off.
         text += piece.text;
         break;
       case tools::Piece::Kind::call: {
-        // Nine letters and digits: more is refused by the templates of some models.
+        // A call's id has nine letters and digits, because the templates of some models refuse
+        // longer ids.
         const std::string unique = "000000" + id_;
         const Call call{.id = weft::format("{}{:01}{:02}", unique.substr(unique.size() - 6),
                                            choice % 10, one.calls.size() % 100),
@@ -205,7 +206,7 @@ std::uint64_t AnswerText::answer_tokens() const {
 
 std::string AnswerText::usage() const {
   std::uint64_t prompt = 0, cached = 0;
-  // The choices of one prompt share it.
+  // The tokens of a prompt are counted once, although all its choices use them.
   for (std::size_t i = 0; i < choices_.size(); i += n_) {
     prompt += choices_[i].end.prompt_tokens;
     cached += choices_[i].end.cached_tokens;

@@ -1,4 +1,4 @@
-// Answers in the shapes of OpenAI's chat completions and completions.
+// Writes answers in the formats of OpenAI's chat completions and completions.
 #pragma once
 
 #include <cstdint>
@@ -32,10 +32,11 @@ class AnswerText final : public AnswerForm {
     std::string text;
     std::string thought;
     std::vector<Call> calls;
-    std::vector<SaidToken> tokens;  // With logprobs.
+    std::vector<SaidToken> tokens;  // Kept only if the client wants logprobs.
     inference::AnswerEnd end;
   };
-  // Keeps the pieces and gives the members of a delta that tells of them; "" for none.
+  // Stores the pieces in the choice and returns them as the members of a stream's delta; "" if
+  // there are none.
   [[nodiscard]] std::string keep(std::size_t choice, const std::vector<tools::Piece>& pieces);
   [[nodiscard]] std::string finish_of(const Choice& choice) const;
   [[nodiscard]] std::string head(bool chunk) const;

@@ -23,7 +23,8 @@ std::vector<SaidToken> AnswerWriter::write(std::span<const protocol::serving::To
   out.reserve(tokens.size());
   for (const protocol::serving::Token& token : tokens) {
     SaidToken said{.id = token.id, .logprob = token.logprob};
-    // The template began the thought; that the answer goes on with it is told by the same mark.
+    // The template has begun the thought in the prompt, so the answer's text gets the mark that it
+    // lacks.
     if (std::exchange(begins_in_thought_, false)) said.text = "<think>";
     said.text += stops_.push(text_of(token.id));
     at_end_ = tokens_->kind(token.id).ends_answer;

@@ -1,5 +1,5 @@
-// Writes one answer: numbers of tokens, as workers send them, become its text. What a client reads
-// of an answer comes from here and from nowhere else.
+// Turns the token ids of one answer, as workers send them, into text. All text of an answer that a
+// client reads is made here.
 //
 // Threading: one thread.
 #pragma once
@@ -17,35 +17,36 @@
 
 namespace weft::coordinator {
 
-// A token as a client is told of it.
+// A token in the form in which a client gets it.
 struct SaidToken {
   std::int32_t id = 0;
   double logprob = 0;
-  std::string text{};   // The answer, as far as it became certain by this token.
-  std::string piece{};  // The bytes of the token by itself; empty for one that ends the answer.
+  std::string text{};   // Answer text that this token completed.
+  std::string piece{};  // The token's own bytes; empty for an end token.
   struct Other {
     double logprob = 0;
     std::string piece{};
   };
-  std::vector<Other> top{};  // Best first.
+  std::vector<Other> top{};  // Other candidates, the most likely first.
 };
 
 class AnswerWriter {
  public:
   struct Options {
-    std::vector<std::string> stop{};  // The answer ends before the first of these.
-    bool shows_calls = false;         // Tokens that mark calls of tools are written.
-    bool begins_in_thought = false;   // As its prompt ends within one.
+    std::vector<std::string> stop{};  // The answer ends before the first of these texts.
+    bool shows_calls = false;         // Writes the tokens that mark tool calls.
+    bool begins_in_thought = false;   // True if the prompt ends inside a thought.
   };
   AnswerWriter(std::shared_ptr<const TokenTexts> tokens, Options options);
 
   [[nodiscard]] std::vector<SaidToken> write(std::span<const protocol::serving::Token> tokens);
-  // What was held back, at the end.
+  // Returns the text that was held back because it could have been part of a stop text or
+  // character.
   [[nodiscard]] std::string finish();
-  // A stop text was found: nothing more is said.
-  // The last token was one that ends answers.
+  // True if the last token ends an answer.
   [[nodiscard]] bool at_end() const { return at_end_; }
-  // Whether a worker, which writes no calls of tools, may have found a stop text.
+  // True if a worker may have found a stop text. Workers do not write tool calls, so their text may
+  // differ from this one.
   [[nodiscard]] bool may_have_stopped() const { return stops_.found() || shows_calls_; }
   [[nodiscard]] bool stopped() const { return stops_.found(); }
 

@@ -1,5 +1,5 @@
-// What a client reads of an answer follows from the numbers of its tokens, and from nothing that a
-// worker could say beside them.
+// Tests that a client's text of an answer depends only on the token ids, and not on anything else
+// that a worker sends.
 #include "apps/coordinator/http/answer_writer.h"
 
 #include <gtest/gtest.h>

@@ -22,19 +22,19 @@ net::Reply refusal(const billing::KeyRefusal& refused, const billing::RateStates
   if (reply.status == 429 || reply.status == 503)
     reply.headers["retry-after"] = std::to_string(
         std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(refused.retry).count()));
-  // What will not come back by itself is not asked for again by clients that know the header
-  // (OpenAI's do).
+  // A budget that does not refill within an hour should not be retried. OpenAI's clients obey this
+  // header.
   if (refused.retry >= std::chrono::hours(1)) reply.headers["x-should-retry"] = "false";
   return reply;
 }
 
-// What its answers could take of the key's budgets: never more than the context has.
+// The most that the answers could take from the key's budgets; the context bounds it.
 billing::AnswerOrder order_of(const OpenAiRequest& asked, const ModelTerms& terms) {
   std::vector<billing::AnswerId> ids(asked.prompt_count() * asked.choices);
   for (billing::AnswerId& id : ids) id = billing::AnswerId{{crypto::ordered_id()}};
-  // A look is counted as a request, and costs nothing.
+  // A look (a request without generation) counts as a request but costs nothing.
   if (asked.look.kind != TextLook::Kind::none) return {.model = asked.model, .ids = std::move(ids)};
-  constexpr std::uint64_t template_tokens = 256;  // Around the messages.
+  constexpr std::uint64_t template_tokens = 256;  // Tokens that a template adds to messages.
   std::size_t longest = 0;
   for (const std::string& prompt : asked.prompts) longest = std::max(longest, prompt.size());
   if (asked.embedding) {
@@ -88,14 +88,14 @@ void refuse_asker(const Error& error, const net::Respond& respond) {
 std::uint64_t random_seed() {
   std::uint64_t seed = 0;
   crypto::random_bytes({reinterpret_cast<std::uint8_t*>(&seed), sizeof seed});
-  // A number that every JSON reader keeps: a client can ask with it again.
+  // 53 bits, which every JSON reader keeps exactly, so that a client can repeat the seed.
   return seed >> 11;
 }
 
 namespace {
 
-// A request that the network is not asked, for its price: another endpoint answers once the key has
-// admitted it, which counts it as a request.
+// Passes a request that is too expensive here to a fallback endpoint, after the key has admitted
+// it; it counts as one request of the key.
 void ask_elsewhere(const HttpParts& parts, const Asker& asker, const OpenAiRequest& asked,
                    const Error& why, const net::Respond& respond) {
   if (!asker.key) return asked.otherwise(why, respond);
@@ -124,7 +124,7 @@ void ask(const HttpParts& parts, const Asker& asker, OpenAiRequest asked,
     if (!trust) return respond(openai_error(trust.error(), "x-weft-trust"));
     asked.trust = *trust;
   }
-  // The model may be gone when it is asked, and is not found then.
+  // A model without terms may not exist any more; the model service then replies not_found.
   const ModelTerms terms = models.catalog().terms(asked.model).value_or(ModelTerms{});
   if (parts.fallback != nullptr && may_pass_on(asker, asked.allows_fallback)) {
     asked.otherwise = [&fallback = *parts.fallback,
@@ -155,7 +155,7 @@ void ask(const HttpParts& parts, const Asker& asker, OpenAiRequest asked,
          asked](const Result<billing::AnswerAdmission>& admitted) mutable {
           if (admitted->refused) return respond(refusal(*admitted->refused, admitted->rates));
           request.recognise_client(order.key.text());
-          // Where the budget bounds it, so does the answer.
+          // The rest of the key's budget may bound the answer's tokens.
           if (admitted->tokens_worst < order.tokens_worst)
             asked.ask.tokens_max = static_cast<std::uint32_t>(
                 std::max<std::uint64_t>(1, admitted->tokens_worst - order.tokens_least));
@@ -196,7 +196,8 @@ void with_access(const HttpParts& parts, const net::IncomingRequest& request,
                    });
     return;
   }
-  // The page lists them before it asks; guests are counted where they ask.
+  // The coordinator's page lists the models before it has a token. Guests are counted only when
+  // they ask a model.
   const bool guest = parts.guests.welcome() && request.header("sec-fetch-site") == "same-origin";
   if (!parts.require_keys || guest || token.starts_with(guest_prefix)) return show();
   respond(openai_error(asker_of(parts, request).error()));

@@ -1,5 +1,5 @@
-// The client that asks a model, and whether it may: with an API key its rates and budgets are taken
-// up before the request continues. Refusals are in OpenAI's shape.
+// Admits clients to models. A request with an API key is charged to the key's rates and budgets
+// before it continues. Refusals are in OpenAI's format.
 //
 // Threading: as http.h.
 #pragma once
@@ -13,40 +13,42 @@
 
 namespace weft::coordinator {
 
-// Length of bodies that openai.h, responses.h and looks.h read.
+// The size limit of request bodies that openai.h, responses.h and looks.h read.
 inline constexpr std::uint64_t question_bytes_max = std::uint64_t{4} << 20;
 
-// Without keys being required, whatever is no key of this coordinator's form is passed over:
-// clients must send something.
+// The client that asks a model. If the coordinator requires no keys, a bearer token that is not one
+// of its keys is ignored, because OpenAI's clients must send some token.
 struct Asker {
-  std::optional<Hash> key{};  // Hash of its secret; without one no owner is charged.
+  std::optional<Hash> key{};  // Hash of the secret; empty if no owner is charged.
   bool is_guest = false;
-  bool stays_here = false;  // Its key forbids that another endpoint answers.
+  bool stays_here = false;  // The key forbids answers of a fallback endpoint.
 };
 [[nodiscard]] Result<Asker> asker_of(const HttpParts& parts, const net::IncomingRequest& request);
 void refuse_asker(const Error& error, const net::Respond& respond);
 
-// What has to be so for another endpoint to answer in the network's place; tests turn each off.
+// The conditions under which a fallback endpoint may answer instead of the network. Tests turn them
+// off one by one.
 struct PassingOnRules {
-  bool if_asked = true;       // The request allows it.
-  bool not_of_guests = true;  // Guests would spend the operator's money.
+  bool if_asked = true;       // The request must allow it.
+  bool not_of_guests = true;  // Guests would cost the operator money.
   bool not_of_keys_that_stay = true;
 };
 [[nodiscard]] bool may_pass_on(const Asker& asker, bool is_allowed,
                                const PassingOnRules& rules = {});
 
-// For requests that name none.
+// A random seed for requests without a seed.
 [[nodiscard]] std::uint64_t random_seed();
 
-// Asks the model when the key admits it.
+// Admits the request with the client's key and passes it to the model service.
 void ask(const HttpParts& parts, const Asker& asker, OpenAiRequest asked,
          const net::IncomingRequest& request, const net::Respond& respond);
 
-// `go` with the client whose key it is; empty if there is no key. An unknown key is refused.
+// Calls `go` with the owner of the client's API key, or with an empty text if the client has no
+// key. An unknown key is refused.
 void with_owner(const HttpParts& parts, const Asker& asker, const net::Respond& respond,
                 std::function<void(std::string owner)> go);
 
-// Reading what models there are takes a key where asking them does.
+// Calls `show` if the client may list the models: a key is required if asking models requires one.
 void with_access(const HttpParts& parts, const net::IncomingRequest& request,
                  const net::Respond& respond, std::function<void()> show);
 

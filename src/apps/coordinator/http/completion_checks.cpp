@@ -36,7 +36,7 @@ Result<AnswerTrust> trust_of(const OpenAiRequest& request, bool newcomers_answer
 
 Result<> check_tokens(const OpenAiRequest& request, std::span<const ReadPrompt> prompts,
                       const TokenBounds& bounds) {
-  // An answer needs room for one token at least; a vector needs none.
+  // A generated answer needs room for at least one token; a vector needs none.
   const std::size_t tokens_max =
       std::min(bounds.context, protocol::serving::prompt_tokens_max) - (request.embedding ? 0 : 1);
   const auto is_known = [&](std::int32_t token) {

@@ -1,8 +1,8 @@
-// Whether a model and the network can serve a request, before any worker is asked: the kind of its
-// output, its prompts' tokens, and which workers its client lets answer.
+// Checks before any worker is asked: that the model and the network can serve a request. They
+// concern the kind of output, the tokens of the prompts, and the workers that the client accepts.
 //
-// Pure. Threading: any. Errors: as the client is told them; a message begins with the key that is
-// wrong where there is one.
+// Pure. Threading: any. Errors: in the form for clients; a message begins with the wrong key of the
+// request if there is one.
 #pragma once
 
 #include <cstddef>
@@ -16,26 +16,27 @@
 
 namespace weft::coordinator {
 
-// Whether the model gives what is asked for: text of a model that writes, vectors of one that makes
-// them, and vectors no longer than its own.
+// Checks that the model produces the requested output: text, or vectors with at least the requested
+// dimensions.
 [[nodiscard]] Result<> check_modality(const OpenAiRequest& request,
                                       const inference::ModelCard& card);
 
-// Which workers may answer. Without a wish of the client's: all, where newcomers answer clients
-// here. permission_denied for a wish for newcomers where they do not.
+// The workers that may answer. A request that names no trust gets all workers if newcomers may
+// answer clients here, otherwise established workers. Fails with permission_denied if the client
+// asks for newcomers and they may not answer.
 [[nodiscard]] Result<AnswerTrust> trust_of(const OpenAiRequest& request, bool newcomers_answer);
 
 struct TokenBounds {
-  std::size_t context = 0;     // As the model is served.
-  std::size_t vocabulary = 0;  // Tokens are numbers below it.
+  std::size_t context = 0;     // Tokens of context, as served.
+  std::size_t vocabulary = 0;  // Every token id is below it.
 };
-// Whether each prompt has a token and fits into the context, and all tokens, those of biases
-// included, are the model's.
+// Checks that each prompt has at least one token and fits into the context, and that all tokens,
+// also those of biases, belong to the model.
 [[nodiscard]] Result<> check_tokens(const OpenAiRequest& request,
                                     std::span<const ReadPrompt> prompts, const TokenBounds& bounds);
 
-// unavailable if no connected worker could begin: of use where another endpoint can answer, and
-// need not be kept waiting for a worker that may never come.
+// Fails with unavailable if no connected worker could begin the request. Used if a fallback
+// endpoint can answer, so that the client need not wait for a worker.
 [[nodiscard]] Result<> check_served(const OpenAiRequest& request, AnswerTrust trust,
                                     std::span<const inference::ServedModel> served);
 

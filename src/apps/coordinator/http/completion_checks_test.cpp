@@ -1,4 +1,4 @@
-// What is refused before any worker is asked, and the sentence that says why.
+// Tests of the requests that are refused before any worker is asked, and of their messages.
 #include "apps/coordinator/http/completion_checks.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ OpenAiRequest request_for(bool vectors, std::uint32_t dimensions = 0) {
   return out;
 }
 
-// Empty where all is right.
+// The message of a refusal; empty if the check passed.
 std::string refusal(const Result<>& checked) {
   return checked ? std::string() : checked.error().message;
 }

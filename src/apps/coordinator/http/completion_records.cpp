@@ -43,7 +43,8 @@ void CompletionRecords::fail_all() {
   while (!asked_.empty()) report(asked_.begin()->first, {.reason = "failed"});
 }
 
-// The desk is not asked at once: it may be what reports the answer.
+// Asks newcomers as well, in a later event, because this function may run inside a call of the
+// desk.
 void CompletionRecords::shadow(const Asked& asked) {
   if (!desk_.has_room_for_shadow(asked.model)) return;
   Asked own{.answer = {},
@@ -79,7 +80,7 @@ void CompletionRecords::audit(const billing::AnswerAuditOrder& order, inference:
                                   .ask = ended.asked.ask,
                                   .except = order.except,
                                   .draw = order.draw};
-  // A vector was not drawn.
+  // Only answers with drawn tokens are drawn again; a vector has none.
   if (!request.ask.answered.empty())
     request.ask.redraw = billing::audit_tolerance(ended.asked.rounded, false).error_max;
   audits_[request.id] = order.id;

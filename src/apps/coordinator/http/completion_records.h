@@ -1,11 +1,10 @@
-// What workers were asked and what they answered, kept until the core has settled it: an answer is
-// reported when it has ended, and an audit of it is asked and read with what was kept. Shadow
-// requests, which newcomers are asked to be known by, are kept and reported in the same way; no
-// client reads their tokens.
+// Keeps what workers were asked and what they answered until the core has settled each answer. An
+// answer is reported to the core when it ends, and its audit uses the kept record. Shadow requests,
+// which test newcomers, are kept and reported in the same way; no client reads their tokens.
 //
 // Threading: the thread of inference; listen() before it starts. Lifetime: desk and thread outlive
-// it. Errors: an audit that cannot be done comes back as one without a verdict. Bounds: those of
-// the desk for what is under way, AnswerChecks::open_max for what has ended.
+// the records. Errors: an audit that cannot be done is reported without a verdict. Bounds: the
+// desk's bounds for running answers, AnswerChecks::open_max for ended answers.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +23,14 @@ namespace weft::coordinator {
 
 class CompletionRecords {
  public:
-  // One answer, from when it is asked on.
+  // One answer that was asked of the desk.
   struct Asked {
     billing::AnswerId answer;
     std::string model;
     std::uint32_t embedding = 0;  // Width of the model's hidden states.
-    bool rounded = false;         // Activations in int8, whose fingerprints differ by more.
+    bool rounded = false;         // int8 activations; their fingerprints differ by more.
     protocol::serving::Ask ask;
-    bool must_audit = false;  // Its client waits for the audit.
+    bool must_audit = false;  // The client waits for the audit.
     bool shadow = false;
   };
 
@@ -41,36 +40,39 @@ class CompletionRecords {
   void listen(AnswerListener listener) { listener_ = std::move(listener); }
   [[nodiscard]] bool is_listened_to() const { return listener_.ended != nullptr; }
 
-  // Keeps it under a request's id that no other one has.
+  // Keeps the record under a new request id, which it returns.
   [[nodiscard]] inference::RequestId add(Asked asked);
-  // Null once it was reported; valid until add() or report().
+  // The record of a request, valid until add() or report(); null once the request was reported.
   [[nodiscard]] const Asked* find(inference::RequestId request) const;
-  // The answer has ended. One that succeeded is asked of newcomers too, if they have room.
+  // Reports an ended answer to the core. A successful answer is also asked of newcomers as a shadow
+  // request if they have room.
   void report(inference::RequestId request, const inference::AnswerEnd& end);
-  // An answer that no worker was asked for.
+  // Reports an answer that was asked of no worker.
   void report_unasked(const billing::AnswerId& answer, const std::string& reason);
-  // Reports as failed what has not ended.
+  // Reports all running answers as failed.
   void fail_all();
 
-  // Comes back as AnswerListener::audited, also where the answer is not known any more.
+  // Audits an answer. The result is reported with AnswerListener::audited, also if no record of the
+  // answer exists any more.
   void audit(const billing::AnswerAuditOrder& order, inference::Desk& desk, Instant now);
   void audit_failed(const billing::AnswerId& answer);
   void audited(inference::RequestId request, const inference::AuditEnd& end);
-  // Searches the guilty stage of a refuted answer of a chain. Comes back as AnswerListener::traced.
+  // Searches the guilty stage of a refuted answer that a chain gave. The result is reported with
+  // AnswerListener::traced.
   void trace(const billing::AnswerTraceOrder& order, inference::Desk& desk, Instant now);
   void trace_failed(const billing::AnswerId& answer);
   void traced(inference::RequestId request, const inference::TraceEnd& end);
-  // Forgets what an audit would need.
+  // Forgets the record that an audit would need.
   void settled(const billing::AnswerId& answer) { ended_.erase(answer); }
 
  private:
   struct Ended {
-    Asked asked;               // With the tokens that were drawn.
+    Asked asked;               // The request and its drawn tokens.
     std::uint32_t tokens = 0;  // See AnswerEnd::checked_tokens.
     bool whole = false;        // See AnswerEnd::checked_to_its_end.
-    bool exact = false;        // As AnswerEnd.
+    bool exact = false;        // See AnswerEnd::exact.
     inference::Prints prints{};
-    std::optional<inference::Pipeline> pipeline{};  // The chain that gave it, if it was one.
+    std::optional<inference::Pipeline> pipeline{};  // The chain that answered, if any.
   };
   void shadow(const Asked& asked);
 

@@ -1,5 +1,5 @@
-// What is kept of answers until they are settled: each is reported once, an audit gets what was
-// said and is compared with it, and newcomers are asked the same without a client.
+// Tests of the records of answers until they are settled: each answer is reported once, an audit
+// gets and is compared with the recorded answer, and newcomers are asked the same without a client.
 #include "apps/coordinator/http/completion_records.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ struct CompletionRecordsTest : testing::Test {
                     .audited = [this](auto audit) { audits.push_back(std::move(audit)); }});
     network.desk.put_model(inference::card("m"), network.time);
   }
-  // What was posted runs, and the thread has ended.
+  // Runs all posted events and ends the thread.
   void run() {
     thread.start(network.desk,
                  {.clients_wait = [] { return false; }, .look = [](Instant) {}, .end = [] {}});

@@ -6,7 +6,7 @@ namespace weft::coordinator {
 
 namespace {
 
-// Whether the network could not serve the request, and the request itself is right: no worker began
+// True if a valid request failed only because the network could not serve it: no worker has begun
 // it.
 bool is_for_others(const inference::AnswerEnd& end) {
   if (end.shards > 0) return false;
@@ -28,7 +28,7 @@ CompletionReply::CompletionReply(const OpenAiRequest& request, Client client, st
 bool CompletionReply::is_wanted() const { return !client_.connected || client_.connected(); }
 
 void CompletionReply::tokens(std::size_t choice, const std::vector<SaidToken>& tokens) {
-  // What a stream says is made in the order in which it is said.
+  // A stream must begin before form_ makes its next text.
   if (streams_) begin();
   const std::string bits = form_->tokens(choice, tokens);
   if (streams_) stream_->write(bits);
@@ -40,7 +40,8 @@ bool CompletionReply::end(std::size_t choice, const inference::AnswerEnd& end) {
     if (otherwise_ && is_for_others(end)) {
       otherwise_(end.error, std::exchange(client_.respond, nullptr));
     } else {
-      // Nothing was said yet: the status can still tell. Other choices are not waited for.
+      // Nothing was sent yet, so the HTTP status can report the error. Other choices are not
+      // awaited.
       respond(openai_error(end.error, param_of(end.error), end.trust));
     }
     return true;
@@ -60,7 +61,8 @@ bool CompletionReply::end(std::size_t choice, const inference::AnswerEnd& end) {
   return true;
 }
 
-// A worker refuses what the answer is held to, which it alone reads.
+// The request's key that an error is about. Only workers read the format and rule of an answer, so
+// their refusal is about that key.
 std::string CompletionReply::param_of(const Error& error) const {
   if (error.code == ErrorCode::deadline_exceeded) return "deadline_ms";
   if (error.message.starts_with("model: ")) return "model";

@@ -1,9 +1,9 @@
-// The reply to one client that asked a model, for one choice or several: a stream that is written
-// as tokens come, or one document at the end. A request that fails before anything was said gets
-// an HTTP status that tells so; another endpoint may answer it instead (OpenAiRequest::otherwise).
+// The reply to a client that asked a model, for one choice or several: a stream that is written as
+// tokens come, or one document at the end. A request that fails before any output gets an HTTP
+// error status, or is passed to a fallback endpoint (OpenAiRequest::otherwise).
 //
-// Threading: one thread; the stream is handed over on one of the server's (late_stream.h).
-// Errors: told to the client as the interface's documents, never returned.
+// Threading: one thread; the server hands over the stream on one of its threads (late_stream.h).
+// Errors: sent to the client in the interface's format, never returned.
 #pragma once
 
 #include <cstddef>
@@ -24,20 +24,20 @@ namespace weft::coordinator {
 class CompletionReply {
  public:
   struct Client {
-    std::function<bool()> connected{};  // Nothing: it is always there.
+    std::function<bool()> connected{};  // Empty: the client is always connected.
     net::Respond respond;
-    std::map<std::string, std::string> headers{};  // Every reply has them.
+    std::map<std::string, std::string> headers{};  // Headers of every reply.
   };
-  // `created` in seconds since 1970.
+  // `created` is in seconds since 1970.
   CompletionReply(const OpenAiRequest& request, Client client, std::int64_t created);
 
-  // Whether the client is still there.
+  // True while the client is connected.
   [[nodiscard]] bool is_wanted() const;
-  // What a look found, before its end.
+  // Takes the result of a look (a request without generation, looks.h). Called before end().
   void tell(Told told) { form_->tell(std::move(told)); }
   void tokens(std::size_t choice, const std::vector<SaidToken>& tokens);
-  // The end of one choice; true if the reply has ended with it: it was the last one, or the request
-  // failed before anything was said.
+  // Ends one choice. Returns true if this ends the reply, because the choice was the last one or
+  // because the request failed before any output.
   [[nodiscard]] bool end(std::size_t choice, const inference::AnswerEnd& end);
 
  private:
@@ -48,9 +48,9 @@ class CompletionReply {
 
   const std::unique_ptr<AnswerForm> form_;
   const bool streams_;
-  const std::string held_by_;  // The request's key that says what the answer is held to.
+  const std::string held_by_;  // The request's key that constrains the answer.
   std::size_t left_;           // Choices that have not ended.
-  Client client_;              // `respond` is empty once it was called.
+  Client client_;              // `respond` is empty after it was called.
   bool begun_ = false;
   const std::function<void(const Error& why, net::Respond respond)> otherwise_;
   const std::shared_ptr<LateStream> stream_ = std::make_shared<LateStream>();

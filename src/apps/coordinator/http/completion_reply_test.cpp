@@ -1,4 +1,5 @@
-// The reply to a client: a document or a stream, and a status if nothing was said yet.
+// Tests of the reply to a client: a document or a stream, and an error status if nothing was sent
+// yet.
 #include "apps/coordinator/http/completion_reply.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +22,7 @@ class Recorded final : public net::ReplyStream {
   bool closed = false;
 };
 
-// A client that keeps what it is replied.
+// A client that records its replies.
 struct TestClient {
   std::vector<net::Reply> replies;
   std::shared_ptr<Recorded> stream = std::make_shared<Recorded>();

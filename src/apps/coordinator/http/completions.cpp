@@ -15,7 +15,7 @@ namespace {
 
 Error stopping_error() { return {ErrorCode::unavailable, "The coordinator is being stopped."}; }
 
-// The end of an answer that was to be verified and is not told.
+// The end of an answer that had to be verified and is withheld from the client.
 inference::AnswerEnd withheld(billing::AnswerFate fate) {
   const bool refuted = fate == billing::AnswerFate::refuted;
   return {.reason = "failed",
@@ -44,7 +44,7 @@ void Completions::answer(OpenAiRequest request, const net::IncomingRequest& from
   if (!queued) refuse(*asked, busy_error());
 }
 
-// No worker was asked anything.
+// Ends a request for which no worker was asked.
 void Completions::refuse(const Request& request, const Error& error) {
   for (const billing::AnswerId& id : request.ids) parts_.records.report_unasked(id, "failed");
   (void)request.reply->end(0, {.reason = "failed", .error = error});
@@ -95,7 +95,7 @@ void Completions::tell_look(const Request& request, const Told& told) {
   (void)request.reply->end(0, {.reason = "told"});
 }
 
-// The model may be gone since its prompts were read.
+// Looks up the model again, because it may have been removed since the prompts were read.
 Result<> Completions::check(Request& request, const ModelTexts::Read& read,
                             const inference::Desk& desk) const {
   const OpenAiRequest& asked = request.request;
@@ -113,7 +113,7 @@ Result<> Completions::check(Request& request, const ModelTexts::Read& read,
   return {};
 }
 
-// What is not asked any more since its request has ended.
+// Reports the answers of an ended request that were not asked yet.
 void Completions::give_up(Request& request) {
   for (; request.next < request.ids.size(); ++request.next)
     parts_.records.report_unasked(request.ids[request.next], "failed");
@@ -180,7 +180,7 @@ void Completions::tokens(inference::RequestId request,
   std::ranges::move(said, std::back_inserter(open.held));
 }
 
-// A grammar that is complete ends an answer without a token.
+// A complete grammar may end an answer without an end token.
 bool Completions::ends_so(inference::RequestId request, std::string_view reason) const {
   const auto found = open_.find(request);
   const CompletionRecords::Asked* const asked = parts_.records.find(request);
@@ -199,7 +199,7 @@ void Completions::ended(inference::RequestId request, const inference::AnswerEnd
   if (end.reason != "failed") told.trust = trust == AnswerTrust::all ? "anyone" : "pending";
   const CompletionRecords::Asked* const asked = parts_.records.find(request);
   if (asked != nullptr) told.seed = asked->ask.seed;
-  // The client hears of it when the core has settled it.
+  // A verified answer is held back until the core has settled it.
   if (trust == AnswerTrust::verified && end.reason != "failed" && asked != nullptr &&
       parts_.records.is_listened_to()) {
     open.end = std::move(told);
@@ -224,7 +224,7 @@ void Completions::settled(const billing::AnswerId& answer, billing::AnswerFate f
   finish(std::move(open), end);
 }
 
-// All that is left of an answer, to its client.
+// Sends the rest of an answer to its client.
 void Completions::finish(Open open, const inference::AnswerEnd& end) {
   const std::shared_ptr<CompletionReply> reply = open.request->reply;
   if (!open.held.empty()) reply->tokens(open.choice, open.held);
@@ -244,7 +244,7 @@ void Completions::finish(Open open, const inference::AnswerEnd& end) {
     return;
   }
   give_up(*open.request);
-  // No client listens to its other choices any more.
+  // The client no longer waits for other choices, so they are dropped.
   std::vector<inference::RequestId> others;
   for (const auto& [id, other] : open_) {
     if (other.request == open.request) others.push_back(id);

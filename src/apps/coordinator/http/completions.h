@@ -1,10 +1,10 @@
-// Requests of clients for answers of models, from the prompts' texts to the last token: prompts are
-// read, checked and asked of the desk one by one, and what workers send is written to the client.
-// An answer that was asked for as verified is held back until its audit has settled it.
+// Serves requests of clients to models, from the text of the prompts to the last token: reads and
+// checks the prompts, asks the desk for each answer, and writes the tokens of workers to the
+// client. An answer that must be verified is held back until its audit is settled.
 //
 // Threading: answer() from any thread, setters before the thread of inference starts, all else on
-// that thread. Lifetime: the parts outlive it. Errors: told to the client. Every answer that has
-// an id is reported to the records exactly once.
+// that thread. Lifetime: the parts outlive it. Errors: sent to the client. Every answer with an id
+// is reported to the records exactly once.
 #pragma once
 
 #include <functional>
@@ -33,42 +33,42 @@ class Completions {
     const ModelCatalog& models;
     CompletionRecords& records;
     std::string activations;        // The operator's setting (inference/arithmetic.h).
-    bool newcomers_answer = false;  // As inference::DeskSettings.
+    bool newcomers_answer = false;  // See inference::DeskSettings.
   };
   explicit Completions(Parts parts) : parts_(std::move(parts)) {}
   Completions(const Completions&) = delete;
 
-  // What reads prompts and knows what tokens say; without it nothing is answered. It lives as long
-  // as this.
+  // Sets the reader of prompts and tokens, which must live as long as this object. Without a reader
+  // no request can be answered.
   void set_texts(ModelTexts& texts) { texts_ = &texts; }
 
   void answer(OpenAiRequest request, const net::IncomingRequest& from, net::Respond respond,
               ChargedAnswers charged);
 
-  // Whether clients wait for answers of workers.
+  // True while clients wait for answers of workers.
   [[nodiscard]] bool any() const { return !open_.empty(); }
-  // Drops what was asked for clients that are gone.
+  // Cancels the answers of clients that have disconnected.
   void drop_gone(inference::Desk& desk, Instant now);
 
-  // What the desk says of requests.
+  // Takes new tokens of a request from the desk.
   void tokens(inference::RequestId request, const std::vector<protocol::serving::Token>& tokens);
-  // Whether the tokens so far end as a worker says that they do: "eos" or "stop".
+  // True if the tokens so far end for the reason that a worker reports: "eos" or "stop".
   [[nodiscard]] bool ends_so(inference::RequestId request, std::string_view reason) const;
   void ended(inference::RequestId request, const inference::AnswerEnd& end);
 
-  // Tells an answer that waited for its audit.
+  // Sends an answer that waited for its audit to the client.
   void settled(const billing::AnswerId& answer, billing::AnswerFate fate);
-  // Ends every answer: the coordinator is being stopped.
+  // Ends all answers because the coordinator stops.
   void end_all();
 
  private:
-  // One client's request: its reply, the ids of its answers, and what was asked.
+  // One client's request with its reply, the ids of its answers, and its content.
   struct Request {
     std::shared_ptr<CompletionReply> reply;
     std::vector<billing::AnswerId> ids;
     OpenAiRequest request;
-    // What is asked: each prompt as often as the request has choices, in order, `next` being the
-    // first that was not asked yet.
+    // The prompts in order, each to be asked once for each choice. `next` counts the answers that
+    // were asked so far.
     ModelTexts::Read read{};
     std::size_t next = 0;
     Instant begun{};
@@ -76,13 +76,13 @@ class Completions {
     [[nodiscard]] std::size_t count() const { return read.prompts.size() * request.choices; }
   };
   using SharedRequest = std::shared_ptr<Request>;
-  // One of its answers.
+  // One answer of a client's request.
   struct Open {
     SharedRequest request;
     std::size_t choice = 0;
     std::shared_ptr<AnswerWriter> writer{};
-    std::vector<SaidToken> held{};  // While the answer waits for its audit.
-    inference::AnswerEnd end{};     // Once it has one.
+    std::vector<SaidToken> held{};  // Tokens held until the audit.
+    inference::AnswerEnd end{};     // The end, once the answer has ended.
   };
 
   void refuse(const Request& request, const Error& error);
@@ -99,7 +99,7 @@ class Completions {
   const Parts parts_;
   ModelTexts* texts_ = nullptr;
   std::map<inference::RequestId, Open> open_;
-  std::map<billing::AnswerId, Open> held_;  // Ended, and waiting for their audit.
+  std::map<billing::AnswerId, Open> held_;  // Ended answers that wait for their audit.
 };
 
 }  // namespace weft::coordinator

@@ -1,5 +1,5 @@
-// A client's request from its texts to the reply: what workers say reaches the client, each answer
-// is reported once, and an answer that is to be verified is told only after its audit.
+// Tests of a client's request from its texts to the reply: tokens of workers reach the client, each
+// answer is reported once, and an answer that must be verified is sent only after its audit.
 #include "apps/coordinator/http/completions.h"
 
 #include <gmock/gmock.h>
@@ -35,7 +35,7 @@ class LetterReader final : public TextReader {
   bool alive() const override { return true; }
 };
 
-// The desk's workers are simulated; what they say goes to the completions.
+// A desk with simulated workers, whose tokens go to the completions.
 struct Served final : inference::Network {
   Served() : Network({.silent_max = std::chrono::hours(1), .stall_max = std::chrono::hours(1)}) {
     time = now();
@@ -79,7 +79,7 @@ class CompletionsTest : public testing::Test {
     fs::remove_all(folder_);
   }
 
-  // Runs `work` on the thread of inference, and waits for it.
+  // Runs `work` on the thread of inference and waits for it.
   void on_thread(const std::function<void()>& work) {
     std::promise<void> done;
     ASSERT_TRUE(thread_.post([&](inference::Desk&, Instant now) {
@@ -90,7 +90,7 @@ class CompletionsTest : public testing::Test {
     }));
     done.get_future().wait();
   }
-  // Asks, with `ids` for the answers, and lets workers draw until `until` is so.
+  // Sends a request with `ids` ids for its answers. The future gets the reply.
   std::future<net::Reply> ask(OpenAiRequest request, std::size_t ids,
                               const net::IncomingRequest& from = {}) {
     ChargedAnswers charged;

@@ -14,7 +14,7 @@ namespace {
 
 using reading::Members;
 
-// Longer numbers than a token's would not fit into a frame.
+// Larger numbers could make the request longer than a frame.
 constexpr std::int64_t token_max = (1 << 24) - 1;
 
 Result<std::vector<std::int32_t>> tokens_of(const json::Value& list) {
@@ -42,7 +42,7 @@ Result<> add_text(const json::Value& value, OpenAiRequest& out) {
   return {};
 }
 
-// A text, texts, a text's tokens, or those of several.
+// Reads one text, several texts, one text as tokens, or several texts as tokens.
 Result<> read_input(const json::Value& input, OpenAiRequest& out) {
   if (input.kind() == json::Kind::string) return add_text(input, out);
   bool of_numbers = false, first = true;
@@ -61,7 +61,7 @@ Result<> read_input(const json::Value& input, OpenAiRequest& out) {
   return of_numbers ? add_text(input, out) : Result<>();
 }
 
-// The first so many numbers, brought to length 1 again.
+// The first `dimensions` numbers, scaled to length 1.
 std::vector<float> shortened(std::vector<float> vector, std::uint32_t dimensions) {
   if (dimensions == 0 || dimensions >= vector.size()) return vector;
   vector.resize(dimensions);
@@ -90,7 +90,7 @@ Result<OpenAiRequest> read_embedding_request(std::string_view body) {
   WEFT_ASSIGN(const Members members, reading::members_of(root));
   OpenAiRequest out;
   out.chat = false;
-  out.names_bound = true;  // Nothing is drawn.
+  out.names_bound = true;  // No token is drawn.
   out.embedding = std::make_shared<EmbeddingRequest>();
   const auto model = members.find("model");
   if (model == members.end()) return root.error("lacks the key \"model\"");

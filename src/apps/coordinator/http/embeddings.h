@@ -1,6 +1,7 @@
-// POST /v1/embeddings: texts in, one vector each out. Source of the shapes: OpenAI's API reference,
-// "Embeddings". Each text is asked of the network by itself, so that workers share a batch, and is
-// paid, checked and asked again like an answer; only so many are under way at a time.
+// POST /v1/embeddings: turns each input text into one vector. Source of the formats: OpenAI's API
+// reference, "Embeddings". Each text is a separate request to the network, so that workers can
+// batch texts of many clients, and is paid, checked and retried like an answer. under_way_max
+// bounds the texts of one request that run at a time.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +14,15 @@
 
 namespace weft::coordinator {
 
-// What is peculiar to the route, in OpenAiRequest.
+// The part of an OpenAiRequest that only /v1/embeddings has.
 struct EmbeddingRequest {
-  static constexpr std::size_t texts_max = 2048;     // OpenAI's.
-  static constexpr std::size_t under_way_max = 128;  // Texts of one request.
+  static constexpr std::size_t texts_max = 2048;     // OpenAI's limit.
+  static constexpr std::size_t under_way_max = 128;  // Texts that run at a time.
   static constexpr std::uint32_t dimensions_max = protocol::serving::vector_numbers_max;
 
   bool base64 = false;
-  std::uint32_t dimensions = 0;  // 0: all.
-  // Instead of prompts: texts as tokens.
+  std::uint32_t dimensions = 0;  // 0 means all dimensions.
+  // Texts that the client gives as tokens, instead of prompts.
   std::vector<std::vector<std::int32_t>> tokens{};
 };
 
@@ -43,7 +44,7 @@ class EmbeddingText final : public AnswerForm {
  private:
   const std::string model_;
   const std::shared_ptr<const EmbeddingRequest> request_;
-  std::vector<std::string> vectors_;  // As JSON.
+  std::vector<std::string> vectors_;  // Each vector as JSON.
   std::uint64_t tokens_ = 0;
   inference::AnswerEnd first_{};
 };

@@ -1,5 +1,5 @@
-// Requests for embeddings are read as OpenAI's clients send them, what is wrong is named, and
-// vectors are written as numbers or as bytes.
+// Tests of requests for embeddings: they are read as OpenAI's clients send them, errors are named,
+// and vectors are written as numbers or bytes.
 #include "apps/coordinator/http/embeddings.h"
 
 #include <gtest/gtest.h>

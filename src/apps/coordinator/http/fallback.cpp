@@ -55,7 +55,7 @@ std::string EventMarker::take(std::string_view bytes) {
     if (c == '\n') {
       out += std::exchange(line_, {});
     } else if (line_.size() > event_begin.size()) {
-      // What follows the brace says whether the document is empty.
+      // The byte after the brace tells whether the document is empty.
       line_.insert(event_begin.size(), member(mark_, c));
       out += std::exchange(line_, {});
       passing_ = true;
@@ -134,7 +134,7 @@ void Fallback::ask(const FallbackRequest& request, const Error& why, const net::
                     "\n\n");
     return stream->finish();
   }
-  // What is between the operator and the other endpoint is not the client's to know.
+  // An error of the operator's key at the endpoint is not shown to the client.
   const bool refused = answer && (answer->status == 401 || answer->status == 403);
   if (!answer || refused || answer->status >= 500) {
     log_warning("The fallback {} did not answer: {}", by,

@@ -1,10 +1,10 @@
-// Another endpoint of OpenAI's form, named by the operator, that answers what the network cannot
-// serve: no worker, a deadline, a price. It is asked only for requests that say "fallback":
-// "allow", and whose key does not forbid it; each of its answers says who gave it, in a header and
-// in every document.
+// A fallback: another OpenAI-compatible endpoint, named by the operator, that answers requests that
+// the network cannot serve because of missing workers, a deadline, or a price. It is asked only for
+// requests with "fallback": "allow" whose key does not forbid it. Each of its answers names the
+// endpoint in a header and in every document.
 //
-// Threading: answer() from any thread; `respond` is called on one of its own. Lifetime: the
-// destructor waits for answers that are under way, whose clients are given up. Bounds: threads,
+// Threading: answer() from any thread; `respond` is called on a thread of the fallback's pool.
+// Lifetime: the destructor cancels running answers and waits for them. Bounds: threads,
 // waiting_max, document_bytes_max.
 #pragma once
 
@@ -21,18 +21,18 @@
 
 namespace weft::coordinator {
 
-// What a request says of it, as it came.
+// The client's request as it was received.
 struct FallbackRequest {
-  std::string path;  // "/v1/chat/completions".
+  std::string path;  // Such as "/v1/chat/completions".
   std::string body;
   std::function<bool()> connected{};  // See net::IncomingRequest.
 };
 
-// The request without what only Weft knows: fallback, max_price, deadline_ms.
+// The request without the keys that only Weft knows: fallback, max_price, deadline_ms.
 [[nodiscard]] Result<std::string> without_terms(std::string_view body);
 
-// Puts `"weft_fallback":MARK` first into the JSON document of each event, however the bytes are
-// cut.
+// Inserts `"weft_fallback":MARK` as the first member of the JSON document in each event of a
+// stream. The bytes may be split at any place.
 class EventMarker {
  public:
   explicit EventMarker(std::string mark) : mark_(std::move(mark)) {}
@@ -41,10 +41,10 @@ class EventMarker {
 
  private:
   std::string mark_;
-  std::string line_;      // The beginning of a line that is not decided yet.
-  bool passing_ = false;  // The rest of the line is passed on.
+  std::string line_;      // Bytes of a line that may begin a document.
+  bool passing_ = false;  // The rest of the line passes unchanged.
 };
-// The same for one document.
+// Inserts `"weft_fallback":MARK` as the first member of one JSON document.
 [[nodiscard]] std::string marked_document(std::string_view document, const std::string& mark);
 
 class Fallback {
@@ -54,13 +54,14 @@ class Fallback {
 
   struct Options {
     std::string url;  // http://HOST[:PORT] or https://HOST[:PORT]; /v1/... is asked.
-    std::string key;  // Sent as a bearer token; may be empty.
+    std::string key;  // Bearer token; may be empty.
     net::TlsOptions tls{};
   };
   [[nodiscard]] static Result<std::unique_ptr<Fallback>> create(Options options);
   ~Fallback();
 
-  // `why` the network does not serve it.
+  // Asks the endpoint and passes on its answer. `why` is the reason for which the network cannot
+  // answer.
   void answer(FallbackRequest request, const Error& why, const net::Respond& respond);
 
  private:
@@ -71,7 +72,8 @@ class Fallback {
   const Options options_;
   std::atomic<bool> ending_ = false;
   std::atomic<std::uint64_t> asked_ = 0;
-  runtime::Pool pool_{{.threads = threads, .queue_max = waiting_max}};  // Last: ends first.
+  // Declared last: ends first.
+  runtime::Pool pool_{{.threads = threads, .queue_max = waiting_max}};
 };
 
 }  // namespace weft::coordinator

@@ -1,4 +1,5 @@
-// What the other endpoint is sent, and that each document of its answers says who gave it.
+// Tests of the fallback: the request that the other endpoint gets, and the mark in each document of
+// its answers.
 #include "apps/coordinator/http/fallback.h"
 
 #include <gtest/gtest.h>
@@ -33,8 +34,8 @@ TEST(Fallback, MarksEachEventHoweverItsBytesAreCut) {
   }
 }
 
-// What a client wrote goes to another endpoint though it, or the owner of its key, did not allow
-// it.
+// The attack: a client's text goes to another endpoint although the client, or the owner of its
+// key, did not allow it.
 TEST(Fallback, IsSentNothingThatMustStayHere) {
   const Asker client, guest{.is_guest = true}, stays{.stays_here = true};
   EXPECT_TRUE(may_pass_on(client, true));

@@ -1,10 +1,10 @@
-// Access to models without an API key where keys are required: for the coordinator's own page. A
-// guest's token is given to a browser that fetches it from the page's origin, lasts an hour,
-// belongs to one address, and has a small rate for each address; it is not much of a secret and
-// costs no credits. What browsers of other sites send is told by Sec-Fetch-Site, which scripts
-// cannot set.
+// Access to models without an API key for the coordinator's own page, if keys are required. A
+// browser that fetches a guest token from the page's origin can use it for one to two hours, from
+// one address, and at a small rate for each address. Guests pay no credits, so the token needs
+// little secrecy. Requests of browsers on other sites are recognised by Sec-Fetch-Site, which
+// scripts cannot set.
 //
-// Threading: any. Bounds: addresses_max.
+// Threading: any. Bounds: addresses_max of net::RateLimit.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,15 @@ inline constexpr std::string_view guest_prefix = "guest-";
 
 class Guests {
  public:
-  // 0 answers a minute: no guests.
+  // The rate of each address. 0 allows no guests.
   explicit Guests(std::uint32_t requests_per_min);
 
   [[nodiscard]] bool welcome() const { return requests_per_min_ > 0; }
-  // "guest-ADDRESS_AND_HOUR": an HMAC by a secret of this process, so that nothing is kept for it.
+  // A guest's token: a prefix and an HMAC of address and hour with a secret of this process, so
+  // that no token is stored.
   [[nodiscard]] std::string token_for(std::string_view address, UnixMillis now) const;
-  // unauthenticated for a token that is not for this address or too old, resource_exhausted over
-  // the rate.
+  // Admits one request. Fails with unauthenticated if the token is too old or was made for another
+  // address, and with resource_exhausted if the address exceeds its rate.
   [[nodiscard]] Result<> admit(std::string_view token, std::string_view address,
                                UnixMillis unix_time, Instant now);
 

@@ -1,4 +1,4 @@
-// Guests' tokens: each belongs to one address and one hour, and has a rate.
+// Tests of guest tokens: each belongs to one address and one hour, and has a rate.
 #include "apps/coordinator/http/guests.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,8 @@
-// The coordinator's HTTP interface, as routes of a net::Server. docs/http.md names them,
-// protocol::api gives their documents.
+// The coordinator's HTTP interface as routes of a net::Server. docs/http.md describes the routes,
+// protocol::api their documents.
 //
-// Threading: handlers run on the server's threads and post; nothing blocks there.
+// Threading: handlers run on the server's threads and post their work to other threads; they never
+// block.
 #pragma once
 
 #include <filesystem>
@@ -35,12 +36,12 @@
 
 namespace weft::coordinator {
 
-// What handlers work with; all outlive the server.
+// The parts of the coordinator that handlers use; all outlive the server.
 struct HttpParts {
   net::Server& server;
   Loop& loop;
-  runtime::Pool& readers;     // Reads of the store.
-  runtime::Pool& submitters;  // Submissions: seconds each, with the shader checker.
+  runtime::Pool& readers;     // For reads of the store.
+  runtime::Pool& submitters;  // For submissions, which take seconds in the shader checker.
   store::Store& store;
   store::Blobs& blobs;
   store::BlobParts& blob_parts;
@@ -48,7 +49,7 @@ struct HttpParts {
   ModelService& models;
   Guests& guests;
   ResponseStore& responses;
-  Fallback* fallback = nullptr;  // Null: nothing is passed on.
+  Fallback* fallback = nullptr;  // Null if there is no fallback.
   SharedViews& shared;
   SharedLists& lists;
   Signatures& signatures;
@@ -56,21 +57,21 @@ struct HttpParts {
   ShaderChecker checker;
   SubmissionBounds bounds;
   std::uint64_t blob_bytes_max = 0;
-  UploadQuota& uploads;        // What clients store.
-  bool reads_by_lease = true;  // Workers read only what leases and models that they serve lead to.
-  std::size_t owner_data_bytes_max = 0;  // One part of an owner's data; 0: no bound.
-  bool signs_parts = true;               // Parts of uploads are signed with their bytes and place.
-  bool roots_when_decided = true;        // Roots of results are shown once their task is accepted.
-  bool grants_to_strangers = false;      // They count as clients that hold credits; tests.
-  std::string invite_file;               // What clients of this machine may redeem.
+  UploadQuota& uploads;                  // Upload quotas of clients.
+  bool reads_by_lease = true;            // Workers read only blobs of their leases and models.
+  std::size_t owner_data_bytes_max = 0;  // Bytes of one export part; 0: no bound.
+  bool signs_parts = true;               // Signatures of upload parts cover bytes and place.
+  bool roots_when_decided = true;        // Result roots are shown only for accepted tasks.
+  bool grants_to_strangers = false;      // Tests: strangers count as holders of credits.
+  std::string invite_file;               // Invitation for clients on this machine.
   protocol::api::Info info;
-  std::function<Signature(ByteSpan digest)> sign;  // With the coordinator's key.
+  std::function<Signature(ByteSpan digest)> sign;  // Signs with the coordinator's key.
   std::vector<protocol::api::KeyRotation> rotations;
   JobLinks links;
   bool verifies = false;                     // The coordinator has a verifier of its own.
-  std::uint32_t verification_permille = 20;  // The share of pay that checking takes.
+  std::uint32_t verification_permille = 20;  // Per mille of pay for verification.
   std::optional<SettlementNetwork> settlement = std::nullopt;
-  std::filesystem::path epochs = {};  // The rows that the operator publishes.
+  std::filesystem::path epochs = {};  // Settlement rows published by the operator.
 };
 
 void add_job_routes(const HttpParts& parts);     // http_jobs.cpp: /v1/jobs, /v1/tasks
@@ -101,8 +102,10 @@ void add_owner_data_routes(const HttpParts& parts);  // http_owner_data.cpp: /v1
 
 void add_identity_route(const HttpParts& parts);  // http_identity.cpp: /v1/identity
 
-// Helpers of these files.
-// The handler of a route whose signed requests act once: `handle(parts, request, who, respond)`.
+// Helpers of the route files.
+//
+// The handler of a route whose signed requests are carried out once: calls `handle(parts, request,
+// who, respond)`.
 template <class Handle>
 auto once(Handle handle) {
   return [handle](const HttpParts& parts, const net::IncomingRequest& request,
@@ -112,43 +115,45 @@ auto once(Handle handle) {
     });
   };
 }
-// A page of an account's history (from=, count= of the query), as api::LedgerAccount. The caller
-// has looked whether the asker may see it; what other accounts held is told only if `all` is set.
-// http_ledger.cpp.
+// Responds with one page of an account's history (from= and count= of the query) as
+// api::LedgerAccount. The caller has checked that the viewer may see the account. Balances of other
+// accounts are shown only if `all` is set. In http_ledger.cpp.
 void show_account(const HttpParts& parts, const net::IncomingRequest& request,
                   const net::Respond& respond, const ledger::Account& account, bool all);
-// A history as seen from some accounts, which are taken together: what each held before the page is
-// what its first movement there says. What other accounts held is told only if `all` is set.
-// http_ledger.cpp.
+// The history of a group of accounts as entries of one ledger. The balance before the page is taken
+// from each account's first movement in it. Balances of other accounts are shown only if `all` is
+// set. In http_ledger.cpp.
 [[nodiscard]] std::vector<protocol::api::LedgerEntry> entries_of(
     const store::History& history, std::span<const ledger::Account> accounts, bool all);
-// What the store knows of the job; the core adds what only it does. http_jobs.cpp.
+// The stored data of a job; the core adds its live data. In http_jobs.cpp.
 [[nodiscard]] protocol::api::Job view_of(const store::Job& row);
 [[nodiscard]] protocol::api::Correction view_of(const store::Correction& row);
-// http_owners.cpp.
+// An owner as a document. In http_owners.cpp.
 [[nodiscard]] protocol::api::Owner view_of(const jobs::OwnerView& view);
-// Routes for GET that read all tasks of a job, and cost as much. http_proofs.cpp.
+// Handlers of GET routes that read all tasks of a job. add_task_routes() gives each route a cost of
+// 1. In http_proofs.cpp.
 using ShowTasks = void (*)(const HttpParts& parts, const net::IncomingRequest& request,
                            const net::Respond& respond);
 void add_task_routes(const HttpParts& parts,
                      std::initializer_list<std::pair<std::string, ShowTasks>> routes);
-// The bytes of a blob, in ranges if asked; the caller has looked whether the asker may see them.
-// http_blobs.cpp.
+// The reply with a blob's bytes, or with the requested ranges. The caller has checked that the
+// client may read the blob. In http_blobs.cpp.
 [[nodiscard]] net::Reply blob_reply(store::Blobs& blobs, const net::IncomingRequest& request,
                                     const Hash& hash);
-// The bytes of a blob that rows of `job` name; not_found, with the reason, if it was removed since.
+// The reply with the bytes of a blob that a row of `job` names; not_found with the reason if the
+// blob was removed.
 [[nodiscard]] net::Reply blob_of_job(store::Blobs& blobs, const net::IncomingRequest& request,
                                      const store::Job& job, const Hash& hash);
-// Whether the client could pay for the job, before its shader is compiled. Waits for the core.
+// Checks that the client can pay for the job, before its shader is compiled. Waits for the core. In
 // http_jobs.cpp.
 [[nodiscard]] Result<> look_at_funds(const HttpParts& parts, const Signed& who,
                                      const manifest::Manifest& manifest);
-// Room for the results of a job that is about to be submitted under RoomAside::job(). Null: the
-// coordinator sets no room aside. http_jobs.cpp.
+// Reserves room for the results of a job that is submitted next under RoomAside::job(). Null if the
+// coordinator reserves no room. In http_jobs.cpp.
 [[nodiscard]] Result<std::shared_ptr<RoomAside>> set_room_aside(const HttpParts& parts,
                                                                 const manifest::Manifest& manifest);
 [[nodiscard]] net::Reply busy();
-// Runs `work` on a pool, or answers 503 where it is full.
+// Runs `work` on the pool; responds with 503 if the pool is full.
 void post_or_refuse(runtime::Pool& pool, const net::Respond& respond, std::function<void()> work);
 void post_or_refuse(Loop& loop, const net::Respond& respond, Loop::Event event);
 

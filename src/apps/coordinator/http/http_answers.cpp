@@ -1,5 +1,5 @@
-// /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/responses, /tokenize, /detokenize and
-// /apply-template; errors are in OpenAI's shape.
+// The routes /v1/chat/completions, /v1/completions, /v1/embeddings, /v1/responses, /tokenize,
+// /detokenize and /apply-template. Errors have OpenAI's format.
 #include "apps/coordinator/http/asking.h"
 #include "apps/coordinator/http/embeddings.h"
 #include "apps/coordinator/http/http.h"
@@ -15,7 +15,7 @@ namespace {
 
 using Reader = Result<OpenAiRequest> (*)(std::string_view body);
 
-// `refuse_asker` for a client that may not ask at all; what cannot be read is not counted.
+// Reads a request with `read` and asks the model. A request that cannot be read is not counted.
 void answer_request(const HttpParts& parts, Reader read, const net::IncomingRequest& request,
                     const net::Respond& respond) {
   const auto asker = asker_of(parts, request);
@@ -25,7 +25,7 @@ void answer_request(const HttpParts& parts, Reader read, const net::IncomingRequ
   ask(parts, *asker, std::move(*asked), request, respond);
 }
 
-// Guests have no name by which their responses could be told apart from others'.
+// Guests cannot store responses, because they have no name that would keep their responses apart.
 constexpr std::string_view no_guests =
     "Responses are stored for clients with an API key; send the header \"Authorization: Bearer "
     "KEY\" "
@@ -62,7 +62,7 @@ void respond_to(const HttpParts& parts, const net::IncomingRequest& request,
   with_owner(parts, *asker, respond, go);
 }
 
-// Acts on a stored response.
+// Calls a function with a stored response of the client.
 void with_stored(const HttpParts& parts, const net::IncomingRequest& request,
                  const net::Respond& respond,
                  std::function<void(const std::string& id, const std::string& owner)> go) {

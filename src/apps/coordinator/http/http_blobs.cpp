@@ -12,7 +12,7 @@ namespace weft::coordinator {
 
 namespace {
 
-// One blob on its way in; the store checks its hash and length.
+// One upload of a blob. The store checks its hash and length.
 class BlobUpload final : public net::Upload {
  public:
   BlobUpload(store::Blobs::Writer writer, Hash hash, runtime::Pool& pool)
@@ -22,7 +22,7 @@ class BlobUpload final : public net::Upload {
 
   Result<> write(std::string_view bytes) override { return writer_->write(as_bytes(bytes)); }
   void finish(net::Respond respond) override {
-    // Makes it durable, which waits for the disk.
+    // Makes the blob durable on a pool, because this waits for the disk.
     post_or_refuse(pool_, respond, [writer = writer_, hash = hash_, respond] {
       if (const auto stored = writer->finish(); !stored)
         return respond(net::problem(stored.error()));
@@ -37,7 +37,7 @@ class BlobUpload final : public net::Upload {
   runtime::Pool& pool_;
 };
 
-// The blob is there already: takes the body and forgets it.
+// An upload of a blob that is stored already: the body is read and dropped.
 class KnownUpload final : public net::Upload {
  public:
   explicit KnownUpload(Hash hash) : hash_(hash) {}
@@ -51,10 +51,11 @@ class KnownUpload final : public net::Upload {
   const Hash hash_;
 };
 
-// A part of one that is too large to be sent at once, or whose sender cannot be sure to stay.
+// One part of a blob that is uploaded in parts, because it is too large for one request or because
+// the sender may disconnect.
 class PartUpload final : public net::Upload {
  public:
-  // `wanted`: the hash of the part's bytes that was signed; none from workers, which sign nothing.
+  // `wanted` is the signed hash of the part's bytes; empty for workers, which do not sign parts.
   PartUpload(store::BlobParts::Part part, std::uint64_t total, std::optional<Hash> wanted,
              runtime::Pool& pool)
       : part_(std::make_shared<std::optional<store::BlobParts::Part>>(std::move(part))),
@@ -74,10 +75,10 @@ class PartUpload final : public net::Upload {
                                    "The part's bytes are not those that were signed (Weft-Part); "
                                    "they are not kept."}));
     }
-    // The last one hashes the whole and makes it durable.
+    // The last part computes the hash of the whole blob and makes it durable, on a pool.
     post_or_refuse(pool_, respond, [part = part_, total = total_, respond] {
       const auto there = (*part)->finish();
-      part->reset();  // Before the answer: the next part may follow at once.
+      part->reset();  // Released before the reply, because the next part may follow at once.
       if (!there) return respond(net::problem(there.error()));
       respond(
           net::json_reply(*there == total ? 201 : 202, weft::format(R"({{"bytes":{}}})", *there)));
@@ -93,7 +94,7 @@ class PartUpload final : public net::Upload {
   runtime::Pool& pool_;
 };
 
-// "bytes 0-99/200".
+// A header such as "bytes 0-99/200".
 struct PartRange {
   std::uint64_t first = 0, last = 0, total = 0;
 
@@ -150,8 +151,8 @@ void get_upload(const HttpParts& parts, const net::IncomingRequest& request,
       200, weft::format(R"({{"bytes":{}}})", parts.blob_parts.have(*hash, who->text()))));
 }
 
-// What stands for the body in the signature: the blob's hash, or for a part of it also its place
-// and its bytes, which are looked at when they have come.
+// The hash that is signed instead of the body: the blob's hash, or for a part a digest of the blob,
+// the part's place and its bytes. The bytes are checked when they have arrived.
 Result<Hash> signed_body(const HttpParts& parts, const net::IncomingRequest& request,
                          const Hash& blob) {
   const auto text = request.header("content-range");
@@ -167,8 +168,8 @@ Result<Hash> signed_body(const HttpParts& parts, const net::IncomingRequest& req
       {.blob = blob, .first = range.first, .total = range.total, .part = *part});
 }
 
-// Connected workers by their session's token; clients by signature, if they hold credits. Whose the
-// upload is.
+// The uploader of a blob, if it may upload: a connected worker by its session's token, or a client
+// by its signature if it holds credits.
 Result<PublicKey> may_upload(const HttpParts& parts, const net::IncomingRequest& request,
                              const Hash& hash) {
   if (const auto token = request.bearer(); !token.empty()) {
@@ -179,15 +180,16 @@ Result<PublicKey> may_upload(const HttpParts& parts, const net::IncomingRequest&
     return fail(ErrorCode::unauthenticated, "The token belongs to no connected worker.");
   }
   WEFT_ASSIGN(const Hash body, signed_body(parts, request, hash));
-  // Twice stored is stored.
+  // A repeated upload is harmless, so the nonce is not checked for repetition.
   WEFT_ASSIGN(const Signed who, parts.signatures.signer_of_blob(request, body));
   if (parts.grants_to_strangers || parts.book.is_funded(who.client)) return who.client;
   return fail(ErrorCode::insufficient_funds, "The client {} holds no credits here.",
               who.client.text());
 }
 
-// A worker stores what its leases lead to, and no more; an owner of credits its quota. The operator
-// has no bound but the room for all. Whose room the blob takes.
+// Checks the upload's size against the bounds of its sender and returns the room that the blob
+// uses. A worker may store what its leases allow, an owner of credits its quota; the operator is
+// bounded only by the room for all blobs.
 Result<std::optional<store::Room::For>> within_bounds(const HttpParts& parts,
                                                       const net::IncomingRequest& request,
                                                       const PublicKey& who) {
@@ -224,8 +226,8 @@ Result<std::unique_ptr<net::Upload>> begin_upload(const HttpParts& parts,
   return std::make_unique<BlobUpload>(std::move(writer), hash, parts.readers);
 }
 
-// Connected workers, what their leases and orders lead to, and the operator, everything. Owners
-// read what belongs to their jobs at the jobs' own routes.
+// Checks that the sender may read a blob. The operator may read all blobs, a connected worker those
+// of its leases and orders. Owners read their jobs' blobs at the routes of the jobs.
 Result<> may_download(const HttpParts& parts, const net::IncomingRequest& request,
                       const Hash& blob) {
   if (const auto token = request.bearer(); !token.empty()) {
@@ -262,7 +264,7 @@ net::Reply blob_reply(store::Blobs& blobs, const net::IncomingRequest& request, 
   auto reply =
       net::file_reply(request, {.path = file->path, .offset = file->offset, .size = file->size},
                       hash.text(), "application/octet-stream");
-  // Kept by the asker only: a shared cache would show it to others.
+  // Only the client itself may cache the blob, because a shared cache would show it to others.
   reply.headers["cache-control"] = "private, max-age=31536000, immutable";
   return reply;
 }
@@ -285,7 +287,7 @@ void add_blob_routes(const HttpParts& parts) {
        .handle = [parts](const net::IncomingRequest& request,
                          const net::Respond& respond) { get_blob(parts, request, respond); },
        .cost = 0.1});
-  // How much of a blob that a client sends in parts is here.
+  // The number of bytes of a blob in parts that have arrived.
   parts.server.route(
       {.method = "GET",
        .pattern = "/v1/blobs/{}/upload/{}",

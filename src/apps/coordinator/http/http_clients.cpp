@@ -1,5 +1,5 @@
-// /v1/clients: who has jobs, and what share of the network each is due. Weights are the operator's
-// to set, whose wallet is the coordinator's own.
+// /v1/clients: the clients with jobs, and the share of the network that each is due. Only the
+// operator, with the coordinator's own wallet, sets weights.
 
 #include "apps/coordinator/http/access.h"
 #include "apps/coordinator/http/operator.h"
@@ -13,7 +13,7 @@ namespace api = protocol::api;
 using In = const net::IncomingRequest&;
 using Out = const net::Respond&;
 
-// { "weight": 2.5, "at": milliseconds since 1970 }
+// Reads { "weight": 2.5, "at": milliseconds since 1970 }.
 Result<jobs::ClientWeight> read_weight(std::string_view key, std::string_view body) {
   jobs::ClientWeight out;
   WEFT_ASSIGN(out.client, PublicKey::parse(key));

@@ -1,6 +1,6 @@
-// /v1/evidence: devices that have signed two results of one task and attempt, each as the file that
-// `weft chain slash` reads. Every reader may have it: the chain pays the first wallet that brings
-// it.
+// /v1/evidence: devices that have signed two results of one task and attempt. Each is a file that
+// `weft chain slash` reads. All readers may get it, because the chain pays the first wallet that
+// submits it.
 #include <algorithm>
 
 #include "apps/coordinator/http/http.h"
@@ -38,7 +38,7 @@ Result<std::string> text_of(const store::Evidence& evidence) {
 
 constexpr QueryBounds pairs_of_page{.otherwise = 100, .least = 1, .most = 1000};
 
-// `next` is 0 after the last ones.
+// A page of the evidence as JSON. Its `next` is 0 on the last page.
 Result<std::string> list_of(store::Store& store, std::size_t from, std::size_t count) {
   WEFT_ASSIGN(auto page, store.evidence(from, count + 1));
   const bool more = page.size() > count;
@@ -72,7 +72,7 @@ void add_evidence_routes(const HttpParts& parts) {
                respond(list ? net::json_reply(200, *list) : net::problem(list.error()));
              });
            },
-       .cost = 50});  // It makes the paths of a page of pairs.
+       .cost = 50});  // Makes the Merkle paths of a page of pairs.
 }
 
 }  // namespace weft::coordinator

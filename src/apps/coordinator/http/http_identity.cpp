@@ -1,5 +1,5 @@
-// GET /v1/identity/NONCE: the coordinator's key, and its proof that it holds it under the name that
-// the client asked for. A client signs for that key (docs/http.md, "Signing").
+// GET /v1/identity/NONCE: the coordinator's key, and a signature that proves it for the host name
+// in the client's request. Clients sign their requests for this key (docs/http.md, "Signing").
 #include "apps/coordinator/http/http.h"
 #include "common/protocol/digests.h"
 

@@ -1,6 +1,6 @@
-// ONNX models as a service: the Open Inference Protocol at /v2, and TensorFlow Serving's predict
-// beside the models of /v1/models. A request becomes a job of the kind "onnx" of the key's owner.
-// Errors are {"error": SENTENCE}, as both protocols have them.
+// ONNX models as a service: the Open Inference Protocol at /v2, and TensorFlow Serving's predict at
+// /v1/models. A request becomes a job of the kind "onnx" that the key's owner pays for. Errors are
+// {"error": SENTENCE}, as in both protocols.
 #include <atomic>
 #include <charconv>
 #include <cmath>
@@ -32,10 +32,10 @@ using inference::OnnxInterface;
 
 constexpr std::uint64_t request_bytes_max = std::uint64_t{64} << 20;
 constexpr std::uint64_t answer_bytes_max = std::uint64_t{64} << 20;
-constexpr std::uint32_t seconds_max = 60;  // After which its job ends.
+constexpr std::uint32_t seconds_max = 60;  // Time limit of a request's job.
 constexpr MicroCredits budget_unless_said = 1'000'000;
-constexpr std::string_view version = "1";  // The only one of every model.
-// As `weft onnx run` has them.
+constexpr std::string_view version = "1";  // The only version of each model.
+// Tolerance and task size of `weft onnx run`.
 constexpr manifest::Compare tolerance{.exact = false, .absolute = 0.002, .relative = 0.002};
 constexpr std::uint32_t items_per_task = 4;
 
@@ -47,8 +47,8 @@ net::Reply refusal(const Error& error, const billing::RateStates& rates = {}) {
   return reply;
 }
 
-// Jobs that the confined reader of models has taken before, by all that it looks at: the model's
-// file and the shapes. It need not read the same again for each request.
+// The jobs that the confined reader of models has accepted, by all that it reads: the model's file
+// and the shapes. A known job need not be read again for each request.
 class KnownJobs {
  public:
   [[nodiscard]] bool has(const std::string& job) const {
@@ -72,8 +72,8 @@ struct Service {
   KnownJobs known{};
 };
 
-// One request on its way through the coordinator's threads. Where a key was admitted, its end is
-// counted when the last of them lets go of it.
+// One request on its way through the coordinator's threads. If a key admitted it, the destructor
+// reports its end to the core.
 struct Asked {
   std::shared_ptr<Service> service;
   net::IncomingRequest request;
@@ -84,7 +84,7 @@ struct Asked {
   inference::ModelCard card{};
   OnnxInterface interface{};
   InferRequest infer{};
-  std::string key_id{};  // Once it was admitted.
+  std::string key_id{};  // Set after admission.
   billing::RateStates rates{};
   PublicKey client{};
   MicroCredits spent = 0;
@@ -112,7 +112,7 @@ void go_on(runtime::Pool& pool, const Ask& asked, std::function<void()> work) {
   if (!post(pool, std::move(work))) asked->refuse(busy_error());
 }
 
-// Weft-Budget: credits that the job may cost.
+// Reads the header Weft-Budget: the credits that the job may cost.
 Result<MicroCredits> read_budget(const net::IncomingRequest& request) {
   const std::string_view text = request.header("weft-budget");
   if (text.empty()) return budget_unless_said;
@@ -150,9 +150,9 @@ Result<OnnxInterface> interface_of(const HttpParts& parts, const inference::Mode
   return inference::read_onnx_interface(as_text(text));
 }
 
-// --- A request, step by step.
+// --- The steps of a request, last step first.
 
-// The job has ended.
+// Replies with the outputs of the ended job.
 void answer(const Ask& asked, const JobId& job, const jobs::EndedJob& ended) {
   const InferRequest& infer = asked->infer;
   if (ended.state != store::JobState::done)
@@ -187,7 +187,7 @@ std::string job_name(std::string name) {
   return name.substr(0, 64);
 }
 
-// What the request is as a job; stores its tensors.
+// Stores the request's tensors and makes the manifest of its job.
 Result<manifest::Manifest> job_of(Asked& asked) {
   const HttpParts& parts = asked.service->parts;
   const InferRequest& infer = asked.infer;
@@ -232,7 +232,7 @@ Result<manifest::Manifest> job_of(Asked& asked) {
   return job;
 }
 
-// All that the reader of models looks at.
+// A text of all that the reader of models checks of a job.
 std::string what_is_checked(const manifest::Manifest& job) {
   std::string out = weft::format("{}", job.onnx.items);
   if (const auto* model = std::get_if<manifest::Blob>(&job.bindings.front().data))
@@ -279,7 +279,7 @@ void submit(const Ask& asked) {
                                     if (room) room->keep();
                                   });
         core.jobs().when_ended(id, [asked, id](const Result<jobs::EndedJob>& ended) {
-          if (!ended) return;  // It was not taken.
+          if (!ended) return;  // The core did not accept the job.
           asked->spent = ended->paid;
           go_on(asked->service->parts.readers, asked,
                 [asked, id, ended = *ended] { answer(asked, id, ended); });
@@ -314,8 +314,8 @@ void read(const Ask& asked) {
   submit(asked);
 }
 
-// The key's rates and budget, before its body is read: an unknown key costs nothing more. Without
-// one, the operator pays for its own machine.
+// Admits the request by the key's rates and budget before its body is read, so that unknown keys
+// cost little. Requests without a key from this machine are paid by the operator.
 void admit(const Ask& asked) {
   const HttpParts& parts = asked->service->parts;
   const auto next = [asked] {
@@ -346,7 +346,7 @@ void start(const std::shared_ptr<Service>& service, const net::IncomingRequest& 
            const net::Respond& respond, InferForm form) {
   const auto asker = asker_of(service->parts, request);
   if (!asker) return respond(refusal(asker.error()));
-  // A guest's requests are free; a job is not.
+  // A guest may not ask ONNX models, because a job is not free.
   if (!asker->key && (asker->is_guest || !net::is_loopback(request.address)))
     return respond(refusal({ErrorCode::unauthenticated,
                             "Requests to ONNX models are jobs that an API key's owner pays: send "
@@ -365,9 +365,10 @@ void start(const std::shared_ptr<Service>& service, const net::IncomingRequest& 
   });
 }
 
-// --- What is said of the server and its models.
+// --- Routes that describe the server and its models.
 
-// Reading takes a key where asking does.
+// Calls `show` if the client may read about models; a key is required if asking models requires
+// one.
 void with_reader(const Service& service, const net::IncomingRequest& request,
                  const net::Respond& respond, std::function<void()> show) {
   const auto asker = asker_of(service.parts, request);
@@ -402,7 +403,7 @@ void describe(const std::shared_ptr<Service>& service, const net::IncomingReques
   });
 }
 
-// It is ready while a worker is connected that runs such models.
+// A model is ready if a worker that runs ONNX models is connected.
 void show_ready(const std::shared_ptr<Service>& service, const net::IncomingRequest& request,
                 const net::Respond& respond) {
   with_reader(*service, request, respond, [service, request, respond] {

@@ -23,7 +23,7 @@ namespace {
 
 namespace api = protocol::api;
 
-// How its results were decided, and what was corrected of them since.
+// Adds how the job's results were decided, and how they were corrected later.
 Result<> add_verdict(api::Job& view, const store::Job& row, store::Store& store) {
   constexpr std::size_t shown_max = 100;
   if (store::is_terminal(row.state)) {
@@ -39,7 +39,8 @@ Result<> add_verdict(api::Job& view, const store::Job& row, store::Store& store)
   return {};
 }
 
-// What a viewer sees of a job of others: that there is one, its size, and how far it is.
+// Reduces the view of a job to what other clients may see: that it exists, its size, and its
+// progress.
 void make_coarse(api::Job& view) {
   view.name.clear();
   view.client.clear();
@@ -96,14 +97,15 @@ namespace {
 
 void submit(const HttpParts& parts, net::IncomingRequest request, const net::Respond& respond) {
   post_or_refuse(parts.submitters, respond, [parts, request = std::move(request), respond] {
-    // The store keys jobs by their nonces, for longer than answers are remembered.
+    // signer() is used instead of once(), because the store remembers jobs by their nonces for
+    // longer than replies are remembered.
     const auto who = parts.signatures.signer(request);
     if (!who) return respond(parts.signatures.refusal(who.error()));
     const ShaderAsker asker{.client = who->client.text(),
                             .address = net::address_group(request.address)};
     std::shared_ptr<RoomAside> room;
     const auto funds = [&](const manifest::Manifest& manifest) -> Result<> {
-      // A job that is known already is not paid for again.
+      // A repeated submission needs no funds, because its job exists already.
       WEFT_ASSIGN(const auto known, parts.store.job_of_nonce(who->client, who->nonce));
       if (known) return {};
       WEFT_OK(look_at_funds(parts, *who, manifest));
@@ -117,7 +119,7 @@ void submit(const HttpParts& parts, net::IncomingRequest request, const net::Res
       if (const auto& shader = submission.error().shader)
         members = {{"line", std::to_string(shader->line)},
                    {"column", std::to_string(shader->column)}};
-      // Over a bound of the format: trying again does not help.
+      // Trying again does not help if a bound of the format is exceeded.
       const Error& error = submission.error().error;
       const bool is_bound =
           error.code == ErrorCode::resource_exhausted && !submission.error().is_later;
@@ -243,7 +245,7 @@ void cancel(const HttpParts& parts, const net::IncomingRequest& request,
   post_or_refuse(parts.readers, respond,
                  [&loop = parts.loop, &readers = parts.readers, &store = parts.store,
                   &signatures = parts.signatures, request, respond, id = *id] {
-                   // A job ends once.
+                   // A repeated request is harmless, because a job ends only once.
                    const auto who = signatures.signer(request);
                    if (!who) return respond(signatures.refusal(who.error()));
                    jobs::Cancellation wanted{.job = id, .client = who->client};
@@ -261,7 +263,8 @@ void cancel(const HttpParts& parts, const net::IncomingRequest& request,
                              [&readers, &store, respond,
                               id = wanted.job](const Result<api::Submitted>& result) {
                                if (!result) return respond(net::problem(result.error()));
-                               // The cancelled job is stored by now, so it is read like any other.
+                               // The cancelled job is stored by now, so its row is read as for any
+                               // other job.
                                post_or_refuse(readers, respond, [&store, respond, id] {
                                  const auto row = store.job(id);
                                  respond(row ? net::json_reply(200, api::to_json(view_of(*row)))
@@ -272,7 +275,7 @@ void cancel(const HttpParts& parts, const net::IncomingRequest& request,
                  });
 }
 
-// ?from=INDEX&count=N
+// The query ?from=INDEX&count=N.
 struct TaskPage {
   static constexpr std::uint32_t count_max = 10'000;
   std::uint32_t from = 0;
@@ -320,7 +323,8 @@ void show_tasks(const HttpParts& parts, const net::IncomingRequest& request,
               task != nullptr && std::ranges::contains(task->agreeing, replica.worker);
           views[replica.task.index].replicas.push_back(
               {.worker = replica.worker.text(),
-               // Before the task is decided, the root would tell other workers what to say.
+               // The root is hidden before the task is decided, because other workers could copy
+               // it.
                .root = hides && task == nullptr ? "" : replica.root.text(),
                .agreed = agreed});
         }
@@ -421,11 +425,11 @@ void add_job_routes(const HttpParts& parts) {
          .is_new_work = body_bytes_max > 0});
   };
   add("POST", "/v1/jobs", submit, 1, manifest::Limits{}.text_bytes_max);
-  add("GET", "/v1/jobs", list_jobs, 1);  // Reads a hundred manifests,
+  add("GET", "/v1/jobs", list_jobs, 1);  // Reads up to 100 manifests.
   add("GET", "/v1/jobs/{}", show_job, 0.2);
   add("DELETE", "/v1/jobs/{}", cancel, 1);
   add("GET", "/v1/jobs/{}/outputs/{}", show_output, 0.2);
-  add("GET", "/v1/tasks", show_tasks, 1);  // and this all tasks of the job.
+  add("GET", "/v1/tasks", show_tasks, 1);  // Reads all tasks of a job.
 }
 
 }  // namespace weft::coordinator

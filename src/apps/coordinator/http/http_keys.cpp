@@ -1,6 +1,5 @@
-// /v1/keys: API keys, made, listed and revoked by the wallets that pay for them, and by the
-// operator, whose wallet is the coordinator's own. All of it is signed. GET /v1/guest: a token for
-// the coordinator's own page.
+// /v1/keys: API keys, which the wallets that pay for them and the operator make, list and revoke.
+// All requests are signed. GET /v1/guest: a token for the coordinator's own page.
 #include <algorithm>
 
 #include "apps/coordinator/http/operator.h"
@@ -53,7 +52,7 @@ Result<Wanted> read_wanted(std::string_view body) {
   return out;
 }
 
-// The id follows from the client and the nonce, so that a request that is sent again makes no
+// The id of a new key, made from the client and the nonce, so that a repeated request makes no
 // second key.
 std::string id_of(const Signed& who, bool stays_here) {
   crypto::Sha256 digest;
@@ -111,8 +110,8 @@ void revoke_key(const HttpParts& parts, In request, const Signed& who, Out respo
   });
 }
 
-// Browsers say where a request comes from, and scripts cannot change it. Programs can, and get no
-// more than a guest's rate.
+// Gives a guest token to the coordinator's page. Browsers report the origin of a request, and
+// scripts cannot change that. Other programs can, but get only a guest's rate.
 void guest(const HttpParts& parts, In request, Out respond) {
   if (!parts.guests.welcome())
     return respond(net::problem(

@@ -1,4 +1,4 @@
-// /v1/ledger: who holds what, and how it came to that.
+// /v1/ledger: the balances of accounts and their history.
 #include <algorithm>
 #include <map>
 
@@ -25,8 +25,8 @@ Result<store::Store::HistoryPage> page_of(const net::IncomingRequest& request) {
   return store::Store::HistoryPage{.from = from, .count = static_cast<std::uint32_t>(count)};
 }
 
-// Reads a page of the history of `of` (an account or a job), and shows it with what `accounts` hold
-// now. `all`: as entries_of() has it.
+// Responds with a page of the history of `of` (an account or a job) and the current balances of
+// `accounts`. `all` is passed to entries_of().
 template <class View, class Of>
 void show(const HttpParts& parts, const net::IncomingRequest& request, const net::Respond& respond,
           const Of& of, std::vector<ledger::Account> accounts, View view, bool all) {
@@ -55,8 +55,8 @@ void show(const HttpParts& parts, const net::IncomingRequest& request, const net
 
 constexpr std::string_view totals = "/v1/ledger totals";
 
-// To its owner, for a job's escrow to the readers of the job; accounts without an owner to the
-// operator.
+// Shows an account to its owner, or a job's escrow to the viewers of the job. Accounts without an
+// owner are shown to the operator only.
 void answer_account(const HttpParts& parts, const net::IncomingRequest& request,
                     const net::Respond& respond, const ledger::Account& account) {
   const auto viewer = viewer_of(parts, request);
@@ -87,7 +87,7 @@ void answer_job(const HttpParts& parts, const net::IncomingRequest& request,
          {ledger::Account::escrow(job), ledger::Account::escrow_granted(job)},
          api::LedgerJob{.job = job.text(), .entries = {}}, all);
   };
-  // An answer of a model has an escrow, and is no job that the store knows.
+  // The operator may also name the escrow of a model's answer, for which the store has no job.
   if (viewer->is_operator) return tell(true);
   with_job(parts, request, job.text(), respond,
            [tell](const Viewer&, const store::Job&) { tell(false); });
@@ -116,7 +116,7 @@ void answer(const HttpParts& parts, const net::IncomingRequest& request,
             respond);
 }
 
-// One balance for each kind of account: what all owners hold together, all escrows together.
+// The sum of all balances for each kind of account, such as all owners or all escrows.
 api::Ledger totals_of(const api::Ledger& ledger) {
   std::map<std::string, MicroCredits> kinds;
   for (const api::Balance& balance : ledger.balances)
@@ -127,7 +127,7 @@ api::Ledger totals_of(const api::Ledger& ledger) {
   return out;
 }
 
-// Every balance, or their totals.
+// Makes the list of all balances, or of their sums by kind.
 void make_ledger(const HttpParts& parts, bool all, const SharedLists::Take& take) {
   const bool queued = parts.loop.post([parts, all, take](jobs::Core& core, jobs::Moment) {
     core.views().ledger([parts, all, take](const Result<api::Ledger>& view) {
@@ -144,10 +144,10 @@ void make_ledger(const HttpParts& parts, bool all, const SharedLists::Take& take
   if (!queued) take(TooMany<SharedList>::answer());
 }
 
-// Behind what other readers have asked meanwhile, until all of the trail is read.
+// Reads the audit trail part by part, after other waiting reads, and then makes the list.
 void list_settlement(const HttpParts& parts, const std::shared_ptr<SettledWork>& work,
                      std::vector<api::SettledOwner> owners, const SharedLists::Take& take) {
-  constexpr std::uint64_t lane = 0;  // One part after the other.
+  constexpr std::uint64_t lane = 0;  // One key for all parts, which then run one by one.
   const bool queued =
       parts.readers.post(lane, [parts, work, owners = std::move(owners), take]() mutable {
         if (!work->read_on()) return list_settlement(parts, work, std::move(owners), take);
@@ -162,7 +162,7 @@ void list_settlement(const HttpParts& parts, const std::shared_ptr<SettledWork>&
   if (!queued) take(TooMany<SharedList>::answer());
 }
 
-// What is settled is public: every viewer can build an epoch's rows from it.
+// Makes the public list of settled credits, from which every reader can build an epoch's rows.
 void make_settlement(const HttpParts& parts, const std::shared_ptr<SettledWork>& work,
                      const SharedLists::Take& take) {
   const bool queued = parts.loop.post([parts, work, take](jobs::Core& core, jobs::Moment) {

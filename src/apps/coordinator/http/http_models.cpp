@@ -1,4 +1,4 @@
-// /v1/models and /v1/serve.
+// The routes /v1/models and /v1/serve.
 #include <charconv>
 
 #include "apps/coordinator/http/asking.h"
@@ -16,7 +16,7 @@ constexpr std::uint64_t card_bytes_max = std::uint64_t{64} << 10;
 void add_model(const HttpParts& parts, const net::IncomingRequest& request, const Signed& who,
                const net::Respond& respond) {
   post_or_refuse(parts.submitters, respond, [&parts, request, who, respond] {
-    // Workers fetch and load what is added: not for every stranger.
+    // Strangers may not add models, because workers fetch and load them.
     const bool may = parts.grants_to_strangers || parts.book.is_funded(who.client) ||
                      who.client.text() == parts.info.coordinator;
     if (!may)
@@ -47,7 +47,7 @@ void remove_model(const HttpParts& parts, const net::IncomingRequest& request, c
                  });
 }
 
-// ?after=NAME&limit=N
+// Reads the query ?after=NAME&limit=N.
 Result<ModelPage> model_page(const net::IncomingRequest& request) {
   ModelPage page;
   if (const auto after = request.query.find("after"); after != request.query.end())
@@ -68,7 +68,7 @@ Result<ModelPage> model_page(const net::IncomingRequest& request) {
 void add_model_routes(const HttpParts& parts) {
   auto& server = parts.server;
   ModelService& models = parts.models;
-  // The parts live as long as the routes.
+  // The routes share one copy of the parts.
   const auto kept = std::make_shared<const HttpParts>(parts);
   const auto add = [&](const char* method, const char* pattern, double cost, const auto& handle,
                        std::uint64_t body_bytes_max = 0) {

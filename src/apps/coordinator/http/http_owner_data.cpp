@@ -1,9 +1,9 @@
-// /v1/owner/data: all that the coordinator holds of an owner, and its deletion (docs/owners.md,
-// "Your data"). Both are signed by a device that may spend.
+// /v1/owner/data: exports all data that the coordinator has of an owner, and deletes it
+// (docs/owners.md, "Your data"). Both requests are signed by a device that may spend.
 //
-// What is held is told as lines of JSON, each an object whose first member says what it is, in
-// parts of HttpParts::owner_data_bytes_max: the last line is {"next": PLACE} (?from=PLACE goes on)
-// or {"end": true}.
+// The export is lines of JSON, each an object whose first member names its kind. It comes in parts
+// of HttpParts::owner_data_bytes_max. The last line of a part is {"next": PLACE} (?from=PLACE
+// requests the next part) or {"end": true}.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -28,15 +28,15 @@ constexpr std::uint32_t rows_at_once = 100;
 constexpr std::array kinds{Kind::owner,        Kind::granted, Kind::held,
                            Kind::held_granted, Kind::stake,   Kind::settled};
 
-// Where a part begins: at jobs of a device created before a time, or in the history of an account.
-// All that has no pages comes first.
+// The beginning of a part: jobs of a device created before a time, or a page in the history of an
+// account. The first part begins with all data that have no pages.
 struct Place {
   enum class Section : std::uint8_t { head, jobs, history };
   Section section = Section::head;
-  std::size_t index = 0;   // The device's, or that of the kind of account.
-  std::uint64_t from = 0;  // JobPage::before, HistoryPage::from; 0: the begin.
+  std::size_t index = 0;   // Index of the device or account kind.
+  std::uint64_t from = 0;  // JobPage::before or HistoryPage::from; 0: the beginning.
 
-  // "jobs-0-1700000000000".
+  // A text such as "jobs-0-1700000000000".
   [[nodiscard]] std::string text() const {
     return weft::format("{}-{}-{}", section == Section::jobs ? "jobs" : "history", index, from);
   }
@@ -67,7 +67,7 @@ class DataText {
   void line(std::string_view what, std::string_view json) {
     text_ += weft::format("{{\"{}\":{}}}\n", what, json);
   }
-  // From `place` on, as much as there is room for, and where it goes on.
+  // Adds data from `place` on until the part is full, and the line with the place of the next part.
   Result<std::string> finish(Place place) {
     if (place.section == Place::Section::head) place = {.section = Place::Section::jobs};
     for (; place.section == Place::Section::jobs; place = {place.section, place.index + 1, 0}) {
@@ -90,7 +90,7 @@ class DataText {
     return text_ + weft::format("{{\"next\":\"{}\"}}\n", place.text());
   }
   [[nodiscard]] bool is_full() const { return bytes_max_ > 0 && text_.size() >= bytes_max_; }
-  // False where the part is full; `place` is where the next one begins.
+  // Adds jobs. Returns false if the part is full; `place` is then the beginning of the next part.
   Result<bool> add_jobs(Place& place) {
     for (;;) {
       if (is_full()) return false;
@@ -99,7 +99,8 @@ class DataText {
                                                 .count = rows_at_once}));
       for (const store::Job& row : rows) {
         line("job", api::to_json(view_of(row)));
-        // Its text is JSON; other members of this object would not be the format's.
+        // The manifest is a line of its own, because its text is JSON that the job's object cannot
+        // contain.
         if (!row.manifest.empty()) line("manifest", row.manifest);
       }
       if (rows.size() < rows_at_once) return true;
@@ -133,7 +134,7 @@ std::vector<std::string> keys_of(const jobs::OwnerView& owner) {
   return keys;
 }
 
-// All but jobs and history.
+// Adds all data except jobs and history.
 void add_head(const HttpParts& parts, const jobs::OwnerData& data,
               const std::vector<inference::ModelCard>& models, DataText& text) {
   text.line("owner", api::to_json(view_of(data.owner)));
@@ -198,7 +199,7 @@ void show_data(const std::shared_ptr<const HttpParts>& parts, In request, Out re
                  });
 }
 
-// Something of the owner's is under way.
+// The refusal of a deletion; 409 if jobs or answers of the owner are running.
 net::Reply refused(const Error& error) {
   return error.code == ErrorCode::unavailable ? net::problem(error, 409) : net::problem(error);
 }

@@ -1,6 +1,6 @@
-// /v1/owner: an owner's balances and devices, and what it pays. All of it is signed by one of its
-// devices. A device agrees to be added by signing protocol::device_digest(COORDINATOR, OWNER,
-// ROLE), or any client could add the key of a worker and take what it earns.
+// /v1/owner: an owner's balances, devices and payments. All requests are signed by one of its
+// devices. A device must agree to be added, by signing protocol::device_digest(COORDINATOR, OWNER,
+// ROLE). Otherwise any client could add a worker's key and take its earnings.
 #include "apps/coordinator/http/http.h"
 #include "common/base/format.h"
 #include "common/crypto/invitation.h"
@@ -28,7 +28,8 @@ jobs::Answer<jobs::OwnerView> shown(Out respond) {
   };
 }
 
-// The same request moves credits once; the same nonce with another body is another request.
+// A number for a payment: the same for a repeated request, which must move credits only once, and
+// different for another body with the same nonce.
 std::uint64_t number_of(const Signed& who, const std::string& body) {
   crypto::Sha256 digest;
   digest.update(who.nonce).update(as_bytes(body));
@@ -38,7 +39,7 @@ std::uint64_t number_of(const Signed& who, const std::string& body) {
   return number;
 }
 
-// { "to": KEY, "amount": micro-credits, "issue": true where the operator makes them }
+// Reads { "to": KEY, "amount": micro-credits, "issue": true if the operator creates the credits }.
 Result<jobs::Payment> read_payment(const Signed& who, const std::string& body) {
   WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = 4096}));
   WEFT_ASSIGN(const json::Object object, root.object({"to", "amount", "issue"}));
@@ -59,7 +60,7 @@ Result<jobs::Payment> read_payment(const Signed& who, const std::string& body) {
   return out;
 }
 
-// { "invitation": CODE }
+// Reads { "invitation": CODE }.
 Result<crypto::InvitationKind> read_invitation(const HttpParts& parts, const Signed& who,
                                                const std::string& body) {
   WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = 4096}));
@@ -87,15 +88,15 @@ void take_grant(const HttpParts& parts, In request, const Signed& who, Out respo
           jobs::Core& core, jobs::Moment now) { core.grants().give(wanted, now, shown(respond)); });
 }
 
-// Programs of this machine are told where the operator's own invitation is; a program that may read
-// that file is the operator's.
+// Tells programs on this machine the place of the operator's own invitation. A program that can
+// read this file belongs to the operator.
 void show_grant(const HttpParts& parts, In request, Out respond) {
   respond(net::json_reply(
       200, weft::format(R"({{"grant":{},"invite_file":{}}})", parts.info.grant,
                         json::quote(net::is_loopback(request.address) ? parts.invite_file : ""))));
 }
 
-// { "amount": micro-credits }
+// Reads { "amount": micro-credits }.
 Result<jobs::Settling> read_settling(const Signed& who, const std::string& body) {
   WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = 4096}));
   WEFT_ASSIGN(const json::Object object, root.object({"amount"}));
@@ -127,7 +128,7 @@ void pay(const HttpParts& parts, In request, const Signed& who, Out respond) {
                  });
 }
 
-// { "device": KEY, "role": "full" | "recovery", "name": TEXT, "consent": SIGNATURE }
+// A request { "device": KEY, "role": "full" | "recovery", "name": TEXT, "consent": SIGNATURE }.
 struct WantedDevice {
   store::Device device;
   OwnerId owner;
@@ -193,8 +194,9 @@ void show_owner(const HttpParts& parts, In request, Out respond) {
   });
 }
 
-// One of the owner's own accounts: account=owner, granted, held, held-granted, stake or settled. No
-// device names the owner, so that none reads a stranger's.
+// Shows one account of the signing device's owner: account=owner, granted, held, held-granted,
+// stake or settled. The request does not name the owner, so that no device can read another owner's
+// account.
 void show_statement(const HttpParts& parts, In request, Out respond) {
   const auto kind = request.query.find("account");
   const std::string name = kind == request.query.end() ? "" : kind->second;

@@ -1,4 +1,4 @@
-// One task's results with all that shows them to be what was computed and signed.
+// Proofs of one task: its results with everything that shows that they were computed and signed.
 #include <algorithm>
 #include <charconv>
 #include <memory>
@@ -16,7 +16,7 @@ namespace {
 
 namespace api = protocol::api;
 
-// The claims of a receipt as viewers of the job see them: other owners' are digests.
+// The claims of a receipt as the viewers of a job see them: claims for other jobs are digests.
 Result<ByteVector> shown_claims(const store::Blobs& blobs, const store::Receipt& receipt,
                                 const JobId& job) {
   WEFT_ASSIGN(const ByteVector statement, blobs.read(receipt.digest));
@@ -25,13 +25,13 @@ Result<ByteVector> shown_claims(const store::Blobs& blobs, const store::Receipt&
   return proof::claims_shown(read.claims, job);
 }
 
-// The name of what shown_claims() gives; of a receipt of the first format, whose statement has the
-// claims, there is none.
+// The hash of shown_claims(); empty for a receipt of the first format, whose statement contains the
+// claims.
 Result<std::string> name_of_claims(const store::Blobs& blobs, const store::Receipt& receipt,
                                    const JobId& job) {
   if (receipt.claims == Hash()) return std::string();
   auto shown = shown_claims(blobs, receipt, job);
-  // Removed with the data of a job that ended: nothing is left to be shown.
+  // The claims were deleted with the data of a job that ended, so nothing can be shown.
   if (!shown && shown.error().code == ErrorCode::not_found) return Hash().text();
   if (!shown) return pass(std::move(shown));
   return crypto::sha256(*shown).text();
@@ -70,7 +70,8 @@ Result<api::Proof> proof_of(store::Store& store, const store::Blobs& blobs, cons
     for (const auto& sibling : path.siblings) proof.path.push_back(sibling.text());
     proof.job_root = job.root.text();
   }
-  // Before the task is decided, roots and what receipts sign would tell other workers what to say.
+  // Roots and receipts are hidden before the task is decided, because other workers could copy
+  // them.
   const bool hides = hides_undecided && accepted == tasks.end();
   for (const auto& replica : replicas) {
     if (hides || replica.task.index != index) continue;
@@ -81,7 +82,8 @@ Result<api::Proof> proof_of(store::Store& store, const store::Blobs& blobs, cons
     proof.replicas.push_back({.worker = replica.worker.text(),
                               .attempt = replica.attempt,
                               .root = replica.root.text(),
-                              // No receipt of a corrected task signs the result that stands.
+                              // A corrected task has a result that no receipt signs, so no replica
+                              // agrees with it.
                               .agreed = accepted != tasks.end() &&
                                         accepted->basis != store::Basis::corrected &&
                                         std::ranges::contains(accepted->agreeing, replica.worker),
@@ -95,8 +97,9 @@ Result<api::Proof> proof_of(store::Store& store, const store::Blobs& blobs, cons
   return proof;
 }
 
-// An output of an accepted task, or what a receipt of the job signs. Not what the manifest names:
-// a manifest may name every blob. Nor a receipt's claims, some of which may be of other jobs.
+// True if the blob is an output of an accepted task or a statement of a receipt of the job. Blobs
+// in the manifest do not count, because a manifest may name any blob. Claims of a receipt do not
+// count, because some may be for other jobs.
 Result<bool> belongs(store::Store& store, const JobId& id, const Hash& blob) {
   WEFT_ASSIGN(const auto tasks, store.tasks(id));
   for (const auto& task : tasks)
@@ -144,8 +147,8 @@ net::Reply claims_reply(store::Store& store, const store::Blobs& blobs, const Jo
   return net::text_reply(200, std::string(as_text(*shown)), "application/octet-stream");
 }
 
-// ?receipt=DIGEST: the claims of a receipt of the job, by the name that the task's proof has for
-// them.
+// Shows a blob of a job. With ?receipt=DIGEST it shows the claims of that receipt, by the hash that
+// the task's proof names.
 void show_blob(const HttpParts& parts, const net::IncomingRequest& request,
                const net::Respond& respond) {
   const auto hash = Hash::parse(request.parameters.at(1));

@@ -1,5 +1,5 @@
-// POST /v1/jobs/quote: what a job would cost, signed. No part of it is kept: the submission shows
-// it again, and the signature says that it is ours.
+// POST /v1/jobs/quote: the signed price of a job. The coordinator stores no quotes: a submission
+// contains the quote, and the signature proves that it is the coordinator's.
 #include <charconv>
 
 #include "apps/coordinator/http/access.h"

@@ -1,6 +1,6 @@
-// /v1/settlement/network and /v1/settlement/rows/{}: what the page needs to settle on a chain, for
-// a coordinator that names a network. The rows are the operator's files: DATA/epochs/epoch-N.csv.
-// /v1/settlement/stakes: what is staked there, which the operator's command reads.
+// /v1/settlement/network and /v1/settlement/rows/{}: what the page needs to settle on a chain, if
+// the coordinator names a network. The rows are files of the operator: DATA/epochs/epoch-N.csv.
+// /v1/settlement/stakes takes the stakes on the chain, which the operator's command reads.
 #include <algorithm>
 
 #include "apps/coordinator/http/operator.h"
@@ -12,7 +12,7 @@
 namespace weft::coordinator {
 namespace {
 
-constexpr std::size_t digits_max = 10;  // An epoch has 32 bits.
+constexpr std::size_t digits_max = 10;  // An epoch is a 32-bit number.
 
 Error none_named() {
   return {ErrorCode::not_found,
@@ -39,7 +39,7 @@ net::Reply rows_of(const HttpParts& parts, const net::IncomingRequest& request) 
 
 constexpr std::uint64_t reading_bytes_max = std::uint64_t{2} << 20;
 
-// {"program", "mint", "slot", "stakes": [{"owner", "amount"}, ...]}
+// Reads {"program", "mint", "slot", "stakes": [{"owner", "amount"}, ...]}.
 Result<jobs::ChainReading> read_stakes(const SettlementNetwork& network, std::string_view body) {
   WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = reading_bytes_max}));
   WEFT_ASSIGN(const json::Object object, root.object({"program", "mint", "slot", "stakes"}));

@@ -1,5 +1,5 @@
-// /v1/stakes: what wallets have staked. Moving it is signed, with a nonce that is also what makes a
-// request that is sent again move nothing.
+// /v1/stakes: the stakes of wallets. A move is signed, and its nonce makes sure that a repeated
+// request moves nothing.
 
 #include <algorithm>
 
@@ -30,7 +30,7 @@ jobs::Answer<jobs::StakeView> told(Out respond) {
   };
 }
 
-// { "action": "deposit" | "withdraw", "amount": micro-credits }
+// Reads { "action": "deposit" | "withdraw", "amount": micro-credits }.
 Result<jobs::StakeMove> read_move(const Signed& who, std::string_view body) {
   WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = 4096}));
   WEFT_ASSIGN(const json::Object object, root.object({"action", "amount"}));
@@ -59,7 +59,7 @@ void move_stake(const HttpParts& parts, In request, const Signed& who, Out respo
                  });
 }
 
-// To the devices of the wallet's owner, and to the operator.
+// Shows a stake to the devices of the wallet's owner and to the operator.
 void show_stake(const HttpParts& parts, In request, Out respond) {
   const auto who = parts.signatures.signer(request);
   if (!who) return respond(parts.signatures.refusal(who.error()));

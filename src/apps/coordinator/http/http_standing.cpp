@@ -1,6 +1,6 @@
 // POST /v1/workers/KEY/pardon: the operator, with the coordinator's own wallet, ends the suspension
-// of a worker that was convicted without cause. A pardon that was signed before a conviction does
-// not undo it.
+// of a worker that was convicted wrongly. A pardon does not undo a conviction that came after it
+// was signed.
 
 #include "apps/coordinator/http/operator.h"
 #include "common/base/format.h"
@@ -13,7 +13,7 @@ namespace {
 using In = const net::IncomingRequest&;
 using Out = const net::Respond&;
 
-// { "at": milliseconds since 1970 }
+// Reads { "at": milliseconds since 1970 }.
 Result<jobs::Pardon> read_pardon(std::string_view key, std::string_view body) {
   jobs::Pardon out;
   WEFT_ASSIGN(out.worker, PublicKey::parse(key));

@@ -1,5 +1,5 @@
-// How results were decided, with the evidence: to a job's owner, to a worker's, and to the
-// operator.
+// How results were decided, with the evidence. Shown to the job's owner, the worker's owner, and
+// the operator.
 #include <charconv>
 #include <map>
 
@@ -76,7 +76,7 @@ Result<api::Verdict> verdict_of(store::Store& store, const store::Job& row,
     if (!only || each.task.index == *only) view.corrections.push_back(coordinator::view_of(each));
   }
   if (!only || view.tasks.empty()) return view;
-  // Before the task is decided, the roots would tell other workers what to say.
+  // Roots are shown only for a decided task, because other workers could copy them.
   WEFT_ASSIGN(const auto replicas, store.replicas(row.id));
   const auto task = std::ranges::find(tasks, *only, [](const auto& each) { return each.id.index; });
   for (const store::Replica& replica : replicas) {
@@ -110,7 +110,7 @@ void show_of_job(const HttpParts& parts, const net::IncomingRequest& request,
            });
 }
 
-// What was checked of a worker's results, in jobs of all clients: to the worker's owner.
+// Shows the checks of a worker's results, in jobs of all clients, to the worker's owner.
 void show_of_worker(const HttpParts& parts, const net::IncomingRequest& request,
                     const net::Respond& respond) {
   const auto viewer = viewer_of(parts, request);

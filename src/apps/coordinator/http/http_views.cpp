@@ -10,7 +10,7 @@ namespace {
 
 namespace api = protocol::api;
 
-// Prometheus text.
+// Metrics in Prometheus format.
 std::string metrics_of(const store::Blobs& blobs) {
   return weft::format(
       "# HELP weft_blob_bytes Bytes of all blobs.\n# TYPE weft_blob_bytes gauge\nweft_blob_bytes "
@@ -21,7 +21,8 @@ std::string metrics_of(const store::Blobs& blobs) {
 constexpr const char* workers_path = "/v1/workers";
 constexpr const char* workers_coarse = "workers without balances";
 
-// With what their owners hold and are owed, or without. Connected ones come first.
+// Makes the list of workers, with or without the balances of their owners. Connected workers come
+// first.
 void make_workers(const HttpParts& parts, bool balances, const SharedLists::Take& take) {
   const bool queued = parts.loop.post([parts, balances, take](jobs::Core& core, jobs::Moment) {
     core.views().workers([parts, balances, take](const Result<api::Workers>& view) {
@@ -64,7 +65,7 @@ void add_view_routes(const HttpParts& parts) {
        .handle = [](const net::IncomingRequest&,
                     const net::Respond& respond) { respond(net::text_reply(200, "ok\n")); },
        .cost = 0.1});
-  // Ready when the core answers: it has recovered, and commits go through.
+  // The coordinator is ready if the core answers: it has recovered, and commits succeed.
   server.route({.method = "GET",
                 .pattern = "/readyz",
                 .handle =

@@ -21,7 +21,7 @@ std::string names_of(const std::vector<TensorSpec>& specs) {
   return out;
 }
 
-// The place of a tensor in the interface.
+// The index of a tensor in the interface.
 Result<std::size_t> place_of(const json::Value& at, const std::string& name,
                              const std::vector<TensorSpec>& specs, std::string_view what) {
   const auto found = std::ranges::find(specs, name, &TensorSpec::name);
@@ -30,8 +30,7 @@ Result<std::size_t> place_of(const json::Value& at, const std::string& name,
   return static_cast<std::size_t>(found - specs.begin());
 }
 
-// "parameters": an object whose members are the server's own; those that it does not know are
-// passed over.
+// The object "parameters". Servers define its members and ignore unknown ones.
 struct Parameters {
   std::optional<std::uint64_t> binary_size{};
   std::optional<bool> binary{}, binary_all{};
@@ -65,7 +64,7 @@ Result<TensorShape> read_shape(const json::Value& list) {
   return shape;
 }
 
-// An input as it stands in the text; its elements are read once all shapes fit the model.
+// An input as JSON. Its elements are read after all shapes have been checked against the model.
 struct GivenInput {
   json::Value at;
   TensorShape shape;
@@ -92,7 +91,7 @@ Result<GivenInput> read_input(const json::Value& value, const TensorSpec& spec,
   return given;
 }
 
-// The inputs of a request that names them, in the interface's order.
+// Reads the inputs of a request by name and returns them in the interface's order.
 Result<std::vector<GivenInput>> read_inputs(const json::Value& list, const OnnxInterface& interface,
                                             std::vector<std::size_t>& order) {
   std::vector<std::optional<GivenInput>> found(interface.inputs.size());
@@ -123,7 +122,7 @@ std::vector<WantedTensor> all_outputs(const OnnxInterface& interface, bool binar
   return wanted;
 }
 
-// Without a list, or with an empty one, all of them.
+// Reads the wanted outputs. A missing or empty list means all outputs.
 Result<std::vector<WantedTensor>> read_outputs(const json::Object& request,
                                                const OnnxInterface& interface, bool binary) {
   std::vector<WantedTensor> wanted;
@@ -175,9 +174,9 @@ std::string serving_tensors(const std::vector<TensorSpec>& specs) {
   return "{" + out + "}";
 }
 
-// The value of one input in "instances" or "inputs", for a list of instances those of all of them.
+// The values of each input in "instances" or "inputs". Instances give one value each.
 struct NamedValues {
-  std::vector<std::vector<json::Value>> of;  // By input.
+  std::vector<std::vector<json::Value>> of;  // Indexed by input.
   std::optional<std::uint64_t> rows{};
 };
 
@@ -296,7 +295,7 @@ Result<InferRequest> read_infer_request(std::string_view body,
   for (const GivenInput& input : given) shapes.push_back(input.shape);
   WEFT_ASSIGN(request.shapes, inference::bind(interface, shapes));
   request.inputs.resize(given.size());
-  for (const std::size_t place : order) {  // Binary tensors follow in the order of the request.
+  for (const std::size_t place : order) {  // The binary tensors are in the order of the request.
     const GivenInput& input = given[place];
     const TensorType& type = tensor_type(interface.inputs[place].type);
     if (input.data) {

@@ -1,6 +1,6 @@
-// Requests to ONNX models and their answers: the Open Inference Protocol (version 2) in JSON with
-// its extension for binary tensors, and TensorFlow Serving's "predict". docs/onnx.md names the
-// routes.
+// Requests to ONNX models and their answers, in two formats: the Open Inference Protocol (version
+// 2) in JSON with its binary tensor extension, and TensorFlow Serving's "predict". docs/onnx.md
+// describes the routes.
 //
 // Pure. Errors: invalid_argument with one sentence.
 #pragma once
@@ -17,22 +17,22 @@
 namespace weft::coordinator {
 
 struct WantedTensor {
-  std::size_t output = 0;  // Its place in the interface.
+  std::size_t output = 0;  // Index in the interface's outputs.
   bool binary = false;
 };
-// How the answer is written.
+// The format of the answer: Open Inference Protocol, or TensorFlow Serving by rows or by columns.
 enum class InferForm : std::uint8_t { protocol, rows, columns };
 
 struct InferRequest {
   InferForm form = InferForm::protocol;
   std::string id{};
-  std::vector<ByteVector> inputs{};  // In the interface's order.
+  std::vector<ByteVector> inputs{};  // Inputs in the interface's order.
   std::vector<WantedTensor> outputs{};
   inference::BoundShapes shapes{};
 };
-// What a job gave for the wanted outputs, as the client has them (from_job()).
+// The outputs of a job that the client requested, in the client's element types (from_job()).
 struct InferResult {
-  std::vector<ByteVector> outputs;  // In the order of InferRequest::outputs.
+  std::vector<ByteVector> outputs;  // Outputs in the order of InferRequest::outputs.
   std::string job;
   MicroCredits price = 0;
 };
@@ -41,11 +41,12 @@ struct InferReply {
   std::map<std::string, std::string> headers;
 };
 
-// POST /v2/models/NAME/infer. `json_bytes`: of the JSON before binary tensors; nothing: all of it.
+// Reads POST /v2/models/NAME/infer. `json_bytes` is the length of the JSON before binary tensors;
+// no value means that the whole body is JSON.
 [[nodiscard]] Result<InferRequest> read_infer_request(std::string_view body,
                                                       std::optional<std::size_t> json_bytes,
                                                       const inference::OnnxInterface& interface);
-// POST /v1/models/NAME:predict.
+// Reads POST /v1/models/NAME:predict.
 [[nodiscard]] Result<InferRequest> read_predict_request(std::string_view body,
                                                         const inference::OnnxInterface& interface);
 [[nodiscard]] Result<InferReply> write_infer_reply(const std::string& model,
@@ -53,7 +54,7 @@ struct InferReply {
                                                    const inference::OnnxInterface& interface,
                                                    const InferResult& result);
 
-// GET /v2/models/NAME, GET /v1/models/NAME/metadata.
+// The documents of GET /v2/models/NAME (protocol) and GET /v1/models/NAME/metadata (serving).
 [[nodiscard]] std::string protocol_metadata(const std::string& model,
                                             const inference::OnnxInterface& interface);
 [[nodiscard]] std::string serving_metadata(const std::string& model,

@@ -1,4 +1,4 @@
-// Requests to ONNX models as clients send them, what is refused and how, and their answers.
+// Tests of requests to ONNX models as clients send them, of refusals, and of replies.
 #include "apps/coordinator/http/infer_request.h"
 
 #include <gmock/gmock.h>

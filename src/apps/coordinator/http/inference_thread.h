@@ -1,9 +1,9 @@
-// The thread on which decisions/inference decides: it owns no state, runs what is posted in order,
-// and ticks the desk at its deadlines.
+// The thread that runs decisions/inference. It owns no state, runs posted events in order, and
+// ticks the desk at its deadlines.
 //
-// Threading: post() and stop() from any thread; everything that is posted, and the duties, run on
-// the thread. Lifetime: the desk and what the duties use outlive stop(). Bounds: events_max events
-// wait.
+// Threading: post() and stop() from any thread; posted events and the duties run on this thread.
+// Lifetime: the desk and the objects that the duties use outlive stop(). Bounds: at most events_max
+// events wait.
 #pragma once
 
 #include <functional>
@@ -17,12 +17,13 @@ namespace weft::coordinator {
 class InferenceThread {
  public:
   using Event = std::function<void(inference::Desk&, Instant)>;
-  // What the thread does besides events.
+  // The duties of the thread beside events.
   struct Duties {
-    // Whether clients wait, so that it is to look every 50 ms whether they are still there.
+    // True if clients wait. The thread then calls look() every 50 ms to check that they are still
+    // connected.
     std::function<bool()> clients_wait;
     std::function<void(Instant)> look;
-    std::function<void()> end;  // Last of all; nothing can be posted then.
+    std::function<void()> end;  // Called last; no event can be posted then.
   };
 
   InferenceThread() = default;
@@ -30,9 +31,9 @@ class InferenceThread {
   ~InferenceThread() { stop(); }
 
   void start(inference::Desk& desk, Duties duties);
-  // False if too many events wait, or the thread is being stopped: the event is dropped.
+  // Returns false and drops the event if too many events wait or the thread is being stopped.
   [[nodiscard]] bool post(Event event) { return queue_.post(std::move(event)); }
-  // Handles what waits, does the last duty, and joins the thread.
+  // Runs the waiting events and the last duty, and joins the thread.
   void stop();
 
  private:
@@ -43,7 +44,7 @@ class InferenceThread {
   std::thread thread_;
 };
 
-// What a client is told where post() is false.
+// The error for a client whose event could not be posted.
 [[nodiscard]] Error busy_error();
 
 }  // namespace weft::coordinator

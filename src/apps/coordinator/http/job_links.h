@@ -1,7 +1,6 @@
 // Links that show one job to readers without its owner's signature: `?link=LINK` at the routes of
 // the job. A link is the first half of the HMAC-SHA-256 of the job's id with a secret that the
-// store keeps. No link is stored; it shows its job and no other one, for as long as the job is
-// there.
+// store keeps. Links are not stored. A link shows only its own job, as long as the job exists.
 //
 // Threading: any.
 #pragma once
@@ -18,7 +17,7 @@ class JobLinks {
  public:
   explicit JobLinks(ByteSpan secret);
 
-  [[nodiscard]] std::string of(const JobId& job) const;  // 32 hex digits.
+  [[nodiscard]] std::string of(const JobId& job) const;  // The link: 32 hex digits.
   [[nodiscard]] bool opens(const JobId& job, std::string_view link) const;
 
  private:

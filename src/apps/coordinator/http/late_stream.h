@@ -1,5 +1,5 @@
-// The text of a streamed reply, written by any thread. Until the server hands over the stream, on a
-// thread of its own, the text is kept here.
+// The text of a streamed reply, which any thread may write. The text is kept here until the server
+// hands over its stream on a thread of its own.
 #pragma once
 
 #include <memory>
@@ -35,7 +35,7 @@ class LateStream {
   }
 
  private:
-  std::mutex mutex_;  // Guards what follows.
+  std::mutex mutex_;  // Guards all members below.
   std::shared_ptr<net::ReplyStream> stream_;
   std::string waiting_;
   bool finished_ = false;

@@ -1,5 +1,5 @@
-// Which lines of a worker the coordinator passes on to other members of its chains: a stranger
-// names them, and others call what they name. Pure.
+// Chooses the direct links of a worker that the coordinator passes on to other members of its
+// chains. A worker may be a stranger, and others connect to the addresses that it names. Pure.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace weft::coordinator {
 
-// Off only in tests.
+// Rules that are turned off only in tests.
 struct LineRules {
   bool addresses_are_checked = true;
 };
 
-// Passes on those of "tcp://HOST:PORT#..." whose host is the address that the worker comes from, a
-// public one
-// (`weft work --peer-address`), or one of a private network in which the worker is; of a worker on
-// this machine also loopback and each private network. All others ("webrtc") as they are.
+// Filters the lines that a worker names. A line "tcp://HOST:PORT#..." is passed on if HOST is the
+// address from which the worker connects, a public address (`weft work --peer-address`), or an
+// address of the private network that the worker is in. A worker on this machine may also name
+// loopback and any private network. Other lines ("webrtc") are passed on unchanged.
 [[nodiscard]] std::vector<std::string> lines_to_pass_on(const std::vector<std::string>& lines,
                                                         std::string_view comes_from,
                                                         const LineRules& rules = {});

@@ -1,4 +1,5 @@
-// A stranger has other workers call no address that is not its own, except public ones.
+// Tests that a stranger cannot make other workers connect to addresses that are not its own, except
+// public ones.
 #include "apps/coordinator/http/line_addresses.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ struct Row {
 TEST(LineAddresses, AreTheWorkersOwnPublicOrOfItsPrivateNetwork) {
   constexpr Row rows[] = {
       {"192.0.2.7", "192.0.2.7", true},
-      {"192.0.2.7", "198.51.100.1", true},  // --peer-address
+      {"192.0.2.7", "198.51.100.1", true},  // The option --peer-address.
       {"192.0.2.7", "127.0.0.1", false},
       {"192.0.2.7", "10.0.0.5", false},
       {"192.0.2.7", "[fd00::1]", false},

@@ -47,7 +47,7 @@ Result<OpenAiRequest> read_detokenize_request(std::string_view body) {
   WEFT_ASSIGN(OpenAiRequest out, begin_look(members, root, TextLook::Kind::text));
   const auto tokens = members.find("tokens");
   if (tokens == members.end()) return root.error("lacks the key \"tokens\"");
-  // Numbers that are longer than any token's would not fit into a frame.
+  // Larger numbers could make the request longer than a frame.
   constexpr std::int64_t token_max = (1 << 24) - 1;
   constexpr std::size_t count_max = std::size_t{64} << 10;
   WEFT_OK(
@@ -67,7 +67,7 @@ Result<OpenAiRequest> read_template_request(std::string_view body) {
   bool generation = true;
   WEFT_OK(reading::read_flag(members, "add_generation_prompt", generation));
   if (!generation) out.prompts.front() = chat_prompt_without_turn(out.prompts.front());
-  // It says what the model would read, whatever the answer were held to.
+  // The prompt is shown without the answer's constraints, because they do not change it.
   OpenAiRequest look;
   look.model = std::move(out.model);
   look.chat = true;

@@ -1,7 +1,8 @@
-// POST /tokenize, /detokenize and /apply-template: what a model's tokenizer and chat template make
-// of a text, told by the coordinator's own reader of the model's file (model_texts.h). The shapes
-// are llama.cpp's, with the "model" besides, since several are served here. Nothing is generated,
-// so that nothing is paid. Bounds: look_bytes_max of text, as many tokens.
+// Looks: POST /tokenize, /detokenize and /apply-template. They return what a model's tokenizer or
+// chat template makes of a text, computed by the coordinator's own reader of the model's file
+// (model_texts.h). The formats are llama.cpp's with an additional "model", because the coordinator
+// serves several models. Looks are free because nothing is generated. Bounds: look_bytes_max of
+// text, look_tokens_max tokens.
 #pragma once
 
 #include <string>
@@ -11,11 +12,12 @@
 
 namespace weft::coordinator {
 
-// {"model", "content", "add_special": false, "parse_special": true} -> {"tokens": [...]}
+// Request {"model", "content", "add_special": false, "parse_special": true}; reply {"tokens":
+// [...]}
 [[nodiscard]] Result<OpenAiRequest> read_tokenize_request(std::string_view body);
-// {"model", "tokens": [...]} -> {"content": "..."}
+// Request {"model", "tokens": [...]}; reply {"content": "..."}
 [[nodiscard]] Result<OpenAiRequest> read_detokenize_request(std::string_view body);
-// A request of chat completions, and "add_generation_prompt": true -> {"prompt": "..."}
+// Request of chat completions with "add_generation_prompt": true; reply {"prompt": "..."}
 [[nodiscard]] Result<OpenAiRequest> read_template_request(std::string_view body);
 
 class LookText final : public AnswerForm {

@@ -1,4 +1,4 @@
-// What is asked about tokenizers and templates, and what comes back.
+// Tests of requests about tokenizers and templates, and of their replies.
 #include "apps/coordinator/http/looks.h"
 
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@ namespace weft::coordinator {
 namespace {
 
 constexpr std::size_t id_digits = 32;
-constexpr std::size_t frame_bytes = 64;  // Around a text: its guest's number.
+constexpr std::size_t frame_bytes = 64;  // The JSON around a text and its guest's id.
 
 struct Greeting {
   std::string meeting;
@@ -208,7 +208,7 @@ void Meetings::from_host(Member& host, const std::string& text, Acts& acts) {
       return send_away(host.peer->id(), "The host says more than its guests may hear.", acts);
     --meeting.texts_left;
   }
-  // A guest may have gone while the host wrote.
+  // The guest may have left while the host's message was on its way.
   const auto guest = members_.find(said->guest);
   if (guest == members_.end() || guest->second.is_host || guest->second.meeting != host.meeting)
     return;

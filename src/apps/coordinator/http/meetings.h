@@ -1,13 +1,14 @@
-// Where tabs find each other before they have a line of their own (`/v1/meet`): a host opens a
-// meeting under an unguessable id, guests that know the id join it, and a few short texts go
-// between a guest and the host. What they say is sealed between them; nothing is stored.
+// Meetings, in which tabs find each other before they have a direct link (`/v1/meet`). A host opens
+// a meeting with an id that cannot be guessed, guests that know the id join it, and each guest
+// exchanges a few short texts with the host. The two sides encrypt these texts; nothing is stored.
 //
 //   first message   {"meet": "32 hex digits", "as": "host" | "guest"}
-//   its answer      {"iceServers": [...]}
-//   host            {"guest": 7, "text": "..."}, both ways
-//   guest           its texts as they are, both ways
+//   its reply       {"iceServers": [...]}
+//   host            {"guest": 7, "text": "..."}, both directions
+//   guest           plain texts, both directions
 //
-// Threading: any. Lifetime: outlives the server's handlers. A meeting ends with its host's socket.
+// Threading: any. Lifetime: outlives the server's handlers. A meeting ends when its host's socket
+// closes.
 #pragma once
 
 #include <cstdint>
@@ -26,22 +27,24 @@ namespace weft::coordinator {
 
 class Meetings {
  public:
-  // Each is one defence; 0 turns it off, in tests only.
+  // Bounds against abuse. Each one can be turned off with 0, in tests only.
   struct Bounds {
     std::size_t meetings_max = 1024;
-    std::size_t sockets_per_address = 32;  // Hosts and guests; for IPv6 a /64.
-    std::size_t guests_max = 16;           // One meeting has so many at a time.
+    std::size_t sockets_per_address = 32;  // Hosts and guests; an IPv6 /64 is one address.
+    std::size_t guests_max = 16;           // Guests of one meeting at a time.
     std::size_t text_bytes_max = std::size_t{12} << 10;
-    std::size_t texts_max = 4;                      // A guest says so many, and hears so many.
-    Duration guest_max = std::chrono::seconds(60);  // Older ones give their place to new ones,
-    Duration meeting_max = std::chrono::hours(12);  // and so do older meetings,
-    // and, at any age, the oldest meeting of the network (IPv4: a /24, IPv6: a /48) that has the
-    // most, if that is at least two more than the newcomer's network has.
+    std::size_t texts_max = 4;                      // Texts for each guest and direction.
+    Duration guest_max = std::chrono::seconds(60);  // Age at which a guest may be replaced.
+    Duration meeting_max = std::chrono::hours(12);  // Age at which a meeting may be replaced.
+    // A new meeting may replace, at any age, the oldest meeting of the network with the most
+    // meetings (IPv4: a /24, IPv6: a /48) if that network has at least two more than the new
+    // host's.
     bool largest_network_yields = true;
   };
   struct Options {
     Bounds bounds{};
-    std::function<std::string()> ice_servers = [] { return std::string("[]"); };  // JSON.
+    // The ICE servers as JSON.
+    std::function<std::string()> ice_servers = [] { return std::string("[]"); };
     std::function<Instant()> clock = now;
   };
   explicit Meetings(Options options) : options_(std::move(options)) {}
@@ -53,39 +56,40 @@ class Meetings {
   using PeerId = std::uint64_t;
   struct Meeting {
     PeerId host = 0;
-    std::size_t texts_left = 0;  // That the host may still send.
+    std::size_t texts_left = 0;  // Texts that the host may still send.
     std::vector<PeerId> guests{};
   };
   struct Member {
     std::shared_ptr<net::Peer> peer;
-    std::string group;    // Its address's.
-    std::string network;  // Its address's; in private ranges the group, as these are no strangers.
-    std::string meeting;  // Empty until it has said which.
+    std::string group;    // Group of the peer's address (address_group()).
+    std::string network;  // Network of the address; the group for private addresses.
+    std::string meeting;  // Empty before the first message.
     bool is_host = false;
-    std::size_t texts = 0;  // What a guest has said.
+    std::size_t texts = 0;  // Texts that a guest has sent.
     Instant since{};
   };
-  // What is to be done with peers once the lock is free.
+  // An action on a peer that is carried out after the lock is released.
   struct Act {
     std::shared_ptr<net::Peer> peer;
-    std::string text{};    // To be sent, if it is not empty.
-    std::string reason{};  // To be closed with, if it is not empty.
+    std::string text{};    // Sent unless it is empty.
+    std::string reason{};  // Closes the peer unless it is empty.
   };
   using Acts = std::vector<Act>;
 
   void open(const std::shared_ptr<net::Peer>& peer);
   void take(const std::shared_ptr<net::Peer>& peer, const std::string& text);
   void close(const std::shared_ptr<net::Peer>& peer);
-  // With the lock held.
+  // Called with the lock held, like the functions below.
   void join(Member& member, const std::string& text, Acts& acts);
   void begin(Member& member, const std::string& meeting, Acts& acts);
-  // The host whose meeting gives its place to one of this network.
+  // The host whose meeting is closed to make room for a new host of `network`; empty if no meeting
+  // may be closed.
   [[nodiscard]] std::optional<PeerId> yielding(const std::string& network) const;
   void enter(Member& member, const std::string& meeting, Acts& acts);
   void from_host(Member& host, const std::string& text, Acts& acts);
   void from_guest(Member& guest, const std::string& text, Acts& acts);
   void remove(PeerId id, Acts& acts);
-  // Closes a member, and with a host all of its meeting.
+  // Closes a member. A host takes all members of its meeting with it.
   void send_away(PeerId id, std::string reason, Acts& acts);
   [[nodiscard]] bool is_full(const Meeting& meeting) const;
   static void carry_out(Acts acts);
@@ -93,7 +97,7 @@ class Meetings {
   const Options options_;
   std::mutex mutex_;
   std::map<PeerId, Member> members_;
-  std::map<std::string, Meeting> meetings_;  // By their ids.
+  std::map<std::string, Meeting> meetings_;  // Meetings by id.
 };
 
 }  // namespace weft::coordinator

@@ -1,5 +1,5 @@
-// Tabs that find each other over the coordinator: texts go between a guest and its own host and
-// nowhere else, and each bound stops what it is for, which succeeds where it is off.
+// Tests of tabs that find each other through the coordinator: texts go only between a guest and its
+// own host. Each bound stops its attack, which succeeds without the bound.
 #include "apps/coordinator/http/meetings.h"
 
 #include <gmock/gmock.h>
@@ -37,7 +37,7 @@ using PeerPointer = std::shared_ptr<FakePeer>;
 const std::string meeting(32, 'a');
 const std::string other_meeting(32, 'b');
 
-// Sockets at a set of meetings with these bounds.
+// Sockets at one Meetings object with these bounds.
 class Place {
  public:
   explicit Place(const Meetings::Bounds& bounds = {})
@@ -175,7 +175,7 @@ TEST(Meetings, OneAddressHasFewSockets) {
     Place place({.sockets_per_address = most});
     std::vector<PeerPointer> all;
     for (int i = 0; i < 4; ++i) all.push_back(place.connect("2001:db8::1"));
-    all.push_back(place.connect("2001:db8::2"));  // The same /64.
+    all.push_back(place.connect("2001:db8::2"));  // This address is in the same /64.
     EXPECT_THAT(place.connect("2001:db8:1::1")->closed, IsEmpty());
     return std::ranges::count_if(all, [](const auto& peer) { return !peer->closed.empty(); });
   };
@@ -206,7 +206,8 @@ TEST(Meetings, AnOldMeetingGivesItsPlaceToANewOne) {
   EXPECT_THAT(guest->closed, SizeIs(1));
 }
 
-// An attacker has all addresses of a network, each a /64 with sockets of its own.
+// An attacker has all addresses of a network; each one is in a different /64 with sockets of its
+// own.
 TEST(Meetings, OfOneNetworkKeepNoOtherOut) {
   const auto comes_in = [](bool yields) {
     Place place({.meetings_max = 4, .largest_network_yields = yields});
@@ -220,7 +221,8 @@ TEST(Meetings, OfOneNetworkKeepNoOtherOut) {
       EXPECT_THAT(hoard[0]->closed, SizeIs(1)) << "the oldest of the largest network";
       EXPECT_THAT(hoard[1]->closed, SizeIs(1));
       EXPECT_THAT(hoard[2]->closed, IsEmpty());
-      // A network of one does not yield to another, and the hoarder gets none of these places.
+      // The meeting of a network that has only one is not closed for others, so that the hoarder
+      // gets none of these places.
       EXPECT_THAT(place.join("host", std::string(32, '9'), "2001:db8:0:9::1")->closed, SizeIs(1));
       EXPECT_THAT(other->closed, IsEmpty());
     }

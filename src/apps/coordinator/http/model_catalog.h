@@ -1,10 +1,10 @@
-// The models that clients added, with what each costs and whose it is: who may add, replace and
-// remove one. Keys of one owner act for each other.
+// The models that clients added, with their prices and owners. Decides which client may add,
+// replace or remove a model. All keys of one owner have the same rights.
 //
 // Threading: terms() and count_of() from any thread, all else from the thread of inference, setters
-// before it starts. Lifetime: the book outlives it. Errors: permission_denied for another client's
-// model, resource_exhausted at the owner's bound, not_found for a model that is not there; a
-// change is durable when its function returns.
+// before it starts. Lifetime: the book outlives the catalog. Errors: permission_denied for another
+// client's model, resource_exhausted if the owner has the most models allowed, not_found for a
+// model that does not exist. A change is durable when its function returns.
 #pragma once
 
 #include <cstddef>
@@ -23,22 +23,22 @@
 
 namespace weft::coordinator {
 
-// What a request needs to know of a model before it is asked.
+// The facts about a model that a request needs before the desk is asked.
 struct ModelTerms {
-  MicroCredits price = 0;  // For 1,000 tokens, now.
+  MicroCredits price = 0;  // Current price of 1,000 tokens.
   std::uint32_t context = 0;
-  PublicKey owner = {};  // The client that added it.
+  PublicKey owner = {};  // Key of the client that added it.
 };
 
-// A page of the list of models: at most `limit` after the one of that name, as OpenAI's lists have
-// it.
+// A page of the list of models: at most `limit` models after the model `after`. OpenAI's lists use
+// the same parameters.
 struct ModelPage {
-  static constexpr std::size_t limit_max = 1024;  // As many as there can be.
+  static constexpr std::size_t limit_max = 1024;  // The most models that can exist.
   std::string after;
   std::size_t limit = limit_max;
 };
 
-// not_found, as clients are told it.
+// The not_found error for a client that names an unknown model.
 [[nodiscard]] Error no_model_error(std::string_view name);
 
 class ModelCatalog {
@@ -46,21 +46,21 @@ class ModelCatalog {
   ModelCatalog(ModelRegistry registry, jobs::Book& book)
       : registry_(std::move(registry)), book_(book) {}
 
-  // The key that may remove every model, and add any number.
+  // Sets the operator's key, which may add any number of models and remove every model.
   void set_operator(std::string key) { operator_ = std::move(key); }
-  // The bound on models of one owner; 0: none.
+  // Bounds the models of one owner; 0 removes the bound.
   void set_models_per_owner(std::size_t most) { per_owner_max_ = most; }
   [[nodiscard]] std::size_t models_per_owner() const { return per_owner_max_; }
 
-  // Hands all models to the desk, once, before the thread starts.
+  // Passes all models to the desk. Called once, before the thread starts.
   void load(inference::Desk& desk, Instant now);
 
-  // Nothing if there is no such model.
+  // The terms of a model; empty if the model does not exist.
   [[nodiscard]] std::optional<ModelTerms> terms(const std::string& model) const;
-  // How many devices of the client's owner have added.
+  // The number of models that devices of the client's owner have added.
   [[nodiscard]] std::size_t count_of(const PublicKey& client) const;
 
-  // Null if there is no such model; valid until the next change.
+  // The card of a model, valid until the next change; null if the model does not exist.
   [[nodiscard]] const inference::ModelCard* find(std::string_view name) const {
     return registry_.find(name);
   }
@@ -68,24 +68,25 @@ class ModelCatalog {
     std::vector<const inference::ModelCard*> cards;
     bool has_more = false;
   };
-  // In the order in which they were added, which no change of another one moves.
+  // A page of models in the order in which they were added. Replacing a model does not move it.
   [[nodiscard]] Page page(const ModelPage& page) const;
-  // What the price will be, if another one holds now.
+  // The price that will replace the current one; empty if no change is pending.
   [[nodiscard]] std::optional<MicroCredits> price_next(const std::string& model, Instant now) const;
 
-  // Adds the card's model for its owner, or replaces it.
+  // Adds or replaces the card's model for its owner.
   [[nodiscard]] Result<> add(const inference::ModelCard& card, inference::Desk& desk, Instant now);
-  // Removes the model if `client` may.
+  // Removes a model if `client` has the right to.
   [[nodiscard]] Result<> remove(const std::string& name, const std::string& client,
                                 inference::Desk& desk, Instant now);
-  // The models that one of these clients added; and removes them, up to the first failure.
+  // of() lists the models that any of `clients` added; remove_of() removes them and stops at the
+  // first failure.
   [[nodiscard]] std::vector<inference::ModelCard> of(const std::vector<std::string>& clients) const;
   [[nodiscard]] Result<> remove_of(const std::vector<std::string>& clients, inference::Desk& desk,
                                    Instant now);
 
  private:
   void set_terms(const inference::ModelCard& card, const inference::Desk& desk, Instant now);
-  // Whether both keys are of one owner, and `client` may act for it.
+  // True if both keys belong to one owner and `client` may act for it.
   [[nodiscard]] bool acts_for(const std::string& client, const std::string& owner) const;
   [[nodiscard]] Result<> take_out(const std::string& name, inference::Desk& desk, Instant now);
 

@@ -1,5 +1,5 @@
-// The clients that may add, replace and remove a model, what a page of the list has, and which
-// terms hold. (Quotas of owners with several devices: port_test.cpp.)
+// Tests of the model catalog: which clients may add, replace and remove a model, the pages of the
+// list, and the terms. (Quotas of owners with several devices: port_test.cpp.)
 #include "apps/coordinator/http/model_catalog.h"
 
 #include <gmock/gmock.h>

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t chains_shown_max = 1000;
 
-// The elements of a JSON array.
+// The rows as elements of a JSON array.
 template <class Row, class Text>
 std::string joined(std::span<const Row> rows, Text text_of) {
   std::string out;
@@ -28,7 +28,8 @@ std::string worker_json(const inference::ServedWorker& worker) {
   const auto peer_json = [](const inference::ServedPeer& peer) {
     return weft::format(R"({{"worker":"{}","ms":{:.3f}}})", peer.key, peer.ms);
   };
-  // How, and not where: addresses are for members of its chains.
+  // Only the kind of a direct link is shown; its address is told only to members of the worker's
+  // chains.
   const auto line_json = [](const std::string& line) {
     return json::quote(line.substr(0, line.find(':')));
   };
@@ -64,7 +65,7 @@ std::string model_json(const inference::ModelCard& card, const ModelFacts& facts
   const inference::ServedModel& state = facts.served;
   const bool vectors = inference::makes_vectors(card);
   const bool tensors = inference::is_onnx(card);
-  // As TensorFlow Serving has it at the same path.
+  // TensorFlow Serving has this member at the same path.
   const std::string_view serving =
       R"(,"model_version_status":[{"version":"1","state":"AVAILABLE","status":{"error_code":"OK","error_message":""}}])";
   return weft::format(

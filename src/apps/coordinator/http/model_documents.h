@@ -1,6 +1,6 @@
-// What the HTTP interface says of models and of the workers that serve them, as text.
+// Writes the HTTP interface's documents about models and the workers that serve them.
 //
-// Pure. Threading: any; what is passed in is read only during the call.
+// Pure. Threading: any; arguments are read only during the call.
 #pragma once
 
 #include <memory>
@@ -15,31 +15,31 @@
 
 namespace weft::coordinator {
 
-// What is true of a model at the moment, beside its card.
+// The current state of a model, which its card does not contain.
 struct ModelFacts {
   inference::ServedModel served{};
-  std::uint32_t context_served = 0;          // Tokens.
-  MicroCredits price = 0;                    // For 1,000 tokens;
-  std::optional<MicroCredits> price_next{};  // the one that follows, if another one holds now.
-  std::string activations;                   // As workers compute (inference/arithmetic.h).
-  double audited_share_min = 0;              // Share of an established wallet's answers.
+  std::uint32_t context_served = 0;          // Context as served, in tokens.
+  MicroCredits price = 0;                    // Price of 1,000 tokens.
+  std::optional<MicroCredits> price_next{};  // The next price, if a change is pending.
+  std::string activations;       // Number format of activations (inference/arithmetic.h).
+  double audited_share_min = 0;  // Lowest audited share of an established wallet's answers.
 };
 
-// The object of /v1/models.
+// A model as an object of /v1/models.
 [[nodiscard]] std::string model_json(const inference::ModelCard& card, const ModelFacts& facts);
 
-// What serves models at a moment.
+// The workers, chains and models that are being served at one moment.
 struct ServingView {
   std::vector<inference::ServedWorker> workers{};
   std::vector<inference::ServedChain> chains{};
   std::vector<inference::ServedModel> models{};
   inference::ServingCounters counters{};
 };
-// /v1/serving: the workers as rows, and before them models, chains and counters. Of the chains, the
-// first 1,000.
+// The list of /v1/serving: models, at most 1,000 chains, and counters, followed by the workers as
+// rows.
 [[nodiscard]] std::shared_ptr<const PagedList> serving_list(const ServingView& view);
 
-// The counters as Prometheus reads them.
+// The counters in Prometheus format.
 [[nodiscard]] std::string inference_metrics(const inference::ServingCounters& counters);
 
 }  // namespace weft::coordinator

@@ -1,4 +1,5 @@
-// Documents about models are JSON whatever names say, and say nothing about workers' addresses.
+// Tests that documents about models are valid JSON whatever names contain, and do not contain
+// workers' addresses.
 #include "apps/coordinator/http/model_documents.h"
 
 #include <gmock/gmock.h>

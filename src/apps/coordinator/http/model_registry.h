@@ -1,4 +1,4 @@
-// The models that were added, as the store has them.
+// The model cards as the store has them.
 //
 // Threading: one thread.
 #pragma once
@@ -13,15 +13,17 @@ namespace weft::coordinator {
 
 class ModelRegistry {
  public:
-  // `commits` outlives it. data_loss if a card breaks the rules of read_model_card().
+  // `commits` must outlive the registry. Fails with data_loss if a card breaks the rules of
+  // read_model_card().
   [[nodiscard]] static Result<ModelRegistry> open(store::GroupCommit& commits,
                                                   std::vector<inference::ModelCard> cards);
 
   [[nodiscard]] const std::vector<inference::ModelCard>& cards() const { return cards_; }
   [[nodiscard]] const inference::ModelCard* find(std::string_view name) const;
-  // Replaces the one of that name. Durable when it returns.
+  // Adds a card or replaces the card with its name. The change is durable when this returns.
   [[nodiscard]] Result<> put(inference::ModelCard card);
-  // not_found if no model has that name. The removal is durable when this returns.
+  // Removes a card; the removal is durable when this returns. Fails with not_found if no model has
+  // this name.
   [[nodiscard]] Result<> remove(std::string_view name);
 
  private:
@@ -33,9 +35,10 @@ class ModelRegistry {
   std::vector<inference::ModelCard> cards_;
 };
 
-// Earlier versions kept the models in a file beside the store, a card a line: it is put into the
-// store in one commit and then removed, so that a crash between the two repeats the same. Nothing
-// without such a file. data_loss if it cannot be read, permission_denied if it cannot be removed.
+// Moves models from the file of earlier versions (one card a line) into the store, in one commit,
+// and then removes the file. A crash between the two steps makes the next start repeat the move.
+// Does nothing without such a file. Fails with data_loss if the file cannot be read,
+// permission_denied if it cannot be removed.
 [[nodiscard]] Result<> take_models_file(const std::filesystem::path& file, store::Store& store);
 
 }  // namespace weft::coordinator

@@ -16,7 +16,7 @@
 
 namespace weft::coordinator {
 
-// The desk with what surrounds it: each of its effects goes to the part that has it.
+// The desk and the parts around it. Each effect of the desk is passed to the part that handles it.
 class ModelService::Parts final : private inference::DeskWorld {
  public:
   Parts(ModelRegistry registry, jobs::Book& of_workers, inference::DeskSettings settings,
@@ -78,7 +78,7 @@ class ModelService::Parts final : private inference::DeskWorld {
   jobs::Book& book;
   const billing::AnswerChecks checks;
   const std::string activations;  // The operator's setting (inference/arithmetic.h).
-  InferenceThread thread;         // Stopped before anything else goes.
+  InferenceThread thread;         // Stopped before the other parts end.
   ModelCatalog catalog;
   inference::Desk desk;
   CompletionRecords records;
@@ -148,7 +148,7 @@ void ModelService::bar(const PublicKey& worker) {
 
 namespace {
 
-// What no worker serves: a request to an ONNX model is a job.
+// The serving state of an ONNX model, which no worker serves because its requests become jobs.
 inference::ServedModel not_served(const inference::ModelCard& card) {
   inference::ServedModel out;
   out.name = card.name;
@@ -244,7 +244,7 @@ void ModelService::show(std::string name, const net::Respond& respond) {
   if (!queued) respond(openai_error(busy_error()));
 }
 
-// --- What serves models.
+// --- State of serving.
 
 void ModelService::status(const SharedLists::Take& take) {
   const bool queued = parts_->thread.post([this, take](inference::Desk& desk, Instant) {

@@ -1,12 +1,11 @@
-// Language models as the coordinator serves them: the desk (decisions/inference/desk.h) on a thread
-// of its own, with the workers' sockets (serving_sockets.h), the catalog of models
-// (model_catalog.h), requests of clients (completions.h) and what audits need
-// (completion_records.h). This class hands events to that thread; its parts are private to its
-// source.
+// The service of language models: the desk (decisions/inference/desk.h) on a thread of its own, the
+// workers' sockets (serving_sockets.h), the catalog of models (model_catalog.h), requests of
+// clients (completions.h), and the records for audits (completion_records.h). This class passes
+// events to that thread; its parts are private to its source file.
 //
 // Threading: every function from any thread; setters and listen() before start(). Lifetime:
-// outlives the server's handlers; stop() ends every answer. Errors: told to the client, unavailable
-// if too much waits.
+// outlives the server's handlers; stop() ends every answer. Errors: sent to the client; unavailable
+// if too many events wait.
 #pragma once
 
 #include <cstddef>
@@ -30,55 +29,58 @@ struct ModelPage;
 
 class ModelService {
  public:
-  // `models` are those that were added before; `commits` makes changes of them durable, and
-  // outlives the service. `checks`: what clients are told of how answers are verified.
+  // Opens the service with the models that are stored. `commits` makes changes of models durable
+  // and must outlive the service. `checks` tells clients how answers are verified.
   [[nodiscard]] static Result<std::unique_ptr<ModelService>> open(
       store::GroupCommit& commits, std::vector<inference::ModelCard> models, jobs::Book& book,
       inference::DeskSettings settings = {}, billing::AnswerChecks checks = {});
   ~ModelService();
   ModelService(const ModelService&) = delete;
 
-  // Told of every answer that has ended, and of audits, on the service's thread.
+  // Sets the callbacks for ended answers and for results of audits. They run on the service's
+  // thread.
   void listen(AnswerListener listener);
-  // What reads prompts and knows what tokens say; without it nothing is answered. Lives as long as
-  // the service.
+  // Sets the reader of prompts and tokens, which must live as long as the service. Without a reader
+  // no request can be answered.
   void set_texts(ModelTexts& texts);
-  // Whose key may remove every model, and add any number.
+  // Sets the operator's key, which may add any number of models and remove every model.
   void set_operator(std::string key);
-  // The bound on models of one owner; 0: none.
+  // Bounds the models of one owner; 0 removes the bound.
   void set_models_per_owner(std::size_t most);
 
   void start();
   void stop();
 
-  // On /v1/serve.
+  // The route /v1/serve for workers.
   [[nodiscard]] net::SocketRoute socket();
 
   void answer(OpenAiRequest request, const net::IncomingRequest& from, const net::Respond& respond,
               ChargedAnswers charged = {});
-  // Comes back as AnswerListener::audited, also where the answer is not known any more.
+  // Audits an answer. The result is reported with AnswerListener::audited, also if no record of the
+  // answer exists any more.
   void audit(const billing::AnswerAuditOrder& order);
-  // Comes back as AnswerListener::traced, also where the answer is not known any more.
+  // Searches the guilty stage of a refuted answer. The result is reported with
+  // AnswerListener::traced, also if no record of the answer exists any more.
   void trace(const billing::AnswerTraceOrder& order);
-  // Forgets what an audit would need, and tells an answer that waited for it.
+  // Forgets an answer's record, and sends the answer to its client if it waited for an audit.
   void settled(const billing::AnswerId& answer, billing::AnswerFate fate);
-  // Closes the worker's connection; Book says until when it may not come back.
+  // Closes the worker's connection. The Book records how long the worker may not come back.
   void bar(const PublicKey& worker);
 
-  // Terms and bounds of models.
+  // The catalog with the terms and bounds of models.
   [[nodiscard]] const ModelCatalog& catalog() const;
   void add(inference::ModelCard card, const net::Respond& respond);
   void remove(std::string name, std::string owner, const net::Respond& respond);
-  // The models that one of these clients added; and removes them.
+  // models_of() lists the models that any of `owners` added; remove_of() removes them.
   using Cards = std::function<void(Result<std::vector<inference::ModelCard>>)>;
   void models_of(std::vector<std::string> owners, const Cards& done);
   void remove_of(std::vector<std::string> owners, const std::function<void(Result<>)>& done);
-  // Its card; not_found if there is no such model.
+  // Calls `done` with the model's card, or not_found if the model does not exist.
   void find(std::string name, const std::function<void(Result<inference::ModelCard>)>& done);
   void list(const ModelPage& page, const net::Respond& respond);
   void show(std::string name, const net::Respond& respond);
 
-  // What serves models now, as model_documents.h writes it.
+  // Calls `take` with the list of /v1/serving (model_documents.h).
   void status(const SharedLists::Take& take);
   void metrics(const std::function<void(std::string)>& done);
 

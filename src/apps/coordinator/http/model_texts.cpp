@@ -10,7 +10,8 @@ namespace weft::coordinator {
 
 namespace {
 
-// What the process could not do in its time, or no more, is not the request's fault.
+// Turns failures of the reader's process (a deadline, a crash) into unavailable, because they are
+// not the request's fault.
 template <class T>
 Result<T> now_or_later(Result<T> result) {
   if (result) return result;
@@ -36,7 +37,7 @@ void ModelTexts::read(TextRequest request, Done done) {
 }
 
 void ModelTexts::end_idle(Instant now) {
-  std::list<std::shared_ptr<Model>> ended;  // Whose processes end when the lock is free again.
+  std::list<std::shared_ptr<Model>> ended;  // Destroyed after the lock is released.
   const std::lock_guard lock(mutex_);
   for (auto each = models_.begin(); each != models_.end();) {
     const auto next = std::next(each);

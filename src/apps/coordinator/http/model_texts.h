@@ -1,11 +1,11 @@
-// Reads prompts for models and knows what their tokens say. A model's tokenizer and template are a
-// stranger's: they run in a confined process, one for each model, which the wiring brings
-// (TextReader); only tables, numbers and texts come out of it.
+// Reads prompts for models and knows the texts of their tokens. A model's tokenizer and template
+// come from a stranger, so they run in a confined process (TextReader), one for each model; only
+// tables, numbers and texts come out of it.
 //
-// Threading: read() from any thread; `done` comes on a thread of its own, and for one model in the
-// order of read(). Lifetime: the destructor finishes what was asked. Bounds: models_max processes,
-// the longest unused goes, and each ends when it was not used for idle_max; waiting_max requests a
-// thread.
+// Threading: read() from any thread; `done` runs on a thread of the pool, for one model in the
+// order of read(). Lifetime: the destructor finishes all requests. Bounds: models_max processes, of
+// which the one unused the longest ends first; a process ends after idle_max without use;
+// waiting_max requests a thread.
 #pragma once
 
 #include <chrono>
@@ -29,18 +29,18 @@
 
 namespace weft::coordinator {
 
-// The length of what a look reads and tells.
+// The longest text that a look (TextLook) reads or returns.
 inline constexpr std::size_t look_bytes_max = std::size_t{128} << 10;
-inline constexpr std::size_t look_tokens_max = look_bytes_max + 16;  // With BOS and EOS.
+inline constexpr std::size_t look_tokens_max = look_bytes_max + 16;  // Has room for BOS and EOS.
 
-// Nothing is generated: the request is about the model's tokenizer or its chat template.
+// A request that generates nothing: it only asks the model's tokenizer or chat template.
 struct TextLook {
-  // The tokens of the prompt, the text of `tokens`, or the prompt that the prompt is rendered to;
-  // none: an answer is generated.
+  // The result that is asked for: the tokens of the prompt, the text of `tokens`, or the rendered
+  // prompt. `none` means that an answer is generated.
   enum class Kind : std::uint8_t { none, tokens, text, prompt };
   Kind kind = Kind::none;
-  bool add_special = false;    // For "tokens": BOS and EOS, where the model wants them.
-  bool parse_special = false;  // For "tokens": control tokens in the text are these tokens.
+  bool add_special = false;    // For "tokens": add BOS and EOS if the model wants them.
+  bool parse_special = false;  // For "tokens": read control tokens in the text as such.
   std::vector<std::int32_t> tokens{};
 };
 struct Told {
@@ -49,28 +49,28 @@ struct Told {
 };
 struct ReadPrompt {
   std::vector<std::int32_t> tokens{};
-  bool begins_in_thought = false;  // The answer does.
+  bool begins_in_thought = false;  // The answer begins in a thought.
 };
 struct TextRequest {
   Hash file{};
   std::uint64_t file_bytes = 0, head_bytes = 0;
-  bool chat = true;  // Prompts are what the chat template is rendered with (JSON).
-  std::vector<std::string> prompts{};  // A look has one at most.
-  std::int64_t now = 0;                // For templates that ask, in seconds since 1970.
-  std::string format{}, rule{};  // See protocol::serving::Ask: refused here where it is wrong.
+  bool chat = true;                    // Prompts are JSON input for the chat template.
+  std::vector<std::string> prompts{};  // A look has at most one.
+  std::int64_t now = 0;                // Time for templates, in seconds since 1970.
+  std::string format{}, rule{};        // See protocol::serving::Ask; errors in them are found here.
   TextLook look{};
 };
 
-// One model's texts, in a process of their own. Threading: one call at a time.
+// Reads texts of one model in a separate process. Threading: one call at a time.
 class TextReader {
  public:
   virtual ~TextReader() = default;
-  // `head`: all of the file before the tensors' data. First, once.
+  // Called first and once. `head` is the file's content before the tensors' data.
   [[nodiscard]] virtual Result<TokenTexts> open(std::uint64_t file_bytes, ByteSpan head) = 0;
   [[nodiscard]] virtual Result<ReadPrompt> prompt(const TextRequest& request,
                                                   const std::string& prompt) = 0;
   [[nodiscard]] virtual Result<Told> look(const TextRequest& request) = 0;
-  // False once the process has ended, as it does after a deadline or nonsense.
+  // False after the process has ended. It ends after a deadline or a malformed reply.
   [[nodiscard]] virtual bool alive() const = 0;
 };
 using TextReaderFactory = std::function<std::unique_ptr<TextReader>()>;
@@ -88,12 +88,12 @@ class ModelTexts {
   };
   using Done = std::function<void(Result<Read>)>;
 
-  // Without `make` nothing can be read.
+  // `make` starts a reader's process. Without it no text can be read.
   ModelTexts(store::Blobs& blobs, TextReaderFactory make) : blobs_(blobs), make_(std::move(make)) {}
 
   void read(TextRequest request, Done done);
-  // Ends the processes that were not used for idle_max at `now`; a thread does it on time. One that
-  // reads at the moment ends after that.
+  // Ends the processes that were not used for idle_max before `now`. A process that is reading ends
+  // after that. A thread calls this regularly.
   void end_idle(Instant now);
 
  private:
@@ -101,7 +101,7 @@ class ModelTexts {
     Hash file;
     std::unique_ptr<TextReader> reader;
     std::shared_ptr<const TokenTexts> tokens;
-    Instant used{};  // When it was last asked for; under the lock.
+    Instant used{};  // Time of the last request; guarded by mutex_.
   };
   [[nodiscard]] Result<std::shared_ptr<Model>> model(const TextRequest& request);
   void watch(const std::stop_token& stop);
@@ -110,11 +110,12 @@ class ModelTexts {
   store::Blobs& blobs_;
   const TextReaderFactory make_;
   std::mutex mutex_;
-  std::list<std::shared_ptr<Model>> models_;                      // The latest used first.
-  runtime::Pool pool_{{.threads = 2, .queue_max = waiting_max}};  // Ends before what it uses.
+  std::list<std::shared_ptr<Model>> models_;                      // The most recently used first.
+  runtime::Pool pool_{{.threads = 2, .queue_max = waiting_max}};  // Ends before the members above.
   std::mutex waits_;
   std::condition_variable_any ends_;
-  std::jthread watch_{[this](const std::stop_token& stop) { watch(stop); }};  // Last: ends first.
+  // Declared last: ends first.
+  std::jthread watch_{[this](const std::stop_token& stop) { watch(stop); }};
 };
 
 }  // namespace weft::coordinator

@@ -1,5 +1,5 @@
-// A model's texts are read by a process of its own, which is there while it is used and ends when
-// it was not used for a minute.
+// Tests that a model's texts are read by a separate process, which lives while it is used and ends
+// after a minute without use.
 #include "apps/coordinator/http/model_texts.h"
 
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@ using namespace reading;
 constexpr std::uint32_t completion_tokens_default = 16;
 constexpr std::uint32_t choices_max = 8;
 
-// What the answer is held to.
+// Reads the constraint of the answer from "grammar" and "response_format".
 Result<> read_format(const Members& members, OpenAiRequest& out) {
   protocol::serving::Ask& ask = out.ask;
   const auto grammar = members.find("grammar");
@@ -43,7 +43,8 @@ Result<> read_format(const Members& members, OpenAiRequest& out) {
   return hold_to_format(type->second, named == inner.end() ? format->second : named->second, out);
 }
 
-// The tools, and whether the answer is to call one: the member of the prompt, or nothing.
+// Reads the tools and whether the answer must call one. Returns the template's member for the
+// tools, or an empty text.
 Result<std::string> read_tool_choice(const Members& members, OpenAiRequest& out) {
   const auto list = members.find("tools");
   const auto choice = members.find("tool_choice");
@@ -82,13 +83,14 @@ Result<OpenAiRequest> read_common(const Members& members, const json::Value& roo
   return out;
 }
 
-// Text that a grammar fixes has no probabilities of the model's, unless each token is asked for.
+// Sets the candidates that workers report for each token. Text that a grammar fixes has
+// probabilities only if at least one candidate is asked for.
 void ask_for_candidates(OpenAiRequest& request) {
   request.ask.top = request.top;
   if (request.logprobs && !request.ask.format.empty()) request.ask.top = std::max(1u, request.top);
 }
 
-// A function with a name, and nothing but a function.
+// Checks that a call names a function.
 Result<> check_call(const json::Value& call) {
   WEFT_ASSIGN(const Members members, members_of(call));
   const auto function = members.find("function");
@@ -99,7 +101,7 @@ Result<> check_call(const json::Value& call) {
   return name->second.string({.bytes_max = 256}).transform([](const std::string&) {});
 }
 
-// The role is one that templates know, and what it says is there.
+// Checks that a message has a role that templates know, and a content.
 Result<> check_message(const json::Value& message) {
   WEFT_ASSIGN(const Members members, members_of(message));
   const auto given = members.find("role");
@@ -109,13 +111,13 @@ Result<> check_message(const json::Value& message) {
       role != "tool")
     return given->second.error(
         "must be \"system\", \"developer\", \"user\", \"assistant\" or \"tool\"");
-  // An answer may be calls alone, or nothing.
+  // An assistant's message may have only calls, or be empty.
   if (role != "assistant" && !members.contains("content"))
     return message.error("lacks the key \"content\"");
   return {};
 }
 
-// What would change the answer, if it were done.
+// Refuses keys that would change the answer but are not supported.
 Result<> refuse_unsupported(const Members& members, std::initializer_list<const char*> keys) {
   for (const char* key : keys) {
     if (const auto found = members.find(key); found != members.end())
@@ -124,8 +126,7 @@ Result<> refuse_unsupported(const Members& members, std::initializer_list<const 
   return {};
 }
 
-// Calls of earlier answers, with their arguments as templates take them: an object and not its
-// text.
+// The calls of earlier answers for the template: their arguments are an object instead of its text.
 Result<std::string> calls_of(const json::Value& list) {
   std::string out;
   WEFT_OK(list.for_each({.count_max = 256}, [&](const json::Value& call) -> Result<> {
@@ -175,7 +176,7 @@ Result<std::string> messages_of(const json::Value& list, std::uint64_t& conversa
       } else {
         if (key == "role") {
           WEFT_ASSIGN(const std::string role, value.string({.bytes_max = 64}));
-          // Templates know the older word.
+          // Templates know only the older word "system".
           text += role == "developer" ? std::string("\"system\"") : json::quote(role);
         } else {
           text += value.text();
@@ -183,7 +184,7 @@ Result<std::string> messages_of(const json::Value& list, std::uint64_t& conversa
       }
     }
     out += (out.empty() ? "{" : ",{") + text + "}";
-    // The first two are the same in every turn.
+    // A conversation is recognised by its first two messages, which are the same in every turn.
     if (count++ < 2) mix_conversation(conversation, text);
     return {};
   }));
@@ -296,7 +297,7 @@ Result<OpenAiRequest> read_completion_request(std::string_view body, std::uint64
 
 namespace {
 
-// The key that a message of the reader begins with, or says to be lacking.
+// The key that an error message of the reader begins with, or the key that it reports as missing.
 std::string param_of(const std::string& message) {
   constexpr std::string_view lacks = "lacks the key \"";
   const std::size_t end = message.find(": ");
@@ -340,7 +341,7 @@ std::string openai_error_json(const Error& error, std::string_view param, std::s
     default:
       break;
   }
-  // The one bound that is about the request and not about the moment.
+  // A request that exceeds the context has a code of its own, because trying again does not help.
   if (error.code == ErrorCode::resource_exhausted && error.message.contains("context")) {
     type = "invalid_request_error";
     code = "context_length_exceeded";

@@ -1,8 +1,7 @@
-// Requests of the OpenAI-compatible interface: POST /v1/chat/completions and /v1/completions, read
-// into what the desk asks; /v1/responses is in responses.h. Source of the shapes: OpenAI's API
-// reference, "Chat Completions" and "Completions (legacy)". Keys that are unknown are ignored, as
-// clients send what they like; those that would change the answer and are not supported are
-// refused.
+// Reads requests of the OpenAI-compatible interface: POST /v1/chat/completions and /v1/completions
+// (/v1/responses: see responses.h). Source of the formats: OpenAI's API reference, "Chat
+// Completions" and "Completions (legacy)". Unknown keys are ignored, because clients send many.
+// Known keys that would change the answer but are not supported are refused.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +19,12 @@
 
 namespace weft::coordinator {
 
-struct ResponseRequest;   // responses.h
-struct EmbeddingRequest;  // embeddings.h
+struct ResponseRequest;   // Defined in responses.h.
+struct EmbeddingRequest;  // Defined in embeddings.h.
 
 // The header x-weft-trust: which workers may answer, and whether the answer waits for its audit.
 enum class AnswerTrust : std::uint8_t { all, established, verified };
-// invalid_argument for any other word.
+// Reads the word of the header x-weft-trust. Fails with invalid_argument for any other word.
 [[nodiscard]] Result<AnswerTrust> read_answer_trust(std::string_view word);
 
 struct OpenAiRequest {
@@ -34,47 +33,49 @@ struct OpenAiRequest {
   bool stream = false;
   bool include_usage = false;
   bool logprobs = false;
-  std::uint32_t choices = 1;         // n, for each prompt.
-  std::vector<std::string> prompts;  // For a chat, one: what the template is rendered with.
-  protocol::serving::Ask ask;        // All but the prompt.
-  std::uint32_t top = 0;             // Candidates that are shown for each token.
-  tools::Tools tools;                // That the answer may call.
-  bool shows_calls = false;          // Tokens that mark calls of tools are a part of its text.
+  std::uint32_t choices = 1;         // "n": answers to each prompt.
+  std::vector<std::string> prompts;  // A chat has one: its template's input.
+  protocol::serving::Ask ask;        // The desk's request, without its prompt.
+  std::uint32_t top = 0;             // Candidates shown for each token.
+  tools::Tools tools;                // Tools that the answer may call.
+  bool shows_calls = false;          // The text contains the tokens that mark tool calls.
   TextLook look{};
-  std::string held_by;             // The key that says what the answer is held to.
-  bool names_bound = false;        // It says how many tokens it wants at most.
+  std::string held_by;             // The request's key that constrains the answer.
+  bool names_bound = false;        // The request bounds the answer's tokens.
   std::uint64_t conversation = 0;  // See AnswerRequest.
   std::uint64_t asker = 0;         // See AnswerRequest.
-  // What 1,000 tokens may cost; a model that costs more is not asked.
+  // The highest accepted price of 1,000 tokens. A model that costs more is not asked.
   std::optional<MicroCredits> price_max{};
   std::optional<Duration> patience{};  // See AnswerRequest.
   bool allows_fallback = false;        // Another endpoint may answer if the network cannot.
-  // Where it may: answers in the network's place, which cannot for this reason.
+  // Passes the request to a fallback endpoint; `why` is the reason for which the network cannot
+  // answer. Empty if no fallback may answer.
   std::function<void(const Error& why, net::Respond respond)> otherwise{};
-  std::optional<AnswerTrust> trust{};  // Nothing: as the coordinator is reached.
-  // What is peculiar to /v1/responses; null for other routes.
+  std::optional<AnswerTrust> trust{};  // Empty: the coordinator's default.
+  // The part that only /v1/responses has; null for other routes.
   std::shared_ptr<ResponseRequest> response{};
-  // The same for /v1/embeddings.
+  // The part that only /v1/embeddings has; null for other routes.
   std::shared_ptr<EmbeddingRequest> embedding{};
 
-  // Prompts, of which each has `choices` answers.
+  // The number of prompts. Each of them has `choices` answers.
   [[nodiscard]] std::size_t prompt_count() const;
 };
 
-// `seed` is used where the request has none.
+// `seed` is used if the request has no seed.
 [[nodiscard]] Result<OpenAiRequest> read_chat_request(std::string_view body, std::uint64_t seed);
 [[nodiscard]] Result<OpenAiRequest> read_completion_request(std::string_view body,
                                                             std::uint64_t seed);
 
-// What a template is rendered with: `messages` without the brackets, `tools` as a member with its
-// comma.
+// The input of a chat template as JSON. `messages` has no brackets; `tools` is empty or a member
+// with a comma before it.
 [[nodiscard]] std::string chat_prompt(std::string_view messages, std::string_view tools);
-// The same without the beginning of the answer's turn.
+// Changes a chat_prompt() so that the template does not add the beginning of the answer's turn.
 [[nodiscard]] std::string chat_prompt_without_turn(std::string prompt);
 
-// {"error": {"message", "type", "param", "code"}} with the status that OpenAI's clients expect; 429
-// and 503 say when to come back. Without `param` it is the key that the message names. `trust`:
-// what became of an answer that was to be verified; said under `weft`, unless empty.
+// An error reply {"error": {"message", "type", "param", "code"}} with the status that OpenAI's
+// clients expect. 429 and 503 have the header retry-after. An empty `param` becomes the key that
+// the message names. `trust` is the result of an answer that was to be verified; it appears under
+// "weft" unless empty.
 [[nodiscard]] net::Reply openai_error(const Error& error, std::string_view param = {},
                                       std::string_view trust = {});
 [[nodiscard]] std::string openai_error_json(const Error& error, std::string_view param = {},

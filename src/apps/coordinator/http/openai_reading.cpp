@@ -79,7 +79,7 @@ Result<std::string> take_tools(const ToolWish& wish, const json::Value* choice,
   }
   auto tools = tools::read_tools(wish.list);
   if (!tools) {
-    // Its places begin at the list, and its lines are not the request's.
+    // The error's place is within the list, and its line number is not one of the request.
     const std::string& message = tools.error().message;
     return fail(ErrorCode::invalid_argument, "tools{}{}", message.starts_with('[') ? "" : ": ",
                 message.substr(0, message.rfind(" (line")));

@@ -1,5 +1,5 @@
-// What the readers of OpenAI-compatible requests share: members of documents within bounds, how an
-// answer is drawn and what it is held to. Errors are those of common/json, which name their place.
+// Shared by the readers of OpenAI-compatible requests: bounded members of documents, sampling
+// settings, and constraints of the answer. Errors are those of common/json and name their place.
 // Private to this folder.
 #pragma once
 
@@ -12,53 +12,56 @@
 
 namespace weft::coordinator::reading {
 
-inline constexpr std::uint32_t tokens_default = 1u << 20;  // As many as the context takes.
+// More than any context, which then bounds the answer.
+inline constexpr std::uint32_t tokens_default = 1u << 20;
 inline constexpr std::uint32_t top_max = 20;
 inline constexpr std::size_t body_bytes_max = std::size_t{4} << 20;
 
 using Members = std::map<std::string, json::Value>;
 
-// null stands for "not given".
+// The members of an object; members with the value null are left out.
 [[nodiscard]] Result<Members> members_of(const json::Value& value);
-// These leave `out` as it is where the key is not given.
+// The read_*() functions leave `out` unchanged if the key is missing.
 [[nodiscard]] Result<> read_number(const Members& members, const std::string& key, double min,
                                    double max, double& out);
 [[nodiscard]] Result<> read_count(const Members& members, const std::string& key, std::uint32_t min,
                                   std::uint32_t max, std::uint32_t& out);
 [[nodiscard]] Result<> read_flag(const Members& members, const std::string& key, bool& out);
 
-// "max_price", "deadline_ms" and "fallback".
+// Reads "max_price", "deadline_ms" and "fallback".
 [[nodiscard]] Result<> read_terms(const Members& members, OpenAiRequest& out);
-// model, stream, and how the answer is drawn: temperature to logit_bias.
+// Reads the model, "stream", and the sampling settings from "temperature" to "logit_bias".
 [[nodiscard]] Result<OpenAiRequest> read_drawing(const Members& members, const json::Value& root,
                                                  std::uint64_t seed);
-// Holds the answer to `kind` ("text", "json_object", "json_schema"), which stands in `type`;
-// `schema_in` is where the key "schema" is looked for.
+// Constrains the answer to the format in `type` ("text", "json_object" or "json_schema"); the key
+// "schema" is read from `schema_in`.
 [[nodiscard]] Result<> hold_to_format(const json::Value& type, const json::Value& schema_in,
                                       OpenAiRequest& out);
 
-// Tools in the form of chat completions, and whether the answer is to call one.
+// The tools of a request in the form of chat completions, and the wish to call one.
 struct ToolWish {
-  std::string list{};    // A JSON array; empty without entries.
+  std::string list{};    // A JSON array; empty without tools.
   std::string word{};    // "none", "auto", "required".
-  std::string name{};    // The function that is to be called; empty: any.
-  bool parallel = true;  // It may call several.
+  std::string name{};    // The function to call; empty: any.
+  bool parallel = true;  // The answer may call several tools.
 };
-// The member of the prompt, or nothing. `choice` is where the wish stands; null: nowhere.
+// Takes the tools into `out` and returns the template's member for them, or an empty text. `choice`
+// is the request's value with the wish, for errors; null if it has none.
 [[nodiscard]] Result<std::string> take_tools(const ToolWish& wish, const json::Value* choice,
                                              OpenAiRequest& out);
 
-// A message's content as one text: parts with a "text", one behind the other.
+// A message's content as one text; the texts of several parts are joined.
 [[nodiscard]] Result<std::string> content_of(const json::Value& content);
-// A call's arguments as templates take them: the text of a JSON object.
+// Checks a call's arguments, the text of a JSON object, and returns them for the template.
 [[nodiscard]] Result<std::string> arguments_of(const json::Value& text);
-// Two messages of a conversation are the same in every turn: `text` is the next one.
+// Mixes the next message's `text` into the conversation's hash. The first two messages are the same
+// in all turns of a conversation.
 void mix_conversation(std::uint64_t& conversation, std::string_view text);
 
-// Length of a prompt and the rule beside it, as JSON.
+// The most bytes that a prompt and its rule may have together as JSON.
 inline constexpr std::size_t frame_text_max = std::size_t{704} << 10;
-// What a worker is asked with is one frame, in which quotation marks are escaped once more; beside
-// it stand the tokens of an answer that another worker began.
+// Checks that a request to a worker fits into one frame. A frame escapes quotation marks once more,
+// and also holds the tokens of an answer that another worker began.
 [[nodiscard]] Result<> check_frame(const OpenAiRequest& request, const json::Value& where);
 
 }  // namespace weft::coordinator::reading

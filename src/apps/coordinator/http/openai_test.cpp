@@ -1,4 +1,5 @@
-// What clients send, and what they get: shapes, defaults, bounds, and nonsense.
+// Tests of the requests that clients send and the replies that they get: formats, defaults, bounds,
+// and malformed input.
 #include "apps/coordinator/http/openai.h"
 
 #include <gtest/gtest.h>
@@ -126,7 +127,7 @@ TEST_P(OpenAiWrong, IsRefusedWithItsPlace) {
   EXPECT_EQ(openai_error(read.error()).status, 400);
 }
 
-// What a completion would have to do and does not do is refused and not left out.
+// Keys whose effect a completion does not support are refused instead of ignored.
 TEST(OpenAi, RefusesWhatACompletionDoesNotDo) {
   const auto wrong = [](std::string_view more) {
     const auto read =

@@ -1,7 +1,7 @@
-// The operator: the holder of the coordinator's own wallet, whose signed orders carry its clock.
+// The operator: the holder of the coordinator's own wallet, whose signed orders carry a time.
 //
-// "at" in an order's body is the operator's clock in milliseconds since 1970: an order that was
-// signed earlier does not undo what was signed later, however often it is sent again.
+// "at" in an order's body is the operator's time in milliseconds since 1970. An order with an
+// earlier time does not undo an order with a later one, even if it is sent again.
 #pragma once
 
 #include <string_view>
@@ -12,9 +12,10 @@
 namespace weft::coordinator {
 
 [[nodiscard]] bool is_operator(const HttpParts& parts, const PublicKey& key);
-// permission_denied: "Only the operator, with the coordinator's own wallet, VERB."
+// The permission_denied reply "Only the operator, with the coordinator's own wallet, VERB."
 [[nodiscard]] net::Reply only_operator(std::string_view verb);
-// The bounded "at" of an order; invalid_argument names it if it is missing or out of bounds.
+// Reads the bounded "at" of an order. Fails with invalid_argument if it is missing or out of
+// bounds.
 [[nodiscard]] Result<std::int64_t> signed_at(const json::Object& order);
 
 }  // namespace weft::coordinator

@@ -1,5 +1,5 @@
-// What an owner may still take, for the headers of answers to its signed requests (docs/http.md,
-// "Bounds"). Threading: any. Lifetime: the parts outlive it.
+// The remaining quotas of an owner, for the headers of replies to its signed requests
+// (docs/http.md, "Bounds"). Threading: any. Lifetime: the parts outlive it.
 #pragma once
 
 #include "apps/coordinator/http/model_catalog.h"
@@ -13,9 +13,9 @@ struct QuotaParts {
   const jobs::Book& book;
   const UploadQuota& uploads;
   const ModelCatalog& models;
-  std::uint64_t jobs_max = 0;  // One owner's; 0: no bound, and no header.
+  std::uint64_t jobs_max = 0;  // Jobs of one owner; 0: no bound, no header.
   std::uint64_t tasks_max = 0;
-  PublicKey coordinator;  // Its own key has no quotas.
+  PublicKey coordinator;  // This key has no quotas.
 };
 
 [[nodiscard]] std::vector<net::Quota> quotas_of(const QuotaParts& parts, const PublicKey& client,

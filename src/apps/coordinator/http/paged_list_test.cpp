@@ -1,5 +1,5 @@
-// A list of any length is answered in pages of bounded size, and what comes and goes meanwhile
-// neither repeats nor hides other rows.
+// Tests that a list of any length is sent in pages of bounded size, and that rows that appear or
+// vanish meanwhile do not repeat or hide other rows.
 #include "apps/coordinator/http/paged_list.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a submission says of its price: `?quote=TEXT` (a quote of this coordinator) and
+// The price terms in a submission's query: `?quote=TEXT` (a quote of this coordinator) and
 // `?max_price=MICRO_CREDITS`.
 //
 // Threading: any.
@@ -8,9 +8,9 @@
 
 namespace weft::coordinator {
 
-// Fills in `quote` and `price_max` of the submission, whose client and manifest are known.
-// invalid_argument for what is no number, no quote, or one for another client, manifest or
-// coordinator.
+// Sets `quote` and `price_max` of the submission, whose client and manifest are set already. Fails
+// with invalid_argument for a malformed number or quote, and for a quote for another client,
+// manifest or coordinator.
 [[nodiscard]] Result<> read_price_terms(const HttpParts& parts, const net::IncomingRequest& request,
                                         jobs::Submission& submission);
 

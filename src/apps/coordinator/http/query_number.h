@@ -16,11 +16,11 @@
 namespace weft::coordinator {
 
 struct QueryBounds {
-  std::uint64_t otherwise = 0;  // If the query does not name it.
+  std::uint64_t otherwise = 0;  // Used if the query lacks it.
   std::uint64_t least = 0;
   std::uint64_t most = 0;
 };
-// invalid_argument if it is not a number within the bounds.
+// Fails with invalid_argument if the value is not a number within the bounds.
 [[nodiscard]] Result<std::uint64_t> query_number(const net::IncomingRequest& request,
                                                  const std::string& name,
                                                  const QueryBounds& bounds);

@@ -6,7 +6,7 @@ namespace weft::coordinator {
 
 namespace {
 
-constexpr std::size_t overhead_bytes = 512;  // In the maps, for each response.
+constexpr std::size_t overhead_bytes = 512;  // Memory of the maps for each response.
 
 std::size_t bytes_of(const StoredResponse& response) {
   return response.document.size() + response.messages.size() + response.owner.size() +
@@ -17,7 +17,7 @@ std::unexpected<Error> not_stored(const std::string& id) {
   return fail(ErrorCode::not_found, "The response '{}' is not stored here.", id);
 }
 
-// One entry of this id.
+// Erases the entry of `map` that has this time and id.
 void erase_one(std::multimap<Instant, std::string>& map, Instant at, const std::string& id) {
   const auto [begin, end] = map.equal_range(at);
   const auto found =
@@ -54,7 +54,7 @@ Result<> ResponseStore::put(const std::string& id, StoredResponse response, Inst
       return fail(ErrorCode::resource_exhausted,
                   "The response has {} bytes; at most {} are stored for a client.", bytes,
                   options_.owner_bytes_max);
-    // What an owner has too much of are its own oldest.
+    // An owner that exceeds its share loses its own oldest responses.
     for (auto owner = state.owners.find(key);
          owner != state.owners.end() && (owner->second.bytes + bytes > options_.owner_bytes_max ||
                                          owner->second.ids.size() >= options_.owner_count_max);

@@ -1,7 +1,7 @@
-// Responses that their clients asked to keep ("store": true): what GET /v1/responses/ID shows, and
-// the conversation that previous_response_id goes on with. Each belongs to an owner and is not
-// there for any other; after `keep` it is gone, and with the process. Where an owner has more than
-// its share, its own oldest go first.
+// Responses that their clients asked to keep ("store": true). GET /v1/responses/ID shows them, and
+// previous_response_id continues their conversations. Each response belongs to one owner; other
+// owners cannot find it. A response is removed after `keep` and when the process ends. If an owner
+// exceeds its share, its own oldest responses are removed first.
 //
 // Threading: any thread. Bounds: Options.
 #pragma once
@@ -20,9 +20,9 @@
 namespace weft::coordinator {
 
 struct StoredResponse {
-  std::string owner;     // A client's key; empty: no key was needed, and the id opens it.
-  std::string document;  // As it was answered with.
-  std::string messages;  // For the template, without the brackets: the conversation up to here.
+  std::string owner;     // A client's key; empty without keys, then the id alone gives access.
+  std::string document;  // The response as it was sent.
+  std::string messages;  // The conversation so far for the template, without brackets.
   std::uint64_t conversation = 0;  // See AnswerRequest.
   Instant until{};
 };
@@ -37,15 +37,15 @@ class ResponseStore {
   };
   explicit ResponseStore(Options options) : options_(options) {}
 
-  // resource_exhausted if the room of all owners is used up, or one response is more than an
-  // owner's.
+  // Fails with resource_exhausted if all owners together have used up the room, or if the response
+  // is larger than an owner's share.
   [[nodiscard]] Result<> put(const std::string& id, StoredResponse response, Instant now);
-  // not_found if there is none, and where it is another's.
+  // Fails with not_found if the response does not exist or belongs to another owner.
   [[nodiscard]] Result<std::shared_ptr<const StoredResponse>> find(const std::string& id,
                                                                    const std::string& owner,
                                                                    Instant now);
   [[nodiscard]] Result<> remove(const std::string& id, const std::string& owner, Instant now);
-  // All of an owner's, oldest first.
+  // All responses of an owner, oldest first.
   [[nodiscard]] std::vector<std::shared_ptr<const StoredResponse>> of(const std::string& owner,
                                                                       Instant now);
   void remove_of(const std::string& owner);
@@ -53,7 +53,7 @@ class ResponseStore {
  private:
   struct Owner {
     std::size_t bytes = 0;
-    std::multimap<Instant, std::string> ids{};  // By when they end, which is the order they came.
+    std::multimap<Instant, std::string> ids{};  // Sorted by end, which is the order of arrival.
   };
   struct State {
     std::map<std::string, std::shared_ptr<const StoredResponse>> responses;

@@ -1,5 +1,5 @@
-// Stored responses: another's are not there, time and shares end them, and what one owner stores
-// costs no other's.
+// Tests of stored responses: other owners cannot find them, they end by time and by share, and one
+// owner's responses do not displace another's.
 #include "apps/coordinator/http/response_store.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST_F(ResponseStoreTest, NoOwnerTakesTheRoomOfWhatOthersStored) {
   EXPECT_FALSE(store.put("c", of("carol", 7 << 10), start));
   EXPECT_TRUE(has("a", "alice"));
   EXPECT_TRUE(has("b", "bob"));
-  // Its bytes are given back.
+  // Removing a response frees its bytes.
   ASSERT_TRUE(store.remove("a", "alice", start));
   EXPECT_TRUE(store.put("c", of("carol", 7 << 10), start));
   EXPECT_TRUE(store.put("d", of("dora", 7 << 10), start + 1h)) << "what has ended takes no room";

@@ -44,7 +44,7 @@ std::string ResponseText::part_json(const Item& item) {
 }
 
 std::string ResponseText::item_json(const Item& item) {
-  // One that has just begun has no parts yet.
+  // An item that has just begun has no parts yet.
   const std::string parts = item.text.empty() ? "" : part_json(item);
   switch (item.kind) {
     case Item::Kind::thought:
@@ -79,7 +79,7 @@ std::string ResponseText::open_item(Item item) {
   return out;
 }
 
-// The last one, where it is not done yet.
+// Closes the last item if it is still in progress.
 std::string ResponseText::close_item(std::string_view state) {
   Item& item = items_.back();
   if (item.state != "in_progress") return {};
@@ -119,7 +119,8 @@ std::string ResponseText::grow(Item::Kind kind, const std::string& text) {
 
 std::string ResponseText::add_call(const tools::Piece& piece) {
   const std::string number = weft::format("{:02}", items_.size());
-  // Nine letters and digits: more is refused by the templates of some models.
+  // A call's id has nine letters and digits, because the templates of some models refuse longer
+  // ids.
   std::string out = open_item({.kind = Item::Kind::call,
                                .id = "fc_" + response_->id.substr(5) + number,
                                .text = {},
@@ -140,7 +141,7 @@ std::string ResponseText::keep(const std::vector<tools::Piece>& pieces) {
         out += grow(Item::Kind::thought, piece.text);
         break;
       case tools::Piece::Kind::text:
-      case tools::Piece::Kind::cut:  // The status says that it is cut.
+      case tools::Piece::Kind::cut:  // The status says that the call was cut off.
         out += grow(Item::Kind::message, piece.text);
         break;
       case tools::Piece::Kind::call:
@@ -170,7 +171,7 @@ std::string ResponseText::end(std::size_t, const inference::AnswerEnd& end) {
   return out;
 }
 
-// --- The whole.
+// --- The whole response.
 
 void ResponseText::store() {
   if (!response_->store || response_->kept == nullptr || end_.reason == "failed" ||

@@ -1,5 +1,5 @@
-// Answers in the shape of OpenAI's responses: items (thoughts, text, calls of functions) in one
-// document, or as events of a stream that say of each item when it begins, grows and is done.
+// Writes answers in the format of OpenAI's responses: items (thoughts, text, function calls) in one
+// document, or as events of a stream that report when each item begins, grows and is done.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,14 @@ namespace weft::coordinator {
 
 class ResponseText final : public AnswerForm {
  public:
-  // `request` has a response.
+  // request.response must be set.
   ResponseText(const OpenAiRequest& request, std::int64_t created);
 
   [[nodiscard]] std::string begin() override;
   [[nodiscard]] std::string tokens(std::size_t choice,
                                    const std::vector<SaidToken>& tokens) override;
-  // Stores it where that was asked for; what could not be stored says so with "store": false.
+  // Ends the answer and stores the response if the client asked for it. A response that could not
+  // be stored says "store": false.
   [[nodiscard]] std::string end(std::size_t choice, const inference::AnswerEnd& end) override;
   [[nodiscard]] std::string close() override;
   [[nodiscard]] std::string document() override;
@@ -31,8 +32,8 @@ class ResponseText final : public AnswerForm {
     enum class Kind : std::uint8_t { thought, message, call };
     Kind kind = Kind::message;
     std::string id;
-    std::string text;               // For a call, its arguments.
-    std::string call_id{}, name{};  // For a call.
+    std::string text;               // The text, or a call's arguments.
+    std::string call_id{}, name{};  // Set only for a call.
     std::string_view state = "in_progress";
   };
   [[nodiscard]] std::string keep(const std::vector<tools::Piece>& pieces);
@@ -41,7 +42,7 @@ class ResponseText final : public AnswerForm {
   [[nodiscard]] std::string open_item(Item item);
   [[nodiscard]] std::string close_item(std::string_view state);
   [[nodiscard]] std::string event(std::string_view type, const std::string& members);
-  // Where the last item stands, as members.
+  // The position of the last item, as members of an event.
   [[nodiscard]] std::string place(bool with_content) const;
   [[nodiscard]] static std::string item_json(const Item& item);
   [[nodiscard]] static std::string part_json(const Item& item);
@@ -57,7 +58,7 @@ class ResponseText final : public AnswerForm {
   const std::int64_t created_;
   tools::AnswerParser parser_;
   std::vector<Item> items_;
-  bool thinks_ = false;  // The last piece was a thought.
+  bool thinks_ = false;  // The last piece was part of a thought.
   std::uint64_t thought_tokens_ = 0;
   std::uint64_t sequence_ = 0;
   bool ended_ = false;

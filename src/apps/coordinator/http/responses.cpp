@@ -16,7 +16,7 @@ using reading::Members;
 constexpr std::size_t response_text_max = protocol::serving::text_bytes_max;
 constexpr json::StringBounds id_bounds{.bytes_max = 128};
 
-// Between events of a stream no line ends; within strings JSON has no line ends.
+// Removes line ends, which may not occur inside an event of a stream. JSON strings contain none.
 std::string one_line(std::string_view text) {
   std::string out(text);
   std::ranges::replace(out, '\n', ' ');
@@ -65,7 +65,7 @@ Result<> read_item(const json::Value& item, ItemMessages& messages) {
     messages.add_result(id, text);
     return {};
   }
-  if (type == "reasoning") return {};  // Templates leave earlier thoughts out.
+  if (type == "reasoning") return {};  // Templates omit earlier thoughts.
   return members.at("type").error(
       "is {}; items here are message, function_call, function_call_output and reasoning",
       json::quote(type));
@@ -87,7 +87,7 @@ Result<std::string> read_input(const json::Value& input) {
   return messages.take();
 }
 
-// Functions, from the flat form to that of chat completions.
+// Converts functions from the flat form to the form of chat completions.
 Result<std::string> read_functions(const json::Value& list) {
   std::string out;
   WEFT_OK(list.for_each({.count_max = 256}, [&](const json::Value& tool) -> Result<> {
@@ -284,7 +284,7 @@ Result<> go_on(OpenAiRequest& request, const StoredResponse* previous) {
   const std::string all =
       (response.instructions.empty() ? "" : response.instructions + ",") + response.messages;
   std::string prompt = chat_prompt(all, response.tools_member);
-  // A stored conversation grows beyond what a request may be.
+  // A stored conversation may have grown beyond the size of a request.
   const bool fits =
       prompt.size() <= response_text_max &&
       json::quote(prompt).size() + json::quote(request.ask.rule).size() <= reading::frame_text_max;

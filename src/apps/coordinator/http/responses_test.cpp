@@ -1,5 +1,5 @@
-// Requests and answers of /v1/responses: items into messages and back, what is refused, the order
-// of a stream's events, and what is kept for the next turn.
+// Tests of requests and replies of /v1/responses: conversion of items to messages and back,
+// refusals, the order of a stream's events, and storage for the next turn.
 #include "apps/coordinator/http/responses.h"
 
 #include <gtest/gtest.h>
@@ -103,7 +103,8 @@ struct Heard {
   std::vector<std::string> types;
   std::vector<std::string> datas;
 };
-// Each event is one line of data, and its type stands in both.
+// Reads a stream. Each event must have one line of data, and name its type both in the event and in
+// the data.
 Heard heard(const std::string& stream) {
   Heard out;
   for (std::size_t at = 0; at < stream.size();) {

@@ -1,5 +1,5 @@
-// The sockets of workers that serve models, /v1/serve: a worker's first message must be an offer
-// with the token of its connection for tasks; the desk is told of what follows.
+// The sockets of workers that serve models (/v1/serve). A worker's first message must be an offer
+// with the token of its connection for tasks; later messages go to the desk.
 //
 // Threading: the route's handlers run on the server's threads, all else on the thread of inference.
 // Lifetime: outlives the server's handlers.
@@ -22,8 +22,8 @@ class ServingSockets {
 
   [[nodiscard]] net::SocketRoute route();
 
-  // To a worker; without effect once its connection is gone. A worker that is told to load a model
-  // may read the model's blobs.
+  // Sends a message to a worker; has no effect if its connection is closed. A worker that is told
+  // to load a model gets the right to read the model's blobs.
   void send(inference::ServingId session,
             const protocol::serving::ServingCoordinatorMessage& message);
   void send_hop(inference::ServingId session, ByteVector frame);
@@ -33,7 +33,7 @@ class ServingSockets {
   void on_text(const std::shared_ptr<net::Peer>& peer, const std::string& text);
   void on_binary(const std::shared_ptr<net::Peer>& peer, const std::string& bytes);
   void on_closed(inference::ServingId id);
-  // On the thread of inference.
+  // Handles a worker's message on the thread of inference.
   void hear(inference::ServingId id, const protocol::serving::ServingWorkerMessage& message,
             inference::Desk& desk, Instant time);
   void join(inference::ServingId id, const std::optional<PublicKey>& key,

@@ -1,5 +1,5 @@
-// The sockets of workers that serve models: which connection the desk hears of, and what a worker
-// may read once it is told to load a model.
+// Tests of the sockets of workers that serve models: which connections reach the desk, and what a
+// worker may read after it was told to load a model.
 #include "apps/coordinator/http/serving_sockets.h"
 
 #include <gmock/gmock.h>
@@ -45,7 +45,7 @@ struct ServingSocketsTest : testing::Test {
     route.text(peer, wire::encode(wire::ServingWorkerMessage(
                          wire::Offer{.token = token, .memory_bytes = 1 << 20, .gb_per_s = 1})));
   }
-  // Everything that was posted; after that the thread has ended.
+  // Runs all posted events and ends the thread.
   void run() {
     thread.start(network.desk,
                  {.clients_wait = [] { return false; }, .look = [](Instant) {}, .end = [] {}});

@@ -15,7 +15,7 @@ std::optional<settlement::PaidJob> SettledWork::paid_job(const store::Posted& po
 }
 
 Result<bool> SettledWork::read_pages() {
-  job_.reset();  // Its price may have changed since.
+  job_.reset();  // The job's price may have changed.
   for (std::size_t pages = 0; options_.pages == 0 || pages < options_.pages; ++pages) {
     WEFT_ASSIGN(const store::History page,
                 store_.history(store::Store::HistoryPage{.from = from_, .count = options_.page}));
@@ -26,7 +26,7 @@ Result<bool> SettledWork::read_pages() {
         entries.push_back({.account = movement.account, .amount = movement.amount});
       units_.add(posted.key, entries, paid_job(posted));
     }
-    if (page.next == 0) return true;  // More may come onto this page.
+    if (page.next == 0) return true;  // This page may still grow.
     from_ = page.next;
     read_ = 0;
   }

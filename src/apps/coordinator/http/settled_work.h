@@ -1,8 +1,8 @@
-// The compute units of owners that have settled credits, for /v1/settlement: counted out of the
-// store's audit trail. After a start there is all of it to read; it is read in parts, so that no
-// reader of anything else waits for the whole.
+// The compute units of owners that have settled credits, for /v1/settlement. They are counted from
+// the store's audit trail. After a start the whole trail must be read; it is read in parts, so that
+// other reads need not wait for all of it.
 //
-// Threading: any thread; one reads at a time.
+// Threading: any thread; only one reads at a time.
 #pragma once
 
 #include <mutex>
@@ -18,16 +18,16 @@ namespace weft::coordinator {
 class SettledWork {
  public:
   struct Options {
-    std::uint32_t page = 1000;  // Transactions that are read together.
-    std::size_t pages = 8;      // How many one read_on() reads. 0: all there are.
+    std::uint32_t page = 1000;  // Transactions of one page.
+    std::size_t pages = 8;      // Pages of one read_on(); 0 reads all.
   };
   SettledWork(store::Store& store, const jobs::Book& book, Options options)
       : store_(store), book_(book), options_(options) {}
 
-  // Reads a part of what is new; false if there is more. What the store cannot read now is left to
-  // a later call.
+  // Reads some new pages of the trail. Returns false if more remain. Pages that the store cannot
+  // read now are left to a later call.
   [[nodiscard]] bool read_on();
-  // Sets the units of each, by what was read.
+  // Sets the units of each owner from what has been read so far.
   void fill(std::vector<protocol::api::SettledOwner>& owners);
 
  private:
@@ -40,8 +40,8 @@ class SettledWork {
   std::mutex mutex_;
   settlement::WorkUnits units_;
   std::uint64_t from_ = 0;    // The page to read next.
-  std::size_t read_ = 0;      // Transactions of it that are counted.
-  std::optional<JobId> job_;  // The job that was read last: a job's payments stand together.
+  std::size_t read_ = 0;      // Counted transactions of that page.
+  std::optional<JobId> job_;  // The last job read; kept because payments of a job are adjacent.
   std::optional<settlement::PaidJob> job_paid_;
 };
 

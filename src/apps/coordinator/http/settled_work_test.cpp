@@ -1,4 +1,4 @@
-// The audit trail of years is read in parts, and what they say together is what one reading says.
+// Tests that an audit trail of years is read in parts, with the same result as a single read.
 #include "apps/coordinator/http/settled_work.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ const OwnerId client = OwnerId::of_first(named(9)), worker = OwnerId::of_first(n
 
 class SettledWorkTest : public testing::Test {
  protected:
-  // A job with all its tasks paid: 22 transactions.
+  // Stores a job with all its tasks paid: 22 transactions.
   void SetUp() override {
     store::Job job;
     job.client = named(9);
@@ -60,7 +60,8 @@ class SettledWorkTest : public testing::Test {
   jobs::Book book_;
 };
 
-// The first to ask after a start would hold a thread of the readers for as long as all of it takes.
+// If the trail were read at once, the first request after a start would occupy a reader's thread
+// until the end.
 TEST_F(SettledWorkTest, ReadsTheTrailInParts) {
   SettledWork work(*store_, book_, {.page = 2, .pages = 3});
   EXPECT_EQ(parts_read(work), 4);

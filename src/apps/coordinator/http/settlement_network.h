@@ -1,4 +1,5 @@
-// On which chain the page settles, and by which node it reads it (`weft serve --settlement`).
+// The chain on which the page settles, and the node through which it reads the chain (`weft serve
+// --settlement`).
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@ struct SettlementNetwork {
   std::string rpc;
   PublicKey program;
   PublicKey mint;
-  Hash genesis{};  // The cluster's; zeros where the network's file does not name it.
+  Hash genesis{};  // The cluster's genesis hash; zeros if the network's file lacks it.
 };
 
 }  // namespace weft::coordinator

@@ -1,10 +1,9 @@
-// Answers that cost the core a copy of everything it has (`/v1/workers`, `/v1/ledger`, `/metrics`):
-// one snapshot in `every` is made, and all who ask meanwhile get the next one. A client sees
-// nothing older than its question.
+// Answers that need a copy of the core's whole state (`/v1/workers`, `/v1/ledger`, `/metrics`). At
+// most one snapshot is made in each period `every`, and all requests of that period get the next
+// one. No client gets a snapshot that is older than its request.
 //
-// Threading: any; a thread of its own keeps the time. Lifetime: stop() before what the snapshots
-// are made of goes. Bounds: waiting_max questions a view; further ones are refused
-// (TooMany).
+// Threading: any; a timer thread starts the snapshots. Lifetime: call stop() before the snapshots'
+// sources end. Bounds: waiting_max requests a view; further requests are refused (TooMany).
 #pragma once
 
 #include <algorithm>
@@ -23,7 +22,7 @@
 
 namespace weft::coordinator {
 
-// The answer to a question too many.
+// The answer to a request beyond waiting_max.
 template <class Answer>
 struct TooMany {
   static Answer answer() {
@@ -36,11 +35,11 @@ template <class Answer>
 class SharedAnswers {
  public:
   struct Options {
-    Duration every = std::chrono::milliseconds(250);  // 0: a snapshot for each question.
+    Duration every = std::chrono::milliseconds(250);  // 0: one snapshot for each request.
     std::size_t waiting_max = 1024;
   };
   using Take = std::function<void(Answer)>;
-  // Makes one answer and passes it on, later and from any thread.
+  // Makes one snapshot and passes it to Take, later and from any thread.
   using Make = std::function<void(Take)>;
 
   SharedAnswers() : SharedAnswers(Options()) {}
@@ -48,7 +47,7 @@ class SharedAnswers {
   SharedAnswers(const SharedAnswers&) = delete;
   ~SharedAnswers() { stop(); }
 
-  // Before start().
+  // Adds a view. Call before start().
   void add(std::string name, Make make) { views_[std::move(name)].make = std::move(make); }
   void start() {
     thread_ = std::thread([this] { run(); });
@@ -67,7 +66,7 @@ class SharedAnswers {
     for (const auto& take : left) take(TooMany<Answer>::answer());
     if (thread_.joinable()) thread_.join();
   }
-  // Answers with the next snapshot of the view.
+  // Calls `take` with the next snapshot of the view `name`.
   void get(const std::string& name, Take take) {
     {
       std::unique_lock lock(mutex_);
@@ -88,12 +87,12 @@ class SharedAnswers {
  private:
   struct View {
     Make make;
-    std::vector<Take> waiting;  // For a snapshot that has not begun.
-    bool is_made = false;       // One is being made, for others.
+    std::vector<Take> waiting;  // Requests for the next snapshot.
+    bool is_made = false;       // A snapshot is being made for earlier requests.
     Instant begun{};
   };
 
-  // The lock is let go while the snapshot is asked for.
+  // Starts a snapshot. Releases the lock while it calls `make`.
   void begin(View& view, Instant at, std::unique_lock<std::mutex>& lock) {
     view.is_made = true;
     view.begun = at;

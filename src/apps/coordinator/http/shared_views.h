@@ -1,4 +1,4 @@
-// Shared answers that are sent as they are, such as `/metrics`.
+// Shared answers that are sent to clients unchanged, such as `/metrics`.
 #pragma once
 
 #include "apps/coordinator/http/shared_answers.h"

@@ -19,7 +19,7 @@ UnixMillis millis(Duration duration) {
   return std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
 }
 
-// Digits only: 13 of them until the year 2286.
+// Accepts digits only. A time has 13 digits until the year 2286.
 std::optional<UnixMillis> read_time(std::string_view text) {
   UnixMillis time = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), time);
@@ -49,7 +49,7 @@ void Signatures::Memory::forget(Key key) {
 
 void Signatures::Memory::forget_old(UnixMillis now) {
   while (!ends.empty() && ends.front().first < now) {
-    // One that was forgotten and came again ends later.
+    // A request that was forgotten and sent again has a later end.
     const auto found = requests.find(ends.front().second);
     if (found != requests.end() && found->second.until < now) forget(found->first);
     ends.pop_front();

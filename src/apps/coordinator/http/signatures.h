@@ -1,7 +1,7 @@
-// The client that signed a request (docs/http.md, "Signing"), and what was answered to it: a signed
-// request holds for one coordinator, method, path, body and some minutes, and acts once.
+// Verifies signed requests (docs/http.md, "Signing") and remembers their answers. A signed request
+// is valid for one coordinator, method, path, body and some minutes, and is carried out once.
 //
-// Threading: any. Lifetime: outlives what is asked through it. Bounds: SignatureSettings.
+// Threading: any. Lifetime: outlives the handlers that use it. Bounds: SignatureSettings.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,20 @@
 
 namespace weft::coordinator {
 
-// Each field is one defence. Tests turn one off and see its attack succeed; no option of the
-// command line does.
+// Defences, one in each field. Tests turn one off to see its attack succeed; the command line has
+// no option for them.
 struct SignatureSettings {
   protocol::SignedParts parts = {};
-  // How far the request's time may be from the coordinator's clock. 0: any time will do.
+  // The allowed difference between the request's time and the coordinator's clock. 0 allows any
+  // time.
   Duration valid_for = std::chrono::minutes(5);
-  // Answers are remembered by nonce: from the earliest to the latest moment at which the request's
-  // time holds. 0: not at all.
+  // The time for which answers are remembered by nonce: as long as the request's time can be valid.
+  // 0 remembers none.
   Duration remembered_for = std::chrono::minutes(10);
   std::size_t remembered_max = 65'536;
-  std::size_t remembered_per_client = 1'024;  // The operator's own are not counted.
-  std::uint64_t remembered_bytes_max = std::uint64_t{64} << 20;  // Bodies of answers.
+  // Requests of one client; the operator is not bounded.
+  std::size_t remembered_per_client = 1'024;
+  std::uint64_t remembered_bytes_max = std::uint64_t{64} << 20;  // Bytes of the remembered replies.
 };
 
 class Signatures {
@@ -42,24 +44,26 @@ class Signatures {
   explicit Signatures(PublicKey coordinator, SignatureSettings settings = {},
                       std::function<UnixMillis()> clock = unix_now);
 
-  // unauthenticated if a header is missing or malformed, the signature is of another request, or
-  // its time is too far off. For what is read, and for what the store keys by the nonce.
+  // The client that signed the request. Fails with unauthenticated if a header is missing or
+  // malformed, the signature does not fit, or the time is too far off. Used for reads and for
+  // requests whose nonce the store remembers.
   [[nodiscard]] Result<Signed> signer(const net::IncomingRequest& request) const;
-  // The same for an upload, whose body has not come: the blob's hash stands for it.
+  // The client that signed an upload whose body has not arrived. The signature covers the blob's
+  // hash instead of the body.
   [[nodiscard]] Result<Signed> signer_of_blob(const net::IncomingRequest& request,
                                               const Hash& blob) const;
-  // Verifies, and calls `act` for the first request with its nonce. The same request again is given
-  // the first one's answer (when that is there), another one with this nonce 409. What was not
-  // decided (429, 500 and above) is not remembered: it may be tried again.
+  // Verifies the request and calls `act` for the first request with its nonce. A repetition gets
+  // the same reply, once it exists; a different request with this nonce gets 409. Temporary
+  // failures (429, 500 and above) are not remembered, so that the client can try again.
   void once(const net::IncomingRequest& request, const net::Respond& respond, const Act& act);
 
-  // A problem document; of unauthenticated it also says the coordinator's time.
+  // A problem document. With the code unauthenticated it contains the coordinator's time.
   [[nodiscard]] net::Reply refusal(const Error& error) const;
 
  private:
   struct Remembered {
     UnixMillis until = 0;
-    Hash request;  // All that was signed but the time: that may be another one in a second try.
+    Hash request;  // Digest without the time, which a retry may change.
     bool answered = false;
     net::Reply reply;
     std::vector<net::Respond> waiting;
@@ -67,7 +71,7 @@ class Signatures {
   using Key = std::pair<PublicKey, store::SubmitNonce>;
   struct Memory {
     std::map<Key, Remembered> requests;
-    std::map<PublicKey, std::size_t> of;  // How many of them are a client's.
+    std::map<PublicKey, std::size_t> of;  // Number of remembered requests by client.
     std::deque<std::pair<UnixMillis, Key>> ends;
     std::uint64_t bytes = 0;
 
@@ -77,14 +81,14 @@ class Signatures {
 
   [[nodiscard]] Result<Signed> verify(const net::IncomingRequest& request, const Hash& body,
                                       Hash* without_time) const;
-  // Nothing, if `act` is to be called.
+  // Empty if `act` must be called, or if the request waits for an earlier one (`waits`).
   [[nodiscard]] std::optional<net::Reply> remember(const Key& key, const Hash& request,
                                                    const net::Respond& respond, bool& waits);
 
   const PublicKey coordinator_;
   const SignatureSettings settings_;
   const std::function<UnixMillis()> clock_;
-  // Shared with answers that come later.
+  // Shared with replies that come after this object has ended.
   const std::shared_ptr<Guarded<Memory>> memory_ = std::make_shared<Guarded<Memory>>();
 };
 

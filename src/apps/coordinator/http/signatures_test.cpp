@@ -1,5 +1,5 @@
-// A signed request holds for one coordinator, method, path and body, for some minutes, and acts
-// once. Each attack fails, and succeeds with its defence off.
+// Tests of signed requests: each is valid for one coordinator, method, path and body, for some
+// minutes, and is carried out once. Each attack fails, and succeeds without its defence.
 #include "apps/coordinator/http/signatures.h"
 
 #include <gmock/gmock.h>
@@ -18,7 +18,7 @@ constexpr UnixMillis minute = 60'000;
 
 class SignaturesTest : public testing::Test {
  protected:
-  // As the client of a victim signs it: for the coordinator `at_`.
+  // A request that the victim's client signs for the coordinator `at_`.
   net::IncomingRequest request(const SignatureSettings& settings = {}, std::uint8_t nonce = 1,
                                std::string body = "{}") const {
     net::IncomingRequest out{.method = "POST",
@@ -46,7 +46,7 @@ class SignaturesTest : public testing::Test {
   Signatures signatures(SignatureSettings settings = {}) {
     return Signatures(at_, settings, [this] { return now_; });
   }
-  // The status of the answer; `paid_` counts how often the request acted.
+  // Sends a request and returns the reply's status; `paid_` counts how often it was carried out.
   int pay(Signatures& signatures, const net::IncomingRequest& asked, int status = 200) {
     signatures.once(
         asked, [this](net::Reply reply) { reply_ = std::move(reply); },

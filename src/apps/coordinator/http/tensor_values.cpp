@@ -33,12 +33,12 @@ constexpr std::size_t rank_max = 8;
 
 bool is_signed(const TensorType& type) { return type.name.starts_with('i'); }
 
-// Appends one element of so many bytes.
+// Appends an element of `bytes` bytes.
 void append_number(ByteVector& out, std::uint64_t bits, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i) out.push_back(static_cast<std::uint8_t>(bits >> (8 * i)));
 }
 
-// An element that is an integer, with its sign if it has one.
+// The integer element at `at`, sign-extended if its type is signed.
 std::int64_t integer_at(ByteSpan bytes, std::size_t at, const TensorType& type) {
   std::uint64_t bits = 0;
   for (std::size_t i = 0; i < type.bytes; ++i) bits |= std::uint64_t{bytes[at + i]} << (8 * i);
@@ -90,7 +90,7 @@ Result<> read_nested(const json::Value& value, const Reading& reading, std::size
   return {};
 }
 
-// The first element of a list; nothing of an empty one.
+// The first element of a list; empty if the list is empty.
 Result<std::vector<json::Value>> first_of(const json::Value& list) {
   std::vector<json::Value> first;
   const auto walked = list.for_each({.count_max = std::numeric_limits<std::size_t>::max()},
@@ -169,7 +169,7 @@ Result<ByteVector> read_values(const json::Value& value, const TensorType& type,
         "is a tensor of the type FP16, which has no JSON: send it as bytes "
         "(\"binary_data_size\")");
   ByteVector out;
-  // Every element is a character and a comma of the text at least.
+  // Every element takes at least two characters of the text, so the text bounds the memory.
   out.reserve(std::min<std::uint64_t>(element_count(shape), value.text().size()) * type.bytes);
   bool is_flat = shape.size() != 1 && value.kind() == json::Kind::array;
   if (is_flat) {

@@ -1,5 +1,5 @@
-// Tensors as clients of inference routes write them: elements in JSON or as bytes, types by the
-// names of the Open Inference Protocol and of TensorFlow Serving, and as a job has them.
+// Converts tensors between the forms that clients write (JSON or bytes, with the type names of the
+// Open Inference Protocol or TensorFlow Serving) and the form of a job.
 //
 // Bytes are little-endian and row-major. Pure. Errors: invalid_argument with one sentence.
 #pragma once
@@ -19,30 +19,34 @@ namespace weft::coordinator {
 using inference::TensorShape;
 
 struct TensorType {
-  std::string_view name;                                   // "f32": in an OnnxInterface.
-  std::string_view protocol;                               // "FP32"
-  std::string_view serving;                                // "DT_FLOAT"
-  std::size_t bytes = 0;                                   // An element's, here
-  manifest::ElementType job = manifest::ElementType::f32;  // and in a job: integers of four bytes.
+  std::string_view name;  // Name in an OnnxInterface: "f32".
+  // The name in the Open Inference Protocol: "FP32".
+  std::string_view protocol;
+  // Name in TensorFlow Serving: "DT_FLOAT".
+  std::string_view serving;
+  std::size_t bytes = 0;                                   // Size of an element for clients.
+  manifest::ElementType job = manifest::ElementType::f32;  // Element type in a job.
 };
-// `name` is one that read_onnx_interface() takes.
+// The type with this name, which read_onnx_interface() must have accepted.
 [[nodiscard]] const TensorType& tensor_type(std::string_view name);
 
 [[nodiscard]] std::uint64_t element_count(const TensorShape& shape);
 
-// A list of all elements, or lists in lists as the shape has them; a number alone for the shape [].
+// Reads a flat list of all elements, or lists nested as the shape says. A tensor of shape [] is a
+// plain number.
 [[nodiscard]] Result<ByteVector> read_values(const json::Value& value, const TensorType& type,
                                              const TensorShape& shape);
-// The shape of lists in lists, by the first of each.
+// The shape of nested lists, found from the first element of each list.
 [[nodiscard]] Result<TensorShape> shape_of_values(const json::Value& value);
 
 enum class Nesting : std::uint8_t { flat, nested };
-// As JSON. A value that JSON cannot say (NaN, infinity) is an error, which names `what`.
+// Writes elements as JSON. NaN and infinity, which JSON cannot express, give an error that names
+// `what`.
 [[nodiscard]] Result<std::string> write_values(ByteSpan bytes, const TensorType& type,
                                                const TensorShape& shape, Nesting nesting,
                                                std::string_view what);
 
-// The same elements as a job has them, and back. An i64 must be an i32; a truth value is 0 or 1.
+// Converts elements to a job's types and back. An i64 must fit into an i32; a bool becomes 0 or 1.
 [[nodiscard]] Result<ByteVector> to_job(ByteVector bytes, const TensorType& type,
                                         std::string_view what);
 [[nodiscard]] ByteVector from_job(ByteVector bytes, const TensorType& type);

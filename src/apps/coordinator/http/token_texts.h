@@ -1,5 +1,5 @@
-// What each token of a model says: a table, so that the coordinator writes the text of answers from
-// numbers alone, whatever a worker would like them to say.
+// The texts of a model's tokens as a table. The coordinator makes the text of answers from token
+// ids alone, so that workers cannot put text of their own into answers.
 //
 // Threading: const once it is filled.
 #pragma once
@@ -18,16 +18,16 @@ class TokenTexts {
   static constexpr std::size_t count_max = std::size_t{1} << 20;
   static constexpr std::size_t bytes_max = std::size_t{64} << 20;
   struct Kind {
-    bool is_control = false;    // Says nothing in an answer.
-    bool ends_answer = false;   // The last one of an answer, and no part of its text.
-    bool marks_a_call = false;  // Is written in an answer that may call tools.
+    bool is_control = false;    // Has no text in an answer.
+    bool ends_answer = false;   // Ends an answer; not part of its text.
+    bool marks_a_call = false;  // Written only in answers that may call tools.
   };
 
-  // The next token; resource_exhausted past a bound.
+  // Adds the text of the next token. Fails with resource_exhausted if a bound is exceeded.
   [[nodiscard]] Result<> add(std::string_view text, Kind kind);
 
   [[nodiscard]] std::size_t size() const { return kinds_.size(); }
-  // A number that is no token says nothing, and is a control token.
+  // The token's text. An unknown id has an empty text and is a control token.
   [[nodiscard]] std::string_view text(std::int32_t token) const;
   [[nodiscard]] Kind kind(std::int32_t token) const;
 
@@ -37,7 +37,7 @@ class TokenTexts {
   }
 
   std::string bytes_;
-  std::vector<std::uint32_t> ends_;  // Where each token's text ends in bytes_.
+  std::vector<std::uint32_t> ends_;  // End of each token's text in bytes_.
   std::vector<Kind> kinds_;
 };
 

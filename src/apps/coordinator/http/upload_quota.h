@@ -1,6 +1,7 @@
-// How many bytes the owners of credits upload: each a share of the room for blobs within an hour,
-// so that no owner fills the disk with data that no job names, which stay for an hour
-// (apps/coordinator/blob_sweep.h). Devices of one owner share its quota. Threading: any thread.
+// Bounds the bytes that owners of credits upload: each owner may use a share of the room for blobs
+// an hour. Without the bound an owner could fill the disk with blobs that no job names, which stay
+// for an hour (apps/coordinator/blob_sweep.h). All devices of an owner share its quota. Threading:
+// any thread.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +17,13 @@ namespace weft::coordinator {
 
 class UploadQuota {
  public:
-  // `blobs_bytes_max`: of all blobs together. `share`: an owner's within an hour.
+  // `blobs_bytes_max` bounds all blobs together; `share` is the part that one owner may upload an
+  // hour.
   UploadQuota(std::uint64_t blobs_bytes_max, double share)
       : bytes_(static_cast<double>(blobs_bytes_max) * share),
         limit_(net::RateLimit({.per_second = bytes_ / seconds_of_window, .burst = bytes_})) {}
 
-  // resource_exhausted if the owner uploads more than that.
+  // Counts an upload. Fails with resource_exhausted if the owner's quota is too small for it.
   [[nodiscard]] Result<> take(const OwnerId& owner, std::uint64_t bytes, Instant at) {
     const bool taken = limit_.with([&](net::RateLimit& limit) {
       return limit.take(PublicKey{owner.bytes}.text(), static_cast<double>(bytes), at);
@@ -33,7 +35,7 @@ class UploadQuota {
                 bytes_, bytes);
   }
 
-  // In bytes; net::RateLimit::Left says the rest.
+  // The owner's remaining quota in bytes.
   [[nodiscard]] net::RateLimit::Left left(const OwnerId& owner, Instant at) const {
     return limit_.with(
         [&](const net::RateLimit& limit) { return limit.left(PublicKey{owner.bytes}.text(), at); });

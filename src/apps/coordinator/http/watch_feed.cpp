@@ -40,7 +40,7 @@ void WatchFeed::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-// With the lock held.
+// Called with the lock held.
 bool WatchFeed::has_room_for(const std::string& group) const {
   if (watchers_.size() >= options_.watchers_max) return false;
   const auto same =
@@ -96,7 +96,7 @@ void WatchFeed::run() {
   }
 }
 
-// With the lock held.
+// Called with the lock held.
 void WatchFeed::ask() {
   if (asking_) return;
   const bool a_watcher_is_new = std::ranges::any_of(watchers_, [](const auto& one) {
@@ -122,7 +122,7 @@ void WatchFeed::tell(const jobs::WatchUpdate& update) {
       ++watcher.unseen;
     };
     if (watcher.wants_snapshot) {
-      // One that lags is asked to see everything first: what is under way to it is then little.
+      // A slow client must first acknowledge all messages, so that little is under way to it.
       if (snapshot.empty() || watcher.unseen > 0) continue;
       watcher.wants_snapshot = false;
       send(snapshot);

@@ -1,11 +1,10 @@
-// Clients that watch over WebSockets (`/v1/watch`): asks the core a few times a second while there
-// is one, encodes each message once, and sends it to all who keep up. protocol/watch.h says what
-// goes over the wire.
+// Clients that watch the network over WebSockets (`/v1/watch`). While there are clients, the feed
+// asks the core a few times a second, encodes each message once, and sends it to all clients that
+// keep up. protocol/watch.h defines the messages.
 //
-// Threading: any; a thread of its own keeps the time. Lifetime: stop() before the loop stops;
-// outlives the loop's thread. Bounds: watchers_max, and unseen_max messages to each that have not
-// been seen: one who lags gets a new snapshot when it has caught up, so nothing is queued for it
-// here.
+// Threading: any; a timer thread asks the core. Lifetime: stop() before the loop stops; outlives
+// the loop's thread. Bounds: watchers_max clients, and unseen_max unacknowledged messages for each.
+// A slow client gets a new snapshot when it has caught up, so that nothing is queued for it here.
 #pragma once
 
 #include <condition_variable>
@@ -23,9 +22,9 @@ namespace weft::coordinator {
 class WatchFeed {
  public:
   struct Options {
-    Duration every = std::chrono::milliseconds(250);  // Between messages, at least.
+    Duration every = std::chrono::milliseconds(250);  // Least time between messages.
     std::size_t watchers_max = 256;
-    std::size_t watchers_per_address = 8;  // For IPv6 a /64; 0: no bound.
+    std::size_t watchers_per_address = 8;  // An IPv6 /64 is one address; 0: no bound.
   };
   explicit WatchFeed(Loop& loop) : WatchFeed(loop, Options()) {}
   WatchFeed(Loop& loop, Options options) : loop_(loop), options_(options) {}
@@ -40,9 +39,9 @@ class WatchFeed {
  private:
   struct Watcher {
     std::shared_ptr<net::Peer> peer;
-    std::string group;  // The group of its address.
+    std::string group;  // Address group of the client.
     bool wants_snapshot = true;
-    std::uint64_t sent = 0;  // The last sequence, and how many messages of those are not seen.
+    std::uint64_t sent = 0;  // The last sequence number that was sent.
     std::uint32_t unseen = 0;
   };
   void open(const std::shared_ptr<net::Peer>& peer);
@@ -59,7 +58,7 @@ class WatchFeed {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::uint64_t, Watcher> watchers_;
-  bool asking_ = false;  // The core has not answered yet.
+  bool asking_ = false;  // A request to the core is not answered yet.
   bool ending_ = false;
   std::thread thread_;
 };

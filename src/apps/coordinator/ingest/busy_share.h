@@ -1,5 +1,5 @@
-// How much of its time a thread works, minute by minute, and when that is too much. Pure: the time
-// is passed in. One thread.
+// Measures how much of its time a thread works, minute by minute, and reports when it is too busy.
+// Pure: the time is passed in. One thread.
 #pragma once
 
 #include <chrono>
@@ -11,11 +11,11 @@ namespace weft::coordinator {
 class BusyShare {
  public:
   static constexpr auto window = std::chrono::minutes(1);
-  static constexpr double busy_max = 0.75;  // Less than a quarter to spare is too little.
+  static constexpr double busy_max = 0.75;  // A thread should have a quarter of its time to spare.
   static constexpr auto say_again_after = std::chrono::minutes(10);
 
-  // It worked from `begin` to `end`. True if the operator is to be told: the last whole window was
-  // busier than busy_max, and that was not said lately.
+  // Counts work from `begin` to `end`. Returns true if the operator should be warned: the last
+  // whole window was busier than busy_max, and the last warning is at least say_again_after old.
   [[nodiscard]] bool worked(Instant begin, Instant end) {
     if (window_began_ == Instant()) window_began_ = begin;
     busy_ += end - begin;
@@ -28,7 +28,7 @@ class BusyShare {
     said_ = end;
     return true;
   }
-  // That of the last whole window.
+  // The busy share of the last whole window.
   [[nodiscard]] double share() const { return share_; }
 
  private:

@@ -1,4 +1,4 @@
-// A part of a job that the verifier runs to show what the job costs.
+// Runs a part of a job on the verifier to measure the job's cost.
 #pragma once
 
 #include "apps/coordinator/ingest/device_runs.h"
@@ -8,8 +8,8 @@
 
 namespace weft::coordinator {
 
-// A smaller part is measured if this one takes too long. deadline_exceeded: a single workgroup
-// does.
+// Measures the order's range, or a smaller part of it if the range takes too long. Fails with
+// deadline_exceeded if even a single workgroup takes too long.
 [[nodiscard]] Result<scheduler::Measurement> run_canary(DeviceRuns& runs, VerifiedJobs::Known& job,
                                                         const jobs::MeasureOrder& order);
 

@@ -8,7 +8,7 @@ namespace weft::coordinator {
 
 namespace {
 
-constexpr std::string_view magic = "weftckp1";  // Then job and task.
+constexpr std::string_view magic = "weftckp1";  // The job's id and the task's index follow.
 constexpr std::size_t head_bytes = magic.size() + JobId::size + sizeof(std::uint32_t);
 
 }  // namespace

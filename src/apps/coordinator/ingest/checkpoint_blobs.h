@@ -1,5 +1,5 @@
-// Blobs that are states of long tasks (worker/tasks/progress.h), as far as a coordinator looks into
-// them.
+// Recognises blobs that are checkpoints of tasks (worker/tasks/progress.h). The coordinator reads
+// only their first bytes.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace weft::coordinator {
 
-// The task whose state the blob is; nothing if the blob is no state or is not there.
+// The task that a checkpoint belongs to; empty if the blob is not a checkpoint or does not exist.
 [[nodiscard]] std::optional<TaskId> checkpointed_task(const store::Blobs& blobs, const Hash& blob);
 
 }  // namespace weft::coordinator

@@ -1,4 +1,4 @@
-// Whether two results of one task agree within its job's tolerance.
+// Compares two results of one task within the tolerance of its job.
 //
 // Threading: any.
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace weft::coordinator {
 
-// What differs by more than verify.compare allows, in one sentence; nothing where they agree. Reads
-// all of both: off the core's thread.
+// The first difference that verify.compare does not allow, in one sentence; empty if the results
+// agree. Reads both results completely, so it must not run on the core's thread.
 [[nodiscard]] std::optional<std::string> difference(const store::Blobs& blobs,
                                                     const manifest::Manifest& manifest,
                                                     std::span<const store::OutputBlob> a,

@@ -1,6 +1,6 @@
-// The core's time: it stands still while the core's thread does, beyond what a turn of its loop
-// takes. A process that was stopped, starved or suspended has not read what workers said meanwhile;
-// without this it would take all of them for silent, and end jobs for that.
+// The core's clock. It stands still while the core's thread does not run for longer than turn_max.
+// A process that was stopped, starved or suspended has not read its workers' messages meanwhile;
+// without this clock the core would take all workers for silent and end their jobs.
 //
 // Threading: one thread.
 #pragma once
@@ -15,21 +15,22 @@ namespace weft::coordinator {
 class CoreClock {
  public:
   struct Settings {
-    // From one turn to the next no more passes for the core; 0: all of it does. The loop turns each
-    // second at least, and a beat that is missed three times is three seconds.
+    // The most time that passes for the core between two turns of its loop; 0 removes the limit.
+    // The loop turns at least once a second, and a worker counts as silent after three missed
+    // heartbeats, which are three seconds.
     Duration turn_max = std::chrono::milliseconds(1500);
   };
   explicit CoreClock(Settings settings) : settings_(settings) {}
   CoreClock() : CoreClock(Settings{}) {}
 
-  // The next turn, at that time of the machine's.
+  // Begins the next turn at the machine's time `at`. Returns the core's time.
   [[nodiscard]] Instant turn(Instant at) {
     if (settings_.turn_max > Duration(0) && last_ && at - *last_ > settings_.turn_max)
       stood_ += at - *last_ - settings_.turn_max;
     last_ = at;
     return at - stood_;
   }
-  // When a time of the core's comes, by the machine's clock.
+  // The machine's time at which the core's time `core` is reached.
   [[nodiscard]] Instant of_machine(Instant core) const {
     return core > Instant::max() - stood_ ? Instant::max() : core + stood_;
   }

@@ -35,7 +35,8 @@ jobs::PaidFound find_paid(const jobs::FindPaid& order, store::Store& store) {
       if (manifest)
         job->second.manifest = std::make_shared<const manifest::Manifest>(std::move(*manifest));
     }
-    // One that its client had deleted is named, so that a page of these is not the last one.
+    // A task of a deleted job is also listed, so that a page of such tasks is not taken for the
+    // last page.
     const MicroCredits paid =
         job->second.manifest
             ? jobs::price_paid(job->second.row, *job->second.manifest, task.agreeing.size())

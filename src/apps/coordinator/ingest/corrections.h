@@ -1,4 +1,4 @@
-// What the core asks of the store when a convicted worker's paid tasks are computed again.
+// Reads from the store for the recomputation of a convicted worker's paid tasks.
 //
 // Threading: any.
 #pragma once
@@ -9,10 +9,11 @@
 
 namespace weft::coordinator {
 
-// Tasks whose jobs cannot be read are left out, and logged.
+// A page of the worker's paid tasks. A task whose job cannot be read has no manifest. If the store
+// cannot be read, the page is empty and the error is logged.
 [[nodiscard]] jobs::PaidFound find_paid(const jobs::FindPaid& order, store::Store& store);
 
-// The root and the outputs of a job that has ended, from its tasks as they are stored now.
+// The root and the joined outputs of a job that has ended, from its tasks as they are stored now.
 [[nodiscard]] Result<jobs::JoinedAgain> join_again(const JobId& job, store::Store& store,
                                                    Intake& intake);
 

@@ -1,7 +1,7 @@
-// The verifier's devices: parts of jobs are run on a first one, and on a second one with another
-// driver where this machine has one. A run that takes longer than part_max is ended; what is known
-// of a job's runs (RunLimit) says how much is begun at once, and that nothing is begun which took
-// too long a moment ago.
+// Runs parts of jobs on the verifier's devices: the first one, and a second one with another driver
+// if this machine has one. A run that takes longer than part_max is ended. The record of a job's
+// earlier runs (RunLimit) limits the size of new ones, and for a while prevents runs of a size that
+// took too long.
 //
 // Threading: one thread, which owns the runners from the first run on.
 #pragma once
@@ -20,34 +20,35 @@ enum VerifierDevice : std::uint8_t { first_device, second_device };
 
 class DeviceRuns {
  public:
-  static constexpr auto part_max = std::chrono::seconds(5);  // It takes nothing that takes longer.
+  static constexpr auto part_max = std::chrono::seconds(5);  // A longer run is ended.
 
-  // `late_for`: VerifierBounds::late_for.
+  // `late_for` is VerifierBounds::late_for.
   DeviceRuns(PartRunnerFactory make, Duration late_for)
       : make_(std::move(make)), late_for_(late_for) {}
   DeviceRuns(const DeviceRuns&) = delete;
 
-  // deadline_exceeded: it took too long, now or a moment ago; unavailable: there is no such device;
-  // other errors are the runner's.
+  // Runs `range`. Fails with deadline_exceeded if the run took too long, or if a run of at most
+  // this size did so a moment ago, and with unavailable if the device does not exist; other errors
+  // come from the runner.
   [[nodiscard]] Result<PartRunner::Ran> run(VerifiedJobs::Known& job, manifest::Range range,
                                             VerifierDevice device = first_device);
-  // As many workgroups as the device is expected to compute in part_max; 0: that is not known.
+  // The number of workgroups that the device should compute in part_max; 0 before the first run.
   [[nodiscard]] static std::uint32_t workgroups_in_time(const VerifiedJobs::Known& job,
                                                         VerifierDevice device);
-  // The first device's; empty before its first run.
+  // The first device's vendor; empty before its first run.
   [[nodiscard]] std::string vendor() const;
-  // As far as is known: true until a run on the second device was tried and there is none.
+  // False after a run on the second device has shown that there is none.
   [[nodiscard]] bool has_second() const { return has_second_; }
 
-  // Lets go of the runners' processes; the next run starts them again.
+  // Ends the runners' processes; the next run starts them again.
   void rest();
-  // Ends the runners, on the thread that ran them.
+  // Destroys the runners. Call on the thread that ran them.
   void end();
 
  private:
   const PartRunnerFactory make_;
   const Duration late_for_;
-  std::array<std::unique_ptr<PartRunner>, 2> runners_;  // By device.
+  std::array<std::unique_ptr<PartRunner>, 2> runners_;  // Indexed by VerifierDevice.
   bool has_second_ = true;
 };
 

@@ -26,7 +26,7 @@ Result<EarlierReceipts> EarlierReceipts::read(const store::Loaded& rows, store::
       WEFT_ASSIGN(const auto replicas, store.replicas(job.id));
       for (const store::Replica& replica : replicas) out.add(replica);
     }
-    // A page may begin again with jobs of the millisecond that the one before ended with.
+    // A page holds all jobs of its last millisecond, so the next page begins below that time.
     if (jobs.size() < page.count || jobs.back().created == page.before) break;
     page.before = jobs.back().created;
   }
@@ -41,7 +41,7 @@ void EarlierReceipts::add(const store::Replica& replica) {
 
 std::optional<jobs::CoveringReceipt> EarlierReceipts::contradicted(
     const PublicKey& device, const protocol::ReceiptItem& item) const {
-  if (item.count > 0) return {};  // A part is no evidence.
+  if (item.count > 0) return {};  // A receipt for a part is no evidence.
   const auto found = claims_.find({.device = device, .task = item.task, .attempt = item.attempt});
   if (found == claims_.end() || found->second.root == item.root) return {};
   auto receipt = receipt_of(found->first, found->second);
@@ -54,8 +54,8 @@ std::optional<jobs::CoveringReceipt> EarlierReceipts::contradicted(
 
 Result<jobs::CoveringReceipt> EarlierReceipts::receipt_of(const Place& place,
                                                           const Claim& claim) const {
-  // First, so that a result whose data are gone costs one look for a file, however often a worker
-  // contradicts it.
+  // The statement is read first. If the data of the result were deleted, a contradicting worker
+  // then costs only one failed read each time.
   WEFT_ASSIGN(ByteVector statement, blobs_.read(claim.receipt));
   WEFT_ASSIGN(const auto receipts, store_.receipts(place.task.job));
   const auto row = std::ranges::find(receipts, claim.receipt, &store::Receipt::digest);

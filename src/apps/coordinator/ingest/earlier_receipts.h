@@ -1,8 +1,9 @@
-// The receipts of results that counted before this process began: what devices sign now is compared
-// with them, since the core remembers what it was told itself (decisions/jobs/signed_claims.h).
-// What was signed and never counted is not stored, and ends with the process.
+// The receipts of results that counted before this process began. New receipts are compared with
+// them, because the core remembers only the receipts of its own process
+// (decisions/jobs/signed_claims.h). Signed results that never counted are not stored, and are
+// forgotten with the process.
 //
-// Threading: any. Bounds: claims_max results, of the open tasks of running jobs first, then of the
+// Threading: any. Bounds: claims_max results, first of the open tasks of running jobs, then of the
 // newest jobs_max jobs of the last `window`; a job that does not fit is left out.
 #pragma once
 
@@ -26,13 +27,14 @@ class EarlierReceipts {
   static constexpr std::size_t jobs_max = 1000;
   static constexpr UnixMillis window = 30LL * 24 * 3600 * 1000;
 
-  // `rows` are of `store`, which outlives this as `blobs` does.
+  // Reads the receipts of `rows`, which were loaded from `store`. `store` and `blobs` must outlive
+  // this object.
   [[nodiscard]] static Result<EarlierReceipts> read(const store::Loaded& rows, store::Store& store,
                                                     const store::Blobs& blobs, UnixMillis now);
 
-  // The receipt of before in which the device has signed another result of this whole task and
-  // attempt, as the core takes it; nothing if there is no such receipt, or it was removed with the
-  // data of its job. Reads only if there is one.
+  // The earlier receipt in which the device signed a different result of this whole task and
+  // attempt, in the form that the core takes; empty if there is none, or if it was deleted with its
+  // job's data. Reads the store only if there is one.
   [[nodiscard]] std::optional<jobs::CoveringReceipt> contradicted(
       const PublicKey& device, const protocol::ReceiptItem& item) const;
 

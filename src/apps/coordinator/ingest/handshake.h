@@ -1,7 +1,7 @@
-// The two steps in which a worker and the coordinator show each other their keys: Hello is answered
-// with a signed Challenge, and Prove makes the worker's arrival of it.
+// The handshake in which a worker and the coordinator prove their keys to each other: the
+// coordinator answers Hello with a signed Challenge, and a valid Prove makes the worker's arrival.
 //
-// Threading: one thread at a time; the accessors from any, once greet() has returned.
+// Threading: one thread at a time; after greet() any thread may call the accessors.
 #pragma once
 
 #include <functional>
@@ -21,28 +21,29 @@ class Handshake {
  public:
   struct Parts {
     PublicKey coordinator;
-    std::function<Signature(ByteSpan)> sign;  // With the coordinator's key.
-    std::string host;  // What the worker's connection asked for (canonical_host).
-    // Told to native workers that come over loopback; empty: none are.
+    std::function<Signature(ByteSpan)> sign;  // Signs with the coordinator's key.
+    std::string host;                         // Host of the worker's URL (canonical_host).
+    // Told to native workers on loopback; empty if no worker is told.
     std::string invite_file{};
-    // The chain on which receipts count; zeros: none.
+    // The chain and program for which receipts count; zeros if there is none.
     Hash genesis{};
     PublicKey program{};
-    std::string prefix{};  // The worker's network, as net::address_prefix() has it.
-    // The invitation of workers that show none.
+    std::string prefix{};  // See net::address_prefix().
+    // The level of invitation of workers that present none.
     trust::Invitation without = trust::Invitation::none;
   };
   explicit Handshake(Parts parts) : parts_(std::move(parts)) {}
 
-  // unsupported: there is no version that both speak.
+  // Answers Hello. Fails with unsupported if the worker and the coordinator share no protocol
+  // version.
   [[nodiscard]] Result<protocol::Challenge> greet(const protocol::Hello& hello);
-  // To call after greet(). Fails with unauthenticated if the signature is not one of the worker's
-  // key, with permission_denied if the invitation is one for clients, and as
-  // crypto::read_invitation() does.
+  // Checks the worker's proof. Call after greet(). Fails with unauthenticated if the worker's key
+  // did not make the signature, with permission_denied if the invitation is for clients, and with
+  // the errors of crypto::read_invitation().
   [[nodiscard]] Result<jobs::Arrival> prove(jobs::SessionId id, const protocol::Prove& prove) const;
 
   [[nodiscard]] const PublicKey& worker() const { return hello_.key; }
-  // What the coordinator's and the worker's signatures of this session are about.
+  // The nonces that the two sides sign in this session.
   [[nodiscard]] const Hash& nonce() const { return nonce_; }
   [[nodiscard]] const Hash& worker_nonce() const { return hello_.nonce; }
 

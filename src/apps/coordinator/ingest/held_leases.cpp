@@ -60,7 +60,8 @@ bool HeldLeases::covers(const protocol::ReceiptItem& item) const {
 
 void HeldLeases::allow_upload(const PublicKey& worker, const JobId& job,
                               const protocol::LeasedTask& task) {
-  // A state for each twentieth of the work, the outputs, and what is sent again.
+  // Uploads that a lease allows, in multiples of the output size: 20 checkpoints, the outputs, and
+  // some repetitions.
   constexpr std::uint64_t times = 24;
   constexpr std::uint64_t head_bytes = 4096;
   const auto manifest = book_.manifest(job);
@@ -74,7 +75,7 @@ void HeldLeases::allow_upload(const PublicKey& worker, const JobId& job,
     outputs.push_back(manifest::output_extent(*manifest, i, range).size);
     bytes += outputs.back();
   }
-  // Room is set aside for the results of tasks, and not for those of checks.
+  // Room is reserved for the results of whole tasks, but not for results of checks.
   if (range != manifest::task_range(*manifest, task.index)) outputs.clear();
   book_.worker_blobs().allow_upload(worker, {.job = job, .index = task.index}, task.attempt,
                                     times * bytes, std::move(outputs));

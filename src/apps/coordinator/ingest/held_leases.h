@@ -1,6 +1,6 @@
-// The tasks that one worker was given in its session, or has shown that it holds: nothing else of
-// it is looked at, let alone stored. A lease also says what the worker may read and store
-// (jobs::WorkerBlobs).
+// The tasks that one worker was leased in its session or has proven to hold. The coordinator
+// accepts only results of these tasks. A lease also gives the worker the right to read and store
+// blobs (jobs::WorkerBlobs).
 //
 // Threading: any.
 #pragma once
@@ -22,28 +22,28 @@ namespace weft::coordinator {
 
 class HeldLeases {
  public:
-  // `secret`: for leases' proofs. Both outlive this.
+  // `secret` makes the proofs of leases. `book` and `secret` must outlive this object.
   HeldLeases(jobs::Book& book, const trust::Secret& secret) : book_(book), secret_(secret) {}
 
   void lease(const PublicKey& worker, const protocol::Lease& lease);
-  // What a worker says after a reconnect that it holds: `held` it was leased, and it holds that
-  // again; the rest is `unproven`.
+  // The tasks that a worker reports after a reconnect: `held` were leased to it and are held again;
+  // `unproven` were not.
   struct Resumed {
     std::vector<protocol::HeldTask> held;
-    std::vector<protocol::HeldTask> unproven;  // Without their proofs.
+    std::vector<protocol::HeldTask> unproven;  // Tasks without their proofs.
   };
   [[nodiscard]] Resumed resume(const PublicKey& worker, const protocol::Resume& shown);
   void drop(const TaskId& task, std::uint32_t attempt);
 
-  // What the worker was leased of the task; an empty range stands for the whole. Nothing: it does
-  // not hold the attempt.
+  // The range that the worker was leased of the task; an empty range stands for the whole task. No
+  // value if the worker does not hold the attempt.
   [[nodiscard]] std::optional<manifest::Range> range(const TaskId& task,
                                                      std::uint32_t attempt) const;
-  // Whether the worker holds a lease of what the item says that it has done.
+  // True if the worker holds a lease of the work that the item reports.
   [[nodiscard]] bool covers(const protocol::ReceiptItem& item) const;
 
  private:
-  // What the worker may store for a lease: its outputs, and its states.
+  // Allows the worker to store the outputs and checkpoints of a leased task.
   void allow_upload(const PublicKey& worker, const JobId& job, const protocol::LeasedTask& task);
 
   jobs::Book& book_;

@@ -58,7 +58,7 @@ Result<> Intake::take(const manifest::Manifest& manifest, const protocol::Result
       return fail(ErrorCode::data_loss, "Output {} has {} bytes; the manifest says {}.", i,
                   part.bytes, wanted);
     if (part.in_frame) {
-      // decode_frame() has seen to it that the payload is as long as its parts.
+      // decode_frame() has checked that the payload is exactly as long as its parts.
       contents[i] = ByteSpan(frame.payload).subspan(offset, part.bytes);
       offset += part.bytes;
       if (crypto::sha256(contents[i]) != part.hash)
@@ -125,8 +125,8 @@ trust::AuditOutcome Intake::inspect(const jobs::AuditOrder& order) {
   return *same ? trust::AuditOutcome::agrees : trust::AuditOutcome::differs;
 }
 
-// Each chunk that was asked for, with the bytes that are stored, lies under the root that the
-// suspect signed.
+// Checks that each requested chunk, with its stored bytes, is part of the root that the suspect
+// signed.
 Result<> Intake::check_opening(const jobs::AuditOrder& order) {
   const auto& opening = order.opening;
   if (opening.roots.size() != order.suspected.size() ||

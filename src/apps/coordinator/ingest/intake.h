@@ -1,6 +1,6 @@
-// Checks what a worker hands in, as far as that needs no state: the outputs are as many and as long
-// as the manifest says, have their hashes, give the root that is claimed, and a matrix product is
-// one (Freivalds). What passes is stored as blobs.
+// Checks the results of workers as far as no state is needed: the number, sizes and hashes of the
+// outputs, the claimed root, and matrix products (Freivalds). Results that pass are stored as
+// blobs.
 //
 // Threading: any, several at a time.
 #pragma once
@@ -22,36 +22,37 @@ namespace weft::coordinator {
 class Intake {
  public:
   struct Options {
-    // Size of the matrices B that are kept in memory; larger ones are read again for each task.
+    // Bytes of matrices B that are kept in memory; a matrix that does not fit is read again for
+    // each task.
     std::uint64_t operand_bytes_max = std::uint64_t{256} << 20;
   };
   explicit Intake(store::Blobs& blobs) : Intake(blobs, Options()) {}
   Intake(store::Blobs& blobs, Options options) : blobs_(blobs), options_(options) {}
 
-  // Stores the outputs. data_loss says what is wrong with them; other codes are our own trouble (a
-  // full disk). `range`: what was leased, where that is not the whole task (an audit). `room`:
-  // whose room they take.
+  // Checks and stores a result. Fails with data_loss, which says what is wrong with it; other codes
+  // are failures of the coordinator (such as a full disk). `range` is the leased range if it is not
+  // the whole task (an audit). `room` is the room that the outputs use.
   [[nodiscard]] Result<> take(const manifest::Manifest& manifest,
                               const protocol::ResultFrame& frame,
                               std::optional<manifest::Range> range = {},
                               const std::optional<store::Room::For>& room = {});
 
-  // Whether the part that was computed again is what the suspect handed in. failed: its opening
-  // does not lead to the root that it signed, or the bytes cannot be read.
+  // Compares the recomputed range of an audit with the suspect's result. The outcome is `failed` if
+  // the suspect's opening does not lead to the root that it signed, or if the bytes cannot be read.
   [[nodiscard]] trust::AuditOutcome inspect(const jobs::AuditOrder& order);
 
-  // Whether the state that a worker tells of is here: a blob of that size that belongs to that
-  // task.
+  // True if the checkpoint that a worker reports is stored: a blob of this size that belongs to
+  // this task.
   [[nodiscard]] bool holds(const protocol::Checkpoint& told) const;
 
-  // Whether results of one task agree.
+  // Compares a new result of a task with its other results.
   [[nodiscard]] jobs::Comparison compare(const jobs::CompareOrder& order) const;
 
-  // The job has ended: its operands are not kept.
+  // Drops the operands of a job that has ended.
   void forget(const manifest::Manifest& manifest);
   [[nodiscard]] std::uint64_t operand_bytes() const;
 
-  // Joins the outputs of all tasks and stores them, in the room that is set aside for `job`.
+  // Joins the outputs of all tasks and stores them in the room that is reserved for `job`.
   [[nodiscard]] Result<std::vector<store::OutputBlob>> join(
       const JobId& job, const manifest::Manifest& manifest,
       const std::vector<std::vector<store::OutputBlob>>& parts);
@@ -66,7 +67,7 @@ class Intake {
 
   store::Blobs& blobs_;
   const Options options_;
-  // The matrices B of the last few jobs: each task of a job needs all of its one.
+  // The matrices B of the last few jobs. All tasks of a job use the same matrix B.
   static constexpr std::size_t operands_max = 4;
   Guarded<std::deque<std::pair<Hash, Bytes>>> operands_;
 };

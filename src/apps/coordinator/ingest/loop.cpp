@@ -15,8 +15,8 @@ void Loop::stop() {
 }
 
 void Loop::run(jobs::Core& core) {
-  // Nothing is due within this, whatever the core says: a bound on how late a mistake could make
-  // us.
+  // The loop wakes at least once a second, so that a wrong deadline of the core delays it by a
+  // second at most.
   constexpr auto sleep_max = std::chrono::seconds(1);
   std::vector<Event> events;
   for (;;) {

@@ -1,8 +1,8 @@
-// The thread that owns the core: takes events as they come, as many as wait, and flushes after
-// them; wakes for deadlines.
+// The thread that owns the core. It runs all waiting events, then flushes the core, and wakes up
+// for deadlines.
 //
-// Threading: post() from any; the core is touched on the loop's thread only. Bounds: events_max
-// wait at a time.
+// Threading: post() from any thread; only the loop's thread uses the core. Bounds: events_max
+// events wait at a time.
 #pragma once
 
 #include <functional>
@@ -22,22 +22,23 @@ class Loop {
   Loop(const Loop&) = delete;
   ~Loop() { stop(); }
 
-  // `core` outlives the loop's thread.
+  // Starts the thread. `core` must outlive it.
   void start(jobs::Core& core);
-  // False where too many events wait, or the loop has ended: the event is dropped.
+  // Returns false and drops the event if too many events wait or the loop has ended.
   [[nodiscard]] bool post(Event event) { return queue_.post(std::move(event)); }
-  // The same for what must not be dropped: results of our own work.
+  // Posts an event that must not be dropped, such as a result of the coordinator's own work,
+  // regardless of the bound.
   void post_always(Event event) { queue_.post_always(std::move(event)); }
-  // Handles what waits, flushes, and joins the thread.
+  // Runs the waiting events, flushes the core, and joins the thread.
   void stop();
 
  private:
   static constexpr std::size_t events_max = 65536;
-  static constexpr std::size_t batch_max = 1024;  // Events between flushes.
+  static constexpr std::size_t batch_max = 1024;  // Most events between two flushes.
   void run(jobs::Core& core);
 
   runtime::EventQueue<Event> queue_{events_max};
-  CoreClock clock_;  // On the loop's thread.
+  CoreClock clock_;  // Used only on the loop's thread.
   std::thread thread_;
 };
 

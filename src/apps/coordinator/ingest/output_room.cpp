@@ -10,7 +10,8 @@ namespace weft::coordinator {
 
 namespace {
 
-// Replicas that are compared by their bytes are the same blob, if they agree.
+// The number of different copies of an output. Replicas that are compared by their bytes share one
+// blob if they agree.
 std::uint64_t copies_of(const manifest::Manifest& manifest) {
   return manifest.verify.compare.exact ? 1 : std::max<std::uint64_t>(1, manifest.verify.replicas);
 }
@@ -29,7 +30,7 @@ JobRoom room_of(const manifest::Manifest& manifest, const RoomShares& shares) {
     largest = std::max(largest, of_task);
   }
   const std::uint64_t results = bytes * copies_of(manifest);
-  // The outputs of one task are the job's as they stand.
+  // A job of one task needs no room for joining, because the task's outputs are the job's outputs.
   JobRoom room{.needs = {.results = results,
                          .of_known = shares.for_known ? bytes : 0,
                          .join = manifest.split.tasks > 1 ? bytes : 0}};
@@ -48,7 +49,7 @@ void restore_room(const store::Loaded& rows, store::Room& room, const RoomShares
   }
   for (const store::Job& job : rows.jobs) {
     const auto manifest = manifest::parse(job.manifest);
-    if (!manifest) continue;  // The core says so.
+    if (!manifest) continue;  // The core reports this error.
     auto [needs, network_max] = room_of(*manifest, shares);
     needs.results -= std::min(needs.results, accepted[job.id] * copies_of(*manifest));
     needs.of_known -= std::min(needs.of_known, accepted[job.id]);

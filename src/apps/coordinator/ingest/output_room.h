@@ -1,7 +1,7 @@
-// How much of the blob store a job's results will take: its tasks' outputs, for each replica where
-// these may differ, and as much more as one network of strangers may fill with wrong ones; once
-// more for known workers; and the joined ones. Set aside when a job is taken, and again after a
-// restart.
+// Room in the blob store that the results of a job will use: the outputs of its tasks, once for
+// each replica if replicas may differ in their bytes; an addition for wrong results of one network
+// of strangers; the outputs once more for known workers; and the joined outputs. The room is
+// reserved when a job is accepted, and again after a restart.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@
 
 namespace weft::coordinator {
 
-// Each bound is turned off only in tests, in which its attack succeeds then.
+// Bounds against abuse. Tests turn one off to see its attack succeed.
 struct RoomShares {
-  // A part is for results of known workers. Without it wrong results of strangers use up the room
-  // of their job, and right ones are not stored.
+  // Reserves a part for results of known workers. Without it, wrong results of strangers can use up
+  // the room of a job, and correct results cannot be stored.
   bool for_known = true;
-  // What strangers of one network store and is not accepted takes at most this share of the room
-  // for results, and the largest task's outputs at least. At 1 the wrong results of one network
-  // keep out the right ones of others.
+  // The share of the room for results that unaccepted results of strangers of one network may use,
+  // but at least the outputs of the largest task. At 1, wrong results of one network can keep out
+  // correct results of others.
   double of_network = 0.25;
 };
 
@@ -33,23 +33,24 @@ struct JobRoom {
   std::uint64_t network_max = store::Room::unbounded;
 };
 
-// O(tasks).
+// The room that a job needs. O(tasks).
 [[nodiscard]] JobRoom room_of(const manifest::Manifest& manifest, const RoomShares& shares = {});
 
-// Room for what the running jobs among `rows` have still to store.
+// Reserves room for the results that the running jobs among `rows` have not stored yet.
 void restore_room(const store::Loaded& rows, store::Room& room, const RoomShares& shares = {});
 
-// The results of these accepted tasks count to the networks of their workers no more. O(workers).
+// Stops counting the results of these accepted tasks against the networks of their workers.
+// O(workers).
 void count_accepted(std::span<const store::Task> tasks, store::Room& room);
 
-// Whose room a connected worker's blob takes. `output_of`: the job whose output it is; what is no
-// output of a task has free room. `network`: net::address_prefix() of the worker's.
+// The room that a blob of a connected worker uses. `output_of` is the job if the blob is a task's
+// output; other blobs use free room. `network` is net::address_prefix() of the worker's address.
 [[nodiscard]] store::Room::For room_of_worker(const jobs::Book& book, const PublicKey& worker,
                                               std::string network,
                                               const std::optional<JobId>& output_of);
 
-// Room that was set aside for a submission. It goes back with this object, unless the job runs:
-// then its end gives it back. Threading: one thread at a time.
+// Room that is reserved for a submission. The destructor gives it back unless the job runs; then
+// the job's end gives it back. Threading: one thread at a time.
 class RoomAside {
  public:
   RoomAside(store::Room& room, const JobId& job) : room_(room), job_(job) {}

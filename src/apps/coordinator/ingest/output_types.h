@@ -1,4 +1,4 @@
-// How the numbers of a job's outputs are compared.
+// The number types with which outputs of a job are compared.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace weft::coordinator {
 
-// One for each output, in manifest order (a kernel's is i32).
+// One type for each output, in manifest order. A kernel's output is i32.
 [[nodiscard]] std::vector<proof::NumberType> output_types(const manifest::Manifest& manifest);
 
 }  // namespace weft::coordinator

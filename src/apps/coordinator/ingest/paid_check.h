@@ -1,7 +1,7 @@
-// A check of a whole task that was accepted and paid for: where it is wrong, the right bytes are
-// stored.
+// Checks a whole task that was accepted and paid for. If its result is wrong, the correct outputs
+// are stored.
 //
-// Threading: that of the DeviceRuns.
+// Threading: the thread of DeviceRuns.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ class PaidCheck {
   PaidCheck(store::Blobs& blobs, DeviceRuns& runs, const ResultBytes& bytes, SecondLook& look)
       : blobs_(blobs), runs_(runs), bytes_(bytes), look_(look) {}
 
-  // An error: it could not be checked.
+  // Fails if the task could not be checked.
   [[nodiscard]] Result<jobs::Checked> check(const jobs::VerifyOrder& order,
                                             VerifiedJobs::Known& job);
 

@@ -1,5 +1,5 @@
-// What computes parts of strangers' jobs for the coordinator's verifier; the wiring brings one
-// (apps/cli/commands/part_runner.h), tests theirs.
+// The interface with which the verifier computes parts of strangers' jobs. The command line
+// provides an implementation (apps/cli/commands/part_runner.h), tests provide their own.
 #pragma once
 
 #include <functional>
@@ -14,25 +14,25 @@
 
 namespace weft::coordinator {
 
-// Runs parts of strangers' jobs, confined. Threading: one thread, which owns it from its first call
-// on.
+// Runs parts of strangers' jobs in a confined process. Threading: the thread that makes the first
+// call owns the runner.
 class PartRunner {
  public:
   struct Ran {
     std::vector<ByteVector> outputs;  // Outputs of the range.
     double seconds = 0;
-    double rate = 1;  // The device's, relative to the reference, as measured here.
+    double rate = 1;  // Speed of the device relative to the reference.
   };
   virtual ~PartRunner() = default;
-  // deadline_exceeded: it takes longer than `wall_max`; unavailable: there is no device.
+  // Runs a range. Fails with deadline_exceeded if it takes longer than `wall_max`, and with
+  // unavailable if no device exists.
   [[nodiscard]] virtual Result<Ran> run(const std::shared_ptr<const VerifiedJob>& job,
                                         manifest::Range range, Duration wall_max) = 0;
-  // Nothing is asked for now: lets go of the process.
+  // Ends the process because no work is waiting.
   virtual void rest() = 0;
-  // The vendor of its device; empty before the first run.
+  // The vendor of the device; empty before the first run.
   [[nodiscard]] virtual std::string vendor() const { return {}; }
-  // A runner on a device of this machine with another driver, owned by the caller; null without
-  // one.
+  // A new runner on a device of this machine with another driver; null if there is none.
   [[nodiscard]] virtual std::unique_ptr<PartRunner> on_another_device() { return nullptr; }
 };
 using PartRunnerFactory = std::function<std::unique_ptr<PartRunner>()>;

@@ -9,13 +9,14 @@ namespace weft::coordinator {
 
 Result<jobs::Checked> RangeCheck::check(const jobs::VerifyOrder& order, VerifiedJobs::Known& job) {
   std::vector<manifest::Range> ranges = order.ranges;
-  bool each_differs = false;  // Each other result in the range at its place.
+  // True if every rival result differs from this one; their ranges then stand in the same order.
+  bool each_differs = false;
   if (!order.rivals.empty()) {
     WEFT_ASSIGN(auto apart, bytes_.differing(order));
     each_differs = apart.size() == order.rivals.size();
     if (!apart.empty()) ranges = std::move(apart);
   }
-  // Disputes are looked at range by range.
+  // A dispute runs each range by itself, so that each range refutes one rival.
   std::vector<manifest::Range> runs =
       order.rivals.empty()
           ? runs_of(ranges, job.costs.gap_max(), DeviceRuns::workgroups_in_time(job, first_device))
@@ -33,7 +34,7 @@ Result<jobs::Checked> RangeCheck::check(const jobs::VerifyOrder& order, Verified
     }
     checked.vendor = runs_.vendor();
     WEFT_ASSIGN(const bool agrees, bytes_.same(order, order.outputs, *range, ran->outputs));
-    // What it confirms refutes the others.
+    // In a dispute, a range that confirms this result refutes the rival result.
     if (agrees && order.rivals.empty()) continue;
     Found found{.part = *range, .computed = std::move(ran->outputs)};
     if (!agrees) {
@@ -46,7 +47,7 @@ Result<jobs::Checked> RangeCheck::check(const jobs::VerifyOrder& order, Verified
       return std::unexpected(Error{ErrorCode::deadline_exceeded, std::move(opinion.reason)});
     if (agrees) {
       checked.apart.push_back(*range);
-      // What holds in all of the ranges.
+      // `devices` is what holds for all ranges: the weakest opinion so far.
       if (checked.apart.size() == 1 || opinion.devices == trust::Devices::divided ||
           checked.devices == trust::Devices::two)
         checked.devices = opinion.devices;
@@ -62,7 +63,7 @@ Result<jobs::Checked> RangeCheck::check(const jobs::VerifyOrder& order, Verified
   return checked;
 }
 
-// A part that differs is looked at alone.
+// Runs the first wrong part alone, to see whether it is still wrong.
 Result<RangeCheck::Found> RangeCheck::narrowed(const jobs::VerifyOrder& order,
                                                VerifiedJobs::Known& job,
                                                const std::vector<manifest::Range>& ranges,

@@ -1,7 +1,7 @@
-// A check of ranges of a result: samples, newcomers' whole tasks, and disputes, in which each other
-// result of the task is refuted by a range in which it differs.
+// Checks ranges of a result: samples, whole tasks of newcomers, and disputes. In a dispute, each
+// other result of the task is refuted by a range in which it differs.
 //
-// Threading: that of the DeviceRuns.
+// Threading: the thread of DeviceRuns.
 #pragma once
 
 #include "apps/coordinator/ingest/device_runs.h"
@@ -15,16 +15,17 @@ class RangeCheck {
   RangeCheck(DeviceRuns& runs, const ResultBytes& bytes, SecondLook& look)
       : runs_(runs), bytes_(bytes), look_(look) {}
 
-  // An error: it could not be checked.
+  // Fails if the ranges could not be checked.
   [[nodiscard]] Result<jobs::Checked> check(const jobs::VerifyOrder& order,
                                             VerifiedJobs::Known& job);
 
  private:
-  // What the first device computes of `run`, or of the part of it that is wrong.
+  // The first device's outputs for the wrong part of a run, or for the whole run if no part could
+  // be singled out.
   struct Found {
     manifest::Range part;
     std::vector<ByteVector> computed;
-    bool changes = false;  // The part alone is right: the computation changes with the range.
+    bool changes = false;  // The part is right if computed alone: unsteady.
   };
   [[nodiscard]] Result<Found> narrowed(const jobs::VerifyOrder& order, VerifiedJobs::Known& job,
                                        const std::vector<manifest::Range>& ranges,

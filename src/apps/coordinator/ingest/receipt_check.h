@@ -1,6 +1,6 @@
-// What a worker's receipt means to the core: its signature is checked for this session, its items
-// are told apart by what the worker holds, and an earlier receipt in which the device has signed
-// another result comes before it.
+// Checks a worker's receipt for the core: verifies its signature for this session, separates its
+// items by the leases that the worker holds, and puts an earlier receipt with a different result of
+// the device before it.
 //
 // Threading: one thread at a time for one session.
 #pragma once
@@ -20,12 +20,13 @@ class EarlierReceipts;
 
 class ReceiptCheck {
  public:
-  // `earlier`: null if nothing was stored before. Both outlive this.
+  // `earlier` is null if no receipts were stored before. Both arguments must outlive this object.
   ReceiptCheck(const HeldLeases& leases, const EarlierReceipts* earlier)
       : leases_(leases), earlier_(earlier) {}
 
-  // For the core, in this order. invalid_argument: an item is not well formed; unauthenticated: the
-  // signature does not fit. `place`: what the session's receipts are signed for.
+  // The receipts for the core, in the order in which it must take them. `place` is the session for
+  // which the receipt is signed. Fails with invalid_argument if an item is malformed and with
+  // unauthenticated if the signature does not fit.
   [[nodiscard]] Result<std::vector<jobs::CoveringReceipt>> check(
       jobs::SessionId id, const PublicKey& worker, const proof::ReceiptPlace& place,
       const protocol::Receipt& receipt) const;

@@ -12,7 +12,7 @@
 namespace weft::coordinator {
 namespace {
 
-// The escrows of no running job, as far as they were opened for answers.
+// The escrows that were opened for answers of models: those that belong to no running job.
 Result<std::vector<jobs::Restored::Answer>> unfinished_answers(const store::Loaded& rows,
                                                                store::Store& store) {
   using Kind = ledger::Account::Kind;
@@ -30,7 +30,7 @@ Result<std::vector<jobs::Restored::Answer>> unfinished_answers(const store::Load
   }
   std::vector<jobs::Restored::Answer> answers;
   for (const JobId& id : escrows) {
-    // The client that opened it stands in the history of the account that it was opened with.
+    // The client is the payer of the transaction that opened the escrow.
     std::optional<OwnerId> client;
     for (const auto& account : {ledger::Account::escrow(id), ledger::Account::escrow_granted(id)}) {
       WEFT_ASSIGN(const auto history, store.history(account, {.from = 0, .count = 16}));
@@ -47,7 +47,7 @@ Result<std::vector<jobs::Restored::Answer>> unfinished_answers(const store::Load
   return answers;
 }
 
-// Compares the replicas of one task.
+// Compares the replicas of one task that have different roots, in pairs.
 void compare_replicas(std::span<const store::Replica> replicas, const manifest::Manifest& manifest,
                       const store::Blobs& blobs, std::vector<jobs::Restored::Agreement>& out) {
   std::vector<const store::Replica*> different;
@@ -67,7 +67,7 @@ void compare_replicas(std::span<const store::Replica> replicas, const manifest::
   }
 }
 
-// Replicas stand in the order of their jobs, then of their tasks.
+// Compares the replicas of all open tasks. Rows of replicas are ordered by job, then by task.
 Result<std::vector<jobs::Restored::Agreement>> agreements(const store::Loaded& rows,
                                                           const store::Blobs& blobs) {
   std::vector<jobs::Restored::Agreement> out;
@@ -83,10 +83,10 @@ Result<std::vector<jobs::Restored::Agreement>> agreements(const store::Loaded& r
     if (!differ) continue;
     if (job == rows.jobs.end() || job->id != task.job) manifest.reset();
     while (job != rows.jobs.end() && job->id != task.job) ++job;
-    if (job == rows.jobs.end()) break;  // The core says that it belongs to no job.
+    if (job == rows.jobs.end()) break;  // The core reports a replica without a job.
     if (!manifest) {
       auto parsed = manifest::parse(job->manifest);
-      if (!parsed) break;  // The core says so.
+      if (!parsed) break;  // The core reports this error.
       manifest = std::move(*parsed);
     }
     if (!manifest->verify.compare.exact) compare_replicas(of_task, *manifest, blobs, out);
@@ -94,7 +94,8 @@ Result<std::vector<jobs::Restored::Agreement>> agreements(const store::Loaded& r
   return out;
 }
 
-// The ledger tells the operator's own from no others: they are counted too.
+// The number of grants since a time. It includes grants to the operator's own clients, because the
+// ledger does not distinguish them.
 Result<std::size_t> grants_since(UnixMillis since, store::Store& store) {
   std::size_t grants = 0;
   std::uint64_t from = 0;

@@ -1,5 +1,5 @@
-// What a core takes up at its start: the stored rows, and what it needs to know about them from the
-// ledger's trail and the blobs.
+// Collects what a core needs at its start: the stored rows, and facts about them from the ledger's
+// trail and the blobs.
 #pragma once
 
 #include "common/base/result.h"
@@ -9,8 +9,8 @@
 
 namespace weft::coordinator {
 
-// `rows` are of `store`. Reads the results of open tasks whose roots differ, if their job has a
-// tolerance.
+// `rows` were loaded from `store`. If a job has a tolerance, this reads the results of its open
+// tasks whose roots differ.
 [[nodiscard]] Result<jobs::Restored> look_up(store::Loaded rows, store::Store& store,
                                              const store::Blobs& blobs, UnixMillis now);
 

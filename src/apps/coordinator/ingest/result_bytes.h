@@ -1,4 +1,4 @@
-// Whether results of tasks, whose bytes are stored, are what the verifier computes of their parts.
+// Compares stored results of tasks with the outputs that the verifier computes of their parts.
 //
 // Threading: any. Errors are those of the blob store.
 #pragma once
@@ -14,7 +14,8 @@
 
 namespace weft::coordinator {
 
-// Whether the outputs of a range have those of a part of it, as the manifest compares them.
+// True if the outputs of `range`, within `part`, agree with the outputs of `part` as the manifest
+// compares them.
 [[nodiscard]] bool same_inside(const manifest::Manifest& manifest,
                                const std::vector<ByteVector>& of_range, manifest::Range range,
                                const std::vector<ByteVector>& of_part, manifest::Range part);
@@ -23,17 +24,17 @@ class ResultBytes {
  public:
   explicit ResultBytes(const store::Blobs& blobs) : blobs_(blobs) {}
 
-  // Whether the result `outputs` of the order's task has `computed` in the range.
+  // True if the result `outputs` of the order's task agrees with `computed` in the range.
   [[nodiscard]] Result<bool> same(const jobs::VerifyOrder& order,
                                   const std::vector<store::OutputBlob>& outputs,
                                   manifest::Range range,
                                   const std::vector<ByteVector>& computed) const;
-  // For each other result a part in which it differs from this one: what is computed there says
-  // which of them is wrong.
+  // For each other result one part in which it differs from the order's result. Computing that part
+  // shows which of the two is wrong.
   [[nodiscard]] Result<std::vector<manifest::Range>> differing(
       const jobs::VerifyOrder& order) const;
-  // The first of the parts that were asked for in which the result differs from the run of `range`;
-  // where it differs between them, the run.
+  // The first of `parts` in which the result differs from the computed run of `range`; the run
+  // itself if the difference lies between the parts.
   [[nodiscard]] manifest::Range first_wrong(const jobs::VerifyOrder& order,
                                             const std::vector<manifest::Range>& parts,
                                             manifest::Range range,

@@ -17,7 +17,8 @@ Result<> ResultDelivery::take(const PublicKey& worker, const protocol::ResultFra
   return intake_.take(*manifest, frame, range, room);
 }
 
-// What comes in the frame counts as what is uploaded does, and takes the room of its job.
+// Counts the outputs in the frame as uploads and finds the room that they use, which is their
+// job's.
 Result<std::optional<store::Room::For>> ResultDelivery::room_for(
     const PublicKey& worker, const protocol::TaskResult& result) const {
   bool is_output = true;

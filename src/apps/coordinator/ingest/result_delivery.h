@@ -1,5 +1,5 @@
-// A result that comes in, until it is stored: only what the worker holds is looked at, its bytes
-// count as uploads do, and Intake checks them.
+// Takes a result of a worker until it is stored: rejects results of tasks that the worker does not
+// hold, counts the bytes as uploads, and passes them to Intake.
 //
 // Threading: one thread at a time for one session.
 #pragma once
@@ -17,16 +17,18 @@ namespace weft::coordinator {
 
 class ResultDelivery {
  public:
-  // `prefix`: the worker's network, as net::address_prefix() has it. All outlive this.
+  // `prefix` is net::address_prefix() of the worker's address. All arguments must outlive this
+  // object.
   ResultDelivery(jobs::Book& book, Intake& intake, const HeldLeases& leases, std::string prefix)
       : book_(book), intake_(intake), leases_(leases), prefix_(std::move(prefix)) {}
 
-  // Stores the outputs. not_found: the worker does not hold the attempt, or the job has ended;
-  // permission_denied: more bytes than its leases lead to; errors of Intake::take().
+  // Stores the outputs. Fails with not_found if the worker does not hold the attempt or the job has
+  // ended, with permission_denied if the outputs exceed the bytes that the worker's leases allow,
+  // and with the errors of Intake::take().
   [[nodiscard]] Result<> take(const PublicKey& worker, const protocol::ResultFrame& frame) const;
 
  private:
-  // Whose room the outputs in the frame of a result take.
+  // The room that the outputs in a result's frame use.
   [[nodiscard]] Result<std::optional<store::Room::For>> room_for(
       const PublicKey& worker, const protocol::TaskResult& result) const;
 

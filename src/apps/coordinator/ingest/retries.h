@@ -1,6 +1,6 @@
-// Work that found its queue full, done again a little later: at once it would keep the core busy
-// with nothing else. Threading: any; the work runs on a thread of its own, and must be short.
-// stop() drops what waits.
+// Repeats work that found its queue full, after a short delay; repeating it at once would occupy
+// the core. Threading: any; the work runs on this object's thread and must be short. stop() drops
+// the work that waits.
 #pragma once
 
 #include <condition_variable>
@@ -30,7 +30,7 @@ class Retries {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::vector<std::function<void()>> waiting_;
-  std::jthread thread_;  // Last: it uses what is above.
+  std::jthread thread_;  // Declared last: uses the members above.
 };
 
 }  // namespace weft::coordinator

@@ -10,7 +10,7 @@
 namespace weft::coordinator {
 namespace {
 
-// The least that a run is cut to: one of the parts into which the task is cut for checks.
+// The fewest workgroups of a cut run: one of the parts into which the task is cut for checks.
 std::uint32_t least_workgroups(const jobs::VerifyOrder& order) {
   const std::uint32_t whole = manifest::task_range(*order.manifest, order.task.index).count;
   if (!manifest::can_cut(*order.manifest)) return whole;

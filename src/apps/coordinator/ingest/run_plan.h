@@ -1,5 +1,5 @@
-// The runs in which the ranges of one check are computed. A run that takes too long, or is expected
-// to, is replaced by smaller ones, which come after those that are planned. Pure.
+// The runs that compute the ranges of one check. A run that takes too long, or is expected to, is
+// replaced by smaller ones, which are queued after the planned runs. Pure.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,17 @@ namespace weft::coordinator {
 
 class RunPlan {
  public:
-  // `ranges`: those that are checked; `runs`: what is run for them at first. The order outlives
-  // this.
+  // `ranges` are the ranges to check; `runs` are the first runs for them. `order` must outlive this
+  // object.
   RunPlan(const jobs::VerifyOrder& order, std::vector<manifest::Range> ranges,
           std::vector<manifest::Range> runs);
 
-  // The next run; nothing after the last.
+  // The next run; empty after the last.
   [[nodiscard]] std::optional<manifest::Range> next();
-  // Plans smaller runs in the place of `run`. Several parts are run one by one, since what lies
-  // between them may be what fails or takes too long; a single one in pieces of at most `most`
-  // workgroups (0: it is not cut). False: it is as small as it may be.
+  // Replaces `run` with smaller runs. If the run covers several ranges, each range gets a run of
+  // its own, because the work between them may be what fails or takes too long. A run of one range
+  // is cut into pieces of at most `most` workgroups (0: not cut). Returns false if the run cannot
+  // be cut further.
   [[nodiscard]] bool split(manifest::Range run, std::uint32_t most);
 
   [[nodiscard]] const std::vector<manifest::Range>& ranges() const { return ranges_; }

@@ -11,7 +11,8 @@ constexpr std::string_view differs_by_device =
     "The verifier's two devices compute different things of the same part, and a result has what "
     "the second one computes.";
 
-// As many workgroups more on each side as the part has, of at most `count_max` in all.
+// The part with its neighbours: on each side as many more workgroups as the part has, at most
+// `count_max` in all.
 manifest::Range around(const manifest::Manifest& manifest, manifest::Range part,
                        std::uint32_t count_max) {
   if (!manifest::can_cut(manifest) || count_max <= part.count) return part;
@@ -55,7 +56,7 @@ SecondLook::Opinion SecondLook::at(const jobs::VerifyOrder& order, VerifiedJobs:
   return {.devices = trust::Devices::divided, .reason = {}};
 }
 
-// A kernel is ours.
+// Kernels are always steady, because they are the project's own code.
 bool SecondLook::is_steady(VerifiedJobs::Known& job, manifest::Range part,
                            const std::vector<ByteVector>& computed, VerifierDevice device) {
   const manifest::Manifest& manifest = *job.job->manifest;

@@ -1,8 +1,8 @@
-// What is known of a part that a result has otherwise than the verifier's first device: it is
-// computed again, inside a larger range, and both on the second device where this machine has one.
-// A shader whose answer changes convicts no worker.
+// A second opinion on a part in which a result differs from the verifier's first device: the part
+// is computed again, also inside a larger range, and both on the second device if this machine has
+// one. A shader whose results change from run to run does not convict a worker.
 //
-// Threading: that of the DeviceRuns.
+// Threading: the thread of DeviceRuns.
 #pragma once
 
 #include <string>
@@ -13,10 +13,11 @@
 
 namespace weft::coordinator {
 
-// The check failed because what the verifier itself computes changes.
+// The result of a check that failed because the verifier's own results change.
 [[nodiscard]] jobs::Checked unsteady(std::string reason);
 
-// Why a part is unsteady whose computation changes from run to run, or with the range around it.
+// The reason for an unsteady part whose result changes from run to run, or with the range around
+// it.
 inline constexpr std::string_view changes_by_run =
     "The verifier computes something else of the same part when it runs it again, or inside a "
     "larger range.";
@@ -27,16 +28,17 @@ class SecondLook {
 
   struct Opinion {
     trust::Devices devices = trust::Devices::one;
-    bool unsteady = false;  // It is the job, and why.
-    bool late = false;      // The second device has not finished, and is waited for.
+    bool unsteady = false;  // The job's results are unsteady; `reason` says why.
+    bool late = false;      // The second device must still finish.
     std::string reason;
   };
-  // `computed`: what the first device computed of the part.
+  // `computed` are the first device's outputs of the part.
   [[nodiscard]] Opinion at(const jobs::VerifyOrder& order, VerifiedJobs::Known& job,
                            manifest::Range part, const std::vector<ByteVector>& computed);
 
  private:
-  // Whether the device computes the same of the part again, and inside a larger range.
+  // True if the device computes the same outputs again, for the part alone and inside a larger
+  // range.
   [[nodiscard]] bool is_steady(VerifiedJobs::Known& job, manifest::Range part,
                                const std::vector<ByteVector>& computed, VerifierDevice device);
 

@@ -65,7 +65,7 @@ void Session::on_oversized(std::size_t bytes) {
                                     bytes));
 }
 
-// Behind the frames that came before; nothing is taken any more.
+// Refuses the worker after the frames that came before. From now on no frame is accepted.
 void Session::refuse_in_turn(ErrorCode code, std::string message) {
   if (closing_.exchange(true)) return;
   if (!parts_.work(
@@ -75,8 +75,8 @@ void Session::refuse_in_turn(ErrorCode code, std::string message) {
 
 void Session::on_closed() {
   if (!life_.lost()) return;
-  // In order behind the frames that came before. If there is no room for it, the scheduler
-  // misses the worker's beats.
+  // The core is told after the frames that came before. If the queue is full, the scheduler notices
+  // the missing heartbeats instead.
   if (!parts_.work([self = shared_from_this()] { self->life_.left(); }))
     log_debug("Session {} ends while the queue is full.", parts_.id.number());
 }
@@ -89,8 +89,8 @@ void Session::take(std::size_t bytes, std::function<void(Session&)> handle) {
         weft::format("More than {} bytes of this worker wait to be looked at.", waiting_bytes_max));
   }
   const bool queued = parts_.work([self = shared_from_this(), bytes, handle = std::move(handle)] {
-    // What came before the end is still handled: a result is not lost because the connection broke
-    // right behind it.
+    // Frames that came before the end of the connection are still handled, so that a result is not
+    // lost if the connection breaks right after it.
     handle(*self);
     self->waiting_bytes_ -= bytes;
   });
@@ -129,8 +129,8 @@ void Session::handle(const protocol::WorkerMessage& message) {
               log_info("Worker of session {} reports: {}", parts_.id.number(), error.message);
             },
             [&](const auto& other) {
-              // After its end a session still hands on what had come before: the core knows whether
-              // it is connected.
+              // A session that has ended still passes on frames that came before; the core knows
+              // whether it is connected.
               const Stage stage = life_.stage();
               if (stage != Stage::welcome && stage != Stage::ended)
                 return life_.refuse(ErrorCode::unauthenticated,

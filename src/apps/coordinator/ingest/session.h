@@ -1,13 +1,13 @@
-// One worker's connection, from Hello to its end: the protocol's order, and what each message goes
-// to. Whatever is malformed, out of order, of another version or too large is answered with one
-// ErrorMessage, and the connection closes; other workers do not notice.
+// One worker's connection, from Hello to its end. Enforces the order of the protocol and passes
+// each message on. A message that is malformed, out of order, of another version or too large is
+// answered with one ErrorMessage, and the connection closes; other workers are not affected.
 //
-// The parts have one idea each: SessionLife the stage and the end, Handshake the keys, HeldLeases
-// what the worker was given, ResultDelivery and ReceiptCheck what comes of it, worker_messages.h
-// what goes to the core as it is.
+// Each part has one task: SessionLife the stage and the end, Handshake the keys, HeldLeases the
+// leased tasks, ResultDelivery and ReceiptCheck their results, worker_messages.h the messages that
+// go to the core unchanged.
 //
 // Threading: frames of one session are handled one at a time (a Pool's key); send() comes from the
-// core's thread. Bounds: bytes of frames that wait for their turn.
+// core's thread. Bounds: waiting_bytes_max bytes of frames wait to be handled.
 #pragma once
 
 #include <atomic>
@@ -38,34 +38,34 @@ class Session : public std::enable_shared_from_this<Session> {
   struct Parts {
     jobs::SessionId id{};
     PublicKey coordinator;
-    std::function<Signature(ByteSpan)> sign;  // With the coordinator's key.
-    std::string host;  // What the worker's connection asked for (canonical_host).
+    std::function<Signature(ByteSpan)> sign;  // Signs with the coordinator's key.
+    std::string host;                         // Host of the worker's URL (canonical_host).
     jobs::Book& book;
     Intake& intake;
     std::shared_ptr<WorkerConnection> connection;
-    const trust::Secret& secret;  // For leases' proofs; outlives the session.
-    PostEvent core;               // Events for the core.
-    PostWork work;                // Runs in order, off the network's thread.
-    // Told to native workers that come over loopback; empty: none are.
+    const trust::Secret& secret;  // Makes leases' proofs; outlives the session.
+    PostEvent core;               // Posts events to the core.
+    PostWork work;                // Runs work in order, off the network's thread.
+    // Told to native workers on loopback; empty if no worker is told.
     std::string invite_file = {};
-    // The chain on which receipts count; zeros: none.
+    // The chain and program for which receipts count; zeros if there is none.
     Hash genesis{};
     PublicKey program{};
-    const EarlierReceipts* earlier = nullptr;  // Null: nothing was stored before.
-    // The invitation of workers that show none. Tests have workers that need none.
-    std::string prefix{};  // The worker's network, as net::address_prefix() has it.
+    const EarlierReceipts* earlier = nullptr;  // Null if no receipts were stored.
+    std::string prefix{};                      // The worker's network: net::address_prefix().
+    // The level of invitation of workers that present none; tests raise it.
     trust::Invitation without = trust::Invitation::none;
   };
   explicit Session(Parts parts);
   Session(const Session&) = delete;
 
-  // From the network.
+  // Called by the network.
   void on_text(std::string text);
   void on_binary(std::string bytes);
   void on_oversized(std::size_t bytes);
   void on_closed();
 
-  // From the core.
+  // Called by the core.
   void send(const protocol::CoordinatorMessage& message);
   void end(const protocol::ErrorMessage& why) { life_.end(why); }
   [[nodiscard]] std::optional<Duration> round_trip() const {
@@ -81,10 +81,11 @@ class Session : public std::enable_shared_from_this<Session> {
   void handle(const protocol::WorkerMessage& message);
   void hello(const protocol::Hello& hello);
   void prove(const protocol::Prove& prove);
-  // Once its worker is invited or established, also by work of this session.
+  // Marks the connection as known if its worker is invited or established, also if it became so in
+  // this session.
   void recognise();
 
-  // What a welcome worker says.
+  // Messages of a worker after its handshake, one function for each kind.
   void said(const protocol::Resume& resume);
   void said(const protocol::TaskResult& result);
   void said(const protocol::Receipt& receipt);
@@ -100,7 +101,7 @@ class Session : public std::enable_shared_from_this<Session> {
   const ResultDelivery results_;
   const ReceiptCheck receipts_;
   std::atomic<std::size_t> waiting_bytes_ = 0;
-  std::atomic<bool> closing_ = false;  // Refused on the network's thread, and not yet in its turn.
+  std::atomic<bool> closing_ = false;  // The network's thread has queued a refusal.
   bool resumed_ = false;
   std::atomic<bool> recognised_ = false;
 };

@@ -1,6 +1,6 @@
-// How far a worker's connection is, from Hello to its one end, and what reaches the core of it: a
-// refusal is one ErrorMessage, and the connection closes; the core hears once that a welcome worker
-// has left.
+// The stages of a worker's connection, from Hello to its only end. A refused worker gets one
+// ErrorMessage, and the connection closes. The core is told once if a worker that it has welcomed
+// leaves.
 //
 // Threading: any.
 #pragma once
@@ -25,21 +25,21 @@ class SessionLife {
 
   [[nodiscard]] jobs::SessionId id() const { return id_; }
   [[nodiscard]] Stage stage() const { return stage_; }
-  // False where the connection has ended in between.
+  // Returns false if the connection has ended meanwhile.
   [[nodiscard]] bool advance(Stage from, Stage to);
 
-  // Hands the event to the core; refuses the worker if too much waits there.
+  // Passes the event to the core. Refuses the worker if too many events wait there.
   void tell(CoreEvent event);
   void refuse(ErrorCode code, std::string message);
-  // A message of another version: in words that a side of that version reads.
+  // Refuses a message of another protocol version, with an error in the sender's version.
   void refuse_version(std::string_view text, const Error& why);
-  // The core ends the session; it needs no word of that.
+  // Ends the session for the core, which need not be told.
   void end(const protocol::ErrorMessage& why);
-  // The worker says goodbye: it leaves on purpose.
+  // Ends the session because the worker says goodbye.
   void leave();
-  // The connection is gone. True: the worker was welcome, and left() is to follow.
+  // The connection was lost. Returns true if the core had welcomed the worker; then call left().
   [[nodiscard]] bool lost();
-  // Tells the core of a lost connection, after the frames that came before.
+  // Tells the core of a lost connection. Call after the frames that came before.
   void left();
 
  private:
@@ -47,7 +47,7 @@ class SessionLife {
   const std::shared_ptr<WorkerConnection> connection_;
   const PostEvent core_;
   std::atomic<Stage> stage_ = Stage::hello;
-  std::atomic<std::uint32_t> answers_in_;  // The version of errors: what the worker reads.
+  std::atomic<std::uint32_t> answers_in_;  // Protocol version for errors to this worker.
   std::atomic<bool> on_purpose_ = false;
 };
 

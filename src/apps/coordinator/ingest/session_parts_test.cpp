@@ -1,4 +1,5 @@
-// The parts of a worker's session, each alone: its one end, its keys, its leases and its receipts.
+// Tests of the parts of a worker's session, each alone: its end, its keys, its leases and its
+// receipts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -16,7 +16,7 @@ namespace {
 struct DataPlace {
   manifest::Data* data;
   std::string name;
-  std::uint64_t bytes;  // That it must have.
+  std::uint64_t bytes;  // The required size.
 };
 
 std::vector<DataPlace> data_of(manifest::Manifest& manifest) {
@@ -33,7 +33,7 @@ std::vector<DataPlace> data_of(manifest::Manifest& manifest) {
   return places;
 }
 
-// Inline data become blobs; blobs must be there and as long as they are said to be.
+// Stores inline data as blobs, and checks that named blobs exist and have the right size.
 Result<> store_data(manifest::Manifest& manifest, store::Blobs& blobs,
                     const SubmissionBounds& bounds) {
   std::vector<ByteSpan> inlined;
@@ -91,7 +91,7 @@ Result<std::string> shader_text(const manifest::Manifest& manifest, store::Blobs
       "shader.path: is a file of the client's machine; send its text (`weft submit` does).");
 }
 
-// The model of an onnx job.
+// The bytes of an onnx job's model.
 Result<std::string> model_bytes(const manifest::Manifest& manifest, store::Blobs& blobs) {
   const manifest::Data& data = manifest.bindings.front().data;
   if (const auto* given = std::get_if<manifest::Inline>(&data))

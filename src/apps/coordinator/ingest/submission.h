@@ -1,5 +1,5 @@
-// A client's request to run a job, from its text to a Submission that the core takes: the manifest
-// keeps every rule, its data are blobs that are stored, its shader compiles.
+// Turns a client's request to run a job into a Submission for the core: checks that the manifest
+// keeps every rule, that its data are stored blobs, and that its shader compiles.
 //
 // Threading: any. Blocks: reads and writes blobs, and runs the shader checker.
 #pragma once
@@ -17,25 +17,25 @@
 
 namespace weft::coordinator {
 
-// What is wrong with a shader, where.
+// One error in a shader, with its position.
 struct ShaderComplaint {
   std::uint32_t line = 0;
   std::uint32_t column = 0;
   std::string message;
 };
-// Compiles the shader of a manifest (whose text it gets, whether inline or from a blob), or reads
-// the model of an onnx job (whose bytes it gets), somewhere safe. Empty: it compiles. unavailable
-// means that nothing can be checked on this machine (SubmissionBounds::unchecked_shaders). Any
-// error refuses the job. May take seconds: `asker` is who waits for it, so that one of them does
-// not keep others waiting.
+// Compiles the shader of a manifest, or reads the model of an onnx job, in a confined place. It
+// gets the shader's text or the model's bytes, whether inline or from a blob. An empty result means
+// that the shader compiles. The error unavailable means that this machine can check nothing
+// (SubmissionBounds::unchecked_shaders); other errors refuse the job. May take seconds: `asker`
+// names the waiting client, so that one client cannot keep others waiting.
 struct ShaderAsker {
-  std::string client;   // Its key.
-  std::string address;  // As net::address_group() counts it.
+  std::string client;   // The client's key.
+  std::string address;  // See net::address_group().
 };
 using ShaderChecker = std::function<Result<std::vector<ShaderComplaint>>(
     const manifest::Manifest& manifest, std::string_view shader, const ShaderAsker& asker)>;
 
-// The client that signed a request, and with which nonce (http/signatures.h).
+// The client that signed a request, and the request's nonce (http/signatures.h).
 struct Signed {
   PublicKey client;
   store::SubmitNonce nonce{};
@@ -43,39 +43,38 @@ struct Signed {
 
 struct SubmissionBounds {
   std::uint64_t input_bytes_max = std::uint64_t{4} << 30;   // All data of one job.
-  std::uint64_t output_bytes_max = std::uint64_t{1} << 30;  // Its joined outputs.
+  std::uint64_t output_bytes_max = std::uint64_t{1} << 30;  // Joined outputs of one job.
   // Size of the matrix B of a kernel, which is held in memory while products are checked.
   std::uint64_t operand_bytes_max = std::uint64_t{256} << 20;
-  // The file of an onnx job, which is held in memory a few times while it is checked.
+  // Size of the file of an onnx job, of which several copies are in memory while it is checked.
   std::uint64_t model_bytes_max = std::uint64_t{128} << 20;
-  bool anyone = true;  // Whether it may ask for "trust": "anyone".
-  // Takes what no device of this machine can check, so that workers compile it first
-  // (--unchecked-shaders).
+  bool anyone = true;  // A job may ask for "trust": "anyone".
+  // Accepts shaders that no device of this machine can check; workers are then the first to compile
+  // them (--unchecked-shaders).
   bool unchecked_shaders = false;
-  // Room for its results is set aside before it is taken. Off only in tests: uploads fill the store
-  // then, and a job whose results are all accepted fails.
+  // Reserves room for the results of a job before the job is accepted. False only in tests: uploads
+  // can then fill the store, and a job whose results are all accepted fails.
   bool room_set_aside = true;
   RoomShares room = {};
 };
 
 struct Complaint {
   Error error;
-  std::optional<ShaderComplaint> shader =
-      {};                 // Where a shader does not compile: the first message.
-  bool is_later = false;  // Trying again helps: others wait to be checked (429).
+  std::optional<ShaderComplaint> shader = {};  // First error if a shader does not compile.
+  bool is_later = false;  // The client may try again: the queue for checks is full (429).
 };
 
-// Fails if the wallet that submits cannot pay, or if there is no room for the job. Called before
-// anything expensive is done with the submission.
+// Fails if the wallet that submits cannot pay, or if the store has no room for the job. Called
+// before the expensive work on a submission.
 using FundsCheck = std::function<Result<>(const manifest::Manifest&)>;
 
-// The body has been signed by `who`. `funds` is asked before the shader is compiled and data are
-// stored.
+// Reads a submission. `who` signed the body. `funds` is called before the shader is compiled and
+// data are stored.
 [[nodiscard]] std::expected<jobs::Submission, Complaint> read_submission(
     const Signed& who, std::string_view body, store::Blobs& blobs, const ShaderChecker& checker,
     const SubmissionBounds& bounds, const ShaderAsker& asker = {}, const FundsCheck& funds = {});
 
-// Fills in Submission::known.
+// Sets Submission::known to the job that was submitted with this nonce before, if there is one.
 [[nodiscard]] Result<> look_up_nonce(jobs::Submission& submission, store::Store& store);
 
 }  // namespace weft::coordinator

@@ -8,7 +8,8 @@ namespace weft::coordinator {
 
 namespace {
 
-// Bytes that the whole job writes for each of its workgroups, those of all steps together.
+// The bytes that a whole job writes for each of its workgroups, counting the workgroups of all
+// steps.
 std::uint64_t output_bytes_per_workgroup(const manifest::Manifest& manifest) {
   std::uint64_t bytes = 0, workgroups = 0;
   for (const std::uint64_t output : manifest.output_bytes()) bytes += output;
@@ -21,7 +22,7 @@ std::uint64_t output_bytes_per_workgroup(const manifest::Manifest& manifest) {
 
 std::vector<std::string> submission_notes(const manifest::Manifest& manifest,
                                           const Checking& checking) {
-  constexpr std::uint32_t parts_wanted = 32;  // As many as a task is cut into at most.
+  constexpr std::uint32_t parts_wanted = 32;  // The most parts into which a task is cut.
   std::vector<std::string> notes;
   if (manifest.verify.anyone) {
     notes.emplace_back(
@@ -47,7 +48,7 @@ std::vector<std::string> submission_notes(const manifest::Manifest& manifest,
                      manifest.kind == manifest::Kind::onnx
                          ? "items or more"
                          : "workgroups or more along the axis in which the job is cut"));
-  // A result of a few bytes is what a search has that finds nothing nearly everywhere.
+  // Outputs of a few bytes for each workgroup suggest a search that finds nothing in most places.
   constexpr std::uint64_t finding_bytes = 16;
   if (manifest.kind == manifest::Kind::wgsl && output_bytes_per_workgroup(manifest) < finding_bytes)
     notes.push_back(weft::format(

@@ -1,5 +1,5 @@
-// What a client should know of how its job will be checked, when it hands it in: sentences for
-// people, beside the answer. Pure.
+// Notes for a client that submits a job, on how its results will be checked: sentences for people
+// in addition to the reply. Pure.
 #pragma once
 
 #include <cstddef>
@@ -10,11 +10,11 @@
 
 namespace weft::coordinator {
 
-// What can check results here.
+// The means of checking results on this coordinator.
 struct Checking {
-  bool verifier = false;            // The coordinator has one of its own.
-  std::size_t known = 0;            // Invited and established workers that are connected.
-  std::uint32_t cost_permille = 0;  // A part of what workers are paid.
+  bool verifier = false;            // The coordinator has a verifier of its own.
+  std::size_t known = 0;            // Connected workers that are invited or established.
+  std::uint32_t cost_permille = 0;  // Share of the workers' pay for checks.
 };
 
 [[nodiscard]] std::vector<std::string> submission_notes(const manifest::Manifest& manifest,

@@ -1,8 +1,8 @@
-// The jobs that the verifier has at hand, the last used first. Their data count towards a bound of
-// bytes before one of them is read: what a client submits is kept here before any of it is paid
-// for. A job over the bound is not taken; other verifiers may check it.
+// The jobs whose data the verifier keeps in memory, most recently used first. Their size is checked
+// against a bound before any data are read, because a client's data are kept here before the job is
+// paid. A job over the bound is not loaded; other verifiers may check it.
 //
-// Threading: one thread, but for bytes().
+// Threading: one thread, except bytes().
 #pragma once
 
 #include <array>
@@ -20,18 +20,18 @@
 
 namespace weft::coordinator {
 
-// A job with its bytes at hand, as exec::Job has them.
+// A job with its data in memory, as exec::Job has them.
 struct VerifiedJob {
   std::shared_ptr<const manifest::Manifest> manifest;
   std::string shader;
-  std::vector<ByteVector> data;  // By binding (of a kernel: a, b); empty if there is none.
+  std::vector<ByteVector> data;  // Data by binding (kernels: a, b); may be empty.
 };
 
 struct VerifierBounds {
   std::size_t jobs_max = 8;
-  std::uint64_t bytes_max = std::uint64_t{512} << 20;  // Data of all of them together.
-  // For so long after a run of a job ran out of time, no run of that size or more begins: each
-  // of the job's waiting checks would take as long.
+  std::uint64_t bytes_max = std::uint64_t{512} << 20;  // Data of all jobs together.
+  // After a run of a job took too long, no run of the job that is as large or larger begins for
+  // this time. Otherwise each of the job's waiting checks would take as long.
   Duration late_for = std::chrono::seconds(8);
 };
 
@@ -41,15 +41,15 @@ class VerifiedJobs {
     JobId id;
     std::shared_ptr<const VerifiedJob> job;
     std::uint64_t bytes = 0;
-    std::array<RunLimit, 2> limits;  // By device.
-    RunCosts costs;                  // On the first device.
+    std::array<RunLimit, 2> limits;  // Indexed by VerifierDevice.
+    RunCosts costs;                  // Costs on the first device.
   };
 
   VerifiedJobs(store::Blobs& blobs, const VerifierBounds& bounds)
       : blobs_(blobs), bounds_(bounds) {}
 
-  // Valid until the next call. resource_exhausted: the job's data are over the bound; errors of the
-  // blob store.
+  // A job, loaded if necessary; the pointer is valid until the next call. Fails with
+  // resource_exhausted if the job's data exceed the bound, and with errors of the blob store.
   [[nodiscard]] Result<Known*> find_or_load(
       const JobId& id, const std::shared_ptr<const manifest::Manifest>& manifest);
   void clear();

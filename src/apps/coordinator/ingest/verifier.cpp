@@ -13,7 +13,8 @@ namespace {
 
 using Urgency = VerifierQueue::Urgency;
 
-// Others may be able to, and it may later; newcomers wait.
+// The reason if the queue is full. Another verifier may check the result, or this one later;
+// results of newcomers wait until then.
 constexpr std::string_view too_many = "Too many results wait for the verifier.";
 
 Urgency urgency_of(const jobs::VerifyOrder& order) {
@@ -84,7 +85,7 @@ void Verifier::serve(const std::stop_token& stop) {
     lock.unlock();
     if (order) carry_out(*order);
   }
-  runs_.end();  // On the thread that started its process.
+  runs_.end();  // The runners' process was started on this thread.
 }
 
 void Verifier::carry_out(const VerifierQueue::Order& order) {

@@ -1,19 +1,19 @@
-// The coordinator's own check of results: parts of them are computed again on this machine, in a
-// confined process that the wiring brings, and compared with the bytes that are stored. What waits
-// is a queue with a budget (verifier_queue.h). A part that a result has wrong is computed again,
-// inside a larger range, and on a second device where this machine has one (second_look.h).
+// The coordinator's own verifier. It computes parts of results again on this machine, in a confined
+// process that the command line provides, and compares them with the stored bytes. Waiting orders
+// are in a queue with a budget (verifier_queue.h). A part that differs is computed again, inside a
+// larger range, and on a second device if this machine has one (second_look.h).
 //
-// A run that takes longer than part_max is ended. What it was to compute is cut, by the rate that
-// was measured, as far as to one of the parts into which tasks are cut for checks; an order whose
-// single part takes too long has failed and is late (jobs::Checked), and others of its job fail at
-// once for VerifierBounds::late_for.
+// A run that takes longer than part_max is ended and cut into smaller runs, by the measured rate,
+// down to one of the parts into which tasks are cut for checks. If a single part takes too long,
+// the order has failed and is late (jobs::Checked), and other orders of its job fail at once for
+// VerifierBounds::late_for.
 //
-// A new kind of order is a class over DeviceRuns and ResultBytes, as RangeCheck and PaidCheck are,
+// A new kind of order is a class over DeviceRuns and ResultBytes, like RangeCheck and PaidCheck,
 // and one function here that adds it to the queue.
 //
-// Threading: post functions from any thread; orders run on a thread of its own, one at a time, and
-// their answers come from there. Bounds: VerifierQueue::orders_max that wait;
-// DeviceRuns::part_max for one part; VerifierBounds for the data at hand.
+// Threading: post functions from any thread; orders run on the verifier's thread, one at a time,
+// and their answers come from it. Bounds: VerifierQueue::orders_max waiting orders;
+// DeviceRuns::part_max for one part; VerifierBounds for the data in memory.
 #pragma once
 
 #include <chrono>
@@ -39,7 +39,8 @@ namespace weft::coordinator {
 
 class Verifier {
  public:
-  static constexpr auto idle_max = std::chrono::seconds(60);  // Then its process ends.
+  // Idle time after which the runners' process ends.
+  static constexpr auto idle_max = std::chrono::seconds(60);
 
   using Verified = std::function<void(const jobs::VerifyOrder&, const jobs::Checked&)>;
   using Measured = std::function<void(const JobId&, const Result<scheduler::Measurement>&)>;
@@ -52,11 +53,11 @@ class Verifier {
   void verify(jobs::VerifyOrder order);
   void measure(jobs::MeasureOrder order);
   [[nodiscard]] std::size_t waiting() const;
-  // Data of jobs that it has at hand.
+  // Bytes of job data in memory.
   [[nodiscard]] std::uint64_t bytes_held() const { return jobs_.bytes(); }
 
  private:
-  // False: too many wait.
+  // Returns false if too many orders wait.
   [[nodiscard]] bool add(VerifierQueue::Order order);
   void serve(const std::stop_token& stop);
   void carry_out(const VerifierQueue::Order& order);
@@ -68,8 +69,8 @@ class Verifier {
   const Measured measured_;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
-  VerifierQueue queue_;  // Under the mutex.
-  // The thread's own.
+  VerifierQueue queue_;  // Guarded by mutex_.
+  // Members that only the verifier's thread uses.
   BusyShare busy_;
   VerifiedJobs jobs_;
   DeviceRuns runs_;
@@ -77,7 +78,7 @@ class Verifier {
   SecondLook look_{runs_, bytes_};
   RangeCheck ranges_{runs_, bytes_, look_};
   PaidCheck paid_;
-  std::jthread thread_;  // Last: starts when everything above is there.
+  std::jthread thread_;  // Declared last: starts after the other members.
 };
 
 }  // namespace weft::coordinator

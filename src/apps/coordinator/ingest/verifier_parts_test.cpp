@@ -1,5 +1,5 @@
-// The parts of the coordinator's verifier, each alone: in what order orders are taken, how runs are
-// cut, and what is known of a machine's devices.
+// Tests of the parts of the coordinator's verifier, each alone: the order of orders, the cutting of
+// runs, and the record of a machine's devices.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -18,7 +18,7 @@ using Ranges = std::vector<manifest::Range>;
 
 class Queue : public testing::Test {
  protected:
-  // Letters name orders.
+  // Adds an order that is identified by a letter.
   void add(Urgency urgency, const std::string& turn, char letter) {
     EXPECT_TRUE(queue_.add(
         {.urgency = urgency, .turn = turn, .carry_out = [this, letter] { taken_ += letter; }}));
@@ -123,7 +123,7 @@ TEST(RunPlan, ASingleRangeIsCutInPiecesAndNotBelowOnePartOfTheTask) {
   EXPECT_FALSE(plan.split({0, workgroups}, 0)) << "it did not take too long";
 }
 
-// Computes nothing; runs of more workgroups than `most` take too long.
+// Computes nothing; runs of more than `most` workgroups take too long.
 class Runner final : public PartRunner {
  public:
   struct Machine {

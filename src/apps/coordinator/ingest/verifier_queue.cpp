@@ -10,7 +10,7 @@ bool VerifierQueue::add(Order order) {
   return true;
 }
 
-// The urgency of the next order, where one waits.
+// The urgency of the next order; at least one order must wait.
 VerifierQueue::Urgency VerifierQueue::choose() {
   using enum Urgency;
   if (++taken_ % least_urgent_every == 0) {

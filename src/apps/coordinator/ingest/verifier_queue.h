@@ -1,9 +1,9 @@
-// What waits for the coordinator's verifier, and what is next: disputes before canaries before
-// samples before tasks of convicted workers. Newcomers' samples and others have half of the time
-// each while both wait; orders of one urgency take turns, by the name of their turn. Every eighth
-// order is of the least urgent of these, so that nothing waits without end.
+// The queue of the coordinator's verifier. Disputes come first, then canaries, then samples, then
+// tasks of convicted workers. Samples of newcomers and samples of others get half of the time each
+// while both wait. Orders of one urgency take turns by their `turn`. Every eighth order is of the
+// least urgent kind that waits (except disputes and canaries), so that no order waits without end.
 //
-// Pure, not thread-safe. Bounds: orders_max that wait.
+// Pure, not thread-safe. Bounds: orders_max waiting orders.
 #pragma once
 
 #include <array>
@@ -25,25 +25,25 @@ class VerifierQueue {
 
   enum class Urgency : std::uint8_t { dispute, canary, newcomer, routine, paid };
 
-  // The queue does not know what an order is about.
+  // An order; its work is opaque to the queue.
   struct Order {
     Urgency urgency = Urgency::routine;
-    std::string turn;  // A client's, or a newcomer's network.
+    std::string turn;  // A client, or the network of a newcomer.
     std::function<void()> carry_out;
   };
 
-  // False, and the order is dropped, if too many wait.
+  // Adds an order. Returns false and drops the order if too many wait.
   [[nodiscard]] bool add(Order order);
-  // Taken out; nothing if none waits.
+  // Removes and returns the next order; empty if no order waits.
   [[nodiscard]] std::optional<Order> next();
-  // What an order of that urgency has taken.
+  // Records the time that an order of that urgency took.
   void spent(Urgency urgency, double seconds);
   [[nodiscard]] std::size_t size() const { return size_; }
 
  private:
   static constexpr std::size_t urgencies = 5;
   static constexpr std::uint32_t least_urgent_every = 8;
-  // Orders of one urgency.
+  // The waiting orders of one urgency, by turn.
   struct Turns {
     std::map<std::string, std::deque<Order>> of;
     std::optional<std::string> last;

@@ -1,7 +1,7 @@
-// The parts of a task that were drawn, as the runs in which a device computes them: neighbours
-// together, and what lies between two of them as well where that takes less than another run. So a
-// sample of many small parts costs little more than its work; what is computed beside the parts is
-// compared, too. Pure.
+// Groups the drawn parts of a task into runs on a device. Neighbouring parts share a run, and the
+// work between two parts is included if it takes less time than a separate run. A sample of many
+// small parts then costs little more than its work. The work between the parts is also compared.
+// Pure.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace weft::coordinator {
 
-// What runs of a job take on this machine, as far as it has been seen.
+// The measured costs of a job's runs on this machine.
 class RunCosts {
  public:
   void ran(std::uint32_t workgroups, double seconds) {
@@ -23,8 +23,9 @@ class RunCosts {
     largest_ = workgroups;
     workgroup_seconds_ = seconds / std::max(workgroups, 1U);
   }
-  // Workgroups that take less than a run of its own: the shortest run was one, and what a
-  // workgroup takes in the largest is too much rather than too little. None before the first run.
+  // The number of workgroups that take less time than a separate run; 0 before the first run. The
+  // estimate is cautious: the time of a separate run is that of the shortest run, and the time of a
+  // workgroup that of the largest run.
   [[nodiscard]] std::uint32_t gap_max() const {
     if (largest_ == 0 || workgroup_seconds_ <= 0) return 0;
     return static_cast<std::uint32_t>(std::min(least_seconds_ / workgroup_seconds_, 1e9));
@@ -36,14 +37,15 @@ class RunCosts {
   double workgroup_seconds_ = 0;
 };
 
-// How much of a job a device computes in the time of one run, as far as has been seen. A run that
-// ran out of time halves it, and the next one that did not replaces what was known: the machine may
-// have been busy.
+// Estimates how many workgroups of a job a device computes within a time limit. A run that exceeds
+// the limit halves the estimate. The next run within the limit replaces it, because the machine may
+// only have been busy.
 class RunLimit {
  public:
   void ran(std::uint32_t workgroups, double seconds) {
     const double each = std::max(seconds / std::max(workgroups, 1U), 1e-12);
-    // What a run takes besides its work counts most in small ones.
+    // Fixed costs make the time of a workgroup too large in small runs, so a small run may only
+    // lower it.
     if (workgroups < largest_ && each > each_) return;
     largest_ = std::max(largest_, workgroups);
     each_ = each;
@@ -55,14 +57,14 @@ class RunLimit {
     late_ = std::max(workgroups, 1U);
     late_at_ = now;
   }
-  // Workgroups that a run of so many seconds is expected to compute; 0: nothing is known.
+  // The number of workgroups that a run of `seconds` should compute; 0 if nothing was measured.
   [[nodiscard]] std::uint32_t workgroups_in(double seconds) const {
     constexpr double rounding = 1 + 1e-9;
     return each_ <= 0
                ? 0
                : static_cast<std::uint32_t>(std::min(seconds / each_ * rounding, 4'294'967'295.0));
   }
-  // Whether a run of so many ran out of time less than `late_for` ago.
+  // True if a run of at most `workgroups` exceeded the time limit less than `late_for` ago.
   [[nodiscard]] bool is_late(std::uint32_t workgroups, Instant now, Duration late_for) const {
     return late_ > 0 && workgroups >= late_ && now - late_at_ < late_for;
   }
@@ -70,7 +72,7 @@ class RunLimit {
  private:
   std::uint32_t largest_ = 0;
   double each_ = 0;         // Seconds of a workgroup.
-  std::uint32_t late_ = 0;  // Workgroups of the run that ran out of time; 0: none.
+  std::uint32_t late_ = 0;  // Workgroups of the last run over the limit; 0: none.
   Instant late_at_{};
 };
 
@@ -78,8 +80,8 @@ class RunLimit {
   return part.first >= range.first && part.first + part.count <= range.first + range.count;
 }
 
-// `parts` in order of place, without overlaps. A run has `count_max` workgroups at most, unless a
-// single part has more.
+// The runs for `parts`, which must be in order and must not overlap. A run has at most `count_max`
+// workgroups, unless a single part has more.
 [[nodiscard]] inline std::vector<manifest::Range> runs_of(const std::vector<manifest::Range>& parts,
                                                           std::uint32_t gap_max,
                                                           std::uint32_t count_max) {

@@ -1,4 +1,4 @@
-// The connection to a worker, and the ways to the core and to a pool, that a session speaks with.
+// The connections that a session uses: to its worker, to the core, and to a pool.
 #pragma once
 
 #include <functional>
@@ -19,16 +19,16 @@ class WorkerConnection {
   virtual ~WorkerConnection() = default;
   virtual void send_text(std::string text) = 0;
   virtual void close(std::string reason) = 0;
-  // The worker is welcome: the bounds of strangers count no more.
+  // The worker is welcome: the bounds for strangers no longer apply.
   virtual void admit() {}
-  // It is invited or established: its connection keeps its place where strangers hold all others.
+  // The worker is invited or established: its connection is kept even if strangers hold all others.
   virtual void recognise() {}
-  // Round trip of the last ping; nothing if none was answered yet.
+  // Round-trip time of the last ping; empty if no ping was answered yet.
   [[nodiscard]] virtual std::optional<Duration> round_trip() const { return std::nullopt; }
 };
 
 using CoreEvent = std::function<void(jobs::Core&, jobs::Moment)>;
-// False, and nothing is done, if too much waits.
+// PostEvent and PostWork return false and do nothing if too much waits.
 using PostEvent = std::function<bool(CoreEvent)>;
 using PostWork = std::function<bool(std::function<void()>)>;
 

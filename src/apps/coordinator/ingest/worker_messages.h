@@ -1,6 +1,6 @@
-// What a welcome worker's message is to the core, one function for each kind that needs nothing
-// else of its session. A new kind is a function here: Session passes every kind on that it does not
-// handle itself, and does not compile without one.
+// Turns a welcome worker's message into an event for the core: one function for each kind of
+// message that needs no other state of its session. Session passes on every kind that it does not
+// handle itself, and does not compile if its function is missing.
 //
 // Threading: any.
 #pragma once

@@ -1,8 +1,8 @@
-// Sends a worker's requests for blobs. Where the coordinator refuses one for now (429, 503), the
-// answer is unavailable, and comes when the time is over that its Retry-After names: who tries
-// again then does not come too early. Every other answer comes as it is, at once.
+// Sends a worker's requests for blobs. If the coordinator refuses one for now (429, 503), the error
+// unavailable is returned after the time of its Retry-After, so that a caller that tries again is
+// not too early. Every other answer is returned unchanged and at once.
 //
-// Threading: the client's. Lifetime: outlived by the client.
+// Threading: the client's thread. Lifetime: the client outlives this object.
 #pragma once
 
 #include <functional>

@@ -77,7 +77,7 @@ Result<> ChunkFolder::write(const ModelFile& file, std::uint32_t chunk, ByteSpan
   std::filesystem::create_directories(folder_, error);
   make_room(file, bytes.size());
   const Descriptor out(weights(file), O_RDWR | O_CREAT);
-  // Its full length from the start, so that it can be mapped.
+  // The file has its full length from the start, so that it can be mapped.
   if (!out || ::ftruncate(out.get(), static_cast<off_t>(file.bytes)) != 0 ||
       !write_at(out.get(), bytes, file.chunk_begin(chunk)))
     return refused();
@@ -104,7 +104,7 @@ void ChunkFolder::make_room(const ModelFile& file, std::uint64_t bytes) const {
     model.list.replace_extension(".chunks");
     struct stat about{};
     if (::stat(model.weights.c_str(), &about) != 0) continue;
-    constexpr std::uint64_t block = 512;  // What st_blocks counts, on every file system.
+    constexpr std::uint64_t block = 512;  // The unit of st_blocks on every file system.
     model.bytes = static_cast<std::uint64_t>(about.st_blocks) * block;
     total += model.bytes;
     if (::stat(model.list.c_str(), &about) == 0) model.used = about.st_mtim;
@@ -115,7 +115,7 @@ void ChunkFolder::make_room(const ModelFile& file, std::uint64_t bytes) const {
   });
   for (const Stored& model : models) {
     if (total <= bytes_max_) return;
-    // The list first: without it no chunk is there.
+    // The list is removed first, because without it no chunk counts as stored.
     std::filesystem::remove(model.list, error);
     std::filesystem::remove(model.weights, error);
     total -= model.bytes;
@@ -123,7 +123,7 @@ void ChunkFolder::make_room(const ModelFile& file, std::uint64_t bytes) const {
 }
 
 Result<int> ChunkFolder::open_descriptor(const ModelFile& file) const {
-  ::utimensat(AT_FDCWD, list(file).c_str(), nullptr, 0);  // It was used now.
+  ::utimensat(AT_FDCWD, list(file).c_str(), nullptr, 0);  // Marks the model as used now.
   const int opened = ::open(weights(file).c_str(), O_RDONLY | O_CLOEXEC);
   if (opened >= 0) return opened;
   return fail(ErrorCode::not_found, "The file '{}' cannot be opened: {}.", weights(file).string(),

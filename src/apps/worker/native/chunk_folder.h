@@ -1,9 +1,9 @@
-// Chunks of model files on disk: a sparse file for each model beside a list of what of it is there.
-// A reader checks the bytes, so that nothing here has to survive a crash.
+// Stores chunks of model files on disk: for each model a sparse file and a list of the chunks that
+// it has. Readers check the bytes, so nothing here has to survive a crash.
 //
-// Threading: one thread. Several processes may use one folder: all write the same bytes.
-// Bounds: `bytes_max` on the disk. The models that were opened or written least recently go first;
-// what is mapped of them stays readable.
+// Threading: one thread. Several processes may use one folder, because all write the same bytes.
+// Bounds: `bytes_max` on the disk. The models that were opened or written least recently are
+// removed first; mapped bytes of them stay readable.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ namespace weft::worker {
 
 class ChunkFolder {
  public:
-  // 0: no bound.
+  // `bytes_max` 0 means no bound.
   ChunkFolder(std::filesystem::path folder, std::uint64_t bytes_max)
       : folder_(std::move(folder)), bytes_max_(bytes_max) {}
 
   [[nodiscard]] std::optional<ByteVector> read(const ModelFile& file, std::uint32_t chunk) const;
-  // unavailable if the disk does not take it, resource_exhausted if the whole model is larger
-  // than the bound.
+  // Fails with unavailable if the disk does not accept the chunk, resource_exhausted if the whole
+  // model is larger than the bound.
   [[nodiscard]] Result<> write(const ModelFile& file, std::uint32_t chunk, ByteSpan bytes) const;
   [[nodiscard]] Result<std::unique_ptr<gguf::Source>> open(const ModelFile& file) const;
-  // The same as an open file to read from; the caller closes it.
+  // Returns a descriptor that is open for reading; the caller closes it.
   [[nodiscard]] Result<int> open_descriptor(const ModelFile& file) const;
 
  private:

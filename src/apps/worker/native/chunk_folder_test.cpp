@@ -1,4 +1,4 @@
-// Models on disk stay within a bound, and those that were used least recently go.
+// Models on disk stay within a bound; those that were used least recently are removed.
 #include "apps/worker/native/chunk_folder.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +25,8 @@ class Chunks : public testing::Test {
     out.hash.bytes.fill(number);
     return out;
   }
-  // All its chunks; models with higher numbers were stored later, all of them hours ago.
+  // Stores all chunks of a model. Models with higher numbers are stored later, all of them hours
+  // ago.
   void store(const ChunkFolder& folder, const ModelFile& file) const {
     for (std::uint32_t i = 0; i < file.chunks(); ++i) {
       const auto written = folder.write(file, i, ByteVector(chunk_bytes, file.hash.bytes[0]));
@@ -48,7 +49,7 @@ TEST_F(Chunks, StayWithinTheirBoundAndTheLeastRecentlyUsedGo) {
   const ChunkFolder folder(folder_, std::uint64_t{5} * chunk_bytes);
   store(folder, model(1));
   store(folder, model(2));
-  const auto mapped = folder.open(model(1));  // It is used again,
+  const auto mapped = folder.open(model(1));  // Uses the model again.
   ASSERT_TRUE(mapped.has_value());
 
   store(folder, model(3));

@@ -1,6 +1,6 @@
-// Whether what answers at a worker's --coordinator is one, from its answer to GET /v1/info. A
-// server that is down or in trouble may come back; one that is something else stays that, and
-// trying again would have no end.
+// Checks by the answer to GET /v1/info if the server at a worker's --coordinator is a coordinator.
+// A server that is down or has an error may come back. A server of another kind never becomes a
+// coordinator, so trying again would not end.
 #pragma once
 
 #include <string_view>
@@ -10,8 +10,8 @@
 
 namespace weft::worker {
 
-// not_found, unsupported or unauthenticated, with a sentence, where waiting changes nothing;
-// otherwise fine, also without an answer.
+// Fails with not_found, unsupported or unauthenticated, and a message, if waiting cannot help.
+// Succeeds otherwise, also without an answer.
 [[nodiscard]] Result<> check_coordinator(std::string_view url, const Result<net::Response>& info);
 
 }  // namespace weft::worker

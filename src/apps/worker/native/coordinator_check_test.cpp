@@ -1,4 +1,4 @@
-// A worker stays with a coordinator that is down or in trouble, and leaves any other server.
+// A worker stays with a coordinator that is down or has an error, and leaves any other server.
 #include "apps/worker/native/coordinator_check.h"
 
 #include <gtest/gtest.h>

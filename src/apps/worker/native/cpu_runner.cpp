@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t products_per_piece = std::uint64_t{1} << 28;
 
-// The CPU executor never waits for anything, so its coroutine ends inside start().
+// Runs a job to its end. The CPU executor never waits, so its coroutine ends inside start().
 Result<exec::Output> run_to_end(exec::Executor& executor, std::shared_ptr<const exec::Job> job,
                                 exec::RunOptions options) {
   std::optional<Result<exec::Output>> result;
@@ -69,7 +69,7 @@ Result<exec::Output> CpuRunner::run(const TaskRun& task) {
                   std::chrono::duration_cast<std::chrono::milliseconds>(task.wall_max).count());
     }
     WEFT_ASSIGN(const exec::Output part, run_to_end(*executor_, task.job, {.range = piece}));
-    // Rows of the result, in order.
+    // The parts are rows of the result, in order.
     whole.outputs.resize(part.outputs.size());
     for (std::size_t i = 0; i < part.outputs.size(); ++i) append(whole.outputs[i], part.outputs[i]);
     whole.gpu_seconds += part.gpu_seconds;

@@ -1,6 +1,6 @@
-// Kernel jobs on this machine's processor, in this process: built-in code only, never a stranger's.
-// In pieces of a tenth of a second or so, between which an interrupt and the task's wall time are
-// heeded.
+// Runs kernel jobs on this machine's CPU, in this process. Only built-in code runs, never a
+// stranger's. The work is cut into pieces of about a tenth of a second, after each of which an
+// interrupt and the task's wall time are checked.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@ class CpuRunner final : public BlockingRunner {
   std::unique_ptr<exec::Executor> executor_;
 };
 
-// The processor's name, and its measured rate on the built-in matrix product (int8 operations,
-// counted as multiply and add).
+// Returns the CPU's name and its measured rate on the built-in matrix product (int8 operations,
+// with multiply and add counted separately).
 [[nodiscard]] protocol::Capabilities measure_cpu(std::uint64_t memory_bytes);
 
 }  // namespace weft::worker

@@ -1,5 +1,5 @@
-// Kernels on the processor: the same bytes in however many pieces, and a deadline heeded between
-// two of them.
+// Kernels on the CPU compute the same bytes in any number of pieces, and the deadline is checked
+// after each piece.
 #include "apps/worker/native/cpu_runner.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ Result<exec::Output> run(CpuRunner& runner, std::shared_ptr<const exec::Job> job
 TEST(CpuRunner, GivesTheProductWhereItTakesSeveralPieces) {
   const std::uint32_t m = 2;
   const std::uint32_t n = 16384;
-  const std::uint32_t k = 16384;  // A row is 2^28 products: one piece each.
+  const std::uint32_t k = 16384;  // A row takes 2^28 products: a piece of its own.
   const auto job = product(m, n, k);
 
   CpuRunner runner({});

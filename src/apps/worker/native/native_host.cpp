@@ -28,7 +28,8 @@ void NativeHost::drop_socket() {
 void NativeHost::connect(SocketEvents events) {
   drop_socket();
   events_ = std::make_shared<SocketEvents>(std::move(events));
-  // Each event is copied out before it runs: it may drop the socket, and with it the event.
+  // Each callback is copied before it runs, because it may drop the socket and with it the
+  // callback.
   const auto call = [kept = events_](auto member, auto... arguments) {
     if (auto event = (*kept).*member) event(std::move(arguments)...);
   };
@@ -51,14 +52,16 @@ void NativeHost::close() { drop_socket(); }
 
 void NativeHost::fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::string token,
                             std::function<void(Result<ByteVector>)> done) {
-  // One byte more than is taken shows that there are more, and the coordinator sends no further.
+  // The range has one byte more than allowed, which shows that the blob is too large; the
+  // coordinator sends no more.
   net::Request request = net::with_bearer(net::get_range(blob_path(hash), 0, bytes_max + 1), token);
   request.timeout = blob_timeout;
   send_for_blob(
       client_, std::move(request),
       [bytes_max, done = std::move(done)](Result<net::Response> answer) {
         if (!answer) return done(std::unexpected(std::move(answer).error()));
-        if (answer->status == 416) return done(ByteVector{});  // The range of an empty blob.
+        // The answer to a range of an empty blob.
+        if (answer->status == 416) return done(ByteVector{});
         if (!answer->ok()) return done(std::unexpected(net::error_of(*answer)));
         if (answer->body.size() > bytes_max) {
           return done(fail(ErrorCode::resource_exhausted,

@@ -1,8 +1,8 @@
-// The session's Host natively: WebSocket, HTTP and timers of one net::Client, whose event-loop
-// thread is the session's.
+// The session's Host on a native worker: WebSocket, HTTP and timers of one net::Client, whose
+// event-loop thread is the session's.
 //
-// Threading: made anywhere; everything else on the client's thread. Lifetime: outlived by the
-// client.
+// Threading: constructed on any thread; everything else on the client's thread. Lifetime: the
+// client outlives this object.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace weft::worker {
 
 class NativeHost final : public Host {
  public:
-  // `path`: of the WebSocket.
+  // `path` is that of the WebSocket.
   explicit NativeHost(net::Client& client, std::string path = "/v1/worker");
   ~NativeHost() override;
 
@@ -39,7 +39,8 @@ class NativeHost final : public Host {
   const std::string path_;
   std::shared_ptr<net::Socket> socket_;
   std::shared_ptr<SocketEvents>
-      events_;  // The current socket's; emptied when it is dropped, so that nothing follows.
+      // Callbacks of the current socket; emptied when it is dropped, so that no event follows.
+      events_;
   std::mt19937_64 random_{std::random_device{}()};
 };
 

@@ -1,4 +1,4 @@
-// What a worker does where the coordinator refuses it for now.
+// Behaviour of a worker whose requests the coordinator refuses for now.
 #include "apps/worker/native/native_host.h"
 
 #include <gtest/gtest.h>
@@ -22,8 +22,8 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view blob = "what is asked for";
 
-// A coordinator that refuses so many requests for a blob before it answers with its bytes. A
-// process has one server.
+// A coordinator that refuses a number of requests for a blob before it answers with the blob's
+// bytes. Drogon allows one server for each process, so the tests share it.
 class NativeHostTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {
@@ -50,7 +50,7 @@ class NativeHostTest : public testing::Test {
     return std::filesystem::temp_directory_path() / weft::format("weft-native-host-{}", getpid());
   }
 
-  // What comes of a blob that is refused once.
+  // Returns the result for a blob that is refused once.
   static Result<SharedBytes> fetch_refused_once(int refusal) {
     asked = 0;
     refusals = 1;
@@ -64,7 +64,7 @@ class NativeHostTest : public testing::Test {
                  [&](Result<SharedBytes> result) { come.set_value(std::move(result)); });
     });
     auto fetched = come.get_future().get();
-    std::promise<void> gone;  // On their own thread, on which the answer may still be.
+    std::promise<void> gone;  // Destroyed on the client's thread, where the answer may be.
     client->post([&] {
       blobs.reset();
       host.reset();
@@ -78,7 +78,8 @@ class NativeHostTest : public testing::Test {
   static inline std::atomic<int> refusals = 0, status = 0, asked = 0;
 };
 
-// An address whose rate is used up, by others behind it or in an attack, loses no task by it.
+// A worker loses no task if the rate of its address is used up, by others behind it or in an
+// attack.
 TEST_F(NativeHostTest, ABlobThatIsRefusedForNowIsAskedForAgain) {
   for (const int refusal : {429, 503}) {
     const auto fetched = fetch_refused_once(refusal);

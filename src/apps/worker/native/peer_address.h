@@ -1,6 +1,6 @@
-// Which addresses of other members a worker calls: a stranger names them, and whether a call
-// succeeds is told, so that without bounds a worker would look for open ports in its own network.
-// Pure.
+// Decides which addresses of other members a worker connects to. Strangers name these addresses,
+// and the success of a connection is reported, so without bounds a stranger could use a worker to
+// search its network for open ports. Pure.
 #pragma once
 
 #include <span>
@@ -9,15 +9,16 @@
 
 namespace weft::worker {
 
-// Each field is one defence. Tests turn one off and see its attack succeed.
+// Each field is one defence. Tests turn a field off and show that its attack then succeeds.
 struct PeerAddressRules {
-  bool loopback = false;     // This machine is called: its coordinator is on it.
-  bool special = false;      // So are addresses of no host, and of this link only.
-  bool any_private = false;  // So are all private networks.
+  bool loopback = false;     // Allows addresses of this machine, if its coordinator is on it.
+  bool special = false;      // Allows addresses of no host and of this link.
+  bool any_private = false;  // Allows all private networks.
 };
 
-// Private networks are called if the worker itself is in the same one, by one of its addresses
-// `own`: towards its coordinator, and the one that it names to others.
+// True if the worker may connect to `peer`. An address in a private network is allowed if one of
+// the worker's addresses `own` is in the same network: the one towards its coordinator, and the one
+// that it offers to others.
 [[nodiscard]] bool may_call(const net::Address& peer, std::span<const net::Address> own,
                             const PeerAddressRules& rules);
 

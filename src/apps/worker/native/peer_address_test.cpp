@@ -1,5 +1,5 @@
-// A stranger's line does not make a worker call its own machine, its link or a private network that
-// it is not in, however the address is written.
+// A stranger's link does not make a worker connect to its own machine, its link-local network or a
+// private network that it is not in, however the address is written.
 #include "apps/worker/native/peer_address.h"
 
 #include <gtest/gtest.h>

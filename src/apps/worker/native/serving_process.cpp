@@ -20,21 +20,23 @@
 namespace weft::worker {
 namespace {
 
-// Bounds of what the child asks.
+// Bounds of the child's requests.
 constexpr std::uint64_t frame_bytes_max = std::uint64_t{64} << 20;
 constexpr std::uint64_t untaken_bytes_max = std::uint64_t{128} << 20;
-constexpr std::uint64_t blob_bytes_max = std::uint64_t{64} << 20;  // A list of 2 million chunks.
+// Maximum size of a blob: a list of digests of 2 million chunks.
+constexpr std::uint64_t blob_bytes_max = std::uint64_t{64} << 20;
 constexpr std::uint64_t range_bytes_max = std::uint64_t{32} << 20;
 constexpr std::size_t asked_max = 64;
 constexpr std::size_t chains_max = 1024;
-constexpr std::size_t lines_per_second = 20;  // Its log has no more.
+constexpr std::size_t lines_per_second = 20;  // Maximum rate of the child's log.
 constexpr std::size_t said_bytes_max = 4096;
 constexpr int socket_buffer_bytes = 4 << 20;
-// A child that takes nothing for so long hangs. Compiling a large model's kernels takes part of it.
+// A child that receives nothing for this time hangs. The time includes compiling a large model's
+// kernels.
 constexpr auto send_max = std::chrono::minutes(2);
 constexpr auto start_max = std::chrono::seconds(60);
 
-// A frame with an open file beside its first byte.
+// Writes a frame with an open file attached to its first byte.
 Result<> write_with_file(int socket, ServingFrame kind, ByteSpan payload, int file) {
   ByteVector bytes;
   append_le(bytes, static_cast<std::uint32_t>(kind));
@@ -80,7 +82,7 @@ ServingProcess::~ServingProcess() {
     if (pid_ > 0) ::kill(pid_, SIGKILL);
   }
   thread_.join();
-  // No part of it comes after this; what was posted before it has run.
+  // No event of the process comes after this, because events that were posted before have run.
   std::promise<void> over;
   client_.post([&] {
     ended(child_);
@@ -98,7 +100,7 @@ void ServingProcess::join(std::string token) {
   }));
 }
 
-// --- The child's own thread
+// --- Functions of the child's own thread.
 
 void ServingProcess::run_children(const std::stop_token& stop) {
   Duration retry = options_.retry_min;
@@ -115,7 +117,8 @@ void ServingProcess::run_children(const std::stop_token& stop) {
   }
 }
 
-// Lines of the child's log. They may be a stranger's: log_info() writes control characters as text.
+// Logs the child's output line by line. It may be a stranger's: log_info() escapes control
+// characters.
 void ServingProcess::say_errors(int errors) {
   std::array<char, 4096> buffer;
   for (;;) {
@@ -160,7 +163,7 @@ bool ServingProcess::run_child(const std::stop_token& stop) {
   const auto listen = [&] { say_errors(child->errors); };
   const std::uint64_t number = ++children_;
 
-  // Its first frame says how far it is confined.
+  // The child's first frame lists the missing parts of its confinement.
   bool again = true;
   std::string why;
   auto first = read_frame(child->socket, frame_bytes_max, now() + start_max, listen);
@@ -196,12 +199,12 @@ bool ServingProcess::run_child(const std::stop_token& stop) {
         untaken_bytes_ -= bytes;
         take(number, frame);
       });
-      // A child that says more than is looked at waits.
+      // A child that sends more than the client's thread handles must wait.
       while (untaken_bytes_ > untaken_bytes_max && pid_ > 0 && !stop.stop_requested())
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
   }
-  // Before its number is free for another process.
+  // The child is killed before waitpid() frees its pid for another process.
   siginfo_t ignored;
   ::kill(child->pid, SIGKILL);
   while (::waitid(P_PID, static_cast<id_t>(child->pid), &ignored, WEXITED | WNOWAIT) != 0 &&
@@ -227,7 +230,7 @@ bool ServingProcess::run_child(const std::stop_token& stop) {
   return again;
 }
 
-// --- The client's thread
+// --- Functions of the client's thread.
 
 void ServingProcess::begun(std::uint64_t child, int socket) {
   child_ = child;
@@ -250,7 +253,7 @@ void ServingProcess::send(ServingFrame kind, ByteSpan payload) {
   if (socket_ < 0) return;
   const auto sent = write_frame(socket_, kind_of(kind), payload, now() + send_max, [] {});
   if (sent) return;
-  // The reading thread sees its end.
+  // The reading thread notices the end.
   const std::lock_guard lock(ending_);
   if (pid_ > 0) ::kill(pid_, SIGKILL);
 }
@@ -302,7 +305,7 @@ Result<> ServingProcess::act(const Frame& frame) {
       WEFT_ASSIGN(const std::uint32_t chain, unpack_small(in));
       WEFT_ASSIGN(const std::uint32_t member, unpack_small(in));
       WEFT_ASSIGN(const ByteSpan bytes, in.bytes());
-      // A line that closed on the way is told by its own event.
+      // If the link has closed meanwhile, its `closed` event reports that.
       if (lines_ != nullptr) (void)lines_->send(chain, member, bytes);
       return {};
     }
@@ -359,7 +362,7 @@ Result<> ServingProcess::answer(ServingFrame kind, Unpacker& in) {
   return {};
 }
 
-// Chunks are on this machine's disk; the child checks what it reads.
+// Chunks are on this machine's disk; the child checks the bytes that it reads.
 void ServingProcess::answer_file(ServingFrame kind, std::uint64_t ask, Unpacker& in) {
   const auto answered = [&]() -> Result<ByteVector> {
     WEFT_ASSIGN(const ModelFile file, unpack_file(in));

@@ -1,10 +1,10 @@
-// The process that serves models (worker/serving_child), seen from its parent: starts it, gives it
-// the connection to /v1/serve, parts of models and lines to other members, starts it again after
-// its end. It runs strangers' models: what it asks is bounded, and it has neither the wallet nor
-// files, network or other processes of this machine.
+// The parent of the process that serves models (worker/serving_child). It starts the child,
+// restarts it after its end, and gives it the connection to /v1/serve, parts of models, and direct
+// links to other members. The child runs strangers' models: its requests are bounded, and it has no
+// access to the wallet or to files, network and other processes of this machine.
 //
-// Threading: made and destroyed anywhere except on the client's thread; begin() and join() from
-// anywhere; the rest is on the client's thread. Lifetime: the client and the lines outlive it.
+// Threading: constructed and destroyed on any thread except the client's; begin() and join() on any
+// thread; the rest on the client's thread. Lifetime: the client and the lines outlive this object.
 #pragma once
 
 #include <atomic>
@@ -31,14 +31,16 @@ class ServingProcess {
  public:
   struct Options {
     std::filesystem::path program = "/proc/self/exe";
-    std::vector<std::string> words = {"serving-child"};  // Before those that its main() reads.
+    std::vector<std::string> words = {"serving-child"};  // First arguments of the child's main().
     bool gpu = true;
-    std::optional<std::size_t> adapter = {};  // The GPU's number; the best one without.
-    bool unsafe = false;           // Serves although required parts of the confinement miss.
-    std::filesystem::path models;  // Folder of chunks.
-    std::uint64_t models_bytes_max = std::uint64_t{64} << 30;  // On disk; 0: no bound.
+    std::optional<std::size_t> adapter = {};  // Number of the GPU; default: the best one.
+    bool unsafe = false;           // Serves even if required parts of the confinement are missing.
+    std::filesystem::path models;  // Folder of the chunks.
+    // Maximum bytes of chunks on disk; 0: no bound.
+    std::uint64_t models_bytes_max = std::uint64_t{64} << 30;
     ServingSetup setup{};
-    Duration retry_min = std::chrono::seconds(1);  // Before it starts again; doubles up to
+    // Wait before a restart; doubles up to retry_max.
+    Duration retry_min = std::chrono::seconds(1);
     Duration retry_max = std::chrono::seconds(60);
   };
   // `lines` may be null.
@@ -46,19 +48,19 @@ class ServingProcess {
   ServingProcess(const ServingProcess&) = delete;
   ~ServingProcess();
 
-  // The session is there: the child serves with this token.
+  // Called when the session has joined: the child serves with this token.
   void join(std::string token);
-  // That of the child that runs; 0: none.
+  // Process id of the running child; 0: none.
   [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:
-  // On a thread of its own, since the kernel ends a child with the thread that started it.
+  // Runs on a thread of its own, because the kernel ends a child with the thread that started it.
   void run_children(const std::stop_token& stop);
-  // One child from its start to its end; whether another is to be started.
+  // Runs one child from its start to its end. Returns true if another one shall be started.
   bool run_child(const std::stop_token& stop);
   void say_errors(int errors);
 
-  // On the client's thread.
+  // The following functions run on the client's thread.
   void begun(std::uint64_t child, int socket);
   void ended(std::uint64_t child);
   void take(std::uint64_t child, const Frame& frame);
@@ -75,20 +77,20 @@ class ServingProcess {
   const Options options_;
   const ChunkFolder chunks_;
   std::unique_ptr<NativeHost> host_;
-  std::string token_;                  // The session's; empty: none yet.
-  std::uint64_t child_ = 0;            // Which child's frames count.
-  int socket_ = -1;                    // To it.
-  std::size_t asked_ = 0;              // Questions of it that wait for the coordinator.
-  bool condemned_ = false;             // It is being ended: no part of it counts.
-  std::vector<std::uint32_t> chains_;  // Those that it opened.
-  std::uint64_t children_ = 0;         // Started so far; on the thread below.
-  std::string said_;                   // What a child wrote and did not end a line; there, too.
-  std::size_t lines_said_ = 0;         // Within a second,
-  Instant said_since_{};               // from here.
+  std::string token_;                  // Token of the session; empty: none yet.
+  std::uint64_t child_ = 0;            // Number of the current child, whose frames count.
+  int socket_ = -1;                    // Socket to the child.
+  std::size_t asked_ = 0;              // The child's requests that wait for the coordinator.
+  bool condemned_ = false;             // The child is being ended; its frames no longer count.
+  std::vector<std::uint32_t> chains_;  // Chains whose links the child has opened.
+  std::uint64_t children_ = 0;         // Children started so far; used by thread_.
+  std::string said_;                   // Unfinished last line of its log; used by thread_.
+  std::size_t lines_said_ = 0;         // Lines logged in the current second.
+  Instant said_since_{};               // Begin of the current second of lines_said_.
   std::atomic<pid_t> pid_ = 0;
-  std::atomic<std::uint64_t> untaken_bytes_ = 0;  // Frames on their way to the client's thread.
-  std::mutex ending_;  // Over pid_: a child that was waited for is not signalled.
-  std::optional<Alive> alive_{std::in_place};  // Ends on the client's thread.
+  std::atomic<std::uint64_t> untaken_bytes_ = 0;  // Bytes of frames posted to the client's thread.
+  std::mutex ending_;                          // Guards pid_, so that no reused pid is signalled.
+  std::optional<Alive> alive_{std::in_place};  // Reset on the client's thread.
   std::jthread thread_;
 };
 

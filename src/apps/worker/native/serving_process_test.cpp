@@ -1,5 +1,5 @@
-// A child for models that was taken over gets nothing out of its parent: it is ended and started
-// again, and the worker lives on.
+// A child for models that an attacker controls gets no rights from its parent: it is ended and
+// restarted, and the worker continues.
 #include "apps/worker/native/serving_process.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ class ServingProcessTest : public testing::Test {
                                 .retry_min = std::chrono::milliseconds(1),
                                 .retry_max = std::chrono::milliseconds(2)});
   }
-  // A child other than `before`, or 0 if none comes.
+  // Waits for a child other than `before`; returns 0 if none starts.
   static pid_t another(const ServingProcess& process, pid_t before) {
     const Instant give_up = now() + std::chrono::seconds(60);
     while (now() < give_up) {

@@ -15,7 +15,8 @@ namespace weft::worker {
 namespace {
 
 constexpr std::string_view head = "weft-signed-roots-2\n";
-constexpr std::string_view head_before = "weft-signed-roots-1\n";  // Is read, too.
+// Files of version 1 are read, too.
+constexpr std::string_view head_before = "weft-signed-roots-1\n";
 static_assert(head.size() == head_before.size());
 
 bool begins_one(std::string_view text) {
@@ -74,7 +75,7 @@ Result<> sync_folder(const std::filesystem::path& folder) {
 
 }  // namespace
 
-// The lock is a file of its own, since the other one is replaced.
+// The lock is a separate file, because the file of records is replaced.
 class SigningJournal::Locked {
  public:
   explicit Locked(const std::filesystem::path& path)
@@ -122,7 +123,7 @@ Result<> SigningJournal::catch_up(Locked& file) {
   if (again) {
     roots_.take(bytes);
   } else {
-    // A first write that a crash cut short: nothing was acknowledged.
+    // A first write that a crash truncated was not acknowledged, so it is discarded.
     const std::string_view first = as_text(bytes).substr(0, head.size());
     if (size < begin && (head.starts_with(first) || head_before.starts_with(first))) {
       if (::ftruncate(file.file(), 0) != 0) return failed(path_, "written");
@@ -138,7 +139,7 @@ Result<> SigningJournal::catch_up(Locked& file) {
     marks_changed_ = true;
     file_ = hold(file.file());
   }
-  // A record that a crash cut short was not acknowledged either.
+  // A record that a crash truncated was not acknowledged, so it is removed.
   known_ = size - (size - begin) % SignedRoots::record_bytes;
   if (known_ < size && ::ftruncate(file.file(), static_cast<off_t>(known_)) != 0)
     return failed(path_, "written");
@@ -156,7 +157,7 @@ Result<> SigningJournal::replace() {
       return failed(beside, "written");
   }
   if (::rename(beside.c_str(), path_.c_str()) != 0) return failed(path_, "replaced");
-  file_ = nullptr;  // Read again the next time.
+  file_ = nullptr;  // The whole file is read again at the next call.
   return sync_folder(path_.parent_path());
 }
 
@@ -166,7 +167,7 @@ std::vector<Result<>> SigningJournal::admit(std::span<const Claim> claims) {
     file_ = nullptr;
     return std::vector<Result<>>(claims.size(), std::unexpected(why));
   };
-  std::error_code ignored;  // Opening says what is wrong.
+  std::error_code ignored;  // An error is reported when a file is opened.
   std::filesystem::create_directories(path_.parent_path(), ignored);
   Locked file(path_);
   if (!file.open()) return all_fail(failed(path_, "opened").error());

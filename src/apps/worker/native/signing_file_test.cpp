@@ -68,14 +68,14 @@ TEST_F(SigningFileTest, ProcessesWithOneWalletKnowWhatTheOthersHaveSigned) {
   for (std::uint32_t index = 0; index < 100; ++index) {
     EXPECT_TRUE(admits(index % 2 == 0 ? one : other, claim_of(index, 1)));
     EXPECT_FALSE(admits(index % 2 == 0 ? other : one, claim_of(index, 2)));
-    // Not even what was forgotten meanwhile, by either of them.
+    // Roots that either process has forgotten meanwhile are refused, too.
     EXPECT_FALSE(admits(one, claim_of(index / 2, 2)));
     EXPECT_FALSE(admits(other, claim_of(index / 2, 2)));
   }
   EXPECT_LE(std::filesystem::file_size(file), 20 + 24 + (8 + 1 + 1) * 56U);
 }
 
-// A file system may give a new file the inode of one that was replaced.
+// A file system may reuse the inode of a replaced file for a new one.
 TEST_F(SigningFileTest, AFileThatWasReplacedTwiceIsReadAnew) {
   for (std::uint32_t round = 0; round < 20; ++round) {
     SigningJournal idle(file, 8);
@@ -99,7 +99,7 @@ TEST_F(SigningFileTest, ARecordThatACrashCutShortIsWrittenAnew) {
   }
   std::filesystem::resize_file(file, whole + 13);
   SigningJournal journal(file);
-  EXPECT_TRUE(admits(journal, claim_of(2, 3)));  // It was not acknowledged.
+  EXPECT_TRUE(admits(journal, claim_of(2, 3)));  // The record of this claim was not acknowledged.
   EXPECT_FALSE(admits(journal, claim_of(1, 2)));
   EXPECT_EQ(std::filesystem::file_size(file), whole + 56);
   SigningJournal again(file);
@@ -187,7 +187,8 @@ TEST_F(SigningFileTest, AnswersOnTheThreadThatItIsGiven) {
     });
     PublicKey coordinator;
     for (std::uint32_t i = 0; i < count; ++i) {
-      coordinator.bytes.fill(static_cast<std::uint8_t>(i / 10));  // Each has a file of its own.
+      // Each coordinator has a file of its own.
+      coordinator.bytes.fill(static_cast<std::uint8_t>(i / 10));
       const Claim claim = claim_of(i % 5, i % 10 < 5 ? 1 : 2);
       memory.admit(coordinator, claim.key, claim.root,
                    [&](const Result<>& answer) { answers.push_back(answer.has_value()); });

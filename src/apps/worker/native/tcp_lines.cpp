@@ -130,7 +130,7 @@ bool TcpLines::is_current(std::uint32_t chain, std::uint32_t member,
   return known != session->second.lines.end() && known->second == line;
 }
 
-// Takes what comes: first the welcome, where it called.
+// Handles incoming bytes: for a caller first the welcome, then frames.
 void TcpLines::use(std::uint32_t chain, std::uint32_t member, const std::shared_ptr<Line>& line) {
   const std::weak_ptr<Line> kept = line;
   const auto current = [weak = std::weak_ptr(self_), chain, member, kept](auto function) {
@@ -206,14 +206,14 @@ void TcpLines::drop(const std::shared_ptr<Stranger>& stranger) {
 }
 
 void TcpLines::on_stranger(const std::shared_ptr<Stranger>& stranger, ByteSpan bytes) {
-  // Nothing follows a hello before its welcome.
+  // A caller sends only its hello before the welcome.
   if (stranger->said.size() + bytes.size() > wire::line_hello_bytes) return drop(stranger);
   append(stranger->said, bytes);
   if (stranger->said.size() == wire::line_hello_bytes) let_in(stranger);
 }
 
-// A caller may be here before we have heard of the chain's epoch: it waits until then, or until
-// hello_max.
+// Checks a caller's hello. A caller may connect before this worker has linked the epoch of the
+// chain: it then waits until that, or until hello_max.
 void TcpLines::let_in(const std::shared_ptr<Stranger>& stranger) {
   if (stranger->said.size() < wire::line_hello_bytes) return;
   const auto hello = wire::decode_line_hello(stranger->said);

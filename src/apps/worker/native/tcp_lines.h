@@ -1,10 +1,10 @@
-// Direct lines between native workers: TLS over TCP (platform/net/streams.h), what is said on them
-// as common/protocol/peer_line.h has it. The listener is known by the fingerprint that it offered
-// to the coordinator, the caller by the token that the coordinator gave to the two for this epoch
-// of their chain. docs/decisions/0007.
+// Direct links between native workers: TLS over TCP (platform/net/streams.h), with the protocol of
+// common/protocol/peer_line.h. The listener is identified by the certificate fingerprint that it
+// offered to the coordinator, the caller by the token that the coordinator gave to both for this
+// epoch of their chain. See docs/decisions/0007.
 //
-// Threading: the thread of the Client on which it is made, as all of PeerLines. Bounds: lines that
-// have not said who they are (strangers_max, hello_max).
+// Threading: the thread of the Client on which it is made, as for all of PeerLines. Bounds:
+// connections that have not identified themselves (strangers_max, hello_max).
 #pragma once
 
 #include <filesystem>
@@ -24,20 +24,20 @@ namespace weft::worker {
 class TcpLines final : public PeerLines {
  public:
   struct Options {
-    std::string listen = "127.0.0.1";  // Address to listen at, as numbers,
-    std::uint16_t port = 0;            // and port; 0: a free one.
-    std::string address{};             // Where others find it; empty: `listen`.
-    std::uint16_t address_port = 0;    // 0: the one that it listens at.
-    PeerAddressRules calls{};          // Which addresses of other members are called.
-    std::filesystem::path scratch;     // An existing folder.
+    std::string listen = "127.0.0.1";  // Numeric address to listen at.
+    std::uint16_t port = 0;            // Port to listen at; 0: a free one.
+    std::string address{};             // Address for other workers; empty: `listen`.
+    std::uint16_t address_port = 0;    // Port for other workers; 0: that of the listener.
+    PeerAddressRules calls{};          // Addresses of other members that may be called.
+    std::filesystem::path scratch;     // An existing folder; holds the TLS key until it is read.
     std::function<void(Duration, std::function<void()>)> after;
   };
-  // invalid_argument or unavailable if nothing can listen there.
+  // Fails with invalid_argument or unavailable if the address cannot be listened at.
   [[nodiscard]] static Result<std::unique_ptr<TcpLines>> create(Options options);
   TcpLines(const TcpLines&) = delete;
   ~TcpLines() override;
 
-  // What the worker offers: "tcp://127.0.0.1:4711#FINGERPRINT".
+  // The link that the worker offers: "tcp://127.0.0.1:4711#FINGERPRINT".
   [[nodiscard]] const std::string& line() const { return line_; }
 
   void open(Chain chain, Events events) override;
@@ -47,7 +47,7 @@ class TcpLines final : public PeerLines {
 
  private:
   struct Line {
-    std::shared_ptr<net::Stream> stream;  // None while it is being called.
+    std::shared_ptr<net::Stream> stream;  // Null while it is being connected.
     ByteVector token;
     protocol::serving::LineReader reader;
     bool open = false;
@@ -56,9 +56,9 @@ class TcpLines final : public PeerLines {
     std::uint32_t epoch = 0;
     std::uint32_t index = 0;
     Events events;
-    std::map<std::uint32_t, std::shared_ptr<Line>> lines;  // By member.
+    std::map<std::uint32_t, std::shared_ptr<Line>> lines;  // Keyed by member.
   };
-  // A caller that has not said which member it is, or that called before this worker was linked.
+  // A caller that has not said which member it is, or whose chain this worker has not linked yet.
   struct Stranger {
     std::shared_ptr<net::Stream> stream;
     ByteVector said;
@@ -79,14 +79,14 @@ class TcpLines final : public PeerLines {
 
   const Options options_;
   std::string line_;
-  std::map<std::uint32_t, Session> sessions_;  // By chain.
+  std::map<std::uint32_t, Session> sessions_;  // Keyed by chain.
   std::list<std::shared_ptr<Stranger>> strangers_;
   std::unique_ptr<net::StreamListener> listener_;
   const std::shared_ptr<TcpLines*> self_ =
-      std::make_shared<TcpLines*>(this);  // For what comes later.
+      std::make_shared<TcpLines*>(this);  // Held weakly by later callbacks.
 };
 
-// "tcp://HOST:PORT#FINGERPRINT", with an address as numbers (IPv6 in brackets).
+// A link "tcp://HOST:PORT#FINGERPRINT" with a numeric address (IPv6 in brackets).
 struct TcpLine {
   std::string address;
   std::uint16_t port = 0;

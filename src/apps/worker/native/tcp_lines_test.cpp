@@ -1,5 +1,5 @@
-// Direct lines over real sockets: two members find each other by what the coordinator told them,
-// and no other worker gets in.
+// Direct links over real sockets: two members connect by the data that the coordinator gave them,
+// and no other worker can.
 #include "apps/worker/native/tcp_lines.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 namespace wire = protocol::serving;
 using namespace std::chrono_literals;
 
-// What happens to one worker's lines, in words.
+// Records the events of one worker's links as text.
 class Told {
  public:
   void add(std::string what) {
@@ -77,7 +77,7 @@ class Lines : public testing::Test {
       side.lines = std::move(*made);
     });
   }
-  // One to the other, in epoch `epoch` of chain 7.
+  // Opens one side of a link between two members in epoch `epoch` of chain 7.
   void open(Side& side, std::uint32_t index, const std::string& line, const std::string& of_two,
             std::uint32_t epoch = 3) {
     side.on([&] {
@@ -114,7 +114,7 @@ class Lines : public testing::Test {
 
 TEST_F(Lines, OpenBetweenTwoWhoWereToldOfEachOther) {
   EXPECT_FALSE(send(zero, 1, 10));
-  // The caller may be there first.
+  // The caller may connect before the listener has opened the chain.
   open(zero, 0, one.lines->line(), token);
   std::this_thread::sleep_for(50ms);
   open(one, 1, zero.lines->line(), token);
@@ -125,7 +125,7 @@ TEST_F(Lines, OpenBetweenTwoWhoWereToldOfEachOther) {
   EXPECT_TRUE(one.told.has(weft::format("{} bytes from 0", wire::line_frame_bytes_max)));
   EXPECT_TRUE(zero.told.has("20 bytes from 1"));
 
-  // The next epoch has lines of its own.
+  // The next epoch has links of its own.
   open(one, 1, zero.lines->line(), token, 4);
   EXPECT_TRUE(zero.told.has("closed to 1"));
   open(zero, 0, one.lines->line(), token, 4);
@@ -139,7 +139,7 @@ TEST_F(Lines, TakeNoPeerWithoutTheToken) {
   EXPECT_TRUE(zero.told.has("closed to 1"));
   EXPECT_FALSE(one.told.has("tcp open to 0", 100ms));
   EXPECT_FALSE(send(one, 0, 10));
-  // Nor of another epoch.
+  // A caller of another epoch is refused, too.
   open(one, 1, zero.lines->line(), token, 9);
   open(zero, 0, one.lines->line(), token, 8);
   EXPECT_FALSE(one.told.has("tcp open to 0", 200ms));
@@ -152,7 +152,7 @@ TEST_F(Lines, SayWhenTheOtherEndIsGone) {
   one.on([&] { one.lines.reset(); });
   EXPECT_TRUE(zero.told.has("closed to 1"));
   EXPECT_FALSE(send(zero, 1, 10));
-  // And when no worker answers, or what was offered is nonsense.
+  // A link also closes if no worker answers, or if the offered text is invalid.
   std::string gone =
       TcpLine{.address = "127.0.0.1", .port = 1, .fingerprint = std::string(64, '0')}.text();
   for (const std::string& line : {gone, std::string("tcp://nowhere"), std::string("webrtc")}) {

@@ -1,5 +1,5 @@
-// A child for models that was taken over: it says that it is ready and then does what its first
-// word says.
+// A child for models that an attacker controls: it reports that it is ready and then runs the
+// attack that its first argument names.
 #include <cstdlib>
 #include <string_view>
 #include <unistd.h>
@@ -51,7 +51,8 @@ int main(int count, char** arguments) {
         Packer().number(1).bytes(ByteVector(32)).number(~0ULL).number(100).take());
   if (what == "lines") say(socket, ServingFrame::lines_open, weft::worker::pack({.chain = 1}));
   if (what == "chunks") {
-    // A chunk that lies behind the end of its file, one that is too long, and a file of 2^62 bytes.
+    // Writes a chunk after the end of its file, one that is too long, and one of a file of 2^62
+    // bytes.
     const auto write = [&](std::uint64_t bytes, std::uint64_t chunk_bytes, std::uint64_t chunk,
                            std::size_t size) {
       say(socket, ServingFrame::write_chunk,
@@ -68,7 +69,8 @@ int main(int count, char** arguments) {
     write(100'000, 65'536, 0, 70'000);
     write(std::uint64_t{1} << 62, 65'536, 5, 65'536);
     write(100'000, 0, 0, 10);
-    say(socket, static_cast<ServingFrame>(9999), ByteVector(8));  // And an end that is seen.
+    // An invalid frame last, after which the parent ends the child.
+    say(socket, static_cast<ServingFrame>(9999), ByteVector(8));
   }
   for (;;) ::pause();
 }

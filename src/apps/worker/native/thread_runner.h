@@ -1,8 +1,8 @@
-// A TaskRunner whose work blocks: it runs on a thread of its own, and what comes of it is handed
-// back to the session's.
+// A TaskRunner for work that blocks: it runs on a thread of its own, and results are posted to the
+// session's thread.
 //
-// Threading: run() and cancel() on the session's thread. Lifetime: the destructor interrupts what
-// runs and waits for it.
+// Threading: run() and cancel() on the session's thread. Lifetime: the destructor interrupts the
+// running work and waits for it.
 #pragma once
 
 #include <condition_variable>
@@ -15,18 +15,18 @@
 
 namespace weft::worker {
 
-// Work that blocks, and how to end it early.
+// Work that blocks and can be interrupted.
 class BlockingRunner {
  public:
   virtual ~BlockingRunner() = default;
   [[nodiscard]] virtual Result<exec::Output> run(const TaskRun& task) = 0;
-  // From another thread: run() returns soon, with any error.
+  // Called from another thread: makes run() return soon, with any error.
   virtual void interrupt() = 0;
 };
 
 class ThreadRunner final : public TaskRunner {
  public:
-  using Post = std::function<void(std::function<void()>)>;  // To the session's thread.
+  using Post = std::function<void(std::function<void()>)>;  // Runs work on the session's thread.
 
   ThreadRunner(BlockingRunner& work, Post post);
   ~ThreadRunner() override;

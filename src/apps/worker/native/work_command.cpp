@@ -41,9 +41,9 @@ Result<std::filesystem::path> wallet_path(const WorkOptions& options) {
   return crypto::default_wallet_path();
 }
 
-// What runs the tasks, and what it says of itself.
+// The runner of tasks and its capabilities.
 struct Device {
-  std::unique_ptr<BlockingRunner> kernels;  // cpu: outlives its runner.
+  std::unique_ptr<BlockingRunner> kernels;  // Set for the device cpu; outlives its runner.
   std::unique_ptr<TaskRunner> runner;
   protocol::Capabilities capabilities;
 };
@@ -70,7 +70,7 @@ Result<Device> make_device(const WorkOptions& options, net::Client& client) {
   return device;
 }
 
-// The end of the session, awaited by the main thread.
+// The end of the session, for which the main thread waits.
 class Ending {
  public:
   void reach(std::optional<Error> error) {
@@ -96,8 +96,8 @@ class Ending {
   std::optional<Error> error_;
 };
 
-// Until the first welcome, whether it is a coordinator that does not let this worker in. On the
-// client's thread.
+// Until the first welcome, checks after each lost connection if the server is a coordinator that
+// refuses this worker. Used on the client's thread.
 class FirstContact {
  public:
   FirstContact(std::string url, Ending& ending) : url_(std::move(url)), ending_(ending) {}
@@ -121,7 +121,7 @@ class FirstContact {
   bool asking_ = false;
 };
 
-// Logs a worker's events: one line for each that a person wants to know, the others at debug level.
+// Logs a worker's events: one line for each important event, the others at debug level.
 struct Teller {
   std::string coordinator;
   std::string key;
@@ -129,7 +129,7 @@ struct Teller {
   net::Client& client;
   FirstContact& contact;
   Ending& ending;
-  mutable bool was_held = false;  // The pay of the last task that was accepted.
+  mutable bool was_held = false;  // True if the pay of the last accepted task was held.
 
   void operator()(const Event& event) const {
     std::visit([this](const auto& what) { tell(what); }, event);
@@ -177,7 +177,7 @@ struct Teller {
   void tell(const event::Verdict& what) const {
     if (what.accepted) {
       log_debug("task {} accepted: {:.6f} credits", what.key.task.text(), credits(what.paid));
-      // Once, and again after it was otherwise.
+      // Logged once, and again after a task whose pay was not held.
       if (!what.reason.empty() && !was_held) log_info("{}", what.reason);
       was_held = !what.reason.empty();
     } else {
@@ -191,7 +191,7 @@ struct Teller {
   void tell(const event::Stopped&) const { ending.reach({}); }
 };
 
-// What was done since the last time, when anything was.
+// Logs the work since the last call, if there was any.
 void tell_progress(const Session::Stats& stats, Counters& last) {
   if (stats.counters.tasks_done == last.tasks_done && stats.counters.accepted == last.accepted)
     return;
@@ -200,7 +200,7 @@ void tell_progress(const Session::Stats& stats, Counters& last) {
            credits(last.paid));
 }
 
-// On the client's thread, waited for.
+// Runs a function on the client's thread and waits for it.
 template <class Function>
 auto on_thread(net::Client& client, Function function) {
   using Value = decltype(function());
@@ -216,7 +216,7 @@ auto on_thread(net::Client& client, Function function) {
   return promise.get_future().get();
 }
 
-// ADDRESS or ADDRESS:PORT, IPv6 in brackets where a port follows.
+// Parses ADDRESS or ADDRESS:PORT, with an IPv6 address in brackets if a port follows.
 Result<std::pair<std::string, std::uint16_t>> split_peer(std::string_view option,
                                                          std::string_view text) {
   std::string_view address = text;
@@ -240,7 +240,7 @@ Result<std::pair<std::string, std::uint16_t>> split_peer(std::string_view option
   return std::pair(std::string(address), port);
 }
 
-// What can be known to be wrong before a coordinator is called.
+// Checks the options that can be checked before the coordinator is contacted.
 Result<> check_options(const WorkOptions& options) {
   if (options.slice_memory_mb > options.memory_mb) {
     return fail(ErrorCode::invalid_argument,
@@ -253,8 +253,8 @@ Result<> check_options(const WorkOptions& options) {
   return {};
 }
 
-// On the client's thread. Nothing where lines are not wanted, or if nothing was asked for and
-// none can be had.
+// Called on the client's thread. Returns null if links are not wanted, or if the default ones
+// cannot be opened.
 Result<std::unique_ptr<TcpLines>> make_lines(const WorkOptions& options, net::Client& client) {
   if (options.peer_listen == "none") return nullptr;
   const net::Url& coordinator = client.url();
@@ -269,7 +269,7 @@ Result<std::unique_ptr<TcpLines>> make_lines(const WorkOptions& options, net::Cl
   if (!options.peer_listen.empty()) {
     WEFT_ASSIGN(const auto at, split_peer("--peer-listen", options.peer_listen));
     std::tie(lines.listen, lines.port) = at;
-    // "All interfaces" is not an address that other workers can call.
+    // Other workers cannot connect to the address "all interfaces".
     if (lines.listen == "0.0.0.0" || lines.listen == "::") lines.address = towards;
   }
   if (!options.peer_address.empty()) {
@@ -289,8 +289,8 @@ Result<std::unique_ptr<TcpLines>> make_lines(const WorkOptions& options, net::Cl
   return nullptr;
 }
 
-// Language models: in a confined process of their own, whose connections are on a client and a
-// thread of their own, so that neither waits for the other.
+// Serves language models in a confined process of its own. Its connections have a client and a
+// thread of their own, so that they and the session do not wait for each other.
 class ModelService {
  public:
   static Result<std::unique_ptr<ModelService>> create(const WorkOptions& options, double gb_per_s) {
@@ -309,7 +309,7 @@ class ModelService {
                   .gb_per_s = gb_per_s}};
     if (out->lines_) {
       process.setup.lines = {out->lines_->line()};
-      process.setup.line_patience_ms = 1500;  // A call is given up before.
+      process.setup.line_patience_ms = 1500;  // A TCP connection attempt gives up before this time.
     }
     out->process_ =
         std::make_unique<ServingProcess>(*out->client_, out->lines_.get(), std::move(process));
@@ -338,7 +338,7 @@ sigset_t stop_signals() {
   return signals;
 }
 
-// Waits a little for a signal; true when one came.
+// Waits for a short time; true if a signal came.
 bool signalled(const sigset_t& signals, Duration wait) {
   const timespec time{.tv_sec = 0,
                       .tv_nsec = static_cast<long>(
@@ -347,14 +347,14 @@ bool signalled(const sigset_t& signals, Duration wait) {
 }
 
 Result<> work(const WorkOptions& options) {
-  // Blocked before any thread starts, so that only the loop below takes them.
+  // The signals are blocked before any thread starts, so that only the loop below receives them.
   const sigset_t signals = stop_signals();
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
 
   WEFT_OK(check_options(options));
   Ending ending;
   FirstContact contact(options.coordinator,
-                       ending);  // Both outlive the client, on whose thread they are told.
+                       ending);  // Both outlive the client, whose thread uses them.
   WEFT_ASSIGN(const std::filesystem::path wallet_file, wallet_path(options));
   WEFT_ASSIGN(crypto::KeyPair wallet, crypto::load_or_create_wallet(wallet_file));
   WEFT_ASSIGN(const auto client,

@@ -1,4 +1,5 @@
-// The methods of the module, README.md's table: linked into the factory behind what Emscripten writes (--post-js).
+// The methods of the module, as listed in README.md. Emscripten's --post-js appends this file
+// inside the factory.
 const weftWithText = (text, use) => weftInto(weftUtf8(text), use);
 
 Module['start'] = ({ coordinator, device = 'gpu', slots = 2, memoryBytes = 0, slices = 0, priceMin = 0, known = null }) => {
@@ -31,5 +32,6 @@ Module['lab'] = {
   },
 };
 
-// What the page says of lines to other tabs: { type: 'signal', chain, epoch, member, text } to be passed on, { type: 'channel', ... }.
+// Takes the page's news about links to other tabs: { type: 'signal', chain, epoch, member, text }
+// to pass on, or { type: 'channel', ... }.
 Module['lines'] = (news) => weftLinesTake(news);

@@ -17,20 +17,20 @@
 namespace weft::worker::web {
 namespace {
 
-// A tab shares its machine with the person who uses it.
+// Bounds are low, because a tab shares its machine with its user.
 constexpr exec::Bounds bounds_most = {.binding_bytes_max = std::uint64_t{128} << 20,
                                       .bytes_max = std::uint64_t{512} << 20};
 
 constexpr std::uint64_t memory_usual_gpu = std::uint64_t{2560} << 20;
 constexpr std::uint64_t memory_usual_cpu = std::uint64_t{1536} << 20;
-// Weights on the processor lie in the module's own memory, which ends at 4 GiB.
+// On the CPU, weights are in the module's own memory, which is at most 4 GiB.
 constexpr std::uint64_t model_bytes_cpu_max = std::uint64_t{2} << 30;
 
 struct Shares {
   exec::Bounds tasks;
   std::uint64_t models = 0;
 };
-// A third for the task that runs, up to what a task may take anywhere; the rest for models.
+// A third is for the running task, up to the general bound of a task; the rest is for models.
 Shares share_memory(const Engine::Start& start) {
   const bool gpu = start.device == protocol::DeviceKind::gpu;
   const std::uint64_t all = start.memory_bytes > 0 ? start.memory_bytes
@@ -145,8 +145,8 @@ void Engine::fail_start(std::string_view code, const std::string& message) {
   end_run();
 }
 
-// The session may be in the middle of an event, and a task may still run on the device: the first
-// ends later, the second when the task has ended.
+// The session may be inside an event, and a task may still run on the device: the session is
+// destroyed later, and the runner when its task has ended.
 void Engine::end_run() {
   ending_ = true;
   later([this] { finish_ending(); });
@@ -188,7 +188,8 @@ void Engine::resume() {
   join_serving();
 }
 
-// With a token that has ended meanwhile it is refused, and the next welcome brings another.
+// Joins with the last token. If the token has expired, the coordinator refuses it, and the next
+// welcome brings another one.
 void Engine::join_serving() {
   if (!paused_ && !serving_token_.empty()) run_->serving->join(serving_token_);
 }

@@ -1,5 +1,4 @@
-// The browser's worker as the page drives it: opens a device, loads the key, and runs one session
-// at a time.
+// The browser's worker for the page: opens a device, loads the key, and runs one session at a time.
 //
 //   idle -> opening (device, key) -> running (a session) -> idle
 //
@@ -25,40 +24,41 @@ namespace weft::worker::web {
 class Engine {
  public:
   struct Start {
-    std::string coordinator;  // Its origin.
+    std::string coordinator;  // Origin of the coordinator.
     protocol::DeviceKind device = protocol::DeviceKind::gpu;
     std::uint32_t slots = 2;
-    // What tasks and the layers of models may take together on the device; 0: as much as is usual.
+    // Device memory for tasks and model layers together; 0: the usual amount.
     std::uint64_t memory_bytes = 0;
-    // So many tasks run at a time, in time slices, each in its part of the tasks' memory; below 2:
-    // one after the other, with all of it.
+    // The number of tasks that run at a time, in time slices, each with its part of the tasks'
+    // memory. Below 2: tasks run one after the other, each with all of that memory.
     std::uint32_t slices = 0;
-    std::uint64_t price_min = 0;  // The least for a compute unit that it accepts: micro-credits.
+    std::uint64_t price_min = 0;  // Least accepted price of a compute unit, in micro-credits.
     KnownRates known{};
   };
 
   explicit Engine(std::function<void(const std::string& json)> emit) : emit_(std::move(emit)) {}
 
-  // Ignored while started.
+  // Has no effect while started.
   void start(Start start);
   void stop();
-  // No new tasks, and no models are served; what is held is finished, shards stay loaded.
+  // Takes no new tasks and serves no models. Tasks that are held are finished; shards stay loaded.
   void pause();
   void resume();
-  // Share of the time spent on tasks, and that of each model's engine; in [0.05, 1].
+  // Sets the share of the time, in [0.05, 1], for tasks and for each model's engine.
   void throttle(double share);
   void wake();
   [[nodiscard]] std::string stats();
 
-  [[nodiscard]] Async<Result<std::string>> wallet();  // The address.
+  [[nodiscard]] Async<Result<std::string>> wallet();  // Returns the address of the wallet.
   [[nodiscard]] Async<Result<std::string>> export_wallet();
-  [[nodiscard]] Async<Result<std::string>> import_wallet(std::string text);  // The new address.
-  // { client, nonce, time, signature }: the headers that sign "COORDINATOR METHOD TARGET\nBODY"
-  // with the wallet.
+  // Returns the new address.
+  [[nodiscard]] Async<Result<std::string>> import_wallet(std::string text);
+  // Signs "COORDINATOR METHOD TARGET\nBODY" with the wallet. Returns the headers { client, nonce,
+  // time, signature }.
   [[nodiscard]] Async<Result<std::string>> sign_request(std::string request);
 
  private:
-  // What one start has made. It ends outside of its own events.
+  // The objects of one start(). They are destroyed outside of their own events.
   struct Run {
     std::unique_ptr<WebHost> host;
     std::unique_ptr<WebRunner> runner;
@@ -66,7 +66,7 @@ class Engine {
     WebSigning signing;
     std::unique_ptr<WebLines> lines;
     std::unique_ptr<WebServingHost> serving_host;
-    std::unique_ptr<Serving> serving;  // Language models, on a line of its own.
+    std::unique_ptr<Serving> serving;  // Language models, on a connection of their own.
     std::unique_ptr<Session> session;
   };
   [[nodiscard]] Async<> open(Start start);
@@ -78,10 +78,10 @@ class Engine {
   void finish_ending();
 
   std::function<void(const std::string&)> emit_;
-  std::unique_ptr<Run> run_;  // Also while it opens.
+  std::unique_ptr<Run> run_;  // Set also while the device is being opened.
   bool stop_wanted_ = false;
   bool ending_ = false;
-  std::string serving_token_;  // From the last welcome.
+  std::string serving_token_;  // Token of the last welcome.
   bool paused_ = false;
   double share_ = 1;
 };

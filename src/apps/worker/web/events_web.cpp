@@ -2,12 +2,13 @@
 
 #include <glaze/glaze.hpp>
 
-// glz::obj is an aggregate of aggregates that is meant to be filled in one go.
+// glz::obj is an aggregate of aggregates that is built in one expression.
 #pragma clang diagnostic ignored "-Wmissing-braces"
 
 namespace weft::worker::web {
 
-// How the page names a task. Not in the unnamed namespace: glaze reads its members' names.
+// The page's form of a task's key. Not in an unnamed namespace, because glaze reads the members'
+// names.
 struct TaskView {
   std::string job;
   std::uint32_t index = 0;
@@ -20,8 +21,8 @@ struct ControlCharacters : glz::opts {
   bool escape_control_characters = true;
 };
 
-// Keys and values in turn; glz::obj refers to them, so that it is never kept. Writing numbers and
-// strings to a growing buffer has no way to fail.
+// Writes alternating keys and values. glz::obj refers to them, so it must not be stored. Writing
+// numbers and strings to a growing buffer cannot fail.
 template <class... Parts>
 std::string write_object(Parts&&... parts) {
   std::string json;

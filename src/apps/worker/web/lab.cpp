@@ -15,7 +15,7 @@
 namespace weft::worker::web {
 namespace {
 
-// As the contributing tab's: a try must not take the machine down.
+// The bounds keep a try from exhausting the machine.
 constexpr exec::Bounds bounds = {.binding_bytes_max = std::uint64_t{256} << 20,
                                  .bytes_max = std::uint64_t{1} << 30};
 
@@ -73,7 +73,7 @@ Async<Result<>> Lab::need_device() {
   device_.reset();
   if (!instance_) instance_ = gpu::web::create_instance();
   WEFT_CO_ASSIGN(auto device, co_await instance_->create_device({.label = "weft playground"}));
-  if (device_) co_return Result<>();  // Another call was faster.
+  if (device_) co_return Result<>();  // Another call has opened the device meanwhile.
   device_ = std::move(device);
   executor_ = exec::create_gpu_executor(*device_, bounds);
   co_return Result<>();
@@ -121,7 +121,7 @@ Async<Result<std::string>> Lab::run(std::string manifest, bool cpu, TakeOutput t
              .outputs = describe_outputs(job->manifest),
              .tasks = job->manifest.split.tasks,
              .root = {}};
-  // Without the queries exec falls back to wall time; also where a clock is too coarse to see the
+  // Without timestamp queries exec uses wall time, as it does if the clock is too coarse for the
   // task.
   ran.by_timestamps = !cpu && device_->has("timestamp-query");
   std::vector<std::vector<ByteVector>> parts;

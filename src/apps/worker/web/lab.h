@@ -1,11 +1,11 @@
-// One manifest tried on this machine, without a coordinator: what the playground stands on.
-// Compiles, measures and runs with the code that runs leased tasks (manifest, exec), on a device of
-// its own, so that a stranger's lease never waits for a try.
+// Tries one manifest on this machine, without a coordinator, for the page's playground. It
+// compiles, measures and runs with the code that runs leased tasks (manifest, exec), on a device of
+// its own, so that leased tasks never wait for a try.
 //
-// Every call answers JSON, the outputs' bytes come beside it. Calls may overlap; runs go one after
-// the other. Errors: a manifest that breaks the format's rules, with the place; a shader that does
-// not compile, "LINE:COLUMN: ..."; no GPU. Threading: the Worker's one thread. Lifetime: the
-// module's.
+// Every call returns JSON; the bytes of outputs are passed separately. Calls may overlap; runs go
+// one after the other. Fails for a manifest that breaks the format's rules (with the place), for a
+// shader that does not compile ("LINE:COLUMN: ..."), and without a GPU. Threading: the Worker's one
+// thread. Lifetime: the module's.
 #pragma once
 
 #include <functional>
@@ -23,22 +23,23 @@ namespace weft::worker::web {
 class Lab {
  public:
   using TakeOutput =
-      std::function<void(ByteSpan bytes)>;  // Called for each output in turn, before the answer.
+      std::function<void(ByteSpan bytes)>;  // Called for each output in order, before the answer.
 
-  // { device: as the engine's event, limits: { WebGPU's names }, timestamps }. Makes the device, or
-  // a new one after a loss.
+  // Opens the device, or a new one after a loss. Returns { device: as in the engine's event,
+  // limits: { WebGPU's names }, timestamps }.
   [[nodiscard]] Async<Result<std::string>> open();
-  // { messages: [{ kind, line, column, text }] }: everything the browser's compiler says.
+  // Returns all messages of the browser's compiler: { messages: [{ kind, line, column, text }] }.
   [[nodiscard]] Async<Result<std::string>> compile(std::string wgsl);
-  // {} where the manifest keeps the format's rules, fits this device and its pipelines compile;
-  // nothing is run.
+  // Returns {} if the manifest keeps the format's rules, fits this device and its pipelines
+  // compile. Runs nothing.
   [[nodiscard]] Async<Result<std::string>> check(std::string manifest);
-  // All tasks in turn, outputs joined: { name, outputs: [{ name, type, shape }], tasks, dispatches,
-  // gpuSeconds, wallSeconds, byTimestamps, root }. gpuSeconds is the GPU's own clock where
-  // byTimestamps says so, else wall time. For "kernel" jobs without a GPU: on the CPU, if `cpu`.
+  // Runs all tasks in order and joins the outputs. Returns { name, outputs: [{ name, type, shape
+  // }], tasks, dispatches, gpuSeconds, wallSeconds, byTimestamps, root }. gpuSeconds is measured by
+  // the GPU's clock if byTimestamps is true, else it is wall time. With `cpu`, "kernel" jobs run on
+  // the CPU, without a GPU.
   [[nodiscard]] Async<Result<std::string>> run(std::string manifest, bool cpu, TakeOutput take);
-  // { copyBytesPerSecond, f32OperationsPerSecond, int8OperationsPerSecond, byTimestamps }, measured
-  // in about a third of a second.
+  // Measures for about a third of a second and returns { copyBytesPerSecond,
+  // f32OperationsPerSecond, int8OperationsPerSecond, byTimestamps }.
   [[nodiscard]] Async<Result<std::string>> measure();
 
  private:
@@ -46,7 +47,7 @@ class Lab {
 
   std::unique_ptr<gpu::Instance> instance_;
   std::unique_ptr<gpu::Device> device_;
-  std::unique_ptr<exec::Executor> executor_;  // Dies before its device.
+  std::unique_ptr<exec::Executor> executor_;  // Destroyed before its device.
   bool running_ = false;
 };
 

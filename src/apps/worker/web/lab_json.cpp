@@ -2,12 +2,12 @@
 
 #include <glaze/glaze.hpp>
 
-// glz::obj is an aggregate of aggregates that is meant to be filled in one go.
+// glz::obj is an aggregate of aggregates that is built in one expression.
 #pragma clang diagnostic ignored "-Wmissing-braces"
 
 namespace weft::worker::web {
 
-// Not in the unnamed namespace: glaze reads their members' names.
+// Not in an unnamed namespace, because glaze reads the members' names.
 struct CompileMessageView {
   std::string_view kind;
   std::uint64_t line = 0;
@@ -21,7 +21,7 @@ struct ControlCharacters : glz::opts {
   bool escape_control_characters = true;
 };
 
-// As in events_web.cpp: keys and values in turn.
+// Writes alternating keys and values, as in events_web.cpp.
 template <class... Parts>
 std::string write_object(Parts&&... parts) {
   std::string json;

@@ -1,4 +1,4 @@
-// What the playground is told, as JSON; lab.h names the keys.
+// The JSON answers for the playground; lab.h names the keys.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct LabRun {
   std::string root;
 };
 
-// What a client's request is signed with, as docs/http.md has it.
+// The signature headers of a client's request, as described in docs/http.md.
 struct SignedRequest {
   std::string client;
   std::string nonce;

@@ -1,4 +1,4 @@
-// The module's entry points, called by api_web.js: one Engine, and the calls that it answers later.
+// The module's entry points, which api_web.js calls: one Engine, and calls with later answers.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -68,7 +68,7 @@ EMSCRIPTEN_KEEPALIVE void weft_engine_throttle(double share) {
 }
 EMSCRIPTEN_KEEPALIVE void weft_engine_wake() { engine().wake(); }
 EMSCRIPTEN_KEEPALIVE const char* weft_engine_stats() {
-  static std::string text;  // Until the next call.
+  static std::string text;  // Valid until the next call.
   text = engine().stats();
   return text.c_str();
 }

@@ -1,4 +1,5 @@
-// Chunks of models in OPFS, and lines to other tabs: an Emscripten --js-library; serving_imports.h says what crosses.
+// Chunks of models in OPFS and links to other tabs, as an Emscripten --js-library;
+// serving_imports.h lists the functions.
 addToLibrary({
   weft_range_get__deps: ['$weftRequest', '$weftAnswerError', '$weftAllBytes', '$weftRefusal', '$UTF8ToString'],
   weft_range_get__sig: 'vppipidd',
@@ -14,7 +15,8 @@ addToLibrary({
     });
   },
 
-  // By model and chunk: files in OPFS, or bytes in memory where the browser keeps none. Both can be read synchronously.
+  // Chunks by model and number: files in OPFS, or bytes in memory if the browser has no OPFS. Both
+  // can be read synchronously.
   $weftChunks: { kept: new Map(), reader: null },
   $weftChunkFolder: async (model) => {
     const root = await navigator.storage.getDirectory();
@@ -69,7 +71,8 @@ addToLibrary({
     }
   },
 
-  // A message to oneself stands behind those that wait already; a promise would not, and a timer waits 4 ms.
+  // A message to this Worker arrives after those that wait already; a promise would run before
+  // them, and a timer waits 4 ms.
   $weftTurns: { channel: null, waiting: [] },
   weft_turn__deps: ['$weftTurns', 'weft_timer_done'],
   weft_turn__sig: 'vp',
@@ -82,14 +85,15 @@ addToLibrary({
     weftTurns.channel.port2.postMessage(null);
   },
 
-  // Lines by chain and member. Module.onLines takes { type: 'open' | 'signal' | 'close', ... }; Module.lines() takes what comes back.
-  // `epochs`: for each chain that has lines; what still comes of an earlier epoch is discarded.
+  // Links by chain and member. Module.onLines gets { type: 'open' | 'signal' | 'close', ... };
+  // Module.lines() takes the answers. `epochs` has the epoch of each chain with links; events of an
+  // earlier epoch are discarded.
   $weftLines: { open: new Map(), epochs: new Map() },
   $weftLineNews__deps: ['$weftInto', 'weft_line_news'],
-  // 0 signal, 1 frame, 2 open, 3 closed.
+  // `kind`: 0 signal, 1 frame, 2 open, 3 closed.
   $weftLineNews: (kind, chain, epoch, member, bytes) => weftInto(bytes, (data, size) => _weft_line_news(kind, chain, epoch, member, data, size)),
   $weftLinesTake__deps: ['$weftLines', '$weftLineNews', '$weftUtf8'],
-  // (Emscripten loses the name of a function whose parameters are taken apart.)
+  // The parameter is not destructured, because Emscripten would lose the function's name.
   $weftLinesTake: (news) => {
     const { type, chain, epoch, member, text, channel } = news;
     const nothing = new Uint8Array();
@@ -111,7 +115,7 @@ addToLibrary({
     channel.onopen = opened;
     channel.onclose = closed;
     channel.onmessage = ({ data }) => {
-      // A transferred channel may deliver before it says that it is open.
+      // A transferred channel may deliver a message before its open event.
       opened();
       if (weftLines.epochs.get(chain) !== epoch) return;
       if (data instanceof ArrayBuffer) weftLineNews(1, chain, epoch, member, new Uint8Array(data));

@@ -1,12 +1,14 @@
-// What this browser's device has signed, in IndexedDB, for web_signing.cpp: an Emscripten --js-library. The database
-// "weft-signed" is deleted with the site's data, as the key is. Its transactions come one after the other over all tabs.
+// The roots that this browser's device has signed, in IndexedDB, for web_signing.cpp: an Emscripten
+// --js-library. The database "weft-signed" is deleted with the site's data, as the key is. Its
+// transactions run one after the other across all tabs.
 addToLibrary({
   $weftSigned: { database: null, kept: new Map(), told: new Map() },
 
-  // What the first version stored: by coordinator, how many roots there are, and up to which key they are forgotten.
+  // Converts the data of version 1, which had for each coordinator the number of roots and the key
+  // up to which they were forgotten.
   $weftSignedUpgrade: (transaction) => {
     const [roots, marks, jobs] = ['roots', 'marks', 'jobs'].map((name) => transaction.objectStore(name));
-    const found = new Map();  // Jobs, by the text of their names.
+    const found = new Map();  // Jobs, keyed by the text of their names.
     const jobOf = (key) => {
       const name = new Uint8Array(key).slice(0, 48), text = name.join();
       if (!found.has(text)) found.set(text, { name, count: 0 });
@@ -36,10 +38,14 @@ addToLibrary({
     const opening = indexedDB.open('weft-signed', 2);
     opening.onupgradeneeded = ({ oldVersion }) => {
       if (oldVersion < 1) {
-        opening.result.createObjectStore('roots');  // A root, by coordinator, job, index and attempt.
-        opening.result.createObjectStore('marks');  // By coordinator: roots and jobs, and up to which job those that are not here were dropped.
+        // Roots, keyed by coordinator, job, index and attempt.
+        opening.result.createObjectStore('roots');
+        // Keyed by coordinator: number of roots and jobs, and the last job that was dropped.
+        opening.result.createObjectStore('marks');
       }
-      opening.result.createObjectStore('jobs');  // By coordinator and job: its roots, when it was last signed for, and up to where they are forgotten.
+      // Keyed by coordinator and job: number of roots, rank of the last signature, and the mark up
+      // to which roots are forgotten.
+      opening.result.createObjectStore('jobs');
       if (oldVersion === 1) weftSignedUpgrade(opening.transaction);
     };
     opening.onerror = () => { forget(); reject(opening.error); };
@@ -50,13 +56,14 @@ addToLibrary({
     };
   }),
 
-  // All keys that begin with these bytes, of stores whose keys are so much longer.
+  // The range of all keys that begin with the bytes `begin` and have `more` further bytes.
   $weftSignedUnder: (begin, more) => {
     const edge = (byte) => new Uint8Array([...begin, ...new Uint8Array(more).fill(byte)]);
     return IDBKeyRange.bound(edge(0), edge(255));
   },
 
-  // Without IndexedDB the key lives as long as the Worker, and so does this.
+  // The memory of a browser without IndexedDB, in which the key too lives only as long as the
+  // Worker.
   $weftSignedHere__deps: ['$weftSigned'],
   $weftSignedHere: (key, root, most) => {
     const name = key.join(), text = root.join(), before = weftSigned.kept.get(name);
@@ -66,7 +73,8 @@ addToLibrary({
     return 0;
   },
 
-  // Beyond so many roots, or a quarter as many jobs: what signed_roots.h says. `row` is the coordinator's, and is stored.
+  // Forgets roots if there are more than `most` roots or `most` / 4 jobs, by the rules of
+  // signed_roots.h. Stores `row`, the coordinator's entry.
   $weftSignedShrink__deps: ['$weftSignedUnder'],
   $weftSignedShrink: (transaction, coordinator, row, most) => {
     const [roots, marks, jobs] = ['roots', 'marks', 'jobs'].map((name) => transaction.objectStore(name));
@@ -110,7 +118,7 @@ addToLibrary({
     };
   },
 
-  // 1 and the last job that was dropped, or zeros; then each job that is kept, with its mark.
+  // Returns 1 and the last dropped job, or zeros; then each stored job with its mark.
   $weftSignedMarks__deps: ['$weftSignedUnder'],
   $weftSignedMarks: (database, coordinator) => new Promise((resolve, reject) => {
     const transaction = database.transaction(['marks', 'jobs'], 'readonly');
@@ -129,8 +137,9 @@ addToLibrary({
     };
   }),
 
-  // 0: it may be signed; 1: another root was; 2: what was signed is forgotten. The rules are those of signed_roots.h. Behind that byte the marks, where
-  // they are others than when they were last told.
+  // Answers with a byte: 0 the root may be signed, 1 another root was signed, 2 the signed root is
+  // forgotten (rules: signed_roots.h). The marks follow if they have changed since they were last
+  // returned.
   $weftSignedAdmit__deps: ['$weftSigned', '$weftSignedOpen', '$weftSignedHere', '$weftSignedShrink', '$weftSignedMarks'],
   $weftSignedAdmit: async (key, root, most) => {
     if (!globalThis.indexedDB) return Uint8Array.of(weftSignedHere(key, root, most));

@@ -1,6 +1,6 @@
-// The session's Host in a browser: WebSocket, fetch and setTimeout of the Worker it runs in.
+// The session's Host in a browser: WebSocket, fetch and setTimeout of the Worker.
 //
-// Threading: the Worker's one thread. Lifetime: what still comes after its end is dropped.
+// Threading: the Worker's one thread. Lifetime: events after its end are dropped.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace weft::worker::web {
 
 class WebHost final : public Host {
  public:
-  // `origin`: "https://host:7300"; `path`: of the WebSocket.
+  // `origin` is "https://host:7300"; `path` is that of the WebSocket.
   explicit WebHost(std::string origin, std::string path = "/v1/worker")
       : origin_(std::move(origin)), path_(std::move(path)) {}
   ~WebHost() override { close(); }
@@ -41,9 +41,10 @@ class WebHost final : public Host {
 
   const std::string origin_;
   const std::string path_;
-  std::uint32_t socket_ = 0;  // 0: none.
+  std::uint32_t socket_ = 0;  // 0: no socket.
   std::shared_ptr<SocketEvents>
-      events_;  // The current socket's; emptied when it is dropped, so that nothing follows.
+      // Callbacks of the current socket; emptied when it is dropped, so that no event follows.
+      events_;
 };
 
 }  // namespace weft::worker::web

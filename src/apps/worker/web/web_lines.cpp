@@ -48,7 +48,7 @@ void WebLines::news(News kind, std::uint32_t chain, std::uint32_t epoch, std::ui
   if (current == nullptr) return;
   const auto found = current->lines_.find(chain);
   if (found == current->lines_.end() || found->second.epoch != epoch) return;
-  // An event may close the lines.
+  // Copied, because an event may close the links.
   const Events events = found->second.events;
   switch (kind) {
     case News::signal:

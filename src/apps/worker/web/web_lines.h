@@ -1,7 +1,7 @@
-// Lines to other tabs, for chains whose members are both in browsers. The page opens them and hands
-// their channels to this Worker.
+// Direct links to other tabs, for chains whose members are both in browsers. The page opens the
+// links and passes their channels to this Worker.
 //
-// Threading: the Worker's one thread. Lifetime: one at a time.
+// Threading: the Worker's one thread. Lifetime: one object at a time.
 #pragma once
 
 #include <map>
@@ -22,7 +22,7 @@ class WebLines final : public PeerLines {
   [[nodiscard]] bool send(std::uint32_t chain, std::uint32_t member, ByteSpan frame) override;
   void close(std::uint32_t chain) override;
 
-  // From serving_web.js.
+  // The kinds of serving_web.js.
   enum class News : int { signal = 0, frame = 1, open = 2, closed = 3 };
   static void news(News kind, std::uint32_t chain, std::uint32_t epoch, std::uint32_t member,
                    ByteSpan data);
@@ -32,7 +32,7 @@ class WebLines final : public PeerLines {
     std::uint32_t epoch = 0;
     Events events;
   };
-  std::map<std::uint32_t, Lines> lines_;  // By chain.
+  std::map<std::uint32_t, Lines> lines_;  // Keyed by chain.
 };
 
 }  // namespace weft::worker::web

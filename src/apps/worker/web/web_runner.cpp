@@ -17,8 +17,7 @@ namespace {
 constexpr int replacements_max = 3;
 constexpr Duration replacement_delay = std::chrono::seconds(1);
 
-// Speed of the built-in matrix product on this processor: multiplications and additions, in 10^9 a
-// second.
+// Measures the built-in matrix product on this CPU, in 10^9 multiplications and additions a second.
 double measured_gop_per_s(exec::Executor& executor) {
   constexpr std::uint32_t side = 192;
   auto job = std::make_shared<exec::Job>();
@@ -29,7 +28,7 @@ double measured_gop_per_s(exec::Executor& executor) {
   double best = 0;
   for (int round = 0; round < 5; ++round) {
     const Instant began = now();
-    // The CPU executor never waits, so that it is done when start() returns.
+    // The CPU executor never waits, so the run has ended when start() returns.
     start<Result<exec::Output>>(executor.run(job, {.range = {.first = 0, .count = side}}),
                                 [](const Result<exec::Output>&) {});
     best = std::max(best, 2.0 * side * side * side / std::max(seconds(now() - began), 1e-6) * 1e-9);
@@ -50,7 +49,7 @@ bool WebRunner::recall(protocol::Capabilities& capabilities) const {
   return true;
 }
 
-// For the device that takes the place of a lost one.
+// Keeps the rates for the device that replaces a lost one.
 void WebRunner::remember(const protocol::Capabilities& capabilities) {
   known_ = {.device = name_of(capabilities),
             .copy_gb_per_s = capabilities.copy_gb_per_s,
@@ -75,7 +74,7 @@ Async<Result<protocol::Capabilities>> WebRunner::open_gpu() {
   WEFT_CO_ASSIGN(auto device, co_await instance_->create_device({.label = "weft worker"}));
   protocol::Capabilities capabilities = capabilities_of(*device, bounds_.bytes_max);
   capabilities.features.emplace_back(manifest::onnx_feature);
-  // Most browsers give away no more than this.
+  // Most browsers reveal only vendor and architecture.
   if (capabilities.description.empty())
     capabilities.description = capabilities.vendor + " " + capabilities.architecture;
   if (!recall(capabilities)) {
@@ -100,7 +99,8 @@ void WebRunner::run(TaskRun task, std::function<void(Result<exec::Output>)> done
 }
 
 void WebRunner::start_order() {
-  // A loss may show in a failed task before the device reports it; the report always comes.
+  // A lost device may show in a failed task before the device reports it; the report always
+  // follows.
   if (!order_ || lost_ || (device_ && device_->lost())) return;
   Order order = *std::exchange(order_, {});
   running_ = true;
@@ -127,7 +127,7 @@ void WebRunner::cancel() {
 void WebRunner::lost(std::string reason) {
   lost_ = true;
   if (news_.lost) news_.lost(std::move(reason));
-  // Not inside the device's own callback, and not before the task that still refers to it has
+  // The device is not replaced inside its own callback, nor before the task that refers to it has
   // ended.
   if (!running_) later({}, [this] { replace_device(); });
 }

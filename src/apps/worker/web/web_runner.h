@@ -1,8 +1,9 @@
-// Runs tasks on the Worker's own device, or the built-in kernels on its processor. A lost GPU
-// device is replaced: what ran ends with device_lost, what comes meanwhile waits for the new one.
+// Runs tasks on the Worker's own GPU device, or built-in kernels on the CPU. A lost GPU device is
+// replaced: the running task ends with device_lost, and a task that arrives meanwhile waits for the
+// new device.
 //
-// Threading: the Worker's one thread. Lifetime: destroyed only while nothing runs (idle()).
-// A dispatch cannot be interrupted in a browser: a cancelled task runs to its end, and its output
+// Threading: the Worker's one thread. Lifetime: destroyed only while nothing runs (idle()). A
+// dispatch cannot be interrupted in a browser, so a cancelled task runs to its end and its output
 // is dropped.
 #pragma once
 
@@ -22,11 +23,11 @@ namespace weft::worker::web {
 struct DeviceNews {
   std::function<void(std::string reason)> lost;
   std::function<void(const protocol::Capabilities&)> back;
-  std::function<void(Error)> gone;  // No new device could be had.
+  std::function<void(Error)> gone;  // Called if no new device can be opened.
 };
 
-// Rates that were measured on an earlier visit, and on what: vendor, architecture and description,
-// a line each.
+// Rates that were measured on an earlier visit, and their device: vendor, architecture and
+// description, one line each.
 struct KnownRates {
   std::string device{};
   double copy_gb_per_s = 0;
@@ -38,8 +39,8 @@ class WebRunner final : public TaskRunner {
   WebRunner(exec::Bounds bounds, KnownRates known) : bounds_(bounds), known_(std::move(known)) {}
   ~WebRunner() override;
 
-  // Opens a device, and measures it unless its rates are known; once, before the first task; the
-  // capabilities are what the worker may claim.
+  // Opens a device, and measures it unless its rates are known. Called once, before the first task.
+  // Returns the capabilities that the worker may claim.
   [[nodiscard]] Async<Result<protocol::Capabilities>> open(protocol::DeviceKind kind);
   void on_news(DeviceNews news) { news_ = std::move(news); }
 
@@ -65,13 +66,13 @@ class WebRunner final : public TaskRunner {
   DeviceNews news_;
   std::unique_ptr<gpu::Instance> instance_;
   std::unique_ptr<gpu::Device> device_;
-  std::unique_ptr<exec::Executor> executor_;  // Dies before its device.
-  std::optional<Order> order_;                // Accepted; started as soon as there is a device.
+  std::unique_ptr<exec::Executor> executor_;  // Destroyed before its device.
+  std::optional<Order> order_;                // Accepted task, started when there is a device.
   bool running_ = false;
   bool cancelled_ = false;
   bool lost_ = false;
   bool replacing_ = false;
-  int replacements_ = 0;  // In a row, without a task done between.
+  int replacements_ = 0;  // Replacements since the last finished task.
   Alive alive_;
 };
 

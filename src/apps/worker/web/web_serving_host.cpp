@@ -14,7 +14,7 @@
 namespace weft::worker::web {
 namespace {
 
-// The kept chunks as a file that is read synchronously.
+// The stored chunks as a file that is read synchronously.
 class ChunkSource final : public gguf::Source {
  public:
   explicit ChunkSource(const ModelFile& file) : file_(file), name_(file.hash.text()) {}
@@ -105,7 +105,7 @@ Result<std::unique_ptr<gguf::Source>> WebServingHost::open_file(const ModelFile&
 
 Async<Result<std::unique_ptr<llm::Engine>>> WebServingHost::create_engine(
     const llm::Model& model, const gguf::Source& source, llm::EngineOptions options) {
-  // A processor takes sequences one after the other; a tab shares its GPU with the page.
+  // A CPU processes sequences one after the other; a tab shares its GPU with the page.
   constexpr std::uint32_t sequences_cpu = 4, sequences_gpu = 32, sequences_software = 8;
   options.sequences = std::min(options.sequences, gpu_ ? sequences_gpu : sequences_cpu);
   if (!gpu_) {
@@ -136,7 +136,7 @@ Async<Result<std::unique_ptr<llm::Encoder>>> WebServingHost::create_encoder(
     const llm::EncoderModel& model, const gguf::Source& source) {
   if (gpu_ && llm::gpu_encoder_possible(model.config)) {
     WEFT_CO_OK(co_await open_device());
-    // Fewer where a pass would take long.
+    // A software GPU gets fewer rows, so that a pass does not take long.
     constexpr std::uint32_t rows_gpu = 4096, rows_software = 256;
     const bool software = device_->adapter().kind == gpu::AdapterKind::cpu;
     co_return co_await llm::create_gpu_encoder(
@@ -148,7 +148,7 @@ Async<Result<std::unique_ptr<llm::Encoder>>> WebServingHost::create_encoder(
 }
 
 Async<> WebServingHost::layer_turn() {
-  constexpr Duration layer_max = std::chrono::seconds(2);  // More was no work.
+  constexpr Duration layer_max = std::chrono::seconds(2);  // Time beyond this was not work.
   const Duration worked = std::min(now() - layer_begun_, layer_max);
   co_await turn();
   if (share_ < 1)

@@ -1,8 +1,7 @@
-// Serving in a browser: a WebSocket and ranges of blobs of the Worker, chunks in OPFS, engines on a
-// GPU device of their own or on the processor.
+// Serving in a browser: a WebSocket and range requests of the Worker, chunks in OPFS, and engines
+// on a GPU device of their own or on the CPU.
 //
-// Threading: the Worker's one thread. Lifetime: the engines and sources that it made do not outlive
-// it.
+// Threading: the Worker's one thread. Lifetime: outlives the engines and sources that it made.
 #pragma once
 
 #include <memory>
@@ -19,7 +18,7 @@ class WebServingHost final : public ServingHost {
   WebServingHost(std::string origin, bool gpu) : host_(std::move(origin), "/v1/serve"), gpu_(gpu) {}
   ~WebServingHost() override;
 
-  // Share of the time, for the engines that it made.
+  // Sets the share of the time for the engines that it made.
   void throttle(double share) { share_ = share; }
 
   void connect(SocketEvents events) override { host_.connect(std::move(events)); }
@@ -49,19 +48,20 @@ class WebServingHost final : public ServingHost {
   [[nodiscard]] Result<std::unique_ptr<gguf::Source>> open_file(const ModelFile& file) override;
   [[nodiscard]] Async<Result<std::unique_ptr<llm::Engine>>> create_engine(
       const llm::Model& model, const gguf::Source& source, llm::EngineOptions options) override;
-  // With a turn of the thread before each pass on the GPU, or between layers on the processor.
+  // Makes an encoder that lets the event loop run before each pass on the GPU, or between layers on
+  // the CPU.
   [[nodiscard]] Async<Result<std::unique_ptr<llm::Encoder>>> create_encoder(
       const llm::EncoderModel& model, const gguf::Source& source) override;
 
  private:
   [[nodiscard]] Async<Result<>> open_device();
-  // A turn of the thread, and a rest for what was worked since the last one.
+  // Lets the event loop run, and rests for the work since the last call.
   [[nodiscard]] Async<> layer_turn();
 
   WebHost host_;
   const bool gpu_;
   double share_ = 1;
-  Instant layer_begun_{};  // When an encoder began its last layer, or pass.
+  Instant layer_begun_{};  // Start of an encoder's latest layer or pass.
   std::unique_ptr<gpu::Instance> instance_;
   std::unique_ptr<gpu::Device> device_;
 };

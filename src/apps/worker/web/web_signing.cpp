@@ -9,7 +9,7 @@
 namespace weft::worker::web {
 namespace {
 
-// Highest byte first, so that keys are in the order of tasks.
+// Big-endian, so that the order of keys is that of tasks.
 void append_number(ByteVector& out, std::uint32_t number) {
   for (const int shift : {24, 16, 8, 0}) out.push_back(static_cast<std::uint8_t>(number >> shift));
 }
@@ -37,7 +37,7 @@ std::uint32_t take_number(ByteReader& in) {
   return number;
 }
 
-// As weftSignedMarks writes them.
+// Reads the bytes that weftSignedMarks writes.
 SignedRoots::Marks read_marks(ByteSpan bytes) {
   SignedRoots::Marks marks;
   ByteReader in(bytes);

@@ -1,4 +1,4 @@
-// The signing memory of a browser: IndexedDB (signing_web.js), shared by the tabs of an origin as
+// The signing memory of a browser: IndexedDB (signing_web.js), shared by the tabs of an origin, as
 // their key is.
 #pragma once
 
@@ -18,13 +18,13 @@ class WebSigning final : public SigningMemory {
 
   void admit(const PublicKey& coordinator, const TaskKey& key, const Hash& root,
              std::function<void(Result<>)> done) override;
-  // Known from the first root on that this object was asked to admit for the coordinator.
+  // The answer is known once this object was first asked to admit a root for the coordinator.
   [[nodiscard]] bool forgotten(const PublicKey& coordinator, const TaskKey& key) const override;
 
  private:
-  using AllMarks = std::map<PublicKey, SignedRoots::Marks>;  // By coordinator.
-  const std::uint32_t entries_max_;                          // For each coordinator.
-  // As IndexedDB has told them last. Answers may come after the end of this object.
+  using AllMarks = std::map<PublicKey, SignedRoots::Marks>;  // Keyed by coordinator.
+  const std::uint32_t entries_max_;  // Maximum number of roots for each coordinator.
+  // The latest marks from IndexedDB. Answers may arrive after the end of this object.
   const std::shared_ptr<AllMarks> marks_ = std::make_shared<AllMarks>();
 };
 

@@ -1,5 +1,5 @@
-// The browser's memory of what it has signed, in a Worker of a real browser: one root for an
-// attempt, over objects and bounds.
+// Checks of the browser's signing memory in a Worker of a real browser: one root for each attempt,
+// across objects and bounds.
 #include <coroutine>
 #include <cstdio>
 
@@ -8,8 +8,8 @@
 #include "apps/worker/web/web_signing.h"
 #include "common/base/async.h"
 
-// What the first version kept for coordinator 7: two roots of job 5, and up to where roots are
-// forgotten, which is one key for all jobs.
+// Stores data in the format of version 1 for coordinator 7: two roots of job 5, and one mark for
+// all jobs up to which roots are forgotten.
 // clang-format off
 EM_JS(void, store_first_format, (), {
   const opening = indexedDB.open("weft-signed", 1);
@@ -92,7 +92,7 @@ Async<> check_first_format() {
   expect(co_await admit(6, 0, 1), "and a later job");
 }
 
-// A job of many tasks is forgotten, and one of few is not.
+// A job of many tasks is forgotten before one of few.
 Async<> check_jobs() {
   WebSigning memory(64);
   const auto admit = [&](std::uint8_t coordinator, std::uint8_t job, std::uint32_t index,

@@ -1,7 +1,8 @@
-// The browser's sockets, requests and timers for the worker: an Emscripten --js-library; imports.h says what crosses.
-// Views of the heap are taken again after every await, and a trap in C++ surfaces instead of vanishing in a promise.
+// Sockets, requests and timers of the browser for the worker: an Emscripten --js-library; imports.h
+// lists the functions. Views of the heap are taken again after every await. A trap in C++ is
+// reported instead of being lost in a promise.
 addToLibrary({
-  // Handles are never used again: a late close must not meet another socket.
+  // Handles are not reused, so that a late close cannot reach another socket.
   $weftSockets: { next: 1, open: new Map() },
 
   $weftInto__deps: ['malloc', 'free'],
@@ -28,7 +29,8 @@ addToLibrary({
     let socket;
     try {
       socket = new WebSocket(UTF8ToString(url, urlSize));
-    } catch (error) {  // An invalid address, or one that the page's policy forbids.
+    // An invalid address, or one that the page's Content-Security-Policy forbids.
+    } catch (error) {
       setTimeout(() => news(3, weftUtf8(String(error?.message || error))));
       return handle;
     }
@@ -58,7 +60,7 @@ addToLibrary({
   weft_socket_close__deps: ['$weftSockets'],
   weft_socket_close: (handle) => { weftSockets.open.get(handle)?.close(1000); },
 
-  // Runs a request; it answers bytes, or throws an error, perhaps with a weftCode.
+  // Runs `work`, which returns bytes or throws an error, possibly with a weftCode.
   $weftRequest__deps: ['$weftInto', '$weftUtf8', '$stringToNewUTF8', 'free', 'weft_blob_done'],
   $weftRequest: (callback, work) => {
     const done = (code, bytes) => {
@@ -72,12 +74,13 @@ addToLibrary({
     work().then((bytes) => done('', bytes), (error) => done(error.weftCode ?? 'unavailable', weftUtf8(String(error?.message || error))));
   },
   $weftRefusal: (code, message) => Object.assign(new Error(message), { weftCode: code }),
-  // What an answer that is no success says: its problem document where there is one.
+  // Converts an unsuccessful answer to an error: that of its problem document, if it has one.
   $weftAnswerError__deps: ['$weftRefusal'],
   $weftAnswerError: async (response) => {
     const problem = await response.json().catch(() => ({}));
     if (response.status === 429 || response.status === 503) {
-      // Refused for now: told when it may be asked for again, so that who tries again does not come too early.
+      // A refusal for now is reported after its Retry-After, so that a caller that tries again is
+      // not too early.
       const wait = Math.min(Number(response.headers.get('retry-after') ?? 1) || 0, 60);
       await new Promise((over) => setTimeout(over, 1000 * wait));
       return weftRefusal('unavailable', problem.detail ?? `The coordinator answered ${response.status}.`);
@@ -144,7 +147,7 @@ addToLibrary({
   weft_emit__sig: 'vpi',
   weft_emit: (json, size) => { Module['onEvent']?.(JSON.parse(UTF8ToString(json, size))); },
 
-  // Calls of the page that are answered later, by number.
+  // Calls of the page that wait for their answers, by number.
   $weftCalls: { next: 1, waiting: new Map() },
   $weftCall__deps: ['$weftCalls'],
   $weftCall: (ask) => new Promise((resolve, reject) => {

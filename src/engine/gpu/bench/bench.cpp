@@ -61,7 +61,8 @@ class Bench {
   }
 
  private:
-  // Layers and the output matrix of a 1B model; a software GPU gets what it can do in a moment.
+  // The shapes of the layers and the output matrix of a 1B model; a software GPU gets shapes that
+  // it computes quickly.
   [[nodiscard]] std::vector<Shape> shapes(bool is_product) const {
     if (software_)
       return is_product ? std::vector<Shape>{{128, 128, 128}, {256, 256, 256}}
@@ -171,7 +172,7 @@ class Bench {
   Async<Result<>> matrix(bool is_product, Arithmetic arithmetic, Shape shape) {
     step(weft::format("{} {} {}x{}x{}", is_product ? "matmul" : "matvec", to_string(arithmetic),
                       shape.m, shape.n, shape.k));
-    // Weights several times as large as any cache, as a model's are.
+    // The weights are several times as large as any cache, as those of a model are.
     const std::uint64_t resident = std::uint64_t{software_ ? 16U : 256U} << 20;
     Result<Workload> made = is_product
                                 ? co_await create_matmul(device_, arithmetic, shape)

@@ -1,5 +1,5 @@
-// The bench measures what it says: its kernels compute the right matrices on every device, and a
-// whole run fills every number in.
+// The bench: its kernels compute the right matrices on every device, and a whole run fills in every
+// number.
 #include "engine/gpu/bench/bench.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 class BenchTest : public testing::TestWithParam<Arithmetic> {
  protected:
-  // Small integers, which all three arithmetics hold exactly.
+  // Small integers, which all three arithmetics represent exactly.
   static int value(std::size_t i) { return static_cast<int>(i * 2654435761U >> 16 & 3) - 1; }
 
   static ByteVector encoded(std::size_t count, std::size_t seed) {

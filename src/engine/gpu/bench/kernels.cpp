@@ -18,7 +18,7 @@ std::string_view sum_type(Arithmetic arithmetic) {
   return arithmetic == Arithmetic::int8_dot ? "i32" : "f32";
 }
 
-// The product of 16 bytes of weights and 16 bytes of the vector, loaded as vec4<u32>.
+// The WGSL for the product of 16 bytes of weights and 16 bytes of the vector, loaded as vec4<u32>.
 std::string_view block_product(Arithmetic arithmetic) {
   switch (arithmetic) {
     case Arithmetic::f32:
@@ -40,7 +40,8 @@ std::string_view block_product(Arithmetic arithmetic) {
 
 constexpr std::uint32_t matvec_workgroup = 128;
 
-// One subgroup a row where their size is known beforehand; 0 where it is not.
+// The subgroup size if it is known beforehand, so that each row is computed by one subgroup;
+// otherwise 0.
 std::uint32_t fixed_subgroup_size(const Device& device) {
   const AdapterInfo& adapter = device.adapter();
   if (!device.has("subgroups") || !device.has("subgroup_id") ||
@@ -87,8 +88,8 @@ std::string matvec_shader(Arithmetic arithmetic, std::uint32_t blocks, std::uint
   return text;
 }
 
-// A tile of 64 x 64 results, 4 x 4 an invocation; 16 words of k at a time through workgroup memory.
-// A word is one f32, two f16 or four int8.
+// Computes tiles of 64 x 64 results, 4 x 4 for each invocation; 16 words of k are in workgroup
+// memory at a time. A word is one f32, two f16 or four int8.
 std::string matmul_shader(Arithmetic arithmetic, std::uint32_t n, std::uint32_t k_words) {
   const std::string_view sum = sum_type(arithmetic);
   std::string text = head(arithmetic);
@@ -106,7 +107,7 @@ std::string matmul_shader(Arithmetic arithmetic, std::uint32_t n, std::uint32_t 
       break;
     case Arithmetic::f16:
       text +=
-          // The products of a step are summed in f16, the steps in f32.
+          // The products of one step are summed in f16, and the steps in f32.
           "alias Word = vec2<f16>;\nalias Part = vec2<f16>;\nfn word(u: u32) -> Word { return "
           "bitcast<Word>(u); }\n"
           "fn add(p: Word, q: Word, s: Part) -> Part { return fma(p, q, s); }\nfn whole(p: Part) "
@@ -204,7 +205,7 @@ Async<Result<Workload>> create_matvec(Device& device, Arithmetic arithmetic, Sha
   }
   const std::uint32_t count = shape.n / (subgroup == 0 ? 1 : matvec_workgroup / subgroup);
   std::uint32_t rows = (count + 65534) / 65535;
-  while (count % rows != 0) ++rows;  // Every workgroup has its row.
+  while (count % rows != 0) ++rows;  // The grid has exactly one workgroup for each row.
   workload.workgroups = {.x = count / rows, .y = rows};
   workload.bytes = static_cast<double>(weights + shape.k * element_bytes(arithmetic) +
                                        std::uint64_t{4} * shape.n);

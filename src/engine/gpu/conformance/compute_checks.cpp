@@ -136,7 +136,8 @@ constexpr std::string_view stray = R"(
 }
 )";
 
-// Out of bounds may hit another element of the same binding, never anything outside of it.
+// An access out of bounds may reach another element of the same binding, but never memory outside
+// of it.
 Async<Result<>> keeps_a_stray_shader_inside_its_bindings(Instance& instance) {
   WEFT_CO_ASSIGN(const auto device, co_await instance.create_device({}));
   WEFT_CO_ASSIGN(const Pipeline pipeline,
@@ -159,7 +160,7 @@ Async<Result<>> keeps_a_stray_shader_inside_its_bindings(Instance& instance) {
 
 Async<Result<>> keeps_several_reads_in_flight(Instance& instance) {
   WEFT_CO_ASSIGN(const auto device, co_await instance.create_device({}));
-  constexpr std::uint32_t reads = 100;  // More than Dawn waits for at once.
+  constexpr std::uint32_t reads = 100;  // More reads than Dawn waits for at once.
   std::vector<Buffer> buffers;
   std::vector<Wait<>> waits;
   std::vector<Words> words(reads, Words(2));
@@ -248,8 +249,8 @@ Async<Result<>> multiplies_packed_int8(Instance& instance) {
   WEFT_CO_ASSIGN(
       const Pipeline pipeline,
       co_await device->create_pipeline({.wgsl = std::string(packed_dot), .groups = one_storage}));
-  const Buffer buffer =
-      upload(*device, {0x80ff0203, 0x7f020504});  // (3, 2, -1, -128) . (4, 5, 2, 127)
+  // The packed bytes of (3, 2, -1, -128) and (4, 5, 2, 127).
+  const Buffer buffer = upload(*device, {0x80ff0203, 0x7f020504});
   const BindGroup group = device->create_bind_group(pipeline, 0, {{0, buffer}});
   run_once(*device, pipeline, {&group}, {1});
   WEFT_CO_ASSIGN(const Words words, co_await download(*device, buffer, 1));
@@ -268,7 +269,7 @@ Async<Result<>> computes_in_f16(Instance& instance) {
   if (!device->has("shader-f16")) co_return fail(ErrorCode::unsupported, "no shader-f16");
   WEFT_CO_ASSIGN(const Pipeline pipeline, co_await device->create_pipeline(
                                               {.wgsl = std::string(half), .groups = one_storage}));
-  const Buffer buffer = upload(*device, {0x40003c00});  // (1, 2)
+  const Buffer buffer = upload(*device, {0x40003c00});  // The packed halves (1, 2).
   const BindGroup group = device->create_bind_group(pipeline, 0, {{0, buffer}});
   run_once(*device, pipeline, {&group}, {1});
   WEFT_CO_ASSIGN(const Words words, co_await download(*device, buffer, 1));

@@ -1,5 +1,5 @@
-// What every backend with a real GPU behind it keeps, as checks that run natively and in a browser
-// from the same source.
+// The rules that every backend with a real GPU must keep, as checks that run natively and in a
+// browser from the same source.
 #pragma once
 
 #include <span>
@@ -12,9 +12,9 @@
 namespace weft::gpu::conformance {
 
 struct Check {
-  std::string_view name;  // A sentence, in words joined by _.
-  // Makes its own devices. Fails with what is not as it should be; unsupported if the GPU lacks
-  // the feature.
+  std::string_view name;  // A sentence whose words are joined by _.
+  // Runs the check on devices that it creates. Fails with a description of what is wrong, or with
+  // unsupported if the GPU lacks the feature.
   Async<Result<>> (*run)(Instance& instance);
 };
 

@@ -114,7 +114,7 @@ Async<Result<>> a_wrong_submit_is_an_uncaptured_error_and_harms_nothing_else(Ins
   encoder.copy(a, 0, b, 8, 16);
   device->submit(std::move(encoder));
   std::vector<std::string> errors;
-  for (int i = 0; i < 100 && errors.empty(); ++i) {  // A browser tells in its own time.
+  for (int i = 0; i < 100 && errors.empty(); ++i) {  // A browser reports errors with a delay.
     WEFT_CO_OK(co_await device->idle());
     errors = device->uncaptured_errors();
   }
@@ -155,7 +155,7 @@ Async<Result<>> a_lost_device_ends_every_wait_and_another_can_be_made(Instance& 
                                     pipeline.completion());
   device->backend().idle(idle.completion());
   device->destroy();
-  (void)co_await read;  // They end; how is for Device to say, below.
+  (void)co_await read;  // The waits must end; only Device translates their results.
   Result<Handle> made = co_await pipeline;
   if (made) device->backend().release(*made, ObjectKind::pipeline);
   (void)co_await idle;
@@ -172,7 +172,7 @@ Async<Result<>> a_lost_device_ends_every_wait_and_another_can_be_made(Instance& 
   WEFT_CO_OK(expect(!late_read.has_value(), "a lost device reads nothing"));
   WEFT_CO_OK(expect_code(late_read.error(), ErrorCode::device_lost));
   WEFT_CO_OK(expect(device->lost().has_value(), "the loss is reported"));
-  // Using what is left does no harm.
+  // The use of objects of the lost device does no harm.
   Encoder encoder = device->create_encoder();
   encoder.clear(staging, 0, 16);
   device->submit(std::move(encoder));

@@ -1,4 +1,4 @@
-// Small things that the checks share.
+// Small functions that the checks share.
 #pragma once
 
 #include <numeric>
@@ -8,7 +8,7 @@
 #include "common/base/format.h"
 #include "engine/gpu/device.h"
 
-// A Check that is called like its function.
+// A Check with the name of its function.
 #define WEFT_CHECK(name) \
   Check { #name, name }
 
@@ -33,7 +33,7 @@ inline constexpr auto readback_usage = BufferUsage::map_read | BufferUsage::copy
   return buffer;
 }
 
-// Copies the first words of a buffer out.
+// Copies the first `count` words of a buffer to the CPU.
 [[nodiscard]] inline Async<Result<Words>> download(Device& device, const Buffer& buffer,
                                                    std::size_t count) {
   const Buffer staging = device.create_buffer({.size = count * 4, .usage = readback_usage});

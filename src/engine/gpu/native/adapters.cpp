@@ -51,7 +51,7 @@ std::string_view backend_name(wgpu::BackendType type) {
     case wgpu::BackendType::Metal:
       return "metal";
     default:
-      return "";  // Not offered.
+      return "";  // Such adapters are left out.
   }
 }
 
@@ -142,17 +142,17 @@ AdapterInfo describe(const wgpu::Adapter& adapter, const wgpu::Instance& instanc
 }  // namespace
 
 wgpu::DawnTogglesDescriptor toggles(bool trusted_shaders) {
-  // What our own kernels do without: validation and clamping cost 15 to 40 % of short kernels, and
-  // nothing reads what it has not written. The features behind the last three exist on some
-  // adapters only with them.
+  // Trusted kernels do without validation and clamping, which cost 15 to 40 % of short kernels, and
+  // read only what they have written. The last three toggles enable features that some adapters
+  // have only with them.
   static constexpr std::array<const char*, 6> trusted_on = {
       "skip_validation",         "disable_robustness",
       "disable_workgroup_init",  "vulkan_enable_f16_on_nvidia",
       "use_vulkan_memory_model", "allow_unsafe_apis"};
   static constexpr std::array<const char*, 2> trusted_off = {"timestamp_quantization",
                                                              "lazy_clear_resource_on_first_use"};
-  // Strangers' shaders keep validation, robustness and cleared memory; exact times are harmless
-  // natively.
+  // Untrusted shaders keep validation, robustness and cleared memory; natively, exact times are
+  // harmless.
   static constexpr std::array<const char*, 1> strangers_off = {"timestamp_quantization"};
 
   wgpu::DawnTogglesDescriptor descriptor;

@@ -1,4 +1,4 @@
-// Dawn's adapters in our words, and the toggles that we set on them.
+// Dawn's adapters in the types of this layer, and the toggles that are set on them.
 #pragma once
 
 #include <string_view>
@@ -11,22 +11,22 @@
 
 namespace weft::gpu::native {
 
-// The toggles for a device, chained to adapter options and device descriptors alike.
-// Static storage behind it.
+// The toggles for a device, chained to adapter options and to device descriptors. The result refers
+// to static storage.
 [[nodiscard]] wgpu::DawnTogglesDescriptor toggles(bool trusted_shaders);
 
 struct FoundAdapter {
   wgpu::Adapter adapter;
   AdapterInfo info;
 };
-// Adapters with everything that compute needs (no OpenGL, no null device), as they are with these
+// The adapters with all that compute needs (no OpenGL, no null device), described with these
 // toggles.
 [[nodiscard]] std::vector<FoundAdapter> find_adapters(dawn::native::Instance& dawn,
                                                       bool trusted_shaders);
 
 [[nodiscard]] Limits to_limits(const wgpu::Limits& limits);
-// Dawn's feature for WebGPU's name; CoreFeaturesAndLimits for one that known_features() does not
-// list.
+// Dawn's feature for a WebGPU name; CoreFeaturesAndLimits for a name that is not in
+// known_features().
 [[nodiscard]] wgpu::FeatureName to_feature(std::string_view name);
 
 }  // namespace weft::gpu::native

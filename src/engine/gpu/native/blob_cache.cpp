@@ -18,7 +18,7 @@ constexpr std::string_view magic = "weftblob1";
 constexpr std::uint64_t blob_bytes_max = std::uint64_t{64} << 20;
 constexpr std::string_view extension = ".blob";
 
-// FNV-1a. Finds files and notices damage; that a file belongs to its key is compared byte for byte.
+// FNV-1a. It finds files and detects damage; the key of a file is also compared byte for byte.
 std::uint64_t hash(ByteSpan bytes, std::uint64_t seed = 0xcbf29ce484222325) {
   for (const std::uint8_t byte : bytes) seed = (seed ^ byte) * 0x100000001b3;
   return seed;
@@ -39,7 +39,7 @@ fs::path BlobCache::path_of(ByteSpan key) const {
          weft::format("{:016x}{:016x}{}", hash(key), hash(key, key.size() + 1), extension);
 }
 
-// File: magic, u64 key length, u64 blob length, u64 hash of key and blob, key, blob.
+// Format of a file: magic, u64 key length, u64 blob length, u64 hash of key and blob, key, blob.
 ByteVector BlobCache::read(ByteSpan key) const {
   std::error_code error;
   const fs::path path = path_of(key);
@@ -111,8 +111,8 @@ void BlobCache::store(ByteSpan key, ByteSpan blob) {
   if (bytes_ > options_.bytes_max) shrink();
 }
 
-// Counts again (other processes write too) and drops down to three quarters of the bound, so that
-// this is rare.
+// Counts the files again, because other processes write files too, and removes files down to three
+// quarters of the bound, so that this is rare.
 void BlobCache::shrink() {
   struct Row {
     fs::file_time_type used;
@@ -125,7 +125,7 @@ void BlobCache::shrink() {
   for (fs::directory_iterator entry(options_.directory, error), end; !error && entry != end;
        entry.increment(error)) {
     std::error_code ignored;
-    // Also what a process that died left beside ("....blob.PID.N").
+    // Temporary files of processes that have died ("....blob.PID.N") count, too.
     if (!entry->is_regular_file(ignored) ||
         entry->path().filename().string().find(extension) == std::string::npos)
       continue;

@@ -1,10 +1,11 @@
-// Where Dawn keeps compiled pipelines between runs: a folder of files, one per blob, named by a
-// hash of Dawn's key.
+// The cache in which Dawn keeps compiled pipelines between runs: a folder with one file for each
+// blob, named by a hash of Dawn's key.
 //
-// Nothing here fails: what cannot be read, is cut short or is not what was stored counts as
-// missing, and what cannot be written is not kept. Files are written beside and renamed, so that
-// several processes may share a folder. Beyond bytes_max the files longest unused go. Threading:
-// any thread. Lifetime: until Dawn has let go of the device.
+// No function fails: a file that cannot be read, is cut short or has other content counts as
+// missing, and a file that cannot be written is not kept. Files are written under another name and
+// renamed, so that several processes may share a folder. Beyond bytes_max the files that were not
+// used for longest are removed. Threading: any thread. Lifetime: until Dawn has destroyed the
+// device.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ class BlobCache {
   explicit BlobCache(Options options);
   BlobCache(const BlobCache&) = delete;
 
-  // The blob's size, and its bytes if `out` has exactly that size; 0 if there is none.
+  // Returns the blob's size, and writes its bytes to `out` if `out` has exactly that size; 0 if
+  // there is no blob.
   [[nodiscard]] std::size_t load(ByteSpan key, std::span<std::uint8_t> out);
   void store(ByteSpan key, ByteSpan blob);
 
@@ -39,9 +41,9 @@ class BlobCache {
 
   const Options options_;
   mutable std::mutex mutex_;
-  ByteVector last_key_;  // Dawn asks twice for each blob: for its size, then for the bytes.
+  ByteVector last_key_;  // Dawn asks for the size of each blob and then for its bytes.
   ByteVector last_blob_;
-  std::uint64_t bytes_ = 0;  // In the folder, as far as this process knows.
+  std::uint64_t bytes_ = 0;  // Bytes of the folder, as far as this process knows.
   std::uint64_t hits_ = 0;
   std::uint64_t stores_ = 0;
 };

@@ -1,5 +1,5 @@
-// The blob cache gives back what was stored or nothing at all, whatever happens to its files, and
-// stays in its bound.
+// The blob cache returns the stored blob or none, whatever happens to its files, and keeps to its
+// bound.
 #include "engine/gpu/native/blob_cache.h"
 
 #include <gtest/gtest.h>

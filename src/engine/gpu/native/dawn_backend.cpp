@@ -25,7 +25,7 @@ Handle give(Object object) {
   return reinterpret_cast<Handle>(object.MoveToCHandle());
 }
 WGPUStringView view(std::string_view text) { return {text.data(), text.size()}; }
-// Dawn ends some messages with empty lines.
+// Copies a message without its last line ends, because some messages of Dawn end with empty lines.
 std::string text(wgpu::StringView view) {
   std::string copy{std::string_view(view)};
   copy.erase(copy.find_last_not_of('\n') + 1);
@@ -87,8 +87,8 @@ std::vector<wgpu::BindGroupLayout> create_layouts(const wgpu::Device& device,
   return layouts;
 }
 
-// A pipeline on its way: three answers come back (the scope around shader and layouts, the
-// compiler's messages, the pipeline), in any order, and the last one completes it.
+// A pipeline that is being made. Three results arrive in any order (the error scope around shader
+// and layouts, the compiler's messages, the pipeline), and the last of them completes it.
 struct PipelineBuild {
   Completion<Handle> done;
   std::unique_ptr<DawnPipeline> made = std::make_unique<DawnPipeline>();
@@ -99,7 +99,7 @@ struct PipelineBuild {
 
   void arrived() {
     if (--missing > 0) return;
-    // The compiler's own words first, they have the line and column.
+    // The compiler's message is preferred, because it has line and column.
     if (auto error = first_error(messages))
       return done(std::unexpected(Error{ErrorCode::invalid_argument, std::move(*error)}));
     if (scope_error) return done(std::unexpected(std::move(*scope_error)));
@@ -119,7 +119,8 @@ wgpu::ShaderModule create_shader(const wgpu::Device& device, const std::string& 
   return device.CreateShaderModule(&descriptor);
 }
 
-// Layouts and the pipeline itself, in the error scope that the caller has pushed and this pops.
+// Creates the layouts and the pipeline in the error scope that the caller has pushed, and pops the
+// scope.
 void start_pipeline(const wgpu::Device& device, Loop& loop,
                     const std::shared_ptr<PipelineBuild>& build, const PipelineOptions& options,
                     const wgpu::ShaderModule& shader) {
@@ -230,8 +231,8 @@ void DawnBackend::create_pipeline(const PipelineOptions& options, Completion<Han
                device_.Get());
     return;
   }
-  // Without validation Dawn does not survive a pipeline of a shader that did not compile: ask
-  // first.
+  // Without validation, Dawn crashes if a pipeline is made of a shader that did not compile, so
+  // that the compiler's messages are read first.
   loop_->add(device_.PopErrorScope(callback_mode, [](wgpu::PopErrorScopeStatus, wgpu::ErrorType,
                                                      wgpu::StringView) {}),
              device_.Get());
@@ -313,7 +314,7 @@ Handle DawnBackend::begin_pass(Handle encoder, std::string_view label,
       wgpuCommandEncoderBeginComputePass(as<WGPUCommandEncoder>(encoder), &descriptor));
 }
 
-// The hot path: the C entry points, so that no reference is counted.
+// This function is called most often, so it uses the C entry points, which count no references.
 void DawnBackend::dispatch(Handle pass, const Dispatch& dispatch) {
   const auto encoder = as<WGPUComputePassEncoder>(pass);
   if (dispatch.pipeline != 0)

@@ -1,4 +1,4 @@
-// One Dawn device as a Backend. Handles are WGPU pointers, a pipeline's is a pointer to
+// One Dawn device as a Backend. Handles are WGPU pointers; a pipeline's handle is a pointer to
 // DawnPipeline.
 #pragma once
 
@@ -14,10 +14,10 @@
 
 namespace weft::gpu::native {
 
-// Large: it has the methods of Backend.
+// The class is large because it has the methods of Backend.
 class DawnBackend final : public Backend, public MappedStaging {
  public:
-  // `health` is the one that the device's callbacks report to.
+  // `health` is the object that the device's callbacks report to.
   DawnBackend(Description description, std::shared_ptr<Loop> loop, wgpu::Device device,
               SharedHealth health);
   ~DawnBackend() override;

@@ -1,4 +1,4 @@
-// The gpu layer on Dawn: Vulkan, Direct3D 12 or Metal, whatever the machine has.
+// The gpu layer on Dawn, with Vulkan, Direct3D 12 or Metal, depending on the machine.
 #pragma once
 
 #include <memory>
@@ -7,9 +7,9 @@
 
 namespace weft::gpu::native {
 
-// One for a process: each loads the drivers, and NVIDIA's cannot be loaded again after some thirty
-// times ("cannot allocate memory in static TLS block"). Devices may come and go as often as they
-// like.
+// Creates the instance of a process. There should be only one: each instance loads the drivers, and
+// NVIDIA's driver cannot be loaded again after about thirty times ("cannot allocate memory in
+// static TLS block"). Any number of devices may be created and destroyed.
 [[nodiscard]] std::unique_ptr<PumpedInstance> create_instance();
 
 }  // namespace weft::gpu::native

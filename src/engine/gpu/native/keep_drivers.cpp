@@ -1,9 +1,9 @@
-// Only in sanitizer builds: drivers stay loaded to the end. The Vulkan loader closes each driver's
-// library after asking it for devices, and what its globals hold is then reported as leaked, by
-// code that no longer has a name.
+// Only in sanitizer builds: keeps drivers loaded until the process ends. The Vulkan loader closes
+// each driver's library after asking it for devices, and the memory of its globals is then reported
+// as leaked, by code that no longer has a name.
 namespace weft::gpu::native {
 
-void keep_drivers_loaded() {}  // Referred to by instance.cpp, so that the linker takes this file.
+void keep_drivers_loaded() {}  // instance.cpp calls it, so that the linker takes this file.
 
 }  // namespace weft::gpu::native
 

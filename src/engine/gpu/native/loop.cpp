@@ -27,8 +27,8 @@ void Loop::add(wgpu::Future future, const void* source) { pending_.push_back({fu
 bool Loop::collect(std::chrono::nanoseconds timeout) {
   const std::vector<Pending> pending = std::exchange(pending_, {});
   const bool timed = timeout > std::chrono::nanoseconds(0);
-  // Dawn waits for several sources at once only without a timeout. With one, the oldest operation's
-  // source is waited for, briefly if there are others.
+  // Dawn can wait for several sources at once only without a timeout. With a timeout the loop waits
+  // for the source of the oldest operation, and only briefly if there are other sources.
   std::vector<wgpu::FutureWaitInfo> infos;
   std::vector<std::size_t> indices;
   bool others = false;
@@ -66,7 +66,7 @@ bool Loop::poll(std::chrono::nanoseconds timeout) {
     if (any || std::chrono::steady_clock::now() >= deadline) break;
   }
   if (pending_.empty())
-    instance_.ProcessEvents();  // Notices a loss and frees memory while nothing waits.
+    instance_.ProcessEvents();  // Notices a loss and frees memory while no operation is pending.
   std::erase_if(watched_, [](const auto& health) { return health.expired(); });
   for (std::size_t i = 0; i < watched_.size(); ++i) {
     if (const auto health = watched_[i].lock()) announce_loss(health);

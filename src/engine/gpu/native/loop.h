@@ -1,8 +1,9 @@
-// What is under way on one Dawn instance, and the place where its callbacks end.
+// The operations under way on one Dawn instance, and the loop that runs their callbacks.
 //
-// Dawn's callbacks run inside WaitAny() and may start further operations, so the wait is on a copy
-// of the list; they only fill in results and put waiters into the ready queue, and poll() resumes
-// those afterwards. Threading: one thread. Lifetime: shared by the instance and its devices.
+// Dawn's callbacks run inside WaitAny() and may start further operations, so the wait uses a copy
+// of the list. Callbacks only fill in results and put waiters into the ready queue, and poll()
+// resumes the waiters afterwards. Threading: one thread. Lifetime: shared by the instance and its
+// devices.
 #pragma once
 
 #include <chrono>
@@ -25,12 +26,13 @@ class Loop {
   [[nodiscard]] const wgpu::Instance& instance() const { return instance_; }
   [[nodiscard]] const std::shared_ptr<ReadyQueue>& ready() const { return ready_; }
 
-  // `source` names what completes it: a device's queue, or the device for what no queue runs.
+  // Adds an operation. `source` is the object that completes it: a device's queue, or the device
+  // for an operation that no queue runs.
   void add(wgpu::Future future, const void* source);
-  // A device whose loss poll() announces.
+  // Adds a device whose loss poll() announces.
   void watch(const SharedHealth& health) { watched_.push_back(health); }
   bool poll(std::chrono::nanoseconds timeout);
-  // Keeps what Dawn's callbacks point to until Dawn itself is gone.
+  // Keeps an object that Dawn's callbacks point to until Dawn itself is destroyed.
   template <class T>
   T& keep(std::shared_ptr<T> object) {
     T& kept = *object;
@@ -41,7 +43,7 @@ class Loop {
  private:
   bool collect(std::chrono::nanoseconds timeout);
 
-  std::vector<std::shared_ptr<void>> kept_;  // First, so that it goes last.
+  std::vector<std::shared_ptr<void>> kept_;  // The first member, so that it is destroyed last.
   std::unique_ptr<dawn::native::Instance> dawn_;
   wgpu::Instance instance_;
   struct Pending {

@@ -1,5 +1,5 @@
-// The gpu layer on whatever device this machine has (lavapipe without a GPU): the same checks that
-// run in the browser, then what only Dawn has.
+// The gpu layer on the device of this machine (lavapipe without a GPU): the checks that also run in
+// the browser, then the features that only Dawn has.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@
 namespace weft::gpu {
 namespace {
 
-// Keeps the drivers loaded while tests make instances of their own: see create_instance().
+// Keeps the drivers loaded while tests create instances of their own; see create_instance().
 class KeepDrivers : public testing::Environment {
  public:
   void SetUp() override { (void)run(*instance_, instance_->adapters()); }
@@ -76,8 +76,8 @@ TEST(Native, ADeviceForTrustedShadersComputesAndStillReportsCompileErrors) {
   EXPECT_EQ(no_entry.error().code, ErrorCode::invalid_argument);
 }
 
-// The driver's own loss, as far as Dawn lets a test have it: not destroy(), and noticed while
-// operations are under way.
+// A loss by the driver, as far as a test can cause it with Dawn: not by destroy(), and noticed
+// while operations are under way.
 TEST(Native, ALossWithWorkUnderWayEndsItAndTheProcessGoesOn) {
   const auto instance = native::create_instance();
   auto device = run(*instance, instance->create_device({})).value();
@@ -112,7 +112,8 @@ TEST(Native, ALossWithWorkUnderWayEndsItAndTheProcessGoesOn) {
 TEST(Native, CompiledPipelinesComeFromTheCacheDirectoryInTheNextRun) {
   const auto directory = std::filesystem::path(testing::TempDir()) / "weft_native_cache_test";
   std::filesystem::remove_all(directory);
-  // A blob that is stored again is another file of the same name, one that is only loaded stays.
+  // The inode of each file: a blob that is stored again is a new file of the same name, and a blob
+  // that is only loaded stays the same file.
   const auto files = [&] {
     std::map<std::string, ino_t> found;
     for (const auto& entry : std::filesystem::directory_iterator(directory)) {
@@ -138,8 +139,8 @@ TEST(Native, CompiledPipelinesComeFromTheCacheDirectoryInTheNextRun) {
   std::filesystem::remove_all(directory);
 }
 
-// Tensor cores where there are any, and the register tiles of lavapipe: the adapter names the
-// sizes, WGSL takes them.
+// The adapter names the sizes of subgroup matrices, and WGSL accepts them: tensor cores if there
+// are any, and the register tiles of lavapipe.
 TEST(Native, MultipliesSubgroupMatricesOfASizeThatTheAdapterNames) {
   const auto instance = native::create_instance();
   const auto device = run(*instance, instance->create_device({.trusted_shaders = true})).value();
@@ -179,10 +180,12 @@ TEST(Native, MultipliesSubgroupMatricesOfASizeThatTheAdapterNames) {
       {.size = c.size(), .usage = BufferUsage::map_read | BufferUsage::copy_destination});
   device->write(a, 0,
                 as_bytes(std::span<const std::uint16_t>(
-                    std::vector<std::uint16_t>(std::size_t{size->m} * size->k, 0x3c00))));  // 1
+                    // 0x3c00 is 1.
+                    std::vector<std::uint16_t>(std::size_t{size->m} * size->k, 0x3c00))));
   device->write(b, 0,
                 as_bytes(std::span<const std::uint16_t>(
-                    std::vector<std::uint16_t>(std::size_t{size->n} * size->k, 0x4000))));  // 2
+                    // 0x4000 is 2.
+                    std::vector<std::uint16_t>(std::size_t{size->n} * size->k, 0x4000))));
   const BindGroup group = device->create_bind_group(*pipeline, 0, {{0, a}, {1, b}, {2, c}});
 
   Encoder encoder = device->create_encoder();
@@ -230,7 +233,7 @@ TEST(Native, UploadsOfManyFramesGoThroughTwoBuffersThatAreKept) {
   EXPECT_TRUE(device->uncaptured_errors().empty());
 }
 
-// A third frame before the first one's copy: no slot is free, and the bytes arrive anyway.
+// A third frame comes before the copy of the first: no slot is free, and the bytes still arrive.
 TEST(Native, AnUploadWithoutAFreeBufferArrives) {
   const auto instance = native::create_instance();
   const auto device = run(*instance, instance->create_device({})).value();
@@ -264,7 +267,7 @@ TEST(Native, RunningOutOfGpuMemoryIsAnErrorAndNoLoss) {
   device->push_error_scope(Device::ErrorFilter::out_of_memory);
   for (int i = 0; i < 1024; ++i)
     buffers.push_back(device->create_buffer(
-        {.size = std::uint64_t{2} << 30, .usage = BufferUsage::storage}));  // 2 TiB
+        {.size = std::uint64_t{2} << 30, .usage = BufferUsage::storage}));  // 2 TiB in all.
 
   const Result<> result = run(*instance, device->pop_error_scope());
   buffers.clear();
@@ -312,7 +315,8 @@ TEST(Native, ANumberBeyondTheAdaptersIsNotFound) {
   EXPECT_EQ(refused.error().code, ErrorCode::not_found);
 }
 
-// Dawn waits for several devices at once only without a timeout; the pump has to notice.
+// Dawn can wait for several devices at once only without a timeout, so that the loop must wait for
+// them in turn.
 TEST(Native, TwoDevicesOfOneInstanceWaitSideBySide) {
   const auto instance = native::create_instance();
   const auto a = run(*instance, instance->create_device({})).value();
@@ -337,8 +341,8 @@ TEST(Native, TwoDevicesOfOneInstanceWaitSideBySide) {
   EXPECT_THAT(ended, testing::UnorderedElementsAre(1, 2, 3));
 }
 
-// A queue and a compiler are two sources as well, for which Dawn prints an error each time that the
-// pump waits for both, and does not wait.
+// A queue and a compiler are two sources, too: if the loop waited for both with a timeout, Dawn
+// would print an error and not wait.
 TEST(Native, AQueueAndACompilationWaitSideBySide) {
   const auto instance = native::create_instance();
   const auto device = run(*instance, instance->create_device({})).value();

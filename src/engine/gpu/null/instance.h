@@ -1,6 +1,6 @@
-// A GPU that is not there, for tests of everything above the device. It records what it is told and
-// runs no shader; writes, copies and clears do move bytes, at the submit, so that rings and uploads
-// can be checked. Adapter, limits and failures are the test's to choose.
+// A null GPU for tests of the code above the device. It records its commands and runs no shader;
+// writes, copies and clears move bytes, at the submit, so that rings and uploads can be tested. The
+// test chooses adapter, limits and failures.
 //
 //   auto instance = null::create_instance();
 //   auto device = run(*instance, instance->create_device({})).value();
@@ -21,7 +21,7 @@
 
 namespace weft::gpu::null {
 
-// One thing that the device was told, in order. Passes and copies appear when they are recorded;
+// One command that the device was given, in order. Passes and copies appear when they are recorded;
 // submit marks the end.
 struct Command {
   enum class Kind {
@@ -42,10 +42,11 @@ struct Command {
     read,
     idle,
   } kind;
-  Handle object = 0;  // What was made or used: the buffer, pass, encoder and so on.
-  Handle other =
-      0;  // dispatch: the pipeline (also when it was set before); copy, resolve: the destination.
-  std::array<Handle, Dispatch::groups_max> groups{};  // dispatch: all that are set.
+  Handle object = 0;  // The object that was made or used: buffer, pass, encoder and so on.
+  // For a dispatch, the pipeline (also if it was set before); for copy and resolve, the
+  // destination.
+  Handle other = 0;
+  std::array<Handle, Dispatch::groups_max> groups{};  // For a dispatch, all groups that are set.
   Workgroups workgroups = {};
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
@@ -59,20 +60,21 @@ struct BoundRange {
   std::uint64_t size = 0;
 };
 
-// What goes wrong from now on; all off at the start.
+// The failures that happen from now on; all are off at the start.
 struct Failures {
   bool no_device = false;                 // If set, create_device() fails with unavailable.
-  std::optional<CompileMessage> compile;  // Every shader has this message.
-  std::uint64_t buffer_bytes_max =
-      ~0ULL;  // Buffers beyond it in all: an out-of-memory error at the innermost scope.
-  std::optional<std::string> submit_error;  // The next submit is invalid.
+  std::optional<CompileMessage> compile;  // Every shader gets this compiler message.
+  // The most bytes of all buffers together; beyond it the innermost scope gets an out-of-memory
+  // error.
+  std::uint64_t buffer_bytes_max = ~0ULL;
+  std::optional<std::string> submit_error;  // The next submit fails validation.
 };
 
 struct Options {
-  std::vector<AdapterInfo> adapters = {};  // Empty: default_adapter() alone.
+  std::vector<AdapterInfo> adapters = {};  // If empty, there is only default_adapter().
 };
 
-// Modest and complete: WebGPU's default limits, every known feature, subgroups of 8.
+// An adapter with WebGPU's default limits, every known feature, and subgroups of 8.
 [[nodiscard]] AdapterInfo default_adapter();
 
 struct State;
@@ -87,23 +89,24 @@ class NullInstance final : public PumpedInstance {
   bool poll(std::chrono::nanoseconds timeout) override;
 
   [[nodiscard]] Failures& failures();
-  // Loses all devices that exist; what is under way ends with device_lost.
+  // Loses all devices that exist; their operations under way end with device_lost.
   void lose(std::string reason);
-  // Keeps operations under way until release() (polls complete nothing meanwhile).
+  // Keeps operations under way until release(); polls complete none of them meanwhile.
   void hold();
   void release();
   [[nodiscard]] std::size_t under_way() const;
 
-  // The last Command records, at most a million.
+  // The commands since the last forget_commands(), at most a million.
   [[nodiscard]] const std::vector<Command>& commands() const;
   [[nodiscard]] std::size_t count(Command::Kind kind) const;
   void forget_commands();
   [[nodiscard]] std::vector<BoundRange> bound(Handle bind_group) const;
-  // A buffer's bytes as they are now; zeros if nothing was written.
+  // The current bytes of a buffer; zeros if none were written.
   [[nodiscard]] ByteVector bytes(const Buffer& buffer) const;
-  // Called for each dispatch of a submit, in order: a place to play the kernel.
+  // Sets a function that is called for each dispatch of a submit, in order, and can do a kernel's
+  // writes.
   void on_dispatch(std::function<void(const Command&)> kernel);
-  // Writes into a buffer as a kernel would.
+  // Writes to a buffer as a kernel would do.
   void poke(Handle buffer, std::uint64_t offset, ByteSpan bytes);
 
  private:

@@ -191,7 +191,7 @@ void NullBackend::clear(Handle encoder, Handle buffer, std::uint64_t offset, std
       [=, state = state_.get()] { state->write(buffer, offset, ByteVector(size)); });
 }
 
-// Time here goes in steps of a microsecond: query i reads (i + 1) * 1000 ns.
+// The null device's time goes in steps of a microsecond: query i reads (i + 1) * 1000 ns.
 void NullBackend::resolve(Handle encoder, Handle query_set, std::uint32_t first,
                           std::uint32_t count, Handle destination, std::uint64_t offset) {
   state_->record({.kind = Command::Kind::resolve,

@@ -1,4 +1,4 @@
-// What a null instance and its devices share.
+// The state that a null instance and its devices share.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@ namespace weft::gpu::null {
 struct NullBuffer {
   std::uint64_t size = 0;
   BufferUsage usage = BufferUsage::storage;
-  ByteVector bytes;  // Grows to what was written; zeros behind.
+  ByteVector bytes;  // Grows to the last written byte; the rest counts as zeros.
 };
 
 struct State {
@@ -35,7 +35,7 @@ struct State {
   [[nodiscard]] ByteVector read(Handle buffer, std::uint64_t offset, std::uint64_t size) const;
 };
 
-// Large: it has the methods of Backend.
+// The class is large because it has the methods of Backend.
 class NullBackend final : public Backend {
  public:
   NullBackend(Description description, std::shared_ptr<State> state);
@@ -74,17 +74,17 @@ class NullBackend final : public Backend {
     Device::ErrorFilter filter;
     std::optional<Error> error;
   };
-  // What a submit does, in order.
+  // The actions of a submit, in order.
   struct Recording {
     std::vector<std::function<void()>> steps;
   };
   struct OpenPass {
     Handle encoder = 0;
-    Dispatch set;  // All state so far.
+    Dispatch set;  // The state after all dispatches so far.
   };
 
   Handle next() { return ++state_->last_handle; }
-  // Completes at a later poll; with device_lost if the device is lost by then.
+  // Completes at a later poll, with device_lost if the device is lost by then.
   template <class T>
   void later(Completion<T> done, std::function<Result<T>()> result);
   void raise(Device::ErrorFilter kind, std::string message);

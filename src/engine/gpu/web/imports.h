@@ -1,8 +1,8 @@
-// The functions that web.js implements, and those that it calls back.
+// The functions that web.js implements, and the types of the functions that it calls back.
 //
-// Handles are u32 also where pointers have 64 bits. Sizes and offsets cross as double (exact to
-// 2^53), as do pointers that come back from JavaScript, so that nothing is ever a BigInt. Text is
-// pointer and length.
+// Handles are u32, even with pointers of 64 bits. Sizes and offsets are passed as double (exact to
+// 2^53), and so are pointers that come back from JavaScript, so that no value is a BigInt. Text is
+// passed as pointer and length.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace weft::gpu::web {
 
-// What an asynchronous import calls once: status 0 and a value, or a status of StatusCode and a
-// message. Owned by the operation, made with new.
+// The callback of an asynchronous import, which calls it once: with status 0 and a value, or with a
+// status of StatusCode and a message. The operation owns it; it is made with new.
 enum class StatusCode : int {
   ok = 0,
   invalid_argument = 1,
@@ -26,7 +26,8 @@ struct Callback {
   std::function<void(StatusCode status, double value, std::string_view text)> call;
   std::function<bool()> wanted = [] { return true; };
 };
-// What a device reports outside of calls; deleted with the loss, which always comes.
+// The callback for the events of a device outside of calls. It is deleted after the loss, which
+// always comes.
 struct Listener {
   std::function<void(bool lost, std::string_view text)> call;
 };
@@ -35,25 +36,25 @@ struct Listener {
 
 extern "C" {
 void weft_gpu_adapter(void* callback);
-// value: the device; text: see parse_description().
+// The callback gets the device as value and lines of KEY=VALUE as text; see parse_fields().
 void weft_gpu_device(void* callback, void* listener, const char* label, std::uint32_t label_size,
                      const char* features, std::uint32_t features_size);
 void weft_gpu_destroy(std::uint32_t device);
 std::uint32_t weft_gpu_buffer(std::uint32_t device, double size, std::uint32_t usage,
                               const char* label, std::uint32_t label_size);
-// ranges: offset and size pairs, a negative size to the end.
+// `ranges` are pairs of offset and size; a negative size stands for all up to the buffer's end.
 std::uint32_t weft_gpu_bind_group(std::uint32_t device, std::uint32_t pipeline, std::uint32_t group,
                                   std::uint32_t count, const std::uint32_t* bindings,
                                   const std::uint32_t* buffers, const double* ranges);
 std::uint32_t weft_gpu_timestamps(std::uint32_t device, std::uint32_t count);
-// layout: for each group its number of bindings, then (binding, kind) pairs. Names are separated by
-// line ends.
+// `layout` has for each group its number of bindings and then pairs of binding and kind. `names`
+// are separated by line ends.
 void weft_gpu_pipeline(void* callback, std::uint32_t device, const char* wgsl,
                        std::uint32_t wgsl_size, const char* entry, std::uint32_t entry_size,
                        const char* label, std::uint32_t label_size, const std::uint32_t* layout,
                        std::uint32_t layout_count, const char* names, std::uint32_t names_size,
                        const double* values, std::uint32_t immediate_bytes);
-// text: see parse_messages().
+// The callback gets the messages as text; see parse_messages().
 void weft_gpu_messages(void* callback, std::uint32_t device, const char* wgsl,
                        std::uint32_t wgsl_size);
 void weft_gpu_release(std::uint32_t handle, int destroy);

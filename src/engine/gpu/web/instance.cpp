@@ -17,7 +17,7 @@ namespace {
 
 using Fields = std::map<std::string, std::string, std::less<>>;
 
-// web.js describes adapter and device in lines of KEY=VALUE.
+// Parses the lines of KEY=VALUE in which web.js describes adapter and device.
 Fields parse_fields(std::string_view text) {
   Fields fields;
   while (!text.empty()) {
@@ -78,7 +78,7 @@ Limits to_limits(const Fields& fields, const std::string& whose) {
   };
 }
 
-// "COMPONENT:RESULT:M:N:K"; nothing for what is written otherwise.
+// Parses "COMPONENT:RESULT:M:N:K"; nullopt for another format.
 std::optional<SubgroupMatrix> to_subgroup_matrix(std::string_view text) {
   std::vector<std::string> parts = split(text, ':');
   if (parts.size() != 5) return std::nullopt;
@@ -98,7 +98,7 @@ AdapterInfo to_adapter(const Fields& fields) {
   info.device = field(fields, "device");
   info.description = field(fields, "description");
   info.backend = "webgpu";
-  // A browser does not say whether a GPU is discrete, only whether it is a fallback in software.
+  // A browser does not tell whether a GPU is discrete, only whether it is a software fallback.
   if (number(fields, "fallback") != 0 || info.architecture == "swiftshader")
     info.kind = AdapterKind::cpu;
   info.features = words(field(fields, "features"));
@@ -159,7 +159,7 @@ class WebInstance final : public Instance {
                     options.label.data(), static_cast<std::uint32_t>(options.label.size()),
                     wanted.data(), static_cast<std::uint32_t>(wanted.size()));
     Result<MadeDevice> result = co_await wait;
-    if (!result) delete listening;  // Otherwise the loss does.
+    if (!result) delete listening;  // After a success the loss deletes it.
     WEFT_CO_ASSIGN(const MadeDevice made, std::move(result));
 
     Backend::Description description;

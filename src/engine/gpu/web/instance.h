@@ -1,4 +1,4 @@
-// The gpu layer on navigator.gpu, for a module in a dedicated Worker (or a page). The event loop
+// The gpu layer on navigator.gpu, for a module in a dedicated Worker or in a page. The event loop
 // resumes all waits.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Makes the Callback behind an asynchronous import: it fills the completion and resumes what
-// waited, in the browser's microtask. The text of a failure is its message.
+// Makes the Callback of an asynchronous import: it sets the completion and resumes the waiters, in
+// the browser's microtask. The text of a failure is its message.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ namespace weft::gpu::web {
   return ErrorCode::internal;
 }
 
-// `convert(value, text)` gives the result of a success.
+// `convert(value, text)` returns the result of a success.
 template <class T, class Convert>
 [[nodiscard]] Callback* operation(std::shared_ptr<ReadyQueue> ready, Completion<T> done,
                                   Convert convert) {

@@ -1,33 +1,38 @@
-// What the devices of this module do, counted where the calls cross to navigator.gpu: an Emscripten --js-library beside
-// web.js. The page reads it as Module.gpuWatch; web/src/engine/gpuCounters.ts has the types.
+// Counts and times the work of the devices of this module, where calls go to navigator.gpu: an
+// Emscripten --js-library beside web.js. The page reads it as Module.gpuWatch;
+// web/src/engine/gpuCounters.ts has the types.
 //
-// Counting is always on and costs an addition a call. Timelines and the GPU's own clock are on between watch(true) and
-// watch(false) only; then a pass ends where its kernel changes, so that each kernel has a time of its own. Passes that the engine
-// itself times stay whole. What was not measured is absent, never zero.
+// Counting is always on and costs one addition for each call. Timelines and the GPU's own clock are
+// on only between watch(true) and watch(false); a pass then ends when its kernel changes, so that
+// each kernel has a time of its own. Passes that the engine itself times stay whole. Values that
+// were not measured are absent, never zero.
 addToLibrary({
   $weftGpuWatch__deps: ['$weftGpu'],
   $weftGpuWatch__postset: "Module['gpuWatch'] = weftGpuWatch;",
   $weftGpuWatch: {
     on: false,
-    spansMax: 600,       // The newest are kept.
-    timedPassesMax: 2048, // In one submit, as many as a query set holds; those after them are counted, not timed.
+    spansMax: 600,       // The newest spans are kept.
+    // Timed passes of one submit, bounded by a query set; later passes are only counted.
+    timedPassesMax: 2048,
     othersMax: 64,       // Passes of one submit that have the engine's own queries.
-    clocksMax: 8,        // Kept for the next submits.
+    clocksMax: 8,        // Clocks that are kept for the next submits.
     kernelsMax: 200,
     totals: { dispatches: 0, passes: 0, submits: 0, copies: 0, copiedBytes: 0, writes: 0, writtenBytes: 0, reads: 0, readBytes: 0, readSeconds: 0, pipelines: 0 },
-    buffers: new Map(),   // Label and usage to { label, usage, count, bytes }; those that exist.
-    purposes: new Map(),  // Name to { name, count, bytes, bytesPeak }; all there ever were.
+    // Label and usage to { label, usage, count, bytes }, for the buffers that exist.
+    buffers: new Map(),
+    // Name to { name, count, bytes, bytesPeak }; an entry stays when its last buffer is gone.
+    purposes: new Map(),
     bytes: 0,
     bytesPeak: 0,
     kernels: new Map(),  // Name to { name, dispatches, timedDispatches, seconds }.
-    spans: [],           // { lane, label, from, to, bytes? }, times of performance.now().
-    timestamps: null,    // Whether the last device that was watched has timestamp queries.
+    spans: [],           // { lane, label, from, to, bytes? }, in times of performance.now().
+    timestamps: null,    // True if the last watched device has timestamp queries.
 
     watch(on) {
       weftGpuWatch.on = on;
       if (!on) weftGpuWatch.spans = [];
     },
-    // A copy, for postMessage.
+    // Returns a copy of all counts, for postMessage.
     read() {
       const w = weftGpuWatch;
       return {
@@ -37,7 +42,7 @@ addToLibrary({
       };
     },
 
-    // What a buffer is for, by how it may be used.
+    // The purpose of a buffer, derived from its usage and label.
     purposeOf({ usage, label }) {
       if (usage & 0x200 /* QUERY_RESOLVE */ || label === 'timer') return 'clocks';
       if (usage & 0x1 /* MAP_READ */) return 'read back';
@@ -73,7 +78,7 @@ addToLibrary({
       if (known.count === 0) weftGpuWatch.buffers.delete(buffer.weftCounted);
     },
 
-    // Something on this side that takes time: 'compile', 'write' or 'read'.
+    // Begins a span of an action on this side that takes time: 'compile', 'write' or 'read'.
     begin(lane, label, bytes) {
       const { totals } = weftGpuWatch;
       if (lane === 'compile') totals.pipelines += 1;
@@ -101,7 +106,7 @@ addToLibrary({
       weftGpuWatch.totals.copiedBytes += bytes;
     },
 
-    // Query sets and where they are read from, lent to one submit.
+    // A query set with the buffers through which it is read, lent to one submit.
     clock(device) {
       const size = 16 * weftGpuWatch.timedPassesMax + 256 * weftGpuWatch.othersMax;
       return (device.weftClocks ??= []).pop() ?? {
@@ -110,7 +115,7 @@ addToLibrary({
         staging: device.createBuffer({ size, usage: 0x1 /* MAP_READ */ | 0x8 /* COPY_DST */, label: 'watch' }),
       };
     },
-    // Gives the pass queries of our own, or takes note of those that it writes anyway.
+    // Adds timestamp queries to the pass, or notes the queries that the engine itself writes.
     passBegun(encoder, descriptor) {
       const w = weftGpuWatch;
       w.totals.passes += 1;
@@ -131,7 +136,8 @@ addToLibrary({
       }
       return pass;
     },
-    // The pass in which kernel `name` runs: the same one, or, where another kernel ran in it, a new one in its place and state.
+    // Returns the pass in which kernel `name` runs: the same pass or, if another kernel ran in it,
+    // a new pass in its place with its state.
     split(handle, name) {
       const pass = weftGpu.table[handle];
       const before = pass.weftWatched;
@@ -151,7 +157,7 @@ addToLibrary({
     bound(watched, ...groups) {
       groups.forEach((group, i) => { if (group) watched.groups[i] = weftGpu.table[group]; });
     },
-    // `name` is null where the pipeline stays the same.
+    // `name` is null if the pipeline stays the same.
     dispatched(pass, name) {
       weftGpuWatch.totals.dispatches += 1;
       if (name !== null) pass.last = name;
@@ -198,7 +204,8 @@ addToLibrary({
     letGo(clock) {
       for (const one of [clock.queries, clock.resolved, clock.staging]) one.destroy();
     },
-    // A pass of one kernel is that kernel's time. A pass of several is named after all of them, since nothing splits it.
+    // The time of a pass with one kernel counts for that kernel. The time of a pass with several
+    // kernels counts under all their names, because it cannot be divided.
     timed(pass, seconds) {
       const names = [...pass.names.keys()];
       if (names.length === 0 || !(seconds >= 0)) return;

@@ -1,6 +1,7 @@
-// navigator.gpu for web_backend.cpp: an Emscripten --js-library; imports.h says what crosses. Views of the heap are taken
-// again after every await (growth replaces them), no exception leaves an import (C++ is built without them), and a trap in
-// resumed C++ is rethrown where the page sees it instead of vanishing in a promise.
+// Implements the imports of web_backend.cpp with navigator.gpu, as an Emscripten --js-library;
+// imports.h describes the interface. Views of the heap are taken again after every await, because
+// growth replaces them. No exception leaves an import, because C++ is built without exceptions. A
+// trap in resumed C++ is rethrown where the page sees it instead of vanishing in a promise.
 addToLibrary({
   $weftGpu: { table: [null], free: [] },
 
@@ -13,7 +14,7 @@ addToLibrary({
   $weftGpuText__deps: ['$UTF8ToString'],
   $weftGpuText: (pointer, size) => size ? UTF8ToString(pointer, size) : '',
 
-  // Calls back into C++ with a text, and lets a trap surface.
+  // Calls back into C++ with a text, and rethrows a trap in a microtask.
   $weftGpuCall__deps: ['$stringToNewUTF8', '$lengthBytesUTF8', 'free'],
   $weftGpuCall: (call, text) => {
     const pointer = text ? stringToNewUTF8(text) : 0;
@@ -29,7 +30,8 @@ addToLibrary({
   $weftGpuDone: (callback, status, value, text) =>
     weftGpuCall((pointer, size) => _weft_gpu_complete(callback, status, value, pointer, size), text),
 
-  // Runs asynchronous work; it answers [value, text] or throws an error, perhaps with a weftStatus.
+  // Runs asynchronous work, which resolves to [value, text] or throws an error, perhaps with a
+  // weftStatus.
   $weftGpuAsync__deps: ['$weftGpuDone'],
   $weftGpuAsync: (callback, work) => {
     work().then(
@@ -38,8 +40,8 @@ addToLibrary({
   },
   $weftGpuError: (status, message) => Object.assign(new Error(message), { weftStatus: status }),
 
-  // What WebGPU throws at once (rather than giving to an error scope) is a mistake of ours: reported, and the object that
-  // was asked for is missing.
+  // An exception that WebGPU throws at once, instead of an error for a scope, is a bug of this
+  // code: it is reported, and the requested object is missing.
   $weftGpuGuard__deps: ['$weftGpuEvent'],
   $weftGpuGuard: (device, work) => {
     try {
@@ -65,7 +67,7 @@ addToLibrary({
     if (!adapter) throw weftGpuError(4, 'This browser offers no GPU.');
     return adapter;
   },
-  // Lines of KEY=VALUE.
+  // Describes adapter and device in lines of KEY=VALUE.
   $weftGpuDescribe: (adapter, device) => {
     const info = adapter.info;
     const clean = (text) => String(text ?? '').replace(/\n/g, ' ');
@@ -147,7 +149,7 @@ addToLibrary({
     return weftGpuGuard(device, () => weftGpuPut(device.createQuerySet({ type: 'timestamp', count })));
   },
 
-  // Records of KIND US LINE US COLUMN US TEXT RS.
+  // Formats messages as records of KIND US LINE US COLUMN US TEXT RS.
   $weftGpuMessages: (info) => info.messages.map((m) => [m.type, m.lineNum, m.linePos, m.message].join('\x1f') + '\x1e').join(''),
 
   weft_gpu_pipeline__deps: ['$weftGpu', '$weftGpuAsync', '$weftGpuPut', '$weftGpuText', '$weftGpuError', '$weftGpuWatch'],
@@ -186,7 +188,7 @@ addToLibrary({
       }
       const [info, error, pipeline] = await Promise.allSettled([module?.getCompilationInfo(), scope, made]);
       weftGpuWatch.end(watched);
-      // The compiler's own words first, they have the line and column.
+      // The compiler's message is preferred, because it has line and column.
       const message = info.value?.messages.find((m) => m.type === 'error');
       if (message) throw weftGpuError(1, `${message.lineNum}:${message.linePos}: ${message.message}`);
       if (error.value) throw weftGpuError(1, error.value.message);
@@ -316,7 +318,8 @@ addToLibrary({
       try {
         await buffer.mapAsync(1 /* READ */, offset, size);
       } catch (error) {
-        // Also what a loss says to those that wait, a little before the device says it.
+        // A loss also ends waiting reads with this error, a little before the device reports the
+        // loss.
         const lost = error.name === 'AbortError' &&
           await Promise.race([buffer.weftDevice.lost, new Promise((resolve) => setTimeout(resolve, 200, null))]);
         if (lost) throw weftGpuError(5, lost.message || lost.reason);

@@ -19,7 +19,7 @@ std::uint64_t to_number(std::string_view text) {
   return number;
 }
 
-// Takes the part of `text` before `separator` off its front.
+// Removes the part of `text` before `separator`, and the separator, and returns that part.
 std::string_view take(std::string_view& text, char separator) {
   const std::size_t end = std::min(text.find(separator), text.size());
   const std::string_view part = text.substr(0, end);

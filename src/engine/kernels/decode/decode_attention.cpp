@@ -17,7 +17,7 @@ namespace weft::kernels {
 
 namespace {
 
-// Bytes of workgroup memory with `heads` gathered at once.
+// The bytes of workgroup memory if a workgroup computes `heads` heads at once.
 std::uint64_t memory(const DecodeAttentionSpec& spec, const Team& team, std::uint32_t workgroup,
                      std::uint32_t heads) {
   const std::uint64_t dim = spec.rotary.cache.head_dim,
@@ -31,7 +31,7 @@ std::uint32_t heads_at_once(const DecodeAttentionSpec& spec, const Team& team,
   while (heads > 1 && memory(spec, team, workgroup, heads) > bytes_max) --heads;
   return heads;
 }
-constexpr std::uint64_t memory_everywhere = 16384;  // What every WebGPU device has.
+constexpr std::uint64_t memory_everywhere = 16384;  // The least of any WebGPU device.
 
 TeamAttentionShape team_shape(const DecodeAttentionSpec& spec, const Team& team) {
   return {.group = spec.rotary.heads / spec.rotary.cache.kv_heads,
@@ -140,8 +140,8 @@ gpu::Workgroups whole_attention_workgroups(const DecodeAttentionSpec& spec, std:
 gpu::Workgroups decode_attention_workgroups(const DecodeAttentionSpec& spec, const Team& team,
                                             std::uint32_t workgroup, std::uint32_t rows,
                                             std::uint32_t positions) {
-  // Enough for every part of a GPU several times over; beyond that a workgroup takes several
-  // shares.
+  // The number of workgroups that keeps every part of a GPU busy several times over; with more
+  // shares, a workgroup computes several.
   constexpr std::uint32_t enough = 4096;
   const std::uint32_t bound =
       positions == 0 ? spec.splits

@@ -1,20 +1,20 @@
-// Attention of single rows (each the newest of its sequence), in two dispatches for long contexts
-// and one for short ones.
+// Attention of single rows, each the newest of its sequence: two dispatches for long contexts, one
+// for short contexts.
 //
-// attend: norms and turns queries and keys as rotary.h does, attends to what the sequence remembers
-// and to the row itself, and puts the row's key and value into the cache. The positions are shared
-// out over at most `splits` workgroups for every key head (flash decoding: Dao, Haziza, Massa,
-// Sizov 2023), each with an online softmax of its own.
-//   Group 0: 0 qkv (read, rows of `pitch`), 1 RowPlace for each row (read), 2 turns (read:
-//   [position][pairs] of cosine and sine), 3 norms of queries and keys, one behind the other (read;
-//   any buffer without), 4 keys, 5 values, 6 shares ([row][head][splits + 1][head_dim / 4 + 1] of
-//   vec4f: the last is the row's own).
-// merge: puts the shares together, gates them where the model does, and rounds them for
-// int8_product.h.
-//   Group 0: 0 shares (read), 1 qkv (read), 2 quants, 3 scales: rows of heads * head_dim,
-//   4 RowPlace for each row (read).
-// whole: both, by one workgroup for every query head.
-//   Group 0: 0 to 5 as attend, 6 quants, 7 scales.
+// attend: norms and rotates queries and keys as rotary.h does, attends to the cached positions and
+// to the row itself, and writes the row's key and value to the cache. The positions are divided
+// among at most `splits` workgroups for every key head (flash decoding: Dao, Haziza, Massa, Sizov
+// 2023), each with an online softmax of its own.
+//   Bindings of group 0: 0 qkv (read, rows of `pitch`), 1 RowPlace for each row (read), 2 turns
+//   (read: [position][pairs] of cosine and sine), 3 norms of queries and keys, one after the other
+//   (read; any buffer without norms), 4 keys, 5 values, 6 shares ([row][head][splits + 1][head_dim
+//   / 4 + 1] of vec4f: the last is the row's own).
+// merge: adds up the shares, multiplies them with the gates if the model has them, and rounds them
+// for int8_product.h.
+//   Bindings of group 0: 0 shares (read), 1 qkv (read), 2 quants, 3 scales: rows of heads *
+//   head_dim, 4 RowPlace for each row (read).
+// whole: does the work of both, with one workgroup for every query head.
+//   Bindings of group 0: 0 to 5 as in attend, 6 quants, 7 scales.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +26,21 @@
 namespace weft::kernels {
 
 struct DecodeAttentionSpec {
-  RotarySpec rotary;  // heads, cache and how they turn.
+  RotarySpec rotary;  // The heads, the cache and the rotation.
   bool gated = false;
   AttentionView view{};
-  std::uint32_t splits = 1;      // Workgroups for a key head, at most.
-  std::uint32_t share_min = 64;  // Positions for each of them, at least.
-  // Rows that see so many positions, themselves included, are attend's and merge's, others whole's:
-  // a row's sums are in the order that its own position gives, whatever other rows are in the pass.
-  // 0: each does all rows.
+  std::uint32_t splits = 1;      // The most workgroups for a key head.
+  std::uint32_t share_min = 64;  // The fewest positions for each of them.
+  // Rows that see at least this many positions, themselves included, are computed by attend and
+  // merge, other rows by whole. The order of a row's sums so depends only on its own position, not
+  // on the other rows of the pass. With 0 each of them computes all rows.
   std::uint32_t split_from = 0;
-  // attend by teams that take whole shares and do not meet (team_attention.wgsl), where the device
-  // can: other sums than without, so all rows of an engine go one way.
+  // attend works by teams that compute whole shares without synchronisation (team_attention.wgsl),
+  // if the device can do so. The sums differ from those without teams, so all rows of an engine use
+  // the same kernel.
   bool by_teams = false;
-  // merge's rows are f16 instead, for products with subgroup matrices: 2 is their binding, and
-  // there is no 3.
+  // merge writes f16 rows, for products with subgroup matrices: they are binding 2, and there is no
+  // binding 3.
   bool merged_halves = false;
 };
 [[nodiscard]] bool decode_attention_possible(const gpu::Device& device,
@@ -50,8 +51,8 @@ struct DecodeAttentionSpec {
 [[nodiscard]] gpu::PipelineOptions decode_attention_pipeline(const DecodeAttentionSpec& spec,
                                                              const Team& team,
                                                              std::uint32_t workgroup);
-// For rows that see at most so many positions, themselves included (0: not known). Numbers are the
-// same for any bound.
+// The workgroups for rows that see at most `positions` positions, themselves included (0: not
+// known). The results are the same for any bound.
 [[nodiscard]] gpu::Workgroups decode_attention_workgroups(const DecodeAttentionSpec& spec,
                                                           const Team& team, std::uint32_t workgroup,
                                                           std::uint32_t rows,

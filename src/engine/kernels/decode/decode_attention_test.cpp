@@ -1,5 +1,5 @@
-// Attention of the newest rows, shared out or whole, says what rotary.h and attention.h say one
-// after the other, and leaves the same cache behind.
+// Attention of the newest rows, split or whole, gives the values of rotary.h and attention.h one
+// after the other, and writes the same cache.
 #include "engine/kernels/decode/decode_attention.h"
 
 #include <cmath>
@@ -53,7 +53,7 @@ TEST_P(DecodeAttentionTest, SaysWhatTheKernelsForAnyRowsSay) {
                            k_norm = test::random_floats(dim, 5);
   std::vector<float> norms = q_norm;
   norms.insert(norms.end(), k_norm.begin(), k_norm.end());
-  // A cache that earlier rows have filled, through the kernel that does so.
+  // Fills a cache with earlier rows, with the kernel of rotary.h.
   std::vector<RowPlace> earlier;
   for (const RowPlace& place : places)
     for (std::uint32_t p = 0; p < place.position; ++p)
@@ -79,7 +79,7 @@ TEST_P(DecodeAttentionTest, SaysWhatTheKernelsForAnyRowsSay) {
     return cache;
   };
 
-  // One after the other.
+  // Computes the expected values with the kernels of rotary.h and attention.h, one after the other.
   const std::uint32_t width = shape.heads * dim;
   std::vector<gpu::Buffer> expected_cache = filled();
   const gpu::Buffer turned = upload(qkv),
@@ -155,7 +155,7 @@ TEST_P(DecodeAttentionTest, SaysWhatTheKernelsForAnyRowsSay) {
                                                                  {6, shares}});
         const gpu::BindGroup merge_group = device().create_bind_group(
             merging, 0, {{0, shares}, {1, fresh}, {2, quants}, {3, scales}, {4, places_buffer}});
-        // Workgroups that take several shares each leave the same bits.
+        // Fewer workgroups, which compute several shares each, give the same bits.
         gpu::Workgroups workgroups = decode_attention_workgroups(spec, team, 128, rows);
         EXPECT_EQ(decode_attention_workgroups(spec, team, 128, 100'000).y, 1u) << "many rows";
         EXPECT_LE(decode_attention_workgroups(spec, team, 128, rows, 33).y, 3u)
@@ -174,8 +174,8 @@ TEST_P(DecodeAttentionTest, SaysWhatTheKernelsForAnyRowsSay) {
 
       const auto bytes = download<std::int8_t>(quants, std::size_t{rows} * width);
       const auto lanes = download<float>(scales, std::size_t{rows} * width / 8);
-      // The row's own key and value are rounded only by the cache's format, which the other way
-      // reads them from.
+      // The expected values are computed with the row's own key and value as rounded by the cache's
+      // format.
       const double cache_error = shape.format == KvCacheFormat::q8_0  ? 0.05
                                  : shape.format == KvCacheFormat::f16 ? 4e-3
                                                                       : 2e-5;
@@ -189,8 +189,8 @@ TEST_P(DecodeAttentionTest, SaysWhatTheKernelsForAnyRowsSay) {
         const auto wanted = download<std::uint8_t>(expected_cache[side], rotary.cache.bytes());
         std::size_t different = 0;
         for (std::size_t i = 0; i < got.size(); ++i) different += got[i] == wanted[i] ? 0 : 1;
-        // The norms' sums are added up in another order; only the last bits of the newest keys may
-        // differ for it.
+        // The norms' sums are added in another order, so that the last bits of the newest keys may
+        // differ.
         EXPECT_LE(different, shape.norm ? rows * shape.kv_heads * dim * 4 : 0)
             << what << (side == 0 ? " keys" : " values");
       }

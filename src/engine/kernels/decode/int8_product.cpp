@@ -36,7 +36,7 @@ bool int8_product_possible(const gpu::Device& device, const Int8ProductSpec& spe
       (spec.weight_rows % (2 * block) != 0 || teams > block || block % teams != 0 ||
        spec.rows_each % 2 != 0 || block / teams % (spec.rows_each / 2) != 0))
     return false;
-  // 24 bytes for a lane of 16, and what the sums take.
+  // The workgroup memory: 24 bytes for a lane of 16, and the memory of the sums.
   const std::uint64_t bytes =
       (spec.input == Input::norm ? std::uint64_t{spec.batch} * (spec.columns / 16 * 24 + teams * 4)
                                  : 0) +
@@ -67,7 +67,7 @@ gpu::PipelineOptions int8_product_pipeline(const Int8ProductSpec& spec, const Te
         .flag("BIAS", spec.bias)
         .flag("ACCUMULATE", spec.output == Output::accumulate);
   }
-  // A directive stands before everything else.
+  // build() puts this directive first, where WGSL demands it.
   if (packed) text.require("packed_4x8_integer_dot_product");
   text.team(team, workgroup)
       .part(packed ? "fn dot4(x: u32, y: u32) -> i32 { return dot4I8Packed(x, y); }"

@@ -1,5 +1,5 @@
-// Products with int8 activations equal sums in f64 over the same rounded numbers, for every format
-// that has quants, with subgroups and without, for one row and for several.
+// Products with int8 activations equal f64 sums over the same rounded numbers, for every format
+// with quants, with subgroups and without, for one row and for several.
 #include "engine/kernels/decode/int8_product.h"
 
 #include <cmath>
@@ -20,9 +20,9 @@ using Output = Int8ProductSpec::Output;
 
 constexpr float epsilon = 1e-5f;
 
-// As the kernels round: blocks of 32 to int8, each with its scale.
+// Rounds as the kernels do: blocks of 32 to int8, each with its scale.
 struct Rounded {
-  std::vector<float> values;  // What the quants stand for.
+  std::vector<float> values;  // The values of the quants.
   float step_max = 0;         // The largest scale.
 };
 Rounded round_rows(const std::vector<float>& x) {
@@ -51,11 +51,11 @@ class Int8ProductTest : public test::KernelTest, public testing::WithParamInterf
         pack_weights(matrix.type, matrix.columns, matrix.bytes, quants, scales).has_value());
     return {upload(quants), upload(scales)};
   }
-  // The rows that a product is made of: as they are (to be normed by the kernel), or rounded on the
-  // GPU first.
+  // The input rows of a product: f32 rows, which the kernel norms, or rows that were rounded on the
+  // GPU before.
   struct Rows {
     std::vector<float> x, gain;
-    Rounded rounded;  // Normed where the kernel norms.
+    Rounded rounded;  // Normed first if the kernel norms.
     gpu::Buffer first, second;
   };
   static Rows make_rows(Input input, std::uint32_t rows, std::uint32_t columns) {
@@ -87,9 +87,9 @@ class Int8ProductTest : public test::KernelTest, public testing::WithParamInterf
     run(pipeline, {&group}, quantize_rows_workgroups(spec, rows));
     return out;
   }
-  // A sum's error. Rounding to int8 may fall the other way where a product lies within rounding of
-  // the middle: a handful of steps of the activations times the largest weight. Else f32 sums of
-  // columns / 16 lanes.
+  // The error bound of a sum. A number near the middle of two quants may be rounded to either of
+  // them, which is covered by a few steps of the activations times the largest weight. The rest is
+  // the error of f32 sums of columns / 16 lanes.
   static double tolerance(const test::Matrix& matrix, const Rows& rows, double magnitudes) {
     return 4.0 * rows.rounded.step_max * matrix.top +
            magnitudes * (matrix.columns / 16.0 + 16) * 0x1p-24;
@@ -114,7 +114,7 @@ TEST_P(Int8ProductTest, EqualsSumsOfRoundedNumbers) {
     const Team team = Team::of(device(), subgroups);
     const std::uint32_t workgroup = team.size * 8;
     for (const std::uint32_t columns : column_counts()) {
-      if (!subgroups && columns != column_counts().front()) continue;  // Compiling takes long.
+      if (!subgroups && columns != column_counts().front()) continue;  // Compilation takes long.
       const test::Matrix matrix = test::random_matrix(GetParam(), 37, columns);
       const OnGpu weights = upload_weights(matrix);
       for (const Input input : {Input::norm, Input::quantized}) {
@@ -213,7 +213,8 @@ TEST_P(Int8ProductTest, GatesAndRoundsAgain) {
                                  ? gate
                                  : 1.5957691216 * (gate + 0.044715 * gate * gate * gate);
         const double expected = gate / (1 + std::exp(-inner)) * up;
-        // silu changes by at most 1.1 times what its argument does, gelu by 1.2 times that.
+        // An error of the argument changes silu by at most 1.1 times that error, and gelu by 1.2
+        // times.
         const double error = 1.2 * tolerance(matrix, rows, gate_magnitudes) * std::abs(up) +
                              std::abs(gate) * tolerance(matrix, rows, up_magnitudes);
         const std::size_t lane = (r * width + n) / 16;

@@ -1,5 +1,6 @@
-// How a kernel with int8 activations reads a format's weights: quant16(row, lane), 16 int8, and
-// scale16(row, lane), their scale and what is added for each 1 of the activations (HAS_OFFSET).
+// The functions with which a kernel with int8 activations reads the weights of a format:
+// quant16(row, lane), 16 int8; and scale16(row, lane), their scale and the offset that is
+// multiplied with the sum of the activations (HAS_OFFSET).
 #pragma once
 
 #include <string_view>
@@ -8,7 +9,7 @@
 
 namespace weft::kernels {
 
-// Empty for formats without quants. Behind weights_wgsl().
+// The WGSL of the functions, which follows weights_wgsl(); empty for formats without quants.
 [[nodiscard]] std::string_view int8_wgsl(WeightFormat format);
 
 }  // namespace weft::kernels

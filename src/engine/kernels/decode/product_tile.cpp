@@ -36,8 +36,9 @@ void replace(std::string& text, std::string_view mark, std::string_view with) {
   text.replace(at, mark.size(), with);
 }
 
-// A team's sums of all lanes, added in the order of tree_sum(). In each step a thread gives half of
-// its sums to the thread that adds them up, so that in the end each sum is in one place.
+// Statements that add up a team's sums over its lanes in the order of tree_sum(). In each step a
+// thread gives half of its sums to the thread that adds them up, so that in the end one thread has
+// each sum.
 std::string tree(std::vector<std::string> sums, const Team& team, bool shared) {
   std::string out;
   for (std::uint32_t half = team.size / 2, step = 0; half > 0; half /= 2, ++step) {
@@ -99,8 +100,8 @@ std::string tile_text(const Int8ProductSpec& spec, const ProductTile& tile, cons
 bool product_tile_possible(const gpu::Device& device, const Int8ProductSpec& spec,
                            const ProductTile& tile, const Team& team) {
   const gpu::Limits& limits = device.limits();
-  // NVIDIA's compiler (580.159.04, H200) contracts the offset of Q4_0 otherwise in a tile: the last
-  // bit of a row differed from that of the row alone.
+  // NVIDIA's compiler (580.159.04, H200) contracts the offset of Q4_0 differently in a tile: the
+  // last bit of a row differed from that of the row alone.
   if (spec.format == WeightFormat::q4) return false;
   if (!team.subgroups || int8_wgsl(spec.format).empty() || spec.columns % quant_block != 0 ||
       spec.input == Input::norm || !std::has_single_bit(tile.weights * tile.rows) ||

@@ -1,8 +1,8 @@
-// Products as int8_product.h makes them, with the same bits, for many rows: a team holds the sums
-// of several rows of weights and of several rows at once, so that each number that is read serves
+// The products of int8_product.h, with the same bits, for many rows: a team holds the sums of
+// several weight rows and several rows at once, so that each number that is read is used for
 // several products.
 //
-// Groups as int8_product.h's. Rows are read, and for swiglu written, in whole tiles.
+// The bindings are those of int8_product.h. Rows are read, and for swiglu written, in whole tiles.
 #pragma once
 
 #include "engine/kernels/decode/int8_product.h"
@@ -11,17 +11,17 @@
 namespace weft::kernels {
 
 struct ProductTile {
-  std::uint32_t weights = 4;       // Weight rows of a team; for swiglu gates and as many ups.
-  std::uint32_t rows = 8;          // Rows of a team.
-  std::uint32_t teams_across = 4;  // Teams of a workgroup with weight rows of their own,
-  std::uint32_t teams_down = 1;    // and with rows of their own.
+  std::uint32_t weights = 4;       // Weight rows of a team; for swiglu, gates and as many ups.
+  std::uint32_t rows = 8;          // The rows of a team.
+  std::uint32_t teams_across = 4;  // Teams of a workgroup with different weight rows.
+  std::uint32_t teams_down = 1;    // Teams of a workgroup with different rows.
   [[nodiscard]] std::uint32_t workgroup(const Team& team) const {
     return teams_across * teams_down * team.size;
   }
 };
 
-// The specification's `batch`, `rows_each` and `ahead` do not count; `share` has to be that of
-// the product with the same bits.
+// True if the device can compute such tiles. The fields `batch`, `rows_each` and `ahead` of the
+// spec are not used; `share` must be that of the int8_product.h kernel with the same bits.
 [[nodiscard]] bool product_tile_possible(const gpu::Device& device, const Int8ProductSpec& spec,
                                          const ProductTile& tile, const Team& team);
 [[nodiscard]] gpu::PipelineOptions product_tile_pipeline(const Int8ProductSpec& spec,
@@ -30,10 +30,9 @@ struct ProductTile {
 [[nodiscard]] gpu::Workgroups product_tile_workgroups(const Int8ProductSpec& spec,
                                                       const ProductTile& tile, std::uint32_t rows);
 
-// Rows normed and rounded as a product with Input::norm does it in workgroups of this size, for
-// products with Input::normed.
-// Group 0: 0 quants, 1 scales, 2 factors (f32, one a row). Group 1: 0 x (read), 1 the norm's weight
-// (read).
+// Norms and rounds rows for products with Input::normed, as a product with Input::norm does in
+// workgroups of this size. Bindings of group 0: 0 quants, 1 scales, 2 factors (f32, one for each
+// row). Bindings of group 1: 0 x (read), 1 the norm's weight (read).
 [[nodiscard]] gpu::PipelineOptions norm_rows_pipeline(const NormQuantizeSpec& spec,
                                                       const Team& team, std::uint32_t workgroup);
 

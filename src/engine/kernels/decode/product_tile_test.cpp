@@ -1,5 +1,6 @@
-// Tiles give each row the bits that it has by itself (decision 10): for every format with quants,
-// for rows that do not fill a tile, with shares of columns and without, rounded and normed.
+// Tiles give each row the bits that it has alone (decision 10): for every format with quants, for
+// numbers of rows that do not fill a tile, with shared columns and without, for rounded and normed
+// input.
 #include "engine/kernels/decode/product_tile.h"
 
 #include <cmath>
@@ -36,7 +37,7 @@ class ProductTileTest : public test::KernelTest, public testing::WithParamInterf
     return many ? 2816 : 256;
   }
 
-  // A row's input, alike for both kernels.
+  // The input of the rows, which is the same for both kernels.
   struct Rows {
     gpu::Buffer x, gain, quants, scales, factors;
   };

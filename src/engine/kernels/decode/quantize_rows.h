@@ -1,7 +1,8 @@
-// Rows of f32 rounded to int8, as int8_product.h takes them.
+// Rounds rows of f32 to int8, as input of int8_product.h.
 //
-// quantize_rows: group 0: 0 x (read, rows of `pitch`), 1 quants, 2 scales.
-// norm_quantize, of rms_norm(x) * weight: group 0: 0 x (read), 1 weight (read), 2 quants, 3 scales.
+// quantize_rows rounds x. Bindings of group 0: 0 x (read, rows of `pitch`), 1 quants, 2 scales.
+// norm_quantize rounds rms_norm(x) * weight. Bindings of group 0: 0 x (read), 1 weight (read), 2
+// quants, 3 scales.
 #pragma once
 
 #include "engine/gpu/device.h"

@@ -16,12 +16,12 @@ void put(std::string& text, std::string_view mark, std::string_view lines) {
   text.replace(at, mark.size(), lines);
 }
 
-constexpr std::uint32_t key_threads = 8;  // That read a key together.
+constexpr std::uint32_t key_threads = 8;  // Threads that read a key together.
 
 }  // namespace
 
 bool team_attention_possible(const TeamAttentionShape& shape) {
-  // Numbers that a thread gathers for all heads, and that it has of their queries.
+  // The most numbers that a thread holds of the outputs of all heads, and of their queries.
   constexpr std::uint32_t numbers_max = 64, query_max = 128;
   const std::uint32_t fours = shape.dim / 4;
   return std::has_single_bit(shape.dim) && std::has_single_bit(shape.team) && fours >= 8 &&
@@ -31,11 +31,12 @@ bool team_attention_possible(const TeamAttentionShape& shape) {
 
 namespace {
 
-// Statements for scores: keys are read, multiplied with the queries of all heads, and the sums of a
-// key's threads put together, so that thread i has the scores s0, s1, ... of position i.
+// The statements that compute scores: keys are loaded and multiplied with the queries of all heads,
+// and the sums of a key's threads are combined so that thread i has the scores s0, s1, ... of
+// position i.
 std::string scores_text(const TeamAttentionShape& shape) {
   const std::uint32_t cells = shape.dim / 4 / key_threads;
-  constexpr std::uint32_t asked_max = 16;  // Cells on their way.
+  constexpr std::uint32_t asked_max = 16;  // Cells that are loaded at a time.
   const std::uint32_t batch = std::clamp(asked_max / cells, 1u, key_threads);
   std::string out;
   for (std::uint32_t first = 0; first < key_threads; first += batch) {
@@ -98,7 +99,7 @@ std::string team_attention_text(const TeamAttentionShape& shape) {
         "0.0);\n",
         h);
   }
-  // Several positions are asked for before the first is used.
+  // Several positions are loaded before the first is used.
   constexpr std::uint32_t ahead_max = 16;
   const std::uint32_t ahead = std::max(1u, std::min(ahead_max / cells, steps));
   for (std::uint32_t step = 0; step < steps; step += ahead) {

@@ -1,6 +1,6 @@
-// x[row][i] becomes activation(x[row][i]), in place.
+// Replaces x[row][i] by activation(x[row][i]).
 //
-// Group 0: 0 x, 1 BatchSize (uniform). Rows lie one behind another.
+// Bindings of group 0: 0 x, 1 BatchSize (uniform). Rows follow each other without a gap.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The kernels of encoders equal plain loops over a sweep of shapes: rows that fill no workgroup,
-// widths of one and of odd numbers of fours, texts of one row.
+// The kernels of encoders give the values of plain loops over a sweep of shapes: rows that do not
+// fill a workgroup, widths of one and of odd numbers of fours, texts of one row.
 #include <cmath>
 
 #include "common/base/format.h"
@@ -23,13 +23,13 @@ class EncodeTest : public test::KernelTest {
   }
 };
 
-// What lies behind the rows of a pass, which no kernel may touch.
+// The value after the rows of a pass, which no kernel may change.
 constexpr float untouched = 7;
 std::vector<float> with_more(std::vector<float> values, std::size_t more) {
   values.insert(values.end(), more, untouched);
   return values;
 }
-// Texts of so many rows, one behind the other.
+// Texts with these numbers of rows, one after the other.
 struct Texts {
   std::vector<RowPlace> places;
   std::vector<Segment> segments;
@@ -90,7 +90,7 @@ TEST_F(EncodeTest, LayerNormEqualsTheFormula) {
             expected[row * columns + i] = static_cast<float>(
                 (values[i] - mean) / std::sqrt(variance + 1e-5) * weight[i] + bias[i]);
         }
-        // Sums of 384 numbers in another order.
+        // The error bound of sums of 384 numbers in another order.
         test::expect_close(download<float>(buffer, (rows + 1) * columns),
                            with_more(expected, columns), 2e-5f, 2e-5f, "layer norm");
       }
@@ -214,7 +214,7 @@ TEST_F(EncodeTest, RowsOfATextSeeAllOfItAndNothingElse) {
                 {qkv.data() + at + 2 * width, pitch, one.rows}, scale, scores,
                 std::span(expected).subspan((one.first_row + row) * width + head * dim, dim));
           }
-      // Other than in f32, scores of a size of about 10 are rounded to f16.
+      // The kernel with subgroup matrices rounds scores of a size of about 10 to f16.
       const float tolerance = tuning.matrix_m == 0 ? 2e-5f : 3e-2f;
       test::expect_close(download<float>(out, (rows + 1) * width), with_more(expected, width),
                          tolerance, tolerance, "attention");

@@ -1,8 +1,10 @@
-// x[row] becomes (x[row] - mean) / sqrt(variance + epsilon) * weight + bias, a team of threads a
-// row. Before that a row of a table may be added: that of the row's position, or one for all rows.
+// Replaces x[row] by (x[row] - mean) / sqrt(variance + epsilon) * weight + bias, with a team of
+// threads for each row. Before that a row of a table may be added: that of the row's position, or
+// one for all rows.
 //
-// Group 0: 0 x (in place), 1 weight (read), 2 bias (read), 3 table (read; any buffer without), 4
-// RowPlace for each row (read), 5 BatchSize (uniform). Rows lie one behind another.
+// Bindings of group 0: 0 x (in place), 1 weight (read), 2 bias (read), 3 table (read; any buffer
+// without a table), 4 RowPlace for each row (read), 5 BatchSize (uniform). Rows follow each other
+// without a gap.
 #pragma once
 
 #include <cstdint>

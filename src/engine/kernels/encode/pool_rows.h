@@ -1,6 +1,7 @@
-// The rows of each text become one vector, of length 1: their mean, the first or the last.
+// Makes one vector of length 1 of the rows of each text: their mean, the first or the last row.
 //
-// Group 0: 0 x (read, rows one behind another), 1 Segment for each text (read), 2 out (a row each).
+// Bindings of group 0: 0 x (read, rows without a gap), 1 Segment for each text (read), 2 out (one
+// row for each text).
 #pragma once
 
 #include <cstdint>

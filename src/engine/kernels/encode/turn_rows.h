@@ -1,8 +1,9 @@
-// Turns heads of each row by the row's position, in place: the pairs (p, p + pairs) of the first
-// 2 * pairs elements.
+// Rotates the heads of each row by the row's position, in place: the pairs (p, p + pairs) of the
+// first 2 * pairs elements.
 //
-// Group 0: 0 x (rows of `pitch`, the heads one behind another from the row's beginning), 1 RowPlace
-// for each row (read), 2 turns (read: [position][pairs] of cosine and sine), 3 BatchSize (uniform).
+// Bindings of group 0: 0 x (rows of `pitch`, which begin with the heads, one after another), 1
+// RowPlace for each row (read), 2 turns (read: [position][pairs] of cosine and sine), 3 BatchSize
+// (uniform).
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,8 @@
-// The experts of each row: the `used` with the largest scores, the largest first (of equal ones the
-// one with the smaller number), and the softmax of their scores as their weights.
+// Chooses the experts of each row: the `used` experts with the largest scores, in descending order
+// (of equal scores the expert with the smaller number is first), with the softmax of these scores
+// as weights.
 //
-// Group 0: 0 scores (read, [row][expert]), 1 chosen ([row][used] of ChosenExpert).
+// Bindings of group 0: 0 scores (read, [row][expert]), 1 chosen ([row][used] of ChosenExpert).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ struct ChosenExpert {
 };
 
 struct ChooseExpertsSpec {
-  // So many scores fit into every device's workgroup memory.
+  // The scores of this many experts fit into the workgroup memory of every device.
   static constexpr std::uint32_t experts_max = 2048;
 
   std::uint32_t experts = 1;

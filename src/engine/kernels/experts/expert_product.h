@@ -1,11 +1,13 @@
-// Products of each row with the matrices of its experts (choose_experts.h), f32: a team of threads
-// for each of an expert's outputs. A row's sums are in the same order however many rows there are.
+// Products of each row with the matrices of its experts (choose_experts.h), in f32: a team of
+// threads for each of an expert's outputs. The order of a row's sums is the same for any number of
+// rows.
 //
-// The weights are one or more tensors one below the other, each [expert][output][columns], or a
-// part of their rows: outputs whose weights are in another part are left to its dispatch.
+// The weights are one or more tensors, one below the other, each [expert][output][columns], or a
+// part of their rows: outputs whose weights are in another part are computed by the dispatch of
+// that part.
 //
-// Group 0: weights (weights.h). Group 1: 0 x (read), 1 y, 2 ChosenExpert for each row and place
-// (read).
+// Bindings of group 0: weights (weights.h). Bindings of group 1: 0 x (read), 1 y, 2 ChosenExpert
+// for each row and place (read).
 #pragma once
 
 #include <cstdint>
@@ -25,9 +27,9 @@ struct ExpertProductSpec {
   WeightFormat format = WeightFormat::f32;
   std::uint32_t experts = 1;
   std::uint32_t used = 1;
-  std::uint32_t outputs = 0;  // An expert's, in one tensor.
+  std::uint32_t outputs = 0;  // The outputs of one expert in one tensor.
   std::uint32_t tensors = 1;
-  std::uint32_t columns = 0;  // Also x's pitch: a multiple of 4.
+  std::uint32_t columns = 0;  // Also the pitch of x; a multiple of 4.
   std::uint32_t part_first = 0, part_rows = 0;
   std::uint32_t y_pitch = 0;
   std::uint32_t y_offset = 0;

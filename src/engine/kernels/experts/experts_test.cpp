@@ -1,5 +1,5 @@
-// Which experts rows go through, and what those give, equal plain loops: with scores that are
-// equal, for every weight format, with weights in several parts, for tensors one below the other.
+// The choice of experts and their products equal plain loops: with equal scores, for every weight
+// format, with weights in several parts, and for several tensors one below the other.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -24,7 +24,8 @@ TEST_F(ChooseExperts, TakesTheBestAndWeighsThem) {
     SCOPED_TRACE(weft::format("{} of {}", spec.used, spec.experts));
     constexpr std::uint32_t rows = 5;
     std::vector<float> scores = test::random_floats(std::size_t{rows} * spec.experts, 1, 3);
-    std::fill_n(scores.begin() + spec.experts, spec.experts, 0.5f);  // The second row's are equal.
+    // The scores of the second row are equal.
+    std::fill_n(scores.begin() + spec.experts, spec.experts, 0.5f);
     const std::size_t places = std::size_t{rows} * spec.used;
     const gpu::Buffer in = upload(scores), out = upload(std::vector<ChosenExpert>(places));
     const gpu::Pipeline pipeline = compile(choose_experts_pipeline(spec));
@@ -67,7 +68,7 @@ class ExpertProduct : public test::KernelTest, public testing::WithParamInterfac
     std::uint32_t first, rows;
     gpu::Buffer quants, scales;
   };
-  // A matrix in parts of so many rows.
+  // Uploads a matrix in parts of at most `rows_max` rows.
   static std::vector<Part> upload_parts(const test::Matrix& matrix, std::uint32_t rows_max) {
     const WeightLayout layout{weight_format(matrix.type), matrix.columns};
     const std::size_t row_bytes = matrix.bytes.size() / matrix.rows;
@@ -111,7 +112,7 @@ TEST_P(ExpertProduct, EqualsPlainLoops) {
                            .y_pitch = tensors * outputs + 3,
                            .y_offset = 2,
                            .output = output};
-    // Whole, and cut within an expert.
+    // The matrix is uploaded whole, and in parts that end within an expert.
     for (const std::uint32_t part_rows : {matrix.rows, 13u}) {
       SCOPED_TRACE(weft::format("summed {}, parts of {} rows", summed, part_rows));
       const gpu::Buffer x_buffer = upload(x),
@@ -150,7 +151,8 @@ TEST_P(ExpertProduct, EqualsPlainLoops) {
             expected += product(weight_row, summed ? at : at / used, magnitudes) *
                         (summed ? chosen[at].weight : 1);
           }
-          // As for matvec.h: additions in another order, and a rounding or two of each weight.
+          // The error bound of matvec.h: additions in another order, and one or two roundings of
+          // each weight.
           ASSERT_NEAR(got[std::size_t{row} * spec.y_pitch + 2 + n], expected,
                       64 * 0x1p-24 * magnitudes)
               << "row " << row << ", output " << n;

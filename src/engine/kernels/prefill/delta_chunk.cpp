@@ -11,8 +11,8 @@
 namespace weft::kernels {
 
 std::uint32_t DeltaChunkTuning::workgroup_bytes(const DeltaStepSpec& spec) const {
-  const std::uint32_t row =
-      2 * spec.key_dim * 4 + columns * 4 + 16 + 16 * 8;  // Query and key, values, factors, squares.
+  // The bytes of a row: query and key, values, factors, squares.
+  const std::uint32_t row = 2 * spec.key_dim * 4 + columns * 4 + 16 + 16 * 8;
   return rows * row + (subgroup_size == 0 ? 2 * threads() * 8 : 0) + 16;
 }
 

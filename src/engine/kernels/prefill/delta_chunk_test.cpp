@@ -1,5 +1,6 @@
-// The recurrence of many rows equals the reference step by step: several segments at once, one row,
-// whole chunks and one past them, a state that carries on, with subgroups and without.
+// The recurrence over many rows equals the reference step by step: for several segments at once,
+// one row, whole chunks and one row more, a state that goes on in the next pass, with subgroups and
+// without.
 #include "engine/kernels/prefill/delta_chunk.h"
 
 #include <cmath>
@@ -23,7 +24,7 @@ TEST_F(DeltaChunkTest, EqualsTheReference) {
                                          {.slot = 2, .first_row = 66, .rows = 16}};
   constexpr std::size_t rows = 82, heads = 4, pitch = 10;
   struct Case {
-    std::uint32_t dim, chunk;  // 0: as tuned.
+    std::uint32_t dim, chunk;  // 0 takes the tuning of the device.
   };
   for (const bool subgroups : {true, false}) {
     for (const auto& [dim, chunk] : {Case{20, 0}, {64, 0}, {128, 0}, {20, 1}, {20, 8}, {64, 4}}) {
@@ -66,7 +67,7 @@ TEST_F(DeltaChunkTest, EqualsTheReference) {
       std::vector<float> expected(rows * heads * dim);
       for (const Segment& segment : segments) {
         for (std::size_t h = 0; h < heads; ++h) {
-          // The GPU keeps [value][key], the reference [key][value].
+          // The GPU's state is [value][key]; the reference's is [key][value].
           const std::span<float> mine = std::span(state).subspan(
               (segment.slot * heads + h) * dim * dim, std::size_t{dim} * dim);
           std::vector<float> turned(std::size_t{dim} * dim);
@@ -94,9 +95,9 @@ TEST_F(DeltaChunkTest, EqualsTheReference) {
             for (std::size_t k = 0; k < dim; ++k) mine[v * dim + k] = turned[k * dim + v];
         }
       }
-      // A step adds three sums of `dim` products of numbers around 1, errors of dim * 2^-24 each,
-      // to what is there, which decays: by at least a few percent a row (a is about -1, softplus
-      // about 0.7), so that what a dozen rows leave behind is the bound.
+      // The error bound: a step adds three sums of `dim` products of numbers around 1, with errors
+      // of dim * 2^-24 each, to the state. Errors decay by at least a few percent in each row (a is
+      // about -1, softplus about 0.7), so that the errors of a dozen rows are the bound.
       const float bound = 12 * 3 * static_cast<float>(dim) * 0x1p-24f + 4e-6f;
       test::expect_close(download<float>(out, expected.size()), expected, bound, 1e-5f, "output");
       test::expect_close(download<float>(state_buffer, state.size()), state, bound, 1e-5f, "state");

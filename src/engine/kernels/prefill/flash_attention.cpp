@@ -62,7 +62,7 @@ std::string matrices_text(const AttentionSpec& spec, const FlashTuning& tuning) 
           "row_major>(&tile, {1}u * LINE + {2}u, LINE), o{0});\n",
           j, k, j * tuning.matrix_n / 8);
   }
-  // What a thread carries from the cache to the tile.
+  // The cells that each thread loads from the cache into the tile.
   const std::uint32_t cells = tuning.tile_positions * spec.cache.head_dim / 8,
                       threads = tuning.threads();
   std::string places, put_keys, put_values, fetch_keys, fetch_values;
@@ -97,7 +97,8 @@ std::string matrices_text(const AttentionSpec& spec, const FlashTuning& tuning) 
   return text;
 }
 
-// In the place of a cache: keys and values beside the queries (KvCacheSpec::describe).
+// Adds the functions that read keys and values beside the queries instead of from a cache
+// (KvCacheSpec::describe).
 void describe_rows(ShaderText& text, const AttentionSpec& spec) {
   const AttentionSpec::WholeTexts& at = *spec.whole_texts;
   check(spec.pitch % 4 == 0 && at.k_offset % 4 == 0 && at.v_offset % 4 == 0,
@@ -139,7 +140,7 @@ FlashTuning flash_tuning(const gpu::Device& device, const AttentionSpec& spec, b
            tuning.threads() <= limits.workgroup_size_x_max;
   };
   const gpu::SubgroupMatrix* matrix = exact ? nullptr : prefill_matrix(device);
-  // A subgroup holds head_dim sums of each of its rows in registers.
+  // Subgroup matrices need head_dim sums of each row of a subgroup in registers.
   if (matrix != nullptr && spec.cache.head_dim % 16 == 0 && spec.cache.head_dim <= 16 * matrix->m &&
       device.adapter().subgroup_size_min / matrix->m <= matrix->n / 4) {
     tuning.matrix_m = matrix->m;
@@ -149,7 +150,7 @@ FlashTuning flash_tuning(const gpu::Device& device, const AttentionSpec& spec, b
     for (const std::uint32_t subgroups : {4u, 2u, 1u}) {
       for (const std::uint32_t matrices : {4u, 2u}) {
         if (matrices == 4 && (matrix->m < 16 || spec.cache.head_dim > 64))
-          continue;  // More takes long to compile.
+          continue;  // More matrices take long to compile.
         tuning.tile_rows = subgroups * matrix->m;
         tuning.tile_positions = matrices * matrix->m;
         if (fits()) return tuning;

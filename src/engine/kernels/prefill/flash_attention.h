@@ -1,12 +1,12 @@
-// attention.h for many rows of a sequence: a workgroup takes one query head of up to `tile_rows`
-// rows that follow each other, and brings the keys and values that they share into workgroup memory
-// once.
+// The attention of attention.h for many rows of a sequence: a workgroup computes one query head of
+// up to `tile_rows` consecutive rows, and loads the keys and values that they share into workgroup
+// memory once.
 //
-// With subgroup matrices queries, keys, values and weights are f16 and sums f32; the other kernel
-// is f32 all through.
+// With subgroup matrices, queries, keys, values and weights are f16 and sums are f32; the other
+// kernel is f32 throughout.
 //
-// Group 0: as attention.h (0 queries, 1 RowPlace, 2 keys, 3 values, 4 out), and 5 AttentionTile for
-// each workgroup (read).
+// Bindings of group 0: as in attention.h (0 queries, 1 RowPlace, 2 keys, 3 values, 4 out), and 5
+// AttentionTile for each workgroup (read).
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace weft::kernels {
 
-// Rows of one segment.
+// A tile of consecutive rows of one segment.
 struct AttentionTile {
   std::uint32_t first_row = 0;
   std::uint32_t rows = 0;  // At most tile_rows.
@@ -29,9 +29,10 @@ struct FlashTuning {
   std::uint32_t matrix_m = 0, matrix_n = 0, matrix_k = 0;
   std::uint32_t subgroup_size = 0;
   std::uint32_t tile_rows = 32;
-  std::uint32_t tile_positions = 16;  // Keys, and then values, in workgroup memory at a time.
-  std::uint32_t row_threads = 8;      // Threads that share a row of the f32 kernel.
-  bool out_halves = false;            // out is f16; with subgroup matrices only.
+  // Positions whose keys, and then values, are in workgroup memory at a time.
+  std::uint32_t tile_positions = 16;
+  std::uint32_t row_threads = 8;  // Threads that share a row in the f32 kernel.
+  bool out_halves = false;        // Writes f16; only with subgroup matrices.
 
   [[nodiscard]] std::uint32_t threads() const;
   [[nodiscard]] std::uint32_t workgroup_bytes(const AttentionSpec& spec) const;

@@ -1,6 +1,6 @@
-// Attention of many rows equals the reference row by row: segments of several slots in one pass,
-// one row and one past a tile, behind positions that were there before, for every format of the
-// cache, in windows, with subgroup matrices and without.
+// Attention of many rows equals the reference row by row: for segments of several slots in one
+// pass, for one row and one more than a tile, after positions that were cached before, for every
+// cache format, in windows, with subgroup matrices and without.
 #include "engine/kernels/prefill/flash_attention.h"
 
 #include <algorithm>
@@ -22,8 +22,8 @@ struct FlashCase {
   KvCacheFormat format;
   std::uint32_t heads, kv_heads, head_dim;
   bool gated;
-  float size;  // Size of queries: large ones make the softmax pick few positions, late ones among
-               // them.
+  // The size of queries. Large ones make the softmax choose few positions, some of them late.
+  float size;
   std::uint32_t window = 0;
   bool every_tile = false;
 };
@@ -62,8 +62,8 @@ TEST_P(FlashAttentionTest, EqualsTheReference) {
   std::vector<FlashTuning> tunings = {flash_tuning(device(), spec, true),
                                       flash_tuning(device(), spec)};
   if (one.format == KvCacheFormat::f32) {
-    // What devices with less workgroup memory get. Each is compiled by itself: the quick run has
-    // all of them for the first shape, and one of them for each other shape.
+    // The tunings of devices with less workgroup memory. Each is compiled by itself: the quick run
+    // has all of them for the first shape, and one of them for each other shape.
     std::uint32_t at = 0;
     for (const auto& [tile_rows, tile_positions, row_threads] :
          {std::array{16u, 8u, 8u}, {4u, 8u, 8u}, {4u, 4u, 4u}, {1u, 2u, 2u}}) {
@@ -73,12 +73,12 @@ TEST_P(FlashAttentionTest, EqualsTheReference) {
           {.tile_rows = tile_rows, .tile_positions = tile_positions, .row_threads = row_threads});
     }
   }
-  // What is expected of each row's heads, whatever the tuning.
+  // The expected values of a row's heads, for every tuning.
   struct Head {
-    std::vector<float> expected{};  // [head_dim], gated
-    float magnitudes = 0;           // The largest sum of a score's products, without their signs.
-    std::vector<float>
-        value_tops{};  // [head_dim]: of the magnitudes of values, as they are weighed.
+    std::vector<float> expected{};  // [head_dim], after the gate.
+    float magnitudes = 0;           // The largest sum of the magnitudes of a score's products.
+    // [head_dim]: sums of the magnitudes of values, with their weights.
+    std::vector<float> value_tops{};
   };
   std::vector<float> value_sizes = values.values;
   for (float& value : value_sizes) value = std::abs(value);
@@ -135,10 +135,10 @@ TEST_P(FlashAttentionTest, EqualsTheReference) {
     const auto got = download<float>(out, (places.size() + 1) * one.heads * dim);
     for (std::size_t row = 0; row < places.size(); ++row) {
       for (std::size_t h = 0; h < one.heads; ++h) {
-        // A score's error is a share of its magnitudes: dim / 4 additions of 2^-24 each, and in f16
-        // 2^-11 for either factor. Weights have twice that as their relative error (once in the
-        // sum), and exp()'s own (3 + 2|x|) units; in f16 another 2^-11 for the weight and 2^-11 for
-        // the value. They weigh what the values' magnitudes are.
+        // The error bound. A score's error is a share of its magnitudes: dim / 4 additions of 2^-24
+        // each, and in f16 2^-11 for either factor. Weights have twice that as their relative error
+        // (once in the sum), and the (3 + 2|x|) units of exp(); in f16 another 2^-11 for the weight
+        // and 2^-11 for the value. The errors are weighted by the magnitudes of the values.
         const Head& head = heads[row * one.heads + h];
         const float magnitudes = head.magnitudes;
         const float unit = tuning.matrix_m != 0 ? 0x1p-10f : 0;

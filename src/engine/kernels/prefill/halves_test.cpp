@@ -1,4 +1,4 @@
-// Rows that go from kernel to kernel as f16 are those of the f32 ways, rounded.
+// Kernels that pass rows on as f16 give the values of the f32 kernels, rounded.
 #include <cmath>
 
 #include "engine/gguf/half.h"
@@ -27,7 +27,7 @@ TEST_F(HalvesTest, NormsAsTheReferenceDoes) {
   for (const std::uint32_t columns : {4u, 896u, 2048u}) {
     std::vector<float> x = test::random_floats(std::size_t{3} * columns, columns, 2),
                        weight = test::random_floats(columns, 2);
-    weight[1] = 1e9f;  // Beyond f16.
+    weight[1] = 1e9f;  // Beyond the range of f16.
     const gpu::Pipeline pipeline =
         compile(norm_halves_pipeline({.columns = columns, .epsilon = 1e-5f}));
     const gpu::Buffer out = upload(std::vector<std::uint16_t>(std::size_t{3} * columns)),
@@ -42,8 +42,8 @@ TEST_F(HalvesTest, NormsAsTheReferenceDoes) {
       reference::rms_norm(std::span(x).subspan(row * columns, columns), weight, 1e-5f,
                           std::span(expected).subspan(row * columns, columns));
     for (float& value : expected) value = std::clamp(value, -65504.0f, 65504.0f);
-    // One rounding to f16 (whichever way), of half a step of 2^-24 where it is subnormal, and what
-    // the f32 norm may lose.
+    // The error bound: one rounding to f16 (up or down), which is half a step of 2^-24 for
+    // subnormal numbers, and the errors of the f32 norm.
     test::expect_close(widen(download<std::uint16_t>(out, expected.size())), expected, 0x1p-24f,
                        0x1p-10f + 16 * 0x1p-23f, std::to_string(columns));
   }

@@ -29,17 +29,17 @@ constexpr auto uniform = gpu::BindingKind::uniform;
 std::uint32_t over(std::uint32_t count, std::uint32_t each) { return (count + each - 1) / each; }
 
 std::uint32_t kinds(const MatmulSpec& spec) { return spec.output == MatmulOutput::swiglu ? 2 : 1; }
-// Outputs across a workgroup's tile.
+// The number of outputs across a workgroup's tile.
 std::uint32_t tile_outputs(const MatmulSpec& spec, const MatmulTuning& tuning) {
   return tuning.matrix_m == 0 ? 64 : tuning.tile_columns / kinds(spec);
 }
-// Whole tiles, so that only the end of x is ragged.
+// The columns of a split: whole tiles, so that only the end of x is not a whole tile.
 std::uint32_t split_columns(const MatmulSpec& spec, const MatmulTuning& tuning) {
   return over(over(spec.columns, tuning.tile_depth), tuning.splits) * tuning.tile_depth;
 }
 
-// Where outputs go. Partial sums lie close together and have neither bias nor what was there
-// before.
+// Describes where outputs are written. Partial sums are written without gaps, without a bias, and
+// without the earlier content of y.
 void describe_out(ShaderText& text, const MatmulSpec& spec, std::uint32_t group, bool partial) {
   const std::uint32_t pitch = partial ? spec.outputs() : spec.y_pitch,
                       offset = partial ? 0 : spec.y_offset;
@@ -82,8 +82,8 @@ std::uint32_t MatmulTuning::threads() const {
 
 std::uint32_t MatmulTuning::workgroup_bytes() const {
   if (matrix_m == 0) return (tile_rows + tile_columns) * (tile_depth / 4 + 1) * 16;
-  const std::uint32_t patches = threads() / subgroup_size * matrix_m * matrix_n * 4 *
-                                2;  // Two each where the output is gated.
+  // Two matrices of sums for each subgroup, because a gated output needs a pair.
+  const std::uint32_t patches = threads() / subgroup_size * matrix_m * matrix_n * 4 * 2;
   return std::max((tile_rows + tile_columns) * (tile_depth / 8 + 1) * 16, patches);
 }
 
@@ -144,7 +144,7 @@ gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec, const MatmulTuning&
 
 gpu::Workgroups matmul_workgroups(const MatmulSpec& spec, const MatmulTuning& tuning,
                                   std::uint32_t rows) {
-  // Workgroups that follow each other share weights.
+  // Consecutive workgroups use the same weights.
   return {.x = over(rows, tuning.tile_rows),
           .y = over(spec.outputs(), tile_outputs(spec, tuning)),
           .z = tuning.splits};

@@ -1,5 +1,5 @@
-// Products of many rows equal sums in f64, with subgroup matrices and without, for every format of
-// weights, for shapes around the edges of tiles, and leave alone what is beyond the rows.
+// Products of many rows equal f64 sums, with subgroup matrices and without, for every weight
+// format, for shapes around the edges of tiles, and do not write beyond the rows.
 #include "engine/kernels/prefill/matmul.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class MatmulTest : public test::KernelTest {
  protected:
   static bool uses_matrices(const MatmulTuning& tuning) { return tuning.matrix_m != 0; }
 
-  // Runs `spec` for every count of rows and compares.
+  // Runs `spec` for every number of rows and compares the results with f64 sums.
   static void compare(const Matrix& matrix, const MatmulSpec& spec, const MatmulTuning& tuning,
                       const std::vector<std::uint32_t>& row_counts) {
     const WeightLayout layout{weight_format(matrix.type), matrix.columns};
@@ -40,8 +40,8 @@ class MatmulTest : public test::KernelTest {
     const std::vector<float> bias = test::random_floats(spec.weight_rows, 3);
     const gpu::Buffer bias_buffer = upload(bias);
     for (const std::uint32_t rows : row_counts) {
-      const std::size_t y_count =
-          std::size_t{rows + 2} * spec.y_pitch;  // With two rows that the kernel must not touch.
+      // y has two more rows, which the kernel must not change.
+      const std::size_t y_count = std::size_t{rows + 2} * spec.y_pitch;
       const std::vector<float> x =
           test::random_floats(std::size_t{rows} * spec.x_pitch, rows + spec.columns);
       std::vector<std::uint16_t> x_halves;
@@ -66,10 +66,10 @@ class MatmulTest : public test::KernelTest {
         run(sum, {&sum_group}, matmul_sum_workgroups(spec, rows));
       }
       const auto got = download<float>(y, y_count);
-      // Each addition of f32 loses at most 2^-24 of the magnitudes so far: an element takes columns
-      // / 4 sums of four one after another at worst, and every weight has two roundings of its own.
-      // In f16 both factors lose up to 2^-11 of themselves, or 2^-25 where they are subnormal;
-      // factors of x stay below 6.
+      // The error bound. Each f32 addition loses at most 2^-24 of the magnitudes so far: an element
+      // takes at worst columns / 4 sums of four one after another, and every weight has two
+      // roundings of its own. In f16 both factors lose up to 2^-11 of themselves, or 2^-25 if they
+      // are subnormal; factors of x stay below 6.
       const double relative =
           (spec.columns / 4.0 + 16) * 0x1p-24 + (uses_matrices(tuning) ? 0x1p-10 : 0);
       const double absolute = uses_matrices(tuning) ? spec.columns * 6 * 0x1p-25 : 0;
@@ -82,8 +82,8 @@ class MatmulTest : public test::KernelTest {
         for (std::uint32_t n = 0; n < spec.outputs(); ++n) {
           auto [expected, error] = product(row, n);
           if (spec.output == MatmulOutput::swiglu) {
-            // silu' is at most 1.1 and gelu' 1.2, either at most |x|; exp() of x has an error of (3
-            // + 2|x|) units in the last place.
+            // The derivative of silu is at most 1.1 and that of gelu 1.2, and both functions are at
+            // most |x|; exp() of x has an error of (3 + 2|x|) units in the last place.
             const auto [up, up_error] = product(row, n + spec.outputs());
             const double inner =
                 spec.activation == Activation::silu
@@ -130,7 +130,7 @@ class MatmulFormatTest : public MatmulTest, public testing::WithParamInterface<T
 TEST_P(MatmulFormatTest, MultipliesAsTheReferenceDoes) {
   const std::uint32_t columns = gguf::info(GetParam()).block_elements > 32 ? 768 : 160;
   const Matrix matrix = test::random_matrix(GetParam(), 70, columns);
-  // Small tiles are compiled sooner and read weights by the same text.
+  // The quick run uses small tiles, which are compiled sooner and read weights with the same text.
   const std::uint32_t tile = weft::test::long_tests() ? 64 : 16;
   for (const bool exact : {true, false}) {
     const MatmulSpec spec = spec_of(matrix, MatmulOutput::store, false, 0);
@@ -146,9 +146,10 @@ INSTANTIATE_TEST_SUITE_P(Formats, MatmulFormatTest,
                                          TensorType::q6_k, TensorType::iq4_nl, TensorType::mxfp4),
                          [](const auto& row) { return std::string(gguf::to_string(row.param)); });
 
-// Columns of one tile, two and many, of which the last is not full; outputs of one, one past half a
-// tile, one past a tile, whole tiles and many. Each shape is compiled by itself, for seconds on a
-// software device: the quick run has each number once, the long one all pairs.
+// Numbers of columns: one tile, two, and many of which the last is not full. Numbers of outputs:
+// one, one more than half a tile, one more than a tile, whole tiles, and many. A software device
+// takes seconds to compile each shape: the quick run has each number once, the long run has all
+// pairs.
 TEST_F(MatmulTest, KeepsToItsEdges) {
   constexpr std::array<std::pair<std::uint32_t, std::uint32_t>, 5> quick{
       {{32, 1}, {64, 33}, {896, 65}, {1152, 128}, {32, 200}}};
@@ -162,7 +163,7 @@ TEST_F(MatmulTest, KeepsToItsEdges) {
         const Matrix matrix = test::random_matrix(
             columns == 64 ? TensorType::q4_0 : TensorType::q8_0, outputs, columns);
         const MatmulSpec spec = spec_of(matrix, output, columns == 896, outputs % 2 == 0 ? 4 : 3);
-        const bool few = columns > 64 && outputs > 65;  // A slow machine's reference.
+        const bool few = columns > 64 && outputs > 65;  // The reference is slow.
         compare(matrix, spec, matmul_tuning(device(), spec, {.rows = 64, .exact = exact}),
                 few ? std::vector{1u, 65u} : std::vector{1u, 2u, 17u, 64u, 65u, 130u});
       }
@@ -185,7 +186,8 @@ TEST_F(MatmulTest, GatesAsTheReferenceDoes) {
   }
 }
 
-// Passes of any number of rows, at any place in them, with the tiling for that number.
+// A row has the same bits in passes of any number of rows, at any place in them, with the tiling
+// for that number.
 TEST_F(MatmulTest, GivesARowTheSameBitsAmongAnyOthers) {
   constexpr std::uint32_t most = 300;
   struct Shape {
@@ -219,7 +221,7 @@ TEST_F(MatmulTest, GivesARowTheSameBitsAmongAnyOthers) {
     std::vector<std::uint16_t> x;
     for (const float value : test::random_floats(std::size_t{most} * shape.columns, 5))
       x.push_back(gguf::float_to_half(value));
-    std::vector<std::vector<std::uint32_t>> words(most);  // A row's, of its first pass.
+    std::vector<std::vector<std::uint32_t>> words(most);  // [row] of the row's first pass.
     const auto product = [&](std::uint32_t first, std::uint32_t rows) {
       auto way = ways.end() - 1;
       while (way->rows_min > rows) --way;
@@ -293,7 +295,7 @@ TEST_F(MatmulTest, TilesOfEverySizeGiveTheSame) {
   for (const auto output : {MatmulOutput::store, MatmulOutput::swiglu}) {
     const MatmulSpec spec = spec_of(matrix, output, false, 4);
     for (const std::uint32_t rows : {16u, 32u, 64u, 512u}) {
-      // Only long runs gate in tiles of every size.
+      // Only long runs have gated outputs in tiles of every size.
       if (!weft::test::long_tests() && output == MatmulOutput::swiglu && rows != 32) continue;
       for (const bool exact : {true, false})
         compare(matrix, spec, matmul_tuning(device(), spec, {.rows = rows, .exact = exact}), {70});

@@ -10,7 +10,7 @@
 namespace weft::kernels {
 namespace {
 
-// What a thread carries from memory to a tile: cells of x and lanes of w.
+// The elements that a thread moves from memory to a tile: cells of x and lanes of w.
 class Carried {
  public:
   Carried(const MatmulSpec& spec, const MatmulTuning& tuning)
@@ -22,7 +22,7 @@ class Carried {
         w_lanes_(tuning.tile_columns * lanes_across_),
         ragged_(spec.columns % tuning.tile_depth != 0) {}
 
-  // Where its elements lie, which does not change from step to step.
+  // Statements that compute the places of its elements, which are the same in every step.
   [[nodiscard]] std::string places() const {
     std::string out;
     for (std::uint32_t i = 0; i * threads_ < x_cells_; ++i) {
@@ -42,7 +42,7 @@ class Carried {
     return out;
   }
 
-  // Step k from memory.
+  // Statements that load step k from memory.
   [[nodiscard]] std::string fetch() const {
     std::string out;
     for (std::uint32_t i = 0; i * threads_ < x_cells_; ++i) {
@@ -60,7 +60,7 @@ class Carried {
     return out;
   }
 
-  // Step k into the tile.
+  // Statements that store step k in the tile.
   [[nodiscard]] std::string put() const {
     std::string out;
     for (std::uint32_t i = 0; i * threads_ < x_cells_; ++i)
@@ -80,7 +80,8 @@ class Carried {
   }
 
  private:
-  // Element `i` of `count` that the threads share. Threads past the end do the last one again.
+  // The statement for element `i` of `count` elements that the threads share. Threads past the end
+  // use the last element.
   [[nodiscard]] std::string element(std::string_view name, std::uint32_t i,
                                     std::uint32_t count) const {
     if ((i + 1) * threads_ <= count)
@@ -93,13 +94,15 @@ class Carried {
   const bool ragged_;
 };
 
-// Matrices of 8 x 8 are those of software GPUs. Their drivers write each out element by element,
-// and compile for a time that grows with the square of what stands between two branches. So they
-// are multiplied in a loop whose passes a driver cannot count, since it would write these out too:
-// `none` is 0, as no pass has 2^24 rows, but only the host knows.
+// Matrices of 8 x 8 are those of software GPUs. Their drivers write out every element of a matrix,
+// and their compile time grows with the square of the code between two branches. The matrices are
+// therefore multiplied in a loop whose number of iterations the driver cannot know, because it
+// would unroll the loop otherwise: `none` is 0, since no pass has 2^24 rows, but only the host
+// knows that.
 bool matrices_in_loops(const MatmulTuning& tuning) { return tuning.matrix_m < 16; }
 
-// One of the multiplications of a tile, from cell `cell` of each of its rows on.
+// The statements of one multiplication of a tile, beginning with the cell `cell` of each of its
+// rows.
 std::string multiply_text(const MatmulTuning& tuning, std::uint32_t step, const std::string& cell) {
   const std::uint32_t down = tuning.subgroup_rows / tuning.matrix_m,
                       across = tuning.subgroup_columns / tuning.matrix_n;
@@ -156,7 +159,7 @@ std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tun
       multiply += multiply_text(tuning, step, weft::format("{}u", step * tuning.matrix_k / 8));
   }
 
-  // As many matrices at a time as workgroup memory has room for.
+  // Stores as many matrices at a time as fit into workgroup memory.
   for (std::uint32_t first = 0; first < down * outputs_across; first += patches) {
     const std::uint32_t end = std::min(first + patches, down * outputs_across);
     finish += "  workgroupBarrier();\n";
@@ -176,8 +179,8 @@ std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tun
           (at - first) * kinds);
   }
 
-  // Where the next step is asked for ahead, nothing branches between that and where it is used:
-  // drivers move what is read behind a branch to where it is used, and each step waits for memory.
+  // If the next step is loaded ahead, there is no branch between the load and its use: drivers move
+  // a load before a branch to its use after the branch, and each step then waits for memory.
   const std::string steps =
       tuning.ahead ? "  for (var k = begin + DEPTH; k < end; k += DEPTH) {\n" + carried.fetch() +
                          multiply + "    workgroupBarrier();\n" + carried.put() +

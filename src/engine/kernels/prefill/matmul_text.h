@@ -1,6 +1,5 @@
-// The statements of the subgroup-matrix kernel that go over matrices one by one: written out, since
-// matrices live in registers only as long as none is picked by a number that the compiler does not
-// know.
+// The statements of the subgroup-matrix kernel over its matrices, written out one by one, because
+// compilers keep matrices in registers only if every index of a matrix is a constant.
 #pragma once
 
 #include <string>
@@ -9,10 +8,10 @@
 
 namespace weft::kernels {
 
-// Matrices of sums (pairs of them where the output is gated) that a subgroup puts into workgroup
-// memory at a time, to write them from there.
+// The number of sum matrices (pairs of them if the output is gated) that a subgroup stores to
+// workgroup memory at a time, from which they are written to y.
 [[nodiscard]] std::uint32_t matmul_patches(const MatmulSpec& spec, const MatmulTuning& tuning);
-// matmul_matrices.wgsl with its //@ lines replaced.
+// The text of matmul_matrices.wgsl with its //@ lines replaced.
 [[nodiscard]] std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tuning);
 
 }  // namespace weft::kernels

@@ -11,25 +11,26 @@ namespace {
 struct Tile {
   std::uint32_t rows, columns, depth, subgroup_rows, subgroup_columns;
 };
-// From large to small: a large tile reads less, small ones keep more cores busy. As measured on an
-// H200 (`prefill_bench sweep`).
+// The tiles from large to small: a large tile reads less, small tiles keep more cores busy.
+// Measured on an H200 (`prefill_bench sweep`).
 constexpr std::array tiles = {Tile{128, 128, 64, 32, 64}, Tile{128, 128, 32, 32, 64},
                               Tile{64, 64, 64, 32, 32},   Tile{64, 64, 32, 32, 32},
                               Tile{32, 64, 64, 32, 32},   Tile{32, 32, 32, 32, 32}};
-// Matrices of 8 x 8 are written out one by one too: a subgroup has no more than a compiler takes in
-// a moment.
+// Tiles for matrices of 8 x 8, which are also written out one by one: a subgroup has only as many
+// as a compiler handles quickly.
 constexpr std::array small_tiles = {Tile{32, 32, 32, 16, 16}, Tile{16, 32, 32, 16, 16}};
 
-constexpr std::uint32_t workgroups_wanted = 128;  // A large GPU's cores.
-constexpr std::uint32_t workgroups_many =
-    448;  // From here on the last, half empty round of them costs little.
+constexpr std::uint32_t workgroups_wanted = 128;  // One for each core of a large GPU.
+// With this many workgroups, a half empty last round of them costs little.
+constexpr std::uint32_t workgroups_many = 448;
 constexpr std::uint32_t workgroups_round = 264;  // Two for each core of a large GPU.
 
 std::uint32_t over(std::uint32_t count, std::uint32_t each) { return (count + each - 1) / each; }
 
-// Tiles of passes of so many rows and more, for products that have so many of them: the first that
-// suits. Found by drawing with a whole model, where dozens of kernels take turns: one that is run
-// over and over by itself can be quicker with a tile that is slower there (docs/performance.md).
+// A tile for passes of at least rows_min rows, for products that have at least workgroups_min such
+// tiles; the first that suits is used. The tiles were found by drawing with a whole model, in which
+// dozens of kernels take turns: a kernel that runs alone again and again can be quicker with a tile
+// that is slower in a model (docs/performance.md).
 struct SameBitsTile {
   std::uint32_t rows_min, rows, columns, depth, subgroup_rows, subgroup_columns;
   bool ahead;
@@ -39,10 +40,11 @@ constexpr std::array same_bits_tiles = {SameBitsTile{1, 32, 128, 128, 16, 32, fa
                                         SameBitsTile{1, 32, 64, 128, 16, 32, false, 0},
                                         SameBitsTile{33, 64, 64, 64, 32, 32, false, 0},
                                         SameBitsTile{129, 128, 128, 32, 64, 64, true, 128}};
-// Few matrices of 8 x 8 between two branches: software GPUs write them out (matmul_text.cpp).
+// Few matrices of 8 x 8 between two branches, because software GPUs write them out
+// (matmul_text.cpp).
 constexpr std::array small_same_bits_tiles = {SameBitsTile{1, 8, 32, 16, 8, 16, false, 0},
                                               SameBitsTile{9, 32, 32, 16, 8, 16, false, 0}};
-constexpr std::uint32_t same_bits_workgroups = 400;  // Parts of a sum, for few rows.
+constexpr std::uint32_t same_bits_workgroups = 400;  // The workgroups wanted for few rows.
 
 }  // namespace
 
@@ -58,15 +60,15 @@ MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec,
   const auto workgroups = [&] {
     return over(wish.rows, tuning.tile_rows) * over(spec.weight_rows, tuning.tile_columns);
   };
-  // Parts of the depth, so that the GPU has work for its cores; each is worth its sum being written
-  // and read again.
+  // The number of splits that keeps the GPU's cores busy; the bound makes each split large enough
+  // to be worth writing and reading its sum.
   const std::uint32_t splits_most =
       spec.output == MatmulOutput::swiglu ? 1 : std::clamp(spec.columns / 512, 1u, 8u);
   const auto split = [&] {
     const std::uint32_t depths = over(spec.columns, tuning.tile_depth);
     const std::uint32_t wanted =
         std::clamp((workgroups_wanted + workgroups() / 8) / workgroups(), 1u, splits_most);
-    tuning.splits = over(depths, over(depths, wanted));  // None of them empty.
+    tuning.splits = over(depths, over(depths, wanted));  // No split is empty.
   };
 
   const gpu::SubgroupMatrix* matrix = wish.exact ? nullptr : prefill_matrix(device);
@@ -93,8 +95,8 @@ MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec,
         workgroups() * splits_most >= workgroups_wanted * 2 / 3)
       break;
   }
-  // Large tiles of a subgroup, with two workgroups a core, where they fill whole rounds: each sum
-  // in registers is worth more of what is read from workgroup memory.
+  // If large subgroup tiles with two workgroups on each core fill whole rounds, they are used: more
+  // sums in registers make more of each number that is read from workgroup memory.
   const std::uint32_t parts = std::clamp(workgroups_round / workgroups(), 1u, splits_most);
   const bool whole_round =
       workgroups() * parts * 8 >= workgroups_round * 7 && workgroups() * parts <= workgroups_round;
@@ -117,7 +119,7 @@ std::vector<MatmulFrom> matmul_same_bits(const gpu::Device& device, const Matmul
   std::vector<MatmulFrom> out;
   if (matrix == nullptr || spec.columns % 32 != 0) return out;
   const bool small = matrix->m < 16;
-  // All have the same parts of a sum, which make its order.
+  // All tilings have the same parts of a sum, which decide its order.
   const std::uint32_t depth = small || spec.columns % 64 != 0 ? 32 : 64;
   const std::uint32_t across = over(spec.weight_rows, 64), depths = over(spec.columns, depth);
   std::uint32_t splits = 1;
@@ -128,7 +130,7 @@ std::vector<MatmulFrom> matmul_same_bits(const gpu::Device& device, const Matmul
   const auto part_columns = [&](std::uint32_t each) {
     return over(over(spec.columns, each), splits) * each;
   };
-  std::uint32_t suited = 0;  // The number of rows that has its tile.
+  std::uint32_t suited = 0;  // The last rows_min that has a tile.
   for (const SameBitsTile& tile : small ? std::span<const SameBitsTile>(small_same_bits_tiles)
                                         : std::span<const SameBitsTile>(same_bits_tiles)) {
     if (tile.rows_min > rows_max) break;

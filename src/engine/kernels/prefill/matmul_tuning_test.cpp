@@ -1,6 +1,6 @@
-// How products that keep a row's bits are cut up, by shape and device, without a GPU: all numbers
-// of rows have the same parts of a sum, tiles fit, wide ones stand where there are enough of them,
-// and what a software GPU has to compile stays short.
+// The tunings of products that keep a row's bits, by shape and device, without a GPU: all numbers
+// of rows have the same parts of a sum, tiles fit, wide tiles are used if there are enough of them,
+// and a software GPU has only short code to compile.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -15,7 +15,7 @@ constexpr std::uint32_t rows_most = 512;
 
 class MatmulSameBits : public testing::Test {
  protected:
-  // A device with matrices of side x side x side and workgroup memory of so many bytes.
+  // A device with matrices of side x side x side and `workgroup_bytes` bytes of workgroup memory.
   gpu::Device& device(std::uint32_t side, std::uint32_t workgroup_bytes = 49152) {
     gpu::AdapterInfo adapter = gpu::null::default_adapter();
     adapter.subgroup_size_min = adapter.subgroup_size_max = 2 * side;
@@ -59,7 +59,7 @@ TEST_F(MatmulSameBits, HasTheSamePartsOfASumForEveryNumberOfRows) {
         SCOPED_TRACE(testing::Message() << rows << " x " << columns << ", matrices of " << side
                                         << ", " << bytes << " bytes");
         const std::vector<MatmulFrom> ways = matmul_same_bits(on, spec(rows, columns), rows_most);
-        // With 16 KiB there is room for one of the large tilings.
+        // Only one of the large tilings fits into 16 KiB.
         ASSERT_GT(ways.size(), side == 16 && bytes == 16384 ? 0u : 1u);
         const auto part = [columns = columns](const MatmulTuning& tuning) {
           const std::uint32_t depths = (columns + tuning.tile_depth - 1) / tuning.tile_depth;
@@ -98,7 +98,7 @@ TEST_F(MatmulSameBits, TakesWideTilesForFewRowsWhereThereAreEnoughOfThem) {
   }
 }
 
-// A software GPU's compiler takes ten seconds for what has sixteen multiplications.
+// A software GPU takes ten seconds to compile sixteen multiplications.
 TEST_F(MatmulSameBits, WritesOutFewMatricesForASoftwareGpu) {
   const gpu::Device& on = device(8);
   for (const auto output : {MatmulOutput::store, MatmulOutput::swiglu}) {

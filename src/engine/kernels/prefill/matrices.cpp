@@ -13,7 +13,8 @@ const gpu::SubgroupMatrix* prefill_matrix(const gpu::Device& device) {
     return nullptr;
   const gpu::SubgroupMatrix* best = nullptr;
   for (const gpu::SubgroupMatrix& one : adapter.subgroup_matrices) {
-    // The kernels' tiles are multiples of 16, cells of workgroup memory have eight numbers.
+    // Sides must be 8 or 16, because the kernels' tiles are multiples of 16 and a cell of workgroup
+    // memory has eight numbers.
     const auto whole = [](std::uint32_t side) { return side == 8 || side == 16; };
     const bool fits = one.component == "f16" && one.result == "f32" && whole(one.m) &&
                       whole(one.n) && whole(one.k) && adapter.subgroup_size_min >= one.m;

@@ -1,4 +1,4 @@
-// Which subgroup matrices these kernels use.
+// The subgroup matrices that these kernels use.
 #pragma once
 
 #include "engine/gpu/device.h"
@@ -6,10 +6,10 @@
 
 namespace weft::kernels {
 
-// The largest with f16 factors and f32 sums; null where the device has none, or subgroups of
-// several sizes.
+// The largest subgroup matrix with f16 factors and f32 sums; null if the device has none or has
+// subgroups of several sizes.
 [[nodiscard]] const gpu::SubgroupMatrix* prefill_matrix(const gpu::Device& device);
-// What a shader with them has to begin with.
+// Adds the enables and diagnostics that a shader with subgroup matrices needs.
 void enable_matrices(ShaderText& text);
 
 }  // namespace weft::kernels

@@ -1,5 +1,5 @@
-// The Gaussian variant of Freivalds' check (common/proof) never refuses what this device multiplies
-// in f32, however its tiles and splits sum, and refuses one wrong element.
+// The Gaussian variant of Freivalds' check (common/proof) accepts all f32 products of this device,
+// whatever its tiles and splits are, and refuses one wrong element.
 #include "common/proof/freivalds_float.h"
 #include "engine/kernels/prefill/matmul.h"
 #include "engine/kernels/test_device.h"
@@ -10,7 +10,7 @@ namespace {
 
 class ProductCheckTest : public test::KernelTest {
  protected:
-  // x [rows][columns] times the transposed matrix.
+  // Computes x [rows][columns] times the transposed matrix.
   static std::vector<float> on_gpu(const test::Matrix& matrix, const MatmulTuning& tuning,
                                    const MatmulSpec& spec, const std::vector<float>& x,
                                    std::uint32_t rows) {
@@ -63,7 +63,8 @@ TEST_F(ProductCheckTest, AcceptsWhatTheDeviceMultipliesAndNothingElse) {
       double norm = 0;
       for (const float value : y) norm += static_cast<double>(value) * value;
       one += static_cast<float>(
-          std::sqrt(norm / static_cast<double>(y.size())));  // A typical element too much.
+          // An error of the size of a typical element.
+          std::sqrt(norm / static_cast<double>(y.size())));
       EXPECT_FALSE(proof::freivalds_accepts(claim, 1)) << rows << " x " << columns;
     }
   }

@@ -1,5 +1,5 @@
-// Shaders whose statements over matrices are written out one by one: matrices live in registers
-// only as long as none is picked by a number that the compiler does not know.
+// Builds shaders whose statements over matrices are written out one by one, because compilers keep
+// matrices in registers only if every index of a matrix is a constant.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace weft::kernels {
 
-// Every `mark` in the text becomes `with`; there is at least one.
+// Replaces every `mark` in the text by `with`; the text must have at least one mark.
 void replace_mark(std::string& text, std::string_view mark, std::string_view with);
 
 }  // namespace weft::kernels

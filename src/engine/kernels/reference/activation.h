@@ -1,4 +1,4 @@
-// Functions of one number that models put between their matrices.
+// The activation functions of models, of one number each.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace weft::kernels {
 
-// What the gates of a feed-forward go through.
+// The activation functions of a feed-forward's gates.
 enum class Activation : std::uint8_t {
   silu,  // x * sigmoid(x)
   gelu   // x * sigmoid(2 * sqrt(2 / pi) * (x + 0.044715 * x^3)), GELU by its usual approximation.
@@ -18,18 +18,18 @@ namespace reference {
 
 [[nodiscard]] inline float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 [[nodiscard]] inline float silu(float x) { return x * sigmoid(x); }
-// GELU in its tanh form, as kernels::Activation::gelu has it.
+// GELU in its tanh form, the same function as kernels::Activation::gelu.
 [[nodiscard]] inline float gelu(float x) {
   return x * sigmoid(1.5957691216f * (x + 0.044715f * x * x * x));
 }
 // log(1 + exp(x)), without overflow.
 [[nodiscard]] inline float softplus(float x) { return x > 20 ? x : std::log1p(std::exp(x)); }
 
-// out[i] = silu(gate[i]) * up[i]. out may be either.
+// out[i] = silu(gate[i]) * up[i]. `out` may be `gate` or `up`.
 inline void swiglu(std::span<const float> gate, std::span<const float> up, std::span<float> out) {
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = silu(gate[i]) * up[i];
 }
-// out[i] = gelu(gate[i]) * up[i]. out may be either.
+// out[i] = gelu(gate[i]) * up[i]. `out` may be `gate` or `up`.
 inline void geglu(std::span<const float> gate, std::span<const float> up, std::span<float> out) {
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = gelu(gate[i]) * up[i];
 }

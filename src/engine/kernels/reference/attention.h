@@ -6,7 +6,7 @@
 
 namespace weft::kernels::reference {
 
-// Rows of one head in a cache: position p begins at data[p * stride].
+// The rows of one head in a cache: position p begins at data[p * stride].
 struct CacheRows {
   const float* data = nullptr;
   std::size_t stride = 0;

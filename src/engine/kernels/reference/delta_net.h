@@ -7,15 +7,15 @@
 
 namespace weft::kernels::reference {
 
-// One position of a depthwise convolution, then SiLU. history[row][taps - 1] holds the inputs
-// before this one, oldest first, and takes this one in; weight[row][taps], oldest first. x becomes
-// the output.
+// Runs one position of a depthwise convolution, then SiLU, and replaces x by the output.
+// history[row][taps - 1] holds the inputs before this one, oldest first, and is updated with x;
+// weight[row][taps] is oldest first, too.
 void convolve(std::span<float> x, std::span<float> history, std::span<const float> weight,
               std::size_t taps);
 
-// One position of one head. state[key][value] decays, forgets what it said for `key` and learns
-// `value` instead, in the proportion `beta`; out[value] is what it says for `query`. query is
-// scaled and key normalised already.
+// One position of one head. state[key][value] decays; its value for `key` is then replaced by
+// `value` in the proportion `beta`; out[value] is its value for `query`. The query must be scaled
+// and the key normalised already.
 struct DeltaStep {
   std::span<const float> query;
   std::span<const float> key;

@@ -1,4 +1,4 @@
-// Sums of products in f32, in an order that SIMD likes: 32 partial sums.
+// Sums of products in f32, in an order that suits SIMD: 32 partial sums.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,8 @@
 
 namespace weft::kernels::reference {
 
-// a and b have the same size. Relative error about size / 32 * 2^-24 of the sum of magnitudes.
+// a . b; a and b have the same size. The relative error is about size / 32 * 2^-24 of the sum of
+// the magnitudes.
 [[nodiscard]] float dot(std::span<const float> a, std::span<const float> b);
 // y += scale * x.
 void add_scaled(std::span<float> y, std::span<const float> x, float scale);

@@ -1,5 +1,5 @@
-// What tests hold kernels against and would compute slowly themselves, since sources of tests are
-// not optimised: sums in f64, and random numbers.
+// Sums in f64 and random numbers for the tests of kernels. They have a source of their own because
+// the sources of tests are compiled without optimisation, in which they would be slow.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,16 @@
 
 namespace weft::kernels::reference {
 
-// A sum of products in f64, and the sum of their magnitudes, which bounds what f32 may lose.
+// A sum of products in f64, and the sum of their magnitudes, which bounds the rounding errors of
+// f32.
 struct ExactSum {
   double sum = 0;
   double magnitudes = 0;
 };
-// a and b have the same size.
+// The exact sum of a[i] * b[i]; a and b have the same size.
 [[nodiscard]] ExactSum exact_sum(std::span<const float> a, std::span<const float> b);
 
-// Numbers of a normal distribution around 0, the same for the same seed.
+// Numbers of a normal distribution around 0, which are the same for the same seed.
 [[nodiscard]] std::vector<float> normal_floats(std::size_t count, std::uint32_t seed,
                                                float deviation);
 

@@ -12,8 +12,8 @@ void matmul_i8(const MatmulShape& shape, std::span<const std::int8_t> a,
   const std::size_t k = shape.k;
   check(a.size() == shape.rows * k && b.size() == k * n && c.size() == shape.rows * n,
         "matrices have the sizes of the shape");
-  // The inner loop runs along a row of B and of C, which compilers turn into SIMD; k is cut so that
-  // the rows of B that a pass needs stay in the cache.
+  // The inner loop runs along a row of B and of C, which compilers turn into SIMD; k is divided
+  // into blocks so that the rows of B that a pass needs stay in the processor's cache.
   constexpr std::size_t k_block = 64;
   std::ranges::fill(c, 0);
   for (std::size_t k0 = 0; k0 < k; k0 += k_block) {
@@ -21,7 +21,7 @@ void matmul_i8(const MatmulShape& shape, std::span<const std::int8_t> a,
     for (std::size_t row = 0; row < shape.rows; ++row) {
       std::int32_t* out = c.data() + row * n;
       for (std::size_t inner = k0; inner < k1; ++inner) {
-        // Products of two int8 fit int16, which is what the SIMD multiplies are made for.
+        // The product of two int8 fits into int16, for which SIMD multiplications are made.
         // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, not a character.
         const auto left = static_cast<std::int16_t>(a[row * k + inner]);
         const std::int8_t* right = b.data() + inner * n;

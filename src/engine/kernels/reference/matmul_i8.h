@@ -1,5 +1,5 @@
-// The integer matrix product in plain C++: the oracle of the GPU kernel, and what workers without a
-// GPU run.
+// The integer matrix product in plain C++: the reference of the GPU kernel, and the implementation
+// for workers without a GPU.
 #pragma once
 
 #include <cstdint>

@@ -6,12 +6,10 @@
 
 namespace weft::kernels::reference {
 
-enum class RotaryPairs : std::uint8_t {
-  adjacent,
-  halves
-};  // Elements 2p and 2p + 1, or p and p + pairs.
+// Pair p is the elements 2p and 2p + 1 (adjacent), or p and p + pairs (halves).
+enum class RotaryPairs : std::uint8_t { adjacent, halves };
 
-// Turns pair p of the first 2 * frequencies.size() elements by position * frequencies[p] radians,
+// Rotates pair p of the first 2 * frequencies.size() elements by position * frequencies[p] radians,
 // computed in double, and scales it by `amplitude`.
 void rotate(std::span<float> head, std::span<const double> frequencies, std::uint32_t position,
             RotaryPairs pairs, double amplitude = 1);

@@ -1,5 +1,5 @@
-// WEFT_SIMD_CLONES before a function: GCC on x86-64 compiles it for AVX-512, AVX2 and plain
-// SSE2, and the loader picks. WebAssembly has one kind of SIMD, which the compiler uses everywhere.
+// WEFT_SIMD_CLONES before a function: GCC on x86-64 compiles it for AVX-512, AVX2 and plain SSE2,
+// and the loader chooses one. WebAssembly has one kind of SIMD, which the compiler uses everywhere.
 #pragma once
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && \

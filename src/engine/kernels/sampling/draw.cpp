@@ -15,10 +15,10 @@
 namespace weft::kernels {
 namespace {
 
-constexpr std::uint32_t tile_threads = 256;                      // What WebGPU promises.
-constexpr std::uint32_t tile_each = draw_tile / tile_threads;    // Tokens of a thread.
-constexpr std::uint32_t group_tokens = 8 * tile_each;            // Those of 8 threads.
-constexpr std::uint32_t groups_each = draw_tile / group_tokens;  // Groups of a tile.
+constexpr std::uint32_t tile_threads = 256;                      // The least of WebGPU.
+constexpr std::uint32_t tile_each = draw_tile / tile_threads;    // The tokens of a thread.
+constexpr std::uint32_t group_tokens = 8 * tile_each;            // The tokens of 8 threads.
+constexpr std::uint32_t groups_each = draw_tile / group_tokens;  // The groups of a tile.
 
 gpu::PipelineOptions pipeline(const DrawSpec& spec, ShaderText& text, std::string_view label,
                               std::uint32_t threads) {
@@ -99,7 +99,8 @@ gpu::PipelineOptions draw_pick_pipeline(const DrawSpec& spec, bool restricted,
       .part(wgsl::draw_best_wgsl)
       .part(wgsl::gumbel_wgsl);
   if (restricted) text.part(wgsl::draw_restrict_wgsl);
-  // Shaders have no conditional text, so the plain one says that there is nothing to call.
+  // The unrestricted shader gets a function that is never called, because WGSL has no conditional
+  // text.
   if (!restricted)
     text.part(
         "fn draw_restricted(row: u32, how: Settings, position: u32, top: f32, mass: f32, index: "

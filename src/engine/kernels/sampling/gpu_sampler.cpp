@@ -25,8 +25,7 @@ DrawSettings draw_settings(const RowSampling& sampling, std::uint32_t vocabulary
                          (sampling.repetition_penalty != 1 || sampling.presence_penalty != 0 ||
                           sampling.frequency_penalty != 0);
   if (penalized) out.flags |= DrawSettings::penalized;
-  if (sampling.temperature > 0 &&
-      sampling.top_k != 1) {  // The best one alone is drawn without noise.
+  if (sampling.temperature > 0 && sampling.top_k != 1) {  // top_k = 1 needs no noise.
     out.flags |= DrawSettings::noisy;
     if (out.top_k > 0 || sampling.top_p < 1 || sampling.min_p > 0)
       out.flags |= DrawSettings::restricted;
@@ -71,7 +70,7 @@ Async<Result<std::unique_ptr<GpuSampler>>> GpuSampler::create(gpu::Device& devic
   out->steps_ = device.create_buffer(
       {.size = 16, .usage = storage | copy_destination, .label = "draw steps"});
   device.write(out->settings_, 0, as_bytes(std::span<const DrawSettings>(out->settings_of_)));
-  // Trusted devices do not clear new buffers.
+  // The buffers are cleared here, because trusted devices do not clear new buffers.
   gpu::Encoder encoder = device.create_encoder("draw");
   for (const gpu::Buffer* buffer : {&out->scratch_, &out->history_, &out->steps_})
     encoder.clear(*buffer, 0, buffer->size());
@@ -107,7 +106,7 @@ Async<Result<>> GpuSampler::prepare(std::vector<std::uint32_t> slots) {
 
 GpuSampler::Rows GpuSampler::bind(const gpu::Buffer& logits, const gpu::Buffer& tokens,
                                   const gpu::Buffer& places) {
-  // All pipelines have this layout.
+  // The bind group fits all pipelines, because they have the same layout.
   return {device_.create_bind_group(tiles_, 0,
                                     {{0, logits},
                                      {1, settings_},

@@ -1,16 +1,17 @@
-// Draws tokens on the GPU without the CPU in between: the token goes into the buffer that the next
-// step's embedding reads, the row's position goes up, and results gather in a ring that is read
-// some steps later.
+// Draws tokens on the GPU without a round trip to the CPU: the token is written to the buffer that
+// the next step's embedding reads, the row's position is increased, and results are collected in a
+// ring that is read some steps later.
 //
-//   WEFT_CO_ASSIGN(const auto sampler, co_await GpuSampler::create(device, {.vocabulary = 32000,
-//   .rows = 4, .slots = 4, .steps = 64})); const GpuSampler::Rows rows = sampler->bind(logits,
-//   tokens, places); sampler->set_sampling(slot, {.temperature = 0.8f, .top_p = 0.95f, .seed = 7});
-//   sampler->remember(slot, 0, prompt);                      // What penalties look back at.
+//   WEFT_CO_ASSIGN(const auto sampler, co_await GpuSampler::create(
+//                      device, {.vocabulary = 32000, .rows = 4, .slots = 4, .steps = 64}));
+//   const GpuSampler::Rows rows = sampler->bind(logits, tokens, places);
+//   sampler->set_sampling(slot, {.temperature = 0.8f, .top_p = 0.95f, .seed = 7});
+//   sampler->remember(slot, 0, prompt);                      // The tokens that penalties look at.
 //   { Pass pass = ...; model...; step = sampler->record(pass, rows, slots); }
-//   encoder.copy(sampler->drawn(), sampler->drawn_offset(step), staging, 0, slots.size() *
-//   sizeof(GpuDrawn));
+//   encoder.copy(sampler->drawn(), sampler->drawn_offset(step), staging, 0,
+//                slots.size() * sizeof(GpuDrawn));
 //
-// The same rules as llm::Sampler, and the same tokens for the same seed, up to rounding (see
+// The rules are those of llm::Sampler, and the same seed gives the same tokens, up to rounding (see
 // draw.h). Threading: the device's thread. Lifetime: the device outlives it.
 #pragma once
 
@@ -26,7 +27,7 @@
 
 namespace weft::kernels {
 
-// llm::Sampling, which stands above the kernels.
+// A copy of llm::Sampling, because the kernels do not include the code above them.
 struct RowSampling {
   float temperature = 0;
   std::uint32_t top_k = 0;
@@ -44,48 +45,49 @@ class GpuSampler {
  public:
   struct Options {
     std::uint32_t vocabulary = 0;
-    std::uint32_t rows = 1;    // Drawn together at most.
-    std::uint32_t slots = 1;   // Sequences, each with its sampling and its history.
-    std::uint32_t steps = 64;  // Results that are kept; a power of two.
-    bool later = false;        // Kernels that not every draw needs are compiled by prepare().
+    std::uint32_t rows = 1;    // The most rows that are drawn together.
+    std::uint32_t slots = 1;   // The number of sequences, each with its sampling and history.
+    std::uint32_t steps = 64;  // The number of steps whose results are kept; a power of two.
+    bool later = false;        // prepare() compiles the kernels that not every draw needs.
   };
-  // The buffers of one set of rows, bound.
+  // The bound buffers of one set of rows.
   struct Rows {
     gpu::BindGroup group;
   };
 
-  // invalid_argument for a vocabulary or a number of rows that does not fit into the device's
-  // limits.
+  // Creates a sampler. Fails with invalid_argument for a vocabulary or a number of rows beyond the
+  // device's limits.
   [[nodiscard]] static Async<Result<std::unique_ptr<GpuSampler>>> create(gpu::Device& device,
                                                                          Options options);
   GpuSampler(const GpuSampler&) = delete;
 
-  // logits: f32 [row][vocabulary]; tokens: u32 [row]; places: [row] of RowPlace. All outlive what
-  // is returned.
+  // Binds the buffers of a set of rows. logits: f32 [row][vocabulary]; tokens: u32 [row]; places:
+  // [row] of RowPlace. The buffers outlive the result.
   [[nodiscard]] Rows bind(const gpu::Buffer& logits, const gpu::Buffer& tokens,
                           const gpu::Buffer& places);
 
-  // For the draws that are recorded from now on; what was recorded is submitted before. Every slot
-  // begins with the best token.
+  // Sets the sampling of the draws that are recorded from now on; earlier recordings must have been
+  // submitted. A new slot draws the best token.
   void set_sampling(std::uint32_t slot, const RowSampling& sampling);
-  // A bit for each token that the slot may draw from now on, from the lowest of the first word;
-  // none for all of them. One that draws with top_k, top_p or min_p has none.
+  // Sets the mask of the tokens that the slot may draw from now on: one bit for each token,
+  // beginning with the lowest bit of the first word, or no words for all tokens. A slot with top_k,
+  // top_p or min_p has no mask.
   void set_mask(std::uint32_t slot, std::span<const std::uint64_t> allowed);
-  // The tokens at positions [position, position + tokens.size()): of prompts, and again of what
-  // lies in the penalty window after going back by more than draw_history less that window. Drawn
-  // tokens are remembered by the draw.
+  // Writes the tokens at positions [position, position + tokens.size()) to the history. This is
+  // needed for prompts, and for the tokens in the penalty window after a sequence has gone back by
+  // more than draw_history less that window. A draw writes the drawn token by itself.
   void remember(std::uint32_t slot, std::uint32_t position, std::span<const std::uint32_t> tokens);
 
-  // Before record(), with Options::later: compiles what a draw of these slots needs.
+  // Compiles the kernels that a draw of these slots needs. Called before record() if Options::later
+  // is set.
   [[nodiscard]] Async<Result<>> prepare(std::vector<std::uint32_t> slots);
-  // Records one draw; slots[row] is the one that places[row] names. Returns the number of its step,
-  // from 0. Every pass that was recorded is submitted, in order.
+  // Records one draw; slots[row] is the slot in places[row]. Returns the number of its step,
+  // beginning with 0. Every recorded pass must be submitted, in order.
   std::uint32_t record(gpu::Pass& pass, const Rows& rows, std::span<const std::uint32_t> slots);
-  // What record() records for these slots: 2 for the best token or a draw from all, 3 where one has
-  // penalties.
+  // The number of dispatches that record() adds for these slots: 2, or 3 if a slot has penalties.
   [[nodiscard]] std::uint32_t dispatches(std::span<const std::uint32_t> slots) const;
 
-  // [step % steps][row] of GpuDrawn.
+  // The ring of results: [step % steps][row] of GpuDrawn.
   [[nodiscard]] const gpu::Buffer& drawn() const { return drawn_; }
   [[nodiscard]] std::uint64_t drawn_offset(std::uint32_t step) const;
   [[nodiscard]] const Options& options() const { return options_; }
@@ -94,7 +96,8 @@ class GpuSampler {
  private:
   GpuSampler(gpu::Device& device, Options options) : device_(device), options_(options) {}
 
-  // In compile(): a draw from all tokens. A bit that no DrawSettings::flags has.
+  // A flag for compile() that asks for the draw from all tokens; DrawSettings::flags does not use
+  // this bit.
   static constexpr std::uint32_t any_draw = 1u << 31;
   [[nodiscard]] Async<Result<>> compile(std::uint32_t flags);
   [[nodiscard]] std::uint32_t flags_of(std::span<const std::uint32_t> slots) const;

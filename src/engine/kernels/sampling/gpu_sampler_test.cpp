@@ -1,5 +1,6 @@
-// What the GPU draws is what llm::Sampler draws: mixed rules over vocabularies of all sizes, exact
-// ties, rows in which nothing is possible, and steps that follow one another without the CPU.
+// The GPU draws the tokens of llm::Sampler: with mixed rules over vocabularies of all sizes, with
+// exact ties, with rows in which no token is possible, and in steps that follow one another without
+// the CPU.
 #include "engine/kernels/sampling/gpu_sampler.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@
 namespace weft::kernels {
 namespace {
 
-// One row to draw from.
+// One row of logits with the tokens before it and its sampling.
 struct Row {
   std::vector<float> logits;
   std::vector<llm::Token> before;
@@ -45,13 +46,14 @@ std::string describe(const Row& row) {
       s.presence_penalty, s.frequency_penalty, s.penalty_window, row.before.size(), s.seed);
 }
 
-// Whether a token is as good an answer as the CPU's. It is where f32 arithmetic in another order
-// may lead to it:
-// - Scores (logit / temperature + noise) within 1e-6 of the larger of 1, the quotient and the noise
-// are equal. At temperature 0, and
-//   for top_k and min_p, logits decide, which are exact without penalties and within 5e-7 of the
-//   numbers added with them.
-// - top_p may keep or drop tokens before which the probabilities add up to within 4e-6 of it.
+// Decides whether a token is as good an answer as the CPU's, because f32 arithmetic in another
+// order may lead to it:
+// - Scores (logit / temperature + noise) count as equal within 1e-6 of the larger of 1, the
+// quotient
+//   and the noise. At temperature 0, and for top_k and min_p, the logits decide; they are exact
+//   without penalties, and within 5e-7 of the added numbers with penalties.
+// - top_p may keep or drop tokens for which the probabilities of the tokens before them add up to
+//   within 4e-6 of it.
 class Judge {
  public:
   explicit Judge(const Row& row) : row_(row) {
@@ -106,7 +108,7 @@ class Judge {
   struct Candidate {
     llm::Token token = 0;
     double logit = 0;
-    double slack = 0;  // What the logit may be wrong by.
+    double slack = 0;  // The error bound of the logit.
     bool must_stay = true;
     bool may_stay = true;
     double score = 0;
@@ -175,7 +177,7 @@ class GpuSamplerTest : public test::KernelTest {
     return step;
   }
 
-  // Draws every row with the GPU, row i from slot rows.size() - 1 - i.
+  // Draws every row with the GPU; row i uses slot rows.size() - 1 - i.
   static std::vector<GpuDrawn> draw_rows(GpuSampler& sampler, const std::vector<Row>& rows) {
     std::vector<float> logits;
     std::vector<RowPlace> places;
@@ -223,7 +225,7 @@ Row random_row(std::uint32_t vocabulary, std::mt19937& random) {
                                    one_of(random, {0.3f, 1.0f, 3.0f, 8.0f}));
   if (random() % 4 == 0) {
     for (float& logit : row.logits)
-      logit = std::round(logit * 2) / 2;  // Many equals, zeros of both signs among them.
+      logit = std::round(logit * 2) / 2;  // Many equal logits, with zeros of both signs.
   }
   if (random() % 4 == 0) {
     for (std::size_t i = 0; i < 1 + vocabulary / 10; ++i)
@@ -249,7 +251,8 @@ Row random_row(std::uint32_t vocabulary, std::mt19937& random) {
 class GpuSamplerSweep
     : public GpuSamplerTest,
       public testing::WithParamInterface<std::pair<std::uint32_t, std::uint32_t>> {};
-// Vocabulary and draws: fewer in the quick run where a software device takes seconds for each.
+// The vocabulary and the number of draws. The quick run has fewer draws if a software device takes
+// seconds for each.
 INSTANTIATE_TEST_SUITE_P(
     Vocabularies, GpuSamplerSweep,
     testing::Values(std::pair(1u, 160u), std::pair(7u, 640u), std::pair(512u, 640u),
@@ -287,12 +290,13 @@ TEST_P(GpuSamplerSweep, DrawsWhatTheCpuDraws) {
         EXPECT_EQ(drawn[i].logprob, 0) << describe(row);
         continue;
       }
-      // Up to 151,936 terms in tiles, and exp() and log() with some units of error.
+      // The error bound of up to 151,936 terms in tiles, with some units of error of exp() and
+      // log().
       const double logprob = row.logits[drawn[i].token] - llm::log_sum_exp(row.logits);
       EXPECT_NEAR(drawn[i].logprob, logprob, 2e-5 + 1e-6 * std::abs(logprob)) << describe(row);
     }
   }
-  // Ties within rounding are rare: a rule that lets everything pass would show here.
+  // Ties within rounding are rare, so that a check which accepts every token would fail here.
   EXPECT_LE(different, std::max(1u, draws / 100));
   RecordProperty("different", static_cast<int>(different));
 }
@@ -306,11 +310,11 @@ TEST_F(GpuSamplerTest, KeepsTheFirstOfEquals) {
                               .before = {1},
                               .sampling = {.temperature = 1, .seed = seed}});
     rows[0].sampling.top_k = 3;
-    rows[1].sampling.top_p = 0.25f;  // Exactly 128 of them.
+    rows[1].sampling.top_p = 0.25f;  // Keeps exactly 128 tokens.
     rows[2].sampling.top_k = 8;
-    rows[2].sampling.top_p = 0.5f;  // Exactly 4.
-    rows[3].sampling.min_p = 1;     // All of them.
-    rows[3].logits[7] = 1;          // But this.
+    rows[2].sampling.top_p = 0.5f;  // Keeps exactly 4 tokens.
+    rows[3].sampling.min_p = 1;     // Keeps all equal tokens.
+    rows[3].logits[7] = 1;          // min_p drops this token.
 
     const auto drawn = draw_rows(*sampler, rows);
 
@@ -334,7 +338,7 @@ TEST_F(GpuSamplerTest, DrawsWhatItsMaskLets) {
     for (float& logit : logits) logit = static_cast<float>(random() % 1000) * 0.01f;
     const llm::Sampling sampling{.temperature = round % 2 == 0 ? 0.0f : 1.0f, .seed = round};
     const std::vector<Row> rows(2, {.logits = logits, .before = {1, 2}, .sampling = sampling});
-    // Row 0 has slot 1. Words behind the last bit are 0.
+    // Row 0 uses slot 1. The mask may be shorter than the vocabulary; missing words count as 0.
     std::vector<std::uint64_t> allowed(round % 3 == 0 ? 20 : (vocabulary + 63) / 64);
     for (std::uint64_t& word : allowed) word = random() & random();
     sampler->set_mask(1, allowed);
@@ -394,7 +398,7 @@ TEST_F(GpuSamplerTest, ForgetsThePenaltiesOfTheDrawBefore) {
 
 TEST_F(GpuSamplerTest, GoesOnWithoutTheCpu) {
   constexpr std::uint32_t vocabulary = 300, steps = 16,
-                          length = draw_history - 5;  // The history wraps on the way.
+                          length = draw_history - 5;  // The history wraps during the steps.
   const auto sampler = create({.vocabulary = vocabulary, .rows = 3, .slots = 5, .steps = steps});
   const std::vector<std::uint32_t> slots = {4, 2};
   std::vector<Row> rows;
@@ -414,7 +418,7 @@ TEST_F(GpuSamplerTest, GoesOnWithoutTheCpu) {
     logits.insert(logits.end(), rows[i].logits.begin(), rows[i].logits.end());
     places.push_back({.slot = slots[i], .position = length - 1});
     sampler->set_sampling(slots[i], row_sampling(rows[i].sampling));
-    // In two parts, as prompts are read.
+    // The history is written in two parts, as prompts are read.
     const std::vector<std::uint32_t> before(rows[i].before.begin(), rows[i].before.end());
     sampler->remember(slots[i], 0, std::span(before).first(1000));
     sampler->remember(slots[i], 1000, std::span(before).subspan(1000));
@@ -423,7 +427,7 @@ TEST_F(GpuSamplerTest, GoesOnWithoutTheCpu) {
                     places_buffer = upload(places);
   const GpuSampler::Rows bound = sampler->bind(logits_buffer, tokens, places_buffer);
 
-  // The same logits every time: what changes is the history.
+  // The logits are the same in every step; only the history changes.
   std::uint32_t last = draw(*sampler, bound, slots, 9);
   EXPECT_EQ(last, 8u);
   last = draw(*sampler, bound, slots, 11);
@@ -438,7 +442,7 @@ TEST_F(GpuSamplerTest, GoesOnWithoutTheCpu) {
       row.before.push_back(cpu.draw(row.sampling, row.logits, row.before,
                                     static_cast<std::uint32_t>(row.before.size()))
                                .token);
-      if (step + steps < 20) continue;  // Written over in the ring.
+      if (step + steps < 20) continue;  // The ring has overwritten this step.
       expected.push_back(row.before.back());
       got.push_back(
           static_cast<llm::Token>(ring[sampler->drawn_offset(step) / sizeof(GpuDrawn) + i].token));

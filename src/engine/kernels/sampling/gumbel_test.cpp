@@ -1,4 +1,4 @@
-// The noise on the GPU is the noise on the CPU: hashes are the same bits, logarithms differ by some
+// The GPU's noise is that of the CPU: hashes have the same bits, and logarithms differ by some
 // units in the last place.
 #include <gtest/gtest.h>
 
@@ -41,14 +41,13 @@ TEST_F(GumbelTest, IsTheSameOnBothSides) {
   float worst = 0;
   for (std::uint32_t token = 0; token < count; ++token) {
     const float expected = llm::gumbel(seed, position, static_cast<llm::Token>(token));
-    // The inner logarithm's two units are an error of 2.4e-7 of the exponential, which the outer
-    // one turns into an absolute one; its own two units follow, and noise next to 0 has no smaller
-    // error than this.
+    // The error bound: the two units of the inner logarithm are an error of 2.4e-7 of the
+    // exponential, which the outer logarithm turns into an absolute error, and adds its own two
+    // units. Noise near 0 has the same absolute error.
     const float error = std::abs(got[token] - expected) / std::max(1.0f, std::abs(expected));
     worst = std::max(worst, error);
   }
-  // SwiftShader's logarithm is far coarser than the others; what it draws is still drawn by the
-  // right probabilities.
+  // SwiftShader's logarithm is much less exact, but its draws still have the right probabilities.
   const bool coarse = device().adapter().device.contains("SwiftShader");
   EXPECT_LE(worst, coarse ? 1e-3f : 5e-7f);
 }

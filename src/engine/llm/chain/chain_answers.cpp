@@ -43,7 +43,7 @@ Result<> ChainAnswers::receive(ChainFrame frame) {
 void ChainAnswers::lose(Error error) {
   if (lost_) return;
   lost_ = std::move(error);
-  // What is resumed may ask again at once; it hears of lost_.
+  // A resumed coroutine may call wait() at once; that call fails because lost_ is set.
   for (auto waiting = std::exchange(waiting_, {}); auto& [ticket, answer] : waiting)
     answer.set(std::unexpected(*lost_));
 }

@@ -1,6 +1,6 @@
-// What the first stage of a chain waits for: one answer of the last stage for each ticket.
+// The answers that the first stage of a chain waits for: one of the last stage for each ticket.
 //
-// Threading: one thread; receive() and lose() resume what waits.
+// Threading: one thread; receive() and lose() resume the waiting coroutines.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,23 @@ namespace weft::llm {
 class ChainAnswers {
  public:
   using Answer = Pending<Result<ChainFrame>>;
-  // `config` is of the whole model and outlives this.
+  // `config` is that of the whole model and outlives this object.
   explicit ChainAnswers(const Config& config) : config_(config) {}
 
-  // A number that no other question of this chain has. Zero is for rows of which nothing is asked.
+  // A number that no other request of this chain has. Ticket 0 marks rows that want no answer.
   [[nodiscard]] std::uint32_t ticket() { return ++tickets_; }
-  // The answer with this ticket that is to come; a failed one if the chain has ended.
+  // The future answer with this ticket; it fails at once if the chain has ended.
   [[nodiscard]] Answer wait(std::uint32_t ticket);
-  // The question was not sent.
+  // Forgets the ticket of a request that was not sent.
   void forget(std::uint32_t ticket) { waiting_.erase(ticket); }
 
-  // invalid_argument for what no stage of a chain sends; the line is then not to be trusted
-  // further. A fault of rows of which nothing was asked ends the chain: what follows on them is
-  // wrong.
+  // Fails with invalid_argument for a frame that no stage of a chain sends; the line is then no
+  // longer trusted. A fault with a ticket that is not waited for ends the chain, because the rows
+  // that follow would be wrong.
   [[nodiscard]] Result<> receive(ChainFrame frame);
-  // A stage is gone: all answers fail, those that wait and those that are asked for later.
+  // Ends the chain because a stage is gone: all waiting answers fail, and all later ones.
   void lose(Error error);
-  // Why the chain has ended, once it has.
+  // The reason for which the chain has ended; nullopt before that.
   [[nodiscard]] const std::optional<Error>& lost() const { return lost_; }
 
  private:

@@ -31,7 +31,7 @@ TEST_F(ChainAnswersTest, EachTicketGetsItsOwnAnswer) {
   ASSERT_TRUE(answers_.receive(drawn(one, 3)).has_value());
   EXPECT_EQ(of(first)->tokens[0], 3);
   EXPECT_EQ(of(second)->tokens[0], 5);
-  // The second answer to a ticket is that of no question.
+  // A second answer with the same ticket answers no request, and is ignored.
   EXPECT_TRUE(answers_.receive(drawn(one, 4)).has_value());
 }
 

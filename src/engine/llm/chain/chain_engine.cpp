@@ -9,8 +9,8 @@
 namespace weft::llm {
 namespace {
 
-// Tokens that are drawn ahead of the one that is asked for, if there are several groups: with so
-// many the stages wait for one another once in four steps.
+// The number of tokens that are drawn ahead if there are several groups. With 3, the stages wait
+// for one another only once in four steps.
 constexpr std::uint32_t steps_ahead = 3;
 
 }  // namespace
@@ -190,8 +190,8 @@ Async<Result<std::vector<Drawn>>> ChainEngine::draw(std::vector<SequenceId> sequ
     room = std::min(room, engine_options_.context - length(id));
   }
   const std::size_t count = std::min<std::size_t>(std::max(options_.stages, 1u), needed.size());
-  // Nothing is drawn ahead of one group: its next token is no sooner there for it. A recurrent
-  // state cannot go back.
+  // A single group draws no tokens ahead, because its next token would not come earlier, and
+  // neither does a model with a recurrent state, which cannot go back.
   const bool ahead = count > 1 && !config().delta_net;
   const std::uint32_t steps = ahead ? std::min({1 + std::min(more, steps_ahead), room}) : 1;
   std::vector<Group> groups(count);
@@ -210,7 +210,7 @@ Async<Result<std::vector<Drawn>>> ChainEngine::draw(std::vector<SequenceId> sequ
 }
 
 void ChainEngine::set_sampling(SequenceId id, const Sampling& sampling) {
-  sequences_.settle(id);  // What was drawn ahead was drawn in another way.
+  sequences_.settle(id);  // Tokens that were drawn ahead used the old sampling.
   send({.kind = ChainFrame::Kind::sampling,
         .sequence = static_cast<std::uint32_t>(id),
         .sampling = sampling});

@@ -1,16 +1,16 @@
-// The first stage of a chain: an engine with the layers from 0 on that has the others behind it.
-// A caller uses it as an engine with all layers.
+// The first stage of a chain: an engine with the first layers, which sends its rows to the stages
+// with the other layers. A caller uses it as an engine with all layers.
 //
 //   ChainEngine chain(first, {.stages = 2, .sequences = 8},
 //                     [&](ByteVector frame) { ... });  // To the second stage.
 //   chain.receive(frame);  // From the last stage.
-//   chain.lose(error);     // A stage is gone: what waits fails, and what is asked later.
+//   chain.lose(error);     // A stage is gone: all waiting calls fail, and all later ones.
 //
-// Sequences that are drawn from together go through the first stage in as many groups as the chain
-// has stages: while one group is in the second stage, the next is in the first.
+// Sequences that are drawn together go through the first stage in as many groups as the chain has
+// stages: while one group is in the second stage, the next group is in the first.
 //
-// Threading: one thread; receive() and lose() resume what waits. Lifetime: `first` outlives it; not
-// to be destroyed while a call is under way, which lose() ends.
+// Threading: one thread; receive() and lose() resume the waiting coroutines. Lifetime: `first`
+// outlives it. It is not destroyed while a call is under way; lose() ends such a call.
 #pragma once
 
 #include <cstdint>
@@ -31,19 +31,21 @@ class ChainEngine final : public Engine {
   using Send = std::function<void(ByteVector frame)>;
   struct Options {
     Wire wire = Wire::f32;
-    std::uint32_t rows_max = 64;  // Rows of a prompt in one frame.
-    std::uint32_t stages = 2;     // With the first.
-    std::uint32_t sequences =
-        0;  // Open at a time; what the stage with the fewest has. 0: as first.
+    std::uint32_t rows_max = 64;  // The most rows of a prompt in one frame.
+    std::uint32_t stages = 2;     // The number of stages, the first included.
+    // The number of sequences that may be open at a time: that of the stage with the fewest. 0
+    // takes the number of the first stage.
+    std::uint32_t sequences = 0;
     std::string device = "chain";
   };
 
   ChainEngine(Engine& first, Options options, Send send);
   ChainEngine(const ChainEngine&) = delete;
 
-  // From the last stage; ChainAnswers::receive.
+  // Takes a frame from the last stage; see ChainAnswers::receive().
   [[nodiscard]] Result<> receive(ByteSpan frame);
-  // An answer has ended: each stage's block of frames does (worker/inference/frame_logs.h).
+  // Marks the end of an answer, which ends the block of frames of each stage
+  // (worker/inference/frame_logs.h).
   void commit();
   void lose(Error error) { answers_.lose(std::move(error)); }
 
@@ -73,18 +75,19 @@ class ChainEngine final : public Engine {
 
  private:
   using Answer = ChainAnswers::Answer;
-  // Sequences that are in the same stage at a time, and the answers that they wait for.
+  // Sequences that are in the same stage at the same time, and the answers that they wait for.
   struct Group {
     std::vector<SequenceId> ids;
     std::vector<Answer> answers;
   };
 
-  // Runs the first stage's layers over rows, and sends them on.
+  // Runs the first stage's layers over the rows and sends the results to the second stage.
   [[nodiscard]] Async<Result<>> pass_on(SequenceId id, std::vector<Token> tokens,
                                         ChainFrame::Want want, std::uint32_t ticket);
-  // Passes on what was drawn last, and asks the last stage.
+  // Sends the row of the last drawn token through the chain and asks the last stage for `want`.
   [[nodiscard]] Async<Result<Answer>> ask(SequenceId id, ChainFrame::Want want);
-  // The same for each sequence of a group, together: the last stage draws a token of each.
+  // Sends the rows of the last drawn tokens of all sequences of the group together, and asks the
+  // last stage for the next token of each.
   [[nodiscard]] Async<Result<>> ask_each(Group& group);
   [[nodiscard]] Async<Result<>> take_drawn(Group& group);
   void send(const ChainFrame& frame);

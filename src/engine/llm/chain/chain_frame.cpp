@@ -53,7 +53,7 @@ Sampling read_sampling(ByteReader& in) {
 }  // namespace
 
 ByteVector encode(const ChainFrame& frame, Wire wire) {
-  // Logits and log-probabilities are not made smaller: there are few of them, and callers compare
+  // Logits and log-probabilities are always sent as f32, because they are few and callers compare
   // them.
   if (frame.kind != ChainFrame::Kind::pass) wire = Wire::f32;
   ByteVector out;

@@ -1,4 +1,4 @@
-// Frames survive their bytes, and nothing else is taken for one.
+// Chain frames: encoding and decoding keeps every field, and other bytes are refused.
 #include "engine/llm/chain/chain_frame.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST_P(ChainFrames, SurviveTheirBytes) {
 
 TEST_P(ChainFrames, AreRefusedWhenCutOrLengthened) {
   const ByteVector whole = encode(sample(GetParam()));
-  const bool has_text = GetParam() == ChainFrame::Kind::fault;  // Whose end is where the bytes end.
+  const bool has_text = GetParam() == ChainFrame::Kind::fault;  // A text ends where the bytes end.
   for (std::size_t bytes = 0;
        bytes + (has_text ? sample(GetParam()).message.size() : 0) < whole.size(); ++bytes)
     EXPECT_FALSE(decode_chain_frame(ByteSpan(whole).first(bytes)).has_value()) << bytes;
@@ -92,13 +92,14 @@ TEST(ChainFrame, TravelsAsBytesWithAScaleForThirtyTwoWhereThatIsAsked) {
     float largest = 0;
     for (std::size_t i = begin; i < end; ++i)
       largest = std::max(largest, std::abs(frame.values[i]));
-    // Half a step, and what the scale loses as f16 (2^-11) over at most 127 steps.
+    // The error bound is half a step, plus the rounding of the scale to f16 (2^-11) over at most
+    // 127 steps.
     for (std::size_t i = begin; i < end; ++i)
       EXPECT_NEAR(read->values[i], frame.values[i], largest * (0.5F / 127 + 1.0F / 2048)) << i;
   }
   for (std::size_t size = 0; size < bytes.size(); ++size)
     EXPECT_FALSE(decode_chain_frame(ByteSpan(bytes).first(size)).has_value()) << size;
-  // All zeros stay zeros.
+  // A block of zeros decodes to zeros.
   frame.values.assign(100, 0.0F);
   EXPECT_EQ(decode_chain_frame(encode(frame, Wire::i8))->values, frame.values);
 }

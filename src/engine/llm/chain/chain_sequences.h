@@ -1,5 +1,6 @@
-// Where each sequence of a chain is, as its first stage knows it: positions that went through the
-// chain, the token that was drawn last, and tokens that were drawn ahead and not handed out yet.
+// The state of each sequence of a chain, as its first stage knows it: the number of positions that
+// went through the chain, the token that was drawn last, and tokens that were drawn ahead and not
+// yet handed out.
 //
 // Threading: one thread. Lifetime: `first`, the engine of the first stage, outlives this object,
 // whose destructor closes in `first` all sequences that are still open.
@@ -25,33 +26,35 @@ class ChainSequences {
   void close(SequenceId id);
   [[nodiscard]] std::size_t count() const { return sequences_.size(); }
 
-  // Tokens that a caller knows of.
+  // The number of tokens that the caller knows of: those that were drawn ahead do not count.
   [[nodiscard]] std::uint32_t length(SequenceId id) const;
-  // Positions that went through the chain: where its next frame begins.
+  // The number of positions that went through the chain, at which the sequence's next frame begins.
   [[nodiscard]] std::uint32_t fed(SequenceId id) const { return sequences_.at(id).fed; }
   [[nodiscard]] std::uint32_t ahead(SequenceId id) const;
 
-  // Engine::rewind. The other stages go back when their next rows come.
+  // Goes back as Engine::rewind() does. The other stages go back when they get their next rows.
   std::uint32_t rewind(SequenceId id, std::uint32_t length);
-  // Forgets what was drawn ahead: the token that was handed out last goes through the chain again.
+  // Forgets the tokens that were drawn ahead. The token that was handed out last will go through
+  // the chain again.
   void settle(SequenceId id);
 
-  // The token that was drawn and has not gone through the chain, which it now does.
+  // Takes the drawn token that has not gone through the chain, which the caller now sends through
+  // it.
   [[nodiscard]] std::optional<Token> take_row(SequenceId id);
-  // It went through.
+  // Counts the token of take_row() as gone through the chain.
   void passed(SequenceId id) { ++sequences_.at(id).fed; }
-  // Tokens of a prompt went through; at least one.
+  // Counts tokens of a prompt, at least one, as gone through the chain.
   void read(SequenceId id, const std::vector<Token>& tokens);
   void drew(SequenceId id, const Drawn& drawn);
-  // The earliest token that was drawn and not handed out; there is one.
+  // Hands out the earliest drawn token that was not handed out; the sequence must have one.
   [[nodiscard]] Drawn hand_out(SequenceId id);
 
  private:
   struct Sequence {
     std::uint32_t fed = 0;
-    std::optional<Token> drawn;  // Behind the fed positions.
-    std::deque<Drawn> ahead;     // The last of fed and drawn, which were not handed out yet.
-    Token last = 0;              // The last token of length(): handed out, or read.
+    std::optional<Token> drawn;  // The token after the fed positions.
+    std::deque<Drawn> ahead;     // Drawn tokens that were not handed out, oldest first.
+    Token last = 0;              // The last token that was handed out or read.
   };
 
   Engine& first_;

@@ -7,7 +7,7 @@
 namespace weft::llm {
 namespace {
 
-// The first of two stages, which reads what goes through it.
+// The first of two stages, whose engine reads the rows that go through it.
 class ChainSequencesTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -24,7 +24,7 @@ class ChainSequencesTest : public testing::Test {
     ASSERT_TRUE(run_now(first_->forward_tokens(id, tokens)).has_value());
     sequences_->read(id, tokens);
   }
-  // The token that was drawn last goes through the first stage, and another one is drawn behind it.
+  // Sends the last drawn token through the first stage, and draws `token` after it.
   void draw(SequenceId id, Token token) {
     if (const auto row = sequences_->take_row(id)) {
       ASSERT_TRUE(run_now(first_->forward_tokens(id, {*row})).has_value());

@@ -7,8 +7,8 @@
 namespace weft::llm {
 namespace {
 
-// Whether these can go through the layers in one pass: a row each, of different sequences, and
-// among them those that want a token behind a row that was read before.
+// True if the frames can go through the layers in one pass: they are of different sequences and
+// have one row each, or no row if they only ask for a token after rows that were read before.
 bool are_rows(const std::vector<ChainFrame>& frames) {
   std::set<std::uint32_t> sequences;
   for (const ChainFrame& frame : frames) {
@@ -68,7 +68,8 @@ void ChainStage::say(const std::function<void(ByteVector)>& line, const ChainFra
   if (!stopped_) line(encode(frame, options_.wire));
 }
 
-// One without rows goes on in the frame's place: the frames of all lines have the same numbers.
+// A failed pass frame is sent on without its rows, so that the frames of all lines keep the same
+// numbers.
 void ChainStage::fail_frame(const ChainFrame& frame, const Error& error) {
   if (frame.kind == ChainFrame::Kind::pass && !options_.last)
     say(lines_.onwards, {.sequence = frame.sequence, .ticket = frame.ticket});

@@ -1,13 +1,13 @@
-// Any stage of a chain but the first: takes rows of hidden states, runs its layers over them, and
-// hands them on; the last one draws tokens instead. Rows that the first stage sends together go
-// through the layers in one pass; their numbers are the same as alone.
+// Any stage of a chain but the first: takes rows of hidden states, runs its layers over them and
+// sends them to the next stage; the last stage draws tokens instead. Rows that the first stage
+// sends together go through the layers in one pass, with the same results as alone.
 //
 //   auto stage = ChainStage::create(engine, {.last = true}, {.onwards = ..., .to_first = ...});
 //   stage->receive(frame);
 //
-// Threading: one thread. Frames are handed on and answered in their order. Lifetime: a stage
-// that is let go of ends what it is at by itself; stop() makes it silent first. Bounds: frames_max
-// wait; beyond that the stage answers with a fault.
+// Threading: one thread. Frames are passed on and answered in their order. Lifetime: work that is
+// under way keeps the stage alive until it ends; stop() keeps the stage from sending anything more.
+// Bounds: at most frames_max frames wait.
 #pragma once
 
 #include <cstdint>
@@ -31,37 +31,38 @@ class ChainStage : public std::enable_shared_from_this<ChainStage> {
     std::size_t frames_max = 1024;
   };
   struct Lines {
-    std::function<void(ByteVector frame)> onwards;   // Not called by the last one.
-    std::function<void(ByteVector frame)> to_first;  // Answers and faults.
+    std::function<void(ByteVector frame)> onwards;   // Not called by the last stage.
+    std::function<void(ByteVector frame)> to_first;  // Called with answers and faults.
   };
   [[nodiscard]] static std::shared_ptr<ChainStage> create(std::shared_ptr<Engine> engine,
                                                           Options options, Lines lines);
 
-  // invalid_argument for what no stage before this one sends; the line is then not to be trusted
-  // further.
+  // Fails with invalid_argument for a frame that no earlier stage sends, after which the line is no
+  // longer trusted, and with resource_exhausted if frames_max frames wait already.
   [[nodiscard]] Result<> receive(ByteSpan frame);
-  // Says nothing more; when what runs has ended, perhaps at once, closes its sequences and calls
-  // `done`.
+  // Sends no more frames. When the work under way has ended, perhaps at once, closes the stage's
+  // sequences and calls `done`.
   void stop(std::function<void()> done = {});
 
  private:
   struct Sequence {
     SequenceId id{};
-    std::vector<Token> tokens;  // That it has read; of the last stage.
+    std::vector<Token> tokens;  // The tokens that the sequence has read.
     Sampling sampling{};
   };
 
   ChainStage(std::shared_ptr<Engine> engine, Options options, Lines lines);
   void finish();
   static Async<> work(std::shared_ptr<ChainStage> self);
-  // Whether the next frame is there, with all that it is to be taken together with.
+  // True if the next frame has arrived, with all frames that are taken together with it.
   [[nodiscard]] bool may_work() const;
   [[nodiscard]] std::vector<ChainFrame> take_next();
   [[nodiscard]] Async<Result<>> handle(ChainFrame frame);
   [[nodiscard]] Async<Result<>> pass(ChainFrame frame);
-  // Frames of different sequences, with a row each or none.
+  // Takes frames of different sequences, with at most one row each, through the layers in one pass.
   [[nodiscard]] Async<> pass_together(std::vector<ChainFrame> frames);
-  // The sequence is at the frame's place, and its tokens are those behind the frame.
+  // Returns the frame's sequence, rewound to the frame's position, and appends the frame's tokens
+  // to the sequence's.
   [[nodiscard]] Result<Sequence*> at_place(const ChainFrame& frame);
   void fail_frame(const ChainFrame& frame, const Error& error);
   [[nodiscard]] Async<Result<>> answer(Sequence& sequence, const ChainFrame& frame);
@@ -73,7 +74,7 @@ class ChainStage : public std::enable_shared_from_this<ChainStage> {
   const Options options_;
   const Lines lines_;
   std::deque<ChainFrame> waiting_;
-  std::map<std::uint32_t, Sequence> sequences_;  // By the first stage's numbers.
+  std::map<std::uint32_t, Sequence> sequences_;  // By the first stage's number.
   bool working_ = false;
   bool stopped_ = false;
   std::function<void()> on_stop_;

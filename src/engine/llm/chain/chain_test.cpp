@@ -1,5 +1,6 @@
-// Chains of stages over a line in memory: the tokens of the whole model, several answers under way,
-// turns that reuse what was read, and answers that go on behind a loss.
+// Chains of stages over a line in memory: they draw the tokens of the whole model, for several
+// answers at a time; later turns reuse what was read; and answers continue after the loss of a
+// stage.
 #include <algorithm>
 
 #include "common/base/format.h"
@@ -39,8 +40,8 @@ Parts open_parts(const std::string& name) {
   return parts;
 }
 
-// Stages with the layers between `cuts`, and frames that wait until deliver(); `frames` counts
-// those that went onwards.
+// A chain of stages whose layers are divided at `cuts`. Frames wait until deliver(); `frames`
+// counts those that were sent to a next stage.
 struct Chain {
   explicit Chain(const Parts& parts, const std::vector<std::uint32_t>& cuts,
                  const ChainEngine::Options& options = {}) {
@@ -199,15 +200,15 @@ TEST(Chain, GoesOnBehindALossWithTheSameTokens) {
   }
 }
 
-// Fewer bytes between stages move probabilities: a greedy answer may leave that of the whole model,
-// but only where two tokens were nearly as good.
+// Smaller activation formats change probabilities: a greedy answer may differ from that of the
+// whole model, but only at a token where the best two were nearly as probable.
 TEST(Chain, WithFewerBytesLeavesTheAnswerOnlyWhereTwoTokensAreNearlyAsGood) {
   for (const char* name :
        {"tiny-llama-chat-q8_0", "tiny-qwen2-chat-q8_0", "tiny-qwen35-chat-q8_0"}) {
     if (!weft::test::find_data(std::string("models/") + name + ".gguf")) continue;
     const Parts parts = open_parts(name);
     for (const Wire wire : {Wire::f16, Wire::i8}) {
-      // Measured gaps at the first difference; natural logarithm.
+      // The bounds of the measured gaps at the first difference, in natural logarithms.
       const double gap_max = wire == Wire::f16 ? 0.01 : 0.1;
       std::size_t same = 0, all = 0;
       for (const char* text : {"The capital of Japan is", "KING RICHARD III:\nNow is the winter of",
@@ -255,7 +256,7 @@ TEST(Chain, RefusesWhatNoStageSends) {
                 .message,
             weft::format("A stage of a chain gets 1 numbers for 1 rows of {}.",
                          parts.model->model.config.embedding));
-  // Rows behind positions that it never read.
+  // A row at a position after positions that the stage never read.
   const SequenceId sequence = chain.engine->open().value();
   const std::vector<float> row(parts.model->model.config.embedding);
   ASSERT_TRUE(chain.stages[0]

@@ -1,5 +1,5 @@
 // Rows of several sequences that go through a chain together: the answers are those of the whole
-// model, frames keep their order, and one that fails leaves the others as they are.
+// model, frames keep their order, and a row that fails does not change the others.
 #include <algorithm>
 #include <deque>
 
@@ -39,7 +39,7 @@ class ChainTogether : public testing::Test {
   std::unique_ptr<const tokenizer::Tokenizer> tokenizer_;
 };
 
-// A stage whose frames are kept.
+// A stage with a record of the frames that it sends.
 struct Kept {
   explicit Kept(std::shared_ptr<Engine> engine, bool last = false)
       : stage(ChainStage::create(
@@ -99,7 +99,7 @@ TEST_F(ChainTogether, AnswersOfManyAreThoseOfTheWholeModel) {
   ASSERT_TRUE(run_now(generator.run()).has_value());
 
   EXPECT_EQ(heard, expected);
-  // Seven sequences in three groups.
+  // Seven sequences are divided into three groups.
   ASSERT_GE(groups.size(), 3u);
   EXPECT_EQ((std::vector(groups.begin(), groups.begin() + 3)), (std::vector<std::size_t>{3, 2, 2}));
 }
@@ -114,7 +114,7 @@ TEST_F(ChainTogether, AStageBeginsWhenAllFramesAreThereAndKeepsTheirOrder) {
             .has_value());
     EXPECT_TRUE(kept.onwards.empty());
   }
-  // The third wants a token behind rows that were read before: it has no row.
+  // The third frame asks for a token after rows that were read before, so it has no row.
   ASSERT_TRUE(kept.take({.sequence = 1, .ticket = 2, .want = ChainFrame::Want::draw}).has_value());
 
   ASSERT_EQ(kept.onwards.size(), 4u);
@@ -180,7 +180,7 @@ TEST_F(ChainTogether, RefusesGroupsThatNoStageCanTake) {
     EXPECT_EQ(
         kept.take({.kind = ChainFrame::Kind::together, .sequence = count}).error().message,
         weft::format("A stage of a chain that has 4 sequences is to take {} together.", count));
-  // A group within a group, and a sequence twice in one, are taken one by one.
+  // A group within a group, and a group with the same sequence twice, are taken frame by frame.
   const std::vector<float> row(model_->model.config.embedding, 0.25F);
   ASSERT_TRUE(kept.take({.kind = ChainFrame::Kind::together, .sequence = 2}).has_value());
   ASSERT_TRUE(kept.take({.kind = ChainFrame::Kind::together, .sequence = 2}).has_value());

@@ -35,7 +35,7 @@ Result<std::unique_ptr<CpuLayer>> AttentionLayer::load(const gguf::Source& sourc
   return out;
 }
 
-// Turns a head to its position.
+// Rotates a head by its position.
 void AttentionLayer::turn(const Pass& pass, std::size_t row, std::span<float> head) const {
   const Rope& rope = local_ ? pass.config.local->rope : pass.config.rope;
   reference::rotate(head, local_ ? rope.frequencies : pass.frequencies,
@@ -45,7 +45,7 @@ void AttentionLayer::turn(const Pass& pass, std::size_t row, std::span<float> he
                     rope.amplitude);
 }
 
-// Norms and turns the new keys and puts them and the values behind those of the cache.
+// Norms and rotates the new keys, and appends them and the values to the cache.
 void AttentionLayer::store(const Pass& pass, KvState& state, std::span<float> keys,
                            std::span<float> values) const {
   const AttentionShape& shape = pass.config.attention;

@@ -1,5 +1,5 @@
-// Answers that are held to a grammar, and those whose logits are shifted: what they say, how often
-// the model is run for them, and that they go on elsewhere as they would have here.
+// Answers under a grammar or with shifted logits: their text, the number of passes that they take,
+// and that an answer continues on another engine as it would have here.
 #include <algorithm>
 #include <map>
 
@@ -12,12 +12,12 @@
 namespace weft::llm {
 namespace {
 
-// Counts what goes through the layers.
+// Counts the tokens that are appended and drawn.
 class CountingEngine final : public Engine {
  public:
   explicit CountingEngine(std::unique_ptr<Engine> inside) : inside_(std::move(inside)) {}
 
-  std::vector<std::size_t> appends;  // Tokens of each.
+  std::vector<std::size_t> appends;  // The number of tokens of each append().
   std::size_t draws = 0;
 
   const Config& config() const override { return inside_->config(); }
@@ -104,7 +104,8 @@ TEST(Constrained, AnswersFollowTheGrammarAndFixedTextTakesNoPasses) {
   EXPECT_TRUE(answer->text.ends_with("e}")) << answer->text;
   EXPECT_EQ(heard, answer->text);
   EXPECT_EQ(answer->stop, StopReason::eos);
-  // One pass for the prompt, and one for each token that was chosen; the fixed ones ride along.
+  // There is one pass for the prompt and one for each chosen token; fixed tokens share these
+  // passes.
   EXPECT_LT(chat.engine.appends.size(), 1 + answer->tokens.size() / 2);
   EXPECT_EQ(chat.engine.draws, 0u);
 }
@@ -178,7 +179,7 @@ TEST(Constrained, CandidatesAreReportedForEveryTokenWhereTheyAreAskedFor) {
   EXPECT_EQ(answer->text.substr(0, 30), quick->text.substr(0, 30));
   for (const GeneratedToken& token : answer->tokens) {
     EXPECT_EQ(token.top.size(), 3u);
-    EXPECT_LT(token.logprob, 0);  // By the raw logits, whatever the grammar says.
+    EXPECT_LT(token.logprob, 0);  // From the raw logits, without the grammar.
   }
 }
 
@@ -234,7 +235,7 @@ TEST(Constrained, WhatTheVocabularyCannotWriteFailsAlone) {
   HeldChat chat({.sequences = 2});
   Generator generator(chat.engine, *chat.tokenizer);
   Result<Generation> broken, sound;
-  // The vocabulary of this model knows no byte of this sign.
+  // The biases exclude all tokens, so that none can continue the grammar.
   const auto constraint = chat.held("root ::= [A-Z]+ \"!\"");
   std::vector<TokenBias> bias;
   for (Token token = 0; token < 3072; ++token) bias.push_back({token, -INFINITY});

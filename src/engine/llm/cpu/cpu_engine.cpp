@@ -15,20 +15,20 @@
 namespace weft::llm {
 namespace {
 
-// Positions that go through a layer together; the rest waits, so that scratch memory stays small.
+// The number of positions that go through a layer together; it bounds the scratch memory.
 constexpr std::size_t chunk_max = 64;
 
 struct Sequence {
-  std::vector<Token> tokens;  // Empty where hidden states come in.
+  std::vector<Token> tokens;  // Empty if hidden states are the input.
   std::uint32_t length = 0;   // Positions in the layers' states.
   std::vector<LayerState> layers;
-  std::optional<Token> pending;    // Drawn, and not yet in the layers.
-  std::vector<float> last_hidden;  // Behind the last layer, of the last position.
-  std::vector<float> logits;       // From last_hidden; empty until they are asked for.
+  std::optional<Token> pending;    // A drawn token that the layers have not read yet.
+  std::vector<float> last_hidden;  // The last position's state after the last layer.
+  std::vector<float> logits;       // Computed from last_hidden; empty until needed.
   Sampling sampling;
 };
 
-// Large: it has the methods of Engine.
+// The class is large because it has the methods of Engine.
 class CpuEngine final : public Engine {
  public:
   CpuEngine(const Model& model, EngineOptions options, std::size_t threads)
@@ -132,7 +132,7 @@ std::uint32_t CpuEngine::length(SequenceId id) const {
 std::uint32_t CpuEngine::rewind(SequenceId id, std::uint32_t wanted) {
   Sequence& sequence = at(id);
   if (wanted >= length(id)) return length(id);
-  if (wanted == sequence.length) {  // Only what was drawn last goes.
+  if (wanted == sequence.length) {  // Only the pending token is removed.
     sequence.pending.reset();
     sequence.tokens.resize(wanted);
     return wanted;
@@ -188,7 +188,7 @@ void CpuEngine::run_layers(Sequence& sequence, std::span<float> hidden) {
   sequence.last_hidden.assign(hidden.end() - static_cast<std::ptrdiff_t>(width), hidden.end());
 }
 
-// The pending token and these go through the layers.
+// Takes the pending token and these tokens through the layers.
 Result<> CpuEngine::feed(Sequence& sequence, std::span<const Token> tokens) {
   std::vector<Token> all;
   if (sequence.pending) all.push_back(*sequence.pending);

@@ -1,8 +1,8 @@
-// The engine in plain C++ and f32: the oracle that the GPU is compared with, and what runs if
-// there is no GPU.
+// The engine in plain C++ and f32: the reference that the GPU is compared with, and the engine of
+// machines without a GPU.
 //
-// Activations are f32 whatever the options say. Keys and values are rounded as the cache's format
-// would and kept as f32.
+// Activations are always f32, whatever the options say. Keys and values are rounded to the cache's
+// format and stored as f32.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,8 @@
 
 namespace weft::llm {
 
-// The model's file and its source outlive the engine. threads = 0: as many as the machine has.
+// Creates an engine. The model's file and its source outlive the engine. threads = 0 takes as many
+// threads as the machine has.
 [[nodiscard]] Result<std::unique_ptr<Engine>> create_cpu_engine(const Model& model,
                                                                 const gguf::Source& source,
                                                                 const EngineOptions& options,

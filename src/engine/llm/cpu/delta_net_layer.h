@@ -17,7 +17,7 @@ class DeltaNetLayer final : public CpuLayer {
                                        std::span<const float> x) const override;
 
  private:
-  // One position of one value head.
+  // Runs one position of one value head.
   void step(const Pass& pass, std::span<float> state, std::span<const float> conv, std::size_t head,
             float alpha, float beta, std::span<float> out) const;
 

@@ -14,7 +14,7 @@ struct Position {
   float weight = 0;
 };
 
-// The positions of each expert.
+// The positions that each expert is run for.
 std::vector<std::vector<Position>> choose(const ExpertsShape& shape,
                                           std::span<const float> scores) {
   std::vector<std::vector<Position>> out(shape.count);
@@ -77,7 +77,8 @@ void CpuFeedForward::run(const Pass& pass, std::span<const float> x, std::span<f
   std::vector<float> scores(x.size() / width * shape_->count);
   router_.multiply(x, scores, pass.workers);
   std::ranges::fill(out, 0.0f);
-  // Expert by expert, so that a position's sum is in the same order whatever stands beside it.
+  // Runs expert by expert, so that a position's sum has the same order whatever the other positions
+  // are.
   const auto positions = choose(*shape_, scores);
   for (std::size_t expert = 0; expert < positions.size(); ++expert) {
     if (positions[expert].empty()) continue;

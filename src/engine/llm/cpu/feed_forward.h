@@ -1,5 +1,5 @@
-// What stands behind a layer's mixer: one feed-forward, or a mixture of experts, each of which has
-// some of the positions.
+// The part of a layer after its mixer: one feed-forward, or a mixture of experts, each of which is
+// run for some of the positions.
 #pragma once
 
 #include <optional>
@@ -15,16 +15,17 @@ class CpuFeedForward {
   [[nodiscard]] static Result<CpuFeedForward> load(
       const gguf::Source& source, const Config& config,
       const std::variant<FeedForward, Experts>& weights);
-  // [count][embedding] to [count][embedding].
+  // Runs the feed-forward: `x` and `out` are [count][embedding].
   void run(const Pass& pass, std::span<const float> x, std::span<float> out) const;
 
  private:
-  // What of x goes through the expert (0 where there is one feed-forward).
+  // The result of one expert for the rows of x; expert 0 is the feed-forward of a model without
+  // experts.
   [[nodiscard]] std::vector<float> through(const Pass& pass, std::size_t expert,
                                            std::span<const float> x) const;
 
-  std::optional<ExpertsShape> shape_;  // None for one feed-forward.
-  Matrix router_, gate_, up_, down_;   // Experts' stand one below the other.
+  std::optional<ExpertsShape> shape_;  // Empty if there is one feed-forward.
+  Matrix router_, gate_, up_, down_;   // The experts' matrices are one below the other.
 };
 
 }  // namespace weft::llm

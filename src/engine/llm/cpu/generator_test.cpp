@@ -1,5 +1,5 @@
-// Whole answers of the small models: text, ends, bounds, several at once, and turns that go on
-// where the last one ended.
+// Whole answers of the small models: text, ends, bounds, several at once, and turns that continue
+// the turn before.
 #include "engine/llm/generator.h"
 
 #include "engine/llm/cpu/cpu_engine.h"
@@ -131,11 +131,11 @@ TEST(Generator, EndsWhatIsNoLongerWantedWhileItWaitsReadsAndAnswers) {
 
   ASSERT_EQ(done.size(), 3u);
   for (const Generation& generation : done) EXPECT_EQ(generation.stop, StopReason::cancelled);
-  EXPECT_EQ(done[0].prefill_tokens, 0u);  // The one that waited ends first.
-  EXPECT_EQ(done[1].prefill_tokens,
-            8u);  // The first of the three questions was asked while this one waited.
+  EXPECT_EQ(done[0].prefill_tokens, 0u);  // The waiting request ends first.
+  // The first of its three calls of wanted() came while the request waited, before two parts of 4.
+  EXPECT_EQ(done[1].prefill_tokens, 8u);
   EXPECT_EQ(done[2].tokens.size(), 2u);
-  EXPECT_EQ(done[2].reused_tokens, 8u);  // What was read stays.
+  EXPECT_EQ(done[2].reused_tokens, 8u);  // Tokens that were read stay.
 }
 
 TEST(Generator, RefusesWhatCannotBeAnswered) {
@@ -177,8 +177,8 @@ TEST(Generator, AnswersManyAtOnceAsEachAlone) {
   EXPECT_EQ(answers, expected);
 }
 
-// The next turn begins with the whole of the last one; a DeltaNet goes on too, since nothing has to
-// be taken back.
+// The next turn begins with all tokens of the turn before; a DeltaNet continues as well, because no
+// token is taken back.
 TEST(Generator, ReadsOnlyWhatATurnAdds) {
   for (const auto& name : {"tiny-llama-chat-q8_0", "tiny-qwen35-short-q4_k_m"}) {
     const Chat chat = open_chat({}, name), fresh = open_chat({}, name);

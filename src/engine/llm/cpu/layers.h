@@ -1,4 +1,4 @@
-// The layers of a model in plain f32, and what they remember of one sequence.
+// The layers of a model in plain f32, and their state for one sequence.
 #pragma once
 
 #include <memory>
@@ -11,24 +11,24 @@
 
 namespace weft::llm {
 
-// Keys and values of one layer: [position][kv row], rounded as the cache's format would.
+// The keys and values of one layer, [position][kv row], rounded to the cache's format.
 struct KvState {
   std::vector<float> keys, values;
 };
-// [conv row][taps - 1], and [value head][key][value].
+// `history`: [conv row][taps - 1]. `state`: [value head][key][value].
 struct DeltaState {
   std::vector<float> history, state;
 };
 using LayerState = std::variant<KvState, DeltaState>;
 
-// What stays the same through a pass.
+// The parameters of a pass, which are the same for all layers.
 struct Pass {
   const Config& config;
-  std::span<const double> frequencies;  // Those of Config::rope, divided by the model's divisors.
+  std::span<const double> frequencies;  // The rotary frequencies after the model's divisors.
   KvFormat kv;
   Workers& workers;
-  std::uint32_t position = 0;  // Position of the first vector.
-  std::size_t count = 0;       // Vectors.
+  std::uint32_t position = 0;  // The position of the first vector.
+  std::size_t count = 0;       // The number of vectors.
 };
 
 class CpuFeedForward;
@@ -38,7 +38,7 @@ class CpuLayer {
   CpuLayer();
   virtual ~CpuLayer();
   [[nodiscard]] virtual LayerState create_state() const = 0;
-  // hidden[count][embedding] becomes what the layer makes of it; `state` takes the positions in.
+  // Replaces hidden[count][embedding] by the layer's output, and adds the positions to `state`.
   void run(const Pass& pass, LayerState& state, std::span<float> hidden) const;
 
   [[nodiscard]] static Result<std::unique_ptr<CpuLayer>> load(const gguf::Source& source,
@@ -46,20 +46,20 @@ class CpuLayer {
                                                               const Layer& layer);
 
  protected:
-  // The part between the norms: [count][embedding] to [count][embedding].
+  // The mixer between the norms; input and result are [count][embedding].
   [[nodiscard]] virtual std::vector<float> mix(const Pass& pass, LayerState& state,
                                                std::span<const float> x) const = 0;
 
  private:
   std::vector<float> norm_, feed_forward_norm_;
-  std::vector<float> mixer_out_norm_, feed_forward_out_norm_;  // Empty where the model has none.
+  std::vector<float> mixer_out_norm_, feed_forward_out_norm_;  // Empty if the model has none.
   std::unique_ptr<const CpuFeedForward> feed_forward_;
 };
 
-// Empty for nullptr.
+// The values of the weight; empty if `weight` is nullptr.
 [[nodiscard]] Result<std::vector<float>> read_optional(const gguf::Source& source, Weight weight);
 
-// Rounds numbers as a cache of this format keeps them; blocks of 32 for q8_0.
+// Rounds numbers as a cache of this format does; q8_0 rounds in blocks of 32.
 void round_to(KvFormat format, std::span<float> values);
 
 }  // namespace weft::llm

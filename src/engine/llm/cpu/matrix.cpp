@@ -9,8 +9,8 @@
 namespace weft::llm {
 namespace {
 
-// 4 MiB as f32: models whose matrices are this small fit into memory whole, and are several times
-// faster so.
+// 4 MiB as f32. Models with such small matrices fit into memory as f32, and are several times
+// faster that way.
 constexpr std::uint64_t floats_max = 1u << 20;
 
 }  // namespace
@@ -30,7 +30,7 @@ Result<Matrix> Matrix::load(const gguf::Source& source, const gguf::Tensor& tens
   } else {
     out.copy_.resize(tensor.bytes);
     WEFT_OK(source.read(tensor.offset, out.copy_));
-    out.bytes_ = out.copy_;  // Moving the vector keeps its memory.
+    out.bytes_ = out.copy_;  // A move of the vector keeps its memory.
   }
   return out;
 }
@@ -63,7 +63,8 @@ void Matrix::multiply_rows(std::size_t first, std::size_t rows, std::span<const 
         out[i * rows + r] = kernels::reference::dot(weights, x.subspan(i * columns_, columns_));
     }
   };
-  // Waking threads costs about what 200,000 products do.
+  // Small products run on the caller's thread, because waking threads costs about as much as
+  // 200,000 multiplications.
   if (rows * columns_ * (floats_.empty() ? count + 8 : count) < 200'000) return work(0, rows);
   workers.share(rows, work);
 }

@@ -1,5 +1,5 @@
-// A weight that is multiplied with f32. As it lies in the file, its rows dequantized as they are
-// met, or dequantized at once.
+// A weight matrix that is multiplied with f32 vectors. It is kept in the file's format and
+// dequantized row by row, or is dequantized when it is loaded.
 #pragma once
 
 #include <cstdint>
@@ -19,28 +19,29 @@ class Matrix {
   Matrix() = default;
   Matrix(Matrix&&) = default;
   Matrix& operator=(Matrix&&) = default;
-  // Small ones become f32 at once; others refer to the source's memory where it is mapped, else are
-  // copied. The tensor and the source outlive this.
+  // Loads a matrix. A small one becomes f32 at once; a larger one refers to the source's memory if
+  // that is mapped, and is copied otherwise. The tensor and the source outlive this object.
   [[nodiscard]] static Result<Matrix> load(const gguf::Source& source, const gguf::Tensor& tensor);
 
   [[nodiscard]] std::size_t rows() const { return rows_; }
   [[nodiscard]] std::size_t columns() const { return columns_; }
-  // One row as f32; out has columns() elements.
+  // Writes one row as f32 to `out`, which has columns() elements.
   void row(std::size_t index, std::span<float> out) const;
-  // The same without a copy where there are floats; `scratch` has columns() elements.
+  // One row as f32: without a copy if the matrix is kept as floats, else in `scratch`, which has
+  // columns() elements.
   [[nodiscard]] std::span<const float> row_in(std::size_t index, std::span<float> scratch) const;
-  // out[i * rows() + row] = row . x[i * columns() ...], for all x.
+  // Multiplies all vectors of x: out[i * rows() + row] = row . x[i * columns() ...].
   void multiply(std::span<const float> x, std::span<float> out, Workers& workers) const {
     multiply_rows(0, rows_, x, out, workers);
   }
-  // The same with the matrix that `count` rows from `first` on are.
+  // Multiplies all vectors of x with the matrix of rows [first, first + count).
   void multiply_rows(std::size_t first, std::size_t count, std::span<const float> x,
                      std::span<float> out, Workers& workers) const;
 
  private:
   gguf::TensorType type_ = gguf::TensorType::f32;
   std::size_t rows_ = 0, columns_ = 0, row_bytes_ = 0;
-  std::vector<float> floats_;  // Where it was small.
+  std::vector<float> floats_;  // Used if the matrix was small.
   ByteVector copy_;
   ByteSpan bytes_;
 };

@@ -1,6 +1,6 @@
-// stories260K, whose rows are not multiples of 32, with a head of its own: logits of every prompt
-// position and the greedy story as llama.cpp gives them; and what sequences, rewinding and layer
-// ranges promise.
+// stories260K, whose rows are not multiples of 32 and whose head has its own matrix: logits of
+// every prompt position and the greedy story are those of llama.cpp. Also the promises of
+// sequences, rewind() and layer ranges.
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/run_now.h"
 #include "engine/llm/test_stories.h"

@@ -1,5 +1,5 @@
-// A few threads that share out ranges of rows. Where threads are missing (WebAssembly without them)
-// the caller does it all.
+// A few threads that divide ranges of rows among them. Without threads (WebAssembly without them)
+// the caller does all the work.
 #pragma once
 
 #include <condition_variable>
@@ -15,13 +15,13 @@ class Workers {
  public:
   using Work = std::function<void(std::size_t begin, std::size_t end)>;
 
-  // `threads` in all, the caller's included; at least 1.
+  // `threads` is the number of threads with the caller's; at least 1.
   explicit Workers(std::size_t threads);
   Workers(const Workers&) = delete;
   ~Workers();
 
   [[nodiscard]] std::size_t threads() const { return threads_.size() + 1; }
-  // Calls work on consecutive parts of [0, count), from all threads, and returns when all are done.
+  // Calls `work` for consecutive parts of [0, count) on all threads, and returns when all are done.
   void share(std::size_t count, const Work& work);
 
  private:

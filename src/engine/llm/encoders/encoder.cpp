@@ -17,7 +17,7 @@ namespace {
 
 namespace reference = kernels::reference;
 
-// Scratch memory follows from it.
+// The most positions of a pass of several texts; it bounds the scratch memory.
 constexpr std::size_t rows_max = 1024;
 
 Result<std::vector<float>> floats_of(const gguf::Source& source, Weight weight) {
@@ -110,7 +110,7 @@ class CpuEncoder final : public Encoder {
   const std::function<Async<>()> between_;
   Workers workers_;
   Matrix tokens_;
-  std::vector<float> type_, positions_;  // positions_ empty where they turn.
+  std::vector<float> type_, positions_;  // positions_ is empty if the model has rotary positions.
   LayerNorm norm_;
   std::vector<LoadedLayer> layers_;
 };
@@ -160,7 +160,7 @@ std::vector<float> CpuEncoder::begin(std::span<const std::vector<Token>> texts) 
   return hidden;
 }
 
-// begins: the row at which each text begins, and the number of all.
+// `begins` has the row at which each text begins, and at its end the number of all rows.
 std::vector<float> CpuEncoder::attend(const LoadedLayer& layer, std::span<const std::size_t> begins,
                                       std::span<const float> x) {
   const std::size_t width = config_.embedding, dim = config_.head_dim(), rows = begins.back();

@@ -1,12 +1,12 @@
-// Runs an encoder: tokens of texts to one vector each, of length 1. Texts are taken together as far
-// as memory allows, so that weights are read once for many. Here on the processor, in plain f32;
-// gpu/gpu_encoder.h is the same on a GPU.
+// Runs an encoder, which makes one vector of length 1 of the tokens of each text. Texts are taken
+// together as far as memory allows, so that the weights are read once for many. create() makes one
+// on the CPU, in plain f32; gpu/gpu_encoder.h makes one on a GPU.
 //
 //   WEFT_ASSIGN(const auto encoder, Encoder::create(model, source));
 //   WEFT_CO_ASSIGN(const auto vectors, co_await encoder->embed(texts));
 //
 // Source of the formulas: Devlin et al., "BERT" (2018); GELU by its tanh form, as in llama.cpp.
-// Threading: one call at a time; it shares its work among `threads`. The model and the source
+// Threading: one call at a time; it divides its work among `threads`. The model and the source
 // outlive it.
 #pragma once
 
@@ -25,9 +25,9 @@
 namespace weft::llm {
 
 struct EncoderOptions {
-  std::size_t threads = 0;  // 0: as many as the machine has.
-  // Awaited between two layers, so that a thread that has other things to do gets to them; without
-  // it embed() never waits.
+  std::size_t threads = 0;  // 0 takes as many as the machine has.
+  // Awaited between two layers, so that the thread can do other work there; without it embed()
+  // never waits.
   std::function<Async<>()> between{};
 };
 using Vectors = std::vector<std::vector<float>>;  // [text][embedding]
@@ -40,19 +40,20 @@ class Encoder {
                                                                EncoderOptions options = {});
 
   [[nodiscard]] virtual const EncoderConfig& config() const = 0;
-  [[nodiscard]] virtual std::string device() const = 0;  // As of Engine.
-  // Positions that a pass takes at most, of texts together; a longer text goes alone.
+  [[nodiscard]] virtual std::string device() const = 0;  // The name that Engine::device() gives.
+  // The most positions that one pass takes of several texts; a longer text has a pass of its own.
   [[nodiscard]] virtual std::size_t rows_together() const = 0;
-  // Its work, awaited to the end before the next call. invalid_argument for a text without tokens,
-  // with more than the context has, or with a number that is no token.
+  // Makes the vectors of the texts; awaited to the end before the next call. Fails with
+  // invalid_argument for a text without tokens, with more tokens than the context, or with a number
+  // that is not a token.
   [[nodiscard]] virtual Async<Result<Vectors>> embed(std::vector<std::vector<Token>> texts) = 0;
 };
 
-// What embed() says of one text, before it.
+// Checks one text as embed() does.
 [[nodiscard]] Result<> check_text(const EncoderConfig& config, std::span<const Token> tokens);
 
-// The first `dimensions` elements, brought to length 1 again: what OpenAI's "dimensions" asks for.
-// `dimensions` from 1 to the vector's size.
+// The first `dimensions` elements, scaled to length 1 again, as OpenAI's "dimensions" asks for.
+// `dimensions` is from 1 to the vector's size.
 [[nodiscard]] std::vector<float> shortened(std::span<const float> vector, std::size_t dimensions);
 
 }  // namespace weft::llm

@@ -1,6 +1,6 @@
-// What a model is that makes one vector of a text, read from a GGUF file and checked: layers that
-// see all positions at once, and a rule by which the positions become one vector. An architecture
-// is a function that fills this (bert.h, nomic_bert.h).
+// The description of a model that makes one vector of a text, read from a GGUF file and checked:
+// layers that see all positions at once, and a rule that makes one vector of the positions. An
+// architecture is a function that fills in an EncoderModel (bert.h, nomic_bert.h).
 //
 //   WEFT_ASSIGN(const EncoderModel model, read_encoder(file));
 //
@@ -17,21 +17,21 @@
 
 namespace weft::llm {
 
-// How the positions become one vector; numbered as in files ("pooling_type").
+// How one vector is made of the positions; the numbers are those of "pooling_type" in files.
 enum class Pooling : std::uint8_t { mean = 1, first = 2, last = 3 };
 
 struct EncoderConfig {
   std::string architecture;
   std::string name;
   std::uint32_t layers = 0;
-  std::uint32_t embedding = 0;  // Elements of a vector.
+  std::uint32_t embedding = 0;  // The number of elements in a vector.
   std::uint32_t feed_forward = 0;
   std::uint32_t heads = 0;
   std::uint32_t vocabulary = 0;
-  std::uint32_t context = 0;  // Positions that a text may have.
+  std::uint32_t context = 0;  // The most positions of a text.
   float norm_epsilon = 0;
   Pooling pooling = Pooling::mean;
-  Rope rope;  // Without frequencies where positions are embedded instead.
+  Rope rope;  // Without frequencies if the model has position embeddings.
 
   [[nodiscard]] std::uint32_t head_dim() const { return embedding / heads; }
 };
@@ -41,42 +41,43 @@ struct Affine {
   Weight weight = nullptr, bias = nullptr;
 };
 
-// Norms (of mean and variance) stand behind each part, on the sum with what went in.
+// A layer. Its norms (of mean and variance) come after each part, on the sum of the part's input
+// and output.
 struct EncoderLayer {
-  Affine qkv;      // [3 * embedding][embedding]: queries, keys, values; or
-  Affine q, k, v;  // each by itself.
+  Affine qkv;      // [3 * embedding][embedding]: queries, keys and values in one matrix.
+  Affine q, k, v;  // Queries, keys and values in a matrix each.
   Affine output, output_norm;
   Affine up, down;
-  Weight gate = nullptr;  // down(silu(gate) * up); without: down(gelu(up)).
+  Weight gate = nullptr;  // With a gate: down(silu(gate) * up); without: down(gelu(up)).
   Affine layer_norm;
 };
 
 struct EncoderModel {
   EncoderConfig config;
   Weight token_embedding = nullptr;
-  Weight token_types = nullptr;  // Its first row is added to each position; nullptr: nothing.
-  Weight position_embedding = nullptr;  // [context][embedding]; nullptr if it turns (rope).
+  Weight token_types = nullptr;         // The first row is added to each position; may be nullptr.
+  Weight position_embedding = nullptr;  // [context][embedding]; nullptr if the model uses `rope`.
   Affine embedding_norm;
   std::vector<EncoderLayer> layers;
 };
 
-// Whether read_encoder() knows the architecture.
+// True if read_encoder() knows the architecture.
 [[nodiscard]] bool is_encoder(std::string_view architecture);
 
-// Errors as of read_model().
+// Reads the description of an encoder. Fails as read_model() does.
 [[nodiscard]] Result<EncoderModel> read_encoder(const gguf::File& file);
 
-// Every tensor that it runs on.
+// All tensors that the model uses.
 [[nodiscard]] std::vector<Weight> tensors_of(const EncoderModel& model);
 
-// --- For the architectures.
+// --- Functions for the files of the architectures.
 
-// Numbers, the embeddings and their norm.
+// Reads the numbers, the embeddings and their norm.
 [[nodiscard]] Result<EncoderModel> begin_encoder(const ModelReader& reader);
-// NAME.weight of [rows][columns], and NAME.bias where there is one.
+// Reads NAME.weight of [rows][columns], and NAME.bias if the file has it.
 [[nodiscard]] Result<Affine> read_affine(const ModelReader& reader, const std::string& name,
                                          std::uint64_t rows, std::uint64_t columns);
-// NAME.weight and NAME.bias of [size].
+// Reads NAME.weight and NAME.bias of [size].
 [[nodiscard]] Result<Affine> read_norm(const ModelReader& reader, const std::string& name,
                                        std::uint64_t size);
 

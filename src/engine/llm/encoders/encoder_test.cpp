@@ -1,5 +1,5 @@
-// Encoders make of texts the vectors that llama.cpp makes (tests/data/tiny/make_random.py),
-// whatever stands beside them in a batch, and say what is wrong with a file or a text.
+// Encoders make the vectors of texts that llama.cpp makes (tests/data/tiny/make_random.py),
+// whatever other texts are in a batch, and report the errors of a file or a text.
 #include "engine/llm/encoders/encoder.h"
 
 #include <gtest/gtest.h>

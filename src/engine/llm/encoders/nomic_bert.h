@@ -1,5 +1,5 @@
-// Nomic's BERT (nomic-embed-text): turned positions, queries, keys and values in one matrix, a gate
-// in the feed-forward part.
+// Nomic's BERT (nomic-embed-text): rotary positions, queries, keys and values in one matrix, and a
+// gate in the feed-forward part.
 #pragma once
 
 #include "engine/llm/encoders/encoder_model.h"

@@ -1,5 +1,5 @@
-// Small encoders with random weights in any format of the engine, each beside the same one with the
-// values of those weights as f32. Files of them are made in memory.
+// Small encoders with random weights in any format of the engine, each with a copy whose weights
+// have the same values as f32. Their files are made in memory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,14 +27,14 @@ inline constexpr std::array weight_types = {
     gguf::TensorType::q3_k, gguf::TensorType::q4_k,   gguf::TensorType::q5_k,
     gguf::TensorType::q6_k, gguf::TensorType::iq4_nl, gguf::TensorType::mxfp4};
 
-using FormatCase = std::tuple<const char*, gguf::TensorType>;  // Architecture, format.
+using FormatCase = std::tuple<const char*, gguf::TensorType>;  // The architecture and the format.
 inline std::string format_name(const testing::TestParamInfo<FormatCase>& row) {
   std::string name = std::get<0>(row.param);
   std::erase(name, '-');
   return name.append("_").append(gguf::to_string(std::get<1>(row.param)));
 }
 
-// Without a file: the bytes of one, and the model in them.
+// An encoder without a file on disk: the bytes of its file, and the model in them.
 struct MadeEncoder {
   std::string bytes;
   std::unique_ptr<gguf::MemorySource> source;
@@ -65,7 +65,7 @@ class EncoderMaker {
       norm(block + "layer_output_norm");
     }
   }
-  // The weights as they are, or `as_values`: what they stand for, as f32.
+  // Makes the encoder; with `as_values` the weights are f32 with the same values.
   [[nodiscard]] std::unique_ptr<MadeEncoder> make(bool as_values) const {
     gguf::test::Builder builder;
     builder.text("general.architecture", architecture_);
@@ -101,7 +101,7 @@ class EncoderMaker {
   }
 
  private:
-  // Every row is a whole number of blocks of each format.
+  // The widths make every row a whole number of blocks in each format.
   static constexpr std::uint32_t width = 256, feed = 512, layers = 2, vocabulary = 64, context = 16;
   struct Part {
     std::string name;
@@ -113,7 +113,7 @@ class EncoderMaker {
   void matrix(std::string name, std::uint32_t rows, std::uint32_t columns = width) {
     kernels::test::Matrix made = kernels::test::random_matrix(type_, rows, columns);
     if (gguf::info(type_).block_elements == 1) {
-      // Numbers of both signs that are large enough for a layer to matter.
+      // Numbers of both signs, large enough for a layer to have an effect.
       std::normal_distribution<float> some(0, 0.1f);
       const std::size_t size = gguf::info(type_).block_bytes;
       for (std::size_t i = 0; i < made.values.size(); ++i) {

@@ -1,4 +1,4 @@
-// What tests of encoders run on: small models and the vectors that llama.cpp makes of texts
+// The data of the encoder tests: small models and the vectors that llama.cpp makes of texts
 // (tests/data/tiny/make_random.py).
 #pragma once
 
@@ -59,7 +59,7 @@ inline std::unique_ptr<OpenEncoder> open_encoder(const std::string& name) {
   return out;
 }
 
-// a . b, and a . a: 1 where the length is.
+// The dot product of a and b; of a vector of length 1 with itself it is 1.
 inline double dot(const std::vector<float>& a, const auto& b) {
   double sum = 0;
   for (std::size_t i = 0; i < b.size(); ++i) sum += double{a[i]} * b[i];

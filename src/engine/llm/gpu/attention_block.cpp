@@ -54,7 +54,8 @@ namespace {
 
 using gpu::BufferUsage;
 
-// A bias for all rows of queries, keys and values, as far as there are some.
+// One bias for every row of queries, keys and values, 0 for a missing one; empty if the layer has
+// no biases.
 Async<Result<std::vector<float>>> biases(const gguf::Source& source, const Attention& weights) {
   std::vector<float> out;
   if (weights.q_bias == nullptr && weights.k_bias == nullptr && weights.v_bias == nullptr)
@@ -91,8 +92,8 @@ Async<Result<>> add_turns_and_attention(BuildContext& context, Program& program,
   }};
   WEFT_CO_OK(co_await context.builder.add(program, kernels::rotary_pipeline(rotary),
                                           std::move(turn_groups), std::move(turn)));
-  // Many rows of one segment share what they read; else every row is for itself. What goes on in
-  // f16 is always one segment.
+  // Many rows of one segment share their reads of the cache (flash attention); other rows are
+  // computed each by itself. Attention with f16 output is only used for passes of one segment.
   std::vector<Bindings> flash_groups;
   flash_groups.push_back({{0, to.projected},
                           {1, to.places},
@@ -162,7 +163,7 @@ Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source,
                                       .usage = BufferUsage::storage | BufferUsage::copy_destination,
                                       .label = label}));
 
-  // Norms of heads, rotation, and into the cache.
+  // Adds the norms of the heads, the rotation, and the writes to the cache.
   const bool norm = weights.q_norm != nullptr;
   if (norm) {
     WEFT_CO_ASSIGN(part.q_norm, co_await context.loader.vector(*weights.q_norm));

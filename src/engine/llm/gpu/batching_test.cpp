@@ -1,5 +1,5 @@
-// Answers of a generator on the GPU that come and go, with little memory: each says, to the last
-// bit, what it says alone; what is cancelled ends within a step.
+// Answers of a generator on the GPU that come and go, with little memory: each has the same tokens
+// and hidden states, to the last bit, as alone; a cancelled answer ends within a step.
 #include <functional>
 #include <map>
 #include <random>
@@ -28,12 +28,13 @@ class Batching : public test::TinyLlamaTest {
     if (IsSkipped()) return;
     tokenizer_ = tokenizer::Tokenizer::create(model_->file.metadata).value();
   }
-  // Bytes of so many pages of 64 positions.
+  // The bytes of `count` pages of 64 positions.
   [[nodiscard]] std::uint64_t pages(std::uint64_t count) const {
     const Config& config = model_->model.config;
     return count * 2 * config.layers * config.attention.kv_rows() * 64 * 2;
   }
-  // Every one begins with a token of its own, so that none finds its prompt read.
+  // A request whose prompt begins with a token of its own, so that no sequence has read a part of
+  // it.
   static Request question(std::size_t number, Heard& heard) {
     Request request;
     request.tokens_max = static_cast<std::uint32_t>(3 + number % 4);
@@ -84,8 +85,8 @@ TEST_F(Batching, AnswersManyBitByBitAsEachAlone) {
         << "behind the last one";
   }
 
-  // Some are there at the beginning, the others come while these are answered; memory has room for
-  // three at a time.
+  // Some requests are added at the beginning and the others while these are answered; the memory is
+  // enough for three at a time.
   Generator generator(*engine, *tokenizer_, {.append_max = 16});
   std::vector<Heard> heard(count);
   std::size_t next = 0;
@@ -141,7 +142,8 @@ TEST_F(Batching, EndsWhatIsCancelledWithoutMovingTheOthers) {
   expect_same(stays, alone, "the one that stays");
 }
 
-// A long beginning that all have is read once, also while the first is still being answered.
+// A long common beginning of several prompts is read once, even while the first request is still
+// being answered.
 TEST_F(Batching, ReadsWhatRequestsHaveInCommonOnce) {
   const auto engine =
       engine_of(*model_, {.context = 256, .sequences = 4, .activations = Activations::int8});

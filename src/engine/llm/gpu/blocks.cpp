@@ -70,7 +70,7 @@ Async<Result<>> add_product(BuildContext& context, Program& program, const GpuMa
   struct Variant {
     std::uint32_t rows_min, rows_max, batch;
   };
-  // Several rows share a read of the weights, where there are several.
+  // Passes of several rows use a batch, so that the rows share a read of the weights.
   const bool many = product.rows_max >= many_rows && matrix.columns % 32 == 0;
   const std::array<Variant, 2> variants = {
       {{1, 1, 1}, {2, many ? many_rows - 1 : product.rows_max, 4}}};
@@ -176,7 +176,7 @@ Async<Result<>> add_projections(BuildContext& context, Program& program, GpuLaye
 
 namespace {
 
-// hidden += x . matrix, which is normed before that where there is a norm.
+// Adds hidden += x . matrix; if the layer has an output norm, the product is normed first.
 Async<Result<>> add_onto_hidden(BuildContext& context, Program& program, const GpuMatrix& matrix,
                                 const gpu::Buffer& x, bool x_halves, const gpu::Buffer& out_norm,
                                 std::vector<gpu::Buffer>& keep) {
@@ -216,7 +216,7 @@ Async<Result<>> add_feed_forward(BuildContext& context, Program& program, GpuLay
   const RowBuffers& to = context.buffers;
   const std::uint32_t width = context.config.feed_forward, embedding = context.config.embedding;
   WEFT_CO_OK(co_await add_norm_for_products(context, program, part.feed_forward_norm));
-  // Many rows: gates, ups and what becomes of them in one.
+  // Passes of many rows compute gates, ups and their activation in one product.
   const bool fused = part.gates.size() == 1 && part.gates[0].parts.size() == 1 &&
                      embedding % 32 == 0 && width % 32 == 0;
   const std::uint32_t rows_max = fused ? many_rows - 1 : ~0u;

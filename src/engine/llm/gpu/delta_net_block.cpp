@@ -16,8 +16,9 @@ gpu::Buffer create_memory(gpu::Device& device, std::uint64_t bytes, const char* 
        .label = label});
 }
 
-// From projected to mixed.
-// `single`: every row is a sequence's own, and takes the step of one row however many there are.
+// Adds the convolution and the recurrence, from projected to mixed. With `single`, every row
+// belongs to a sequence of its own and takes the step of one row, for any number of rows in the
+// pass.
 Async<Result<>> add_recurrence(BuildContext& context, Program& program, GpuLayer& part,
                                bool single) {
   const RowBuffers& to = context.buffers;
@@ -107,13 +108,13 @@ Async<Result<>> add_delta_net(BuildContext& context, Programs programs, const De
   const DeltaNetShape& shape = *context.config.delta_net;
   const std::uint32_t slots = context.options.sequences;
 
-  // Queries, keys and values to be convolved, gates, betas, alphas.
+  // The projections: queries, keys and values (which are convolved), gates, betas and alphas.
   std::vector<Weight> tensors{weights.qkv, weights.gate, weights.beta, weights.alpha},
       output{weights.output};
   WEFT_CO_ASSIGN(part.projections, co_await context.loader.matrices(std::move(tensors)));
   WEFT_CO_ASSIGN(part.output, co_await context.loader.matrix(std::move(output)));
 
-  part.vectors.reserve(64);  // Bindings point at them while the layer is added.
+  part.vectors.reserve(64);  // Bindings keep pointers into it.
   for (const Weight weight : {weights.conv, weights.dt_bias, weights.a, weights.norm}) {
     WEFT_CO_ASSIGN(gpu::Buffer buffer, co_await context.loader.vector(*weight));
     part.vectors.push_back(std::move(buffer));

@@ -25,7 +25,7 @@ void DrawnRows::settle(SequenceId id) {
   const bool behind = std::exchange(sequence.behind, false);
   if (!behind && sequence.drawn_ahead() == 0 && sequence.fed <= sequence.length) return;
   end();
-  // What was to be read again has been read.
+  // A sequence that was `behind` has read its last token again by now.
   if (behind) sequence.fed = std::max(sequence.fed, sequence.length);
   sequence.forget_ahead();
   if (sequence.fed <= sequence.length) return;
@@ -36,13 +36,13 @@ void DrawnRows::settle(SequenceId id) {
   }
 }
 
-// The row's token and place are written between passes: those that were submitted before still see
-// the old ones, and what they draw for it is not taken.
+// The row's token and place are written between passes. Passes that were submitted before still use
+// the old ones, and the tokens that they draw for this sequence are dropped.
 bool DrawnRows::draw_again(SequenceId id) {
   GpuSequence& sequence = sequences_.at(id);
   const auto row = std::ranges::find(ids_, id);
-  // The token before the rows began was read in another pass; read again here, it could round
-  // differently.
+  // A token before joined_at was read in a pass of another shape; read again in these rows, its
+  // state could be rounded differently.
   if (sequences_.recurrent() || row == ids_.end() || sequence.length <= sequence.joined_at ||
       sequence.fed < sequence.length)
     return false;
@@ -62,7 +62,7 @@ void DrawnRows::set_sampling(SequenceId id, const Sampling& sampling) {
 }
 
 void DrawnRows::set_mask(SequenceId id, std::span<const std::uint64_t> allowed) {
-  // Rows that are read and wait for their draw take any mask.
+  // Rows that are read and not drawn from can take any mask without a change.
   if (is_read_ ? sequences_.at(id).drawn_ahead() > 0 : !draw_again(id)) settle(id);
   sampling_.set_mask(id, allowed);
 }

@@ -1,8 +1,9 @@
 // The sequences whose last drawn tokens are in the rows of the device, so that their next tokens
-// are drawn without the CPU, and what ends that: a pass of other rows, or a change to one of them.
+// are drawn without the CPU. The rows end with a pass of other rows or with a change to one of the
+// sequences.
 //
-// Threading: the device's thread. Lifetime: what it is made from outlives it. Invariant: while
-// is_read(), the rows' tokens have gone through the layers, and their logits are there.
+// Threading: the device's thread. Lifetime: the parts that it is made from outlive it. Invariant:
+// while is_read(), the rows' tokens have gone through the layers and the rows' logits are computed.
 #pragma once
 
 #include <cstdint>
@@ -26,38 +27,39 @@ class DrawnRows {
         sampling_(sampling),
         passes_(passes) {}
 
-  // In the order of the rows; none where the rows were used otherwise.
+  // The sequences in the order of the rows; empty if the rows are used for something else.
   [[nodiscard]] const std::vector<SequenceId>& ids() const { return ids_; }
   void begin(std::vector<SequenceId> ids) { ids_ = std::move(ids); }
   [[nodiscard]] bool is_read() const { return is_read_; }
   void set_read(bool is_read) { is_read_ = is_read; }
 
-  // The rows are about to be used otherwise. Final hidden states that were not drawn from are kept,
-  // so that none of the rows is read again.
+  // Ends the rows, before other rows are written. Final hidden states that no token was drawn from
+  // are saved in LastHidden, so that no row has to be read again.
   void end();
-  // Forgets what was drawn ahead of the sequence. A recurrent state that took it in begins from its
-  // start.
+  // Forgets the tokens that were drawn ahead of the sequence. If a recurrent state has read some of
+  // them, the sequence is read again from its start.
   void settle(SequenceId id);
-  // As Engine has them: what was drawn ahead is taken back.
+  // The methods of Engine with these names. They take back the tokens that were drawn ahead.
   void set_sampling(SequenceId id, const Sampling& sampling);
   void set_mask(SequenceId id, std::span<const std::uint64_t> allowed);
 
-  // The rows are those of these sequences, in whatever order, and of those that are behind.
+  // True if the rows are those of the sequences `ids`, in any order, and perhaps of sequences that
+  // are `behind`.
   [[nodiscard]] bool are_of(const std::vector<SequenceId>& ids) const;
-  // The next pass of the rows, behind what was fed.
+  // The shape of the next pass of the rows, after the positions that they have read.
   [[nodiscard]] RowCount next() const;
-  // Positions that still fit behind what was fed, of all sequences in the rows, with a token to be
-  // drawn behind each. Takes pages for them.
+  // The number of further positions for which every sequence in the rows has pages and context,
+  // with a token to be drawn after each. Takes pages for a few of them.
   [[nodiscard]] std::size_t room();
-  // Whether the rows that these sequences draw in can be read once each of them has `ahead` tokens
-  // that are drawn and not handed out.
+  // True if the rows are those of `ids` and can be read as soon as each of these sequences has
+  // `ahead` tokens that are drawn and not handed out.
   [[nodiscard]] bool can_be_read(const std::vector<SequenceId>& ids, std::uint32_t ahead);
-  // The rows took in so many more tokens.
+  // Counts `positions` more positions as read by every sequence in the rows.
   void fed(std::uint32_t positions);
 
  private:
-  // Takes back what was drawn ahead of a sequence that goes on in the same rows: the others keep
-  // theirs. False if it cannot, or nothing was drawn ahead.
+  // Takes back the tokens that were drawn ahead of one sequence, which goes on in the same rows;
+  // the other sequences keep their tokens. False if that is not possible.
   [[nodiscard]] bool draw_again(SequenceId id);
 
   const EngineSetup& setup_;

@@ -1,5 +1,5 @@
-// Rows that draw by themselves: what ends them loses nothing that was computed, and one sequence
-// that goes back does not move the others.
+// Rows that draw by themselves: when they end, no computed state is lost, and a sequence that goes
+// back does not change the others.
 #include "engine/llm/gpu/drawn_rows.h"
 
 #include "engine/llm/gpu/test_parts.h"
@@ -12,7 +12,7 @@ using test::Parts;
 
 class DrawnRowsTest : public testing::Test {
  protected:
-  // Draws `count` tokens of each, one of which is handed out by every call.
+  // Calls draw() `count` times with `more`; each call hands out one token of each sequence.
   void draw(const std::vector<SequenceId>& ids, int count, std::uint32_t more) {
     for (int i = 0; i < count; ++i)
       ASSERT_TRUE(parts_.run(parts_.token_draws.draw(
@@ -92,7 +92,7 @@ TEST_F(DrawnRowsTest, AMaskTakesBackTheTokensOfItsSequenceAlone) {
 
 TEST_F(DrawnRowsTest, AMaskBeforeTheFirstDrawnTokenEndsTheRows) {
   draw({first_, second_}, 1, 6);
-  at(first_).joined_at = at(first_).length;  // As if nothing was handed out since.
+  at(first_).joined_at = at(first_).length;  // As if no token had been handed out.
   const std::vector<std::uint64_t> mask((parts_.setup.config.vocabulary + 63) / 64, 1);
 
   parts_.rows.set_mask(first_, mask);

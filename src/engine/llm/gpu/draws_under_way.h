@@ -1,12 +1,12 @@
-// Draws from their recording until their tokens are on the CPU: several submits are under way at a
-// time, so that the device never waits for the CPU to read a token. Hidden states that sequences
-// keep (kept_hidden.h) come back with the draws from them.
+// Draws from their recording until their tokens are on the CPU. Several submits are under way at a
+// time, so that the device never waits for the CPU to read a token. The hidden states that
+// sequences keep (kept_hidden.h) come back together with the draws from them.
 //
 //   draws.record(pass, ids);               once or more, each the next token of all of them
 //   draws.submit(std::move(encoder), ids);
 //   WEFT_CO_OK(co_await draws.take_oldest());   into GpuSequence::ahead
 //
-// Threading: the device's thread. Lifetime: what it is made from outlives it. Bounds:
+// Threading: the device's thread. Lifetime: the parts that it is made from outlive it. Bounds:
 // under_way_max.
 #pragma once
 
@@ -41,45 +41,47 @@ class DrawsUnderWay {
                     {.slots = under_way_max,
                      .slot_bytes = setup.options.sequences * TokenSampling::drawn_bytes}) {}
 
-  // A row of the pass whose final hidden state is kept: which of its sequences, and behind how many
-  // positions.
+  // A row of the pass whose final hidden state is kept, and the number of positions that the state
+  // comes after.
   struct HiddenRow {
     std::uint32_t row = 0;
     std::uint32_t length = 0;
   };
-  // Which rows those are, where row i's state is the one behind length(i) positions.
+  // The rows whose hidden states are kept, if the state of row i comes after length(i) positions.
   [[nodiscard]] std::vector<HiddenRow> rows_to_keep(
       const std::vector<SequenceId>& ids,
       const std::function<std::uint32_t(std::size_t)>& length) const;
-  // Memory for their states; before the first is kept.
+  // Allocates the readback memory for hidden states. Called before the first state is kept.
   void make_room_for_hidden();
 
-  // One draw of a pass that is being recorded; behind it, copies of the hidden states of these
-  // rows.
+  // record() adds one draw to a pass that is being recorded; record_hidden() then adds copies of
+  // the hidden states of these rows.
   void record(gpu::Pass& pass, const std::vector<SequenceId>& ids);
   void record_hidden(gpu::Encoder& encoder, std::vector<HiddenRow> rows);
-  // What was drawn since the last submit goes on its way back.
+  // Submits the encoder and begins the readback of the draws that were recorded since the last
+  // submit.
   void submit(gpu::Encoder encoder, const std::vector<SequenceId>& ids);
-  // Waits for the oldest draw that is under way. What it drew is ahead of its sequences, where it
-  // still counts.
+  // Waits for the oldest draw that is under way and adds its tokens to GpuSequence::ahead, except
+  // those of sequences that have gone back or closed since.
   [[nodiscard]] Async<Result<>> take_oldest();
-  // The sequence is closed: what is under way for its slot is not taken.
+  // Called when the sequence closes: draws that are under way for its slot are dropped.
   void forget(SequenceId id);
 
-  // A draw that is waited for at once, beside those under way; `encoder` ends with their logits.
-  // Only where can_draw_at_once(): others' may take all room for what comes back.
+  // Draws and waits for the tokens at once, beside the draws that are under way. `encoder` ends
+  // with the logits of `ids`. Only if can_draw_at_once(), because other draws may use all readback
+  // slots.
   [[nodiscard]] bool can_draw_at_once() const { return drawn_ring_.free_slots() > 0; }
   [[nodiscard]] Async<Result<std::vector<Drawn>>> draw_at_once(gpu::Encoder encoder,
                                                                std::vector<SequenceId> ids);
 
   [[nodiscard]] std::size_t size() const { return under_way_.size(); }
-  // How many draws go into one submit.
+  // The number of draws that go into one submit.
   [[nodiscard]] std::size_t steps() const { return pacer_.steps(); }
 
  private:
-  // A draw that was recorded and not yet submitted.
+  // A draw that was recorded and is not submitted yet.
   struct Recorded {
-    std::uint32_t step = 0;  // Number of the sampler's step.
+    std::uint32_t step = 0;  // The number of the sampler's step.
     std::vector<HiddenRow> rows{};
     std::optional<gpu::Readback> hidden{};
   };
@@ -87,7 +89,7 @@ class DrawsUnderWay {
     gpu::Readback read;
     std::vector<SequenceId> sequences;
     std::vector<std::uint64_t> epochs;
-    std::vector<HiddenRow> rows{};  // Whose hidden states are in `hidden`, one behind the other.
+    std::vector<HiddenRow> rows{};  // The rows whose states are in `hidden`, in order.
     std::optional<gpu::Readback> hidden{};
   };
 

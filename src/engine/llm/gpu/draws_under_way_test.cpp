@@ -1,5 +1,5 @@
-// Draws on their way back: tokens arrive in order, with the hidden states that they come from, and
-// only where they still count.
+// Draws on their way back to the CPU: tokens arrive in order, with the hidden states that they come
+// from, except for sequences that have gone back or closed.
 #include "engine/llm/gpu/draws_under_way.h"
 
 #include "engine/llm/gpu/test_parts.h"
@@ -11,7 +11,7 @@ using test::Parts;
 
 class DrawsUnderWayTest : public testing::Test {
  protected:
-  // Draws a token of each, which the test chooses, and submits.
+  // Submits a draw of one token for each sequence; the tokens are those in `drawn`.
   void draw(const std::vector<SequenceId>& ids, const std::vector<Token>& drawn,
             std::vector<DrawsUnderWay::HiddenRow> hidden = {}) {
     parts_.play_draw(step_++, drawn);

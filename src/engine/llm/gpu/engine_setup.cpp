@@ -9,7 +9,7 @@ namespace weft::llm {
 
 namespace {
 
-// A buffer that a kernel can use has so many bytes at most.
+// The most bytes of a buffer that a kernel can bind.
 std::uint64_t bytes_bound(const gpu::Device& device) {
   return std::min(device.limits().storage_binding_bytes_max, device.limits().buffer_bytes_max);
 }
@@ -18,7 +18,7 @@ std::uint32_t table_pages(const EngineOptions& options) {
   return (options.context + kv_page_positions - 1) / kv_page_positions;
 }
 
-// Pages of the cache: as many as the budget has room for, and one buffer of a layer can hold.
+// The number of pages in the cache: as many as fit into the budget and into one buffer of a layer.
 std::uint32_t pages_of(const gpu::Device& device, const Model& model, const EngineOptions& options,
                        const RowShape& shape) {
   const std::uint64_t all = std::uint64_t{options.sequences} * shape.table_pages;
@@ -30,7 +30,7 @@ std::uint32_t pages_of(const gpu::Device& device, const Model& model, const Engi
   for (std::uint32_t i = options.layers.begin; i < options.layers.end; ++i)
     layers += std::holds_alternative<Attention>(model.layers[i].mixer) ? 1 : 0;
   const std::uint64_t budget = options.cache_bytes / std::max<std::uint64_t>(1, 2 * layers * page);
-  // A sequence of full length has room in any case.
+  // There are always enough pages for one sequence of full length.
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(std::min(budget, bytes_bound(device) / page),
                                 std::min<std::uint64_t>(all, shape.table_pages), all));
@@ -62,7 +62,7 @@ std::uint32_t sequences_that_fit(const gpu::Device& device, const Model& model,
   for (; fitting.sequences > 1; fitting.sequences /= 2) {
     RowShape shape = row_shape(model.config, fitting, 1, 1);
     shape.table_pages = table_pages(options);
-    // A cache with a budget has as many pages as fit.
+    // A cache with a budget has as many pages as fit, so that one page is enough for this check.
     shape.pages = options.cache_bytes == 0 ? fitting.sequences * shape.table_pages : 1;
     if (attention_spec(model.config, fitting, shape).cache.bytes() <= bound &&
         std::uint64_t{shape.logits_rows} * shape.vocabulary * 4 <= bound)

@@ -1,5 +1,5 @@
-// What all parts of an engine on a GPU see and none changes: the device, the model's sizes, the
-// options, and what is between the layers.
+// The constant data that all parts of an engine on a GPU share: the device, the model's sizes, the
+// options, and the buffers between the layers.
 #pragma once
 
 #include "engine/gpu/device.h"
@@ -8,8 +8,8 @@
 
 namespace weft::llm {
 
-// The rows of a pass, and the pages of the cache: as many as the device and the options have room
-// for.
+// The number of rows in a pass and of pages in the cache, for the memory of the device and the
+// options.
 [[nodiscard]] RowShape engine_shape(const gpu::Device& device, const Model& model,
                                     const EngineOptions& options);
 
@@ -22,7 +22,7 @@ struct EngineSetup {
 
   gpu::Device& device;
   const Config config;
-  const EngineOptions options;  // Completed.
+  const EngineOptions options;  // With the defaults filled in.
   const RowBuffers buffers;
 
   [[nodiscard]] std::uint64_t hidden_bytes() const { return std::uint64_t{config.embedding} * 4; }

@@ -10,7 +10,8 @@ namespace {
 
 using kernels::ExpertProductSpec;
 
-// `spec` says what the matrix's tensors are; the part is filled in here.
+// Adds a product with the chosen experts. `spec` describes the matrix's tensors; its fields for a
+// part are filled in here.
 Async<Result<>> add_expert_product(BuildContext& context, Program& program, const GpuMatrix& matrix,
                                    ExpertProductSpec spec, const gpu::Buffer& x,
                                    const gpu::Buffer& y) {
@@ -34,8 +35,8 @@ Async<Result<>> add_expert_product(BuildContext& context, Program& program, cons
   co_return Result<>();
 }
 
-// A product whose sums have one order for any number of rows: a router's scores decide, and an
-// answer is read again in passes of other sizes.
+// Adds the router's product, whose sums have the same order for any number of rows: its scores
+// decide which experts are used, and an answer may be read again in passes of other sizes.
 Async<Result<>> add_scores(BuildContext& context, Program& program, const GpuMatrix& matrix) {
   const RowBuffers& to = context.buffers;
   for (const MatrixPart& part : matrix.parts) {
@@ -98,7 +99,7 @@ Async<Result<>> add_experts(BuildContext& context, Program& program, GpuLayer& p
                                            to.normed, to.gates));
     offset += matrix.rows / shape.count;
   }
-  // Each place of a row is a row of gates and ups.
+  // Each used expert of a row has a row of gates and ups.
   const kernels::SwigluSpec spec{.width = width, .activation = context.config.activation};
   std::vector<Bindings> groups;
   groups.push_back({{0, to.gates}, {1, to.gated}, {2, to.batch}});

@@ -1,6 +1,6 @@
-// Sessions' fingerprints (common/proof) between engines: what one engine generates another accepts
-// after one prefill, token by token or prefilled, on the CPU or on a GPU; and what weights of fewer
-// bits generate is accepted by no engine.
+// Fingerprints of sessions (common/proof) between engines: a session that one honest engine
+// generates is accepted by another after one prefill, token by token or in parts, on the CPU or on
+// a GPU; a session that was generated with weights of fewer bits is accepted by no engine.
 #include "common/proof/fingerprint.h"
 
 #include <functional>
@@ -39,18 +39,18 @@ std::vector<Token> prompt_of(const test::OpenModel& model) {
 }
 
 struct Session {
-  std::vector<Token> tokens;             // Prompt and answer.
-  std::vector<ByteVector> fingerprints;  // As it went on.
+  std::vector<Token> tokens;             // Those of prompt and answer.
+  std::vector<ByteVector> fingerprints;  // One for each fingerprint position.
 };
 
-// Draws greedily and stops at each position that has a fingerprint.
+// Draws a session greedily, and stops at each position that has a fingerprint.
 Async<Result<Session>> generate(Engine& engine, std::vector<Token> prompt) {
   Session session{.tokens = std::move(prompt), .fingerprints = {}};
   WEFT_CO_ASSIGN(const SequenceId sequence, engine.open());
   const std::vector<std::uint32_t> positions =
       proof::fingerprint_positions(prompt_tokens + generated_tokens);
   std::size_t next = 0;
-  // The prompt's own positions are read in parts that end where a fingerprint is.
+  // The prompt is read in parts that end at positions with a fingerprint.
   std::uint32_t done = 0;
   const auto take = [&](const std::vector<float>& hidden) -> Result<> {
     WEFT_ASSIGN(ByteVector bytes, fingerprint(hidden));
@@ -90,8 +90,8 @@ Async<Result<std::vector<float>>> prefill(Engine& engine, std::vector<Token> tok
   co_return hidden;
 }
 
-// One token after another, as they are drawn: by the kernels that round activations, where options
-// ask for it.
+// Reads the tokens one by one, as they are drawn, so that the kernels for drawing are used, which
+// round activations if the options ask for it.
 Async<Result<std::vector<float>>> read_one_by_one(Engine& engine, std::vector<Token> tokens) {
   WEFT_CO_ASSIGN(const SequenceId sequence, engine.open());
   std::vector<float> out;
@@ -151,7 +151,7 @@ TEST_P(FingerprintOf, IsAcceptedByEveryHonestEngine) {
 
 using Fingerprints = test::GpuEngineTest;
 
-// A worker that promised the first weights and ran the second.
+// The weights that a worker promised and the weights that it ran.
 struct Exchange {
   const char* promised;
   const char* ran;
@@ -162,7 +162,7 @@ TEST_F(Fingerprints, TellExchangedWeights) {
                                            exact = proof::f32_tolerance;
   struct Row {
     Exchange exchange;
-    proof::FingerprintTolerance refused_by;  // Every single fingerprint.
+    proof::FingerprintTolerance refused_by;  // The tolerance that every single fingerprint exceeds.
   };
   for (const Row& row : {Row{{"tiny-llama-chat-f16", "tiny-llama-chat-q8_0"}, exact},
                          {{"tiny-llama-chat-f16", "tiny-llama-chat-q4_0"}, rounded},
@@ -194,8 +194,8 @@ TEST_F(Fingerprints, TellExchangedWeights) {
   }
 }
 
-// Activations in int8 and caches in q8_0 round before every product: comparable with the like,
-// within the wider tolerance.
+// Sessions with int8 activations or q8_0 caches, which round before every product, are accepted by
+// engines with the same options within the wider tolerance.
 TEST_F(Fingerprints, OfRoundedSessionsAreAcceptedByTheLike) {
   const auto model = open("tiny-llama-chat-q8_0");
   if (!model) GTEST_SKIP() << "no WEFT_DATA";
@@ -221,15 +221,15 @@ TEST_F(Fingerprints, OfAnotherTextAreRefused) {
   if (!model) GTEST_SKIP() << "no WEFT_DATA";
   const auto cpu = create_cpu_engine(model->model, *model->source, {.context = 512}).value();
   Session session = run_now(generate(*cpu, prompt_of(*model))).value();
-  session.tokens[40] = session.tokens[40] == 5 ? 6 : 5;  // One token, before most fingerprints.
+  session.tokens[40] = session.tokens[40] == 5 ? 6 : 5;  // A token before most fingerprints.
 
   EXPECT_FALSE(
       verdict(session, run_now(prefill(*cpu, session.tokens)).value(), *cpu, "another text")
           .accepted);
 }
 
-// The same layers one by one, with rows rounded to f16 between them and an f16 cache: a processor's
-// version of arithmetic in f16.
+// Runs the layers one by one, with rows rounded to f16 between them and an f16 cache: f16
+// arithmetic as the CPU can compute it.
 Result<std::vector<float>> read_in_halves(const test::OpenModel& model,
                                           const std::vector<Token>& tokens) {
   std::vector<float> rows;
@@ -249,9 +249,9 @@ Result<std::vector<float>> read_in_halves(const test::OpenModel& model,
   return rows;
 }
 
-// Q8_0 for F16 by likelihoods (smaller_weights.h): an auditor reads the same text with both
-// weights, and says of each fingerprint which of the two it comes from, whatever arithmetic it was
-// made by.
+// Q8_0 weights in the place of F16 are found by likelihoods (smaller_weights.h): an auditor reads
+// the same text with both weights, and decides for each fingerprint which of the two it comes from,
+// whatever arithmetic made it.
 TEST_P(FingerprintOf, TellsQ8ForF16InEachArithmeticByLikelihoods) {
   if (std::string_view(GetParam()) != "tiny-llama-chat" && !weft::test::long_tests())
     GTEST_SKIP() << "takes long on a software device; set WEFT_LONG.";
@@ -262,7 +262,7 @@ TEST_P(FingerprintOf, TellsQ8ForF16InEachArithmeticByLikelihoods) {
   const auto tokenizer = tokenizer::Tokenizer::create(f16->file.metadata).value();
   std::vector<Token> text =
       tokenizer->encode(test::shakespeare(6000), {.add_special = true}).value();
-  // The quick run's text is shorter: 32 tokens are enough to tell the two apart.
+  // The quick run reads less text: 32 tokens are enough to tell the two weights apart.
   const std::size_t part = weft::test::long_tests() ? 480 : 96,
                     parts_max = weft::test::long_tests() ? 3 : 1;
   struct Arithmetic {
@@ -281,7 +281,7 @@ TEST_P(FingerprintOf, TellsQ8ForF16InEachArithmeticByLikelihoods) {
       return run(prefill(*engine, tokens)).value();
     };
   };
-  // Only kernels for drawing round activations.
+  // Only the kernels for drawing round activations, so the tokens are read one by one.
   const auto drawn_on_gpu = [&](Activations activations) {
     return [this, activations](const test::OpenModel& model, const std::vector<Token>& tokens) {
       const auto engine = engine_of(model, {.context = 512, .activations = activations});
@@ -296,7 +296,7 @@ TEST_P(FingerprintOf, TellsQ8ForF16InEachArithmeticByLikelihoods) {
        [](const auto& model, const auto& tokens) { return read_in_halves(model, tokens).value(); }},
       {"int8, GPU", drawn_on_gpu(Activations::int8)},
       {"f16, GPU", drawn_on_gpu(Activations::f16)}};
-  // What an auditor reads, the same for each arithmetic.
+  // The text that an auditor reads, which is the same for each arithmetic.
   struct Part {
     std::vector<Token> tokens;
     std::vector<float> promised, other;

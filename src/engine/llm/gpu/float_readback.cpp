@@ -14,7 +14,7 @@ FloatReadback::Copy FloatReadback::record(gpu::Encoder& encoder, const gpu::Buff
     return !staging->taken && staging->buffer.size() >= bytes;
   });
   if (free == stagings_.end()) {
-    // Those that are too small now would be so again.
+    // Free staging buffers that are too small are dropped, because they would be too small again.
     std::erase_if(stagings_, [](const auto& staging) { return !staging->taken; });
     stagings_.push_back(std::make_shared<Staging>(Staging{
         .buffer =

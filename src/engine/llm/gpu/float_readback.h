@@ -1,12 +1,12 @@
-// Floats of the device's buffers on their way to the CPU. The memory that the CPU reads is kept for
-// the next read: making some takes 0.1 ms, and giving it back may wait for the device.
+// Reads floats from the device's buffers to the CPU. The staging memory is kept for the next read,
+// because making it takes 0.1 ms and freeing it may wait for the device.
 //
 //   FloatReadback::Copy copy = floats.record(encoder, buffer, count);
 //   device.submit(std::move(encoder));
 //   WEFT_CO_ASSIGN(const std::vector<float> out, co_await floats.read(std::move(copy)));
 //
 // Threading: the device's thread. Lifetime: the device outlives it, and it outlives its reads.
-// Errors: the device's. Bounds: a buffer for each copy that is under way.
+// Errors: the device's errors. Bounds: one buffer for each copy that is under way.
 #pragma once
 
 #include <cstdint>
@@ -34,10 +34,10 @@ class FloatReadback {
 
   explicit FloatReadback(gpu::Device& device) : device_(device) {}
 
-  // Records a copy of `count` floats from the float `first` on.
+  // Records a copy of `count` floats, beginning with the float of index `first`.
   [[nodiscard]] Copy record(gpu::Encoder& encoder, const gpu::Buffer& buffer, std::uint64_t count,
                             std::uint64_t first = 0);
-  // After its encoder was submitted; once for each copy.
+  // Waits for the copy's floats. Called after its encoder was submitted, once for each copy.
   [[nodiscard]] Async<Result<std::vector<float>>> read(Copy copy);
 
  private:

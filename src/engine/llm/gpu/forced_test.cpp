@@ -1,5 +1,5 @@
-// 512 tokens of Shakespeare, read one after another as they would be drawn: how
-// far the probabilities are from those of the reference engine in f32 with a cache in f32.
+// 512 tokens of Shakespeare, read one after another as they would be drawn: compares the engine's
+// probabilities with those of the CPU engine in f32 with an f32 cache.
 #include <map>
 #include <string>
 #include <string_view>
@@ -19,11 +19,11 @@ namespace {
 using test::Divergence;
 using test::run;
 
-constexpr std::size_t token_count = 513;  // The last one is not read.
+constexpr std::size_t token_count = 513;  // The last token is not read.
 
-// The quick run reads the first part as a prompt: behind it tokens are more decided than at the
-// beginning, so that the last quarter says as much as all. Random weights need more tokens to tell
-// how often the best one stays.
+// The number of tokens that are read together, as a prompt. The quick run reads most of the text
+// so: later tokens are more predictable than the first ones, and the last quarter shows as much as
+// the whole. Random weights need more tokens to measure how often the best token stays the same.
 std::size_t prompt_count(std::string_view model) {
   if (weft::test::long_tests()) return 0;
   return model.ends_with("random") ? 256 : 384;
@@ -50,7 +50,8 @@ class Forced : public test::GpuEngineTest, public testing::WithParamInterface<co
         create_cpu_engine(model.model, *model.source, {.kv = KvFormat::f32}).value();
     return run_now(test::forced_logprobs(*engine, tokens, prompt_count(GetParam()))).value();
   }
-  // What the GPU says with weights in q8_0 and a cache in f16; read once for the tests of a model.
+  // The GPU's log-probabilities with q8_0 weights and an f16 cache, read once for all tests of a
+  // model.
   static const std::vector<float>& with_q8_weights(const test::OpenModel& model,
                                                    const std::vector<Token>& tokens) {
     static std::map<std::string, std::vector<float>> said;
@@ -89,7 +90,8 @@ TEST_P(Forced, StaysCloseToTheReferenceWithRoundedCachesAndWeights) {
   const std::vector<Token> tokens = shakespeare_tokens(*f16);
   const std::vector<float> expected = reference(*f16, tokens);
 
-  // The same weights, keys and values rounded; then rounded weights, too.
+  // Two runs have the same weights with rounded keys and values; the third has rounded weights,
+  // too.
   EXPECT_LT(divergence(*f16, {.kv = KvFormat::f16}, tokens, expected).mean, 1e-4);
   EXPECT_LT(divergence(*f16, {.kv = KvFormat::q8_0}, tokens, expected).mean, 1e-3);
   ASSERT_EQ(with_q8_weights(*q8_0, tokens).size(), expected.size());
@@ -114,10 +116,11 @@ TEST_P(ForcedRounded, StaysCloseToItselfWithRoundedActivations) {
   const Divergence rounded =
       divergence(*model, {.kv = KvFormat::f16, .activations = Activations::int8}, tokens, expected);
 
-  // Random weights sort their candidates less clearly than trained ones.
+  // Random weights separate the best tokens less clearly than trained weights do.
   const bool random = std::string_view(GetParam()).ends_with("random");
-  // Not 0: it was the kernels that round activations which read. The quick run's tokens are the
-  // more decided ones: at most 4e-5 of trained models, 1.3e-4 to 4.8e-4 with a scale 8 % too large.
+  // Above 0, because the kernels that round activations were used. The quick run has the more
+  // predictable tokens: trained models have at most 4e-5, and 1.3e-4 to 4.8e-4 with a scale that is
+  // 8 % too large.
   EXPECT_GT(rounded.mean, 1e-6);
   EXPECT_LT(rounded.mean, random ? 1e-2 : weft::test::long_tests() ? 2e-3 : 2e-4);
   EXPECT_GE(rounded.same_top, random ? 0.95 : 0.99);

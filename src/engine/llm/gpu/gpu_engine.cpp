@@ -49,7 +49,7 @@ bool compiles_later(const gpu::Device& device, CompileKernels compile) {
   return device.adapter().kind == gpu::AdapterKind::cpu && compile == CompileKernels::at_first_use;
 }
 
-// Large: it has the methods of Engine.
+// The class is large because it has the methods of Engine.
 class GpuEngine final : public Engine {
  public:
   GpuEngine(gpu::Device& device, const Model& model, EngineOptions options, CompileKernels compile)
@@ -185,7 +185,7 @@ std::uint32_t GpuEngine::rewind(SequenceId id, std::uint32_t length) {
 }
 
 void GpuEngine::keep_hidden(SequenceId id, std::uint32_t from, std::uint32_t every) {
-  // What is drawn ahead was drawn without.
+  // Tokens that were drawn ahead did not keep their hidden states, so they are drawn again.
   rows_.settle(id);
   sequences_.at(id).kept.begin(from, every);
   if (every > 0) draws_.make_room_for_hidden();
@@ -206,7 +206,7 @@ Async<Result<std::unique_ptr<Engine>>> create_gpu_engine(gpu::Device& device, co
                                                          EngineOptions options,
                                                          LoadProgress on_progress,
                                                          CompileKernels compile) {
-  // If there are no matrices, as the engine on the processor goes without int8.
+  // A device without subgroup matrices for this model computes in int8 instead of f16.
   if (options.activations == Activations::f16 && !matrix_blocks_possible(device, model.config))
     options.activations = Activations::int8;
   WEFT_CO_ASSIGN(const EngineOptions completed, complete(options, model.config));

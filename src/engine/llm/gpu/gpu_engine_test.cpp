@@ -1,6 +1,6 @@
-// The GPU says what llama.cpp says, format by format, and keeps what an engine promises: however
-// prompts are cut, tokens drawn ahead, sequences drawn together, rewound or split into ranges of
-// layers.
+// The GPU engine gives the answers of llama.cpp, format by format, and keeps the promises of Engine
+// for prompts in parts, tokens drawn ahead, and sequences that are drawn together, rewound or split
+// into ranges of layers.
 #include <cmath>
 #include <random>
 
@@ -18,7 +18,7 @@ using test::run;
 
 class GpuExpected : public GpuEngineTest, public testing::WithParamInterface<const char*> {};
 
-// The first cases that have 120 tokens together.
+// Keeps the first cases, up to 120 tokens together.
 void shorten(std::vector<test::ExpectedCase>& cases) {
   std::size_t tokens = 0, kept = 0;
   while (kept < cases.size() && tokens < 120) tokens += cases[kept++].tokens.size();
@@ -32,8 +32,8 @@ TEST_P(GpuExpected, AnswersAsLlamaCpp) {
   if (!path || !expected_path) GTEST_SKIP() << weft::test::missing_data("models/" + name + ".gguf");
   auto cases = test::read_expected(*expected_path);
   ASSERT_TRUE(cases.has_value()) << cases.error().message;
-  // The quick run reads every text with one format of each architecture; the other formats differ
-  // from it in how weights are unpacked, which each token of a text goes through.
+  // The quick run reads the whole text in one format of each architecture. The other formats differ
+  // only in the unpacking of weights, which every token of a text tests.
   if (!weft::test::long_tests() && !name.ends_with("-f16")) shorten(*cases);
   const auto model = test::open_model(*path);
   ASSERT_TRUE(model.has_value()) << model.error().message;
@@ -81,7 +81,7 @@ TEST_P(GpuStories, AreToldAsByLlamaCpp) {
   }
 }
 
-// What follows is promised for attention and for recurrent states.
+// Promises of Engine, for models with attention and with recurrent states.
 class GpuPromises : public GpuEngineTest, public testing::WithParamInterface<const char*> {
  protected:
   void SetUp() override {
@@ -130,7 +130,7 @@ TEST_P(GpuPromises, GivesTheLogitsOfTheCpuHoweverAPromptIsCut) {
                     .has_value());
   }
 
-  // Sums of up to 1,024 products in f32 in another order, over a few layers.
+  // The bound allows for sums of up to 1,024 f32 products in another order, over a few layers.
   for (const SequenceId sequence : {whole, parts}) {
     const std::vector<float> logits = run(engine->logits(sequence)).value();
     ASSERT_EQ(logits.size(), expected.size());
@@ -170,7 +170,7 @@ TEST_P(GpuPromises, DrawsSequencesTogetherAsAlone) {
   for (std::uint32_t step = 0; step < 12; ++step) {
     const auto drawn = run(engine->draw(sequences, 11 - step)).value();
     for (std::size_t i = 0; i < 3; ++i) together[i].push_back(drawn[i].token);
-    // One leaves early.
+    // One sequence leaves early.
     if (step == 5) together[2].resize(6);
   }
   together[2].resize(12);
@@ -199,7 +199,7 @@ TEST_P(GpuPromises, GoesOnAfterWorkAheadThatWasNotWanted) {
   EXPECT_EQ(draw_all(*engine, straight, 8, true), draw_all(*engine, back, 8, true));
 }
 
-// The cache's pages are of 64 positions: the drawn token is the first of the second one.
+// The drawn token is the first position of the second page, because a page has 64 positions.
 TEST_P(GpuPromises, GivesTheLogitsBehindADrawnTokenThatBeginsAPage) {
   const auto engine = engine_of(*model_, {.sequences = 2});
   const SequenceId drawn = engine->open().value(), straight = engine->open().value();
@@ -257,8 +257,7 @@ TEST_P(GpuPromises, DrawsAsTheCpuDoesWithTheSameSeed) {
     engine->close(on_gpu);
     cpu->close(on_cpu);
   }
-  // Logits differ by rounding, so that a draw between two tokens may, once in a long while, go the
-  // other way.
+  // Logits differ by rounding, so that a draw between two nearly equal tokens may rarely differ.
   EXPECT_GE(same, 3 * count);
 }
 
@@ -277,8 +276,8 @@ TEST_P(GpuPromises, RunsARangeOfLayersWithTheNumbersOfTheWhole) {
   EXPECT_EQ(run(last->logits(in_last)).value(), run(whole->logits(in_whole)).value());
 }
 
-// Token by token, as a chain does: what the last range draws behind hidden states is what the whole
-// draws, and several sequences on one engine do not disturb each other.
+// Token by token, as in a chain: the last range draws after hidden states the tokens that the whole
+// engine draws, and several sequences on one engine do not disturb each other.
 TEST_P(GpuPromises, DrawsBehindHiddenStatesWhatTheWholeDraws) {
   const std::uint32_t layers = model_->model.config.layers, cut = layers / 2;
   const auto whole = engine_of(*model_, {.sequences = 2}),
@@ -293,7 +292,7 @@ TEST_P(GpuPromises, DrawsBehindHiddenStatesWhatTheWholeDraws) {
   struct One {
     Sampling sampling;
     SequenceId in_whole, in_first, in_last;
-    std::vector<Token> tokens, rows;  // All that were read, and those to be read next.
+    std::vector<Token> tokens, rows;  // All tokens so far, and those to be read next.
   };
   std::vector<One> all;
   for (const Sampling& sampling : samplings) {
@@ -345,10 +344,10 @@ TEST_P(GpuPromises, RefusesWhatDoesNotFit) {
   EXPECT_FALSE(engine->open().has_value());
 }
 
-// One answer by itself: the prompt read in these parts, then so many draws, each with the hidden
-// state that it came from.
+// One answer without others beside it: the prompt is read in these parts, then tokens are drawn,
+// each with the hidden state that it came from.
 struct Alone {
-  std::vector<std::size_t> parts{};  // Ends of the prompt's parts.
+  std::vector<std::size_t> parts{};  // The ends of the prompt's parts.
   std::vector<Token> prompt{};
   std::vector<Drawn> drawn{};
   std::vector<std::vector<float>> hidden{};
@@ -386,8 +385,9 @@ void expect_same(const Alone& alone, std::size_t i, const Drawn& drawn,
   EXPECT_EQ(hidden, alone.hidden[i]) << what;
 }
 
-// The arithmetic of answers: the same bits for a row whether 1, 8 or 32 rows are in the pass, at
-// any place in it, on both sides of where attention begins to be shared out (256 positions here).
+// The arithmetic of answers: a row has the same bits if 1, 8 or 32 rows are in the pass, at any
+// place in it, below and above the length from which attention is split (256 positions on a CPU
+// device).
 class GpuArithmetic : public GpuPromises {
  protected:
   void says_the_same_among_many(Activations activations);
@@ -432,8 +432,8 @@ void GpuArithmetic::says_the_same_among_many(Activations activations) {
   }
 }
 
-// Sequences that join, read their prompts in parts between others' tokens, are drawn with
-// the others that are there, and leave at any time: each says, bit by bit, what it says alone.
+// Sequences join, read their prompts in parts between the tokens of others, are drawn together with
+// others, and leave at any time: each gives the same bits as alone.
 void GpuArithmetic::says_the_same_through_joins(Activations activations) {
   const auto engine =
       engine_of(*model_, {.context = 128, .sequences = 7, .activations = activations});
@@ -469,7 +469,7 @@ void GpuArithmetic::says_the_same_through_joins(Activations activations) {
         engine->keep_hidden(live.back().sequence, 0, 1);
         ++next;
       }
-      // A part of one prompt.
+      // One sequence reads the next part of its prompt.
       for (Live& one : live) {
         const Alone& what = alone[one.which];
         if (one.parts == what.parts.size()) continue;
@@ -481,7 +481,7 @@ void GpuArithmetic::says_the_same_through_joins(Activations activations) {
         one.read = end;
         break;
       }
-      // A token for those that have read theirs, most of them.
+      // Most of the sequences that have read their prompts draw a token.
       std::vector<Live*> draws;
       std::vector<SequenceId> sequences;
       std::vector<std::uint32_t> lengths;
@@ -511,7 +511,8 @@ void GpuArithmetic::says_the_same_through_joins(Activations activations) {
   }
 }
 
-// Many rows in f16 from kernel to kernel, and a last part of few rows, which is f32.
+// Prompts are read with many rows in f16 between the kernels, and with a last part of few rows in
+// f32.
 TEST_P(GpuArithmetic, ReadsPromptsInF16CloseToF32) {
   std::vector<std::vector<float>> said;
   for (const Activations activations : {Activations::f32, Activations::f16}) {
@@ -560,7 +561,7 @@ TEST_P(GpuPromises, SharesThePagesThatTwoSequencesBeginWith) {
   const std::uint32_t shared = engine->share(first, second, 140);
 
   ASSERT_EQ(shared, recurrent ? 0u : 128u);
-  // What it is taken from goes back and on differently, and goes.
+  // The sequence that gave the shared pages goes back, goes on with other tokens, and closes.
   (void)engine->rewind(first, 70);
   ASSERT_TRUE(run(engine->append(first, prompt(120, 120))).has_value());
   engine->close(first);
@@ -569,7 +570,7 @@ TEST_P(GpuPromises, SharesThePagesThatTwoSequencesBeginWith) {
     EXPECT_EQ(run(engine->draw({second}, 0)).value()[0].token, expected.drawn[i].token) << i;
 }
 
-// Memory for 8 of the 24 pages that three whole contexts would take.
+// The budget is 8 of the 24 pages that three whole contexts would take.
 TEST_P(GpuPromises, TakesNoMoreCacheThanItsBudget) {
   const Config& config = model_->model.config;
   std::uint64_t attentions = 0;

@@ -1,5 +1,5 @@
-// Sequences and their memory on the device: bounds say which option raises them, whole pages alone
-// are shared, and a recurrent state is its sequence's alone and cannot go back.
+// Sequences and their memory on the device: errors name the option that raises a bound, only whole
+// pages are shared, and a recurrent state is not shared and cannot go back.
 #include "engine/llm/gpu/test_parts.h"
 
 namespace weft::llm {
@@ -27,7 +27,7 @@ TEST(GpuSequences, NameTheOptionAtTheirBound) {
 }
 
 TEST(GpuSequences, TakePagesAndWriteTheirTable) {
-  // Room for three pages.
+  // The cache has three pages.
   Parts parts;
   const Config& config = parts.setup.config;
   Parts small({.engine = {.context = 128,

@@ -9,7 +9,8 @@ namespace {
 
 using gpu::BufferUsage;
 
-constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20;  // Packed on the CPU at a time.
+// The piece that is packed on the CPU at a time.
+constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20;
 constexpr auto weight_usage = BufferUsage::storage | BufferUsage::copy_destination;
 
 std::uint64_t aligned(std::uint64_t bytes) {

@@ -1,7 +1,7 @@
-// Weights on the device: matrices in the kernels' formats, several tensors below one another, and
-// vectors of f32.
+// Weights on the device: matrices in the kernels' formats, which may consist of several tensors one
+// below the other, and vectors of f32.
 //
-// A matrix that is larger than what one binding may see lies in several parts, each of whole rows.
+// A matrix that is larger than one binding is divided into several parts of whole rows.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct MatrixPart {
   std::uint32_t first_row = 0;
   std::uint32_t rows = 0;
   gpu::Buffer quants;
-  gpu::Buffer scales;  // None for floats.
+  gpu::Buffer scales;  // Empty for weights in float formats.
 
   [[nodiscard]] const gpu::Buffer& bound_scales() const { return scales ? scales : quants; }
 };
@@ -36,18 +36,19 @@ struct GpuMatrix {
 
 class WeightLoader {
  public:
-  // The source outlives the loader; `on_bytes` hears of every piece that went to the device.
+  // The source outlives the loader. `on_bytes` is called after every piece that is sent to the
+  // device.
   WeightLoader(gpu::Device& device, const gguf::Source& source,
                std::function<void(std::uint64_t bytes)> on_bytes)
       : device_(device), source_(source), uploader_(device), on_bytes_(std::move(on_bytes)) {}
 
-  // Tensors of one format and width, one below the other.
+  // Loads tensors of one format and width as one matrix, one below the other.
   [[nodiscard]] Async<Result<GpuMatrix>> matrix(std::vector<Weight> tensors);
-  // The same for any tensors of one width: neighbours of one format share a matrix.
+  // Loads tensors of one width as matrices; neighbouring tensors of one format share a matrix.
   [[nodiscard]] Async<Result<std::vector<GpuMatrix>>> matrices(std::vector<Weight> tensors);
   [[nodiscard]] Async<Result<gpu::Buffer>> vector(const gguf::Tensor& tensor);
   [[nodiscard]] Async<Result<gpu::Buffer>> vector(std::vector<float> values);
-  // All of it is there.
+  // Waits until all loaded weights are on the device.
   [[nodiscard]] Async<Result<>> finish() { return uploader_.finish(); }
 
  private:
@@ -61,7 +62,7 @@ class WeightLoader {
   std::function<void(std::uint64_t bytes)> on_bytes_;
 };
 
-// How many rows and columns a tensor's matrix has.
+// The number of rows and of columns of the tensor as a matrix.
 [[nodiscard]] std::uint32_t matrix_rows(const gguf::Tensor& tensor);
 [[nodiscard]] std::uint32_t matrix_columns(const gguf::Tensor& tensor);
 

@@ -1,4 +1,4 @@
-// Which final hidden states of a sequence its draws keep, and those that have come back and were
+// The final hidden states that a sequence's draws keep, and the states that were read back and are
 // not taken yet (Engine::keep_hidden()).
 //
 // Pure. Threading: one thread.
@@ -14,25 +14,25 @@ namespace weft::llm {
 
 class KeptHidden {
  public:
-  // From here on those behind `from` positions and behind every `every` after them; 0: none. What
-  // is kept is forgotten.
+  // Keeps the states after `from` positions and after every `every` positions beyond that; every =
+  // 0 keeps none. Drops the states that were kept before.
   void begin(std::uint32_t from, std::uint32_t every) {
     from_ = from;
     every_ = every;
     states_.clear();
   }
-  // Whether the state behind so many positions is to be kept.
+  // True if the state after `length` positions is to be kept.
   [[nodiscard]] bool wants(std::uint32_t length) const {
     return every_ > 0 && length >= from_ && (length - from_) % every_ == 0;
   }
   void add(std::uint32_t length, std::vector<float> state) { states_[length] = std::move(state); }
-  // What is kept for that length, once.
+  // Hands out the state that is kept for this length, once; nullopt if there is none.
   [[nodiscard]] std::optional<std::vector<float>> take(std::uint32_t length) {
     auto node = states_.extract(length);
     if (node.empty()) return std::nullopt;
     return std::move(node.mapped());
   }
-  // Positions behind `length` are taken back.
+  // Drops the states after more than `length` positions.
   void forget_behind(std::uint32_t length) {
     states_.erase(states_.upper_bound(length), states_.end());
   }

@@ -1,5 +1,5 @@
-// Hidden states for audits: those that were asked for, each once, and none of positions that were
-// taken back.
+// Hidden states for audits: KeptHidden hands out those that were asked for, each once, and none of
+// positions that were taken back.
 #include "engine/llm/gpu/kept_hidden.h"
 
 #include <gtest/gtest.h>

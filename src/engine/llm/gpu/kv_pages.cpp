@@ -8,7 +8,7 @@ namespace weft::llm {
 
 KvPages::KvPages(Options options)
     : options_(options), held_(options.sequences), holders_(options.pages) {
-  // The lowest first.
+  // The page with the lowest number is taken first.
   for (std::uint32_t page = options.pages; page > 0; --page) free_.push_back(page - 1);
 }
 

@@ -1,9 +1,9 @@
-// Which pages of the cache hold which positions of which sequence. Pages are numbers; the keys and
-// values of a page lie on the device, in every layer at the same place. Whole pages that two
-// sequences begin with are held by both and written by none.
+// Keeps track of which page of the cache holds which positions of which sequence. Pages are
+// numbers; the keys and values of a page are on the device, at the same place in every layer. Two
+// sequences with the same beginning may share whole pages, which neither of them writes.
 //
-// Threading: one thread. Invariant: a sequence's pages are positions 0 on without a gap; those that
-// it shares come first.
+// Threading: one thread. Invariant: a sequence's pages hold its positions from 0 on without a gap;
+// its shared pages come first.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,26 @@ namespace weft::llm {
 class KvPages {
  public:
   struct Options {
-    std::uint32_t pages = 0;      // Pages of all sequences.
-    std::uint32_t positions = 1;  // Positions of a page.
+    std::uint32_t pages = 0;      // The number of pages for all sequences.
+    std::uint32_t positions = 1;  // Positions in a page.
     std::uint32_t sequences = 1;
-    std::uint32_t pages_each = 1;  // Pages of a sequence, at most.
+    std::uint32_t pages_each = 1;  // The most pages of one sequence.
   };
   explicit KvPages(Options options);
 
-  // Positions for which the sequence has pages.
+  // The number of positions that the sequence has pages for.
   [[nodiscard]] std::uint32_t room(std::uint32_t sequence) const {
     return static_cast<std::uint32_t>(held_[sequence].size()) * options_.positions;
   }
-  // Pages for at least so many positions; false, and nothing changed, where too few are free.
+  // Takes pages for at least `positions` positions; false, without any change, if too few are free.
   [[nodiscard]] bool grow(std::uint32_t sequence, std::uint32_t positions);
-  // Gives back what lies behind so many positions.
+  // Gives back the pages after the first `positions` positions.
   void shrink(std::uint32_t sequence, std::uint32_t positions);
-  // Before positions from `length` on are written again: how many of these first positions stay,
-  // which is fewer where the page they end in is shared.
+  // Called before positions from `length` on are written again. Returns how many of the first
+  // `length` positions the sequence keeps: fewer if the page in which they end is shared.
   [[nodiscard]] std::uint32_t rewind(std::uint32_t sequence, std::uint32_t length);
-  // The whole pages among the first `length` positions of `from`, held by the empty `to` as well.
-  // Returns their positions.
+  // Lets the empty sequence `to` share the whole pages among the first `length` positions of
+  // `from`. Returns the number of positions in these pages.
   [[nodiscard]] std::uint32_t share(std::uint32_t from, std::uint32_t to, std::uint32_t length);
 
   [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t sequence) const {
@@ -52,8 +52,8 @@ class KvPages {
   void cut(std::uint32_t sequence, std::uint32_t pages);
 
   const Options options_;
-  std::vector<std::vector<std::uint32_t>> held_;  // [sequence]
-  std::vector<std::uint32_t> holders_;            // [page]
+  std::vector<std::vector<std::uint32_t>> held_;  // [sequence][page of the sequence]
+  std::vector<std::uint32_t> holders_;            // [page]: the number of sequences that hold it.
   std::vector<std::uint32_t> free_;
 };
 

@@ -1,4 +1,4 @@
-// Pages of the cache: none is lost, none is written by one sequence while another one reads it.
+// Pages of the cache: no page is lost, and no sequence writes a page that another one reads.
 #include "engine/llm/gpu/kv_pages.h"
 
 #include <gtest/gtest.h>
@@ -37,8 +37,8 @@ TEST(KvPages, GoesBackBeforeAPageThatAnotherOneReads) {
   EXPECT_EQ(pages.rewind(1, 15), 15u) << "the other one has let go of it";
 }
 
-// Against a plain account of what every page holds: a sequence that may write a page is alone with
-// it.
+// Compares random histories with a simple record of the content of every page: a sequence only
+// writes pages that no other sequence holds.
 TEST(KvPages, KeepAccountThroughRandomHistories) {
   constexpr std::uint32_t positions = 4, each = 6, sequences = 5, all = 16;
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
@@ -47,13 +47,14 @@ TEST(KvPages, KeepAccountThroughRandomHistories) {
     KvPages pages(
         {.pages = all, .positions = positions, .sequences = sequences, .pages_each = each});
     std::vector<std::uint32_t> length(sequences);
-    std::map<std::pair<std::uint32_t, std::uint32_t>, int> content;  // By page and offset.
+    // By page and offset in the page.
+    std::map<std::pair<std::uint32_t, std::uint32_t>, int> content;
     std::vector<std::vector<int>> expected(sequences);
     int next = 0;
     for (int step = 0; step < 200; ++step) {
       const std::uint32_t who = random() % sequences, other = random() % sequences;
       switch (random() % 4) {
-        case 0: {  // Writes some.
+        case 0: {  // Writes further positions.
           const std::uint32_t to = std::min(each * positions, length[who] + random() % 6);
           if (!pages.grow(who, to)) break;
           for (; length[who] < to; ++length[who]) {

@@ -1,6 +1,6 @@
 // The final hidden state of each sequence, before the norm of the head, kept on the device: passes
-// leave it there, and logits and draws take it from there. GpuSequence::hidden_at says behind how
-// many positions it stands.
+// write it, and logits and draws read it. GpuSequence::hidden_at is the number of positions that
+// the state comes after.
 //
 // Threading: the device's thread. Lifetime: the setup outlives it.
 #pragma once
@@ -23,11 +23,11 @@ class LastHidden {
                                                      gpu::BufferUsage::copy_destination,
                                             .label = "last hidden"})) {}
 
-  // Records that the state in a row of the pass becomes the sequence's.
+  // Records a copy of the state in a row of the pass to the sequence's state.
   void keep(gpu::Encoder& encoder, std::uint64_t row, SequenceId id) const {
     encoder.copy(rows_, row * row_bytes_, states_, offset(id), row_bytes_);
   }
-  // Records that a row of the pass gets the sequence's.
+  // Records a copy of the sequence's state to a row of the pass.
   void put(gpu::Encoder& encoder, SequenceId id, std::uint64_t row) const {
     encoder.copy(states_, offset(id), rows_, row * row_bytes_, row_bytes_);
   }

@@ -1,4 +1,4 @@
-// Final hidden states go from the row of a pass to the sequence's place and back.
+// Final hidden states are copied from the row of a pass to the sequence's place and back.
 #include "engine/llm/gpu/last_hidden.h"
 
 #include "engine/llm/gpu/test_parts.h"

@@ -184,7 +184,7 @@ Async<Result<std::vector<Drawn>>> LayerRanges::draw_behind_each(std::vector<Draw
                      sequence.length);
     ids.push_back(one.sequence);
   }
-  // Others' draws are on their way.
+  // All readback slots are used by other draws, so that these are sampled on the CPU.
   if (!draws_.can_draw_at_once()) co_return co_await draw_from_logits(std::move(draws));
   for (const DrawBehind& one : draws) drawn_rows_.set_sampling(one.sequence, one.sampling);
   WEFT_CO_OK(co_await token_draws_.prepare_draw(ids));
@@ -193,7 +193,7 @@ Async<Result<std::vector<Drawn>>> LayerRanges::draw_behind_each(std::vector<Draw
   for (const DrawBehind& one : draws) {
     const std::uint32_t length = sequences_.at(one.sequence).length;
     sampling_.remember(one.sequence, one.sampling, one.tokens, length);
-    // One position early, as for the first draw of TokenDraws.
+    // The position is one too small, because the sampler advances it after the draw.
     rows.push_back({.id = one.sequence, .position = length - 1});
   }
   passes_.place_each(rows);

@@ -1,7 +1,7 @@
-// A range of layers: hidden states in and out, one sequence at a time or a row of each of several,
-// and draws behind those of others.
+// Runs a range of layers: takes and gives hidden states, for one sequence at a time or for one row
+// of each of several sequences, and draws after the hidden states of other ranges.
 //
-// Threading: the device's thread. Lifetime: what it is made from outlives it.
+// Threading: the device's thread. Lifetime: the parts that it is made from outlive it.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class LayerRanges {
         floats_(floats),
         passes_(passes) {}
 
-  // As Engine has them.
+  // The methods of Engine with these names.
   [[nodiscard]] Async<Result<std::vector<float>>> forward(SequenceId id, std::vector<float> hidden);
   [[nodiscard]] Async<Result<std::vector<float>>> forward_tokens(SequenceId id,
                                                                  std::vector<Token> tokens);
@@ -44,19 +44,20 @@ class LayerRanges {
   [[nodiscard]] Async<Result<std::vector<Drawn>>> draw_behind_each(std::vector<DrawBehind> draws);
 
  private:
-  // Whether the sequence can take these states; then its memory is there and its kernels are
-  // compiled.
+  // Checks that the sequence can take these states, takes memory for them and compiles the kernels
+  // that they need.
   [[nodiscard]] Async<Result<>> prepare_hidden(SequenceId id, const std::vector<float>& hidden);
-  // These rows of hidden states through the layers, in one submit with what `record` adds behind
-  // them.
+  // Runs rows of hidden states through the layers. Their last submit also has the commands that
+  // `record` adds.
   void pass_hidden(SequenceId id, std::span<const float> states,
                    const std::function<void(gpu::Encoder&)>& record);
-  // Whether these rows can be read, each as the next position of its sequence; the pass that they
-  // take.
+  // Checks that these rows can be read, each as the next position of its sequence, and returns the
+  // shape of their pass.
   [[nodiscard]] Result<RowCount> check_rows(const Rows& rows) const;
-  // A row of each of several sequences, in one submit with what `record` adds behind them.
+  // Runs one row of each of several sequences through the layers. Their last submit also has the
+  // commands that `record` adds.
   [[nodiscard]] Async<Result<>> pass_each(Rows rows, std::function<void(gpu::Encoder&)> record);
-  // The same draws one by one, sampled on the CPU.
+  // Makes the draws of draw_behind_each() one by one, sampled on the CPU.
   [[nodiscard]] Async<Result<std::vector<Drawn>>> draw_from_logits(std::vector<DrawBehind> draws);
 
   const EngineSetup& setup_;

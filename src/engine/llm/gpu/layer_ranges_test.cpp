@@ -1,5 +1,5 @@
-// A range of layers: states in passes of as many rows as there are, a row of each of several
-// sequences in one, and draws behind others also while every place for draws is taken.
+// A range of layers: states are read in passes of as many rows as possible, one row of each of
+// several sequences in one pass, and draws work even while all readback slots are used.
 #include "engine/llm/gpu/layer_ranges.h"
 
 #include "engine/llm/gpu/test_parts.h"
@@ -12,7 +12,7 @@ using test::Parts;
 
 class LayerRangesTest : public testing::Test {
  protected:
-  // Sequences of the last layers that have taken in so many positions.
+  // Opens a sequence on the engine of the last layers and lets it read `positions` positions.
   SequenceId absorb(std::size_t positions) {
     const SequenceId id = last_.sequences.open().value();
     EXPECT_TRUE(last_.run(last_.ranges.absorb(id, states(positions))));

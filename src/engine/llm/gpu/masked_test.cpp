@@ -1,5 +1,5 @@
-// Answers that are held to grammars while the GPU draws them: each says what it says where the
-// processor chooses among its logits, alone and beside others, and tells the same hidden states.
+// Answers under grammars that the GPU draws: each has the same tokens and hidden states as when the
+// CPU chooses among its logits, alone and beside others.
 #include <array>
 #include <functional>
 #include <map>
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 4> rules = {
     "root ::= (word \" \"){40}\nword ::= [a-zA-Z,.']+",
     R"(root ::= "{\"city\": \"" [A-Z] [a-z]{2,9} "\", \"sure\": " ("true" | "false") "}")",
     R"(root ::= "[" [0-9]+ (", " [0-9]+){2,6} "]")",
-    // What is allowed changes with each token; sometimes two of them are fixed.
+    // The mask of this grammar changes with each token; sometimes two tokens are fixed.
     R"(root ::= ([a-z] [0-9] | "qu" [0-9]){30})"};
 
 class Masked : public test::GpuEngineTest, public testing::WithParamInterface<const char*> {
@@ -40,8 +40,8 @@ class Masked : public test::GpuEngineTest, public testing::WithParamInterface<co
     grammars_ = std::make_unique<grammar::Grammars>(*tokenizer_);
     engine_ = engine_of(*model_, {.context = 192, .sequences = 5});
   }
-  // Number 4 is held to nothing. `masked`: the engine draws; otherwise a bias that changes nothing
-  // leaves it to the processor.
+  // Number 4 has no grammar. With `masked` the engine draws; otherwise a bias of 0 makes the CPU
+  // choose.
   Request question(std::size_t number, float temperature, bool masked, Said& said) {
     Request request;
     request.prompt = tokenizer_->encode("The capital of Japan", {}).value();
@@ -58,7 +58,7 @@ class Masked : public test::GpuEngineTest, public testing::WithParamInterface<co
     };
     return request;
   }
-  // All that are named, together.
+  // Answers the questions with these numbers together.
   std::map<std::size_t, Said> answers(std::vector<std::size_t> numbers, float temperature,
                                       bool masked) {
     std::map<std::size_t, Said> out;
@@ -99,7 +99,7 @@ TEST_P(Masked, SayWhatTheProcessorWouldChoose) {
   }
 }
 
-// Where the mask stays, tokens are drawn several at a time, as without one.
+// While the mask stays the same, several tokens are drawn ahead, as without a mask.
 TEST_P(Masked, AreDrawnAheadWhileTheMaskStays) {
   if (engine_->config().delta_net) GTEST_SKIP() << "a recurrent state cannot go back";
   Said said;
@@ -122,8 +122,8 @@ TEST_P(Masked, AreDrawnAheadWhileTheMaskStays) {
   EXPECT_GE(ahead, 2u);
 }
 
-// The device reads each token while its mask is found: nothing is drawn twice, whatever the masks
-// do, and the rows say what each says alone, read when it is asked for.
+// The device reads each token while the next mask is computed: no token is drawn twice, whatever
+// the masks are, and each row has the same tokens as alone without reading ahead.
 TEST_P(Masked, AreReadOnWhileTheirMasksAreFound) {
   const std::vector<Token> prompt = tokenizer_->encode("The capital of Japan", {}).value();
   constexpr std::size_t tokens_max = 24;
@@ -136,7 +136,7 @@ TEST_P(Masked, AreReadOnWhileTheirMasksAreFound) {
     std::vector<Token> said{};
     std::vector<float> hidden{};
   };
-  // Row 1 has masks; row 2 is given tokens of its own on the way, as by text that a grammar fixes.
+  // Row 1 has masks. Row 2 is given tokens on the way, as if a grammar fixed them.
   const auto begin = [&](Row& row, std::size_t number) {
     row.id = engine_->open().value();
     const float temperature = static_cast<float>(number) * 0.7f;
@@ -162,7 +162,7 @@ TEST_P(Masked, AreReadOnWhileTheirMasksAreFound) {
       Row& row = alone[number];
       begin(row, number);
       for (std::size_t i = 0; i < tokens_max; ++i) {
-        // By itself, before the tokens that it is given.
+        // Reads the drawn token in a pass of its own, before the tokens that row 2 is given.
         EXPECT_TRUE(run(engine_->last_hidden(row.id)));
         before_draw(row, number, i);
         row.said.push_back(run(engine_->draw({row.id}, 0)).value().front().token);
@@ -196,8 +196,8 @@ TEST_P(Masked, AreReadOnWhileTheirMasksAreFound) {
   }
 }
 
-// Another engine that goes on with an answer in its middle says and tells what the first one would
-// have, to the last bit: it reads each token in the same passes.
+// Another engine that continues an answer from its middle gives the same tokens and hidden states
+// as the first engine, to the last bit, because it reads each token in the same passes.
 TEST_P(Masked, GoOnElsewhereAsTheyWouldHave) {
   for (const Activations activations : {Activations::f32, Activations::int8}) {
     engine_ = engine_of(*model_, {.context = 192, .sequences = 1, .activations = activations});
@@ -223,7 +223,7 @@ TEST_P(Masked, GoOnElsewhereAsTheyWouldHave) {
   }
 }
 
-// What the device's draw does not know is left to the processor, with the grammar as before.
+// Settings that the device cannot draw with a mask are left to the CPU, which applies the grammar.
 TEST_P(Masked, LeaveABiasCandidatesAndCutsToTheProcessor) {
   const Said plain = answers({3}, 0, true)[3];
   const auto say = [&](const std::function<void(Request&)>& change) {
@@ -248,13 +248,14 @@ TEST_P(Masked, LeaveABiasCandidatesAndCutsToTheProcessor) {
   });
   EXPECT_EQ(candidates, 2 * plain.tokens.size());
 
-  // Among the best that the grammar allows, which are not the best of all.
+  // top_k keeps the best of the tokens that the grammar allows, which are not the best of all
+  // tokens.
   const Said cut =
       say([&](Request& request) { request.sampling = {.temperature = 1, .top_k = 2, .seed = 5}; });
   EXPECT_EQ(cut.tokens.size(), plain.tokens.size());
 }
 
-// A mask that changes with each token costs no draw: each token is drawn once.
+// With a mask that changes at every token, each token is still drawn only once.
 TEST_P(Masked, AreDrawnOnceWhereTheMaskAlwaysChanges) {
   Said said;
   const Request request = question(3, 0, true, said);
@@ -268,12 +269,12 @@ TEST_P(Masked, AreDrawnOnceWhereTheMaskAlwaysChanges) {
   EXPECT_LE(engine_->counters().decode_steps - before, 31u);
 }
 
-// A row of a batch whose mask changes takes back its own tokens; the others keep what is drawn
-// ahead of them, and nothing of theirs is drawn twice.
+// A row of a batch whose mask changes takes back only its own tokens; the other rows keep the
+// tokens that are drawn ahead for them, and none of these is drawn twice.
 TEST_P(Masked, TakeBackTheirOwnTokensAlone) {
   if (engine_->config().delta_net) GTEST_SKIP() << "a recurrent state cannot go back";
   const std::vector<Token> prompt = tokenizer_->encode("The capital of Japan", {}).value();
-  // Even tokens and odd ones by turns, `each` at a time.
+  // The mask allows even and odd tokens by turns, each for `each` tokens.
   constexpr std::size_t tokens_max = 36, each = 3;
   const auto parity = [&](std::size_t drawn) {
     const std::uint64_t word = drawn / each % 2 == 0 ? 0x5555555555555555 : 0xAAAAAAAAAAAAAAAA;
@@ -288,7 +289,7 @@ TEST_P(Masked, TakeBackTheirOwnTokensAlone) {
       EXPECT_TRUE(run(engine_->append(id, prompt)));
       return id;
     };
-    // Alone, one token at a time.
+    // First each row alone, one token at a time.
     std::array<std::vector<Token>, 3> alone;
     for (std::size_t row = 0; row < alone.size(); ++row) {
       const SequenceId id = begin(static_cast<float>(row) * 0.7f);
@@ -300,7 +301,7 @@ TEST_P(Masked, TakeBackTheirOwnTokensAlone) {
       engine_->close(id);
     }
 
-    // Together, four ahead.
+    // Then all rows together, with up to four tokens ahead.
     std::array<SequenceId, 3> ids{};
     for (std::size_t row = 0; row < ids.size(); ++row)
       ids[row] = begin(static_cast<float>(row) * 0.7f);

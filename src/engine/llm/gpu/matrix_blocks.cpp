@@ -18,8 +18,9 @@ struct MatrixProduct {
   std::uint32_t y_offset = 0;
   MatmulOutput output = MatmulOutput::store;
   bool y_halves = false;
-  std::vector<float> bias{};  // As in Product.
-  bool sums_wait = false;     // Partial sums are left to the next norm (BuildContext::pending).
+  std::vector<float> bias{};  // The field of Product.
+  // True if the next norm adds up the partial sums (BuildContext::pending).
+  bool sums_wait = false;
 };
 
 MatmulSpec spec_of(const BuildContext& context, const GpuMatrix& matrix, const MatrixPart& part,
@@ -37,7 +38,7 @@ MatmulSpec spec_of(const BuildContext& context, const GpuMatrix& matrix, const M
           .y_halves = product.y_halves};
 }
 
-// Partial sums, added up and onto y.
+// Adds up partial sums and adds the result to y.
 Async<Result<>> add_sum(BuildContext& context, Program& program, const PendingSums& sums,
                         const gpu::Buffer& y, const gpu::Buffer& bias) {
   const RowBuffers& to = context.buffers;
@@ -61,7 +62,7 @@ Async<Result<>> add_part(BuildContext& context, Program& program, const MatrixPa
     co_return fail(ErrorCode::unsupported,
                    "The device has no f16 matrices for a product of {} x {}.", spec.weight_rows,
                    spec.columns);
-  // Parts that have no room are one sum, for every number of rows.
+  // If the buffer has no room for partial sums, the product is one sum, for every number of rows.
   if (kernels::matmul_partial_bytes(spec, ways.front().tuning, context.options.sequences) >
       to.partials.size())
     for (kernels::MatmulFrom& way : ways) way.tuning.splits = 1;
@@ -89,7 +90,7 @@ Async<Result<>> add_part(BuildContext& context, Program& program, const MatrixPa
   co_return co_await add_sum(context, program, sums, product.y, bias);
 }
 
-// hidden, with what the last product left, normed.
+// Adds the norm of hidden, with the pending partial sums of the last product.
 Async<Result<>> add_norm_of_all(BuildContext& context, Program& program,
                                 const gpu::Buffer& weight) {
   const std::uint32_t splits = context.pending ? context.pending->tuning.splits : 0;
@@ -107,7 +108,7 @@ Async<Result<>> add_matrix_product(BuildContext& context, Program& program, cons
   co_return Result<>();
 }
 
-// hidden += x . matrix, which is normed before that where there is a norm.
+// Adds hidden += x . matrix; if the layer has an output norm, the product is normed first.
 Async<Result<>> add_onto_hidden(BuildContext& context, Program& program, const GpuMatrix& matrix,
                                 const gpu::Buffer& x, bool x_halves, const gpu::Buffer& out_norm,
                                 std::vector<gpu::Buffer>& keep) {

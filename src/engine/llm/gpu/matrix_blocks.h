@@ -1,6 +1,6 @@
-// The parts of a layer as dispatches for one row of each sequence, with f16 matrices
-// (Activations::f16): products by subgroup matrices, with rows in f16 between them. However many
-// rows are in a pass, a row's sums are of the same parts in the same order.
+// Adds the parts of a layer for passes with one row of each sequence, with f16 matrices
+// (Activations::f16): products use subgroup matrices, and rows are f16 between them. The sums of a
+// row have the same parts in the same order for any number of rows in a pass.
 #pragma once
 
 #include "engine/kernels/decode/decode_attention.h"
@@ -8,30 +8,30 @@
 
 namespace weft::llm {
 
-// Whether the device and the model's shape have such products; else the engine is one of int8.
+// True if the device and the model's shape allow such products; otherwise the engine uses int8.
 [[nodiscard]] bool matrix_blocks_possible(const gpu::Device& device, const Config& config);
 
-// hidden, normed, to projected.
+// Adds the norm of hidden and the projections, into projected.
 [[nodiscard]] Async<Result<>> add_matrix_projections(BuildContext& context, Program& program,
                                                      GpuLayer& part);
 
 [[nodiscard]] bool matrix_attention_possible(const BuildContext& context,
                                              const kernels::DecodeAttentionSpec& spec);
-// projected, through the cache and the output matrix, onto hidden.
+// Adds attention from projected over the cache, and the output matrix onto hidden.
 [[nodiscard]] Async<Result<>> add_matrix_attention(BuildContext& context, Program& program,
                                                    kernels::DecodeAttentionSpec spec,
                                                    GpuLayer& part);
-// mixed, in f32 or in f16, through the output matrix, onto hidden.
+// Adds the product of mixed, which is f32 or f16, with the output matrix, onto hidden.
 [[nodiscard]] Async<Result<>> add_matrix_output(BuildContext& context, Program& program,
                                                 GpuLayer& part, bool mixed_halves);
 
 [[nodiscard]] Async<Result<>> add_matrix_feed_forward(BuildContext& context, Program& program,
                                                       GpuLayer& part);
 
-// Behind the last layer: hidden is complete.
+// Completes hidden after the last layer: adds the partial sums that are still pending.
 [[nodiscard]] Async<Result<>> finish_matrix_layers(BuildContext& context, Program& program);
 
-// hidden to logits.
+// Adds the head: the norm of hidden and the product that gives logits.
 [[nodiscard]] Async<Result<>> add_matrix_head(BuildContext& context, Program& program,
                                               const gpu::Buffer& norm, const GpuMatrix& matrix);
 

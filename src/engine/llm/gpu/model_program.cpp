@@ -48,8 +48,8 @@ Async<Result<>> add_embed(BuildContext& context, Program& program, const GpuMatr
 
 }  // namespace
 
-// Found by trying on an NVIDIA H200 (docs/performance.md); what a CPU device wants is one piece of
-// everything.
+// The values for GPUs were measured on an NVIDIA H200 (docs/performance.md). A CPU device is given
+// nearly undivided work.
 DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
   const kernels::Team team = kernels::Team::of(device);
   const bool cpu = device.adapter().kind == gpu::AdapterKind::cpu;
@@ -59,15 +59,15 @@ DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
   tuning.gates = {
       .workgroup = std::min(kernels::workgroup_size(device, cpu ? 256 : 512), 32 * team.size),
       .rows_each = 2};
-  // The head's many workgroups would norm the same row too often.
+  // The head has many workgroups, each of which would norm the same rows again.
   tuning.head.norm_in_front = true;
-  // What several sequences' rows are read for; more than two rows of weights take too many
+  // Two weight rows share a read of several sequences' rows; more weight rows would take too many
   // registers.
   for (DecodeTuning::Matrix* matrix :
        {&tuning.projections, &tuning.output, &tuning.down, &tuning.head})
     matrix->rows_each_many = 2;
-  // Found by `decode_bench sweep`; swiglu's tiles make blocks of 32. Sums of a CPU's tiles are few,
-  // since its driver takes long to compile many.
+  // The tiles were found by `decode_bench sweep`; those of swiglu have outputs in blocks of 32. A
+  // CPU's tiles have few sums, because its driver takes long to compile many.
   using Tile = kernels::ProductTile;
   if (cpu) {
     const Tile small{.weights = 2, .rows = 4, .teams_across = 4};
@@ -87,8 +87,8 @@ DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
     tuning.head.tiles = {{5, {.weights = 8, .rows = 8, .teams_across = 2}}, {17, many}};
   }
   if (!cpu) {
-    // Long rows are shared, so that a thread waits once, and few rows, so that every part of the
-    // GPU has one.
+    // Several teams share a weight row if rows are long, so that a thread waits once, and if there
+    // are few rows, so that every part of the GPU has work.
     constexpr std::uint32_t few_rows = 1536, steps = 2, share_max = 4;
     tuning.down.share =
         std::clamp(std::bit_floor(config.feed_forward / 16 / team.size / steps), 1u, share_max);
@@ -104,9 +104,9 @@ DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
   tuning.splits =
       cpu ? 2 : std::clamp(attention_workgroups / std::max(1u, attention.kv_heads), 1u, splits_max);
   tuning.share_min = 32;
-  // With few positions one workgroup for a head is quicker than splits: on a GPU below 320 for a
-  // head_dim of 64 or less, and below 20,480 / head_dim up to 128; attention of wider heads is
-  // always split.
+  // With few positions one workgroup for each head is quicker than splits: on a GPU below 320
+  // positions for a head_dim of 64 or less, and below 20,480 / head_dim for a head_dim up to 128.
+  // Attention with wider heads is always split.
   tuning.whole_workgroup = kernels::workgroup_size(device, 512);
   tuning.split_from = cpu                        ? 256
                       : attention.head_dim > 128 ? 1

@@ -17,49 +17,49 @@
 
 namespace weft::llm {
 
-// The attention of every layer that has one.
+// Describes the attention of every layer that has one.
 [[nodiscard]] kernels::AttentionSpec attention_spec(const Config& config,
                                                     const EngineOptions& options,
                                                     const RowShape& shape);
-// Whether reading prompts has to be f32 all through. So it is on a CPU as well, which has no
-// subgroup matrices, only drivers that unroll them, and takes seconds to compile what they make of
-// it.
+// True if prompts are read in f32 throughout: with f32 activations, and with int8 activations on a
+// CPU device, whose driver only unrolls subgroup matrices and takes seconds to compile the result.
 [[nodiscard]] bool exact_products(const gpu::Device& device, const EngineOptions& options);
 [[nodiscard]] kernels::FlashTuning flash_tuning_of(const gpu::Device& device,
                                                    const kernels::AttentionSpec& spec,
                                                    const EngineOptions& options);
 
-// How the kernels for drawing tokens share out their work on a device.
+// How the kernels for drawing tokens divide their work on a device.
 struct DecodeTuning {
-  // Products of so many rows and more go by tiles.
+  // Products of rows_min rows and more are computed in such tiles.
   struct TileFrom {
     std::uint32_t rows_min = 0;
     kernels::ProductTile tile;
   };
   struct Matrix {
     std::uint32_t workgroup = 0;
-    std::uint32_t rows_each = 1;  // As in Int8ProductSpec.
+    std::uint32_t rows_each = 1;  // The field of Int8ProductSpec.
     std::uint32_t share = 1;
-    std::uint32_t rows_each_many = 1;  // From five sequences on, where it is more than rows_each.
-    bool norm_in_front =
-        false;  // The norm is a dispatch of its own instead of being done in every workgroup.
-    std::vector<TileFrom> tiles{};  // With fewer rows first.
+    std::uint32_t rows_each_many = 1;  // From five sequences on, if it is above rows_each.
+    // True if the norm is a dispatch of its own, instead of being computed in every workgroup.
+    bool norm_in_front = false;
+    std::vector<TileFrom> tiles{};  // In ascending order of rows_min.
   };
   Matrix projections, output, gates, down, head;
   std::uint32_t attention_workgroup = 0;
-  std::uint32_t splits = 1;           // Ranges that an attention's positions are split into.
-  std::uint32_t share_min = 64;       // Positions of one such range, at least.
-  std::uint32_t whole_workgroup = 0;  // Workgroup of an attention that is not split,
-  std::uint32_t split_from = 1;       // with fewer positions than this.
-  // Engines for so many sequences and more attend by teams, for each number of rows, so that the
-  // bits of a row stay the same: quicker from eight rows on, slower for one. All that are served
-  // have more than one: an answer goes on with the same bits on an engine with other room.
+  std::uint32_t splits = 1;  // The number of ranges that an attention's positions are split into.
+  std::uint32_t share_min = 64;       // The fewest positions of such a range.
+  std::uint32_t whole_workgroup = 0;  // The workgroup size of attention that is not split.
+  std::uint32_t split_from = 1;       // The number of positions from which attention is split.
+  // The number of sequences from which an engine computes attention by teams, for every number of
+  // rows in a pass, so that the bits of a row stay the same. Teams are quicker from eight rows on
+  // and slower for one. Served engines have more than one sequence, so that an answer can go on
+  // with the same bits on an engine with another number of sequences.
   std::uint32_t teams_from = 2;
-  bool packed = false;  // dot4I8Packed.
+  bool packed = false;  // True if the device has dot4I8Packed.
 };
 [[nodiscard]] DecodeTuning decode_tuning(const gpu::Device& device, const Config& config);
 
-// [position][pair] of cosine and sine, worked out in f64.
+// [position][pair] of cosine and sine, computed in f64.
 [[nodiscard]] std::vector<float> turn_table(const std::vector<double>& frequencies,
                                             double amplitude, std::uint32_t positions);
 
@@ -68,7 +68,7 @@ struct PendingSums {
   kernels::MatmulTuning tuning;
 };
 
-// Everything that adding a layer needs.
+// The context that the functions which add a layer share.
 struct BuildContext {
   gpu::Device& device;
   const Config& config;
@@ -77,73 +77,77 @@ struct BuildContext {
   WeightLoader& loader;
   ProgramBuilder& builder;
   kernels::Team team;
-  std::uint32_t workgroup = 0;  // Workgroup of the matrix kernels.
+  std::uint32_t workgroup = 0;  // The workgroup size of the matrix kernels.
   DecodeTuning decode{};
-  // Prompts are read with rows in f16 between the kernels (subgroup matrices), from many_rows on.
+  // True if prompts are read with f16 rows between the kernels (subgroup matrices), in passes of
+  // many_rows rows and more.
   bool halves = false;
-  // Partial sums of the last product of matrix_blocks.h that are not in hidden yet: the next norm
-  // adds them, or the end of the layers.
+  // Partial sums of the last product of matrix_blocks.h that are not in hidden yet. The next norm,
+  // or the end of the layers, adds them.
   std::optional<PendingSums> pending{};
   [[nodiscard]] bool drawn_in_halves() const { return options.activations == Activations::f16; }
-  // [position][pair] of cosine and sine; the second of layers with local attention.
+  // [position][pair] of cosine and sine: `turns` for full attention, `local_turns` for local
+  // attention.
   const gpu::Buffer* turns = nullptr;
   const gpu::Buffer* local_turns = nullptr;
 };
 
-// What a layer holds on the device. Its memory of sequences is one part a slot.
+// The buffers of a layer on the device. Its memory for sequences has one part for each slot.
 struct GpuLayer {
   struct Memory {
     gpu::Buffer buffer;
     std::uint64_t slot_bytes = 0;
   };
   gpu::Buffer norm, feed_forward_norm;
-  gpu::Buffer mixer_out_norm, feed_forward_out_norm;  // None where the model has none.
-  std::vector<GpuMatrix>
-      projections;  // Behind the first norm, side by side in RowBuffers::projected.
-  std::vector<float> projection_bias;  // One a row of them; empty for none.
+  gpu::Buffer mixer_out_norm, feed_forward_out_norm;  // Empty if the model has none.
+  // The matrices after the first norm, whose results are side by side in RowBuffers::projected.
+  std::vector<GpuMatrix> projections;
+  std::vector<float> projection_bias;  // One number for each of their rows; empty without biases.
   GpuMatrix output;                    // The mixer's output projection.
-  std::vector<GpuMatrix> gates;        // Gates and ups, side by side in RowBuffers::gates.
+  // Gates and ups, whose results are side by side in RowBuffers::gates.
+  std::vector<GpuMatrix> gates;
   GpuMatrix down;
-  GpuMatrix router;  // With experts, whose matrices stand one below the other in gates and down.
+  GpuMatrix router;  // Only with experts, whose matrices are one below the other in gates and down.
   gpu::Buffer q_norm, k_norm,
-      qk_norms;  // Norms of an attention's heads; the last holds both, one after the other.
-  const gpu::Buffer* turns = nullptr;  // For an attention.
-  std::vector<gpu::Buffer> vectors;    // What else its dispatches read.
-  std::vector<gpu::Buffer> cache;  // Keys and values of an attention: written before they are read.
-  std::vector<Memory> recurrent;   // State of a DeltaNet: zero for a new sequence.
+      qk_norms;  // Norms of an attention's heads; qk_norms holds both, first that of the queries.
+  const gpu::Buffer* turns = nullptr;  // Only for attention.
+  std::vector<gpu::Buffer> vectors;    // Other buffers that its dispatches read.
+  // Keys and values of an attention; not cleared, because they are written before they are read.
+  std::vector<gpu::Buffer> cache;
+  std::vector<Memory> recurrent;  // The state of a DeltaNet, which is zero for a new sequence.
 };
 
 class ModelProgram {
  public:
-  // What makes its dispatches; `later`: in prepare().
+  // The maker of the dispatches; with `later`, prepare() makes them.
   struct Kernels {
     DispatchMaker& maker;
     bool later = false;
   };
-  // Loads layers options.layers and what the model has before and after them.
+  // Loads the layers options.layers, with the embedding and the head if these layers need them.
   [[nodiscard]] static Async<Result<std::unique_ptr<ModelProgram>>> create(
       gpu::Device& device, const Model& model, const gguf::Source& source,
       const EngineOptions& options, const RowBuffers& buffers, Kernels kernels,
       std::function<void(std::uint64_t bytes)> on_bytes);
 
-  // From tokens to hidden states, through the layers, and from hidden states to logits. Where
-  // `count` is a row for each sequence, and activations may be int8, by the kernels for drawing
-  // tokens.
+  // The programs from tokens to hidden states, through the layers, and from hidden states to
+  // logits. A pass with one row of each sequence takes the kernels for drawing tokens unless
+  // activations are f32.
   const Program& embed() const { return embed_; }
   const Program& layers(const RowCount& count) const {
     return single(count) ? single_layers_ : layers_;
   }
   const Program& head(const RowCount& count) const { return single(count) ? single_head_ : head_; }
 
-  // Which of them a pass goes through.
+  // The programs that a pass goes through.
   struct Parts {
     bool embed = false, layers = false, head = false;
   };
-  // Before a pass is recorded: compiles what it needs and is not compiled yet (program.h), also for
-  // `further` passes that see one more position each.
+  // Compiles the kernels that a pass needs and that are not compiled yet (program.h), and those of
+  // `further` passes that see one more position each. Called before the pass is recorded.
   [[nodiscard]] Async<Result<>> prepare(DispatchMaker& maker, RowCount count, Parts parts,
                                         std::uint32_t further = 0);
-  // Whether there is nothing left to prepare.
+  // True if all kernels are compiled.
   [[nodiscard]] bool is_whole() const {
     return embed_.is_whole() && layers_.is_whole() && head_.is_whole() &&
            single_layers_.is_whole() && single_head_.is_whole();

@@ -27,7 +27,7 @@ Async<Result<std::vector<float>>> OutputReader::logits(SequenceId id) {
   const std::uint32_t length = sequences_.at(id).length;
   if (length == 0)
     co_return fail(ErrorCode::invalid_argument, "There are no logits before the first token.");
-  // A token that was drawn is read here: its position may be the first of a page.
+  // A drawn token may not be read yet, and its position may be the first of a page.
   WEFT_CO_OK(sequences_.grow_or_fail(id, length));
   WEFT_CO_OK(co_await prompts_.prepare_hidden(id));
   WEFT_CO_OK(co_await passes_.prepare_head(1));
@@ -43,7 +43,7 @@ Async<Result<std::vector<float>>> OutputReader::logits(SequenceId id) {
   co_return co_await floats_.read(std::move(back));
 }
 
-// As many rows at a time as draws have logits.
+// Reads as many rows at a time as draws have logits.
 Async<Result<std::vector<float>>> OutputReader::logits_along(SequenceId id,
                                                              std::vector<Token> tokens) {
   check_last_layer();
@@ -55,7 +55,7 @@ Async<Result<std::vector<float>>> OutputReader::logits_along(SequenceId id,
   for (std::size_t done = 0; done < tokens.size(); done += rows) {
     const auto from = tokens.begin() + static_cast<std::ptrdiff_t>(done);
     const std::size_t count = std::min(rows, tokens.size() - done);
-    // What was drawn and not read goes before them, so that the pass has these rows alone.
+    // Tokens that are not read yet are read first, so that the pass has only the rows of `tokens`.
     drawn_rows_.settle(id);
     const std::uint32_t length = sequences_.at(id).length;
     WEFT_CO_OK(sequences_.grow_or_fail(id, length));

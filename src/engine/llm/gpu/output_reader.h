@@ -1,6 +1,6 @@
-// What a model says of a sequence, on the CPU: logits, and final hidden states.
+// Reads the outputs of a model to the CPU: logits and final hidden states.
 //
-// Threading: the device's thread. Lifetime: what it is made from outlives it.
+// Threading: the device's thread. Lifetime: the parts that it is made from outlive it.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ class OutputReader {
         floats_(floats),
         passes_(passes) {}
 
-  // As Engine has them.
+  // The methods of Engine with these names.
   [[nodiscard]] Async<Result<std::vector<float>>> logits(SequenceId id);
   [[nodiscard]] Async<Result<std::vector<float>>> logits_along(SequenceId id,
                                                                std::vector<Token> tokens);
   [[nodiscard]] Async<Result<std::vector<float>>> last_hidden(SequenceId id);
 
-  // Copies these sequences' final hidden states to the first rows and makes logits of them. How
-  // many dispatches, which the caller counts.
+  // Records the copies of these sequences' final hidden states to the first rows, and the head,
+  // which makes logits of them. Returns the number of dispatches, which the caller counts.
   std::uint32_t record_head(gpu::Encoder& encoder, const std::vector<SequenceId>& ids) const;
 
  private:

@@ -1,5 +1,5 @@
-// Logits and hidden states on the CPU: as many rows in a pass as get logits, and no token twice
-// through the layers.
+// Logits and hidden states on the CPU: a pass has as many rows as get logits, and no token goes
+// through the layers twice.
 #include "engine/llm/gpu/output_reader.h"
 
 #include "engine/llm/gpu/test_parts.h"
@@ -19,7 +19,7 @@ TEST(OutputReader, ReadsLogitsAlongInPassesOfAsManyRowsAsDraws) {
   EXPECT_EQ(logits.value().size(), std::size_t{9} * parts.setup.config.vocabulary);
   EXPECT_EQ(parts.sequences.at(id).length, 14u);
   EXPECT_EQ(parts.sequences.at(id).fed, 14u);
-  // Each of the three passes is handed over in as many pieces.
+  // The nine rows take three passes, each of which is submitted in the same number of pieces.
   EXPECT_EQ((parts.passes.counters().submits - before) % 3, 0u);
 }
 

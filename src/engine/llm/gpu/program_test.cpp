@@ -1,4 +1,4 @@
-// Pipelines that are compiled before the first pass that needs them: each once, and no other.
+// Pipelines are compiled before the first pass that needs them, each once, and no others.
 #include "engine/llm/gpu/program.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST_F(ProgramTest, CompilesWhatIsAddedAtOnceUnlessToldLater) {
 TEST_F(ProgramTest, CompilesEachKernelBeforeTheFirstPassThatNeedsItAndOnce) {
   add(true, "few", {.rows_max = 4});
   add(true, "many", {.rows_min = 5});
-  add(true, "few", {.rows_max = 4});  // The same kernel of another layer.
+  add(true, "few", {.rows_max = 4});  // The same kernel in another layer.
   add(true, "all", {});
   EXPECT_EQ(compiled(), Labels{});
 

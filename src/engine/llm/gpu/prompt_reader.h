@@ -1,7 +1,7 @@
-// Tokens through the layers, one sequence at a time: prompts in as few passes as there are rows
-// for, and whatever a sequence was given and the device has not read yet.
+// Takes tokens through the layers, one sequence at a time: prompts, in as few passes as the number
+// of rows in a pass allows, and all other tokens of a sequence that the device has not read yet.
 //
-// Threading: the device's thread. Lifetime: what it is made from outlives it.
+// Threading: the device's thread. Lifetime: the parts that it is made from outlive it.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +26,20 @@ class PromptReader {
         drawn_rows_(drawn_rows),
         passes_(passes) {}
 
-  // invalid_argument for a number that is no token.
+  // Fails with invalid_argument for a number that is not a token.
   [[nodiscard]] Result<> check_tokens(std::span<const Token> tokens) const;
-  // As Engine::append() has it.
+  // Appends tokens as Engine::append() does.
   [[nodiscard]] Async<Result<>> append(SequenceId id, std::vector<Token> tokens);
 
-  // Everything that was handed in goes through the layers; what comes out of the last rows can be
-  // recorded along with them. Its kernels are compiled before (RowPasses::prepare_run()).
+  // Takes all tokens of the sequence that are not read yet through the layers. `record` can add
+  // commands after the rows of each pass. The kernels must be compiled (RowPasses::prepare_run()).
   using Record = std::function<void(gpu::Encoder&, std::uint32_t rows)>;
   void feed(SequenceId id, const Record& record = {});
-  // Where all of it is read and LastHidden does not have the state behind it, the last position is
-  // to be read again.
+  // Marks the last position as not read if the whole sequence is read and LastHidden does not have
+  // the state after it.
   void read_last_again(GpuSequence& sequence) const;
-  // ensure_hidden() leaves the final hidden state of the last position in LastHidden. The kernels
-  // that it needs are compiled by prepare_hidden(), which is called before it.
+  // ensure_hidden() leaves the final hidden state of the last position in LastHidden.
+  // prepare_hidden(), which is called before it, compiles the kernels that it needs.
   [[nodiscard]] Async<Result<>> prepare_hidden(SequenceId id);
   void ensure_hidden(SequenceId id);
 
@@ -47,7 +47,8 @@ class PromptReader {
   [[nodiscard]] static bool lacks_hidden(const GpuSequence& sequence) {
     return sequence.fed == sequence.length && sequence.hidden_at != sequence.length;
   }
-  // Nothing is drawn ahead of the sequence, and rows that were read have left their hidden states.
+  // Forgets the tokens that were drawn ahead of the sequence, and saves the hidden states of rows
+  // that were read.
   void settle_rows(SequenceId id);
 
   const EngineSetup& setup_;

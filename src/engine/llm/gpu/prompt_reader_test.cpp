@@ -1,4 +1,4 @@
-// Prompts: in as few passes as there are rows for; what does not fit changes nothing.
+// Prompts are read in as few passes as possible; a prompt that does not fit changes nothing.
 #include "engine/llm/gpu/prompt_reader.h"
 
 #include "engine/llm/gpu/test_parts.h"

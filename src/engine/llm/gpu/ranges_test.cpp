@@ -1,5 +1,5 @@
-// Ranges of layers on the GPU: rows of several sequences in one pass get, to the last bit, what
-// each gets alone, and so do the tokens that are drawn behind them.
+// Ranges of layers on the GPU: rows of several sequences in one pass get, to the last bit, the
+// states that each gets alone, and so do the tokens that are drawn after them.
 #include "engine/llm/gpu/test_gpu.h"
 
 namespace weft::llm {
@@ -34,7 +34,7 @@ TEST_P(Ranges, RowsTogetherGetTheBitsOfEachAlone) {
   const auto first = range({0, 2}), last = range({2, layers});
   const std::size_t width = model_->model.config.embedding;
   struct Run {
-    std::vector<std::vector<float>> hidden;  // Behind the first range, a row for each step.
+    std::vector<std::vector<float>> hidden;  // After the first range, one row for each step.
     std::vector<Drawn> drawn;
   };
   const auto sampling = [](std::size_t i) {
@@ -96,7 +96,7 @@ TEST_P(Ranges, RowsTogetherGetTheBitsOfEachAlone) {
     }
     EXPECT_EQ(first->length(ids[i]), prompt(i).size() + steps);
   }
-  // One pass for all rows: it is handed to the device in a few pieces, not in one for each row.
+  // All rows go through one pass, which is submitted in a few pieces, not in one for each row.
   const auto before = first->counters().submits;
   Rows rows{.sequences = ids, .tokens = std::vector<Token>(sequences, 41)};
   ASSERT_TRUE(run(first->forward_each(std::move(rows))).has_value());
@@ -115,8 +115,8 @@ TEST_P(Ranges, RefuseRowsThatDoNotFit) {
             ErrorCode::resource_exhausted);
 }
 
-// A part of a chain is asked for as many sequences as its memory has room for; a device that cannot
-// bind so much takes fewer.
+// A stage of a chain is asked for as many sequences as its memory has room for; a device that
+// cannot bind their cache takes fewer.
 TEST_F(RangesFit, SequencesAreHalvedUntilTheDeviceCanBindTheirCache) {
   const gpu::Device& device = *test::machine().device;
   const std::uint64_t bound =
@@ -124,18 +124,19 @@ TEST_F(RangesFit, SequencesAreHalvedUntilTheDeviceCanBindTheirCache) {
   const auto& attention = model_->model.config.attention;
   EngineOptions options{.layers = {1, 2}, .context = 1024, .sequences = 8};
   EXPECT_EQ(sequences_that_fit(device, model_->model, options), 8u);
-  const std::uint64_t position = std::uint64_t{attention.kv_rows()} * 2;  // Keys in f16.
+  // Bytes of the f16 keys of a position.
+  const std::uint64_t position = std::uint64_t{attention.kv_rows()} * 2;
   options.sequences = 256;
   options.context = static_cast<std::uint32_t>(bound / position / 32 / 64 * 64);
   EXPECT_EQ(sequences_that_fit(device, model_->model, options), 32u);
-  // With a budget there are as many pages as fit, for any number of sequences.
+  // A cache with a budget has as many pages as fit, for any number of sequences.
   options.cache_bytes = 1 << 20;
   EXPECT_EQ(sequences_that_fit(device, model_->model, options), 256u);
 }
 
-// A member that takes the place of another one may have room for fewer sequences, or for more.
+// A worker that replaces another one in a chain may have room for fewer or more sequences.
 TEST_F(RangesFit, TheRoomOfAnEngineDoesNotChangeTheBitsOfALongAnswer) {
-  constexpr std::size_t positions = 400;  // Where the positions of an attention are shared out.
+  constexpr std::size_t positions = 400;  // Enough for attention to be split.
   std::vector<std::vector<float>> hidden;
   for (const std::uint32_t room : {2u, 16u}) {
     const auto first = engine_of(

@@ -1,5 +1,5 @@
-// Answers that one engine draws, drawn again by another: honest engines of every arithmetic admit
-// each other's tokens, with every setting; another plausible token is found.
+// Answers of one engine that another engine draws again: honest engines of every arithmetic admit
+// each other's tokens, with every setting, and an exchanged plausible token is found.
 #include "engine/llm/redraw.h"
 
 #include <numeric>
@@ -58,7 +58,7 @@ class Redrawing : public test::GpuEngineTest, public testing::WithParamInterface
     for (const GeneratedToken& token : generation.tokens) out.push_back(token.id);
     return out;
   }
-  // Which tokens of the answer `by` does not give.
+  // The tokens of the answer that `by` does not admit.
   std::vector<std::uint32_t> doubts(const Reader& by, Request asked, std::vector<Token> answer,
                                     double error) const {
     std::optional<std::vector<std::uint32_t>> out;
@@ -97,7 +97,8 @@ TEST_P(Redrawing, HonestEnginesAdmitEachOthersTokens) {
         if (!weft::test::long_tests()) asked.tokens_max = 20;
         const auto answer = tokens_of(by.generate(*tokenizer, asked));
         for (const Reader& auditor : readers) {
-          // The processor rounds no activations (cpu_engine.h): with itself it was compared before.
+          // The CPU engine rounds no activations (cpu_engine.h), so the comparison with itself was
+          // made before.
           if (rounded && by.on_cpu && auditor.on_cpu) continue;
           const auto found = doubts(auditor, asked, answer, error);
           EXPECT_TRUE(found.empty()) << by.name << " by " << auditor.name << ": " << found.size()
@@ -115,8 +116,8 @@ TEST_P(Redrawing, HonestEnginesAdmitEachOthersTokens) {
   compare(rounded, true);
 }
 
-// How far logits are apart, in the spread of all and in what fingerprints measure: what the factor
-// in logit_slack() is held against.
+// Measures the distance between logits, relative to their spread, and checks the factor in
+// logit_slack() against it.
 TEST_P(Redrawing, LogitsAreWithinTheDistance) {
   open(GetParam());
   if (model == nullptr) return;
@@ -163,7 +164,7 @@ TEST_P(Redrawing, AnotherPlausibleTokenIsFound) {
   const Reader worker = gpu(), auditor = cpu();
   const double error = proof::FingerprintTolerance{}.error_max;
   for (const Sampling& sampling : {settings[0], settings[1], settings[2]}) {
-    // From token 10 on the next best one instead, each fifth time.
+    // Exchanges every fifth token of the answer for the next best one.
     Request asked = request(sampling);
     asked.top = 2;
     std::vector<Token> answer = tokens_of(worker.generate(*tokenizer, request(sampling)));

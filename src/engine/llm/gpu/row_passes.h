@@ -1,6 +1,5 @@
-// Passes of rows through a model on the device: which rows there are is written, what a pass needs
-// is compiled before it (program.h), it is recorded and handed over in pieces, and all of it is
-// counted.
+// Passes of rows through a model on the device: writes which rows a pass has, compiles the kernels
+// that it needs (program.h), records it, submits it in pieces, and counts dispatches and submits.
 //
 //   WEFT_CO_OK(co_await passes.prepare(rows, {.layers = true}));   nothing changes before
 //   passes.place_run(id, first, count);
@@ -28,65 +27,69 @@ namespace weft::llm {
 
 class RowPasses {
  public:
-  // `compiles_later`: kernels are compiled by prepare(), before the first pass that needs them.
+  // With `compiles_later`, prepare() compiles kernels, before the first pass that needs them.
   RowPasses(const EngineSetup& setup, bool compiles_later)
       : setup_(setup), pipelines_(setup.device), compiles_later_(compiles_later) {}
   RowPasses(const RowPasses&) = delete;
 
-  // Before everything else. Fails as ModelProgram::create() does.
+  // Loads the model; called before all other methods. Fails as ModelProgram::create() does.
   [[nodiscard]] Async<Result<>> load(const Model& model, const gguf::Source& source,
                                      std::function<void(std::uint64_t bytes)> on_bytes);
   [[nodiscard]] const ModelProgram& program() const { return *program_; }
   [[nodiscard]] bool compiles_later() const { return compiles_later_; }
   [[nodiscard]] EngineCounters& counters() { return counters_; }
   [[nodiscard]] const EngineCounters& counters() const { return counters_; }
-  // device_lost where it is.
+  // Fails with device_lost if the device is lost.
   [[nodiscard]] Result<> check_device() const;
 
-  // To call before these rows are recorded. Compiles the kernels that they need and that are not
-  // compiled yet; the same for `further` passes after them, each of which sees one more position.
+  // Compiles the kernels that these rows need and that are not compiled yet, and those of `further`
+  // passes after them, which see one more position each. Called before the rows are recorded.
   [[nodiscard]] Async<Result<>> prepare(RowCount rows, ModelProgram::Parts parts,
                                         std::uint32_t further = 0);
-  // The same for positions [from, to) of one sequence, in passes of as many rows as there are.
+  // Compiles the kernels for positions [from, to) of one sequence, read in passes of as many rows
+  // as possible.
   [[nodiscard]] Async<Result<>> prepare_run(std::uint32_t from, std::uint32_t to, bool embed);
-  // Logits of so many rows, one of each of several sequences.
+  // Compiles the kernels for the logits of `rows` rows, each of a different sequence.
   [[nodiscard]] Async<Result<>> prepare_head(std::size_t rows);
 
-  // A pass of `count` rows of one sequence, the last of which sees `positions`.
+  // The shape of a pass of `count` rows of one sequence, of which the last sees `positions`
+  // positions.
   [[nodiscard]] static RowCount run_of(std::uint32_t count, std::uint32_t positions) {
     return {.rows = count, .segments = 1, .positions = positions, .positions_least = positions};
   }
-  // The rows of the next pass are positions [first, first + count) of one sequence.
+  // Makes positions [first, first + count) of one sequence the rows of the next pass.
   void place_run(SequenceId id, std::uint32_t first, std::uint32_t count);
-  // They are one position of each of several sequences.
+  // place_each() makes one position of each of several sequences the rows of the next pass.
   struct Row {
     SequenceId id{};
     std::uint32_t position = 0;
   };
   void place_each(std::span<const Row> rows);
-  // These two write the input of the rows: one token each, or hidden states [row][embedding].
+  // write_tokens() and write_hidden() write the input of the rows: one token each, or hidden states
+  // [row][embedding].
   void write_tokens(std::span<const Token> tokens) {
     setup_.buffers.write_tokens(setup_.device, tokens);
   }
   void write_hidden(std::span<const float> states) {
     setup_.device.write(setup_.buffers.hidden, 0, as_bytes(states));
   }
-  // One of the rows, between passes.
+  // Writes one row, between passes.
   void write_row(std::uint32_t row, Row place, Token token);
 
   [[nodiscard]] gpu::Encoder encoder(const char* label) {
     return setup_.device.create_encoder(label);
   }
-  // Records a pass of rows through the layers, and hands it to the device in pieces while more is
-  // being recorded, so that it does not wait for all of it; the last piece is the caller's to
-  // submit.
+  // Records a pass of rows through the layers, and submits it in pieces while more is recorded, so
+  // that the device begins early. The caller submits the last piece, which is returned.
   [[nodiscard]] gpu::Encoder begin_layers(const RowCount& rows, bool embed, const char* label);
-  // Records at most `most` dispatches of the pass from `next` on, and puts that forward; from 0 on
-  // the embedding as well, where it is asked for. True at the end of the layers.
+  // Records at most `most` dispatches of the pass, beginning with the dispatch `next`, which is
+  // advanced; if it begins with 0 and `embed` is set, also the embedding. True at the end of the
+  // layers.
   bool record_layers(gpu::Encoder& encoder, const RowCount& rows, bool embed, std::size_t& next,
                      std::uint32_t most);
-  // Records what makes logits of the first rows' hidden states, or the whole way from tokens to
-  // logits. How many dispatches, which the caller counts.
+  // record_head() records the head, which makes logits of the first rows' hidden states;
+  // record_whole() records all from tokens to logits. Both return the number of dispatches, which
+  // the caller counts.
   std::uint32_t record_head(gpu::Pass& pass, const RowCount& rows) const {
     return program_->head(rows).record(pass, rows);
   }

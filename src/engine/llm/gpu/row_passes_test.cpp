@@ -1,5 +1,5 @@
-// Passes of rows: few rows are handed over in pieces, and a software GPU compiles a pass's kernels
-// before it and no others.
+// Passes of rows: a pass of few rows is submitted in pieces, and a software GPU compiles the
+// kernels of a pass before it and no others.
 #include "engine/llm/gpu/row_passes.h"
 
 #include "engine/llm/gpu/test_parts.h"

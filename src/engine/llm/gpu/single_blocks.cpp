@@ -13,8 +13,8 @@ using kernels::Int8ProductSpec;
 using Input = Int8ProductSpec::Input;
 using Output = Int8ProductSpec::Output;
 
-// What a product is made of: x and the norm's weight, or quants and scales. Tiles do not norm by
-// themselves: theirs is normed and rounded in front.
+// The two input buffers of a product: x and the norm's weight, or quants and scales. Tiles cannot
+// norm their input; for them, rows are normed and rounded by a dispatch before the product.
 struct Int8Input {
   Input kind;
   const gpu::Buffer& first;
@@ -38,8 +38,9 @@ Int8ProductSpec spec_of(const BuildContext& context, const GpuMatrix& matrix, In
           .epsilon = context.config.norm_epsilon};
 }
 
-// Several sequences share a read of the weights, and several rows of weights a read of the
-// sequences' rows. However many, a row's sums are in the same order.
+// The kernel for a range of numbers of rows. Several sequences share a read of the weights (batch),
+// and several weight rows share a read of the sequences' rows (rows_each); the order of a row's
+// sums is the same in all variants.
 struct Variant {
   std::uint32_t rows_min, rows_max, batch, rows_each;
   std::optional<kernels::ProductTile> tile{};
@@ -72,7 +73,8 @@ std::vector<Variant> variants(const BuildContext& context, Int8ProductSpec spec,
   return out;
 }
 
-// Lanes that a thread asks for at a time: few enough for registers, and not more than there are.
+// The number of lanes that a thread loads at a time, bounded by its registers and by the lanes of a
+// row.
 std::uint32_t lanes_ahead(const BuildContext& context, const Int8ProductSpec& spec,
                           std::uint32_t rows) {
   constexpr std::uint32_t registers = 8;  // Registers of four words.
@@ -94,7 +96,8 @@ bool possible(const BuildContext& context, const GpuMatrix& matrix, Input input,
   });
 }
 
-// Rows normed and rounded for the tiles among these variants.
+// Adds the dispatch that norms and rounds rows for the tiles among these variants, if there are
+// any.
 Async<Result<>> add_norm_rows(BuildContext& context, Program& program, const gpu::Buffer& norm,
                               const DecodeTuning::Matrix& tuning,
                               const std::vector<Variant>& among) {
@@ -115,8 +118,8 @@ Async<Result<>> add_norm_rows(BuildContext& context, Program& program, const gpu
       std::move(dispatch));
 }
 
-// Rows normed and rounded: in a dispatch of its own, or by the products themselves, of which
-// `product` is one.
+// Adds the norm and the rounding of the input: a dispatch of its own, or a part of every product,
+// of which `product` is one.
 Async<Result<Int8Input>> add_normed_input(BuildContext& context, Program& program,
                                           const gpu::Buffer& norm,
                                           const DecodeTuning::Matrix& tuning,
@@ -142,8 +145,8 @@ Async<Result<Int8Input>> add_normed_input(BuildContext& context, Program& progra
   co_return Int8Input{Input::quantized, to.normed_quants, to.normed_scales};
 }
 
-// One way to do a product, for its numbers of rows. `out` are the bindings of group 1 that the
-// input does not have.
+// Adds one variant of a product, for its numbers of rows. `out` are the bindings of group 1 after
+// those of the input.
 Async<Result<>> add_variant(BuildContext& context, Program& program, const Variant& variant,
                             Int8ProductSpec spec, const DecodeTuning::Matrix& tuning,
                             const MatrixPart& part, const Int8Input& input, Bindings out) {
@@ -203,7 +206,7 @@ Async<Result<>> add_int8_product(BuildContext& context, Program& program, const 
   co_return Result<>();
 }
 
-// hidden += input . matrix, which is normed before that where there is a norm.
+// Adds hidden += input . matrix; if the layer has an output norm, the product is normed first.
 Async<Result<>> add_onto_hidden(BuildContext& context, Program& program, const GpuMatrix& matrix,
                                 Int8Input input, const DecodeTuning::Matrix& tuning,
                                 const gpu::Buffer& out_norm, std::vector<gpu::Buffer>& keep) {

@@ -1,6 +1,6 @@
-// The parts of a layer as dispatches for one row of each sequence, with int8 activations: six for a
-// layer with attention. Where a weight is kept in floats, or a shape does not suit the kernels, the
-// part is done as for any rows (blocks.h).
+// Adds the parts of a layer for passes with one row of each sequence, with int8 activations: six
+// dispatches for a layer with attention. A part with float weights, or with a shape that the
+// kernels do not support, is computed by the kernels for any rows (blocks.h).
 #pragma once
 
 #include "engine/kernels/decode/decode_attention.h"
@@ -8,19 +8,19 @@
 
 namespace weft::llm {
 
-// hidden, normed, to projected.
+// Adds the norm of hidden and the projections, into projected.
 [[nodiscard]] Async<Result<>> add_single_projections(BuildContext& context, Program& program,
                                                      GpuLayer& part);
 
 [[nodiscard]] bool single_attention_possible(const BuildContext& context,
                                              const kernels::DecodeAttentionSpec& spec,
                                              const GpuLayer& part);
-// projected, through the cache and the output matrix, onto hidden.
+// Adds attention from projected over the cache, and the output matrix onto hidden.
 [[nodiscard]] Async<Result<>> add_single_attention(BuildContext& context, Program& program,
                                                    kernels::DecodeAttentionSpec spec,
                                                    GpuLayer& part);
 
-// mixed (f32), through the output matrix, onto hidden.
+// Adds the product of mixed (f32) with the output matrix, onto hidden.
 [[nodiscard]] Async<Result<>> add_single_output(BuildContext& context, Program& program,
                                                 GpuLayer& part);
 
@@ -28,7 +28,7 @@ namespace weft::llm {
 [[nodiscard]] Async<Result<>> add_single_feed_forward(BuildContext& context, Program& program,
                                                       GpuLayer& part);
 
-// hidden to logits.
+// Adds the head: the norm of hidden and the product that gives logits.
 [[nodiscard]] Async<Result<>> add_single_head(BuildContext& context, Program& program,
                                               const gpu::Buffer& norm, const GpuMatrix& matrix);
 

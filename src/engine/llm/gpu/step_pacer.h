@@ -1,5 +1,5 @@
-// How many draws go into one submit: several where that many are quicker than a listener notices,
-// so that a quick device does not wait for the CPU between them.
+// Decides how many draws go into one submit: several if they together take less time than a
+// listener notices, so that a quick device does not wait for the CPU between them.
 //
 // Pure: the time is passed in. Threading: one thread.
 #pragma once
@@ -19,8 +19,8 @@ class StepPacer {
 
   [[nodiscard]] std::size_t steps() const { return steps_; }
 
-  // A draw came back, with so many others under way. How quick draws are while there is always
-  // another one decides.
+  // Called when a draw came back, with the number of other draws under way. The time of a draw is
+  // measured while other draws are under way, and decides the number of steps.
   void taken(std::size_t under_way, Clock::time_point now) {
     ++taken_;
     if (under_way % steps_ != 0) return;
@@ -34,7 +34,7 @@ class StepPacer {
 
  private:
   std::size_t steps_ = 1;
-  std::int64_t taken_ = 0;  // Draws since then:
+  std::int64_t taken_ = 0;  // The number of draws since since_.
   std::optional<Clock::time_point> since_;
 };
 

@@ -1,4 +1,4 @@
-// A quick device gets several draws in a submit, a slow one each by itself.
+// StepPacer: a quick device gets several draws in a submit, a slow device one.
 #include "engine/llm/gpu/step_pacer.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// What it says after `draws` that took so long each, with `under_way` others all the time.
+// The number of steps after `draws` draws that took `each`, with `under_way` others all the time.
 std::size_t steps_after(StepPacer& pacer, int draws, std::chrono::microseconds each,
                         std::size_t under_way = 4) {
   static StepPacer::Clock::time_point now{};

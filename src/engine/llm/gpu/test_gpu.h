@@ -1,5 +1,4 @@
-// What tests of the GPU engine run on: this machine's best device, shared by the tests of one
-// program.
+// The GPU of the engine's tests: this machine's best device, shared by all tests of one program.
 #pragma once
 
 #include <memory>
@@ -46,7 +45,7 @@ class GpuEngineTest : public testing::Test {
   }
 };
 
-// The same with the small model that chats.
+// A GPU engine test with the small Llama model for chats.
 class TinyLlamaTest : public GpuEngineTest {
  protected:
   void SetUp() override {
@@ -59,7 +58,7 @@ class TinyLlamaTest : public GpuEngineTest {
   std::unique_ptr<OpenModel> model_;
 };
 
-// The parameter of a test as its name.
+// The parameter of a test, in a form that is valid in a test name.
 inline std::string test_name(const testing::TestParamInfo<const char*>& row) {
   std::string name = row.param;
   for (char& c : name)

@@ -1,5 +1,5 @@
-// The parts of an engine over a device that runs nothing, for tests of one of them: what a kernel
-// would write is the test's to write.
+// The parts of an engine over a device that runs nothing, for tests of single parts. The test
+// itself writes the values that a kernel would write.
 #pragma once
 
 #include <cstring>
@@ -20,7 +20,7 @@ using gpu::null::Command;
 struct PartsOptions {
   std::string model = "tiny-llama-chat-q8_0";
   EngineOptions engine{};
-  bool software = false;  // The adapter is a processor, and kernels are compiled later.
+  bool software = false;  // The adapter is a CPU, and kernels are compiled before their first use.
 };
 
 class Parts {
@@ -58,20 +58,21 @@ class Parts {
     for (std::size_t i = 0; i < count; ++i) out.push_back(first + static_cast<Token>(i % 200));
     return out;
   }
-  // A sequence that has read so many tokens.
+  // Opens a sequence that has read `count` tokens.
   SequenceId read(std::size_t count) {
     const SequenceId id = sequences.open().value();
     EXPECT_TRUE(run(prompts.append(id, tokens(count))));
     return id;
   }
-  // What a draw of that step is to leave, a token for each row.
+  // Writes the result of the draw of that step: a token for each row.
   void play_draw(std::uint32_t step, std::span<const Token> drawn) {
     for (std::size_t row = 0; row < drawn.size(); ++row)
       instance->poke(sampling.drawn().handle(),
                      sampling.drawn_offset(step) + row * TokenSampling::drawn_bytes,
                      as_bytes(drawn.subspan(row, 1)));
   }
-  // Floats of the state that a row of the pass is to have, or has.
+  // play_hidden() fills the hidden state of a row of the pass with `value`; hidden_of() reads the
+  // first number of a row's state.
   void play_hidden(std::uint64_t row, float value) {
     const std::vector<float> state(setup.config.embedding, value);
     instance->poke(setup.buffers.hidden.handle(), row * setup.hidden_bytes(),

@@ -54,10 +54,10 @@ void TokenDraws::record_first(const RowCount& behind, const std::vector<Sequence
       sequence.fed = sequence.length;
       sequence.hidden_at.reset();
     }
-    // One position early: what advances the rows after a draw puts them where the drawn token
-    // stands.
+    // The position is one too small, because the sampler advances the rows after the draw, to the
+    // place of the drawn token.
     rows.push_back({.id = id, .position = sequence.length - 1});
-    // Rows that go on remember what they draw by themselves.
+    // The sampler adds later tokens of these rows to the penalty window by itself.
     sampling_.remember(id, sequence.sampling, sequence.tokens, sequence.length);
     sequence.joined_at = sequence.length;
     sequence.behind = false;
@@ -66,7 +66,8 @@ void TokenDraws::record_first(const RowCount& behind, const std::vector<Sequence
   passes_.write_tokens(tokens);
   gpu::Encoder encoder =
       behind.rows > 0 ? passes_.begin_layers(behind, true, "draw") : passes_.encoder("draw");
-  // Those that are ready are behind the others, whose kernels may have written over their rows.
+  // Rows that only need their hidden state are last and are copied after the layers ran, because
+  // the kernels of the other rows may write over them.
   for (std::size_t i = behind.rows; i < order.size(); ++i) last_hidden_.put(encoder, order[i], i);
   {
     gpu::Pass pass = encoder.begin_pass("draw");
@@ -110,7 +111,7 @@ void TokenDraws::draw_further(std::size_t steps) {
 }
 
 void TokenDraws::read_rows(std::size_t next) {
-  // A piece is recorded while the one before it runs.
+  // Each piece is recorded while the piece before it runs.
   constexpr std::uint32_t piece = 96;
   const RowCount count = rows_.next();
   EngineCounters& counters = passes_.counters();
@@ -142,8 +143,8 @@ void TokenDraws::choose_read(bool reads) {
   rows_.set_read(false);
   std::size_t next = 0;
   if (reads) {
-    // So much that the rest is recorded while it runs, and that the token comes back long before
-    // the rest has run.
+    // The first piece is long enough to record the rest while it runs, and short enough for the
+    // drawn token to come back long before the rest has run.
     constexpr std::uint32_t first_piece = 32;
     EngineCounters& counters = passes_.counters();
     const std::uint64_t before = counters.dispatches;
@@ -190,7 +191,7 @@ Async<Result<>> TokenDraws::draw_needed(const std::vector<SequenceId>& ids, Ahea
     if (!same) co_return co_await draw_needed(ids, ahead);
     choose_read(ahead.reads && rows_.can_be_read(ids, 0));
   } else if (!rows_.are_of(needed) || rows_.room() == 0) {
-    // Rows are about to be written again: what is under way comes in first.
+    // draw_first() writes the rows, so that all draws under way are awaited first.
     while (draws_.size() > 0) WEFT_CO_OK(co_await draws_.take_oldest());
     needed = without_drawn(ids);
     if (!needed.empty()) WEFT_CO_OK(co_await draw_first(needed));

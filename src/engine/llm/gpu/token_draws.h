@@ -1,7 +1,7 @@
-// Tokens drawn by the engine with all layers, ahead of the caller's request: a draw leaves its
+// Draws tokens with an engine that has all layers, ahead of the caller's request: a draw leaves its
 // token where the next pass reads it.
 //
-// Threading: the device's thread. Lifetime: what it is made from outlives it.
+// Threading: the device's thread. Lifetime: the parts that it is made from outlive it.
 #pragma once
 
 #include <cstdint>
@@ -27,40 +27,41 @@ class TokenDraws {
         prompts_(prompts),
         passes_(passes) {}
 
-  // What Engine::draw() and Engine::draw_and_read() do: so many draws ahead, or one that is read
-  // and not yet chosen.
+  // How far the device works ahead: `more` further draws, as Engine::draw() asks, or, with `reads`,
+  // the drawn token is read and the next one is not chosen, as Engine::draw_and_read() asks.
   struct Ahead {
     std::uint32_t more = 0;
     bool reads = false;
   };
   [[nodiscard]] Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> ids, Ahead ahead);
 
-  // Compiles what a draw of these sequences needs.
+  // Compiles the kernels that a draw of these sequences needs.
   [[nodiscard]] Async<Result<>> prepare_draw(const std::vector<SequenceId>& ids);
 
  private:
-  // Whether they can draw at all, and their last positions have pages.
+  // Checks that these sequences can draw, and takes pages for their last positions.
   [[nodiscard]] Result<> check_draw(const std::vector<SequenceId>& ids);
   [[nodiscard]] std::vector<SequenceId> without_drawn(const std::vector<SequenceId>& ids) const;
-  // Those that have nothing ahead get something under way.
+  // Submits a draw for the sequences that have no drawn tokens, if there is none under way.
   [[nodiscard]] Async<Result<>> draw_needed(const std::vector<SequenceId>& ids, Ahead ahead);
-  // The first draw of these sequences together. Those whose last token was not read yet read it
-  // here, a row each in one pass; the others draw from the final hidden states that they have.
+  // Submits the first draw of these sequences together. Sequences whose last token is not read yet
+  // read it in this pass, one row each; the others draw from their final hidden states.
   [[nodiscard]] Async<Result<>> draw_first(const std::vector<SequenceId>& ids);
   void record_first(const RowCount& behind, const std::vector<SequenceId>& order);
-  // Work ahead, as long as it is likely to be wanted and fits: where steps are quick, several in a
-  // submit.
+  // Submits further draws, as long as they are likely to be wanted and fit into the cache; several
+  // in one submit if steps are quick.
   [[nodiscard]] Async<Result<>> draw_ahead(const std::vector<SequenceId>& ids, std::size_t wanted);
-  // Compiles what the next draws of the rows need. False if the rows are no longer those of before:
-  // another caller that reads a prompt meanwhile ends them, and the draw begins again.
+  // Compiles the kernels that the next draws of the rows need. False if the rows have changed
+  // meanwhile, because another caller that reads a prompt ends them; the draw then begins again.
   [[nodiscard]] Async<Result<bool>> prepare_further(std::size_t steps);
-  // Further draws, in one submit, for the sequences whose last drawn tokens are in the rows.
+  // Submits `steps` further draws, in one submit, for the sequences whose last drawn tokens are in
+  // the rows.
   void draw_further(std::size_t steps);
-  // Reads the tokens in the rows, if these sequences are asked for the last that were drawn.
+  // Reads the tokens in the rows, if they are the last drawn tokens of these sequences.
   [[nodiscard]] Async<Result<>> read_last(const std::vector<SequenceId>& ids);
-  // Takes the rows through the layers and the head, from the dispatch `next` on.
+  // Takes the rows through the layers, from the dispatch `next` on, and through the head.
   void read_rows(std::size_t next = 0);
-  // The draw that follows on read_rows(); `reads`: and read_rows() behind it.
+  // Submits the draw from the logits of read_rows(); with `reads`, read_rows() follows.
   void choose_read(bool reads);
 
   const EngineSetup& setup_;

@@ -1,5 +1,5 @@
-// Draws ahead of what is asked for: as many as are wanted and fit, those of sequences that joined
-// together in one pass, and none where one is read and not chosen.
+// Draws ahead of the caller: as many as are wanted and fit, those of sequences that joined together
+// in one pass, and none if the next token is read and not chosen.
 #include "engine/llm/gpu/token_draws.h"
 
 #include <chrono>
@@ -80,7 +80,7 @@ TEST(TokenDraws, ReadsADrawnTokenWithoutChoosingTheNext) {
   EXPECT_EQ(parts.sequences.at(id).fed, 6u) << "the draw had only to choose";
 }
 
-// Another caller of the engine reads a prompt while the kernels of further draws are compiled.
+// The rows end as if another caller of the engine read a prompt while kernels are compiled.
 TEST(TokenDraws, ADrawGoesOnIfItsRowsEndWhileKernelsAreCompiled) {
   Parts parts({.engine = {.context = 128, .sequences = 2}, .software = true});
   const SequenceId id = parts.read(5);

@@ -1,5 +1,5 @@
-// How an engine on a GPU draws tokens: what each sequence is drawn with, and the sampler on the
-// device (engine/kernels/sampling) over the logits of a pass.
+// The sampling of an engine on a GPU: the settings of each sequence, and the sampler on the device
+// (engine/kernels/sampling), which draws from the logits of a pass.
 //
 // Threading: the device's thread. Lifetime: the setup outlives it.
 #pragma once
@@ -21,31 +21,32 @@ class TokenSampling {
   explicit TokenSampling(const EngineSetup& setup) : setup_(setup) {}
 
   struct Options {
-    std::size_t draws_max = 1;    // Under way at a time.
-    bool compiles_later = false;  // As RowPasses has it.
+    std::size_t draws_max = 1;    // The most draws that are under way at a time.
+    bool compiles_later = false;  // The option of RowPasses.
   };
-  // For an engine with the last layer; without it nothing is drawn. Fails as GpuSampler::create()
-  // does.
+  // Creates the sampler, for an engine with the last layer; other engines draw nothing. Fails as
+  // GpuSampler::create() does.
   [[nodiscard]] Async<Result<>> load(Options options);
   [[nodiscard]] bool is_loaded() const { return sampler_ != nullptr; }
 
-  // For the draws that follow.
+  // Sets the sampling and the mask of the sequence for the draws that follow.
   void set_sampling(SequenceId id, const Sampling& sampling);
   void set_mask(SequenceId id, std::span<const std::uint64_t> allowed);
-  // What penalties look back at: the last of the tokens of a sequence of that length. What is drawn
-  // behind them is remembered by the draw.
+  // Writes the tokens that penalties look back at: the last tokens of a sequence of this length.
+  // Draws write the tokens that they add by themselves.
   void remember(SequenceId id, const Sampling& sampling, std::span<const Token> tokens,
                 std::uint32_t length);
 
-  // Before record(): compiles what a draw of these needs and is not compiled yet.
+  // Compiles the kernels that a draw of these sequences needs and that are not compiled yet. Called
+  // before record().
   [[nodiscard]] Async<Result<>> prepare(const std::vector<SequenceId>& sequences);
   // Records a draw of the sequences, whose logits are in the first rows.
   struct Draw {
-    std::uint32_t step = 0;  // Its number.
+    std::uint32_t step = 0;  // The number of the draw's step.
     std::uint32_t dispatches = 0;
   };
   [[nodiscard]] Draw record(gpu::Pass& pass, const std::vector<SequenceId>& sequences);
-  // What a draw left: drawn_bytes for each row, from the offset on.
+  // The results of a draw: drawn_bytes for each row, from drawn_offset() on.
   static constexpr std::uint64_t drawn_bytes = 8;
   [[nodiscard]] const gpu::Buffer& drawn() const { return sampler_->drawn(); }
   [[nodiscard]] std::uint64_t drawn_offset(std::uint32_t step) const {

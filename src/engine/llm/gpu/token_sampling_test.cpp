@@ -1,4 +1,4 @@
-// Draws of several sequences: each by its own settings, and what penalties look back at.
+// Draws of several sequences: each has its own settings and its own tokens for penalties.
 #include "engine/llm/gpu/token_sampling.h"
 
 #include "engine/llm/gpu/test_parts.h"
@@ -68,7 +68,7 @@ TEST(TokenSampling, DrawsNothingWithoutTheLastLayer) {
   Parts parts({.engine = {.layers = {0, 1}, .context = 64}});
 
   EXPECT_FALSE(parts.sampling.is_loaded());
-  parts.sampling.set_sampling(SequenceId{0}, {.temperature = 1});  // Which changes nothing.
+  parts.sampling.set_sampling(SequenceId{0}, {.temperature = 1});  // Without any effect.
 }
 
 }  // namespace

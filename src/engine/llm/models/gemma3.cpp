@@ -16,8 +16,8 @@ Result<Model> read_gemma3(const gguf::File& file) {
                 reader.key("final_logit_softcapping"), cap);
   config.embedding_scale = std::sqrt(static_cast<float>(config.embedding));
   config.activation = kernels::Activation::gelu;
-  // The largest of the family, known by its layers, scales by the width that its heads would have
-  // without a head size of their own.
+  // The largest model of the family, recognised by its number of layers, scales by embedding /
+  // heads instead of its head size.
   constexpr std::uint32_t layers_27b = 62;
   if (config.layers == layers_27b) {
     const std::uint32_t width = config.embedding / config.attention.heads;

@@ -1,5 +1,5 @@
-// Gemma 3: as qwen3, with scaled embeddings, GELU gates and a norm of what each half of a layer
-// adds. Most layers see only a window of the newest positions; the last of every six sees all.
+// Gemma 3: like qwen3, with scaled embeddings, GELU gates and norms of the outputs of attention and
+// feed-forward. Most layers see only a window of the newest positions; every sixth layer sees all.
 #pragma once
 
 #include "engine/llm/models/model.h"

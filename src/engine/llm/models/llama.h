@@ -1,5 +1,5 @@
-// Llama 2 and 3, TinyLlama, SmolLM and others that call themselves "llama": rotary pairs of
-// neighbours, and with Llama 3.1 and later divisors of the frequencies in the tensor rope_freqs.
+// Llama 2 and 3, TinyLlama, SmolLM and other models with the architecture "llama": rotary pairs are
+// adjacent elements. From Llama 3.1 on, the tensor rope_freqs has divisors of the frequencies.
 #pragma once
 
 #include "engine/llm/models/model.h"

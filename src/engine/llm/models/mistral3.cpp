@@ -11,7 +11,8 @@ Result<Model> read_mistral3(const gguf::File& file) {
   if (file.metadata.has(reader.key("expert_count")))
     return fail(ErrorCode::unsupported, "A mistral3 with experts is not supported.");
   WEFT_ASSIGN(Model model, read_decoder(reader, {.pairs = Rope::Pairs::adjacent}));
-  // Queries grow with the position, from this length on; before it they stay as they are.
+  // Queries are scaled with the position from the original context length on. Weft does not scale
+  // them, so the context ends at that length.
   WEFT_ASSIGN(const double growth, reader.number_or("attention.temperature_scale", 0));
   if (growth != 0) {
     WEFT_ASSIGN(const std::uint32_t length,

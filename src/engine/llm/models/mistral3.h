@@ -1,4 +1,4 @@
-// Mistral 3 (Ministral 3 and larger): as llama, with a rotation that YaRN stretches.
+// Mistral 3 (Ministral 3 and larger): like llama, with a rotation that YaRN stretches.
 #pragma once
 
 #include "engine/llm/models/model.h"

@@ -1,5 +1,5 @@
-// Files that say what a model is, and files that get it wrong: each wrong one meets one exact
-// sentence.
+// GGUF files that describe a model, and files with one error each, for which the exact message is
+// checked.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -71,7 +71,7 @@ void tensors(ModelFile& out, const Numbers& n) {
   }
 }
 
-// One layer, and no window.
+// A Gemma 3 file with one layer and without the key of the window.
 void gemma3(ModelFile& out) {
   numbers(out, "gemma3", {});
   tensors(out, {});
@@ -98,7 +98,7 @@ TEST(ReadModel, DescribesALlama) {
   EXPECT_EQ(model->output, model->token_embedding);
 }
 
-// One layer of `experts` experts of 32, of which a position uses `used`.
+// A file with one layer of `experts` experts, of which a position uses `used`.
 void qwen3moe(ModelFile& out, std::uint32_t experts, std::uint32_t used,
               std::uint32_t feed_forward = 32) {
   numbers(out, "qwen3moe", {});

@@ -1,4 +1,5 @@
-// Qwen 2 and 2.5: as llama, with biases on queries, keys and values, and rotary pairs of halves.
+// Qwen 2 and 2.5: like llama, with biases on queries, keys and values; rotary pairs are elements p
+// and p + half.
 #pragma once
 
 #include "engine/llm/models/model.h"

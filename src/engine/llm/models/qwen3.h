@@ -1,4 +1,5 @@
-// Qwen 3: as qwen2 without biases; queries and keys are normed head by head before they turn.
+// Qwen 3: like qwen2 without biases; queries and keys have a norm for each head before the
+// rotation.
 #pragma once
 
 #include "engine/llm/models/model.h"

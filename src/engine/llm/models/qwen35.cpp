@@ -7,9 +7,9 @@
 namespace weft::llm {
 namespace {
 
-// Pairs take turns between the time, height and width of a position (interleaved sections). Text
-// has the same number in all three; pairs beyond the sections belong to a fourth that is always 0,
-// so they do not turn.
+// Rotary pairs belong in turn to the time, height and width of a position (interleaved sections).
+// Text has the same number in all three; pairs beyond the sections belong to a fourth number that
+// is always 0, so that they are not rotated.
 Result<> apply_sections(const ModelReader& reader, Rope& rope) {
   const std::string key = reader.key("rope.dimension_sections");
   if (!reader.file().metadata.has(key)) return {};
@@ -105,7 +105,7 @@ Result<Model> read_qwen35(const gguf::File& file) {
   WEFT_ASSIGN(config.delta_net, read_delta_net_shape(reader));
   WEFT_ASSIGN(const std::uint32_t interval,
               reader.count_or("full_attention_interval", 4, ModelReader::layers_max));
-  // Layers at the end that predict further tokens are not part of the model proper.
+  // Layers at the end that predict further tokens are left out of the model.
   WEFT_ASSIGN(const std::uint64_t extra,
               file.metadata.unsigned_integer_or(reader.key("nextn_predict_layers"), 0));
   if (extra >= config.layers)

@@ -1,5 +1,5 @@
-// Qwen 3.5: three layers of four are gated DeltaNets, the fourth is attention with a gate, norms of
-// its heads, and a rotation of a part of each head.
+// Qwen 3.5: three of every four layers are gated DeltaNets; the fourth is attention with a gate,
+// norms of its heads, and a rotation of a part of each head.
 #pragma once
 
 #include "engine/llm/models/model.h"

@@ -1,5 +1,5 @@
-// Qwen 3 with a mixture of experts (30B-A3B and larger): as qwen3, with experts in the place of
-// each feed-forward.
+// Qwen 3 with a mixture of experts (30B-A3B and larger): like qwen3, with experts instead of each
+// feed-forward.
 #pragma once
 
 #include "engine/llm/models/model.h"

@@ -1,5 +1,5 @@
-// What the architectures share: numbers of the metadata within bounds, and tensors of a given
-// shape. Keys are given without the architecture in front: "attention.head_count" is
+// The reader that the architectures share: numbers of the metadata within bounds, and tensors of a
+// given shape. Keys are given without the name of the architecture: "attention.head_count" is
 // "llama.attention.head_count" in the file.
 #pragma once
 
@@ -17,7 +17,7 @@ class ModelReader {
   ModelReader(const gguf::File& file, std::string architecture)
       : file_(file), architecture_(std::move(architecture)) {}
 
-  // Bounds that no real model passes, so that what is computed from the numbers cannot overflow.
+  // Bounds that no real model exceeds, so that arithmetic with the numbers cannot overflow.
   static constexpr std::uint64_t layers_max = 1024;
   static constexpr std::uint64_t width_max = 1u << 18;
   static constexpr std::uint64_t heads_max = 4096;
@@ -25,7 +25,7 @@ class ModelReader {
   static constexpr std::uint64_t experts_max = 2048, experts_used_max = 64;
   static constexpr std::uint64_t context_max = std::uint64_t{1} << 30;
 
-  // From 1 to max.
+  // A number of the metadata. Fails if it is not from 1 to max.
   [[nodiscard]] Result<std::uint32_t> count(std::string_view key, std::uint64_t max) const;
   [[nodiscard]] Result<std::uint32_t> count_or(std::string_view key, std::uint64_t otherwise,
                                                std::uint64_t max) const;
@@ -36,29 +36,34 @@ class ModelReader {
   [[nodiscard]] const gguf::File& file() const { return file_; }
   [[nodiscard]] const std::string& architecture() const { return architecture_; }
 
-  // Layers, widths, context, epsilon and attention's heads, which all architectures give alike.
+  // Layers, widths, context, norm epsilon and the attention's heads, which have the same keys in
+  // all architectures.
   [[nodiscard]] Result<Config> common() const;
-  // The frequencies for `dimensions` rotated elements, linear scaling and YaRN included.
+  // The rotary embedding for heads of `head_dim` elements, with linear scaling or YaRN if the
+  // metadata ask for it.
   [[nodiscard]] Result<Rope> rope(Rope::Pairs pairs, std::uint32_t head_dim) const;
-  // The same for the layers of Config::local, whose base has another key; never scaled.
+  // The rotary embedding of the layers with Config::local, whose base has a key of its own; it is
+  // never scaled.
   [[nodiscard]] Result<Rope> local_rope(Rope::Pairs pairs, std::uint32_t head_dim) const;
 
-  // A tensor of this shape, innermost dimension first, of a format that Weft runs.
+  // The tensor of this name. Fails if it does not have this shape, innermost dimension first, or a
+  // format that Weft runs.
   [[nodiscard]] Result<Weight> tensor(std::string_view name,
                                       std::initializer_list<std::uint64_t> shape) const;
-  // The same of one layer: "blk.3.attn_q.weight".
+  // The tensor of this name in one layer, such as "blk.3.attn_q.weight".
   [[nodiscard]] Result<Weight> tensor(std::uint32_t layer, std::string_view name,
                                       std::initializer_list<std::uint64_t> shape) const;
-  // nullptr if it is missing.
+  // The tensor of this name in one layer; nullptr if it is missing.
   [[nodiscard]] Result<Weight> tensor_or_none(std::uint32_t layer, std::string_view name,
                                               std::initializer_list<std::uint64_t> shape) const;
-  // Embedding, output and the norm between; config.vocabulary is known from here on.
+  // Reads the token embedding, the output matrix and the norm before it, and sets
+  // config.vocabulary.
   [[nodiscard]] Result<> read_ends(Model& model) const;
   [[nodiscard]] Result<FeedForward> feed_forward(std::uint32_t layer, const Config& config) const;
-  // expert_count, expert_used_count and expert_feed_forward_length.
+  // The numbers expert_count, expert_used_count and expert_feed_forward_length.
   [[nodiscard]] Result<ExpertsShape> experts() const;
   [[nodiscard]] Result<Experts> experts(std::uint32_t layer, const Config& config) const;
-  // Q, K, V and output without biases and norms.
+  // The matrices for queries, keys, values and output, without biases and norms.
   [[nodiscard]] Result<Attention> attention(std::uint32_t layer, const Config& config) const;
 
  private:

@@ -8,7 +8,7 @@ namespace weft::llm {
 
 void stretch(Rope& rope, const Yarn& yarn, double base) {
   const auto dimensions = static_cast<double>(2 * rope.frequencies.size());
-  // The pair that turns so often within the trained positions.
+  // The index of the pair that turns `turns` times within the trained positions.
   const auto pair_of = [&](double turns) {
     return dimensions * std::log(yarn.trained / (turns * 2 * std::numbers::pi)) /
            (2 * std::log(base));

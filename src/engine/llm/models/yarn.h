@@ -1,6 +1,7 @@
-// YaRN: a rotation for longer texts than a model was trained with. Pairs that turn quickly stay as
-// they are, slow ones are stretched, and those between are mixed. Source: Peng et al., "YaRN:
-// Efficient Context Window Extension of Large Language Models" (2023), as llama.cpp has it.
+// YaRN: a rotation for longer texts than a model was trained with. Pairs that turn quickly keep
+// their frequency, slow ones are stretched, and those between are mixed. Source: Peng et al.,
+// "YaRN: Efficient Context Window Extension of Large Language Models" (2023), as implemented in
+// llama.cpp.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +11,15 @@
 namespace weft::llm {
 
 struct Yarn {
-  double factor = 1;            // By which texts may be longer, above 1.
-  std::uint32_t trained = 0;    // Positions that it was trained with.
-  double fast = 32, slow = 1;   // Turns within them from which a pair stays, or is stretched.
-  double log_multiplier = 0;    // Changes the amplitude, which is 1 + 0.1 ln(factor) where it is 0.
-  double attention_factor = 1;  // A factor of the amplitude besides.
+  double factor = 1;          // The factor by which texts may be longer.
+  std::uint32_t trained = 0;  // Positions that the model was trained with.
+  // Turns within `trained` from which a pair stays, and up to which it is stretched.
+  double fast = 32, slow = 1;
+  // Divides the amplitude 1 + 0.1 ln(factor) by 1 + 0.1 log_multiplier ln(factor) if it is not 0.
+  double log_multiplier = 0;
+  double attention_factor = 1;  // A further factor of the amplitude.
 };
-// `rope` turns by base^(-2p / dimensions), as many pairs as it has frequencies.
+// Stretches `rope`, whose pairs p have the frequencies base^(-2p / dimensions).
 void stretch(Rope& rope, const Yarn& yarn, double base);
 
 }  // namespace weft::llm

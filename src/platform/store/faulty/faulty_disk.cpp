@@ -10,17 +10,17 @@
 
 namespace weft::store::faulty {
 
-// What SQLite calls, with `mutex_` taken in each.
+// The functions that SQLite calls; each takes `mutex_`.
 struct FaultyDiskCalls {
   using Disk = FaultyDisk;
   using File = FaultyDisk::File;
   using Write = FaultyDisk::Write;
 
-  // What SQLite holds for an open file, in memory of its own.
+  // SQLite's object for an open file, in memory that SQLite allocates.
   struct Handle : sqlite3_file {
     Disk& disk;
     std::shared_ptr<File> file;
-    int held_shared = 0;  // Bits of the shared-memory locks that this connection holds.
+    int held_shared = 0;  // Bits of the shared-memory locks held.
     int held_exclusive = 0;
   };
   static Handle& handle(sqlite3_file* file) { return *static_cast<Handle*>(file); }
@@ -35,7 +35,7 @@ struct FaultyDiskCalls {
     std::ranges::copy(write.bytes, to.begin() + static_cast<std::ptrdiff_t>(write.offset));
   }
 
-  // --- An open file.
+  // --- Functions of an open file.
   static int close(sqlite3_file* file) {
     Handle& open = handle(file);
     {
@@ -61,7 +61,7 @@ struct FaultyDiskCalls {
   static int change(sqlite3_file* file, Write write) {
     Handle& open = handle(file);
     const std::lock_guard lock(open.disk.mutex_);
-    // The write that meets the cut was under way, and may survive as others do.
+    // The write during which the power is cut may survive, as other unsynced writes do.
     const bool on = open.disk.left_ > 0;
     const bool done = open.disk.spend(*open.file);
     if (!on) return SQLITE_IOERR_WRITE;
@@ -86,7 +86,7 @@ struct FaultyDiskCalls {
     ++open.disk.counts_.syncs;
     for (const Write& write : open.file->pending) apply(open.file->durable, write);
     open.file->pending.clear();
-    // With the first sync of a file SQLite's unix VFS syncs the folder.
+    // SQLite's unix VFS syncs the folder together with the first sync of a file.
     if (!std::exchange(open.file->synced, true)) open.disk.removed_.clear();
     return SQLITE_OK;
   }
@@ -97,9 +97,9 @@ struct FaultyDiskCalls {
     return SQLITE_OK;
   }
 
-  // The highest lock of the other connections. A connection that gets the exclusive lock when it
-  // closes takes itself for the last and removes the log, so these must be real even where all else
-  // goes through the shared memory.
+  // Returns the highest lock of the other connections. A connection that gets the exclusive lock
+  // when it closes assumes that it is the last one and removes the log, so these locks must work,
+  // although all other locking uses the shared memory.
   static int held_by_others(const File& file, const void* connection) {
     int highest = SQLITE_LOCK_NONE;
     for (const auto& [other, level] : file.locks) {
@@ -144,7 +144,7 @@ struct FaultyDiskCalls {
   static int sector_size(sqlite3_file*) { return 4096; }
   static int characteristics(sqlite3_file*) { return SQLITE_IOCAP_POWERSAFE_OVERWRITE; }
 
-  // --- Shared memory. It goes with the file, never while a connection may still look at it.
+  // --- Shared memory. It is freed with the file, never while a connection may still read it.
   static int map_shared(sqlite3_file* file, int region, int bytes, int extend,
                         void volatile** out) {
     Handle& open = handle(file);
@@ -196,7 +196,7 @@ struct FaultyDiskCalls {
     return SQLITE_OK;
   }
 
-  // --- Names.
+  // --- Functions on file names.
   static int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags,
                   int* flags_out) {
     Disk& disk = disk_of(vfs);
@@ -223,8 +223,8 @@ struct FaultyDiskCalls {
     const auto found = disk.files_.find(name);
     if (found == disk.files_.end()) return SQLITE_IOERR_DELETE_NOENT;
     if (!disk.spend(*found->second)) return SQLITE_IOERR_DELETE;
-    // A file that was never synced may be missing after a power cut, so it does not take the place
-    // of an earlier removed file of the same name: that one may still come back.
+    // A file that was never synced may be lost in a power cut, so it does not replace an earlier
+    // removed file of the same name, which may still come back.
     if (found->second->synced) disk.removed_[name] = found->second;
     disk.files_.erase(found);
     if (sync_folder != 0) disk.removed_.clear();
@@ -290,7 +290,7 @@ void FaultyDisk::cut_power_after(std::uint64_t operations, Counting counting) {
   counting_ = counting;
 }
 
-// True where the power is still on after this operation.
+// Counts an operation; true if the power is still on after it.
 bool FaultyDisk::spend(const File& file) {
   if (left_ == 0) return false;
   if (left_ == UINT64_MAX || (counting_ == Counting::database && file.kind != Kind::database))
@@ -308,7 +308,7 @@ bool FaultyDisk::power_is_off() {
 
 void FaultyDisk::lose_what_is_not_synced(File& file) {
   constexpr std::uint64_t sector_bytes =
-      512;  // The disk may write fewer bytes at once than it says.
+      512;  // The disk may write fewer bytes atomically than a sector of 4096.
   for (const Write& write : file.pending) {
     switch (random_() % 3) {
       case 0:
@@ -322,7 +322,7 @@ void FaultyDisk::lose_what_is_not_synced(File& file) {
           FaultyDiskCalls::apply(file.durable, write);
           break;
         }
-        // Some sectors are there, in whatever order the disk wrote them.
+        // Some sectors survive, because the disk may write them in any order.
         ++counts_.writes_torn;
         const std::uint64_t end = write.offset + write.bytes.size();
         for (std::uint64_t from = write.offset; from < end;) {

@@ -1,13 +1,13 @@
-// A disk in memory, as a VFS of SQLite, whose power can be cut. What was written and not synced is
-// then there whole, in some of its sectors, or not at all, each write for itself; a file that was
-// made and never synced may be gone, and one that was removed without syncing the folder may be
-// back. Every operation after the cut fails until restart().
+// A disk in memory, as a VFS of SQLite, whose power can be cut. Each write that was not synced then
+// survives whole, in some of its sectors, or not at all. A file that was created and never synced
+// may be gone, and one that was removed without a sync of the folder may be back. After the cut
+// every operation fails until restart().
 //
-// It promises what SQLite's own unix VFS promises for a common disk, so SQLite goes the same ways:
-// sectors of 4096 bytes, and that bytes outside of a write stay as they are (powersafe overwrite).
+// It promises what SQLite's own unix VFS promises for a common disk, so SQLite behaves in the same
+// way: sectors of 4096 bytes, and no change of bytes outside of a write (powersafe overwrite).
 // Locks are those of one process with several connections.
 //
-// Threading: any; one lock. Lifetime: outlives its connections.
+// Threading: any thread; one lock. Lifetime: outlives its connections.
 #pragma once
 
 #include <array>
@@ -27,18 +27,18 @@ namespace weft::store::faulty {
 
 class FaultyDisk {
  public:
-  // Registered with SQLite under `name` while it lives.
+  // Registers the disk with SQLite under `name` until it is destroyed.
   FaultyDisk(std::string name, std::uint64_t seed);
   FaultyDisk(const FaultyDisk&) = delete;
   ~FaultyDisk();
 
-  // Which operations count towards a cut: all, or those on the database itself, which only a
-  // checkpoint writes.
+  // The operations that count towards a cut: all, or only those on the database file, which only a
+  // SQLite checkpoint writes.
   enum class Counting : std::uint8_t { everything, database };
-  // The power goes after so many further writes, truncations, syncs and removals.
+  // Cuts the power after the given number of further writes, truncations, syncs and removals.
   void cut_power_after(std::uint64_t operations, Counting counting = Counting::everything);
   [[nodiscard]] bool power_is_off();
-  // Once everything is closed: what survives is what is there, and the power is on again.
+  // Turns the power on again, with the surviving bytes. Called when all connections are closed.
   void restart();
 
   struct Counts {
@@ -57,16 +57,16 @@ class FaultyDisk {
   struct Write {
     std::uint64_t offset = 0;
     ByteVector bytes;
-    bool truncates = false;  // To `offset`.
+    bool truncates = false;  // Truncates the file to `offset`.
   };
   enum class Kind : std::uint8_t { database, log, other };
-  // Outlives its name while a connection has it open, as files do.
+  // Outlives its name while a connection has it open, as a file of the system does.
   struct File {
     Kind kind = Kind::other;
     ByteVector now;
     ByteVector durable;
-    std::vector<Write> pending;        // Since the last sync.
-    bool synced = false;               // Ever.
+    std::vector<Write> pending;        // Writes since the last sync.
+    bool synced = false;               // True after the first sync.
     std::map<const void*, int> locks;  // Levels of SQLite's file locks, by connection.
     std::vector<std::unique_ptr<ByteVector>> shared;
     std::array<int, 8> shared_locks{};  // Number of readers; -1: one writer.
@@ -77,7 +77,8 @@ class FaultyDisk {
 
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<File>> files_;
-  std::map<std::string, std::shared_ptr<File>> removed_;  // Since the folder was synced.
+  // Files that were removed since the folder was synced.
+  std::map<std::string, std::shared_ptr<File>> removed_;
   Counts counts_;
   std::mt19937_64 random_;
   std::unique_ptr<sqlite3_vfs> vfs_;

@@ -156,7 +156,7 @@ std::vector<Job> JobRows::jobs(const Store::JobPage& page) const {
     if (job.created < before && (!page.client || job.client == *page.client)) all.push_back(job);
   }
   std::ranges::stable_sort(all, std::greater<>(), &Job::created);
-  // The last millisecond of a page is whole: the next page begins below it.
+  // A page includes all jobs of its last millisecond, because the next page begins before it.
   std::size_t size = std::min<std::size_t>(all.size(), page.count);
   while (size > 0 && size < all.size() && all[size].created == all[size - 1].created) ++size;
   all.resize(size);

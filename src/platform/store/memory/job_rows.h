@@ -1,7 +1,8 @@
-// Jobs with their accepted tasks and replicas, the nonces of their submissions and receipts.
+// The jobs in memory, with their accepted tasks and replicas, the nonces of their submissions and
+// their receipts.
 //
-// Not safe to share between threads. Errors: not_found for an unknown job, already_exists for a row
-// that is stored.
+// Not safe to share between threads. Fails with not_found for an unknown job, already_exists for a
+// row that is stored already.
 #pragma once
 
 #include <cstdint>
@@ -18,25 +19,27 @@ namespace weft::store::memory {
 struct JobRow {
   Job job;
   std::map<std::uint32_t, Task> tasks;
-  std::map<std::uint32_t, std::vector<Replica>> replicas;  // As they arrived.
+  // Replicas of each task in the order of arrival.
+  std::map<std::uint32_t, std::vector<Replica>> replicas;
 };
 
 class JobRows {
  public:
   explicit JobRows(UndoLog& undo) : undo_(undo) {}
 
-  // Jobs, nonces, receipts, replicas, tasks and what jobs have come to, in this order.
+  // Writes the batch's jobs, nonces, receipts, replicas, tasks and new job states, in this order.
   [[nodiscard]] Result<> write(const Batch& batch);
-  // What an accepted task came to after it was corrected. Nothing for a task that is not accepted.
+  // Replaces the result of an accepted task by its corrected one. Does nothing for a task that is
+  // not accepted.
   [[nodiscard]] Result<> correct(const Task& task);
-  // Ended jobs of these clients keep their numbers and lose their texts.
+  // Removes the texts of the ended jobs of these clients; the numbers stay.
   void forget_clients(const Batch& batch);
 
-  // not_found for an unknown job.
+  // Fails with not_found for an unknown job.
   [[nodiscard]] Result<JobRow*> row_of(const JobId& id);
-  // The job is stored.
+  // The job must be stored.
   [[nodiscard]] const JobRow& at(const JobId& id) const { return rows_.at(id); }
-  // As they came.
+  // The ids of all jobs in the order in which they were stored.
   [[nodiscard]] const std::vector<JobId>& order() const { return order_; }
   [[nodiscard]] const std::map<JobId, JobRow>& all() const { return rows_; }
 

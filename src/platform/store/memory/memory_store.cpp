@@ -11,7 +11,7 @@
 namespace weft::store::memory {
 namespace {
 
-// One caller at a time; what a batch writes is undone as a whole.
+// One caller at a time; a refused batch is undone as a whole.
 class MemoryStore final : public Store {
  public:
   Result<Loaded> load() override {

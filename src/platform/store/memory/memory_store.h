@@ -1,4 +1,4 @@
-// The store in memory, with the same rules as on disk: for tests and for `weft serve --store
+// A store in memory with the same rules as the store on disk, for tests and for `weft serve --store
 // memory:`.
 #pragma once
 

@@ -40,7 +40,7 @@ void MoneyRows::load(Loaded& loaded) const {
   for (const Transaction& each : transactions_) {
     const auto& what = each.transaction;
     if (!what.job && what.key.starts_with(ledger::answer_key_prefix))
-      continue;  // As sqlite/state_reader.cpp says.
+      continue;  // Keys of answers are never repeated (sqlite/state_reader.cpp).
     if (!what.job || jobs_.at(*what.job).job.state == JobState::running)
       loaded.keys.push_back({.key = what.key, .job = what.job});
   }

@@ -1,7 +1,7 @@
-// Transactions and the balances that follow from them.
+// Transactions in memory and the balances that follow from them.
 //
-// Not safe to share between threads. A history's page is numbered by its first transaction's place,
-// from 1.
+// Not safe to share between threads. A page of a history is identified by the position of its first
+// transaction, from 1.
 #pragma once
 
 #include <map>
@@ -19,21 +19,21 @@ class MoneyRows {
  public:
   MoneyRows(UndoLog& undo, JobRows& jobs) : undo_(undo), jobs_(jobs) {}
 
-  // invalid_argument if its entries do not sum to 0, not_found for an unknown job, already_exists
-  // for a known key, insufficient_funds if an account would hold less than nothing.
+  // Fails with invalid_argument if the entries do not sum to 0, not_found for an unknown job,
+  // already_exists for a known key, and insufficient_funds if a balance would be negative.
   [[nodiscard]] Result<> write(const Transaction& transaction);
 
   void load(Loaded& loaded) const;
-  // invalid_argument for a page that does not exist.
+  // Fails with invalid_argument for a page that does not exist.
   [[nodiscard]] Result<History> history(const ledger::Account& account,
                                         const Store::HistoryPage& page) const;
   [[nodiscard]] History history(const JobId& job, const Store::HistoryPage& page) const;
   [[nodiscard]] History history(const Store::HistoryPage& page) const;
-  // data_loss for an account that does not hold what its transactions sum to.
+  // Fails with data_loss if an account's balance is not the sum of its transactions.
   [[nodiscard]] Result<> audit() const;
 
  private:
-  // All transactions, with what each did to its accounts.
+  // All transactions, each with its changes of accounts.
   [[nodiscard]] std::vector<Posted> posted() const;
 
   UndoLog& undo_;

@@ -1,5 +1,5 @@
-// What is known of workers, clients, devices, models and the market, and pay that is held: rows
-// that a batch puts and removes by their keys.
+// Records in memory about workers, clients, devices, models and the market, and held pay: rows that
+// a batch puts and removes by their keys.
 //
 // Not safe to share between threads.
 #pragma once
@@ -19,8 +19,8 @@ class RecordRows {
  public:
   RecordRows(UndoLog& undo, JobRows& jobs) : undo_(undo), jobs_(jobs) {}
 
-  // already_exists for an API key with another key's secret; not_found for a checkpoint or held pay
-  // of an unknown job.
+  // Fails with already_exists for an API key with the secret of another key, not_found for a
+  // checkpoint or held pay of an unknown job.
   [[nodiscard]] Result<> write(const Batch& batch);
 
   void load(Loaded& loaded) const;

@@ -1,6 +1,5 @@
-// The rows in memory: what a refused batch wrote is undone in the order that restores it, and each
-// table keeps its rules without the others. The store as a whole is held to its contract in
-// sqlite/contract_test.cpp.
+// The rows in memory: a refused batch is undone in the reverse order, and each table keeps its
+// rules on its own. sqlite/contract_test.cpp tests the store as a whole.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,6 +1,6 @@
-// How a batch that is being written is undone if a part of it is refused: steps that run backwards.
+// Undoes a batch if a part of it is refused: a list of steps that run in reverse order.
 //
-// Not safe to share between threads. The tables that a step names outlive it.
+// Not safe to share between threads. The tables that a step changes outlive the log.
 #pragma once
 
 #include <functional>
@@ -14,14 +14,14 @@ namespace weft::store::memory {
 class UndoLog {
  public:
   void later(std::function<void()> step) { steps_.push_back(std::move(step)); }
-  // What was written since the last call stays.
+  // Keeps all changes since the last call: they can no longer be undone.
   void clear() { steps_.clear(); }
   void undo() {
     for (auto step = steps_.rbegin(); step != steps_.rend(); ++step) (*step)();
     steps_.clear();
   }
 
-  // Changes of a map of rows, each with its undoing.
+  // Changes a map of rows, and records the step that undoes the change.
   template <class Map, class Key, class Row>
   void put(Map& map, const Key& key, const Row& row) {
     remove(map, key);

@@ -1,4 +1,5 @@
-// How results were decided: checks, corrections, results that are computed again, and evidence.
+// The decisions about results in memory: checks, corrections, results to compute again, and
+// evidence.
 //
 // Not safe to share between threads. Bounds: those of records.h for evidence.
 #pragma once
@@ -19,18 +20,18 @@ class VerdictRows {
  public:
   VerdictRows(UndoLog& undo, JobRows& jobs) : undo_(undo), jobs_(jobs) {}
 
-  // not_found for a row of an unknown job.
+  // Fails with not_found for a row of an unknown job.
   [[nodiscard]] Result<> write(const Batch& batch);
 
   void load(Loaded& loaded) const;
   [[nodiscard]] std::vector<Correction> corrections(const JobId& id) const;
   [[nodiscard]] std::vector<Evidence> evidence(std::size_t from, std::size_t count) const;
-  // The latest, oldest first.
+  // The latest `count` checks, oldest first.
   [[nodiscard]] std::vector<Check> checks(const JobId& id, std::uint32_t count) const;
   [[nodiscard]] std::vector<Check> checks(const PublicKey& worker, std::uint32_t count) const;
 
  private:
-  // Nothing for an attempt that is stored, or for a worker that has its share of rows.
+  // Does nothing for an attempt that is stored already, or if the worker has its maximum of rows.
   void write(const Evidence& evidence);
   void forget_oldest_evidence();
   template <class Wanted>
@@ -42,7 +43,8 @@ class VerdictRows {
   std::map<TaskId, Correction> corrections_;
   std::vector<Check> checks_;
   std::deque<Evidence> evidence_;
-  std::map<PublicKey, std::vector<std::pair<TaskId, std::uint32_t>>> evidence_of_;  // By worker.
+  // Evidence rows by worker.
+  std::map<PublicKey, std::vector<std::pair<TaskId, std::uint32_t>>> evidence_of_;
 };
 
 }  // namespace weft::store::memory

@@ -1,5 +1,5 @@
-// The accounts as the database will have them when the batch that is being written is committed. A
-// batch may move money on an account many times; its row is written once, by flush().
+// The accounts as they will be in the database after the commit of the batch that is being written.
+// A batch may move credits on an account many times; flush() writes the account's row once.
 #pragma once
 
 #include <unordered_map>
@@ -17,23 +17,24 @@ class AccountRows {
   [[nodiscard]] static Result<AccountRows> create(Connection& connection);
 
   struct Moved {
-    std::int64_t account = 0;   // Its row.
-    std::int64_t previous = 0;  // The movement before this one; 0: none.
-    MicroCredits balance = 0;   // After it.
+    std::int64_t account = 0;   // Row of the account.
+    std::int64_t previous = 0;  // The account's previous movement; 0: none.
+    MicroCredits balance = 0;   // Balance after the movement.
   };
-  // Adds `amount` by the movement `number`. insufficient_funds where the balance would be negative,
-  // but for the mint's. After any error forget() is due.
+  // Adds `amount` to the account as the movement `number`. Fails with insufficient_funds if the
+  // balance would be negative, unless the account is the mint. After any error forget() must be
+  // called.
   [[nodiscard]] Result<Moved> move(const ledger::Account& account, MicroCredits amount,
                                    std::int64_t number);
-  // Writes what moved since the last flush. Before the commit.
+  // Writes the accounts that changed since the last flush. Called before the commit.
   [[nodiscard]] Result<> flush();
-  // The batch was rolled back: nothing that is known here holds any more.
+  // Called after a batch was rolled back: drops all cached rows, because they may be wrong.
   void forget();
 
  private:
   struct Row {
     std::int64_t id = 0;
-    std::int64_t last = 0;  // Its latest movement.
+    std::int64_t last = 0;  // The account's latest movement.
     MicroCredits balance = 0;
     bool stored = false;
     bool changed = false;
@@ -44,8 +45,8 @@ class AccountRows {
   Statement insert_;
   Statement update_;
   std::unordered_map<ledger::Account, Row> rows_;
-  std::vector<ledger::Account> changed_;  // In the order in which they first moved.
-  std::int64_t latest_id_ = 0;            // Ids of a batch that is rolled back stay unused.
+  std::vector<ledger::Account> changed_;  // Accounts in the order of their first change.
+  std::int64_t latest_id_ = 0;            // Ids of a rolled back batch stay unused.
 };
 
 }  // namespace weft::store::sqlite

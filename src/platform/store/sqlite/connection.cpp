@@ -42,7 +42,7 @@ Result<bool> Statement::next() {
 }
 
 void Statement::finish() {
-  sqlite3_reset(statement_.get());  // Repeats the error that step() gave; it has been told.
+  sqlite3_reset(statement_.get());  // Returns the error that step() has already reported.
   sqlite3_clear_bindings(statement_.get());
 }
 
@@ -80,7 +80,7 @@ void Statement::bind(int index, std::string_view value) {
         "bind");
 }
 void Statement::bind(int index, ByteSpan value) {
-  // A null pointer would bind NULL; an empty blob is something else.
+  // An empty blob needs a pointer that is not null, because a null pointer would bind NULL.
   const void* bytes = value.empty() ? "" : static_cast<const void*>(value.data());
   check(sqlite3_bind_blob64(statement_.get(), index, bytes, value.size(), SQLITE_TRANSIENT) ==
             SQLITE_OK,

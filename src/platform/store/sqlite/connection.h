@@ -26,7 +26,7 @@ class Statement {
   Statement(sqlite3* database, sqlite3_stmt* statement)
       : database_(database), statement_(statement) {}
 
-  // Binds and runs to the end, for statements without rows.
+  // Binds the values and runs a statement that returns no rows.
   template <class... Values>
   [[nodiscard]] Result<> run(const Values&... values) {
     start(values...);
@@ -35,7 +35,8 @@ class Statement {
     if (!row) return std::unexpected(row.error());
     return {};
   }
-  // Binds; next() gives the rows, true while there is one. finish() gives the statement back early.
+  // Binds the values. next() then steps through the rows and returns false after the last one;
+  // finish() resets the statement early.
   template <class... Values>
   void start(const Values&... values) {
     finish();
@@ -48,9 +49,9 @@ class Statement {
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string text(int column) const;
-  [[nodiscard]] ByteSpan blob(int column) const;  // Until the next step.
+  [[nodiscard]] ByteSpan blob(int column) const;  // Valid until the next step.
   [[nodiscard]] bool is_null(int column) const;
-  // A blob of exactly this size, else data_loss.
+  // Reads a blob of exactly this size. Fails with data_loss for another size.
   template <class Fixed>
   [[nodiscard]] Result<Fixed> fixed(int column) const {
     const ByteSpan bytes = blob(column);
@@ -88,7 +89,7 @@ class Connection {
  public:
   [[nodiscard]] static Result<Connection> open(const std::string& path, const std::string& vfs);
   [[nodiscard]] Result<Statement> prepare(std::string_view sql);
-  // Statements without values or rows, separated by ';'.
+  // Runs statements without values or rows, separated by ';'.
   [[nodiscard]] Result<> execute(const std::string& sql);
   [[nodiscard]] std::int64_t last_row() const;
   [[nodiscard]] std::int64_t changes() const;
@@ -101,9 +102,8 @@ class Connection {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
-// What the last call on this connection failed with: data_loss for a damaged file,
-// resource_exhausted for a full disk, already_exists for a broken constraint, unavailable for a
-// locked file.
+// The error of the last call on this connection: data_loss for a damaged file, resource_exhausted
+// for a full disk, already_exists for a broken constraint, unavailable for a locked file.
 [[nodiscard]] Error error_of(sqlite3* database, int code);
 
 }  // namespace weft::store::sqlite

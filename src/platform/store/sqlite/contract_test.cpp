@@ -1,5 +1,5 @@
-// What every store promises: a batch is there whole or not at all, whatever contradicts it is
-// refused, and what was committed is read back as it was. The same for memory and for SQLite.
+// The contract of every store, for memory and for SQLite: a batch is stored whole or not at all, a
+// contradiction is refused, and committed rows are read back unchanged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -114,7 +114,7 @@ TEST_P(StoreContract, PutsAndRemovesRecordsInTheirOrder) {
   EXPECT_EQ(loaded.seasons,
             (std::vector<Season>{{.hour = 3, .busy = 0.75}, {.hour = 167, .busy = 0.25}}));
 
-  // Batches that are committed together mean what they mean one after the other.
+  // Batches that are committed together have the effect of separate commits in their order.
   Batch removing;
   removing.checkpoints = {removed(2), removed(3)};
   Batch putting_again;
@@ -277,8 +277,8 @@ TEST_P(StoreContract, KeepsEvidenceWithinBounds) {
     batch.evidence.push_back(evidence(1, index, 2));
     if (index < evidence_of_worker_max) kept.push_back(batch.evidence.back());
   }
-  batch.evidence.push_back(evidence(1, 0, 3));  // The same attempt.
-  batch.evidence.push_back(evidence(2, 0, 3));  // Another worker.
+  batch.evidence.push_back(evidence(1, 0, 3));  // The first attempt again.
+  batch.evidence.push_back(evidence(2, 0, 3));  // An attempt of another worker.
   kept.push_back(batch.evidence.back());
   commit(batch);
   EXPECT_EQ(store->evidence(0, evidence_max).value(), kept);
@@ -309,7 +309,7 @@ TEST_P(StoreContract, KeepsTheLatestEvidenceWhereThereIsTooMuch) {
   EXPECT_EQ(kept.front(), batch.evidence[more]);
   EXPECT_EQ(kept.back(), batch.evidence.back());
 
-  // Nothing goes for what is not kept itself.
+  // A row that is not kept makes no other row go.
   Batch again;
   again.evidence.push_back(batch.evidence.back());
   commit(again);
@@ -360,7 +360,7 @@ TEST_P(StoreContract, DeletesTheContentOfAClientsEndedJobsAndKeepsTheirMoneyAndP
   Batch batch;
   for (const Job& job : {running, ended, other}) {
     Batch submitted = submit_batch(job);
-    // The client is issued credits for two jobs once.
+    // The client gets the credits for both jobs only once.
     if (job.id == ended.id) submitted.transactions.erase(submitted.transactions.begin());
     batch.merge(std::move(submitted));
   }
@@ -373,7 +373,7 @@ TEST_P(StoreContract, DeletesTheContentOfAClientsEndedJobsAndKeepsTheirMoneyAndP
   const auto replicas = store->replicas(ended.id).value();
   const auto history = store->history(ended.id, {}).value();
 
-  // The job's end is committed with it, and still goes first.
+  // The job's end is in the same commit and is written first.
   Batch forgetting;
   forgetting.clients_forgotten = {ended.client};
   forgetting.api_keys_removed = {"one", "none"};
@@ -481,7 +481,7 @@ TEST_P(StoreContract, CommitsSeveralBatchesTogetherOrNoneOfThem) {
 }
 
 TEST_P(StoreContract, LoadsTasksAndReplicasInTheOrderOfTheirJobs) {
-  // Jobs whose ids are not in the order of their commits; the middle one has ended, the last two
+  // Jobs whose ids are not in the order of their commits. The middle one has ended; the last two
   // have open and settled tasks.
   const std::vector<Job> jobs = {job_row(9), job_row(5), job_row(7), job_row(3)};
   for (const Job& job : jobs) commit(submit_batch(job));
@@ -495,7 +495,7 @@ TEST_P(StoreContract, LoadsTasksAndReplicasInTheOrderOfTheirJobs) {
   for (const Job& job : {jobs[1], jobs[2], jobs[3]}) {
     batch.tasks.insert(batch.tasks.end(), {task_row(job, 3), task_row(job, 1)});
     for (const std::uint32_t index : {3U, 2U, 1U, 0U}) {
-      // The worker that came first has the greater key.
+      // The worker whose replica arrived first has the greater key.
       batch.replicas.insert(batch.replicas.end(),
                             {replica(job, index, 200, 10), replica(job, index, 7, 20)});
     }
@@ -618,7 +618,7 @@ TEST_P(StoreContract, LeavesEndedJobsOutOfWhatIsLoaded) {
   EXPECT_EQ(store->tasks(job.id).value().size(), 1U);
 }
 
-// One row for each contradiction: refused with its code, and nothing of the batch is stored.
+// One row for each contradiction: the batch is refused with this code, and no part of it is stored.
 TEST_P(StoreContract, RefusesWhatContradictsItAndStoresNothingOfIt) {
   const Job job = job_row(1);
   Batch first = submit_batch(job);
@@ -700,7 +700,7 @@ TEST_P(StoreContract, RefusesWhatContradictsItAndStoresNothingOfIt) {
     EXPECT_EQ(loaded.keys.size(), 2U) << row.why;
     EXPECT_TRUE(store->audit().has_value()) << row.why;
   }
-  commit(submit_batch(job_row(3)));  // And it goes on.
+  commit(submit_batch(job_row(3)));  // The store accepts further batches.
 }
 
 TEST_P(StoreContract, ListsJobsNewestFirstByClientAndPage) {
@@ -747,8 +747,8 @@ TEST_P(StoreContract, PagesOfJobsSkipNoneOfOneMillisecond) {
   EXPECT_EQ(paged(key_of(1)), (std::vector{5, 3, 1}));
 }
 
-// A job's money from its issue to its end: 2,000,000 issued, 1,000,000 set aside, two tasks of
-// 1,000 paid, the rest returned.
+// The transactions of a job, from the issue of credits to its end: 2,000,000 issued, 1,000,000 in
+// escrow, two tasks of 1,000 paid, the rest returned.
 struct Trail {
   Job job = job_row(1);
   ledger::Account client = ledger::Account::owner(owner_of(job.client));

@@ -1,5 +1,5 @@
-// A process that is killed at any moment has lost nothing that it had acknowledged, and paid
-// nothing twice. A child commits jobs, tasks and payments through the group commit and reports each
+// A process that is killed at any moment loses nothing that it acknowledged, and pays nothing
+// twice. A child commits jobs, tasks and payments through the group commit and reports each
 // acknowledged one on a pipe; the parent kills it. WEFT_LONG=1 kills 1,000 times instead of 10.
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr int unacknowledged_max = 256;
 
-// Never returns.
+// Runs in the child and never returns.
 [[noreturn]] void work(const fs::path& path, std::uint32_t first_job, int pipe) {
   auto store = open(path);
   if (!store) ::_exit(2);
@@ -32,7 +32,7 @@ constexpr int unacknowledged_max = 256;
   GroupCommit commits(**store, {});
   std::atomic<int> unacknowledged = 0;
   for (;;) {
-    // The queue's bound is never met, however slow the disk or busy the machine.
+    // Keeps below the queue's bound, however slow the disk or busy the machine.
     while (unacknowledged.load() >= unacknowledged_max) ::usleep(50);
     ++unacknowledged;
     Acknowledged what;
@@ -50,7 +50,7 @@ class Crash : public testing::Test {
  protected:
   ~Crash() override { fs::remove_all(directory_); }
 
-  // One store, killed `rounds` times.
+  // Kills the process of one store `rounds` times.
   void kill_again_and_again(int rounds, std::uint64_t seed) {
     fs::remove_all(directory_);
     std::string name = (fs::temp_directory_path() / "weft-crash-XXXXXX").string();
@@ -70,8 +70,8 @@ class Crash : public testing::Test {
         work(path, next_job, ends[1]);
       }
       ::close(ends[1]);
-      // Killed after a random number of acknowledgements, and a moment later than the last that is
-      // read here.
+      // The child is killed after a random number of acknowledgements, shortly after the last one
+      // that is read here.
       const std::size_t until = 1 + random() % 600;
       std::size_t news = 0;
       Acknowledged what;
@@ -101,10 +101,9 @@ class Crash : public testing::Test {
 };
 
 TEST_F(Crash, LosesNothingAcknowledgedAndPaysNothingTwice) {
-  const int stores =
-      weft::test::long_tests()
-          ? 100
-          : 1;  // Rounds of 10 kills each: the judge reads all that a store ever took.
+  const int stores = weft::test::long_tests()
+                         ? 100
+                         : 1;  // 100 rounds of 10 kills, because judge() reads all rows of a store.
 
   for (int store = 0; store < stores && !HasFatalFailure(); ++store)
     kill_again_and_again(10, 20240607 + static_cast<std::uint64_t>(store));

@@ -1,6 +1,6 @@
-// By which number a job stands in the rows of the other tables.
+// Maps the id of a job to the number by which rows of other tables refer to it.
 //
-// Threading: as Connection. Memory: the numbers that were looked up lately.
+// Threading: as Connection. Memory: the numbers that were looked up recently.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ class JobNumbers {
  public:
   [[nodiscard]] static Result<JobNumbers> create(Connection& connection);
 
-  // not_found: the job is not stored.
+  // Returns the job's number. Fails with not_found if the job is not stored.
   [[nodiscard]] Result<std::int64_t> of(const JobId& job);
-  // Its row was written.
+  // Called after the job's row was written.
   void add(const JobId& job, std::int64_t number) { numbers_[job] = number; }
-  // The batch was rolled back: nothing that is known here holds any more.
+  // Called after a batch was rolled back: drops all cached numbers, because they may be wrong.
   void forget() { numbers_.clear(); }
 
  private:

@@ -56,7 +56,7 @@ Result<std::vector<Receipt>> JobReader::receipts(const JobId& id) {
 
 Result<std::vector<Job>> JobReader::jobs(const Store::JobPage& page) {
   const UnixMillis before = page.before == 0 ? std::numeric_limits<UnixMillis>::max() : page.before;
-  // The last millisecond of a page is whole: the next page begins below it.
+  // A page includes all jobs of its last millisecond, because the next page begins before it.
   constexpr std::string_view query =
       "SELECT {0} FROM jobs WHERE {1} created < ?1 AND created >= coalesce((SELECT created FROM "
       "jobs "
@@ -73,7 +73,7 @@ Result<std::vector<Job>> JobReader::jobs(const Store::JobPage& page) {
 
 Result<BlobOwners> JobReader::blob_owners(UnixMillis ended_since) {
   BlobOwners owners;
-  // Each part by an index of its own: rows of long ended jobs are not read.
+  // Each part of the UNION uses an index, so rows of jobs that ended long ago are not read.
   WEFT_ASSIGN(owners.jobs,
               rows<JobId>(
                   connection_,
@@ -92,7 +92,7 @@ Result<BlobOwners> JobReader::blob_owners(UnixMillis ended_since) {
   return owners;
 }
 
-// Asked for every submission, so that its statement is kept.
+// Called for every submission, so its prepared statement is kept.
 Result<std::optional<JobId>> JobReader::job_of_nonce(const PublicKey& client,
                                                      const SubmitNonce& nonce) {
   if (!find_nonce_) {

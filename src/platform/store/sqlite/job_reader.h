@@ -1,6 +1,6 @@
-// Reads jobs, what their tasks have come to, and which blobs are still named.
+// Reads jobs, the results of their tasks, and the blobs that rows still name.
 //
-// Threading: as Connection. Errors: not_found for an unknown job; data_loss for a row that
+// Threading: as Connection. Fails with not_found for an unknown job, data_loss for a row that
 // contradicts itself.
 #pragma once
 
@@ -27,7 +27,7 @@ class JobReader {
 
  private:
   Connection& connection_;
-  std::optional<Statement> find_nonce_;  // Once it was asked for.
+  std::optional<Statement> find_nonce_;  // Prepared at the first request.
 };
 
 }  // namespace weft::store::sqlite

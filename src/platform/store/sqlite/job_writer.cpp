@@ -131,7 +131,7 @@ Result<std::int64_t> JobWriter::receipt_row(const Hash& digest) {
   if (digest == Hash{}) return 0;
   if (const auto known = receipt_rows_.find(digest); known != receipt_rows_.end())
     return known->second;
-  // No index: one that was stored long before its replica is looked for from the latest on.
+  // There is no index by digest: the rows are searched from the latest on.
   Statement& find = statements_[find_receipt];
   find.start(digest);
   WEFT_ASSIGN(const bool found, find.next());

@@ -1,7 +1,7 @@
-// Writes jobs, and what workers handed in for their tasks.
+// Writes jobs and the results that workers submitted for their tasks.
 //
-// Threading: as Connection. Errors: already_exists for a row that is there already, not_found for a
-// job that is not stored. After any error forget() is due.
+// Threading: as Connection. Fails with already_exists for a row that is stored already, not_found
+// for a job that is not stored. After any error forget() must be called.
 #pragma once
 
 #include <array>
@@ -18,15 +18,15 @@ namespace weft::store::sqlite {
 
 class JobWriter {
  public:
-  // Both outlive it.
+  // `connection` and `numbers` must outlive the writer.
   [[nodiscard]] static Result<JobWriter> create(Connection& connection, JobNumbers& numbers);
 
   [[nodiscard]] Result<> write(const Batch& batch);
-  // What the batches say of jobs as a whole: each row is written once. The batches outlive it.
+  // Writes the changes of whole jobs, each row once. The batches must outlive this call.
   [[nodiscard]] Result<> flush();
-  // The client's jobs that have ended lose what it wrote in them.
+  // Removes the texts that the client wrote in its ended jobs.
   [[nodiscard]] Result<> forget_client(const PublicKey& client);
-  // The batch was rolled back: nothing that is known here holds any more.
+  // Called after a batch was rolled back: drops all cached changes and rows.
   void forget();
 
  private:
@@ -60,13 +60,13 @@ class JobWriter {
   Result<> write(const Replica& replica);
   Result<> write(const Task& task);
   Result<> write(const JobUpdate& update);
-  Result<std::int64_t> receipt_row(const Hash& digest);  // 0: there is none.
+  Result<std::int64_t> receipt_row(const Hash& digest);  // 0 if there is no such receipt.
 
   Connection& connection_;
   JobNumbers& numbers_;
   std::array<Statement, sql_count> statements_;
-  std::map<std::int64_t, JobChange> changes_;            // By jobs' numbers.
-  std::unordered_map<Hash, std::int64_t> receipt_rows_;  // That were written lately.
+  std::map<std::int64_t, JobChange> changes_;            // Keyed by the job's number.
+  std::unordered_map<Hash, std::int64_t> receipt_rows_;  // Rows of recent receipts.
 };
 
 }  // namespace weft::store::sqlite

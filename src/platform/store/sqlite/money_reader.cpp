@@ -8,7 +8,7 @@
 namespace weft::store::sqlite {
 namespace {
 
-// Reads transactions with what they did to accounts.
+// Reads transactions with their movements.
 class Postings {
  public:
   static Result<Postings> create(Connection& connection) {
@@ -65,7 +65,8 @@ class Postings {
   std::unordered_map<std::int64_t, ledger::Account> names_;
 };
 
-// The transactions that `find` names, one more than the page has, which the next page begins with.
+// Reads a page of the transactions that `find` selects. One more row is read, with which the next
+// page begins.
 Result<History> read_page(Connection& connection, Statement& find, std::uint32_t count) {
   History history;
   WEFT_ASSIGN(Postings postings, Postings::create(connection));
@@ -140,7 +141,7 @@ struct MoneyReader::Sums {
     MicroCredits balance = 0;
     std::int64_t last = 0;
   };
-  std::unordered_map<std::int64_t, Kept> accounts;  // By their rows.
+  std::unordered_map<std::int64_t, Kept> accounts;  // Keyed by row.
 };
 
 Result<> MoneyReader::audit() {

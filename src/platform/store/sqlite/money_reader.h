@@ -1,7 +1,7 @@
-// Reads the audit trail: transactions with what they did to accounts, and whether all of them
-// follow from each other.
+// Reads the audit trail: transactions with the changes that they made to accounts, and a check that
+// all balances follow from the transactions.
 //
-// Threading: as Connection. Each call reads one state of the database. Errors: not_found for an
+// Threading: as Connection. Each call reads one state of the database. Fails with not_found for an
 // unknown job, invalid_argument for a page that does not exist, data_loss for rows that contradict
 // each other.
 #pragma once
@@ -19,7 +19,8 @@ class MoneyReader {
                                         const Store::HistoryPage& page);
   [[nodiscard]] Result<History> history(const JobId& job, const Store::HistoryPage& page);
   [[nodiscard]] Result<History> history(const Store::HistoryPage& page);
-  // data_loss names the first transaction, movement or account that does not follow.
+  // Fails with data_loss, and names the first transaction, movement or account that is
+  // inconsistent.
   [[nodiscard]] Result<> audit();
 
  private:

@@ -1,8 +1,8 @@
-// Writes transactions of the ledger, and the balances that follow from them.
+// Writes transactions of the ledger and the balances that follow from them.
 //
-// Threading: as Connection. Errors: already_exists for a transaction that is there already,
-// invalid_argument for entries that do not sum to 0, errors of AccountRows::move(). After any error
-// forget() is due.
+// Threading: as Connection. Fails with already_exists for a transaction that is stored already,
+// invalid_argument for entries that do not sum to 0, and as AccountRows::move() does. After any
+// error forget() must be called.
 #pragma once
 
 #include <array>
@@ -18,13 +18,13 @@ namespace weft::store::sqlite {
 
 class MoneyWriter {
  public:
-  // Both outlive it.
+  // `connection` and `numbers` must outlive the writer.
   [[nodiscard]] static Result<MoneyWriter> create(Connection& connection, JobNumbers& numbers);
 
   [[nodiscard]] Result<> write(const Transaction& transaction);
-  // Writes the balances. Before the commit.
+  // Writes the balances. Called before the commit.
   [[nodiscard]] Result<> flush() { return accounts_.flush(); }
-  // The batch was rolled back: nothing that is known here holds any more.
+  // Called after a batch was rolled back: drops all cached accounts.
   void forget() { accounts_.forget(); }
 
  private:
@@ -46,7 +46,7 @@ class MoneyWriter {
   JobNumbers& numbers_;
   std::array<Statement, sql_count> statements_;
   AccountRows accounts_;
-  std::int64_t movement_ = 0;  // The latest; numbers of a batch that is rolled back stay unused.
+  std::int64_t movement_ = 0;  // The latest number; those of a rolled back batch stay unused.
 };
 
 }  // namespace weft::store::sqlite

@@ -20,9 +20,9 @@ struct OldAccount {
   Account name;
   MicroCredits balance = 0;
   std::int64_t last = 0;
-  MicroCredits granted = 0;  // The part of the balance.
+  MicroCredits granted = 0;  // The granted part of `balance`.
 };
-using OldAccounts = std::map<std::int64_t, OldAccount>;  // By row.
+using OldAccounts = std::map<std::int64_t, OldAccount>;  // Keyed by row.
 
 struct OldMovement {
   std::int64_t account = 0;
@@ -47,8 +47,8 @@ bool is_grant(std::string_view key) {
   return key.starts_with("grant:") || key.starts_with("grant-key:");
 }
 
-// What one transaction does to the granted part of what its accounts hold. Accounts that hold
-// granted credits alone (a newer program's) say for themselves what is granted.
+// Applies one transaction to the granted part of the balances. Accounts that hold only granted
+// credits (of a newer program) need no computation.
 void follow(OldAccounts& accounts, std::string_view key,
             const std::vector<OldMovement>& movements) {
   MicroCredits taken = 0;
@@ -101,7 +101,7 @@ Result<> follow_history(Connection& connection, OldAccounts& accounts) {
   }
 }
 
-// Where the free and the granted credits of an account belong.
+// The accounts to which an old account's free and granted credits go.
 struct Places {
   Account free;
   Account granted;
@@ -135,7 +135,7 @@ Places places_of(const Account& name) {
   return places;
 }
 
-// Writes the transactions that carry balances over.
+// Writes the transactions that move the balances.
 class Carrier {
  public:
   static Result<Carrier> create(Connection& connection, OldAccounts& accounts) {

@@ -1,5 +1,6 @@
-// What files before schema version 5 have: credits of wallets as clients (which is an owner's
-// balance now) apart from what they earned as workers, and grants mixed with everything else.
+// Migrates files before schema version 5, which have the credits that a wallet earned as a worker
+// apart from its credits as a client (today both are its owner's balance), and do not separate
+// granted credits from others.
 #pragma once
 
 #include "common/base/result.h"
@@ -7,15 +8,15 @@
 
 namespace weft::store::sqlite {
 
-// Gives each owner one balance, and divides every balance into granted and free credits, exactly:
-// the whole history is gone through once. Of each transaction, what is taken from an account is its
-// granted credits first, and the accounts that get something share them in proportion, as
-// ledger::divide() says; what mint gave with the keys "grant:" and "grant-key:" is granted. No
-// balance of an owner in all changes, and nothing in the history does: what has to move is moved by
-// a transaction "carry:ACCOUNT" for each account, which stands in the history like any other.
+// Gives each owner one balance and divides every balance exactly into granted and free credits, by
+// one pass through the whole history. Each transaction takes the granted credits of an account
+// first. The accounts that receive share the granted credits in proportion, as ledger::divide()
+// does. Credits from the mint with the keys "grant:" and "grant-key:" are granted. The sum of an
+// owner's balances does not change, and no stored transaction does: credits are moved by a new
+// transaction "carry:ACCOUNT" for each account.
 //
-// Granted credits that were staked go back to the owner's granted balance: they would vouch for
-// work.
+// Granted credits that were staked return to the owner's granted balance, because as a stake they
+// would vouch for the owner's work.
 [[nodiscard]] Result<> carry_balances(Connection& connection);
 
 }  // namespace weft::store::sqlite

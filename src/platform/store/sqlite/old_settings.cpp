@@ -56,8 +56,8 @@ Result<ApiKey> read_key(std::string_view text) {
   return key;
 }
 
-// Each function writes the rows of one kind; `rest` is the name after its prefix. False if the row
-// is not of that kind.
+// Writes the rows of each kind with one function. `rest` is the name after its prefix. A function
+// returns false if the row is not of its kind.
 class Mover {
  public:
   static Result<Mover> create(Connection& connection) {
@@ -110,7 +110,7 @@ class Mover {
   Result<bool> presence(std::string_view worker, ByteSpan value) {
     const auto key = PublicKey::parse(worker);
     if (!key || !unpack_hours(value)) return false;
-    WEFT_OK(presence_.run(*key, value));  // The same form.
+    WEFT_OK(presence_.run(*key, value));  // The form of the value is unchanged.
     return true;
   }
   Result<bool> weight(std::string_view client, const Row& row) {
@@ -135,7 +135,7 @@ class Mover {
                      each.requests, each.tokens, each.credits));
     return true;
   }
-  // checkpoint:JOB/INDEX/WORKER
+  // Reads a row checkpoint:JOB/INDEX/WORKER.
   Result<bool> checkpoint(std::string_view rest, ByteSpan value) {
     const std::size_t slash = rest.rfind('/');
     if (slash == std::string_view::npos) return false;

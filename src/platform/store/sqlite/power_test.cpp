@@ -1,7 +1,7 @@
-// A machine whose power goes at any moment has lost nothing that was acknowledged: unsynced writes
-// are dropped or torn at random, and the power goes again while the store recovers. WEFT_LONG=1
-// cuts it 1,000 times instead of 10. The same harness finds losses when syncing is off, and the
-// judge sees what must never be: both show that they can.
+// A machine whose power is cut at any moment loses nothing that was acknowledged: unsynced writes
+// are dropped or torn at random, and the power is cut again while the store recovers. WEFT_LONG=1
+// cuts it 1,000 times instead of 10. To show that the test can fail, it finds losses when syncing
+// is off, and judge() detects states that must never occur.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -22,8 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using faulty::FaultyDisk;
 
-// One machine with one disk, on which jobs are taken, worked and paid until the power goes, again
-// and again.
+// A machine with one disk. It accepts, runs and pays jobs until the power is cut, again and again.
 class Machine {
  public:
   Machine(std::uint64_t seed, bool synchronous)
@@ -35,10 +34,11 @@ class Machine {
   }
   ~Machine() { fs::remove_all(directory_); }
 
-  // Works until the power goes, and says what is wrong afterwards; empty: nothing.
+  // Works until the power is cut. Returns a description of an error found afterwards, or an empty
+  // text.
   std::string work_until_the_power_goes() {
-    // Some soon, where files are made; some in a checkpoint, which is a small part of all
-    // operations; the others anywhere.
+    // Some cuts come soon, while files are created; some in a checkpoint, which is a small part of
+    // all operations; the others at any time.
     switch (random_() % 4) {
       case 0:
         disk_.cut_power_after(1 + random_() % 20);
@@ -51,7 +51,7 @@ class Machine {
     }
     work();
     disk_.restart();
-    while (random_() % 3 == 0) {  // And again, while the store finds out what happened.
+    while (random_() % 3 == 0) {  // The power is cut again during the recovery.
       disk_.cut_power_after(1 + random_() % 30);
       if (const auto store = open(path(), options_)) (void)(*store)->load();
       disk_.restart();
@@ -80,7 +80,7 @@ class Machine {
       const auto done = [this, what](const Result<>& result) {
         if (!result) return;
         acknowledged_[what.job].insert(
-            what.task);  // On the writer's thread, which is joined before the set is read.
+            what.task);  // Called on the writer's thread, which is joined before the set is read.
         ++acknowledged_count_;
       };
       while (!disk_.power_is_off() && !commits.submit(batch, done)) std::this_thread::yield();
@@ -99,7 +99,7 @@ class Machine {
 TEST(Power, LosesNothingAcknowledgedWhereverItIsCut) {
   const bool longer = weft::test::long_tests();
   const int machines = longer ? 100 : 1;
-  constexpr int cuts = 10;  // Cuts of each machine; the judge reads all that it ever stored.
+  constexpr int cuts = 10;  // Cuts for each machine; judge() reads all its rows each time.
   std::size_t acknowledged = 0;
   FaultyDisk::Counts total;
 
@@ -142,8 +142,8 @@ TEST(Power, LosesAcknowledgedWorkWhereSyncingIsOff) {
   EXPECT_GT(lost, 0) << "a harness that cannot fail shows nothing";
 }
 
-// What the judge says of a store on which one job of one task was taken and paid, and then `more`
-// was committed.
+// Returns the verdict of judge() on a store in which one job of one task was accepted and paid
+// before `more` was committed.
 std::string verdict_after(const Batch& more, const AcknowledgedSet& acknowledged) {
   const auto store = memory::create();
   CrashLoad load(1, store->load().value());

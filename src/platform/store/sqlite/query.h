@@ -1,6 +1,7 @@
-// Rows of a query as records, and several queries on one state of the database.
+// Reads the rows of a query as records, and runs several queries on one state of the database.
 //
-// Threading: as Connection. Errors: those of Connection and Statement, and what a row's maker says.
+// Threading: as Connection. Fails as Connection and Statement do, and as the function that makes a
+// row does.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@
 
 namespace weft::store::sqlite {
 
-// Calls `take(statement)` -> Result<> for every row of a statement that has been started.
+// Calls `take(statement)` -> Result<> for every row of a started statement.
 template <class Take>
 Result<> each_row(Statement& statement, Take take) {
   for (;;) {
@@ -24,7 +25,7 @@ Result<> each_row(Statement& statement, Take take) {
   }
 }
 
-// Every row of a statement that has been started, through `make(statement)` -> Result<Row>.
+// Returns every row of a started statement, converted by `make(statement)` -> Result<Row>.
 template <class Row, class Make>
 Result<std::vector<Row>> all_of(Statement& statement, Make make) {
   std::vector<Row> all;
@@ -36,7 +37,7 @@ Result<std::vector<Row>> all_of(Statement& statement, Make make) {
   return all;
 }
 
-// Every row of `sql`.
+// Returns every row of the query `sql`.
 template <class Row, class Make, class... Values>
 Result<std::vector<Row>> rows(Connection& connection, const std::string& sql, Make make,
                               const Values&... values) {
@@ -45,19 +46,19 @@ Result<std::vector<Row>> rows(Connection& connection, const std::string& sql, Ma
   return all_of<Row>(statement, std::move(make));
 }
 
-// "t.a, t.b" of "a, b".
+// Returns for example "t.a, t.b" for the columns "a, b" of the table "t".
 [[nodiscard]] std::string prefixed(std::string_view table, std::string_view columns);
 
-// Runs `use` on one state of the database.
+// Runs `use` in a read transaction, so that its queries see one state of the database.
 template <class Use>
 auto on_one_state(Connection& connection, Use use) -> decltype(use()) {
   WEFT_OK(connection.execute("BEGIN"));
   auto result = use();
-  (void)connection.execute("COMMIT");  // Nothing was written.
+  (void)connection.execute("COMMIT");  // The transaction wrote nothing.
   return result;
 }
 
-// The row of a job; not_found for an unknown one.
+// Returns the row number of a job. Fails with not_found for an unknown job.
 [[nodiscard]] Result<std::int64_t> job_row(Connection& connection, const JobId& id);
 
 }  // namespace weft::store::sqlite

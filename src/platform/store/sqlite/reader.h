@@ -1,7 +1,7 @@
-// Everything that is read: on a connection of its own, so that pages do not wait for commits. Each
-// part reads what one idea of Store needs.
+// All reads, on a connection of their own, so that they do not wait for commits. Each part serves
+// one group of the functions of Store.
 //
-// Threading: one caller at a time, since the parts share the connection.
+// Threading: one caller at a time, because the parts share the connection.
 #pragma once
 
 #include <utility>
@@ -15,7 +15,7 @@
 namespace weft::store::sqlite {
 
 struct Reader {
-  // The schema is the current one.
+  // The database must have the current schema.
   explicit Reader(Connection opened) : connection(std::move(opened)) {}
   Reader(const Reader&) = delete;
 

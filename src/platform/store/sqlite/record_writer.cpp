@@ -63,7 +63,7 @@ Result<> RecordWriter::write(const Batch& batch) {
   return {};
 }
 
-// What is known of workers' results.
+// Writes the records about workers' results.
 Result<> RecordWriter::write_trust(const Batch& batch) {
   for (const Reputation& each : batch.reputations)
     WEFT_OK(statements_[put_reputation].run(each.worker, each.accepted, each.refused));
@@ -108,7 +108,7 @@ Result<> RecordWriter::write_workers(const Batch& batch) {
   return {};
 }
 
-// What quotes are made of.
+// Writes the records on which quotes are based.
 Result<> RecordWriter::write_market(const Batch& batch) {
   for (const auto& [row, change] : batch.paces) {
     WEFT_OK(change == Change::remove

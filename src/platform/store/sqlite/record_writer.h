@@ -1,8 +1,8 @@
-// Writes the records that stand by themselves, beside jobs, money and verdicts: what is known of
-// workers, what owners have, models, and what quotes are made of.
+// Writes the records other than jobs, money and verdicts: those about workers, owners, models, and
+// the prices that quotes are based on.
 //
-// Threading: as Connection. Errors: already_exists for the secret of another API key, not_found for
-// a job that is not stored.
+// Threading: as Connection. Fails with already_exists for the secret of another API key, not_found
+// for a job that is not stored.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace weft::store::sqlite {
 
 class RecordWriter {
  public:
-  // Both outlive it.
+  // `connection` and `numbers` must outlive the writer.
   [[nodiscard]] static Result<RecordWriter> create(Connection& connection, JobNumbers& numbers);
 
   [[nodiscard]] Result<> write(const Batch& batch);

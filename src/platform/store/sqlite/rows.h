@@ -1,5 +1,5 @@
-// How rows hold records: lists as bytes (little-endian, elements of one fixed size), and the
-// columns of each table in the order in which SELECTs name them.
+// Conversions between records and rows: lists as bytes (little-endian, elements of one fixed size),
+// and the columns of each table in the order in which SELECTs name them.
 #pragma once
 
 #include <array>
@@ -13,41 +13,41 @@
 
 namespace weft::store::sqlite {
 
-// 40 bytes each: hash, u64 size.
+// Each output takes 40 bytes: hash, u64 size.
 [[nodiscard]] ByteVector pack(std::span<const OutputBlob> outputs);
 [[nodiscard]] Result<std::vector<OutputBlob>> unpack_outputs(ByteSpan bytes);
 
-// 32 bytes each.
+// Each key takes 32 bytes.
 [[nodiscard]] ByteVector pack(std::span<const PublicKey> keys);
 [[nodiscard]] Result<std::vector<PublicKey>> unpack_keys(ByteSpan bytes);
 
-// 8 bytes each: u32 first, u32 count.
+// Each range takes 8 bytes: u32 first, u32 count.
 [[nodiscard]] ByteVector pack(std::span<const Check::Range> ranges);
 [[nodiscard]] Result<std::vector<Check::Range>> unpack_ranges(ByteSpan bytes);
 
-// 12 bytes each: f32 seconds present, f32 departures, i32 day.
+// Each hour takes 12 bytes: f32 seconds present, f32 departures, i32 day.
 [[nodiscard]] ByteVector pack(const std::array<Presence::Hour, 24>& hours);
 [[nodiscard]] Result<std::array<Presence::Hour, 24>> unpack_hours(ByteSpan bytes);
 
-// Entries of a transaction as files before schema version 2 have them, 16 bytes each: i64 row of
-// the account, i64 amount.
+// An entry of a transaction in files before schema version 2, 16 bytes: i64 row of the account, i64
+// amount.
 struct StoredEntry {
   std::int64_t account = 0;
   MicroCredits amount = 0;
 };
 [[nodiscard]] ByteVector pack(std::span<const StoredEntry> entries);
 [[nodiscard]] Result<std::vector<StoredEntry>> unpack_entries(ByteSpan bytes);
-// One an account, in the order in which they first come.
+// Sums the entries of each account. The order is that of each account's first entry.
 [[nodiscard]] std::vector<StoredEntry> net(std::span<const StoredEntry> entries);
 
-// Columns of a job in the order in which every SELECT here names them.
+// Columns of a job in the order in which every SELECT in this folder names them.
 inline constexpr std::string_view job_columns =
     "id, client, name, manifest, manifest_hash, tasks, budget, created, state, accepted, price, "
     "units, pace, reason, root, ended, joined, per_unit, price_quoted, price_max, price_max_named";
 [[nodiscard]] Result<Job> job_of(const Statement& row);
 
-// Columns of tasks and replicas. The job is not one of them: the query names it, and the caller
-// passes it in.
+// Columns of tasks and replicas, without the job: the query names the job and the caller passes it
+// in.
 inline constexpr std::string_view task_columns =
     "task, root, outputs, worker, agreeing, accepted, basis";
 [[nodiscard]] Result<Task> task_of(const Statement& row, const JobId& job);
@@ -68,7 +68,7 @@ inline constexpr std::string_view checkpoint_columns =
     "task, worker, blob, bytes, parts_done, parts";
 [[nodiscard]] Result<Checkpoint> checkpoint_of(const Statement& row, const JobId& job);
 
-// An account from its columns kind and key.
+// Reads an account from the columns of its kind and key.
 [[nodiscard]] Result<ledger::Account> account_of(const Statement& row, int kind_column);
 
 }  // namespace weft::store::sqlite

@@ -14,15 +14,15 @@
 namespace weft::store::sqlite {
 namespace {
 
-// Rows refer to a job by its `seq`, a small number, rather than by its id. Lists inside a row
-// (outputs, agreeing workers) are blobs, since nothing asks for their parts; see rows.h.
+// Rows refer to a job by its `seq`, a small number, instead of by its id. Lists inside a row
+// (outputs, agreeing workers) are blobs, because no query selects by their elements; see rows.h.
 struct Step {
   const char* sql;
-  Result<> (*fill)(Connection&) = nullptr;  // Then, where rows are to be computed,
-  const char* finish = "";                  // and then.
+  Result<> (*fill)(Connection&) = nullptr;  // Computes rows after `sql`, if not null.
+  const char* finish = "";                  // SQL that runs last.
 };
 
-// Movements from the entries that transactions had as a blob.
+// Makes movements from the entries that transactions had as a blob.
 Result<> fill_movements(Connection& connection) {
   struct Account {
     MicroCredits balance = 0;
@@ -37,7 +37,8 @@ Result<> fill_movements(Connection& connection) {
   WEFT_ASSIGN(Statement begin,
               connection.prepare("UPDATE transactions SET movement = ? WHERE seq = ?"));
   WEFT_ASSIGN(Statement last, connection.prepare("UPDATE accounts SET last = ? WHERE id = ?"));
-  // Read first: a statement that walks a table does not see well what is changed in it meanwhile.
+  // All rows are read first, because a statement that walks a table may miss rows that change
+  // meanwhile.
   std::vector<std::pair<std::int64_t, std::vector<StoredEntry>>> all;
   transactions.start();
   for (;;) {
@@ -110,8 +111,8 @@ constexpr std::array steps = {
     )",
          fill_movements,
          "DROP TABLE account_transactions; ALTER TABLE transactions DROP COLUMN entries;"},
-    // Receipts in the order in which they come, named by their numbers: by digest each would dirty
-    // a page of its own.
+    // Receipts become numbered in the order of arrival: keyed by digest, each would change a page
+    // of its own.
     Step{R"(
     ALTER TABLE receipts RENAME TO receipts_by_digest;
     CREATE TABLE receipts (
@@ -125,7 +126,7 @@ constexpr std::array steps = {
     DROP INDEX receipts_digest;
     DROP TABLE receipts_by_digest;
     )"},
-    // A table for each kind of record that was a value behind a name in `settings`.
+    // A table for each kind of record that was a prefixed value in `settings`.
     Step{R"(
     CREATE TABLE secrets (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
 
@@ -154,20 +155,22 @@ constexpr std::array steps = {
       wire TEXT NOT NULL, created INTEGER NOT NULL, owner TEXT NOT NULL) WITHOUT ROWID;
     )",
          move_settings, "DROP TABLE settings"},
-    // One balance an owner, grants apart from what can be staked and transferred; owners' devices.
+    // One balance for each owner, with grants apart from credits that can be staked and
+    // transferred; and the devices of owners.
     Step{R"(
     CREATE TABLE devices (
       seq INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, owner BLOB NOT NULL, role INTEGER NOT NULL, name TEXT NOT NULL,
       added INTEGER NOT NULL, revoked INTEGER NOT NULL);
     )",
          carry_balances},
-    // Held pay by task; what was held before stays on its account, and its tasks are not known.
+    // Held pay by task. Pay that was held before stays on its account, and its tasks are not known.
     Step{R"(
     CREATE TABLE held_pays (
       job INTEGER, task INTEGER, worker BLOB, owner BLOB NOT NULL, free INTEGER NOT NULL, granted INTEGER NOT NULL,
       lost INTEGER NOT NULL, PRIMARY KEY (job, task, worker)) WITHOUT ROWID;
     )"},
-    // What convicted workers were paid for is computed again; how results were decided.
+    // Corrections of the results for which convicted workers were paid, and the basis of each
+    // decision.
     Step{R"(
     ALTER TABLE tasks ADD COLUMN basis INTEGER NOT NULL DEFAULT 0;
 
@@ -188,7 +191,7 @@ constexpr std::array steps = {
     CREATE INDEX checks_job ON checks (job, task);
     CREATE INDEX checks_worker ON checks (worker, seq);
     )"},
-    // What was agreed of a job's price before it ran, and what quotes are made of.
+    // The agreed price of a job before it runs, and the records on which quotes are based.
     Step{R"(
     ALTER TABLE jobs ADD COLUMN per_unit INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE jobs ADD COLUMN price_quoted INTEGER NOT NULL DEFAULT 0;
@@ -200,10 +203,10 @@ constexpr std::array steps = {
 
     CREATE TABLE seasons (hour INTEGER PRIMARY KEY, busy REAL NOT NULL);
     )"},
-    // Whether a job ends over its price_max: it did in all jobs before.
+    // True if a job ends when it costs more than price_max, as all earlier jobs did.
     Step{"ALTER TABLE jobs ADD COLUMN price_max_named INTEGER NOT NULL DEFAULT 1;"},
-    // What clients have given of workers' standings: of those before, nothing is known. A job is
-    // joined again before it is known what is refunded.
+    // The weight that each client has contributed to a worker's standing; contributions before this
+    // version are not known. A corrected job is joined again before its refund is known (`joined`).
     Step{R"(
     ALTER TABLE corrections ADD COLUMN joined INTEGER NOT NULL DEFAULT 0;
 
@@ -222,20 +225,21 @@ constexpr std::array steps = {
       other_root BLOB NOT NULL, other_statement BLOB NOT NULL, other_claims BLOB NOT NULL, other_signature BLOB NOT NULL,
       UNIQUE (worker, job, task, attempt));
     )"},
-    // Mismatches that wait for those in another client's job: none are known of before.
+    // Mismatches that wait for one in another client's job. Files of earlier versions have none.
     Step{R"(
     CREATE TABLE mismatches (
       worker BLOB, client BLOB, job BLOB NOT NULL, task INTEGER NOT NULL, at INTEGER NOT NULL, penalty INTEGER NOT NULL,
       PRIMARY KEY (worker, client)) WITHOUT ROWID;
     )"},
-    // Checks to come of workers that were wrong, and whose fault wrong results of running jobs are:
-    // none are known of before.
+    // Checks that are planned for workers with wrong results, and the workers at fault for wrong
+    // results of running jobs. Files of earlier versions have none.
     Step{R"(
     CREATE TABLE watches (worker BLOB PRIMARY KEY, checks INTEGER NOT NULL, mistakes INTEGER NOT NULL) WITHOUT ROWID;
 
     CREATE TABLE faults (job BLOB PRIMARY KEY, state BLOB NOT NULL) WITHOUT ROWID;
     )"},
-    // Samples of a newcomer that passed in a row: none are known of before.
+    // The number of successive samples that a newcomer has passed. Files of earlier versions have
+    // none.
     Step{R"(
     ALTER TABLE watches ADD COLUMN passes INTEGER NOT NULL DEFAULT 0;
     )"},
@@ -273,11 +277,12 @@ Result<> migrate(Connection& connection, int up_to) {
                                              step.finish, number + 1, unix_now()));
     }();
     if (!done) {
-      (void)connection.execute("ROLLBACK");  // May have been done by SQLite itself.
+      (void)connection.execute("ROLLBACK");  // SQLite may already have rolled back.
       return pass(std::move(done), "while bringing the database to schema version {}", number + 1);
     }
   }
-  // A new index needs no new schema version: SQLite also keeps it up to date for an older Weft.
+  // A new index needs no new schema version, because SQLite also keeps it up to date for an older
+  // Weft.
   if (up_to < schema_version()) return {};
   return connection.execute(
       "CREATE INDEX IF NOT EXISTS jobs_ended ON jobs (ended) WHERE state <> 0");

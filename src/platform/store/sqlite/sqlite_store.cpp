@@ -16,8 +16,8 @@
 namespace weft::store::sqlite {
 namespace {
 
-// FILE.lock, held while the store is open: SQLite itself would let a second coordinator write in
-// turns.
+// Holds FILE.lock while the store is open, because SQLite itself would let a second coordinator
+// write.
 class FileLock {
  public:
   static Result<FileLock> take(const std::filesystem::path& path) {
@@ -124,12 +124,14 @@ class SqliteStore final : public Store {
 
 Result<Connection> connect(const std::filesystem::path& path, const Options& options) {
   WEFT_ASSIGN(Connection connection, Connection::open(path.string(), options.vfs));
-  // FULL syncs the log at every commit: in WAL mode NORMAL may lose the last ones at a power cut.
+  // FULL syncs the log at every commit; NORMAL in WAL mode may lose the last commits at a power
+  // cut.
   WEFT_OK(connection.execute(
       std::string("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = OFF; PRAGMA busy_timeout = "
                   "5000; PRAGMA cache_size = -65536;"
-                  "PRAGMA wal_autocheckpoint = 4000;"  // Pages: 16 MB of log, so that one that
-                                                       // changes often is copied seldom.
+                  // 4000 pages are 16 MB of log, so that a page that changes often is copied
+                  // rarely.
+                  "PRAGMA wal_autocheckpoint = 4000;"
                   "PRAGMA temp_store = MEMORY; PRAGMA synchronous = ") +
       (options.synchronous ? "FULL" : "OFF")));
   if (options.pages_max > 0)

@@ -1,6 +1,6 @@
-// The store in one SQLite file: WAL, synchronous=FULL, one writer connection and one reader, both
-// behind locks, prepared statements kept. The schema has a version; an older file is brought up
-// step by step, a newer one refused.
+// The store in one SQLite file, with WAL and synchronous=FULL. It has one writer connection and one
+// reader connection, each with a lock and its prepared statements. The schema has a version: an
+// older file is migrated step by step, a newer one is refused.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 namespace weft::store::sqlite {
 
 struct Options {
-  // For the crash harness, which must see losses without it. Everything else leaves it on.
+  // False only in the crash test, which must find losses without it.
   bool synchronous = true;
-  // Name of a registered SQLite VFS; empty for the default.
+  // Name of a registered SQLite VFS; empty for SQLite's default.
   std::string vfs;
-  // Pages of 4 KiB; 0: as many as the disk holds.
+  // Maximum number of pages of 4 KiB; 0 means no maximum except the disk.
   std::uint32_t pages_max = 0;
 };
 
-// Makes the file if there is none. unavailable if another process has it open for writing.
+// Opens the file, or creates it. Fails with unavailable if another process has it open for writing.
 [[nodiscard]] Result<std::unique_ptr<Store>> open(const std::filesystem::path& path,
                                                   const Options& options = {});
 

@@ -1,5 +1,5 @@
-// The file: it survives being closed, belongs to one process, says what is wrong with it, and grows
-// from older versions.
+// The store's file: it survives a restart, belongs to one process, errors in it are reported, and
+// files of older versions are migrated.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -126,7 +126,7 @@ TEST_F(SqliteFile, NoticesMovementsThatWereChangedBehindItsBack) {
   }
 }
 
-// Version 1 had a transaction's entries as a blob and an index by account instead of movements.
+// Version 1 had a transaction's entries as a blob, and an index by account, instead of movements.
 TEST_F(SqliteFile, MakesMovementsOfTheEntriesOfAnOlderFile) {
   fs::create_directories(path.parent_path());
   const PublicKey client = key_of(1);
@@ -173,7 +173,7 @@ TEST_F(SqliteFile, MakesMovementsOfTheEntriesOfAnOlderFile) {
   EXPECT_TRUE(store->audit().has_value()) << "and goes on";
 }
 
-// What a file before version 5 looks like is written by a store of today, which takes any accounts.
+// A file from before version 5 is made with today's store, which accepts any accounts.
 class OldBalances : public SqliteFile {
  protected:
   static ledger::Account earned(unsigned worker) {
@@ -200,7 +200,7 @@ class OldBalances : public SqliteFile {
       "ALTER TABLE jobs DROP COLUMN price_max_named; "
       "DROP TABLE rechecks; DROP TABLE corrections; DROP TABLE checks; ALTER TABLE tasks DROP "
       "COLUMN basis; DROP TABLE evidence; ALTER TABLE receipts DROP COLUMN claims; ";
-  // The file as the program of version 4 left it.
+  // Makes the file as the program of version 4 left it.
   void become_old() {
     Connection old = Connection::open(path.string(), "").value();
     ASSERT_TRUE(old.execute(without_version_7 +
@@ -216,7 +216,7 @@ class OldBalances : public SqliteFile {
   }
 };
 
-// Version 5 did not keep which tasks held pay is for: it stays where it is, without a task.
+// Version 5 did not store the tasks of held pay, so the pay stays on its account, without a task.
 TEST_F(OldBalances, KeepHeldPayWhoseTasksAreNotKnown) {
   const auto held = ledger::Account::held(owner_of(key_of(3)));
   {
@@ -247,12 +247,13 @@ TEST_F(OldBalances, AreCarriedOverToOneBalanceAnOwnerWithGrantsApart) {
     Batch jobs;
     jobs.jobs.push_back(job);
     ASSERT_TRUE(store->commit(jobs).has_value());
-    // Two clients with 1,000 granted credits each; the second is paid for 500 more, as no program
-    // of that time could.
+    // Two clients with 1,000 granted credits each; the second also buys 500, which no program of
+    // that version allowed.
     write(*store, "grant:1", {{Account::mint(), -1000}, {client, 1000}});
     write(*store, "grant:2", {{Account::mint(), -1000}, {account(Kind::owner, 2), 1000}});
     write(*store, "bought", {{Account::mint(), -500}, {account(Kind::owner, 2), 500}});
-    // 700 of the first client are set aside; 300 are paid, of which 10 are a fee and 90 come back.
+    // 700 of the first client's credits go to escrow; 300 are paid, of which 10 are a fee, and 90
+    // return.
     write(*store, "open", {{client, -700}, {Account::escrow(job.id), 700}}, job.id);
     write(*store, "pay",
           {{Account::escrow(job.id), -300},
@@ -261,7 +262,7 @@ TEST_F(OldBalances, AreCarriedOverToOneBalanceAnOwnerWithGrantsApart) {
            {Account::platform(), 10},
            {client, 90}},
           job.id);
-    // A worker stakes what it earned, and the second client 1,200, of which 1,000 are granted.
+    // A worker stakes 40 of its earnings, and the second client 1,200, of which 1,000 are granted.
     write(*store, "stake:7", {{earned(7), -40}, {account(Kind::stake, 7), 40}});
     write(*store, "stake:2", {{account(Kind::owner, 2), -1200}, {account(Kind::stake, 2), 1200}});
   }
@@ -275,7 +276,7 @@ TEST_F(OldBalances, AreCarriedOverToOneBalanceAnOwnerWithGrantsApart) {
                 {Account::granted(owner_of(key_of(1))), 390},
                 {Account::escrow_granted(job.id), 400},
                 {Account::platform_granted(), 10},
-                {Account::granted(owner_of(key_of(7))), 100},  // 60 earned, 40 that were staked.
+                {Account::granted(owner_of(key_of(7))), 100},  // 60 earned and 40 staked.
                 {Account::owner(owner_of(key_of(2))), 300},
                 {Account::granted(owner_of(key_of(2))), 1100},
                 {Account::stake(owner_of(key_of(2))), 200}}));
@@ -285,8 +286,8 @@ TEST_F(OldBalances, AreCarriedOverToOneBalanceAnOwnerWithGrantsApart) {
   EXPECT_EQ(history.transactions.back().key, "carry:" + Account::escrow(job.id).text());
 }
 
-// Random old histories: no owner's total changes, all that was granted is granted and nothing else,
-// no stake is, and the file passes its audit.
+// Random old histories: no owner's total changes, exactly the granted credits are granted, no stake
+// is granted, and the file passes its audit.
 TEST_F(OldBalances, OfRandomHistoriesKeepEveryTotal) {
   using ledger::Account;
   using Kind = Account::Kind;
@@ -353,7 +354,7 @@ TEST_F(OldBalances, OfRandomHistoriesKeepEveryTotal) {
   EXPECT_TRUE(store->audit().has_value());
 }
 
-// Version 2 had receipts by their digests.
+// Version 2 had receipts keyed by their digests.
 TEST_F(SqliteFile, FindsTheReceiptsOfAnOlderFile) {
   fs::create_directories(path.parent_path());
   const Job job = job_row(1);
@@ -380,7 +381,7 @@ TEST_F(SqliteFile, FindsTheReceiptsOfAnOlderFile) {
 
   const auto store = open(path).value();
 
-  // Those of the first format have no claims of their own.
+  // Receipts of the first format have no separate claims.
   const auto old_row = [](unsigned worker) {
     Receipt receipt = receipt_row(worker);
     receipt.claims = {};
@@ -395,7 +396,7 @@ TEST_F(SqliteFile, FindsTheReceiptsOfAnOlderFile) {
   EXPECT_EQ(store->receipts(job.id)->size(), 3U);
 }
 
-// Version 3 had records of several kinds as values behind prefixes of one table's names.
+// Version 3 had records of several kinds in one table, as values whose names begin with a prefix.
 TEST_F(SqliteFile, MovesTheSettingsOfAnOlderFileIntoTheTablesOfTheirKinds) {
   fs::create_directories(path.parent_path());
   const Job job = job_row(1);
@@ -438,7 +439,7 @@ TEST_F(SqliteFile, MovesTheSettingsOfAnOlderFileIntoTheTablesOfTheirKinds) {
     setting("weight:" + key_of(3).text(), weight);
     setting("apikey:" + key.id, ByteVector(stored.begin(), stored.end()));
     setting("checkpoint:" + task.text() + "/" + key_of(4).text(), state);
-    // What no version reads, and what belongs to a job that is not there.
+    // Rows that no version can read, and rows of a job that is not stored.
     setting("standing:unknown", standing);
     setting("presence:" + key_of(5).text(), {1, 2, 3});
     setting("checkpoint:" + job_id_of(77).text() + "/0/" + key_of(4).text(), state);
@@ -539,7 +540,8 @@ TEST_F(SqliteFile, TakesNothingOfWhatAFullDiskHasNoRoomForAndGoesOn) {
   ASSERT_FALSE(result.has_value());
   EXPECT_EQ(result.error().code, ErrorCode::resource_exhausted);
 
-  // No part of it is there, the same may be tried again, and what has room is written.
+  // No part of the batch is stored, the same rows may be tried again, and a batch that fits is
+  // written.
   Batch again;
   again.jobs.push_back(job_row(2001));
   again.jobs.back().manifest = std::string(400'000, 'x');

@@ -11,7 +11,8 @@
 namespace weft::store::sqlite {
 namespace {
 
-// Job by job in the order of `seq`, as the tables are: one walk over each, and nothing is sorted.
+// Visits jobs in the order of `seq`, which is that of the tables, so that each table is walked once
+// and nothing is sorted.
 constexpr std::string_view running_jobs = "FROM jobs j INDEXED BY jobs_running CROSS JOIN";
 
 }  // namespace
@@ -252,20 +253,20 @@ Result<> StateReader::load_running(Loaded& loaded) {
   return load_open_replicas(loaded);
 }
 
-// Replicas of tasks that are not settled, in the order of their arrival.
+// Loads the replicas of tasks that are not settled, in the order of their arrival.
 Result<> StateReader::load_open_replicas(Loaded& loaded) {
   WEFT_ASSIGN(Statement replicas,
               connection_.prepare(weft::format("SELECT {}, j.id {} replicas r ON r.job = j.seq "
                                                "WHERE j.state = 0 ORDER BY j.seq, r.task, r.worker",
                                                prefixed("r", replica_columns), running_jobs)));
-  std::size_t settled = 0;  // Index into loaded.tasks, whose order is the same.
-  std::size_t of_task = 0;  // The first replica of the latest task.
+  std::size_t settled = 0;  // Index into loaded.tasks, which has the same order.
+  std::size_t of_task = 0;  // Index of the first replica of the latest task.
   const auto order_by_arrival = [&] {
     std::ranges::sort(std::span(loaded.replicas).subspan(of_task), {}, [](const Replica& replica) {
       return std::pair(replica.arrived, replica.worker);
     });
   };
-  std::size_t at = 0;  // In loaded.jobs.
+  std::size_t at = 0;  // Index into loaded.jobs.
   replicas.start();
   WEFT_OK(each_row(replicas, [&](const Statement& each) -> Result<> {
     WEFT_ASSIGN(const JobId job, each.fixed<JobId>(9));
@@ -301,8 +302,7 @@ Result<> StateReader::load_money(Loaded& loaded) {
                     return ledger::Entry{.account = account, .amount = row.integer(2)};
                   }));
   using Key = ledger::AppliedKey;
-  // Keys of answers are left out: each holds an id that is drawn once, so that no request repeats
-  // it.
+  // The keys of answers are not loaded: each contains a random id, so no request repeats one.
   WEFT_ASSIGN(
       loaded.keys,
       rows<Key>(

@@ -1,7 +1,7 @@
-// Reads what a coordinator starts with: everything that is not of an ended job, on one state of the
-// database.
+// Reads the state with which a coordinator starts: everything that does not belong to an ended job,
+// in one state of the database.
 //
-// Threading: as Connection. Errors: data_loss for a row that contradicts itself.
+// Threading: as Connection. Fails with data_loss for a row that contradicts itself.
 #pragma once
 
 #include "platform/store/sqlite/connection.h"

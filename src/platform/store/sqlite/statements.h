@@ -1,5 +1,5 @@
-// What the parts that write have in common: a prepared statement for each of their texts, and words
-// for a row that is there already.
+// Functions that all writers use: they prepare a list of SQL texts, and make the error message for
+// a row that is stored already.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ template <std::size_t count>
   return statements;
 }
 
-// Says what was there already; SQLite knows only the names of columns. `what` makes the sentence,
-// when it is needed.
+// Replaces SQLite's message of an already_exists error, which only names columns, by the message
+// that `what` makes.
 template <class What>
 [[nodiscard]] Result<> naming(Result<> result, What what) {
   if (result || result.error().code != ErrorCode::already_exists) return result;

@@ -1,5 +1,5 @@
-// The load under which the store is crashed: jobs, each with its tasks accepted and paid, one batch
-// each; and the judgement of what is there afterwards.
+// The load during which the store is crashed, and the check of the store afterwards. The load is
+// jobs whose tasks are accepted and paid, with one batch for each task.
 #pragma once
 
 #include <cstdlib>
@@ -12,20 +12,21 @@
 
 namespace weft::store {
 
-// What has been reported as durable: this job, or this task of it.
+// A job, or a task of it, that was reported as durable.
 struct Acknowledged {
   std::uint32_t job = 0;
   std::int32_t task = -1;  // -1: the job itself.
 };
-using AcknowledgedSet = std::map<std::uint32_t, std::set<std::int32_t>>;  // By job.
+// Tasks by the job's number.
+using AcknowledgedSet = std::map<std::uint32_t, std::set<std::int32_t>>;
 
-// Makes batch after batch; each transaction is committed once, by its key.
+// Makes one batch after the other. The key of each transaction is used once.
 class CrashLoad {
  public:
   static constexpr MicroCredits price = 1000;
   static constexpr std::uint32_t tasks = 4;
 
-  // Jobs are numbered from `first`; lower numbers are there from before.
+  // Jobs are numbered from `first` on; jobs with lower numbers are stored already.
   CrashLoad(std::uint32_t first, const Loaded& loaded) : job_(first) {
     for (const auto& applied : loaded.keys) keys_.insert(applied.key);
   }
@@ -57,8 +58,9 @@ class CrashLoad {
     return batch;
   }
 
-  // What is wrong with the store: empty where everything acknowledged is there, every accepted task
-  // is paid once, and the money adds up. `next_job` becomes the first number that is not used.
+  // Returns a description of the error, or an empty text if everything acknowledged is stored,
+  // every accepted task is paid once, and the balances add up. Sets `next_job` to the first unused
+  // number.
   static std::string judge(Store& store, const AcknowledgedSet& acknowledged,
                            std::uint32_t& next_job) {
     if (const Result<> audit = store.audit(); !audit) return audit.error().message;

@@ -1,4 +1,4 @@
-// Rows by number for the tests of the stores.
+// Makes rows from numbers for the tests of the stores.
 #pragma once
 
 #include "platform/store/store.h"
@@ -139,8 +139,8 @@ inline Model model_row(const std::string& name) {
           .created = 14,
           .owner = key_of(1).text()};
 }
-// What the coordinator commits for a new client's job: its credits, the escrow, the job and its
-// nonce.
+// The batch that the coordinator commits for the job of a new client: the client's credits, the
+// escrow, the job and its nonce.
 inline Batch submit_batch(const Job& job) {
   Batch batch;
   batch.jobs.push_back(job);

@@ -87,8 +87,8 @@ Result<std::vector<Correction>> VerdictReader::open_corrections() {
       correction_of);
 }
 
-// A conviction is rare: all tasks of the day are read through. Jobs that run or have ended lately
-// have indexes.
+// Convictions are rare, so all tasks of the day are read. Jobs that run or ended recently have an
+// index.
 Result<std::vector<Task>> VerdictReader::paid_tasks(const Store::PaidPage& page) {
   std::int64_t after = 0;
   if (page.after) {
@@ -110,7 +110,7 @@ Result<std::vector<Task>> VerdictReader::paid_tasks(const Store::PaidPage& page)
                 WEFT_ASSIGN(const JobId job, row.fixed<JobId>(7));
                 return task_of(row, job);
               }));
-  // A key at another place of the list than where one begins.
+  // instr() also finds the key's bytes across two keys of the list; such rows are removed.
   std::erase_if(
       found, [&](const Task& task) { return !std::ranges::contains(task.agreeing, page.worker); });
   return found;

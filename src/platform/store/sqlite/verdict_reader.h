@@ -1,6 +1,6 @@
-// Reads how results were decided: what they stand on, checks, corrections and evidence.
+// Reads the decisions about results: the basis of each result, checks, corrections and evidence.
 //
-// Threading: as Connection. Errors: not_found for an unknown job; data_loss for a row that
+// Threading: as Connection. Fails with not_found for an unknown job, data_loss for a row that
 // contradicts itself.
 #pragma once
 
@@ -17,12 +17,12 @@ class VerdictReader {
 
   [[nodiscard]] Result<std::vector<Task>> paid_tasks(const Store::PaidPage& page);
   [[nodiscard]] Result<std::vector<Correction>> corrections(const JobId& id);
-  // Those of all jobs that are not settled yet.
+  // The corrections of all jobs that are not settled yet.
   [[nodiscard]] Result<std::vector<Correction>> open_corrections();
   [[nodiscard]] Result<std::vector<Recheck>> rechecks();
   [[nodiscard]] Result<BasisCounts> bases(const JobId& id);
   [[nodiscard]] Result<std::vector<Evidence>> evidence(std::size_t from, std::size_t count);
-  // The latest, oldest first.
+  // The latest `count` checks, oldest first.
   [[nodiscard]] Result<std::vector<Check>> checks(const JobId& id, std::uint32_t count);
   [[nodiscard]] Result<std::vector<Check>> checks(const PublicKey& worker, std::uint32_t count);
 

@@ -20,7 +20,7 @@ const std::array<const char*, VerdictWriter::sql_count> VerdictWriter::texts = {
     "SELECT ?1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM evidence WHERE "
     "worker = ?1) < ?15",
     "DELETE FROM evidence WHERE seq <= (SELECT max(seq) FROM evidence) - ?",
-    // The table is in the order of time; a bound, so that no batch waits long.
+    // Rows are in the order of time. The limit keeps a batch from taking long.
     "DELETE FROM checks WHERE seq IN (SELECT seq FROM checks ORDER BY seq LIMIT 1000) AND time < ?",
 };
 

@@ -1,6 +1,6 @@
-// Writes how results were decided: checks, corrections and evidence.
+// Writes the decisions about results: checks, corrections and evidence.
 //
-// Threading: as Connection. Errors: not_found for a job that is not stored.
+// Threading: as Connection. Fails with not_found for a job that is not stored.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace weft::store::sqlite {
 
 class VerdictWriter {
  public:
-  // Both outlive it.
+  // `connection` and `numbers` must outlive the writer.
   [[nodiscard]] static Result<VerdictWriter> create(Connection& connection, JobNumbers& numbers);
 
   [[nodiscard]] Result<> write(const Batch& batch);

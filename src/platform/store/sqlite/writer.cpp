@@ -6,8 +6,8 @@
 namespace weft::store::sqlite {
 namespace {
 
-// After these, memory and disk may differ. (A full disk is not one of them: SQLite takes
-// everything of the work back, and the same work may be tried again.)
+// True for errors after which memory and disk may differ. After a full disk they do not: SQLite
+// rolls the transaction back, and it may be tried again.
 bool breaks(ErrorCode code) {
   return code == ErrorCode::data_loss || code == ErrorCode::internal ||
          code == ErrorCode::permission_denied;
@@ -44,9 +44,10 @@ Result<> Writer::commit(std::span<const Batch> batches, const std::function<Resu
   if (is_ready) result = work_.commit.run();
   if (result) return result;
 
-  (void)work_.rollback.run();  // SQLite may have rolled back itself; then this says so.
+  (void)work_.rollback.run();  // Fails if SQLite has rolled back itself.
   forget();
-  const bool by_ready = written && !is_ready;  // Which says nothing of what is here.
+  // The error of `ready` says nothing about this database.
+  const bool by_ready = written && !is_ready;
   if (!by_ready && breaks(result.error().code)) {
     broken_ = result.error();
     broken_->message += " Nothing more is written until the coordinator is started again.";

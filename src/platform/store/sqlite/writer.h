@@ -1,5 +1,5 @@
-// Commits batches: the one connection that writes. What a batch holds is written by the parts, each
-// with the prepared statements of its tables; this is the transaction around them.
+// Commits batches through the only connection that writes. This class runs the transaction; its
+// parts write the rows, each with the prepared statements of its tables.
 #pragma once
 
 #include <functional>
@@ -20,15 +20,15 @@ namespace weft::store::sqlite {
 
 class Writer {
  public:
-  // The connection is migrated already.
+  // The database must be migrated already.
   [[nodiscard]] static Result<Writer> create(Connection connection);
 
-  // As Store::commit_all().
+  // Does the work of Store::commit_all().
   [[nodiscard]] Result<> commit(std::span<const Batch> batches,
                                 const std::function<Result<>()>& ready);
 
  private:
-  // What the parts share; it stays in its place.
+  // Shared by the parts, so its address does not change.
   struct Base {
     Connection connection;
     JobNumbers numbers;

@@ -43,7 +43,7 @@ struct Assembly {
                                std::move(dispatch));
   }
 
-  // hidden, with a row of the table, normed in place.
+  // Adds a row of the table to hidden and norms the sum in place.
   [[nodiscard]] Async<Result<>> norm(Affine weights, LayerNormSpec::Table table) {
     const RowBuffers& to = context.buffers;
     WEFT_CO_ASSIGN(gpu::Buffer weight, co_await context.loader.vector(*weights.weight));
@@ -64,7 +64,7 @@ struct Assembly {
     co_return Result<>();
   }
 
-  // Products of one x with several matrices, whose outputs stand side by side.
+  // Adds the products of one x with several matrices, whose outputs are side by side.
   [[nodiscard]] Async<Result<>> products(std::vector<Affine> weights, Product product) {
     std::vector<Weight> tensors;
     std::vector<float> bias;
@@ -97,7 +97,8 @@ struct Assembly {
     co_return Result<>();
   }
 
-  // By the kernel for many rows whatever their number, so that a row's bits stay the same.
+  // Adds a product by the kernel for many rows, for any number of rows, so that a row always has
+  // the same bits.
   [[nodiscard]] Async<Result<>> part_product(const GpuMatrix& matrix, const MatrixPart& part,
                                              const Product& product) {
     WEFT_CO_ASSIGN(const gpu::Buffer* bias,
@@ -139,7 +140,8 @@ struct Assembly {
     co_return co_await norm(model.embedding_norm, table);
   }
 
-  // What is added to the tokens' embeddings: the first token type, and the positions'.
+  // Loads the table that is added to the tokens' embeddings: the first token type and the
+  // positions.
   [[nodiscard]] Async<Result<LayerNormSpec::Table>> load_table(const EncoderModel& model) {
     const std::size_t width = config.embedding;
     std::vector<float> type(width), table;
@@ -169,7 +171,7 @@ struct Assembly {
         std::move(projections),
         Product{.x = to.hidden, .x_pitch = width, .y = to.projected, .y_pitch = 3 * width}));
     if (!config.rope.frequencies.empty()) {
-      // Queries and keys, which stand one behind the other.
+      // Rotates queries and keys, which are one after the other in a row.
       const kernels::TurnRowsSpec spec{
           .heads = 2 * config.heads,
           .head_dim = config.head_dim(),
@@ -192,7 +194,7 @@ struct Assembly {
     co_return co_await norm(layer.output_norm, LayerNormSpec::Table::none);
   }
 
-  // down(gelu(up)).
+  // Adds down(gelu(up)).
   [[nodiscard]] Async<Result<>> plain_feed_forward(const EncoderLayer& layer) {
     const RowBuffers& to = context.buffers;
     const std::uint32_t feed = config.feed_forward;
@@ -208,7 +210,7 @@ struct Assembly {
     co_return co_await onto_hidden(layer.down, to.gates, feed);
   }
 
-  // down(silu(gate) * up).
+  // Adds down(silu(gate) * up).
   [[nodiscard]] Async<Result<>> gated_feed_forward(const EncoderLayer& layer) {
     const RowBuffers& to = context.buffers;
     const std::uint32_t feed = config.feed_forward;

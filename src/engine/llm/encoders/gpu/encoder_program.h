@@ -14,10 +14,10 @@
 
 namespace weft::llm {
 
-// Buffers for passes of so many rows.
+// The sizes of the buffers for passes of `rows` rows.
 [[nodiscard]] RowShape encoder_shape(const EncoderConfig& config, std::uint32_t rows);
 
-// What stays on the device for as long as dispatches read it.
+// The buffers on the device that live as long as the dispatches that read them.
 struct EncoderMemory {
   std::vector<GpuMatrix> matrices;
   std::vector<gpu::Buffer> vectors;
@@ -32,13 +32,14 @@ struct EncoderSource {
 
 class EncoderProgram {
  public:
-  // `buffers`, of encoder_shape(), outlive it; `vectors` gets one row a text.
+  // Creates the program. `buffers`, which have the shape encoder_shape(), and `vectors` outlive it;
+  // `vectors` gets one row for each text.
   [[nodiscard]] static Async<Result<std::unique_ptr<EncoderProgram>>> create(
       gpu::Device& device, EncoderSource from, const RowBuffers& buffers,
       const gpu::Buffer& vectors);
 
-  // From RowBuffers::tokens, places, segments, tiles and batch to the vectors. Of a RowCount,
-  // `positions` are the tiles of attention.
+  // The dispatches from RowBuffers::tokens, places, segments, tiles and batch to the vectors. In
+  // their RowCount, `positions` is the number of attention tiles.
   [[nodiscard]] const Program& program() const { return program_; }
   [[nodiscard]] const kernels::FlashTuning& attention_tuning() const { return attention_tuning_; }
 

@@ -10,7 +10,7 @@
 namespace weft::llm {
 namespace {
 
-// Texts of a pass: as many vectors come back from it at once.
+// The most texts of a pass, because as many vectors are read back at once.
 constexpr std::uint32_t texts_max = 1024;
 
 std::uint32_t rows_of(const gpu::Device& device, const EncoderConfig& config, std::uint32_t rows) {
@@ -47,7 +47,7 @@ class GpuEncoder final : public Encoder {
 
  private:
   using Texts = std::span<const std::vector<Token>>;
-  // How many of these texts go into one pass, one at least.
+  // The number of these texts that go into one pass; at least 1.
   [[nodiscard]] std::size_t together(Texts texts) const;
   [[nodiscard]] RowCount write(Texts texts) const;
   [[nodiscard]] Async<Result<>> pass(Texts texts, Vectors& out);

@@ -1,5 +1,5 @@
-// Encoders on a GPU make of texts the vectors that llama.cpp and the processor make, whatever
-// stands beside them, many texts in one pass.
+// Encoders on a GPU make the vectors that llama.cpp and the CPU encoder make, whatever other texts
+// are in a pass, with many texts in one pass.
 #include "engine/llm/encoders/gpu/gpu_encoder.h"
 
 #include "engine/gpu/native/instance.h"
