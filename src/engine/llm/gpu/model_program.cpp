@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 #include "engine/kernels/embed.h"
 #include "engine/kernels/prefill/matrices.h"
@@ -104,6 +105,10 @@ DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
   tuning.splits =
       cpu ? 2 : std::clamp(attention_workgroups / std::max(1u, attention.kv_heads), 1u, splits_max);
   tuning.share_min = 32;
+  // A software GPU takes three times as long with teams, and long to compile them
+  // (docs/performance.md). Its engines all attend without them, so that their bits are the same
+  // for every number of sequences, too.
+  if (cpu) tuning.teams_from = std::numeric_limits<std::uint32_t>::max();
   // With few positions one workgroup for each head is quicker than splits: on a GPU below 320
   // positions for a head_dim of 64 or less, and below 20,480 / head_dim for a head_dim up to 128.
   // Attention with wider heads is always split.
