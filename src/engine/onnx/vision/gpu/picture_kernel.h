@@ -25,7 +25,7 @@ class PictureKernel {
   struct Geometry {
     std::int64_t picture_width = 0;
     std::int64_t picture_height = 0;
-    std::int64_t width = 0;  // Of the detector's input.
+    std::int64_t width = 0;  // Width of the detector's input.
     std::int64_t height = 0;
     Fit fit = Fit::letterbox;
     PixelScale scale = {};
