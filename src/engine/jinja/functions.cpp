@@ -1,4 +1,4 @@
-// Functions that are always there.
+// The built-in functions.
 #include <algorithm>
 
 #include "engine/jinja/interpreter.h"
@@ -36,7 +36,7 @@ Result<Value> range(Interpreter& interpreter, const Arguments& arguments) {
   return interpreter.heap().list(std::move(items));
 }
 
-// dict(a=1), dict({...}, b=2), dict([("k", 1)])
+// The function dict: dict(a=1), dict({...}, b=2), dict([("k", 1)]).
 Result<Value> dict(Interpreter& interpreter, const Arguments& arguments) {
   std::vector<std::pair<Value, Value>> items;
   if (arguments.positional.size() > 1)

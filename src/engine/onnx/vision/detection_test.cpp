@@ -66,7 +66,7 @@ TEST(Detection, ReadsClassesWithCorners) {
   EXPECT_EQ((*found)[0].box, (std::array<double, 4>{80, 120, 160, 240}));
 }
 
-// Of two boxes with equal scores that cover each other, the box of the earlier row stays, in
+// If two boxes with equal scores cover each other, the box of the earlier row stays, in
 // whatever order the candidates come.
 TEST(Detection, TakesCandidatesInAnyOrder) {
   const Tensor output = two_class_rows({{50, 50, 20, 20, 0.5f, 0.5f, 0.1f},
