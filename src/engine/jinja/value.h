@@ -79,7 +79,7 @@ class Value {
   }
   [[nodiscard]] std::string_view as_text() const;
   [[nodiscard]] bool is_markup() const;  // A string marked as HTML by `safe` or `escape`.
-  [[nodiscard]] std::span<const Value> items() const;  // Of list, tuple or view.
+  [[nodiscard]] std::span<const Value> items() const;  // Only for list, tuple and view.
   [[nodiscard]] const Dict& as_dict() const;
   [[nodiscard]] Iterator& as_iterator() const;
   [[nodiscard]] Namespace& as_namespace() const;
