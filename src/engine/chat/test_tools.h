@@ -57,7 +57,7 @@ inline std::string random_string(std::mt19937_64& random) {
   return out + "y";
 }
 
-// Makes a call with random arguments in various forms of JSON.
+// Makes a call of a random tool with random arguments, written as JSON.
 inline std::pair<std::string, std::string> random_call(std::mt19937_64& random) {
   std::string arguments;
   const auto add = [&](std::string_view key, const std::string& value) {

@@ -27,16 +27,15 @@ enum class PreTokenizer : std::uint8_t {
   //   [^\r\n\p{L}\p{N}]?U*L+|[^\r\n\p{L}\p{N}]?U+L*|\p{N}|
   //    ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+
   tekken,
-  // Cuts out [\p{P}$+<=>^~|]+, then cuts the rest as gpt2, then cuts out numbers, then cuts digits
-  // in
-  // threes.
+  // Separates [\p{P}$+<=>^~|]+ first, then cuts each part as gpt2, then separates numbers, and cuts
+  // their digits in threes.
   standard
 };
 
-// By the name in tokenizer.ggml.pre; nullopt for one that is not known.
+// Finds the rule by the name in tokenizer.ggml.pre. Returns nullopt for an unknown name.
 [[nodiscard]] std::optional<PreTokenizer> find_pretokenizer(std::string_view name);
 
-// The words of the text, in order; together they are the text.
+// Cuts the text into words, in order. All words together are the whole text.
 void split_words(PreTokenizer rule, std::string_view text, std::vector<std::string_view>& words);
 
 }  // namespace weft::tokenizer
