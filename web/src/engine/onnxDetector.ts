@@ -39,9 +39,7 @@ async function load(): Promise<OnnxModule> {
 
 const sizes = (shape: Value['shape'] | undefined) => (shape?.every((size) => typeof size === 'number') === true ? (shape as readonly number[]) : null);
 
-/**
- * Returns the input and the convention of a detector that `weft detect` knows, or throws a sentence that says why the model is not one.
- */
+/** Returns the input and the convention of a detector that `weft detect` knows, or a sentence that says why the model is not one. */
 export function detectorOf(info: OnnxInfo): { input: string; width: number; height: number; fit: FitKind; mean: number; scale: number; outputBytes: number } | string {
   const [input, second] = info.inputs;
   const shape = input?.shape ?? [];

@@ -38,7 +38,7 @@ export type VisionCalls = {
   see: { argument: { readonly frame: VideoFrame; readonly fit: FitKind; readonly blueFirst: boolean }; answer: Seen };
   /** Finds boxes in the levels of a model's input, one byte each, which `fit` made in another tab. */
   seeLevels: { argument: { readonly levels: ArrayBuffer; readonly placement: Placement }; answer: Seen };
-  /** Fits a frame for another device, which may have another model than the one that is open here. */
+  /** Fits a frame for another device; the model that is open here does not matter. */
   fit: {
     argument: { readonly frame: VideoFrame; readonly fit: FitKind; readonly blueFirst: boolean; readonly width: number; readonly height: number };
     answer: { readonly levels: ArrayBuffer; readonly placement: Placement };
