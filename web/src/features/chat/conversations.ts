@@ -82,8 +82,8 @@ export function allAnswered({ end, results }: Pick<KeptTurn, 'end' | 'results'>)
 }
 
 /**
- * Returns the turns as messages of OpenAI's interface. Calls without a result are left out unless `whole` is set, because templates need a
- * result for each call.
+ * Returns the turns as messages of OpenAI's interface. The calls of a turn are left out if one of them has no result, because templates
+ * need a result for each call; `whole` keeps them.
  */
 export function messagesOf(turns: readonly KeptTurn[], { whole = false } = {}): ChatMessage[] {
   return turns.flatMap((turn, at): ChatMessage[] => {

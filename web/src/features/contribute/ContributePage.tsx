@@ -16,10 +16,7 @@ import { useNow, usePreflight, useSession, useWakeUps } from './useContribution'
 import { WalletCard } from './WalletCard';
 import { startOptions, WelcomePanel } from './WelcomePanel';
 
-/**
- * True for `?start=1`, with which a program that drives a browser (`weft demo`) starts the work. Without it the work starts only by a
- * click.
- */
+/** True for the address `?start=1` in a browser that a program drives (`weft demo`). In all other browsers only a click starts the work. */
 function startsByItself(): boolean {
   return navigator.webdriver && new URLSearchParams(window.location.search).get('start') === '1';
 }
