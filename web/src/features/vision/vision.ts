@@ -63,7 +63,7 @@ class OwnNode implements Node {
   }
 
   close(): void {
-    // The Worker is never closed while the page is open.
+    // Does nothing, because this tab's own model lasts as long as the page.
   }
 }
 

@@ -94,7 +94,7 @@ export class Helper {
         return;
       }
       case 'frame': {
-        // Refused, because a camera that does not wait for answers would fill the memory of this tab.
+        // A frame that comes too early is refused, because a camera that does not wait for answers would fill the memory of this tab.
         if (this.#incoming !== null || this.#next !== null || this.#model !== null) return refuse();
         const { detector } = this.#state;
         if (detector === null || record.width !== detector.width || record.height !== detector.height) return refuse();

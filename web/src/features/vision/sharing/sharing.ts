@@ -76,7 +76,7 @@ export class Sharing {
     this.#tell({ link: null, opening: false, reachable: false });
   }
 
-  /** Tells the page that the state of the crew has changed. */
+  /** Adds a reason why a helper left, for the page. */
   note(why: string): void {
     this.#tell({ left: [...this.#state.left, why].slice(-leftMax) });
   }
