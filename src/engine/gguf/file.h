@@ -58,7 +58,7 @@ struct File {
   std::uint32_t version = 3;
   std::uint64_t alignment = 32;
   Metadata metadata;
-  std::vector<Tensor> tensors;  // In the order of the file.
+  std::vector<Tensor> tensors;  // The tensors in the order of the file.
   std::uint64_t data_offset = 0;
   std::uint64_t file_bytes = 0;
 

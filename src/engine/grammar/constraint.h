@@ -96,7 +96,7 @@ class Grammars {
 
   const tokenizer::Tokenizer& tokenizer_;
   std::shared_ptr<const TokenMask> ends_;       // Tokens that end an answer.
-  std::shared_ptr<const VocabularyTrie> trie_;  // This and ends_ are made with the first grammar.
+  std::shared_ptr<const VocabularyTrie> trie_;  // ends_ and trie_ are made with the first grammar.
   // The newest is last.
   std::deque<std::pair<std::string, std::shared_ptr<Constraint::Compiled>>> kept_;
 };

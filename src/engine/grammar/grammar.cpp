@@ -136,7 +136,7 @@ std::vector<std::uint32_t> GrammarBuilder::least_of_rules() const {
     std::uint32_t sum;
   };
   std::vector<Waiting> waiting;
-  std::vector<std::vector<std::uint32_t>> users(rules_.size());  // By rule: indices into `waiting`.
+  std::vector<std::vector<std::uint32_t>> users(rules_.size());  // Indices into `waiting` by rule.
   std::vector<std::uint32_t> least(rules_.size(), endless);
   using Entry = std::pair<std::uint32_t, RuleId>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;

@@ -58,7 +58,7 @@ class Grammar {
 
   RuleId root_ = 0;
   std::vector<Symbol> symbols_;
-  std::vector<std::uint32_t> least_;  // By position.
+  std::vector<std::uint32_t> least_;  // Least bytes by position.
   std::vector<Position> starts_;      // First positions of alternatives, grouped by rule.
   // By rule: index of its first alternative in starts_; one more at the end.
   std::vector<std::uint32_t> rules_;

@@ -108,8 +108,8 @@ class Matcher {
   std::unordered_map<std::uint64_t, NodeId> node_ids_;
   std::vector<Entry> states_;
   std::vector<NodeId> stacks_;  // The stacks of all states, state by state, sorted within a state.
-  std::unordered_multimap<std::uint64_t, State> state_ids_;  // By hash of the stacks.
-  std::vector<State> table_;                                 // By state and class.
+  std::unordered_multimap<std::uint64_t, State> state_ids_;  // States by hash of their stacks.
+  std::vector<State> table_;                                 // Next states by state and byte class.
   State start_ = dead;
   std::size_t steps_ = 0;
 

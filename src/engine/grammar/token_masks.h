@@ -51,7 +51,7 @@ class TokenMasks {
   Matcher& matcher_;
   const VocabularyTrie& trie_;
   std::unordered_map<Matcher::State, TokenMask> masks_;
-  std::vector<Matcher::State> path_;  // By depth.
+  std::vector<Matcher::State> path_;  // The states on the path in the trie, by depth.
 };
 
 }  // namespace weft::grammar

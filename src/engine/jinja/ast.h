@@ -119,7 +119,7 @@ struct Expression {
 struct Target {
   std::string name;
   std::string field;          // A field of the namespace `name`; empty for a plain name.
-  std::vector<Target> parts;  // Not empty for a tuple.
+  std::vector<Target> parts;  // The targets of a tuple; empty otherwise.
 };
 
 struct Parameter {

@@ -21,7 +21,7 @@ struct WallTime {
   // Returns the current time in the time zone of this machine.
   [[nodiscard]] static WallTime local_now();
 
-  [[nodiscard]] int day_of_year() const;  // From 1.
+  [[nodiscard]] int day_of_year() const;  // January 1 is day 1.
   [[nodiscard]] int day_of_week() const;  // Sunday is 0.
 };
 

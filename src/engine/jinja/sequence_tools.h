@@ -19,7 +19,7 @@ namespace weft::jinja {
 // How the key of an element is made, by which elements are sorted and compared: the element itself
 // or an attribute; texts are converted to lower case unless case_sensitive is set.
 struct KeyRule {
-  std::optional<Value> attribute;  // For keys_of() also several, with commas between.
+  std::optional<Value> attribute;  // keys_of() also takes several, with commas between.
   bool case_sensitive = false;
   std::optional<Value> otherwise;
 };

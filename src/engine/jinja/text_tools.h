@@ -42,8 +42,8 @@ struct StripSides {
 
 [[nodiscard]] std::string to_lower(std::string_view text);
 [[nodiscard]] std::string to_upper(std::string_view text);
-[[nodiscard]] std::string to_title(std::string_view text);        // As str.title().
-[[nodiscard]] std::string to_capitalized(std::string_view text);  // As str.capitalize().
+[[nodiscard]] std::string to_title(std::string_view text);        // Python's str.title().
+[[nodiscard]] std::string to_capitalized(std::string_view text);  // Python's str.capitalize().
 [[nodiscard]] std::string to_swapped_case(std::string_view text);
 
 // Replaces & < > ' " by HTML entities.

@@ -142,7 +142,7 @@ Result<Value> Heap::dict(std::vector<std::pair<Value, Value>> items) {
   auto* made = make<Dict>(items.size() * 2 * sizeof(Value));
   std::uint16_t deepest = 0;
   std::unordered_multimap<std::size_t, std::size_t>
-      places;  // By hash, because comparing all pairs of keys would take quadratic time.
+      places;  // Places by hash of the key, because comparing all pairs would take quadratic time.
   for (auto& [key, value] : items) {
     deepest = std::max({deepest, depth_of(key), depth_of(value)});
     const auto range = places.equal_range(hash_of(key));

@@ -72,7 +72,7 @@ class Value {
 
   // Each of these functions may be called only for a value of its kind.
   [[nodiscard]] bool as_boolean() const { return integer_ != 0; }
-  [[nodiscard]] Integer as_integer() const { return integer_; }  // Also for boolean.
+  [[nodiscard]] Integer as_integer() const { return integer_; }  // Also for a boolean.
   [[nodiscard]] double as_floating() const { return floating_; }
   [[nodiscard]] double as_number() const {
     return kind_ == Kind::floating ? floating_ : static_cast<double>(integer_);
@@ -122,7 +122,7 @@ struct Sequence : Object {
   std::uint16_t depth = 1;
 };
 struct Dict : Object {
-  std::vector<std::pair<Value, Value>> items;  // In the order of insertion.
+  std::vector<std::pair<Value, Value>> items;  // Items in the order of insertion.
   std::uint16_t depth = 1;
 
   // Returns the value of a key, or nullptr if there is none. Searches linearly, because the objects

@@ -24,7 +24,7 @@ class Rules {
 
  private:
   std::vector<std::pair<std::string, std::string>> rules_;
-  std::map<std::string, std::string> names_;     // By body.
+  std::map<std::string, std::string> names_;     // Names by body.
   std::map<std::string, std::size_t> reserved_;  // Indices into rules_.
   std::size_t bytes_ = 0;
 };

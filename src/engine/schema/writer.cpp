@@ -161,7 +161,8 @@ Result<Expression> SchemaWriter::write_array(const Conjunction& all) {
     const json::Value* items = one.find("items");
     const json::Value* prefix = one.find("prefixItems");
     std::string prefix_key = "prefixItems", rest_key = "items";
-    if (items != nullptr && items->kind() == json::Kind::array) {  // As in drafts before 2020.
+    if (items != nullptr &&
+        items->kind() == json::Kind::array) {  // The form of drafts before 2020.
       prefix = items;
       prefix_key = "items";
       rest_key = "additionalItems";

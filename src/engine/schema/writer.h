@@ -32,7 +32,7 @@ class SchemaWriter {
 
   const Document& document_;
   Rules& rules_;
-  std::map<std::string, Expression> known_;  // By the pointers of the schemas that apply.
+  std::map<std::string, Expression> known_;  // Expressions by the schemas that apply.
   std::size_t depth_ = 0;
   std::size_t choices_ = 0;
 };

@@ -7,7 +7,7 @@
 
 namespace weft::unicode {
 
-// Properties as bits; a code point may have several.
+// The properties of code points, as bits; a code point may have several.
 enum class Class : std::uint16_t {
   letter = 1 << 0,       // \p{L}
   mark = 1 << 1,         // \p{M}

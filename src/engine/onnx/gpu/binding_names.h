@@ -1,4 +1,5 @@
-// Names of bindings in the text of a kernel: a0, a1, ... for inputs and y0, y1, ... for outputs.
+// The names of bindings in the text of a kernel: a0, a1, ... for inputs and y0, y1, ... for
+// outputs.
 #pragma once
 
 #include <functional>

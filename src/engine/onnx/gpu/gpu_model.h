@@ -45,7 +45,7 @@ class GpuModel {
     std::size_t nodes_on_gpu = 0;
     std::size_t nodes_on_processor = 0;
     std::size_t dispatches = 0;
-    std::size_t submits = 0;                   // In the latest run.
+    std::size_t submits = 0;                   // Submits of the latest run.
     std::uint64_t memory_bytes = 0;            // Memory of values, shared between them.
     std::uint64_t unshared_bytes = 0;          // Memory that values would take without sharing.
     std::vector<std::string> processor_nodes;  // "NAME (OP)".
@@ -91,7 +91,7 @@ class GpuModel {
   };
   // Functions that record commands before and after a run, into the submit of the run.
   struct Around {
-    std::function<void(gpu::Encoder&)> before = {};  // For example writes the buffers of inputs.
+    std::function<void(gpu::Encoder&)> before = {};  // May write the buffers of inputs.
     std::function<void(gpu::Encoder&, const DeviceOutputs&)> after;
   };
   // Runs as run_on_device() does, but reads nothing back: it returns after the submit, and the

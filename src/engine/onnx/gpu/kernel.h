@@ -111,7 +111,7 @@ class KernelText {
 // A chain of elementwise nodes that is fused into a kernel and applied to each element that the
 // kernel computes.
 struct Epilogue {
-  std::vector<const Node*> nodes;  // In order; empty if no node is fused.
+  std::vector<const Node*> nodes;  // The nodes in order; empty if none is fused.
 };
 
 // The input of the functions that make kernels: the graph, its inferred values and the settings.

@@ -188,9 +188,9 @@ class Scheduler {
 
   const KernelContext& context_;
   const ScheduleOptions& options_;
-  std::vector<std::vector<std::size_t>> readers_;  // By value: the nodes that read it.
+  std::vector<std::vector<std::size_t>> readers_;  // The nodes that read each value.
   std::vector<bool> is_output_;
-  std::vector<std::optional<IntegerRange>> ranges_;  // By value.
+  std::vector<std::optional<IntegerRange>> ranges_;  // Ranges of integers, by ValueId.
   std::vector<bool> taken_;                          // Nodes that are fused with an earlier one.
 };
 
@@ -257,7 +257,7 @@ MemoryPlan plan_memory(const KernelContext& context, const Schedule& schedule,
 
   MemoryPlan plan;
   plan.slot_of.assign(count, MemoryPlan::none);
-  std::vector<std::size_t> free_at;  // For each slot, the step after which it is free.
+  std::vector<std::size_t> free_at;  // The step after which each slot is free.
   for (std::size_t s = 0; s <= end; ++s)
     for (ValueId id = 0; id < count; ++id) {
       if (!on_gpu[id] || first[id] != s || schedule.alias_of[id] != id) continue;

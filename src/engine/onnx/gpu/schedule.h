@@ -50,8 +50,8 @@ struct Schedule {
   // element of that memory at which the value begins.
   std::vector<ValueId> alias_of;
   std::vector<std::uint64_t> offset_of;
-  std::vector<Apart> apart;            // By ValueId.
-  std::vector<bool> half;              // By ValueId: elements take two bytes instead of four.
+  std::vector<Apart> apart;            // Layouts of images, by ValueId.
+  std::vector<bool> half;              // By ValueId: true if elements take two bytes.
   std::map<ValueId, Bounded> bounded;  // Values whose shape only a run knows.
   std::size_t nodes_on_gpu = 0;
   std::size_t nodes_on_processor = 0;
@@ -71,7 +71,7 @@ struct Schedule {
 // The placement of values in slots of memory. Values whose uses do not overlap share a slot.
 struct MemoryPlan {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  std::vector<std::uint32_t> slot_of;     // By ValueId; `none` if it is not on the GPU.
+  std::vector<std::uint32_t> slot_of;     // By ValueId; `none` for a value not on the GPU.
   std::vector<std::uint64_t> slot_bytes;  // Sizes of the slots.
   std::uint64_t unshared_bytes = 0;       // Bytes that the values would take without sharing.
 };

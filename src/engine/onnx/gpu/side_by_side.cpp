@@ -15,7 +15,7 @@ struct Range {
   ValueId memory = no_value;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t pitch = 0;  // Not 0: these elements of each image.
+  std::uint64_t pitch = 0;  // Not 0: the range repeats for each image.
   [[nodiscard]] bool overlaps(const Range& other) const {
     return memory == other.memory &&
            (pitch != other.pitch || (begin < other.end && other.begin < end));
@@ -125,7 +125,7 @@ class SideBySide {
   const ScheduleOptions& options_;
   const KernelContext& context_;
   Schedule& schedule_;
-  std::vector<Touched> touched_;  // By step.
+  std::vector<Touched> touched_;  // What each step reads and writes.
   std::map<const Node*, std::vector<Kernel>> joined_;
 };
 

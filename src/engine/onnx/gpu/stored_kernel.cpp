@@ -9,12 +9,12 @@
 namespace weft::onnx {
 namespace {
 
-// How the uses of a binding in a kernel's text are changed.
+// Describes how the uses of a binding in a kernel's text are changed.
 struct Use {
   std::string read_as;  // Type as which 16-bit elements are read; empty: no change.
   std::string place;    // Function from index to place; empty: the index.
 };
-using Uses = std::map<std::string, Use, std::less<>>;  // By the binding's name: a0, y1.
+using Uses = std::map<std::string, Use, std::less<>>;  // The keys are names of bindings: a0, y1.
 
 // Rewrites the text of a kernel by changing each use of the bindings in Uses.
 class StoredText {

@@ -79,7 +79,7 @@ Async<Result<>> tune_convolutions(gpu::Device& device, const Graph& graph,
     const std::string key = ConvolutionChoices::key_of(*plan, halves);
     if (choices.find(key)) continue;
     if (!std::exchange(is_warm, true)) WEFT_CO_OK(co_await warm_up(device));
-    std::vector<bool> half(graph.values.size());  // As between two kernels.
+    std::vector<bool> half(graph.values.size());  // The values that are stored in 16 bits.
     half[node.inputs[0]] = half[node.outputs[0]] = true;
     const std::vector<Apart> together(half.size());
     const std::vector<std::uint64_t> begin(half.size());

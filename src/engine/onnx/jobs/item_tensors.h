@@ -58,9 +58,9 @@ class ItemTensors {
     std::int64_t item_elements = 0;
     ElementType type = ElementType::f32;
   };
-  std::vector<Input> inputs_;  // In the graph's order.
+  std::vector<Input> inputs_;  // In the order of the graph's inputs.
   std::vector<Tensor> shapes_;
-  std::vector<Output> outputs_;  // In the job's order.
+  std::vector<Output> outputs_;  // In the order of the job's outputs.
 };
 
 }  // namespace weft::onnx

@@ -22,8 +22,8 @@ struct Inference {
 
 // The work and the memory of one run, computed from the shapes.
 struct RunCost {
-  std::uint64_t multiply_adds = 0;    // In convolutions and matrix products.
-  std::uint64_t parameter_count = 0;  // Elements of constants.
+  std::uint64_t multiply_adds = 0;    // Those of convolutions and matrix products.
+  std::uint64_t parameter_count = 0;  // Elements of all constants.
   std::uint64_t parameter_bytes = 0;
   std::uint64_t activation_bytes = 0;  // The most bytes of activations that exist at once.
   bool complete = true;                // False if some shapes are known only during a run.

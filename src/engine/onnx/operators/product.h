@@ -11,7 +11,7 @@ namespace weft::onnx {
 // A product as numpy's matmul defines it: [...][rows][depth] x [...][depth][columns].
 struct ProductPlan {
   Shape batch;      // Broadcast from the batches of both operands.
-  Shape a_strides;  // For each dimension of `batch`, in matrices.
+  Shape a_strides;  // A stride for each dimension of `batch`, in matrices.
   Shape b_strides;
   std::int64_t rows = 0;
   std::int64_t depth = 0;

@@ -13,7 +13,7 @@ struct DetectorInput {
 // Fails with unsupported unless the graph has one input, f32 of shape [1, 3, height, width].
 [[nodiscard]] Result<DetectorInput> detector_input(const Graph& graph);
 
-// How pictures are fitted and scaled for a detector.
+// The way in which pictures are fitted and scaled for a detector.
 struct Convention {
   Fit fit = Fit::letterbox;
   PixelScale scale;

@@ -12,7 +12,7 @@ namespace weft::onnx {
 
 struct Detection {
   std::int64_t class_id = 0;
-  double score = 0;             // In [0, 1].
+  double score = 0;             // From 0 to 1.
   std::array<double, 4> box{};  // Left, top, right, bottom.
 };
 
@@ -38,7 +38,7 @@ enum class DetectorKind : std::uint8_t {
 // row.
 struct Candidate {
   std::int64_t row = 0;
-  std::int64_t class_id = 0;   // With objectness, the best class; of equals the first.
+  std::int64_t class_id = 0;   // With objectness: the best class.
   float object = 1;            // Confidence that there is an object.
   float score = 0;             // Confidence of the class.
   std::array<float, 4> box{};  // The four numbers of the outputs, unchanged.

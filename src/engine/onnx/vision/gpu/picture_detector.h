@@ -35,7 +35,7 @@ class PictureDetector {
   const Convention convention_;
   std::unique_ptr<PictureKernel> kernel_;
   std::unique_ptr<GpuDetector> detector_;
-  std::unique_ptr<PictureKernel::Bound> fit_;  // For pictures of the latest size.
+  std::unique_ptr<PictureKernel::Bound> fit_;  // Fits pictures of the latest size.
   std::unique_ptr<gpu::UploadRing> uploads_;   // Holds one picture of the latest size.
   std::int64_t width_ = 0;
   std::int64_t height_ = 0;
