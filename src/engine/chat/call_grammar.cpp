@@ -13,7 +13,7 @@ namespace {
 
 struct OfferedTool {
   std::string name;
-  std::string parameters;  // A schema.
+  std::string parameters;  // A JSON schema.
 };
 
 Result<std::optional<json::Value>> member_of(const json::Value& value, std::string_view key) {
@@ -45,7 +45,8 @@ Result<std::vector<OfferedTool>> tools_of(std::string_view input) {
   return out;
 }
 
-// Parameters stand one behind the other; strings as they are, all else as JSON.
+// Parameters are written one after the other; strings are written without quotes, other values as
+// JSON.
 Result<schema::Variant> functions_variant(const OfferedTool& tool) {
   schema::Variant out{.parts = {{.before = "<tool_call>\n<function=" + tool.name + ">\n"}}};
   WEFT_ASSIGN(const json::Value root, json::parse(tool.parameters, {.depth_max = 64}));
@@ -123,7 +124,7 @@ Result<CallGrammar> grammar_of_calls(std::string_view template_source, std::stri
       }
       case CallFormat::bare:
         around("{\"name\": " + quoted + ", \"parameters\": ", tool, "}");
-        frame.many = false;  // The template takes a single one.
+        frame.many = false;  // The template allows only one call.
         break;
       case CallFormat::list:
         around("{\"name\": " + quoted + ", \"arguments\": ", tool, "}");

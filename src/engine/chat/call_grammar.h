@@ -1,5 +1,5 @@
-// Grammars of calls of tools, for answers that have to be calls (tool_choice): in the format in
-// which the model's template asks for them, with arguments as the tools' schemas say.
+// Grammars for answers that must be tool calls (tool_choice), in the format that the model's
+// template asks for and with the arguments that the tools' schemas allow.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace weft::chat {
 
-// How a template writes a call; common/tools/answer_parser.h shows each.
+// The formats in which templates write a call; common/tools/answer_parser.h shows each.
 enum class CallFormat : std::uint8_t { hermes, functions, bare, list, deepseek };
 
-// By what stands in the template. bare (a JSON object, as Llama 3.1 writes it) where it says
-// nothing of tools.
+// Finds the format from the text of the template. It is bare (a JSON object, as Llama 3.1 writes
+// it) if the template does not mention tools.
 [[nodiscard]] CallFormat call_format(std::string_view template_source);
 
 struct CallGrammar {
   std::string gbnf;
-  std::string mark;  // A token that comes before; empty: none.
+  std::string mark;  // A token before the calls; empty: none.
 };
-// `input` is what the template is rendered with, `name` the tool that is to be called, empty for
-// any; `many`: one call or more. invalid_argument without tools; unsupported for a schema that a
-// grammar cannot hold, with the tool.
+// Returns the grammar of the calls. `input` is the input of render(); `name` is the tool to call,
+// or empty for any tool; `many` allows several calls. Fails with invalid_argument if there are no
+// tools, and with unsupported and the tool's name for a schema that a grammar cannot express.
 [[nodiscard]] Result<CallGrammar> grammar_of_calls(std::string_view template_source,
                                                    std::string_view input, std::string_view name,
                                                    bool many);

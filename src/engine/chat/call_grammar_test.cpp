@@ -1,4 +1,4 @@
-// Whatever a grammar of calls writes is read as calls of the tools that were offered.
+// Tests that every text of a grammar of calls is read as calls of the tools that were offered.
 #include "engine/chat/call_grammar.h"
 
 #include <gtest/gtest.h>

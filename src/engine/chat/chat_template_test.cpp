@@ -1,5 +1,5 @@
-// A conversation becomes the text of the model's own template, or of the format that its tokens
-// point to.
+// Tests that a conversation becomes the text of the model's own template, or of the format that
+// fits its special tokens.
 #include "engine/chat/chat_template.h"
 
 #include <gtest/gtest.h>
@@ -109,7 +109,8 @@ TEST(ChatTemplate, BeginIsNotWrittenTwice) {
   EXPECT_EQ(encode_prompt(*model.tokenizer, "x").value(), (std::vector<tokenizer::Token>{0, 2}));
 }
 
-// The small models: conversations, the text of their templates, and the ids of that text.
+// Tests the small models with conversations, the text of their templates, and the token ids of the
+// text.
 class ModelChats : public testing::TestWithParam<const char*> {};
 TEST_P(ModelChats, AreThePromptsOfTheModel) {
   const Model model = model_of(
@@ -134,8 +135,8 @@ TEST_P(ModelChats, AreThePromptsOfTheModel) {
       }
       if (messages.empty()) continue;
       const std::string made = chat.render(R"({"messages": )" + messages + "}", {}).value();
-      // The prompts were written down without the BOS that the llama template writes; among the ids
-      // it is there, once.
+      // The expected texts do not have the BOS that the llama template writes; the expected ids
+      // have it once.
       const std::string begin =
           model.tokenizer->vocabulary().adds_begin() ? "<|begin_of_text|>" : "";
       EXPECT_EQ(made, begin + prompt);

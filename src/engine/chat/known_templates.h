@@ -1,4 +1,4 @@
-// The three chat formats that files without a template are written for.
+// The chat templates of the three formats that files without a template use.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// All that a model's file says of texts: its tokenizer, its chat template, and the grammars that an
-// answer may be held to. What a prompt is read as, what tokens say, and nothing of weights.
+// The parts of a model's file that concern text: its tokenizer, its chat template, and the grammars
+// that an answer must follow. It encodes prompts and decodes tokens; it does not read weights.
 //
 //   WEFT_ASSIGN(const auto text, ModelText::create(file.metadata));
 //   WEFT_ASSIGN(const auto tokens, text->prompt({.chat = true, .text = R"({"messages": []})"}));
@@ -24,33 +24,35 @@ namespace weft::chat {
 
 class ModelText {
  public:
-  // Fails as Tokenizer::create. A file without a usable chat template is fine until a chat is
-  // asked.
+  // Fails as Tokenizer::create() does. A file without a usable chat template is accepted; only chat
+  // prompts fail then.
   [[nodiscard]] static Result<std::unique_ptr<ModelText>> create(const gguf::Metadata& metadata);
   ModelText(const ModelText&) = delete;
 
   [[nodiscard]] const tokenizer::Tokenizer& tokenizer() const { return *tokenizer_; }
 
   struct Prompt {
-    bool chat = true;  // `text` is what the chat template is rendered with (JSON).
+    bool chat = true;  // True: `text` is the input of the chat template (JSON).
     std::string_view text{};
-    std::int64_t now = 0;  // What a template that asks for the time is told, in seconds since
-                           // 1970; 0: the time here.
+    // The time for templates that ask for it, in seconds since 1970. 0: the current local time.
+    std::int64_t now = 0;
   };
-  // What the chat template makes of `input`; unsupported if the model has none.
+  // Renders `input` with the chat template. Fails with unsupported if the model has none.
   [[nodiscard]] Result<std::string> render(std::string_view input, std::int64_t now) const;
   [[nodiscard]] Result<std::vector<tokenizer::Token>> prompt(const Prompt& prompt) const;
-  // Whether the prompt ends within a thought, which the answer therefore begins with.
+  // True if the prompt ends inside a thought, so that the answer begins with the rest of the
+  // thought.
   [[nodiscard]] bool is_thinking(std::span<const tokenizer::Token> prompt) const;
-  // The control tokens that mark calls of tools.
+  // Returns the control tokens that mark tool calls.
   [[nodiscard]] std::vector<tokenizer::Token> call_marks() const;
 
-  // What an answer is held to: as protocol::serving::Ask has format, rule and calls.
+  // The constraints of an answer, as the fields format, rule and calls of protocol::serving::Ask.
   struct Held {
     std::string_view format{}, rule{}, calls{};
   };
-  // For an answer to `prompt`; null for nothing. A thought that the prompt leaves open comes
-  // before. Whatever bound it crosses is invalid_argument: it is the request that does.
+  // Returns the constraint of an answer to `prompt`, or null if `held` is empty. A thought that the
+  // prompt leaves open is not constrained. Fails with invalid_argument if a bound is exceeded,
+  // because the request is then too large.
   [[nodiscard]] Result<std::shared_ptr<grammar::Constraint>> constraint(
       const Held& held, std::span<const tokenizer::Token> prompt);
 

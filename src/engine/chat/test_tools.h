@@ -1,4 +1,4 @@
-// Tools, calls of them, and answers in the words of the templates.
+// Test data: tools, calls of them, and answers in the formats of the templates.
 #pragma once
 
 #include <random>
@@ -19,12 +19,12 @@ inline constexpr std::string_view offered_tools = R"([
     "properties": {"query": {"type": "string", "description": "What"}, "limits": {"type": "array", "items": {"type": "number"}, "description": "Limits"},
       "exact": {"type": "boolean", "description": "As it is"}, "filter": {"type": "object", "properties": {"k": {"type": "null"}}, "description": "F"}}, "required": []}}}])";
 
-// A template of the data whose answers call tools.
+// A template of the test data whose answers contain tool calls.
 struct ToolTemplate {
   std::string_view file;
-  std::string_view header;  // Behind it the answer begins,
-  std::string_view end;     // and with this it ends.
-  std::string_view opener;  // What the calls begin with.
+  std::string_view header;  // The text before the answer.
+  std::string_view end;     // The text after the answer.
+  std::string_view opener;  // The text at the beginning of calls.
   bool many;
 };
 inline constexpr ToolTemplate tool_templates[] = {
@@ -57,7 +57,7 @@ inline std::string random_string(std::mt19937_64& random) {
   return out + "y";
 }
 
-// A call with arguments as JSON writers put them.
+// Makes a call of a random tool with random arguments, written as JSON.
 inline std::pair<std::string, std::string> random_call(std::mt19937_64& random) {
   std::string arguments;
   const auto add = [&](std::string_view key, const std::string& value) {
@@ -76,7 +76,8 @@ inline std::pair<std::string, std::string> random_call(std::mt19937_64& random) 
   return {"search_all", "{" + arguments + "}"};
 }
 
-// What a model would answer with these calls: the assistant's part of the rendered conversation.
+// Returns the answer of a model that makes these calls: the assistant's part of the rendered
+// conversation.
 inline std::string answer_with(const ToolTemplate& one, const Calls& calls) {
   std::string list;
   for (std::size_t i = 0; i < calls.size(); ++i)

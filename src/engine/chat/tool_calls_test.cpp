@@ -1,5 +1,5 @@
-// Calls of tools as the templates of models write them are read back exactly, in parts as well, and
-// cut ones are told: 320 answers over eight templates, cut at every byte.
+// Tests that tool calls as models' templates write them are read back exactly, whole and in parts,
+// and that incomplete calls are detected: 320 answers of eight templates, cut at every byte.
 #include <gtest/gtest.h>
 
 #include "common/tools/answer_parser.h"
@@ -69,8 +69,8 @@ TEST_P(ToolCalls, AreReadBackInPartsAndCutOnesAreTold) {
       ASSERT_TRUE(std::ranges::equal(read.calls, std::span(calls).first(read.calls.size())))
           << head;
       ASSERT_EQ(read.text.find(GetParam().opener), std::string::npos) << head;
-      if (read.calls.size() == calls.size()) continue;  // What is left says nothing more.
-      // In the middle of a call it is a cut one, and no byte of it is text.
+      if (read.calls.size() == calls.size()) continue;  // All calls are read; the rest has none.
+      // A text that ends in the middle of a call gives a cut call, and no byte of the call is text.
       const std::size_t opener = head.rfind(GetParam().opener);
       if (opener == std::string_view::npos) continue;
       const bool between = read.cut.empty();

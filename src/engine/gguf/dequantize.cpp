@@ -9,11 +9,13 @@ namespace weft::gguf {
 namespace blocks {
 namespace {
 
-// 16 bytes hold 32 values of four bits: the low ones are elements 0 to 15, the high ones 16 to 31.
+// Returns value i of 32 values of four bits in 16 bytes: the low bits are elements 0 to 15, the
+// high bits elements 16 to 31.
 std::int32_t nibble(const std::uint8_t* quants, int i) {
   return i < 16 ? quants[i] & 0xF : quants[i - 16] >> 4;
 }
-// And four bytes hold the fifth bits.
+// Returns value i of 32 values of five bits: the four low bits as in nibble(), and the fifth bits
+// in four bytes.
 std::int32_t five_bits(const std::uint8_t* high, const std::uint8_t* quants, int i) {
   return nibble(quants, i) | (((high[i / 8] >> (i % 8)) & 1) << 4);
 }
@@ -24,40 +26,41 @@ void bf16(const std::uint8_t* block, float* out) { *out = bfloat_to_float(load_u
 
 }  // namespace
 
-// half scale, int8[32]
+// Block layout: half scale, int8[32].
 void q8_0(const std::uint8_t* block, float* out) {
   const float scale = load_half(block);
   for (int i = 0; i < 32; ++i)
     out[i] = static_cast<float>(static_cast<std::int8_t>(block[2 + i])) * scale;
 }
 
-// half scale, nibbles[16]; 8 stands for 0
+// Block layout: half scale, nibbles[16]; the number 8 stands for 0.
 void q4_0(const std::uint8_t* block, float* out) {
   const float scale = load_half(block);
   for (int i = 0; i < 32; ++i) out[i] = static_cast<float>(nibble(block + 2, i) - 8) * scale;
 }
 
-// half scale, half minimum, nibbles[16]
+// Block layout: half scale, half minimum, nibbles[16].
 void q4_1(const std::uint8_t* block, float* out) {
   const float scale = load_half(block), minimum = load_half(block + 2);
   for (int i = 0; i < 32; ++i) out[i] = static_cast<float>(nibble(block + 4, i)) * scale + minimum;
 }
 
-// half scale, fifth bits[4], nibbles[16]; 16 stands for 0
+// Block layout: half scale, fifth bits[4], nibbles[16]; the number 16 stands for 0.
 void q5_0(const std::uint8_t* block, float* out) {
   const float scale = load_half(block);
   for (int i = 0; i < 32; ++i)
     out[i] = static_cast<float>(five_bits(block + 2, block + 6, i) - 16) * scale;
 }
 
-// half scale, half minimum, fifth bits[4], nibbles[16]
+// Block layout: half scale, half minimum, fifth bits[4], nibbles[16].
 void q5_1(const std::uint8_t* block, float* out) {
   const float scale = load_half(block), minimum = load_half(block + 2);
   for (int i = 0; i < 32; ++i)
     out[i] = static_cast<float>(five_bits(block + 4, block + 8, i)) * scale + minimum;
 }
 
-// half scale, nibbles[16] that name one of 16 levels, denser around 0
+// Block layout: half scale, nibbles[16] that each select one of 16 levels, which are denser around
+// 0.
 void iq4_nl(const std::uint8_t* block, float* out) {
   static constexpr std::array<std::int8_t, 16> levels = {-127, -104, -83, -65, -49, -35, -22, -10,
                                                          1,    13,   25,  38,  53,  69,  89,  113};
@@ -66,8 +69,8 @@ void iq4_nl(const std::uint8_t* block, float* out) {
     out[i] = scale * static_cast<float>(levels[static_cast<std::size_t>(nibble(block + 2, i))]);
 }
 
-// power of two, nibbles[16] of E2M1 (OCP MX). The levels are doubled to be integers, and the scale
-// 2^(e - 127) halved for it.
+// Block layout: exponent e of a power of two, nibbles[16] of E2M1 (OCP MX). The levels are doubled
+// so that they are integers, and the scale 2^(e - 127) is halved.
 void mxfp4(const std::uint8_t* block, float* out) {
   static constexpr std::array<std::int8_t, 16> levels = {0, 1,  2,  3,  4,  6,  8,  12,
                                                          0, -1, -2, -3, -4, -6, -8, -12};

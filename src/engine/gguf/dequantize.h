@@ -1,5 +1,5 @@
-// Every weight format as f32: the definition that kernels are held to, and what the CPU path starts
-// from. Bit for bit what ggml's own reference gives.
+// Converts every weight format to f32. It is the reference for GPU kernels and the start of the CPU
+// path. The results equal those of ggml's reference bit for bit.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 
 namespace weft::gguf {
 
-// F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K to Q6_K, IQ4_NL and MXFP4.
+// True for F32, F16, BF16, Q8_0, Q4_0, Q4_1, Q5_0, Q5_1, Q2_K to Q6_K, IQ4_NL and MXFP4.
 [[nodiscard]] bool can_dequantize(TensorType type);
 
-// Whole blocks: blocks.size() * block_elements == out.size() * block_bytes. Fails with unsupported
-// for other formats, with invalid_argument for other sizes.
+// Converts whole blocks: blocks.size() * block_elements == out.size() * block_bytes. Fails with
+// unsupported for other formats, and with invalid_argument for other sizes.
 [[nodiscard]] Result<> dequantize(TensorType type, ByteSpan blocks, std::span<float> out);
 
 }  // namespace weft::gguf

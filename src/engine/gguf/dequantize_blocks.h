@@ -1,5 +1,5 @@
-// One block of each format to f32; private to dequantize.cpp. `block` has block_bytes, `out`
-// block_elements.
+// Converts one block of each format to f32. Private to dequantize.cpp. `block` has block_bytes
+// bytes, and `out` has room for block_elements floats.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace weft::gguf::blocks {
 
 using Function = void (*)(const std::uint8_t* block, float* out);
 
-// 32 elements.
+// Formats with blocks of 32 elements.
 void q8_0(const std::uint8_t* block, float* out);
 void q4_0(const std::uint8_t* block, float* out);
 void q4_1(const std::uint8_t* block, float* out);
@@ -26,7 +26,7 @@ void q5_0(const std::uint8_t* block, float* out);
 void q5_1(const std::uint8_t* block, float* out);
 void iq4_nl(const std::uint8_t* block, float* out);
 void mxfp4(const std::uint8_t* block, float* out);
-// 256 elements.
+// Formats with blocks of 256 elements.
 void q2_k(const std::uint8_t* block, float* out);
 void q3_k(const std::uint8_t* block, float* out);
 void q4_k(const std::uint8_t* block, float* out);

@@ -1,5 +1,5 @@
-// Blocks become the values that the formats define: bit for bit ggml's, and close to the weights
-// that were quantized.
+// Tests that blocks become the values that the formats define: equal to ggml's bit for bit, and
+// close to the weights that were quantized.
 #include "engine/gguf/dequantize.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(Half, EveryPatternIsItsValue) {
 }
 
 TEST(Dequantize, HandMadeBlocks) {
-  // Scale 0.5 (0x3800), then the quants.
+  // The block has the scale 0.5 (0x3800), then the quants.
   ByteVector q8 = {0x00, 0x38};
   for (int i = 0; i < 32; ++i) q8.push_back(static_cast<std::uint8_t>(i - 16));
   ByteVector q4 = {0x00, 0x38};
@@ -96,10 +96,10 @@ TEST(Dequantize, RefusesWhatItCannot) {
             "34 bytes of Q8_0 are not 31 elements.");
 }
 
-// A value may be off by half a step of its sub-block, and a step is at most the sub-block's range
-// (here: of the whole 256 around it, hence generous) over the number of levels; the K formats'
-// scales, themselves in six bits, add some. What the bound must catch is a wrong order, a wrong
-// sign or a wrong scale, which is off by a range.
+// Bounds of the error of each format. A value differs by at most half a step of its sub-block, and
+// a step is at most the range of the sub-block (here that of the whole block of 256, which is
+// generous) divided by the number of levels. The six-bit scales of the K formats add a little. The
+// bound must detect a wrong order, sign or scale, whose error is as large as the range.
 struct FormatBound {
   TensorType type;
   double relative_rms;  // RMS of the difference over the RMS of the f16 weights.

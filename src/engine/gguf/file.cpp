@@ -30,7 +30,7 @@ class Parser {
     WEFT_OK(parse_front());
     for (std::uint64_t i = 0; i < metadata_count_; ++i) WEFT_OK(parse_entry(i));
     WEFT_OK(parse_alignment());
-    file_.tensors.reserve(tensor_count_);  // Bounded by the bytes that remain, see parse_front.
+    file_.tensors.reserve(tensor_count_);  // parse_front() has bounded it by the bytes that remain.
     for (std::uint64_t i = 0; i < tensor_count_; ++i) WEFT_OK(parse_tensor(i));
     // A file without tensors may end before the padding.
     file_.data_offset =
@@ -55,8 +55,8 @@ class Parser {
                   "The file is GGUF version {}; versions 2 and 3 are read.", file_.version);
     WEFT_ASSIGN(tensor_count_, reader_.scalar<std::uint64_t>("the number of tensors"));
     WEFT_ASSIGN(metadata_count_, reader_.scalar<std::uint64_t>("the number of metadata entries"));
-    // The smallest tensor has an empty name, a count, one dimension, a type and an offset; the
-    // smallest entry a key of one byte and a byte.
+    // The smallest tensor has an empty name, a count, one dimension, a type and an offset. The
+    // smallest entry has the length of its key, a type and a value of one byte.
     constexpr std::uint64_t tensor_bytes_min = 8 + 4 + 4 + 8, entry_bytes_min = 8 + 4 + 1;
     WEFT_OK(check_count("tensors", tensor_count_, limits_.tensor_count_max, tensor_bytes_min));
     return check_count("metadata entries", metadata_count_, limits_.metadata_count_max,
@@ -150,7 +150,8 @@ class Parser {
     WEFT_ASSIGN(array.element_type, parse_type(where));
     WEFT_ASSIGN(const auto count, reader_.scalar<std::uint64_t>(where));
     const std::size_t bytes_each = scalar_bytes(array.element_type);
-    // A string has at least its length, an array its type and its length.
+    // A string takes at least the bytes of its length; an array takes at least those of its type
+    // and length.
     const std::uint64_t bytes_min = bytes_each != 0                           ? bytes_each
                                     : array.element_type == ValueType::string ? 8
                                                                               : 12;
@@ -253,7 +254,7 @@ class Parser {
       if (size == 0)
         return fail(ErrorCode::invalid_argument, "Dimension {} of the tensor '{}' is 0.", i,
                     tensor.name);
-      // Elements fit into int64, so that no product of sizes overflows later.
+      // The number of elements must fit into int64, so that no product of sizes overflows later.
       if (size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / elements)
         return fail(ErrorCode::invalid_argument,
                     "The dimensions of the tensor '{}' multiply to more than 2^63.", tensor.name);
@@ -282,7 +283,7 @@ class Parser {
     return {};
   }
 
-  // Turns offsets into the data into offsets into the file, once they are known to be sound.
+  // Checks the offsets into the data and converts them to offsets into the file.
   Result<> place_tensors() {
     const std::uint64_t data_bytes =
         file_.data_offset <= file_.file_bytes ? file_.file_bytes - file_.data_offset : 0;

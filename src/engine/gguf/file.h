@@ -1,11 +1,11 @@
-// A GGUF file (versions 2 and 3, little-endian): its metadata and where its tensors lie. Every
-// tensor of a File lies inside the source, aligned, and overlaps no other; nothing is allocated
-// that the file's own bytes do not back.
+// Reads a GGUF file (versions 2 and 3, little-endian): its metadata and the positions of its
+// tensors. Every tensor of a File lies within the source, is aligned and overlaps no other tensor.
+// Memory is allocated only in proportion to the bytes of the file.
 //
 //   WEFT_ASSIGN(auto source, MappedFile::open(path));
 //   WEFT_ASSIGN(const File file, read_file(*source));
-//   if (const Tensor* tensor = file.find_tensor("output_norm.weight")) source->view(tensor->offset,
-//   tensor->bytes);
+//   if (const Tensor* tensor = file.find_tensor("output_norm.weight"))
+//     source->view(tensor->offset, tensor->bytes);
 #pragma once
 
 #include <array>
@@ -30,7 +30,7 @@ struct Tensor {
   std::uint32_t dimension_count = 0;
   std::array<std::uint64_t, dimensions_max> dimensions{
       1, 1, 1, 1};           // Innermost first: a row has dimensions[0] elements.
-  std::uint64_t offset = 0;  // In the source.
+  std::uint64_t offset = 0;  // Offset in the source.
   std::uint64_t bytes = 0;
 
   [[nodiscard]] std::uint64_t elements() const {
@@ -42,14 +42,15 @@ struct Tensor {
   }
 };
 
-// Far beyond any real file, and small enough that a hostile one cannot exhaust memory.
+// Limits far above any real file and low enough that a hostile file cannot exhaust memory.
 struct Limits {
   std::uint64_t metadata_count_max = 1u << 16;
   std::uint64_t tensor_count_max = 1u << 17;
-  std::uint64_t header_bytes_max = std::uint64_t{1} << 28;  // All before the tensors' data.
-  std::uint64_t key_bytes_max = 65535;                      // As the format says.
-  std::uint64_t tensor_name_bytes_max = 64;                 // As the format says.
-  std::uint64_t nested_arrays_max = 1u << 16;  // Arrays inside arrays, in the whole file.
+  // All bytes before the data of the tensors.
+  std::uint64_t header_bytes_max = std::uint64_t{1} << 28;
+  std::uint64_t key_bytes_max = 65535;         // The limit of the format.
+  std::uint64_t tensor_name_bytes_max = 64;    // The limit of the format.
+  std::uint64_t nested_arrays_max = 1u << 16;  // Arrays within arrays, in the whole file.
   std::uint32_t array_depth_max = 4;
 };
 
@@ -57,17 +58,17 @@ struct File {
   std::uint32_t version = 3;
   std::uint64_t alignment = 32;
   Metadata metadata;
-  std::vector<Tensor> tensors;  // In the order of the file.
+  std::vector<Tensor> tensors;  // The tensors in the order of the file.
   std::uint64_t data_offset = 0;
   std::uint64_t file_bytes = 0;
 
-  // nullptr if no tensor has that name.
+  // Returns nullptr if no tensor has this name.
   [[nodiscard]] const Tensor* find_tensor(std::string_view name) const;
 
   std::unordered_map<std::string, std::size_t> tensor_index;  // Filled by read_file().
 };
 
-// Fails with invalid_argument and one sentence that names the place.
+// Fails with invalid_argument; the message is one sentence that names the position.
 [[nodiscard]] Result<File> read_file(const Source& source, const Limits& limits = {});
 
 }  // namespace weft::gguf

@@ -1,5 +1,5 @@
-// Whatever bytes come, the parser answers with a file or with a sentence, and what it calls sound
-// is sound. A short seeded run of what fuzz/gguf_fuzz.cpp does for hours.
+// Tests with random mutations that the parser returns a valid file or an error for any bytes. It is
+// a short seeded run of fuzz/gguf_fuzz.cpp.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -22,8 +22,8 @@ std::string sound_file() {
       .bytes(128);
 }
 
-// Flips, overwrites, cuts and doubles a few places; lengths and counts are what breaks parsers, so
-// extremes are favoured.
+// Flips, overwrites, cuts and doubles bytes at a few places. Extreme values are preferred, because
+// lengths and counts are what breaks parsers.
 std::string mutate(std::string bytes, std::mt19937_64& random) {
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   for (std::size_t i = 0, n = 1 + below(4); i < n && !bytes.empty(); ++i) {

@@ -1,4 +1,4 @@
-// A sound file is read as it is; a broken one gets one exact sentence.
+// Tests that a valid file is read exactly, and that each broken file gives one exact message.
 #include "engine/gguf/file.h"
 
 #include <gtest/gtest.h>
@@ -263,7 +263,7 @@ TEST(GgufFile, BoundsAreOptions) {
             "The header is longer than 20 bytes (Limits::header_bytes_max).");
 }
 
-// A source that has nothing in memory, as in the browser, and counts what is asked for.
+// A source without memory views, as in the browser, that records the largest request.
 class RangeSource final : public Source {
  public:
   explicit RangeSource(std::string bytes) : bytes_(std::move(bytes)) {}

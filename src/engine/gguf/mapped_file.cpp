@@ -25,7 +25,7 @@ Result<std::unique_ptr<MappedFile>> MappedFile::of(int descriptor, const std::st
   }
   const auto bytes = static_cast<std::size_t>(about.st_size);
   void* address = nullptr;
-  if (bytes > 0) {  // Nothing cannot be mapped.
+  if (bytes > 0) {  // A mapping of 0 bytes would fail.
     address = ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (address == MAP_FAILED) {
       const int reason = errno;
@@ -34,7 +34,7 @@ Result<std::unique_ptr<MappedFile>> MappedFile::of(int descriptor, const std::st
                   bytes, std::strerror(reason));
     }
   }
-  ::close(descriptor);  // The mapping holds the file.
+  ::close(descriptor);  // The mapping keeps the file open.
   return std::unique_ptr<MappedFile>(new MappedFile(address, bytes));
 }
 

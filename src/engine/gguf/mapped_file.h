@@ -1,4 +1,5 @@
-// A file mapped into memory, read-only; pages come from disk when they are touched. Native only.
+// A file that is mapped into memory, read-only. Its pages are read from disk when they are
+// accessed. Native builds only.
 #pragma once
 
 #include <memory>
@@ -10,10 +11,10 @@ namespace weft::gguf {
 
 class MappedFile final : public Source {
  public:
-  // Fails with not_found if the file cannot be opened, invalid_argument if it is not a
+  // Fails with not_found if the file cannot be opened, and with invalid_argument if it is not a
   // regular file.
   [[nodiscard]] static Result<std::unique_ptr<MappedFile>> open(const std::string& path);
-  // Maps an open file, which is closed then; `name` stands in messages.
+  // Maps an open file and closes the descriptor. `name` is for messages.
   [[nodiscard]] static Result<std::unique_ptr<MappedFile>> of(int descriptor,
                                                               const std::string& name);
   ~MappedFile() override;

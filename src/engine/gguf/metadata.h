@@ -1,6 +1,6 @@
-// A GGUF file's metadata: named values of thirteen types, in the order of the file. The getters say
-// what is wrong in one sentence: a missing key is not_found, a value of another type is
-// invalid_argument.
+// The metadata of a GGUF file: named values of thirteen types, in the order of the file. The
+// getters fail with not_found if the key is missing and with invalid_argument if the value has
+// another type; the message is one sentence.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace weft::gguf {
 
-// Numbers as they stand in files; also the index in Value.
+// The numbers are those of files and also the index in Value.
 enum class ValueType : std::uint32_t {
   uint8,
   int8,
@@ -36,10 +36,11 @@ enum class ValueType : std::uint32_t {
 };
 inline constexpr std::uint32_t value_type_count = 13;
 [[nodiscard]] std::string_view to_string(ValueType type);
-// Bytes of a scalar in the file; 0 for string and array.
+// Returns the bytes of a scalar in the file, and 0 for string and array.
 [[nodiscard]] std::size_t scalar_bytes(ValueType type);
 
-// Many strings in one piece of memory: a vocabulary has hundreds of thousands.
+// A list of strings in one block of memory, because a vocabulary has hundreds of thousands of
+// strings.
 class StringList {
  public:
   [[nodiscard]] std::size_t size() const { return ends_.size(); }
@@ -48,7 +49,7 @@ class StringList {
     return std::string_view(text_).substr(begin, ends_[i] - begin);
   }
   void reserve(std::size_t count) { ends_.reserve(count); }
-  // Returns where the next string of `bytes` goes.
+  // Adds a string of `bytes` bytes and returns its memory, which the caller fills.
   [[nodiscard]] std::span<char> append(std::size_t bytes) {
     text_.resize(text_.size() + bytes);
     ends_.push_back(text_.size());
@@ -60,7 +61,7 @@ class StringList {
   std::vector<std::size_t> ends_;
 };
 
-// Elements of one type: scalars as they stand in the file, or strings, or arrays.
+// Elements of one type: scalars with the bytes of the file, strings, or arrays.
 struct Array {
   ValueType element_type = ValueType::uint8;
   std::size_t count = 0;
@@ -68,14 +69,14 @@ struct Array {
   StringList strings;
   std::vector<Array> arrays;
 
-  // A scalar as T; element_type is the one that matches T.
+  // Returns element i of an array of scalars. element_type must match T.
   template <class T>
   [[nodiscard]] T scalar(std::size_t i) const {
     T value;
     std::memcpy(&value, scalars.data() + i * sizeof value, sizeof value);
     return value;
   }
-  // An integer of any width; nullopt for other elements.
+  // Returns element i if the elements are integers of any width, else nullopt.
   [[nodiscard]] std::optional<std::int64_t> integer(std::size_t i) const;
 };
 
@@ -85,7 +86,8 @@ using Value = std::variant<std::uint8_t, std::int8_t, std::uint16_t, std::int16_
 [[nodiscard]] inline ValueType type_of(const Value& value) {
   return static_cast<ValueType>(value.index());
 }
-// The value of a scalar of any integer type; nullopt for other types and beyond int64.
+// Returns the value of a scalar of any integer type, or nullopt for other types and for numbers
+// beyond int64.
 [[nodiscard]] std::optional<std::int64_t> integer_of(const Value& value);
 
 class Metadata {
@@ -98,22 +100,23 @@ class Metadata {
   [[nodiscard]] std::span<const Entry> entries() const { return entries_; }
   [[nodiscard]] const Value* find(std::string_view key) const;
   [[nodiscard]] bool has(std::string_view key) const { return find(key) != nullptr; }
-  // False where the key is there already.
+  // Returns false if the key exists already.
   [[nodiscard]] bool insert(std::string key, Value value);
 
-  // Any integer type.
+  // Returns a value of any integer type.
   [[nodiscard]] Result<std::int64_t> integer(std::string_view key) const;
-  // Any integer type, from 0 to `max`.
+  // Returns a value of any integer type from 0 to `max`.
   [[nodiscard]] Result<std::uint64_t> unsigned_integer(std::string_view key,
                                                        std::uint64_t max = ~std::uint64_t{0}) const;
-  // float32, float64 or any integer type.
+  // Returns a value of type float32, float64 or any integer type.
   [[nodiscard]] Result<double> number(std::string_view key) const;
   [[nodiscard]] Result<bool> boolean(std::string_view key) const;
   [[nodiscard]] Result<std::string_view> string(std::string_view key) const;
   [[nodiscard]] Result<const Array*> array(std::string_view key) const;
   [[nodiscard]] Result<const Array*> array(std::string_view key, ValueType element_type) const;
 
-  // The same, `otherwise` where the key is missing; another type is still an error.
+  // The functions below return `otherwise` if the key is missing. A value of another type is still
+  // an error.
   [[nodiscard]] Result<std::uint64_t> unsigned_integer_or(
       std::string_view key, std::uint64_t otherwise, std::uint64_t max = ~std::uint64_t{0}) const;
   [[nodiscard]] Result<double> number_or(std::string_view key, double otherwise) const;

@@ -1,4 +1,4 @@
-// Reads a file's header front to back through a window, and never past its end.
+// Reads the header of a file from front to back through a window, and never past its end.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,14 @@ namespace weft::gguf {
 
 class Reader {
  public:
-  // Nothing is read beyond `end`, which lies inside the source.
+  // Nothing is read beyond `end`, which must lie within the source.
   Reader(const Source& source, std::uint64_t end) : source_(source), end_(end) {}
 
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
   [[nodiscard]] std::uint64_t remaining() const { return end_ - offset_; }
 
-  // `what` is named where the file ends too early.
+  // Fills `out` with the next bytes. `what` names the part in the message if the file ends too
+  // early.
   [[nodiscard]] Result<> read(std::span<std::uint8_t> out, std::string_view what) {
     if (out.size() > remaining() && end_ < source_.bytes())
       return fail(ErrorCode::invalid_argument,
@@ -47,7 +48,7 @@ class Reader {
   [[nodiscard]] Result<T> scalar(std::string_view what) {
     std::array<std::uint8_t, sizeof(T)> bytes;
     WEFT_OK(read(bytes, what));
-    return std::bit_cast<T>(bytes);  // Every machine that this runs on is little-endian.
+    return std::bit_cast<T>(bytes);  // All supported machines are little-endian.
   }
 
  private:

@@ -1,5 +1,5 @@
-// Where a file's bytes come from: memory, a mapped file (mapped_file.h), and in the browser OPFS or
-// HTTP ranges. Readers ask for ranges, so that a model need not fit into memory.
+// A source of a file's bytes: memory, a mapped file (mapped_file.h), or OPFS and HTTP ranges in the
+// browser. Readers ask for ranges, so that a model need not fit into memory.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,17 @@ class Source {
 
   [[nodiscard]] virtual std::uint64_t bytes() const = 0;
 
-  // Fills `out` from `offset` on. Fails with invalid_argument past the end, and with what the
-  // medium says.
+  // Fills `out` with the bytes from `offset` on. Fails with invalid_argument past the end, and with
+  // errors of the medium.
   [[nodiscard]] virtual Result<> read(std::uint64_t offset, std::span<std::uint8_t> out) const = 0;
 
-  // The range itself where it lies in memory anyway, valid as long as the source; nullopt otherwise
-  // and past the end.
+  // Returns the range in memory, valid as long as the source, if the source has it in memory.
+  // Returns nullopt otherwise, and for a range past the end.
   [[nodiscard]] virtual std::optional<ByteSpan> view(std::uint64_t offset,
                                                      std::uint64_t bytes) const = 0;
 };
 
-// Bytes that the caller owns; they must outlive this source.
+// A source of bytes that the caller owns. The bytes must outlive the source.
 class MemorySource final : public Source {
  public:
   explicit MemorySource(ByteSpan bytes) : bytes_(bytes) {}

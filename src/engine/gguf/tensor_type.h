@@ -1,4 +1,4 @@
-// The element formats of ggml: how many elements share a block, and how many bytes a block has.
+// The element formats of ggml, with the number of elements and of bytes of a block.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace weft::gguf {
 
-// Numbers as they stand in files; those left out were withdrawn.
+// The numbers are those of files. Numbers that are missing were withdrawn.
 enum class TensorType : std::uint32_t {
   f32 = 0,
   f16 = 1,
@@ -53,7 +53,7 @@ struct TensorTypeInfo {
   std::uint32_t block_bytes;
 };
 
-// nullptr if the number is not one of the above.
+// Returns nullptr if the number is not a TensorType.
 [[nodiscard]] const TensorTypeInfo* find_tensor_type(std::uint32_t number);
 [[nodiscard]] const TensorTypeInfo& info(TensorType type);
 [[nodiscard]] inline std::string_view to_string(TensorType type) { return info(type).name; }

@@ -1,4 +1,4 @@
-// Writes GGUF files for tests, sound ones and, by what the test puts in, others.
+// Writes GGUF files for tests. The files are valid unless the test adds invalid parts.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ class Builder {
   std::uint32_t version = 3;
   std::uint64_t alignment = 32;
 
-  // An entry with the bytes of its value as they are.
+  // Adds an entry whose value has the given bytes.
   Builder& raw(std::string_view key, std::uint32_t type, std::string_view bytes) {
     put_text(entries_, key);
     put(entries_, type);
@@ -65,7 +65,7 @@ class Builder {
     for (const T value : values) put(bytes, value);
     return raw(key, static_cast<std::uint32_t>(ValueType::array), bytes);
   }
-  // A tensor at `offset` into the data.
+  // Adds a tensor at `offset` in the data.
   Builder& tensor(std::string_view name, const std::vector<std::uint64_t>& dimensions,
                   std::uint32_t type, std::uint64_t offset) {
     put_text(tensors_, name);
@@ -81,7 +81,7 @@ class Builder {
     return tensor(name, dimensions, static_cast<std::uint32_t>(type), offset);
   }
 
-  // The file with `data_bytes` of zeros behind the header.
+  // Returns the file, with `data_bytes` zeros after the header.
   [[nodiscard]] std::string bytes(std::size_t data_bytes = 0) const {
     std::string out = "GGUF";
     put(out, version);

@@ -1,4 +1,4 @@
-// A set of bytes: what one step of a text may be.
+// A set of bytes: those that the next byte of a text may be.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ class ByteSet {
     for (const std::uint64_t word : words_) sum += std::popcount(word);
     return sum;
   }
-  // The smallest byte; the set is not empty.
+  // Returns the smallest byte. The set must not be empty.
   [[nodiscard]] std::uint8_t first() const {
     unsigned word = 0;
     while (word < 3 && words_[word] == 0) ++word;

@@ -1,4 +1,4 @@
-// Sets of characters, and the UTF-8 bytes that write them.
+// Sets of characters, and the UTF-8 byte sequences that encode them.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ struct CharacterRange {
 
   friend auto operator<=>(const CharacterRange&, const CharacterRange&) = default;
 };
-// Sorted, apart from one another, without surrogates, up to U+10FFFF.
+// Ranges in ascending order that do not touch, without surrogates, up to U+10FFFF.
 using CharacterSet = std::vector<CharacterRange>;
 
 inline constexpr char32_t character_max = 0x10FFFF;
 
-// Any ranges as a set; what is no character is left out.
+// Makes a set of any ranges. Numbers that are not characters are left out.
 [[nodiscard]] CharacterSet normalized(const std::vector<CharacterRange>& ranges);
-// All other characters.
+// Returns the set of all characters that are not in `set`.
 [[nodiscard]] CharacterSet complement(const CharacterSet& set);
 [[nodiscard]] CharacterSet difference(const CharacterSet& set, const CharacterSet& without);
 [[nodiscard]] bool contains(const CharacterSet& set, char32_t character);
@@ -28,9 +28,10 @@ struct ByteRange {
   std::uint8_t first = 0;
   std::uint8_t last = 0;
 };
-// One to four ranges of bytes, one behind the other; all sequences together are exactly the
-// characters of the set. Method: Ken Thompson's and Russ Cox's splitting of ranges where the
-// number of bytes changes and where a byte's low bits wrap around.
+// A sequence is one to four ranges of bytes, one after the other. utf8_sequences() returns
+// sequences that together encode exactly the characters of the set. Method: Ken Thompson's and Russ
+// Cox's splitting of ranges where the number of bytes changes and where the low bits of a byte wrap
+// around.
 using ByteSequence = std::vector<ByteRange>;
 [[nodiscard]] std::vector<ByteSequence> utf8_sequences(const CharacterSet& set);
 

@@ -1,4 +1,5 @@
-// Every character of a set is written by exactly one of its sequences, and nothing else is.
+// Tests that exactly one sequence encodes each character of a set, and that no other text is
+// encoded.
 #include "engine/grammar/characters.h"
 
 #include <gtest/gtest.h>

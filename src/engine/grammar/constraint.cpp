@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t forced_bytes_max = 4096;
 
-// The tokens that write `text`, as the tokenizer would where it can write it without adding to it.
+// Returns the tokens of `text`: those of the tokenizer if it adds nothing to the text.
 std::vector<tokenizer::Token> tokens_of(std::string_view text,
                                         const tokenizer::Tokenizer& tokenizer,
                                         const VocabularyTrie& trie) {
@@ -58,7 +58,7 @@ struct Constraint::Compiled {
   std::shared_ptr<const TokenMask> ends;
   std::shared_ptr<const VocabularyTrie> trie;
   std::shared_ptr<const Grammar> grammar;
-  std::shared_ptr<Tables> tables;  // Replaced when they are full; answers on their way keep theirs.
+  std::shared_ptr<Tables> tables;  // Replaced when full; answers in progress keep the old ones.
 };
 
 Constraint::Constraint(std::shared_ptr<Compiled> compiled, Options options)
@@ -71,7 +71,7 @@ Constraint::Constraint(std::shared_ptr<Compiled> compiled, Options options)
 
 Constraint::~Constraint() = default;
 
-// Goes on with tables that have room.
+// Replaces full tables by new ones and takes over the state.
 Result<> Constraint::renew() {
   const std::shared_ptr<Tables> old = tables_;
   if (compiled_->tables == old)
@@ -164,7 +164,8 @@ Result<> Constraint::restrict(std::span<float> logits) {
   WEFT_ASSIGN(const std::span<const std::uint64_t> words, allowed());
   if (words.empty()) return {};
   constexpr float impossible = -std::numeric_limits<float>::infinity();
-  // Most words are full or empty: 150,000 tokens one by one would take as long as a small model.
+  // Whole words of the mask are handled at once, because most are full or empty, and 150,000 tokens
+  // one by one would take as long as a small model.
   for (std::size_t first = 0; first < logits.size(); first += 64) {
     const std::size_t count = std::min<std::size_t>(64, logits.size() - first);
     const std::uint64_t word = first / 64 < words.size() ? words[first / 64] : 0;
@@ -204,7 +205,7 @@ Result<> Constraint::accept(Token token) {
   if (!waits_) return read(piece);
   before_ += piece;
   if (const std::size_t found = before_.find(after_); found != std::string::npos) {
-    // What the same token says behind it counts where the grammar takes it.
+    // The text of this token after `after_` counts only if the grammar accepts it.
     const std::string rest = before_.substr(found + after_.size());
     waits_ = false;
     if (!rest.empty()) (void)read(rest);

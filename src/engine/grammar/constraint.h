@@ -1,4 +1,4 @@
-// Holds one answer of a model to a grammar: says which tokens may come next, and which must.
+// Constrains an answer of a model to a grammar: it tells which tokens may come next and which must.
 //
 //   Grammars grammars(tokenizer);                         one for a model, kept
 //   WEFT_ASSIGN(auto constraint, grammars.begin(gbnf, {}));   one for an answer
@@ -28,37 +28,38 @@ class Constraint {
  public:
   using Token = tokenizer::Token;
   struct Options {
-    // The grammar holds for what follows this text; until it has come, every token is allowed.
-    // Empty: from the beginning.
+    // The text after which the grammar begins to apply. Until the answer contains it, every token
+    // is allowed. If it is empty, the grammar applies from the beginning.
     std::string after{};
-    std::vector<Token> first{};  // Tokens before the text of the grammar; they are forced.
+    std::vector<Token> first{};  // Forced tokens before the grammar's text.
   };
 
-  // A grammar with its states, which answers with the same grammar share.
+  // A grammar with its matcher's states, which all answers with this grammar share.
   struct Compiled;
 
   Constraint(std::shared_ptr<Compiled> compiled, Options options);
   Constraint(const Constraint&) = delete;
   ~Constraint();
 
-  // Tokens that are the only way to go on, at most `count_max`, to be accept()ed one by one; none
-  // where there is a choice. The last token before a choice is left to be drawn, since a longer one
-  // may be the better beginning of what follows.
+  // Returns at most `count_max` tokens that are the only way to continue; the caller accept()s them
+  // one by one. Returns no token if there is a choice. The last token before a choice is not
+  // forced, because a longer token may be the better beginning of the text after it.
   [[nodiscard]] std::vector<Token> forced(std::size_t count_max);
-  // A bit for each token that may come next, from the lowest of the first word, until the next
-  // call; none while every token is allowed. Errors are those of restrict().
+  // Returns a bit for each token that may come next, beginning with the lowest bit of the first
+  // word. It is valid until the next call. Returns an empty span while every token is allowed.
+  // Fails as restrict().
   [[nodiscard]] Result<std::span<const std::uint64_t>> allowed();
-  // Makes the logits of forbidden tokens -infinity. Tokens that end an answer are allowed where the
-  // text may end. unsupported if no token of the vocabulary can go on; invalid_argument if
-  // the grammar has too many readings of this text.
+  // Sets the logits of forbidden tokens to -infinity. Tokens that end an answer are allowed if the
+  // text may end. Fails with unsupported if no token of the vocabulary can continue the text, and
+  // with invalid_argument if the grammar has too many readings of the text.
   [[nodiscard]] Result<> restrict(std::span<float> logits);
-  // The next token of the answer; invalid_argument if it is forbidden. One that ends the answer
-  // changes nothing.
+  // Adds the next token of the answer. Fails with invalid_argument if the token is forbidden. A
+  // token that ends the answer changes nothing.
   [[nodiscard]] Result<> accept(Token token);
 
-  // Whether nothing but the end can follow.
+  // True if only the end of the answer can follow.
   [[nodiscard]] bool is_complete() const;
-  // Whether the text may end here.
+  // True if the text may end here.
   [[nodiscard]] bool accepts() const;
 
  private:
@@ -74,19 +75,19 @@ class Constraint {
   std::deque<Token> first_;
   std::size_t bytes_ = 0;  // Length of the grammar's text so far.
   bool waits_ = false;
-  std::string before_;  // While it waits: the last bytes.
+  std::string before_;  // Last bytes of the answer, while after_ is awaited.
   Matcher::State state_ = Matcher::dead;
-  std::vector<std::uint64_t> allowed_;  // What allowed() gives.
+  std::vector<std::uint64_t> allowed_;  // Result of allowed().
 };
 
-// The grammars of one model's answers: compiles them, and keeps the last ones.
+// Compiles the grammars of one model's answers, and keeps the most recent ones.
 class Grammars {
  public:
   explicit Grammars(const tokenizer::Tokenizer& tokenizer);
   Grammars(const Grammars&) = delete;
   ~Grammars();
 
-  // Errors are those of parse_gbnf().
+  // Begins an answer. Fails as parse_gbnf() does.
   [[nodiscard]] Result<std::unique_ptr<Constraint>> begin(std::string_view gbnf,
                                                           Constraint::Options options);
 
@@ -94,9 +95,10 @@ class Grammars {
   static constexpr std::size_t kept_max = 8;
 
   const tokenizer::Tokenizer& tokenizer_;
-  std::shared_ptr<const TokenMask> ends_;       // The tokens that end an answer.
-  std::shared_ptr<const VocabularyTrie> trie_;  // Both are made by the first grammar.
-  std::deque<std::pair<std::string, std::shared_ptr<Constraint::Compiled>>> kept_;  // Newest last.
+  std::shared_ptr<const TokenMask> ends_;       // Tokens that end an answer.
+  std::shared_ptr<const VocabularyTrie> trie_;  // ends_ and trie_ are made with the first grammar.
+  // The newest is last.
+  std::deque<std::pair<std::string, std::shared_ptr<Constraint::Compiled>>> kept_;
 };
 
 }  // namespace weft::grammar

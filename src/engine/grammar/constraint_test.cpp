@@ -1,5 +1,5 @@
-// The tokens that are allowed are exactly those whose bytes the grammar takes, over real
-// vocabularies; forced tokens are the only way on.
+// Tests over real vocabularies that the allowed tokens are exactly those whose bytes the grammar
+// accepts, and that forced tokens are the only way to continue.
 #include "engine/grammar/constraint.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,8 @@ namespace {
 
 using Token = tokenizer::Token;
 
-// A vocabulary by its name in tests/data or $WEFT_DATA; gzread also reads what is not compressed.
+// Opens a vocabulary by its name in tests/data or $WEFT_DATA. gzread also reads files that are not
+// compressed.
 std::unique_ptr<const tokenizer::Tokenizer> open_tokenizer(std::string_view name) {
   const gzFile file = gzopen(weft::test::find_data(name)->c_str(), "rb");
   std::string bytes, part(1 << 20, '\0');
@@ -110,7 +111,7 @@ TEST_P(ConstraintOver, ForcedTokensAreTheOnlyTextAndLeaveTheLastChoiceOpen) {
   EXPECT_TRUE(std::string_view(R"({"name": ")").starts_with(text));
   EXPECT_LT(text.size(), 10u);
   EXPECT_TRUE(constraint->forced(100).size() <= forced.size());
-  // The end of a text leaves nothing to be drawn.
+  // All tokens of a grammar with only one text are forced, including the last.
   auto whole = made.begin(R"(root ::= "exactly this text.")", {}).value();
   std::string all;
   for (const Token token : whole->forced(100)) {
@@ -168,7 +169,7 @@ TEST(Constraint, FirstTokensAreForcedBeforeTheGrammar) {
 TEST(Constraint, AnswersGoOnWhereTheSharedTablesAreFull) {
   const auto tokenizer = open_tokenizer(vocabularies[1]);
   Grammars made(*tokenizer);
-  // Two answers of one grammar with more states than a matcher keeps.
+  // Two answers use one grammar that has more states than a matcher keeps.
   constexpr std::string_view text = R"(root ::= (.{1,60000} "x"){0,10})";
   auto first = made.begin(text, {}).value();
   auto second = made.begin(text, {}).value();

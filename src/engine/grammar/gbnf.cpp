@@ -10,7 +10,7 @@
 namespace weft::grammar {
 namespace {
 
-constexpr std::size_t depth_max = 64;  // Nesting of parentheses.
+constexpr std::size_t depth_max = 64;  // Nested parentheses.
 constexpr std::uint32_t repetition_max = 1u << 16;
 
 bool is_name_byte(char c) {
@@ -45,14 +45,15 @@ class GbnfParser {
   struct Known {
     RuleId id = 0;
     bool defined = false;
-    std::size_t used = 0;  // Where it was first named.
+    std::size_t used = 0;  // Position of its first use.
   };
 
   template <class... Args>
   [[nodiscard]] std::unexpected<Error> error(FormatString<Args...> format, Args&&... args) const {
     const std::string_view before = text_.substr(0, at_);
     const auto line = static_cast<std::size_t>(std::ranges::count(before, '\n')) + 1;
-    const std::size_t begin = before.rfind('\n') + 1;  // npos + 1 is 0.
+    // Is 0 without a newline, because npos + 1 is 0.
+    const std::size_t begin = before.rfind('\n') + 1;
     const std::size_t column = utf8::count_code_points(before.substr(begin)) + 1;
     return fail(ErrorCode::invalid_argument, "Line {}, column {} of the grammar: {}.", line, column,
                 weft::format(format, std::forward<Args>(args)...));
@@ -64,7 +65,8 @@ class GbnfParser {
     return text_.substr(at_).starts_with(word);
   }
 
-  // Blanks and comments; over ends of lines only where a rule may go on behind them.
+  // Skips blanks and comments. Ends of lines are skipped only with `lines`, where a rule may
+  // continue.
   void skip_space(bool lines) {
     for (; !at_end(); ++at_) {
       const char c = text_[at_];
@@ -78,8 +80,8 @@ class GbnfParser {
       }
     }
   }
-  // Whether the next line begins with `|`, and the rule therefore goes on; then it is the next
-  // byte.
+  // True if the next line begins with `|`, so that the rule continues; the position is then at the
+  // `|`.
   bool goes_on() {
     const std::size_t before = at_;
     skip_space(true);
@@ -122,7 +124,7 @@ class GbnfParser {
     return {};
   }
 
-  // The next character, for messages.
+  // Returns the next character as text for messages.
   [[nodiscard]] std::string shown() const {
     if (at_end()) return "the end of the text";
     const std::size_t bytes = utf8::decode(text_, at_).bytes;
@@ -281,7 +283,7 @@ class GbnfParser {
     return static_cast<std::uint32_t>(value);
   }
 
-  // All that stand behind one element; each repeats what is before it.
+  // Reads all repetition operators after one element; each repeats the result of those before it.
   Result<> parse_repetitions(const std::string& name, std::size_t depth,
                              std::vector<Symbol>& element) {
     for (std::size_t count = 0;; ++count) {

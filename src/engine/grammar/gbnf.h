@@ -1,12 +1,12 @@
-// Grammars as text, in llama.cpp's GBNF (its grammars/README.md is the source of the format):
+// Reads grammars as text in llama.cpp's GBNF (the format is defined by its grammars/README.md):
 //
 //   root  ::= "{" ws "\"name\":" ws string "}"      the text that is allowed, from its first byte
 //   ws    ::= [ \t\n]{0,20}                          to its last
 //   string ::= "\"" [^"\\\n]* "\""                   # until the end of the line
 //
-// Literals and classes have \n \t \r \\ \" \[ \] \- \^ \xNN \uNNNN \UNNNNNNNN (code points); `.` is
-// any character; ( ) | * + ? {m} {m,} {,n} {m,n}. A rule goes on to the end of its line, further
-// inside parentheses, behind `::=` and around `|`.
+// Literals and classes have the escapes \n \t \r \\ \" \[ \] \- \^ \xNN \uNNNN \UNNNNNNNN (code
+// points); `.` is any character; operators are ( ) | * + ? {m} {m,} {,n} {m,n}. A rule ends at the
+// end of its line, but continues inside parentheses, after `::=` and around `|`.
 #pragma once
 
 #include <string_view>
@@ -18,8 +18,8 @@ namespace weft::grammar {
 
 inline constexpr std::size_t gbnf_bytes_max = std::size_t{1} << 20;
 
-// invalid_argument with the line and the column, or with the rule, of what is wrong;
-// resource_exhausted if it is too large.
+// Fails with invalid_argument if the text is wrong; the message names the line and column, or the
+// rule. Fails with resource_exhausted if the grammar is too large.
 [[nodiscard]] Result<Grammar> parse_gbnf(std::string_view text);
 
 }  // namespace weft::grammar

@@ -1,4 +1,4 @@
-// What grammars mean, and one exact sentence for each mistake in them.
+// Tests the meaning of grammars, and the exact message for each mistake in them.
 #include "engine/grammar/gbnf.h"
 
 #include <gtest/gtest.h>
@@ -109,7 +109,7 @@ TEST(Gbnf, LargeGrammarsAreRefusedInsteadOfWrittenOut) {
 
   ASSERT_FALSE(grammar);
   EXPECT_EQ(grammar.error().code, ErrorCode::resource_exhausted);
-  EXPECT_TRUE(parse_gbnf(nested));  // Rules refer to rules: 1000 symbols each.
+  EXPECT_TRUE(parse_gbnf(nested));  // Each rule refers to a rule and has 1000 symbols.
   ASSERT_FALSE(parentheses);
   EXPECT_EQ(parentheses.error().message,
             "Line 1, column 74 of the grammar: parentheses are nested more than 64 deep.");

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t endless = std::numeric_limits<std::uint32_t>::max();
 
 std::uint32_t sum_of(std::uint32_t a, std::uint32_t b) {
-  return std::min(a + b, Grammar::least_bytes_max);  // Both are at most 2^30.
+  return std::min(a + b, Grammar::least_bytes_max);  // No overflow: both are at most 2^30.
 }
 
 }  // namespace
@@ -93,7 +93,8 @@ Result<std::vector<Symbol>> GrammarBuilder::repeat(const std::vector<Symbol>& sy
     out.push_back(rule(id));
     return out;
   }
-  // Each rule is one more time or the end: a matcher is in one of them, not in all that could be.
+  // Each rule is one more repetition or the end, so that a matcher is in one rule at a time instead
+  // of in all possible counts.
   std::vector<Symbol> rest;
   for (std::uint32_t i = least; i < *most; ++i) {
     std::vector<Symbol> once{unit};
@@ -125,16 +126,17 @@ void GrammarBuilder::drop_unreachable(RuleId root) {
     if (!one.reached) one.alternatives.clear();
 }
 
-// The shortest text of each rule, by Knuth's generalisation of Dijkstra's algorithm: the rule with
-// the least number is settled first, and an alternative counts once all its rules are settled.
+// Finds the shortest text of each rule by Knuth's generalisation of Dijkstra's algorithm: the rule
+// with the smallest length is settled first, and an alternative counts when all its rules are
+// settled.
 std::vector<std::uint32_t> GrammarBuilder::least_of_rules() const {
   struct Waiting {
     RuleId rule;
-    std::uint32_t open;  // Symbols that are rules without a number yet.
+    std::uint32_t open;  // Symbols that are rules not settled yet.
     std::uint32_t sum;
   };
   std::vector<Waiting> waiting;
-  std::vector<std::vector<std::uint32_t>> users(rules_.size());  // [rule] -> places in waiting.
+  std::vector<std::vector<std::uint32_t>> users(rules_.size());  // Indices into `waiting` by rule.
   std::vector<std::uint32_t> least(rules_.size(), endless);
   using Entry = std::pair<std::uint32_t, RuleId>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
@@ -167,9 +169,10 @@ std::vector<std::uint32_t> GrammarBuilder::least_of_rules() const {
   return least;
 }
 
-// A rule that a rule begins with, where something follows it, makes a matcher's stack one deeper
-// without a byte being read. That must not lead back to the rule. As the last symbol it replaces
-// the rule instead, which is why `x*` over an x that may be empty is fine.
+// Refuses rules that can begin with themselves. If a rule begins with another rule and a symbol
+// follows that rule, a matcher's stack grows without reading a byte; this must not lead back to the
+// first rule. A rule that is the last symbol replaces the first rule instead, so `x*` is allowed
+// even if x may be empty.
 Result<> GrammarBuilder::check_beginnings(const std::vector<std::uint32_t>& least) const {
   struct Edge {
     RuleId to;
@@ -185,12 +188,13 @@ Result<> GrammarBuilder::check_beginnings(const std::vector<std::uint32_t>& leas
       }
     }
   }
-  // Tarjan's strongly connected components, without recursion: chains of rules are long.
+  // Tarjan's algorithm for strongly connected components, without recursion because chains of rules
+  // may be long.
   constexpr std::uint32_t none = endless;
   std::vector<std::uint32_t> order(rules_.size(), none), low(rules_.size()),
       component(rules_.size(), none);
   std::vector<RuleId> open;
-  std::vector<std::pair<RuleId, std::size_t>> path;  // A rule, and its next edge.
+  std::vector<std::pair<RuleId, std::size_t>> path;  // A rule and the index of its next edge.
   std::uint32_t count = 0, components = 0;
   const auto enter = [&](RuleId id) {
     order[id] = low[id] = count++;

@@ -1,9 +1,9 @@
-// A context-free grammar over bytes, checked and ready to be matched: rules, each with
-// alternatives, each a sequence of symbols. A symbol is a set of bytes or a rule.
+// A context-free grammar over bytes, checked and ready to be matched. It has rules; a rule has
+// alternatives; an alternative is a sequence of symbols; a symbol is a set of bytes or a rule.
 //
-// What a Grammar is certain of: every rule of a text can come to an end (so that a text that has
-// begun can be completed), and no rule begins with itself in a way that a matcher could follow
-// forever.
+// A Grammar guarantees two properties: every rule that a text uses can come to an end, so that a
+// text that has begun can be completed; and no rule begins with itself in a way that a matcher
+// would follow without end.
 //
 // Threading: const after creation. Bounds: symbols_max.
 #pragma once
@@ -22,13 +22,13 @@
 namespace weft::grammar {
 
 using RuleId = std::uint32_t;
-using Position = std::uint32_t;  // A symbol's place; an alternative's symbols follow each other.
+using Position = std::uint32_t;  // Index of a symbol; an alternative's symbols are contiguous.
 
 struct Symbol {
   enum class Kind : std::uint8_t { bytes, rule, end };
 
   Kind kind = Kind::end;
-  std::uint32_t value = 0;  // Which set of bytes, or which rule.
+  std::uint32_t value = 0;  // Index of the set of bytes or of the rule.
 
   friend auto operator<=>(const Symbol&, const Symbol&) = default;
 };
@@ -39,15 +39,16 @@ class Grammar {
   static constexpr std::uint32_t least_bytes_max = 1u << 30;
 
   [[nodiscard]] RuleId root() const { return root_; }
-  // Where the alternatives of a rule begin.
+  // Returns the positions of the first symbols of a rule's alternatives.
   [[nodiscard]] std::span<const Position> alternatives(RuleId rule) const {
     return std::span(starts_).subspan(rules_[rule], rules_[rule + 1] - rules_[rule]);
   }
-  // Kind end behind the last symbol of an alternative.
+  // The symbol after the last one of an alternative has the kind `end`.
   [[nodiscard]] const Symbol& symbol(Position position) const { return symbols_[position]; }
   [[nodiscard]] const ByteSet& bytes(std::uint32_t set) const { return sets_[set]; }
   [[nodiscard]] std::span<const ByteSet> sets() const { return sets_; }
-  // Bytes of the shortest text that the rest of the alternative writes, at most least_bytes_max.
+  // Returns the bytes of the shortest text for the rest of the alternative, at most
+  // least_bytes_max.
   [[nodiscard]] std::uint32_t least_bytes(Position position) const { return least_[position]; }
   [[nodiscard]] std::size_t symbols() const { return symbols_.size(); }
 
@@ -57,30 +58,33 @@ class Grammar {
 
   RuleId root_ = 0;
   std::vector<Symbol> symbols_;
-  std::vector<std::uint32_t> least_;  // [position]
-  std::vector<Position> starts_;      // Where alternatives begin, those of a rule together.
-  std::vector<std::uint32_t> rules_;  // [rule], and one more: its first alternative in starts_.
+  std::vector<std::uint32_t> least_;  // Least bytes by position.
+  std::vector<Position> starts_;      // First positions of alternatives, grouped by rule.
+  // By rule: index of its first alternative in starts_; one more at the end.
+  std::vector<std::uint32_t> rules_;
   std::vector<ByteSet> sets_;
 };
 
 class GrammarBuilder {
  public:
-  // A rule without alternatives yet. `name` stands in messages.
+  // Adds a rule without alternatives. `name` is for messages.
   [[nodiscard]] RuleId add_rule(std::string name);
-  // resource_exhausted beyond Grammar::symbols_max.
+  // Fails with resource_exhausted if the grammar exceeds Grammar::symbols_max.
   [[nodiscard]] Result<> add_alternative(RuleId rule, std::vector<Symbol> symbols);
 
   [[nodiscard]] Symbol bytes(const ByteSet& set);
   [[nodiscard]] static Symbol rule(RuleId id) { return {Symbol::Kind::rule, id}; }
-  // One character of the set, which is not empty: a set of bytes, or a rule for its UTF-8.
+  // Returns a symbol for one character of a set that is not empty: a set of bytes, or a rule for
+  // the UTF-8 sequences.
   [[nodiscard]] Result<Symbol> character(const CharacterSet& set);
   void append_text(std::string_view text, std::vector<Symbol>& out);
-  // `symbols` from `least` to `most` times; without `most` any number. New rules get `name`.
+  // Returns `symbols` repeated `least` to `*most` times, or any number of times if `most` is null.
+  // New rules get the name `name`.
   [[nodiscard]] Result<std::vector<Symbol>> repeat(const std::vector<Symbol>& symbols,
                                                    std::uint32_t least, const std::uint32_t* most,
                                                    const std::string& name);
 
-  // invalid_argument, naming the rule, where one that the root leads to never comes to an end or
+  // Fails with invalid_argument and the rule's name if a rule that the root uses can never end or
   // begins with itself.
   [[nodiscard]] Result<Grammar> finish(RuleId root);
 

@@ -21,7 +21,8 @@ Matcher::Matcher(std::shared_ptr<const Grammar> grammar, Limits limits)
 }
 
 void Matcher::find_classes() {
-  // Split by one set after the other; two bytes stay together while every set has both or neither.
+  // Classes are split by one set after the other; two bytes stay in one class if every set has both
+  // or neither.
   for (const ByteSet& set : grammar_->sets()) {
     constexpr std::uint16_t none = 0xFFFF;
     std::array<std::array<std::uint16_t, 2>, 256> split;
@@ -79,7 +80,8 @@ Matcher::State Matcher::settle() {
         }
         break;
       case Symbol::Kind::rule: {
-        // The last symbol of an alternative gives its place to the rule: stacks do not grow.
+        // A rule that is the last symbol of an alternative replaces it on the stack, so that stacks
+        // do not grow.
         const bool last = grammar_->symbol(position + 1).kind == Symbol::Kind::end;
         const NodeId behind = last ? below : intern_node(position + 1, below);
         for (const Position one : grammar_->alternatives(symbol.value)) push(one, behind);

@@ -1,14 +1,14 @@
-// Follows texts through a grammar, byte by byte. A state is the set of all ways in which the text
-// so far can be read; each way is a stack of places in the grammar. States are numbered, and what a
-// byte leads to is remembered, so that the grammar becomes a table as far as it is walked.
+// Follows texts through a grammar, byte by byte. A state is the set of all ways to read the text so
+// far; each way is a stack of positions in the grammar. States have numbers, and the state that
+// follows a byte is stored, so that the visited part of the grammar becomes a table.
 //
 //   Matcher matcher(grammar);
 //   Matcher::State state = matcher.start();
 //   for (const char c : text) state = matcher.next(state, static_cast<std::uint8_t>(c));
 //   matcher.accepts(state);
 //
-// Threading: one thread. Bounds: Limits; beyond them states are Matcher::full. A new Matcher that
-// takes over the last state then has room again.
+// Threading: one thread. Bounds: Limits; if they are reached, the next states are Matcher::full. A
+// new Matcher that takes over the last state has room again.
 #pragma once
 
 #include <array>
@@ -26,14 +26,15 @@ namespace weft::grammar {
 class Matcher {
  public:
   using State = std::uint32_t;
-  static constexpr State dead = 0xFFFFFFFF;  // No text of the grammar begins like this.
+  static constexpr State dead = 0xFFFFFFFF;  // No text of the grammar begins in this way.
   static constexpr State full = 0xFFFFFFFE;  // Limits were reached.
 
   struct Limits {
     std::size_t states_max = std::size_t{1} << 15;
-    std::size_t entries_max = std::size_t{1} << 22;  // Stacks of all states; nodes; table entries.
-    std::size_t stacks_max = std::size_t{1} << 14;   // Stacks of one state.
-    std::size_t steps_max = std::size_t{1} << 24;    // Symbols looked at, over all states.
+    // Stacks of all states, nodes and table entries.
+    std::size_t entries_max = std::size_t{1} << 22;
+    std::size_t stacks_max = std::size_t{1} << 14;  // Stacks of one state.
+    std::size_t steps_max = std::size_t{1} << 24;   // Symbols visited for all states.
   };
 
   explicit Matcher(std::shared_ptr<const Grammar> grammar)
@@ -42,27 +43,28 @@ class Matcher {
   Matcher(const Matcher&) = delete;
 
   [[nodiscard]] State start() const { return start_; }
-  // From dead or full: the same.
+  // Returns the state after a byte. A state that is dead or full stays as it is.
   [[nodiscard]] State next(State state, std::uint8_t byte) {
     if (state >= full) return state;
     const State known = table_[state * classes_ + class_of_[byte]];
     return known != unknown ? known : compute(state, byte);
   }
   [[nodiscard]] State next(State state, std::string_view text);
-  // The same state as `state` of another matcher of the same grammar; full where it does not fit.
+  // Returns the state that corresponds to `state` of another matcher of the same grammar; full if
+  // it does not fit into the limits.
   [[nodiscard]] State take_over(const Matcher& other, State state);
 
-  // The functions below: of a state that is neither dead nor full.
-  // Whether the text so far is one of the grammar's.
+  // The functions below require a state that is neither dead nor full. Returns true if the text so
+  // far is a complete text of the grammar.
   [[nodiscard]] bool accepts(State state) const { return states_[state].accepts; }
-  // Whether nothing can follow.
+  // Returns true if no byte can follow.
   [[nodiscard]] bool is_complete(State state) const { return states_[state].count == 0; }
-  // Bytes of the shortest text that completes this one.
+  // Returns the least number of bytes that complete the text.
   [[nodiscard]] std::uint32_t least_bytes(State state) const { return states_[state].least; }
-  // The bytes that can follow.
+  // Returns the bytes that can follow.
   [[nodiscard]] ByteSet possible(State state) const;
-  // What must follow before there is a choice, at most `bytes_max` of it; nothing where the text
-  // may end.
+  // Returns the text that must follow before there is a choice, at most `bytes_max` bytes of it. It
+  // is empty if the text may end.
   [[nodiscard]] std::string forced_text(State state, std::size_t bytes_max);
 
   [[nodiscard]] std::size_t states() const { return states_.size(); }
@@ -72,14 +74,15 @@ class Matcher {
   using NodeId = std::uint32_t;
   static constexpr State unknown = 0xFFFFFFFD;
 
-  // The top of a stack: a place in the grammar, and what comes behind it.
+  // The top of a stack: a position in the grammar, and the node below it, which follows it in the
+  // text.
   struct Node {
     Position position = 0;
     NodeId below = 0;
-    std::uint32_t least = 0;  // Bytes to the end of the text, at the least.
+    std::uint32_t least = 0;  // Least number of bytes to the end of the text.
   };
   struct Entry {
-    std::uint32_t first = 0;  // In stacks_.
+    std::uint32_t first = 0;  // Index into stacks_.
     std::uint32_t count = 0;
     std::uint32_t least = 0;
     bool accepts = false;
@@ -88,7 +91,8 @@ class Matcher {
 
   void find_classes();
   [[nodiscard]] State compute(State state, std::uint8_t byte);
-  // Follows rules from the places in todo_ to sets of bytes; the state of all that are found.
+  // Follows rules from the places in todo_ until only sets of bytes are left, and returns the state
+  // of all places that are found.
   [[nodiscard]] State settle();
   [[nodiscard]] NodeId intern_node(Position position, NodeId below);
   [[nodiscard]] State intern_state(std::vector<NodeId>& stacks, bool accepts);
@@ -97,18 +101,19 @@ class Matcher {
 
   const std::shared_ptr<const Grammar> grammar_;
   const Limits limits_;
-  std::array<std::uint16_t, 256> class_of_{};  // Bytes that no set of the grammar tells apart.
+  // Classes of bytes that no set of the grammar distinguishes.
+  std::array<std::uint16_t, 256> class_of_{};
   std::size_t classes_ = 0;
   std::vector<Node> nodes_;  // nodes_[0] stands for the end of the text.
   std::unordered_map<std::uint64_t, NodeId> node_ids_;
   std::vector<Entry> states_;
-  std::vector<NodeId> stacks_;  // Stacks of all states, one after the other; sorted within a state.
-  std::unordered_multimap<std::uint64_t, State> state_ids_;  // By a hash of the stacks.
-  std::vector<State> table_;                                 // [state][class]
+  std::vector<NodeId> stacks_;  // The stacks of all states, state by state, sorted within a state.
+  std::unordered_multimap<std::uint64_t, State> state_ids_;  // States by hash of their stacks.
+  std::vector<State> table_;                                 // Next states by state and byte class.
   State start_ = dead;
   std::size_t steps_ = 0;
 
-  std::vector<Place> todo_;  // Kept for their memory.
+  std::vector<Place> todo_;  // Members only to reuse their memory.
   std::unordered_map<std::uint64_t, bool> seen_;
   std::vector<NodeId> found_;
 };

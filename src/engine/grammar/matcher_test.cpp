@@ -1,4 +1,4 @@
-// States follow texts exactly, share what they can, and stay within their bounds.
+// Tests that states follow texts exactly, share memory, and stay within their bounds.
 #include "engine/grammar/matcher.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(Matcher, FollowsNestedTextsAndSaysWhereTheyMayEnd) {
   Matcher matcher(compiled(json_grammar));
 
   const auto inside = matcher.next(matcher.start(), "{\"a\": [1, {\"b\": \"c\n");
-  ASSERT_EQ(inside, Matcher::dead);  // A line break by itself stands in no string.
+  ASSERT_EQ(inside, Matcher::dead);  // A string cannot contain a line break.
   const auto open = matcher.next(matcher.start(), R"({"a": [1, {"b": "é\n)");
   ASSERT_LT(open, Matcher::full);
   EXPECT_FALSE(matcher.accepts(open));
@@ -83,7 +83,8 @@ TEST(Matcher, EveryRandomTextIsTakenAndNoCutOfItIsDead) {
 }
 
 TEST(Matcher, AmbiguityReachesABoundAndNotTheEndOfMemory) {
-  // Every "a" can be read by each of two rules, in every order: readings double with each byte.
+  // Each "a" can be read by either of two rules, so that the number of readings doubles with each
+  // byte.
   const auto grammar = compiled(R"(root ::= x "!" | y "!"
 x ::= "a" x "b" | "a" y "c" | "d"
 y ::= "a" x "e" | "a" y "f" | "d")");

@@ -1,4 +1,4 @@
-// Random texts of a grammar.
+// Makes random texts of a grammar.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace weft::grammar::test {
 
-// A text that the grammar accepts: free for `bytes_free` bytes, then by the shortest way to an end.
-// nullopt if the matcher is full.
+// Returns a text that the grammar accepts: the first `bytes_free` bytes are random, then it takes
+// the shortest way to an end. Returns nullopt if the matcher is full.
 inline std::optional<std::string> random_text(Matcher& matcher, std::mt19937_64& random,
                                               std::size_t bytes_free) {
   std::string out;

@@ -1,4 +1,5 @@
-// Which tokens of a vocabulary may follow a state of a matcher. Answers are kept, within a bound.
+// Finds the tokens of a vocabulary that may follow a state of a matcher. It keeps the results,
+// within a bound.
 //
 // Threading: one thread. Lifetime: the trie outlives it.
 #pragma once
@@ -14,7 +15,7 @@
 
 namespace weft::grammar {
 
-// A bit for each token.
+// A set of tokens, as one bit for each token of the vocabulary.
 class TokenMask {
  public:
   explicit TokenMask(std::size_t tokens) : words_((tokens + 63) / 64) {}
@@ -27,7 +28,7 @@ class TokenMask {
     return (index >> 6) < words_.size() && (words_[index >> 6] >> (index & 63) & 1) != 0;
   }
   [[nodiscard]] std::size_t count() const;
-  // The bits, from the lowest of the first word.
+  // Returns the bits, beginning with the lowest bit of the first word.
   [[nodiscard]] std::span<const std::uint64_t> words() const { return words_; }
 
  private:
@@ -41,7 +42,8 @@ class TokenMasks {
   TokenMasks(Matcher& matcher, const VocabularyTrie& trie) : matcher_(matcher), trie_(trie) {}
   TokenMasks(const TokenMasks&) = delete;
 
-  // The tokens whose bytes can follow; null where the matcher is full. Valid until the next call.
+  // Returns the tokens whose bytes can follow the state, or null if the matcher is full. The mask
+  // is valid until the next call.
   [[nodiscard]] const TokenMask* allowed(Matcher::State state);
   [[nodiscard]] std::size_t kept() const { return masks_.size(); }
 
@@ -49,7 +51,7 @@ class TokenMasks {
   Matcher& matcher_;
   const VocabularyTrie& trie_;
   std::unordered_map<Matcher::State, TokenMask> masks_;
-  std::vector<Matcher::State> path_;  // [depth]
+  std::vector<Matcher::State> path_;  // The states on the path in the trie, by depth.
 };
 
 }  // namespace weft::grammar

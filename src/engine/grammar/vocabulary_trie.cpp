@@ -35,7 +35,7 @@ VocabularyTrie::VocabularyTrie(const tokenizer::Tokenizer& tokenizer)
     return order != 0 ? order < 0 : a.token < b.token;
   });
 
-  std::vector<std::uint32_t> open;  // Nodes from the root to the last one.
+  std::vector<std::uint32_t> open;  // The nodes from the root to the latest node.
   std::string_view last;
   const auto close_to = [&](std::size_t depth) {
     for (; open.size() > depth; open.pop_back())

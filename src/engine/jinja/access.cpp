@@ -11,8 +11,8 @@
 namespace weft::jinja {
 namespace {
 
-// Python's rule for one bound of a slice, brought into 0 to size (or -1 to size - 1 where the step
-// is negative).
+// Clamps one bound of a slice by Python's rule: to 0 ... size, or to -1 ... size - 1 if the step is
+// negative.
 Integer slice_bound(const Value& given, Integer size, Integer step, bool is_start) {
   const Integer low = step < 0 ? -1 : 0, high = step < 0 ? size - 1 : size;
   if (given.is(Kind::none)) return (step < 0) == is_start ? high : low;
@@ -21,7 +21,7 @@ Integer slice_bound(const Value& given, Integer size, Integer step, bool is_star
   return std::clamp(bound, low, high);
 }
 
-// The code point at a place of a string, counted from the end if it is negative.
+// Returns the code point at index `at` of a string; a negative index counts from the end.
 Result<Value> character(Interpreter& interpreter, const Value& string, Integer at) {
   WEFT_OK(interpreter.charge(string.as_text().size()));
   const std::vector<std::size_t> offsets = code_point_offsets(string.as_text());
@@ -168,7 +168,8 @@ Result<Value> element_of(Interpreter& interpreter, const Value& object, const Va
   return interpreter.heap().undefined(weft::format("'{} object' has no such element", shown));
 }
 
-// A template gives any values as bounds: each is checked before it is read as an integer.
+// A template may give values of any kind as bounds, so each is checked before it is read as an
+// integer.
 Result<Value> slice_of(Interpreter& interpreter, const Value& object, const Value& start,
                        const Value& stop, const Value& step) {
   if (object.is(Kind::undefined)) return undefined_fault(object);
@@ -190,7 +191,8 @@ Result<Value> slice_of(Interpreter& interpreter, const Value& object, const Valu
   if (stride == 0) return fault("a slice's step is 0");
   const Integer first = slice_bound(start, size, stride, true),
                 end = slice_bound(stop, size, stride, false);
-  // A step beyond the size takes one element, like a step of the size.
+  // A step larger than the size takes one element, as a step of size + 1 does, so the step is
+  // clamped.
   const Integer pace = std::clamp(stride, -(size + 1), size + 1);
   if (is_text) {
     std::string part;

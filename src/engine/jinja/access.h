@@ -1,7 +1,8 @@
-// Reading out of a value: object.name, object[index], object[a:b:c], and all its elements.
+// Reads from values: object.name, object[index], object[a:b:c], and all elements of a value.
 //
-// Errors: invalid_argument for values that cannot be read so, resource_exhausted at a bound. What
-// is not there is an undefined value, as in Python's jinja2. Threading: one thread.
+// Errors: invalid_argument for values that cannot be read in this way, resource_exhausted at a
+// bound. An attribute or element that does not exist is an undefined value, as in Python's jinja2.
+// Threading: one thread.
 #pragma once
 
 #include <string_view>
@@ -13,13 +14,13 @@
 
 namespace weft::jinja {
 
-// All elements, as Python's iter() gives them; an iterator is used up by it.
+// Returns all elements, as Python's iter() gives them. An iterator is empty afterwards.
 [[nodiscard]] Result<std::vector<Value>> elements_of(Interpreter& interpreter, const Value& value);
 [[nodiscard]] Result<Value> attribute_of(Interpreter& interpreter, const Value& object,
                                          std::string_view name);
 [[nodiscard]] Result<Value> element_of(Interpreter& interpreter, const Value& object,
                                        const Value& index);
-// None for `start`, `stop` and `step` is what Python takes for one that is left out.
+// The value none for `start`, `stop` or `step` stands for one that is left out, as in Python.
 [[nodiscard]] Result<Value> slice_of(Interpreter& interpreter, const Value& object,
                                      const Value& start, const Value& stop, const Value& step);
 

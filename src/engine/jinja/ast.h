@@ -1,5 +1,5 @@
-// A parsed template: expressions and statements as plain structs. Nodes belong to an Ast and point
-// to one another.
+// A parsed template: expressions and statements as plain structs. An Ast owns the nodes, and nodes
+// point to one another.
 #pragma once
 
 #include <cstdint>
@@ -97,7 +97,7 @@ struct CallNode {
   ArgumentNodes arguments;
 };
 struct FilterNode {
-  ExpressionRef input;  // Null in a filter block: what the block wrote.
+  ExpressionRef input;  // Null in a filter block: its output is the input.
   std::string name;
   ArgumentNodes arguments;
 };
@@ -115,11 +115,11 @@ struct Expression {
       node;
 };
 
-// What a value is assigned to: a name, a namespace's field, or a tuple of such.
+// The target of an assignment: a name, a field of a namespace, or a tuple of targets.
 struct Target {
   std::string name;
   std::string field;          // A field of the namespace `name`; empty for a plain name.
-  std::vector<Target> parts;  // A tuple when it has any.
+  std::vector<Target> parts;  // The targets of a tuple; empty otherwise.
 };
 
 struct Parameter {
@@ -150,7 +150,7 @@ struct SetNode {
 };
 struct SetBlockNode {
   Target target;
-  ExpressionRef filter = nullptr;  // A chain of FilterNode whose first has no input.
+  ExpressionRef filter = nullptr;  // A chain of FilterNodes; the first has no input.
   Block body;
 };
 struct MacroNode {
@@ -163,7 +163,7 @@ struct MacroStatement {
   MacroNode macro;
 };
 struct CallBlockNode {
-  MacroNode caller;    // The body, as what caller() runs.
+  MacroNode caller;    // The body, which caller() runs.
   ExpressionRef call;  // A CallNode.
 };
 struct FilterBlockNode {
@@ -174,7 +174,7 @@ struct WithNode {
   std::vector<std::pair<Target, ExpressionRef>> values;
   Block body;
 };
-struct GroupNode {  // Statements without a scope of their own ({% generation %}).
+struct GroupNode {  // Statements that have no scope of their own ({% generation %}).
   Block body;
 };
 struct BreakNode {};

@@ -1,5 +1,5 @@
-// What a template can call: functions that are always there, macros, methods of strings and dicts,
-// and `loop`.
+// Values that a template can call: built-in functions, macros, methods of strings and dicts, and
+// `loop`.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,8 @@ struct FunctionObject : Callable {
   Function function;
 };
 
-// "abc".upper, bound to its string. A refused one would change its object (list.append).
+// A method with the object that it is called on, such as "abc".upper. Its kind is `refused` if it
+// would change the object (list.append).
 using Method = Result<Value> (*)(Interpreter& interpreter, const Value& self,
                                  const Arguments& arguments);
 struct MethodObject : Callable {
@@ -48,8 +49,8 @@ struct MethodObject : Callable {
   Method method;
 };
 
-// A macro, or the body of a call block that a macro runs by caller(). Sees the names around its
-// definition.
+// A macro, or the body of a call block, which a macro runs with caller(). It sees the names around
+// its definition.
 struct MacroObject : Callable {
   MacroObject(What which, const MacroNode& code, Scope& around)
       : Callable(which), node(code), scope(around) {}
@@ -65,7 +66,7 @@ struct LoopObject : Callable {
   std::vector<Value> items;
   std::size_t index0 = 0;
   Integer depth0;
-  std::vector<Value> last_changed;  // What changed() saw before.
+  std::vector<Value> last_changed;  // The arguments of the previous changed().
   bool has_changed = false;
 };
 

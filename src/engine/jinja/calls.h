@@ -1,4 +1,4 @@
-// Calling what a template can call: functions, methods, macros, loop(...), joiners.
+// Calls functions, methods, macros, loop(...), cyclers and joiners.
 //
 // Errors: as Evaluator's. Threading: one thread.
 #pragma once
@@ -27,7 +27,8 @@ class Calls {
 
  private:
   [[nodiscard]] Result<Value> call_macro(const MacroObject& macro, const Arguments& arguments);
-  // Sets the macro's parameters, and the names varargs, kwargs and caller if its body uses them.
+  // Sets the parameters of a macro, and the names varargs, kwargs and caller if the macro's body
+  // uses them.
   [[nodiscard]] Result<> bind(const MacroNode& node, const Arguments& arguments, Scope& scope);
   [[nodiscard]] Result<Value> call_loop(LoopObject& loop, const Arguments& arguments);
 

@@ -19,7 +19,7 @@ std::chrono::year_month_day date_of(const WallTime& time) {
          std::chrono::day(static_cast<unsigned>(time.day));
 }
 
-// ISO 8601: weeks begin on Monday, and week 1 holds the first Thursday.
+// A week of ISO 8601: weeks begin on Monday, and week 1 contains the first Thursday of the year.
 struct IsoWeek {
   int year, week;
 };
@@ -38,7 +38,7 @@ std::string padded(int value, int width, char fill) {
   return digits;
 }
 
-// One letter behind '%'; false for one that means nothing.
+// Appends the field for one letter after '%'. Returns false for an unknown letter.
 bool append_field(std::string& out, char letter, char flag, const WallTime& time) {
   const auto number = [&](int value, int width, char fill = '0') {
     if (flag == '-') width = 1;
@@ -85,7 +85,7 @@ bool append_field(std::string& out, char letter, char flag, const WallTime& time
     case 'S':
       return number(time.second, 2);
     case 'f':
-      return number(0, 6);  // Microseconds, Python's own.
+      return number(0, 6);  // Microseconds, an addition of Python.
     case 'j':
       return number(time.day_of_year(), 3);
     case 'u':
@@ -123,7 +123,7 @@ bool append_field(std::string& out, char letter, char flag, const WallTime& time
       return text("%");
     case 'Z':
     case 'z':
-      return true;  // Wall time has no zone, as in Python.
+      return true;  // Empty, because the time has no zone, as in Python.
     case 'F':
       return form("%Y-%m-%d");
     case 'T':

@@ -1,4 +1,4 @@
-// The clock of a template: what --now takes, and what strftime gives.
+// Tests the clock of a template: the texts that --now accepts, and the results of strftime.
 #include "engine/jinja/clock.h"
 
 #include <gtest/gtest.h>

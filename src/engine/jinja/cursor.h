@@ -1,6 +1,7 @@
-// A place in the lexemes of a template, and how deep the parser is there. Parsers derive from it.
+// A position in the lexemes of a template, with the nesting depth of the parser. Parsers derive
+// from it.
 //
-// Errors: invalid_argument, naming the template's line. Threading: one thread.
+// Errors: invalid_argument with the template's line. Threading: one thread.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace weft::jinja {
 
 class Cursor {
  protected:
-  // `lexemes` end with one of kind `end`.
+  // The last of `lexemes` must have the kind `end`.
   explicit Cursor(std::vector<Lexeme> lexemes) : lexemes_(std::move(lexemes)) {}
 
   [[nodiscard]] const Lexeme& current() const { return lexemes_[at_]; }
@@ -28,10 +29,10 @@ class Cursor {
   void advance() {
     if (!current().is(Lexeme::Kind::end)) ++at_;
   }
-  // Passes the current lexeme if it is that one.
+  // Skips the current lexeme and returns true if it is the given one.
   bool skip_symbol(std::string_view symbol);
   bool skip_name(std::string_view name);
-  // Passes the current lexeme, or fails.
+  // Skips the current lexeme if it is the given one. Fails otherwise.
   Result<> expect_symbol(std::string_view symbol);
   Result<> expect_name(std::string_view name);
   Result<std::string> expect_any_name();
@@ -45,7 +46,7 @@ class Cursor {
   }
   [[nodiscard]] std::unexpected<Error> unexpected(std::string_view wanted) const;
 
-  // Counts how deep the parser is; check it where something nests.
+  // Counts the nesting depth of the parser while it lives. Call check_depth() after making one.
   struct Depth {
     explicit Depth(int& counter) : count(counter) { ++count; }
     Depth(const Depth&) = delete;

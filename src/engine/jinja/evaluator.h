@@ -1,6 +1,6 @@
-// The value of an expression: one overload for each kind of node.
+// Computes the values of expressions, with one overload for each kind of node.
 //
-// Errors: invalid_argument for what the template does wrong, resource_exhausted at a bound; the
+// Errors: invalid_argument for a mistake of the template, resource_exhausted at a bound. The
 // interpreter adds the line. Threading: one thread.
 #pragma once
 
@@ -14,15 +14,16 @@ namespace weft::jinja {
 
 class Evaluator {
  public:
-  // `variables` is the dict that a rendering is given.
+  // `variables` is the dict that render() is given.
   Evaluator(Interpreter& interpreter, const Value& variables)
       : interpreter_(interpreter), variables_(variables) {}
 
   [[nodiscard]] Result<Value> evaluate(const Expression& expression, Scope& scope);
-  // Its value in the scopes, among the variables or the functions; undefined if there is none.
+  // Returns the value of a name from the scopes, the variables or the functions, in this order;
+  // undefined if the name has no value.
   [[nodiscard]] Value name(const std::string& name, const Scope& scope);
   [[nodiscard]] Result<Arguments> arguments(const ArgumentNodes& nodes, Scope& scope);
-  // A chain of filters whose first one gets the text of a block.
+  // Computes a chain of filters; the input of the first filter is `block`, the text of a block.
   [[nodiscard]] Result<Value> filtered(const Expression& expression, const Value& block,
                                        Scope& scope);
 

@@ -83,8 +83,7 @@ Result<> Executor::run_loop(const ForNode& node, Scope& around, const Value& ite
     if (flow == Flow::leave_loop) break;
     completed = completed || flow == Flow::on;
   }
-  if (!completed) {  // As in jinja2, `else` also runs when every round was left by break or
-                     // continue.
+  if (!completed) {  // As in jinja2, `else` also runs if every round was left by break or continue.
     WEFT_ASSIGN(Scope * other, scopes_.add(&around));
     WEFT_OK(execute(node.otherwise, *other));
   }
@@ -168,7 +167,8 @@ Result<Executor::Flow> Executor::node(const WithNode& node, Scope& scope) {
   WEFT_ASSIGN(Scope * inner, scopes_.add(&scope));
   for (const auto& [target, value_node] : node.values) {
     WEFT_ASSIGN(const Value value,
-                evaluator_.evaluate(*value_node, scope));  // The values do not see one another.
+                // Values do not see the names of this statement.
+                evaluator_.evaluate(*value_node, scope));
     WEFT_OK(assign(target, value, *inner));
   }
   return execute(node.body, *inner);

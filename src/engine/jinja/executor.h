@@ -1,6 +1,6 @@
-// Runs statements: one overload for each kind of node.
+// Runs statements, with one overload for each kind of node.
 //
-// Errors: as Evaluator's. After an error nothing else of the rendering is run. Threading: one
+// Errors: as Evaluator's. After an error no further statement of the rendering runs. Threading: one
 // thread.
 #pragma once
 
@@ -19,14 +19,15 @@ namespace weft::jinja {
 
 class Executor {
  public:
-  // What a loop's body said about the loop.
+  // How a loop goes on after its body: `on` at the end of the body, the others after break and
+  // continue.
   enum class Flow : std::uint8_t { on, leave_loop, next_round };
 
   Executor(Interpreter& interpreter, Evaluator& evaluator, Scopes& scopes, Output& output)
       : interpreter_(interpreter), evaluator_(evaluator), scopes_(scopes), output_(output) {}
 
   [[nodiscard]] Result<Flow> execute(const Block& block, Scope& scope);
-  // Runs the block with its output kept apart.
+  // Runs the block and returns its output as a text instead of writing it.
   [[nodiscard]] Result<std::string> capture(const Block& block, Scope& scope);
   [[nodiscard]] Result<> run_loop(const ForNode& node, Scope& around, const Value& iterable,
                                   Integer depth0);

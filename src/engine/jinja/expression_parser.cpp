@@ -182,7 +182,7 @@ Result<ExpressionRef> ExpressionParser::parse_primary() {
     case Lexeme::Kind::string: {
       std::string text;
       for (; current().is(Lexeme::Kind::string); advance())
-        text += current().text;  // Neighbours are one string.
+        text += current().text;  // Adjacent strings are joined.
       return make(ConstantNode{ast_.constants.string(std::move(text))});
     }
     case Lexeme::Kind::integer: {
@@ -252,7 +252,7 @@ Result<ExpressionRef> ExpressionParser::parse_postfix(ExpressionRef value) {
 
 Result<ExpressionRef> ExpressionParser::parse_subscript(ExpressionRef object) {
   if (skip_symbol(".")) {
-    if (current().is(Lexeme::Kind::integer)) {  // list.0
+    if (current().is(Lexeme::Kind::integer)) {  // Reads list.0.
       const Value index = Value::integer(current().integer);
       advance();
       return make(SubscriptNode{object, make(ConstantNode{index})});
@@ -267,7 +267,7 @@ Result<ExpressionRef> ExpressionParser::parse_subscript(ExpressionRef object) {
     WEFT_ASSIGN(index, parse_expression());
     if (skip_symbol("]")) return make(SubscriptNode{object, index});
   }
-  if (current().is_symbol(",")) {  // object[a, b] takes a tuple.
+  if (current().is_symbol(",")) {  // object[a, b] has a tuple as its index.
     SequenceNode tuple{.items = {index}, .is_tuple = true};
     while (skip_symbol(",")) {
       WEFT_ASSIGN(const ExpressionRef item, parse_expression());

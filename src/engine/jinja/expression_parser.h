@@ -1,7 +1,7 @@
-// The part of the parser that reads expressions, one function for each level of precedence;
-// parser.cpp builds statements on it.
+// The part of the parser that reads expressions, with one function for each level of precedence.
+// parser.cpp derives the parser of statements from it.
 //
-// Errors: invalid_argument, naming the template's line. Threading: one thread.
+// Errors: invalid_argument with the template's line. Threading: one thread.
 #pragma once
 
 #include <string>
@@ -21,17 +21,18 @@ class ExpressionParser : protected Cursor {
 
  protected:
   struct TupleOptions {
-    bool conditional = true;          // a if b else c may stand in it.
+    bool conditional = true;          // Elements may be a if b else c.
     bool parenthesized = false;       // () is the empty tuple.
-    std::string_view stop_name = "";  // A name that ends it.
+    std::string_view stop_name = "";  // A name at which the tuple ends.
   };
 
   Result<ExpressionRef> parse_tuple(TupleOptions options);
-  Result<ExpressionRef> parse_expression();  // With a condition.
+  Result<ExpressionRef> parse_expression();  // Including a if b else c.
   Result<ExpressionRef> parse_or();
   Result<ExpressionRef> parse_primary();
   Result<ExpressionRef> parse_postfix(ExpressionRef value);
-  // A chain of filters without the first bar: `upper|trim`. The first one's input is null.
+  // Reads a chain of filters without the first bar: `upper|trim`. The input of the first filter is
+  // null.
   Result<ExpressionRef> parse_filter_chain();
   Result<ExpressionRef> parse_unary(bool with_filters);
 
@@ -41,7 +42,7 @@ class ExpressionParser : protected Cursor {
     return &ast_.expressions.back();
   }
   Ast& ast_;
-  std::vector<MacroNode*> macros_;  // Those being read, the innermost last.
+  std::vector<MacroNode*> macros_;  // Macros being parsed, the innermost last.
 
  private:
   Result<ExpressionRef> parse_and();

@@ -1,4 +1,4 @@
-// Filters that pick, order and map elements: map, select, sort, groupby, unique, min, max.
+// Filters that choose, order and map elements: map, select, sort, groupby, unique, min, max.
 #include <algorithm>
 #include <charconv>
 
@@ -74,7 +74,7 @@ Result<std::vector<Keyed>> with_keys(Interpreter& interpreter, const Value& inpu
   return keyed;
 }
 
-// Stable; fails where two keys have no order.
+// Sorts stably. Fails if two keys have no order.
 Result<> sort_by_key(std::vector<Keyed>& keyed, bool reverse) {
   std::optional<Error> problem;
   const auto before = [&](const Keyed& a, const Keyed& b) {
@@ -82,8 +82,8 @@ Result<> sort_by_key(std::vector<Keyed>& keyed, bool reverse) {
     if (!less && !problem) problem = less.error();
     return less.value_or(false);
   };
-  // An order that fails for some is no order, so all neighbours are asked first: kinds that do not
-  // compare show up there.
+  // All neighbours are compared before the sort, because sorting needs a valid order; kinds that
+  // cannot be compared are found here.
   for (std::size_t i = 1; i < keyed.size() && !problem; ++i) (void)before(keyed[i - 1], keyed[i]);
   if (!problem) std::ranges::stable_sort(keyed, before);
   if (problem) return std::unexpected(*problem);
@@ -133,8 +133,7 @@ Result<Value> unique(Interpreter& interpreter, const Value& input, const Argumen
     if (!is_hashable(one.key)) return fault("unique cannot compare a {}", type_name(one.key));
     seen.emplace_back(one.key, Value::none());
   }
-  // A dict keeps the first of equal keys, in order; the values that belong to them follow from a
-  // walk.
+  // A dict keeps the first of equal keys, in order. The loop below finds the values of these keys.
   WEFT_ASSIGN(const Value keys, interpreter.heap().dict(std::move(seen)));
   std::vector<Value> values;
   auto next = keys.as_dict().items.begin();
@@ -190,10 +189,10 @@ Result<Value> groupby(Interpreter& interpreter, const Value& input, const Argume
   return interpreter.heap().list(std::move(groups));
 }
 
-// map('upper'), map('replace', 'a', 'b'), map(attribute='name', default='x')
+// The filter map: map('upper'), map('replace', 'a', 'b'), map(attribute='name', default='x').
 Result<Value> map(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
   if (!is_true(input))
-    return interpreter.heap().iterator({});  // Also for what could not be walked over.
+    return interpreter.heap().iterator({});  // A false value need not be a sequence.
   WEFT_ASSIGN(const std::vector<Value> items, interpreter.elements_of(input));
   std::vector<Value> mapped;
   if (arguments.positional.empty()) {
@@ -215,8 +214,8 @@ Result<Value> map(Interpreter& interpreter, const Value& input, const Arguments&
   return interpreter.heap().iterator(std::move(mapped));
 }
 
-// select('odd'), reject('equalto', 1), selectattr('role', 'equalto', 'user'); without a test,
-// whether the value is true.
+// The filters select('odd'), reject('equalto', 1) and selectattr('role', 'equalto', 'user').
+// Without a test they test whether the value is true.
 struct Choice {
   bool keeps_matches;
   bool by_attribute;
@@ -224,7 +223,7 @@ struct Choice {
 template <Choice choice>
 Result<Value> choose(Interpreter& interpreter, const Value& input, const Arguments& arguments) {
   if (!is_true(input))
-    return interpreter.heap().iterator({});  // Also for what could not be walked over.
+    return interpreter.heap().iterator({});  // A false value need not be a sequence.
   WEFT_ASSIGN(const std::vector<Value> items, interpreter.elements_of(input));
   std::size_t used = choice.by_attribute ? 1 : 0;
   if (arguments.positional.size() < used) return fault("the attribute's name is missing");

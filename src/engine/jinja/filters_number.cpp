@@ -1,4 +1,4 @@
-// Filters about numbers, and the few about any value.
+// Filters for numbers, and the few for values of any kind.
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -22,7 +22,8 @@ Result<Value> absolute(Interpreter&, const Value& input, const Arguments&) {
   return fault("a {} has no absolute value", type_name(input));
 }
 
-// As Python's round(): exactly half goes to the even digit, judged by the number's exact value.
+// Rounds as Python's round() does: exactly half goes to the even digit, by the exact value of the
+// number.
 double rounded(double value, int precision) {
   if (!std::isfinite(value) || precision > 300) return value;
   if (precision >= 0) {
@@ -53,7 +54,7 @@ Result<Value> round(Interpreter&, const Value& input, const Arguments& arguments
   return fault("round's method is common, ceil or floor, not '{}'", method);
 }
 
-// A whole text as an integer in a base; underscores may stand between digits.
+// Reads a whole text as an integer in a base; underscores may stand between digits.
 std::optional<Integer> parse_integer(std::string_view text, Integer base) {
   text = strip(text, {}, std::nullopt);
   const bool negative = text.starts_with('-');

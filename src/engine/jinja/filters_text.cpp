@@ -1,4 +1,4 @@
-// Filters that make text of text, and the ones that turn values into it.
+// Filters from text to text, and filters that convert values to text.
 #include <algorithm>
 
 #include "common/base/format.h"
@@ -12,7 +12,7 @@
 namespace weft::jinja {
 namespace {
 
-// What filters do first: any value as text.
+// Converts any value to text, as text filters do first.
 std::string text_of(const Value& value) { return to_str(value); }
 
 template <std::string (*convert)(std::string_view)>
@@ -23,7 +23,8 @@ Result<Value> converted(Interpreter& interpreter, const Value& input, const Argu
   return interpreter.heap().string(convert(text), input.is_markup());
 }
 
-// jinja2's own: a word begins after a space, a hyphen or an opening bracket.
+// Makes title case by jinja2's own rule: a word begins after a space, a hyphen or an opening
+// bracket.
 std::string title_words(std::string_view text) {
   std::string out;
   bool begins = true;
@@ -103,7 +104,7 @@ Result<Value> truncate(Interpreter& interpreter, const Value& input, const Argum
   if (length < end_length)
     return fault("truncate's length ({}) is smaller than that of its end", integer_text(length));
   if (leeway < 0) return fault("truncate's leeway is negative");
-  if (!input.is(Kind::string)) {  // What is short enough passes, whatever it is.
+  if (!input.is(Kind::string)) {  // A short sequence of any kind is not changed.
     WEFT_ASSIGN(const Value size, find_sequence_filter("length")(interpreter, input, {}));
     if (size.as_integer() <= length + leeway) return input;
     return fault("truncate takes a str, not a {}", type_name(input));
@@ -145,7 +146,7 @@ Result<Value> indent(Interpreter& interpreter, const Value& input, const Argumen
   }
   const bool blank = given.is_true_or(2, false);
   const std::string text =
-      text_of(input) + "\n";  // So that a newline at the end gives an empty last line.
+      text_of(input) + "\n";  // The newline makes a newline at the end give an empty last line.
   const auto lines = split_lines(text, false);
   WEFT_OK(interpreter.charge(text.size() + lines.size() * step.size()));
   std::string out;

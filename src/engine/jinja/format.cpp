@@ -1,5 +1,4 @@
-// "..." % values and "...".format(...): Python's two ways to format, for texts, integers and
-// floats.
+// Python's two ways to format texts, integers and floats: "..." % values and "...".format(...).
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -18,8 +17,8 @@ constexpr int width_max = 1'000'000, precision_max = 1'000;
 
 struct Spec {
   std::string fill = " ";
-  char align = '\0';  // < > ^ =, or none.
-  char sign = '-';    // + - or a space.
+  char align = '\0';  // One of < > ^ =, or 0 for the default.
+  char sign = '-';    // One of + - and a space.
   bool alternate = false, grouped = false;
   int width = 0;
   int precision = -1;
@@ -47,7 +46,7 @@ std::string grouped(std::string digits) {
   return digits;
 }
 
-// Puts sign, digits and fill together.
+// Joins sign, digits and fill.
 std::string padded(const std::string& sign, const std::string& body, const Spec& spec,
                    char default_align) {
   const auto length = static_cast<int>(length_of(sign) + length_of(body));
@@ -111,7 +110,7 @@ std::string cut(std::string_view text, int precision) {
       text.substr(0, offsets[std::min(static_cast<std::size_t>(precision), offsets.size() - 1)]));
 }
 
-// [[fill]align][sign][#][0][width][,][.precision][type]
+// Reads a format: [[fill]align][sign][#][0][width][,][.precision][type].
 Result<Spec> parse_spec(std::string_view text) {
   Spec spec;
   const auto refuse = [&] { return fault("the format '{}' is not valid", text); };
@@ -187,7 +186,7 @@ Result<std::string> format_by_spec(const Value& value, std::string_view text) {
   return unknown();
 }
 
-// The values of "%", taken one by one or by name.
+// The values for "%", which are taken one by one or by name.
 class PercentValues {
  public:
   explicit PercentValues(const Value& values)

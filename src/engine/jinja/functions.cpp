@@ -1,4 +1,4 @@
-// Functions that are always there.
+// The built-in functions.
 #include <algorithm>
 
 #include "engine/jinja/interpreter.h"
@@ -22,7 +22,7 @@ Result<Value> range(Interpreter& interpreter, const Arguments& arguments) {
   if (arguments.positional.size() == 1) std::swap(numbers[0], numbers[1]);
   const auto [first, end, step] = numbers;
   if (step == 0) return fault("range cannot take steps of 0");
-  constexpr Integer count_max = 100'000;  // As in jinja2's sandbox.
+  constexpr Integer count_max = 100'000;  // The limit of jinja2's sandbox.
   Integer distance = 0;
   if (__builtin_sub_overflow(end, first, &distance))
     return fault("a range has more than {} elements", 100'000);
@@ -36,7 +36,7 @@ Result<Value> range(Interpreter& interpreter, const Arguments& arguments) {
   return interpreter.heap().list(std::move(items));
 }
 
-// dict(a=1), dict({...}, b=2), dict([("k", 1)])
+// The function dict: dict(a=1), dict({...}, b=2), dict([("k", 1)]).
 Result<Value> dict(Interpreter& interpreter, const Arguments& arguments) {
   std::vector<std::pair<Value, Value>> items;
   if (arguments.positional.size() > 1)

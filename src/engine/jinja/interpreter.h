@@ -1,7 +1,7 @@
-// Runs a parsed template: one Interpreter for one rendering. It owns what a rendering makes and
-// wires the parts that run it: Evaluator (expressions), Executor (statements) and Calls. Operators,
-// filters, tests, methods and functions are free functions that get the Interpreter to make values,
-// to count work, and to call back.
+// Runs a parsed template, with one Interpreter for each rendering. It owns the values that a
+// rendering makes and connects the parts that run it: Evaluator (expressions), Executor
+// (statements) and Calls. Operators, filters, tests, methods and functions are free functions; they
+// use the Interpreter to make values, to count work and to call back.
 //
 // Errors: as Template::render. Threading: one thread.
 #pragma once
@@ -56,7 +56,7 @@ class Interpreter {
                                            const Arguments& arguments);
   [[nodiscard]] Result<bool> apply_test(std::string_view name, const Value& input,
                                         const Arguments& arguments);
-  // Remembers that the template itself said no.
+  // Makes the error of raise_exception and remembers that the template itself raised it.
   [[nodiscard]] std::unexpected<Error> refuse(std::string message);
 
  private:

@@ -1,5 +1,5 @@
-// What the vectors do not show: bounds that hold, errors that name the place, and corners where
-// Python is peculiar.
+// Tests that the vectors do not cover: bounds, errors that name the line, and special cases of
+// Python.
 #include <gtest/gtest.h>
 
 #include "engine/jinja/read_json.h"
@@ -108,7 +108,8 @@ std::string repeated(std::string_view text, int times) {
   return out;
 }
 
-// Each of these would take the machine's time or memory, or its stack, if nothing held it.
+// Each of these templates would use up the time, the memory or the stack of the machine if there
+// were no bounds.
 const std::vector<HostileCase> hostile_cases = {
     {"LongRepeat", "{{ 'x' * 10 ** 15 }}"},
     {"ListRepeat", "{{ [1] * 10 ** 12 }}"},

@@ -1,4 +1,4 @@
-// Templates give the text, byte for byte, that jinja2 gives; where it fails, they fail.
+// Tests that templates give the text of jinja2, byte for byte, and fail where jinja2 fails.
 #include <gtest/gtest.h>
 
 #include "common/base/test_data.h"
@@ -10,7 +10,7 @@ namespace {
 
 const WallTime clock_time{.year = 2026, .month = 1, .day = 2, .hour = 3, .minute = 4, .second = 5};
 
-// A member of a case, or none.
+// Returns a member of a case, or none if the case does not have it.
 Value member(const Value& object, std::string_view name) {
   const Value* value = object.as_dict().find(name);
   return value == nullptr ? Value::none() : *value;
@@ -27,7 +27,7 @@ Result<std::string> render(std::string_view source, const Value& variables) {
   return made.render(variables, {.now = clock_time});
 }
 
-// Compares one outcome with what the case says of it.
+// Compares one outcome with the expectation of the case.
 void expect_outcome(const Result<std::string>& outcome, const Value& row, const std::string& name) {
   if (member(row, "error").is(Kind::none)) {
     ASSERT_TRUE(outcome) << name << ": " << outcome.error().message;

@@ -1,4 +1,4 @@
-// JSON as Python's json.dumps() writes it.
+// Writes JSON as Python's json.dumps() does.
 #include <algorithm>
 #include <cmath>
 
@@ -56,7 +56,7 @@ void append_json_string(std::string& out, std::string_view text, bool ensure_asc
   out.push_back('"');
 }
 
-// Numbers and words; false for any other value.
+// Appends a number or a word such as true. Returns false for any other value.
 bool append_scalar(std::string& out, const Value& value) {
   switch (value.kind()) {
     case Kind::none:

@@ -13,7 +13,7 @@
 namespace weft::jinja {
 namespace {
 
-// \r\n and \r become \n; one newline at the end goes.
+// Replaces \r\n and \r by \n, and removes one newline at the end.
 std::string normalized(std::string_view source) {
   std::string text;
   text.reserve(source.size());
@@ -70,7 +70,7 @@ class Lexer {
     return at - from;
   }
 
-  // The text before a tag, without what the tag's sign or its place takes away.
+  // Adds the text before a tag, without the whitespace that the tag's sign or its position removes.
   void add_data(std::string_view text, char sign, bool is_print) {
     if (sign == '-') {
       while (!text.empty()) {  // Python's rstrip().
@@ -94,8 +94,8 @@ class Lexer {
     if (!text.empty()) add(Lexeme::Kind::data, text);
   }
 
-  // The length of "%}", "-%}" with the space behind it, or "+%}" at `at`; 0 if none is. `trims`
-  // takes one newline too.
+  // Returns the length of the end tag at `at`: "%}", "-%}" with the space after it, or "+%}"; 0 if
+  // there is no end tag. With `trims` one newline after the tag is included.
   [[nodiscard]] std::size_t end_tag_bytes(std::size_t at, std::string_view tag, bool trims) const {
     const std::string_view text = std::string_view(source_).substr(at);
     if (text.starts_with('-') && text.substr(1).starts_with(tag))
@@ -149,7 +149,7 @@ class Lexer {
     return error("the comment has no end");
   }
 
-  // "raw %}" behind "{%", or 0.
+  // Returns the length of "raw %}" after "{%", or 0.
   [[nodiscard]] std::size_t raw_begin_bytes() const {
     std::size_t at = at_ + space_bytes(at_);
     if (!std::string_view(source_).substr(at).starts_with("raw")) return 0;
@@ -181,7 +181,7 @@ class Lexer {
   }
 
   Result<> lex_inside(std::string_view end_tag, Lexeme::Kind end_kind, bool trims) {
-    std::string open;  // The closing brackets that are awaited.
+    std::string open;  // Closing brackets that are expected.
     while (at_ < source_.size()) {
       if (open.empty()) {
         if (const std::size_t bytes = end_tag_bytes(at_, end_tag, trims); bytes != 0) {
@@ -223,7 +223,7 @@ class Lexer {
     return at - at_;
   }
 
-  // Digits with single underscores between; the number of bytes from `at` on.
+  // Returns the number of bytes from `at` on that are digits with single underscores between them.
   [[nodiscard]] std::size_t digits_bytes(std::size_t at) const {
     const std::size_t from = at;
     while (at < source_.size() &&
@@ -323,7 +323,7 @@ class Lexer {
   const std::string source_;
   std::size_t at_ = 0;
   std::uint32_t line_ = 1;
-  bool line_starting_ = true;  // What was passed last ended with a newline.
+  bool line_starting_ = true;  // The text before ended with a newline.
   std::vector<Lexeme> lexemes_;
 };
 

@@ -1,6 +1,6 @@
-// A template's source as tokens, with the whitespace rules of chat templates: a newline after a
-// block goes (trim_blocks), as do spaces before a block at the start of a line (lstrip_blocks), and
-// one newline at the very end.
+// Splits a template's source into lexemes, with the whitespace rules of chat templates: a newline
+// after a block is removed (trim_blocks), spaces before a block at the start of a line are removed
+// (lstrip_blocks), and one newline at the end of the source is removed.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct Lexeme {
 
   Kind kind = Kind::end;
   std::uint32_t line = 1;
-  std::string text;  // The text of data, a name or a symbol; a string's content.
+  std::string text;  // Text of data, name or symbol; content of a string.
   Integer integer = 0;
   double floating = 0;
 
@@ -43,7 +43,8 @@ struct Lexeme {
   }
 };
 
-// Ends with a Lexeme of kind end. Fails with invalid_argument, naming the line.
+// Returns the lexemes, of which the last has the kind `end`. Fails with invalid_argument and the
+// line.
 [[nodiscard]] Result<std::vector<Lexeme>> lex(std::string_view source);
 
 }  // namespace weft::jinja

@@ -13,7 +13,7 @@ Result<> Meter::step() {
 }
 
 Result<> Meter::charge(std::uint64_t bytes) {
-  steps_ += bytes / 64;  // Work that grows with a text's length counts as steps, too.
+  steps_ += bytes / 64;  // Counts work that grows with a text's length.
   if (bytes > limits_.memory_bytes_max || heap_.bytes() > limits_.memory_bytes_max - bytes)
     return fail(ErrorCode::resource_exhausted,
                 "it needs more than {} bytes (RenderLimits::memory_bytes_max)",

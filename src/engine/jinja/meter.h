@@ -1,7 +1,7 @@
-// What one rendering of a template may still use: steps, memory, depth. Every node that is run is a
-// step, and so is every 64 bytes of text or elements that a node makes.
+// Counts the steps, the memory and the depth of one rendering against its limits. Every node that
+// runs is a step, and so is every 64 bytes of text or elements that a node makes.
 //
-// Errors: resource_exhausted, naming the bound of RenderLimits. Threading: one thread.
+// Errors: resource_exhausted with the name of the bound in RenderLimits. Threading: one thread.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,16 @@ namespace weft::jinja {
 
 class Meter {
  public:
-  // `heap` holds the values of the rendering and is counted by its bytes.
+  // `heap` holds the values of the rendering; its bytes count as memory.
   Meter(const RenderLimits& limits, const Heap& heap) : limits_(limits), heap_(heap) {}
 
   [[nodiscard]] Result<> step();
-  // Counts work beyond one step, in bytes. Call it before anything of that size is made.
+  // Counts work of `bytes` bytes beyond the step of the node. Call it before making anything of
+  // that size.
   [[nodiscard]] Result<> charge(std::uint64_t bytes);
 
-  // One level more of nodes inside nodes, until it goes out of scope. The next step() fails if that
-  // is too deep.
+  // Counts one more level of nested nodes while it lives. The next step() fails if the nodes are
+  // nested too deep.
   class Level {
    public:
     explicit Level(Meter& meter) : meter_(meter) { ++meter_.depth_; }
@@ -34,7 +35,7 @@ class Meter {
     Meter& meter_;
   };
 
-  // The template's line that runs now, from 1; errors name it.
+  // The template's line that runs now, counted from 1, for error messages.
   [[nodiscard]] std::uint32_t line() const { return line_; }
   void at_line(std::uint32_t line) { line_ = line; }
 

@@ -1,5 +1,5 @@
-// Methods of dicts, lists, tuples, numbers and the small objects; those of strings are in
-// string_methods.cpp.
+// Methods of dicts, lists, tuples, numbers and the small objects. string_methods.cpp has those of
+// strings.
 #include <algorithm>
 #include <cmath>
 
@@ -38,7 +38,7 @@ Result<Value> dict_items(Interpreter& interpreter, const Value& self, const Argu
 }
 Result<Value> copy(Interpreter&, const Value& self, const Arguments&) {
   return self;
-}  // Nothing can change either.
+}  // The object itself is a copy, because it cannot change.
 
 Result<Value> list_count(Interpreter&, const Value& self, const Arguments& arguments) {
   WEFT_ASSIGN(const Given given, Given::bind(arguments, {"value"}));

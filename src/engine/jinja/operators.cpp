@@ -1,4 +1,4 @@
-// Arithmetic, + and * of texts and lists, and `in`.
+// The operators: arithmetic, + and * of texts and lists, and `in`.
 #include <cmath>
 #include <limits>
 
@@ -56,7 +56,7 @@ Result<Value> integer_power(Integer base, Integer exponent) {
   return Value::integer(result);
 }
 
-// Python rounds down where C++ rounds to zero.
+// Divides and rounds down as Python does; C++ rounds towards zero.
 Integer floor_quotient(Integer a, Integer b) {
   return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
 }
@@ -85,7 +85,7 @@ Result<Value> integer_operation(BinaryOperator op, Integer a, Integer b) {
   if (b == 0) return fault("a division by zero");
   if (op == BinaryOperator::divide)
     return Value::floating(static_cast<double>(a) / static_cast<double>(b));
-  if (b == -1) {  // The one quotient that overflows.
+  if (b == -1) {  // Dividing by -1 is the one case that may overflow.
     if (op == BinaryOperator::modulo) return Value::integer(0);
     if (__builtin_sub_overflow(Integer{0}, a, &result)) return too_large();
     return Value::integer(result);
@@ -145,7 +145,7 @@ Result<Value> repeat(Interpreter& interpreter, const Value& what, Integer times)
 Result<Value> join_two(Interpreter& interpreter, const Value& left, const Value& right) {
   if (left.is(Kind::string)) {
     WEFT_OK(interpreter.charge(left.as_text().size() + right.as_text().size()));
-    // A text marked as HTML escapes the one that is not.
+    // If one of the texts is marked as HTML, the other one is escaped.
     const bool markup = left.is_markup() || right.is_markup();
     const auto part = [&](const Value& value) {
       return markup && !value.is_markup() ? escape_html(value.as_text())

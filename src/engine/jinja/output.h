@@ -1,7 +1,7 @@
-// The text that a template writes. A macro's body, a recursive loop and a few blocks write into a
-// text of their own.
+// Collects the text that a template writes. The body of a macro, a recursive loop and a few blocks
+// write into a separate text.
 //
-// Errors: resource_exhausted, if the text is longer than `bytes_max`. Threading: one thread.
+// Errors: resource_exhausted if the text is longer than `bytes_max`. Threading: one thread.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class Output {
   [[nodiscard]] Result<> write(std::string_view text);
   [[nodiscard]] std::string take() { return std::move(text_); }
 
-  // What is written while it lives goes into a text of its own.
+  // Collects everything that is written while it lives in a separate text.
   class Apart {
    public:
     explicit Apart(Output& output) : output_(output), before_(output.to_) { output.to_ = &text_; }

@@ -26,7 +26,7 @@ class Parser : ExpressionParser {
     return &ast_.statements.back();
   }
 
-  // Statements up to one of the names that end the block, which stays the current lexeme.
+  // Reads statements up to one of the names that end the block. The name stays the current lexeme.
   Result<Block> parse_block(EndNames end_names) {
     const Depth depth(depth_);
     WEFT_OK(check_depth());
@@ -56,7 +56,7 @@ class Parser : ExpressionParser {
     }
   }
 
-  // The body of a statement, from the end of its tag to `end_name`, which is passed.
+  // Reads the body of a statement, from the end of its tag to `end_name`, and skips `end_name`.
   Result<Block> parse_body(std::string_view end_name) {
     WEFT_OK(expect(Lexeme::Kind::block_end, "'%}'"));
     WEFT_ASSIGN(Block block, parse_block({end_name}));
@@ -95,7 +95,7 @@ class Parser : ExpressionParser {
     if (skip_name("else")) {
       WEFT_ASSIGN(node.otherwise, parse_body("endif"));
     } else {
-      advance();  // endif
+      advance();  // Skips endif.
     }
     return make_statement(line, std::move(node));
   }
@@ -114,7 +114,7 @@ class Parser : ExpressionParser {
     if (skip_name("else")) {
       WEFT_ASSIGN(node.otherwise, parse_body("endfor"));
     } else {
-      advance();  // endfor
+      advance();  // Skips endfor.
     }
     return make_statement(line, std::move(node));
   }

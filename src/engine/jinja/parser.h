@@ -1,4 +1,4 @@
-// Source to Ast. Fails with invalid_argument and the line.
+// Parses a template's source into an Ast. Fails with invalid_argument and the line.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace weft::jinja {
 
-// Statements and expressions nest at most this deep.
+// The greatest nesting depth of statements and expressions.
 inline constexpr int parse_depth_max = 100;
 inline constexpr std::size_t source_bytes_max = std::size_t{4} << 20;
 

@@ -81,8 +81,8 @@ void append_sequence(std::string& out, const Value& value) {
 }  // namespace
 
 std::string integer_text(Integer value, int base) {
-  // Digits from the last; the most negative number has no positive twin, so the digits are taken
-  // from its negative side.
+  // The digits are computed from the last to the first and, for a negative value, from negative
+  // remainders, because the smallest integer has no positive counterpart.
   std::string digits;
   const bool negative = value < 0;
   do {
@@ -99,7 +99,7 @@ std::string floating_text(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   char buffer[64];
-  // Python writes exponents below -4 and from 16 on.
+  // Python writes an exponent if it is below -4 or at least 16.
   const double magnitude = std::fabs(value);
   const bool scientific = magnitude != 0 && (magnitude < 1e-4 || magnitude >= 1e16);
   const auto end =

@@ -1,4 +1,4 @@
-// Values as text: str() and repr() of Python, and JSON as json.dumps() writes it.
+// Converts values to text: str() and repr() of Python, and JSON as json.dumps() writes it.
 #pragma once
 
 #include <optional>
@@ -16,17 +16,17 @@ void append_repr(std::string& out, const Value& value);
 [[nodiscard]] std::string to_repr(const Value& value);
 
 [[nodiscard]] std::string integer_text(Integer value, int base = 10);
-// The shortest text that reads back as the same number: 1.0, 1e+16, nan.
+// Returns the shortest text that reads back as the same number: 1.0, 1e+16, nan.
 [[nodiscard]] std::string floating_text(double value);
 
 struct JsonStyle {
   bool ensure_ascii = false;
-  std::optional<std::string> indent;  // For one level; without, everything is on one line.
+  std::optional<std::string> indent;  // Text of one level; nullopt: all on one line.
   std::string item_separator = ", ";
   std::string key_separator = ": ";
   bool sort_keys = false;
 };
-// Fails for what JSON has no word for.
+// Fails for values that JSON cannot express.
 [[nodiscard]] Result<> append_json(std::string& out, const Value& value, const JsonStyle& style);
 
 }  // namespace weft::jinja

@@ -1,4 +1,4 @@
-// JSON text to a Value: keys keep their order, 2 is an int and 2.0 a float.
+// Reads JSON text into a Value. Keys keep their order; 2 becomes an int and 2.0 a float.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace weft::jinja {
 
 inline constexpr std::size_t json_bytes_max = std::size_t{64} << 20;
 
-// Fails with invalid_argument and the place; keys that are there twice are refused.
+// Fails with invalid_argument and the position, also if an object has the same key twice.
 [[nodiscard]] Result<Value> read_json(Heap& heap, std::string_view text);
 
 }  // namespace weft::jinja

@@ -1,4 +1,4 @@
-// The parts of one rendering: its bounds, its names, its text.
+// Tests the parts of one rendering: its limits, scopes and output.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,7 +1,7 @@
-// Names and their values while a template runs. A loop's body, a macro and a few statements have a
-// scope of their own.
+// The names of a running template and their values. The body of a loop, a macro and a few
+// statements have their own scopes.
 //
-// Errors: resource_exhausted, if the rendering's memory is used up. Threading: one thread.
+// Errors: resource_exhausted if the rendering's memory is used up. Threading: one thread.
 #pragma once
 
 #include <deque>
@@ -18,22 +18,23 @@ namespace weft::jinja {
 struct Scope {
   explicit Scope(Scope* outer) : parent(outer) {}
   Scope* parent;
-  std::vector<std::pair<std::string_view, Value>> names;  // Views into the Ast.
+  std::vector<std::pair<std::string_view, Value>> names;  // Names are views into the Ast.
 
-  // nullptr if this scope itself does not have the name.
+  // Returns the value of a name in this scope, or nullptr if this scope does not have the name.
   [[nodiscard]] const Value* find(std::string_view name) const;
   void set(std::string_view name, Value value);
 };
 
-// The value of a name in the scope or in one around it; nullptr if there is none.
+// Returns the value of a name in the scope or in the scopes around it, or nullptr if none has the
+// name.
 [[nodiscard]] const Value* find_name(const Scope& scope, std::string_view name);
 
-// All scopes of one rendering. They live as long as it does, because macros see the names around
-// their definition.
+// Owns all scopes of one rendering. Scopes live as long as the rendering, because macros see the
+// names around their definition.
 class Scopes {
  public:
   Scopes(Heap& heap, Meter& meter) : heap_(heap), meter_(meter) {}
-  [[nodiscard]] Result<Scope*> add(Scope* parent);  // nullptr: the outermost one.
+  [[nodiscard]] Result<Scope*> add(Scope* parent);  // nullptr: an outermost scope.
 
  private:
   Heap& heap_;

@@ -1,4 +1,4 @@
-// What filters that look into elements share: paths like "function.name", and keys that ignore
+// Helpers of filters that read parts of elements: paths like "function.name", and keys that ignore
 // case.
 #pragma once
 
@@ -11,21 +11,22 @@
 
 namespace weft::jinja {
 
-// object.a.b.0 for "a.b.0" or 0; `otherwise` replaces what is undefined on the way.
+// Returns object.a.b.0 for the path "a.b.0", and object[0] for the path 0. `otherwise` replaces an
+// undefined value on the path.
 [[nodiscard]] Result<Value> attribute_path(Interpreter& interpreter, const Value& object,
                                            const Value& path, std::optional<Value> otherwise = {});
 
-// What elements are sorted and compared by: themselves or an attribute, texts in lower case unless
-// the case counts.
+// How the key of an element is made, by which elements are sorted and compared: the element itself
+// or an attribute; texts are converted to lower case unless case_sensitive is set.
 struct KeyRule {
-  std::optional<Value> attribute;  // For keys_of one, or several with commas between.
+  std::optional<Value> attribute;  // keys_of() also takes several, with commas between.
   bool case_sensitive = false;
   std::optional<Value> otherwise;
 };
 [[nodiscard]] Result<Value> key_of(Interpreter& interpreter, const Value& element,
                                    const KeyRule& rule);
-// The same as a list, of one key for each of several attributes; lists whose elements are equal
-// need no order of them.
+// Returns the key of an element as a list, with one key for each attribute. Equal parts of two
+// lists are never ordered, so they need no order.
 [[nodiscard]] Result<Value> keys_of(Interpreter& interpreter, const Value& element,
                                     const KeyRule& rule);
 

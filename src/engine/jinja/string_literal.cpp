@@ -46,7 +46,7 @@ Result<std::string> unescape_string(std::string_view text) {
     const std::string_view behind = text.substr(at + 1);
     switch (letter) {
       case '\n':
-        break;  // A line goes on.
+        break;  // A backslash before a newline continues the line.
       case 'n':
         out.push_back('\n');
         break;
@@ -79,7 +79,7 @@ Result<std::string> unescape_string(std::string_view text) {
         WEFT_ASSIGN(const Number number, hexadecimal(behind, letter == 'x'   ? 2
                                                              : letter == 'u' ? 4
                                                                              : 8));
-        // Half of a surrogate pair cannot be written as UTF-8.
+        // A surrogate is replaced by U+FFFD, because UTF-8 cannot encode half of a surrogate pair.
         utf8::append(out, number.code >= 0xD800 && number.code <= 0xDFFF ? 0xFFFD : number.code);
         at += number.bytes;
         break;

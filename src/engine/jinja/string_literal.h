@@ -1,4 +1,4 @@
-// What stands between the quotes of a string in a template, as Python reads it.
+// Reads the text between the quotes of a template's string as Python does.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace weft::jinja {
 
-// \n \t \\ \' \" \xXX \uXXXX \UXXXXXXXX \ooo and so on; an unknown escape stays as it is. Fails for
-// a cut or absurd number.
+// Replaces the escapes \n \t \\ \' \" \xXX \uXXXX \UXXXXXXXX \ooo and others; an unknown escape
+// stays as it is. Fails if the number of an escape is cut off or too large.
 [[nodiscard]] Result<std::string> unescape_string(std::string_view text);
 
 }  // namespace weft::jinja

@@ -92,11 +92,11 @@ Result<Value> partition(Interpreter& interpreter, const Value& self, const Argum
   return interpreter.heap().tuple(std::move(items));
 }
 
-// The part of the text between two bounds in code points, as startswith(), find() and count() take
+// The part of a text between two bounds in code points, as startswith(), find() and count() take
 // them.
 struct Part {
   std::string_view text;
-  std::size_t offset;  // In bytes.
+  std::size_t offset;  // Offset of the part in bytes.
 };
 Result<Part> part_of(const Value& self, const Given& given, std::size_t first) {
   const std::string_view all = self.as_text();
@@ -196,7 +196,7 @@ Result<Value> without_affix(Interpreter& interpreter, const Value& self,
   return same_kind(interpreter, self, std::string(text));
 }
 
-// ljust, rjust, center, zfill
+// The side of the text in ljust (left), rjust (right) and center (both).
 enum class Side : std::uint8_t { left, right, both };
 template <Side text_side>
 Result<Value> justified(Interpreter& interpreter, const Value& self, const Arguments& arguments) {
@@ -213,7 +213,7 @@ Result<Value> justified(Interpreter& interpreter, const Value& self, const Argum
   const Integer missing = std::max<Integer>(width - length, 0);
   WEFT_OK(interpreter.charge(
       static_cast<std::uint64_t>(std::min<Integer>(missing, Integer{1} << 40)) * fill.size()));
-  // Python's center() gives the odd character to the left only where the width is odd, too.
+  // Python's center() puts the odd space to the left only if the width is odd.
   const Integer left = text_side == Side::left    ? 0
                        : text_side == Side::right ? missing
                                                   : missing / 2 + (missing & width & 1);
@@ -245,7 +245,7 @@ Result<Value> format(Interpreter& interpreter, const Value& self, const Argument
   return same_kind(interpreter, self, std::move(text));
 }
 
-// Whether all characters are of a class, and there is one.
+// True if the text is not empty and all its characters are of a class.
 template <Class wanted>
 Result<Value> all_are(Interpreter&, const Value& self, const Arguments&) {
   const std::string_view text = self.as_text();
@@ -268,7 +268,7 @@ Result<Value> isalnum(Interpreter&, const Value& self, const Arguments&) {
   }
   return Value::boolean(!text.empty());
 }
-// Some character has a case, and none has the other.
+// True if the text has characters of the wanted case and none of the other case.
 template <Class wanted, Class other>
 Result<Value> is_case(Interpreter&, const Value& self, const Arguments&) {
   bool any = false;

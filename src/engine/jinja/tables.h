@@ -1,4 +1,4 @@
-// Filters, tests and functions by name; private to the interpreter.
+// The filters, tests and functions by name. Private to the interpreter.
 #pragma once
 
 #include <initializer_list>
@@ -15,11 +15,11 @@
 
 namespace weft::jinja {
 
-// What a filter or method was given, by position or by name, in the order of its parameters. A
-// parameter that was not given is nullopt.
+// The arguments of a filter or method, by position or by name, in the order of its parameters. A
+// parameter without an argument is nullopt.
 class Given {
  public:
-  // Fails for too many arguments and for names that are not there.
+  // Fails if there are too many arguments or an argument's name is not a parameter.
   [[nodiscard]] static Result<Given> bind(const Arguments& arguments,
                                           std::initializer_list<std::string_view> parameters);
 
@@ -57,7 +57,7 @@ template <class Rows>
   return nullptr;
 }
 
-// nullptr for a name that is not known.
+// The find functions return nullptr for an unknown name.
 [[nodiscard]] Filter find_filter(std::string_view name);
 [[nodiscard]] Filter find_text_filter(std::string_view name);
 [[nodiscard]] Filter find_sequence_filter(std::string_view name);
@@ -66,8 +66,8 @@ template <class Rows>
 [[nodiscard]] Test find_test(std::string_view name);
 [[nodiscard]] Function find_function(std::string_view name);
 
-// Methods of strings, dicts, lists and numbers. Those that change their object have a row that
-// refuses.
+// Methods of strings, dicts, lists and numbers. A method that changes its object has a row without
+// a function, so that the call is refused.
 struct MethodRow {
   std::string_view name;
   Method method;  // nullptr if it would change its object.
@@ -75,20 +75,20 @@ struct MethodRow {
 [[nodiscard]] const MethodRow* find_method(const Value& object, std::string_view name);
 [[nodiscard]] const MethodRow* find_string_method(std::string_view name);
 
-// operators.cpp
+// The functions of operators.cpp.
 [[nodiscard]] Result<Value> apply_binary(Interpreter& interpreter, BinaryOperator op,
                                          const Value& left, const Value& right);
 [[nodiscard]] Result<Value> apply_unary(UnaryOperator op, const Value& operand);
 [[nodiscard]] Result<bool> contains(Interpreter& interpreter, const Value& container,
                                     const Value& element);
 
-// format.cpp: "..." % values, and "...".format(...).
+// The functions of format.cpp, for "..." % values and "...".format(...).
 [[nodiscard]] Result<std::string> format_percent(Interpreter& interpreter, std::string_view format,
                                                  const Value& values);
 [[nodiscard]] Result<std::string> format_braces(Interpreter& interpreter, std::string_view format,
                                                 const Arguments& arguments);
 
-// An error at whatever the template does now; the interpreter adds the line.
+// Makes an error for what the template does now; the interpreter adds the line.
 template <class... Args>
 [[nodiscard]] std::unexpected<Error> fault(FormatString<Args...> format, Args&&... args) {
   return fail(ErrorCode::invalid_argument, format, std::forward<Args>(args)...);

@@ -1,16 +1,16 @@
-// A Jinja template as chat models use it: what Python's jinja2 gives with the settings of the
-// transformers library (sandboxed and immutable, trim_blocks, lstrip_blocks, loop controls, tojson,
-// raise_exception, strftime_now).
+// A Jinja template as chat models use it. It gives the text of Python's jinja2 with the settings of
+// the transformers library (sandboxed and immutable, trim_blocks, lstrip_blocks, loop controls,
+// tojson, raise_exception, strftime_now).
 //
 //   WEFT_ASSIGN(const Template chat, Template::parse(source));
 //   Heap heap;
-//   WEFT_ASSIGN(const Value variables, read_json(heap, R"({"messages": [...],
-//   "add_generation_prompt": true})")); WEFT_ASSIGN(std::string text, chat.render(variables, {.now
-//   = WallTime::local_now()}));
+//   WEFT_ASSIGN(const Value variables,
+//               read_json(heap, R"({"messages": [...], "add_generation_prompt": true})"));
+//   WEFT_ASSIGN(std::string text, chat.render(variables, {.now = WallTime::local_now()}));
 //
-// Threading: a Template is const; many threads may render it. A Heap belongs to one.
-// Not there: inheritance, imports, includes and blocks, and the filters pprint, random, urlize,
-// wordwrap and xmlattr.
+// Threading: a Template is const, and several threads may render it at once. A Heap belongs to one
+// thread. Not supported: inheritance, imports, includes and blocks, and the filters pprint, random,
+// urlize, wordwrap and xmlattr.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,11 @@ namespace weft::jinja {
 struct Ast;
 
 struct RenderLimits {
-  std::uint64_t steps_max = 20'000'000;                   // Nodes of the template that are run.
-  std::size_t output_bytes_max = std::size_t{64} << 20;   // Length of the text.
-  std::size_t memory_bytes_max = std::size_t{256} << 20;  // All values made on the way.
-  int depth_max = 500;  // Nodes inside nodes, through macros too. Each takes stack, about a KB.
+  std::uint64_t steps_max = 20'000'000;                  // Nodes of the template that are run.
+  std::size_t output_bytes_max = std::size_t{64} << 20;  // Length of the output.
+  // Size of all values that a rendering makes.
+  std::size_t memory_bytes_max = std::size_t{256} << 20;
+  int depth_max = 500;  // Nested nodes, also through macros; each takes about 1 KB of stack.
 };
 
 struct RenderOptions {
@@ -40,15 +41,15 @@ struct RenderOptions {
 
 class Template {
  public:
-  // Fails with invalid_argument, naming the line.
+  // Fails with invalid_argument and the line.
   [[nodiscard]] static Result<Template> parse(std::string_view source);
   Template(Template&&) noexcept;
   Template& operator=(Template&&) noexcept;
   ~Template();
 
-  // `variables` is a dict. Fails with permission_denied and the template's own words when it calls
-  // raise_exception, with resource_exhausted at a bound, and with invalid_argument and the line for
-  // anything else.
+  // `variables` must be a dict. Fails with permission_denied and the template's own message if the
+  // template calls raise_exception, with resource_exhausted at a bound, and with invalid_argument
+  // and the line for any other mistake.
   [[nodiscard]] Result<std::string> render(const Value& variables,
                                            const RenderOptions& options) const;
 

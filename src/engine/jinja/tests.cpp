@@ -1,4 +1,4 @@
-// Tests: `value is name`.
+// The tests: `value is name`.
 #include "engine/jinja/interpreter.h"
 #include "engine/jinja/print.h"
 #include "engine/jinja/tables.h"

@@ -173,7 +173,7 @@ std::string to_upper(std::string_view text) {
 
 std::string to_title(std::string_view text) {
   std::string out;
-  bool inside = false;  // A word: after a cased character.
+  bool inside = false;  // True after a cased character, within a word.
   for (std::size_t at = 0; at < text.size();) {
     const Decoded decoded = utf8::decode(text, at);
     if (inside) {
@@ -250,7 +250,7 @@ std::string replace_all(std::string_view text, std::string_view from, std::strin
   long long count = 0;
   const auto may = [&] { return count_max < 0 || count < count_max; };
   std::size_t at = 0;
-  if (from.empty()) {  // Before every character and at the end.
+  if (from.empty()) {  // Inserts before every character and at the end.
     for (; at < text.size(); ++count) {
       if (!may()) break;
       const std::size_t bytes = utf8::decode(text, at).bytes;

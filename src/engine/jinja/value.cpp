@@ -142,7 +142,7 @@ Result<Value> Heap::dict(std::vector<std::pair<Value, Value>> items) {
   auto* made = make<Dict>(items.size() * 2 * sizeof(Value));
   std::uint16_t deepest = 0;
   std::unordered_multimap<std::size_t, std::size_t>
-      places;  // By hash, so that a large object takes no quadratic time.
+      places;  // Places by hash of the key, because comparing all pairs would take quadratic time.
   for (auto& [key, value] : items) {
     deepest = std::max({deepest, depth_of(key), depth_of(value)});
     const auto range = places.equal_range(hash_of(key));
@@ -212,7 +212,8 @@ Result<bool> is_less(const Value& a, const Value& b) {
     return a.as_number() < b.as_number();
   }
   if (a.kind() == b.kind()) {
-    if (a.is(Kind::string)) return a.as_text() < b.as_text();  // UTF-8 orders as code points do.
+    // UTF-8 bytes sort as code points do.
+    if (a.is(Kind::string)) return a.as_text() < b.as_text();
     if (a.is(Kind::list) || a.is(Kind::tuple)) {
       const auto left = a.items(), right = b.items();
       for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i)

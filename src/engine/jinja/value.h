@@ -1,9 +1,9 @@
-// The values of a template, with Python's meanings: what is true, what is equal, how it prints.
-// Containers and strings live in a Heap, whose owner outlives every Value made in it; a Value
-// itself is a small handle that is copied freely.
+// The values of a template, with Python's rules for truth, equality and printing. Containers and
+// strings live in a Heap, whose owner outlives every Value made in it. A Value itself is a small
+// handle that is cheap to copy.
 //
-// Nothing but a Namespace changes after it was made, so containers cannot hold themselves, and they
-// nest at most Heap::depth_max deep, so that walking one cannot exhaust the stack.
+// Only a Namespace can change after it was made, so that containers cannot contain themselves. They
+// nest at most Heap::depth_max deep, so that recursion over a container cannot exhaust the stack.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,13 @@
 
 namespace weft::jinja {
 
-// Python's integers have no end; these have 127 bits, and arithmetic beyond them is an error.
+// Python's integers have no limit. These have 127 bits, and arithmetic beyond them is an error.
 __extension__ typedef __int128 Integer;
 
 enum class Kind : std::uint8_t {
-  undefined,  // A name or an attribute that does not exist: prints as nothing, and most other uses
-              // are errors.
+  // A name or an attribute that does not exist. It prints as an empty text; most other uses are
+  // errors.
+  undefined,
   none,
   boolean,
   integer,
@@ -32,14 +33,14 @@ enum class Kind : std::uint8_t {
   list,
   tuple,
   dict,
-  view,        // dict.keys(), .values(), .items(): walks and has a length, but has no places.
-  iterator,    // What most filters give: walks once.
+  view,      // dict.keys(), .values(), .items(): has a length and can be iterated, but not indexed.
+  iterator,  // The result of most filters; can be iterated once.
   name_space,  // namespace(...): the one thing that a template may change.
   callable     // Functions, macros, methods, loop.
 };
 
 class Value;
-struct Object {  // What lives in a Heap.
+struct Object {  // Base of objects in a Heap.
   virtual ~Object() = default;
 };
 struct Undefined;
@@ -52,7 +53,7 @@ struct Callable;
 
 class Value {
  public:
-  Value() = default;  // Undefined, without a hint.
+  Value() = default;  // Undefined without a hint.
   [[nodiscard]] static Value none() { return Value(Kind::none); }
   [[nodiscard]] static Value boolean(bool value);
   [[nodiscard]] static Value integer(Integer value);
@@ -64,26 +65,26 @@ class Value {
   [[nodiscard]] bool is_number() const {
     return kind_ == Kind::integer || kind_ == Kind::floating || kind_ == Kind::boolean;
   }
-  // Python's bool is an integer.
+  // True for int and bool, because Python's bool is an integer.
   [[nodiscard]] bool is_integral() const {
     return kind_ == Kind::integer || kind_ == Kind::boolean;
   }
 
-  // Each only for its kind.
+  // Each of these functions may be called only for a value of its kind.
   [[nodiscard]] bool as_boolean() const { return integer_ != 0; }
-  [[nodiscard]] Integer as_integer() const { return integer_; }  // And boolean.
+  [[nodiscard]] Integer as_integer() const { return integer_; }  // Also for a boolean.
   [[nodiscard]] double as_floating() const { return floating_; }
   [[nodiscard]] double as_number() const {
     return kind_ == Kind::floating ? floating_ : static_cast<double>(integer_);
   }
   [[nodiscard]] std::string_view as_text() const;
   [[nodiscard]] bool is_markup() const;  // A string marked as HTML by `safe` or `escape`.
-  [[nodiscard]] std::span<const Value> items() const;  // list, tuple, view.
+  [[nodiscard]] std::span<const Value> items() const;  // Only for list, tuple and view.
   [[nodiscard]] const Dict& as_dict() const;
   [[nodiscard]] Iterator& as_iterator() const;
   [[nodiscard]] Namespace& as_namespace() const;
   [[nodiscard]] Callable& as_callable() const;
-  // Why an undefined value is undefined: "'x' is undefined".
+  // The reason why an undefined value is undefined: "'x' is undefined".
   [[nodiscard]] std::string_view hint() const;
   [[nodiscard]] const Object* object() const { return object_; }
 
@@ -114,17 +115,18 @@ struct Sequence : Object {
     keys,
     values,
     pairs
-  };  // group: what groupby gives; the rest: views.
+  };  // group: a result of groupby; the last three: views.
   Sequence(std::vector<Value> values, Form what) : items(std::move(values)), form(what) {}
   std::vector<Value> items;
   Form form;
   std::uint16_t depth = 1;
 };
 struct Dict : Object {
-  std::vector<std::pair<Value, Value>> items;  // In the order of insertion.
+  std::vector<std::pair<Value, Value>> items;  // Items in the order of insertion.
   std::uint16_t depth = 1;
 
-  // nullptr if there is none. Linear: the objects of a conversation are small.
+  // Returns the value of a key, or nullptr if there is none. Searches linearly, because the objects
+  // of a conversation are small.
   [[nodiscard]] const Value* find(const Value& key) const;
   [[nodiscard]] const Value* find(std::string_view key) const;
 };
@@ -138,8 +140,8 @@ struct Namespace : Object {
   [[nodiscard]] const Value* find(std::string_view name) const;
 };
 
-// Owns what values refer to. Grows until it is destroyed; `bytes` is what the bounds are checked
-// against.
+// Owns the objects that values refer to. It grows until it is destroyed; the limits are checked
+// against `bytes`.
 class Heap {
  public:
   static constexpr std::uint16_t depth_max = 200;
@@ -161,12 +163,12 @@ class Heap {
   [[nodiscard]] Value undefined(std::string hint);
   [[nodiscard]] Value string(std::string text, bool markup = false);
   [[nodiscard]] Value iterator(std::vector<Value> items);
-  // These fail with resource_exhausted if containers nest too deep.
+  // The functions below fail with resource_exhausted if containers nest too deep.
   [[nodiscard]] Result<Value> list(std::vector<Value> items);
   [[nodiscard]] Result<Value> tuple(std::vector<Value> items,
                                     Sequence::Form form = Sequence::Form::plain);
   [[nodiscard]] Result<Value> view(std::vector<Value> items, Sequence::Form form);
-  // If a key occurs twice, the last value counts, at the place of the first, as in Python.
+  // If a key occurs twice, the last value is kept at the position of the first, as in Python.
   [[nodiscard]] Result<Value> dict(std::vector<std::pair<Value, Value>> items);
 
  private:
@@ -179,11 +181,11 @@ class Heap {
 [[nodiscard]] bool is_true(const Value& value);
 // Python's ==.
 [[nodiscard]] bool are_equal(const Value& a, const Value& b);
-// Python's <; fails where the two have no order.
+// Python's <. Fails if the two values have no order.
 [[nodiscard]] Result<bool> is_less(const Value& a, const Value& b);
-// May it be a key? Lists and dicts may not.
+// True if the value can be a key of a dict. Lists and dicts cannot.
 [[nodiscard]] bool is_hashable(const Value& value);
-// Python's word for the type, for messages: "str", "dict", ...
+// Returns Python's name of the type, for messages: "str", "dict", ...
 [[nodiscard]] std::string_view type_name(const Value& value);
 
 }  // namespace weft::jinja

@@ -1,5 +1,5 @@
-// What the elements of a tensor are: the nine types that Weft computes with, by the numbers that
-// ONNX gives them.
+// The types that elements of a tensor can have: the nine types that Weft computes with, by the
+// numbers that ONNX gives them.
 #pragma once
 
 #include <cstddef>
@@ -24,16 +24,18 @@ enum class ElementType : std::uint8_t {
   u32 = 12,
 };
 
-// The type with ONNX's number. Fails with unsupported and the name of the type (string, f64, ...).
+// Returns the type with ONNX's number `number`. Fails with unsupported and the name of the type
+// (string, f64, ...) if Weft does not compute with that type.
 [[nodiscard]] Result<ElementType> element_type_from(std::int64_t number);
-// "f32", "bool" and so on.
+// Returns the name of a type: "f32", "bool" and so on.
 [[nodiscard]] std::string_view to_string(ElementType type);
 [[nodiscard]] std::size_t element_bytes(ElementType type);
 [[nodiscard]] constexpr bool is_float(ElementType type) {
   return type == ElementType::f32 || type == ElementType::f16;
 }
 
-// A binary16 in memory. Arithmetic is done in f32; each result is rounded once.
+// A 16-bit float (IEEE binary16) in memory. Arithmetic with it is done in f32, and each result is
+// rounded once.
 struct Half {
   std::uint16_t bits = 0;
   Half() = default;
@@ -44,8 +46,8 @@ struct Half {
 };
 static_assert(sizeof(Half) == 2);
 
-// A truth value in memory: one byte, 0 or 1. (A C++ bool that holds another byte is undefined, and
-// files hold what they hold.)
+// A truth value in memory: one byte, 0 or 1. It is not a C++ bool because a bool whose byte is
+// neither 0 nor 1 is undefined behaviour, and a file may hold any byte.
 struct Truth {
   std::uint8_t bits = 0;
   Truth() = default;
@@ -74,7 +76,7 @@ inline constexpr ElementType type_of<Half> = ElementType::f16;
 template <>
 inline constexpr ElementType type_of<Truth> = ElementType::boolean;
 
-// Calls use.template operator()<T>() with the C++ type of `type`.
+// Calls use.template operator()<T>() with T, the C++ type of `type`.
 template <class Use>
 decltype(auto) with_type(ElementType type, Use&& use) {
   switch (type) {

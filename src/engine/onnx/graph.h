@@ -1,5 +1,5 @@
-// A model ready to run: nodes in an order in which they can run, values by number instead of by
-// name. Made by operators/prepare.h.
+// A model that is ready to run: its nodes are in an order in which they can run, and its values
+// have numbers instead of names. prepare() of operators/prepare.h makes it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace weft::onnx {
 using ValueId = std::uint32_t;
 inline constexpr ValueId no_value = ~ValueId{0};
 
-// A tensor of the graph: computed by a node, given by the caller, or constant.
+// A tensor of the graph. It is computed by a node, given by the caller, or constant.
 struct Value {
   std::string name;
   std::optional<Tensor> constant;
@@ -23,8 +23,8 @@ struct Value {
 struct Node {
   std::string name;  // The file's name for it, or "OP_NUMBER" if the file gives none.
   std::string op;
-  std::vector<ValueId> inputs;   // no_value: not given.
-  std::vector<ValueId> outputs;  // no_value: not asked for.
+  std::vector<ValueId> inputs;   // no_value: the input is not given.
+  std::vector<ValueId> outputs;  // no_value: the output is not asked for.
   Attributes attributes;
 };
 
@@ -32,7 +32,7 @@ struct Graph {
   std::int64_t opset = 0;
   std::vector<Value> values;
   std::vector<Node> nodes;
-  std::vector<ValueInfo> inputs;  // What a caller gives; shapes with symbols or unknown sizes.
+  std::vector<ValueInfo> inputs;  // Given by the caller; sizes may be symbols or unknown.
   std::vector<ValueId> input_ids;
   std::vector<ValueId> outputs;
 

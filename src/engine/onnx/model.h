@@ -1,4 +1,4 @@
-// An ONNX model as its file says it: plain data, nothing resolved.
+// An ONNX model as plain data, as its file describes it. Names are not resolved.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@
 
 namespace weft::onnx {
 
-// A setting of a node. Graphs, types and sparse tensors are read as unreadable: their kind by name.
+// The value of an attribute whose kind is not read: a graph, a type or a sparse tensor. It keeps
+// only the name of the kind.
 struct UnreadableAttribute {
   std::string kind;
 };
@@ -26,8 +27,8 @@ struct ModelNode {
   std::string name;  // May be empty.
   std::string op;
   std::string domain;
-  std::vector<std::string> inputs;   // An empty name: not given.
-  std::vector<std::string> outputs;  // An empty name: not asked for.
+  std::vector<std::string> inputs;   // An empty name: the input is not given.
+  std::vector<std::string> outputs;  // An empty name: the output is not asked for.
   Attributes attributes;
 };
 
@@ -40,7 +41,7 @@ struct Dimension {
 struct ValueInfo {
   std::string name;
   ElementType type = ElementType::f32;
-  std::optional<std::vector<Dimension>> shape;  // nullopt: of any rank.
+  std::optional<std::vector<Dimension>> shape;  // nullopt: any rank.
 };
 
 struct Model {

@@ -7,7 +7,7 @@
 namespace weft::onnx {
 namespace {
 
-// The file of external data at `location` below `folder`.
+// Returns the path of the external data file `location`, which must be below `folder`.
 Result<std::filesystem::path> external_path(const std::filesystem::path& folder,
                                             const std::string& location) {
   const std::filesystem::path relative(location);

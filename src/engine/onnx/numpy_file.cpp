@@ -21,7 +21,7 @@ std::unexpected<Error> malformed(std::string_view why) {
   return fail(ErrorCode::invalid_argument, "The bytes are not a .npy file: {}.", why);
 }
 
-// The text after 'KEY': in the header, which is a Python dictionary.
+// Returns the text after 'KEY': in the header, which is a Python dictionary.
 std::optional<std::string_view> entry(std::string_view header, std::string_view key) {
   const std::size_t at = header.find(key);
   if (at == std::string_view::npos) return std::nullopt;

@@ -1,11 +1,12 @@
-// What the readers of protobuf messages share. Private to the folder.
+// Helpers that the readers of protobuf messages share. Private to the folder.
 #pragma once
 
 #include <protozero/exception.hpp>
 
 namespace weft::onnx {
-// A field that is not of the kind that the format gives it. protozero asserts this; a file is not a
-// bug, so here it is thrown like protozero's other findings.
+// The exception for a field whose wire type is not the one that the format gives the field.
+// protozero asserts the wire type; here the assertion throws this exception, like protozero's other
+// exceptions, because a wrong file is not a bug of the program.
 struct WrongWireType : protozero::exception {
   [[nodiscard]] const char* what() const noexcept override { return "a field of another kind"; }
 };
@@ -22,7 +23,7 @@ namespace weft::onnx {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// protozero throws at malformed input; here that becomes an error.
+// Calls `read` and turns the exceptions that protozero throws at malformed input into an error.
 template <class T, class Read>
 [[nodiscard]] Result<T> without_exceptions(std::string_view what, Read&& read) {
   try {

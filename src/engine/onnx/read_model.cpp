@@ -7,7 +7,8 @@ namespace {
 
 using protozero::pbf_reader;
 
-// AttributeProto.type; 0 in files of before IR version 2, where the field that is set decides.
+// Values of AttributeProto.type. It is 0 in files before IR version 2; the kind is then that of the
+// field that is set.
 enum class AttributeKind : std::int32_t {
   unset = 0,
   number = 1,
@@ -187,7 +188,7 @@ Result<std::vector<Dimension>> read_shape(pbf_reader reader, const ReadBounds& b
     while (field.next()) {
       if (field.tag() == 1) {
         dimension.size = field.get_int64();
-        if (*dimension.size < 0) dimension.size.reset();  // Exporters write -1 for unknown.
+        if (*dimension.size < 0) dimension.size.reset();  // Exporters write -1 for an unknown size.
       } else if (field.tag() == 2) {
         WEFT_ASSIGN(dimension.symbol, read_name(field, bounds));
       } else {
@@ -211,7 +212,7 @@ Result<ValueInfo> read_value_info(pbf_reader reader, const ReadBounds& bounds) {
     } else if (reader.tag() == 2) {
       pbf_reader kind = reader.get_message();
       while (kind.next()) {
-        if (kind.tag() != 1) {  // A sequence, map, optional or sparse tensor; 6 is a denotation.
+        if (kind.tag() != 1) {  // Field 6 is a denotation; others are no tensors.
           if (kind.tag() != 6)
             return fail(ErrorCode::unsupported, "The value '{}' is not a tensor.", info.name);
           kind.skip();
@@ -329,7 +330,7 @@ Result<Model> read_fields_of_model(ByteSpan bytes, const ExternalData& external,
   }
   if (!has_graph)
     return fail(ErrorCode::invalid_argument, "The bytes are not an ONNX model: there is no graph.");
-  if (model.opset == 0) model.opset = 1;  // Files of IR version 1 and 2 name none.
+  if (model.opset == 0) model.opset = 1;  // Files of IR versions 1 and 2 have no opset.
   if (model.opset != 1 && (model.opset < 7 || model.opset > opset_max))
     return fail(ErrorCode::unsupported,
                 "The model is of opset {}; opset 1 and 7 to {} are supported.", model.opset,

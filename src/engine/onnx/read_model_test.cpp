@@ -1,5 +1,5 @@
-// Files become models or one sentence that says what is wrong; tensors keep every bit on their way
-// through .pb and .npy files.
+// Tests that files become models or give an error of one sentence, and that tensors keep every bit
+// in .pb and .npy files.
 #include "engine/onnx/read_model.h"
 
 #include <gtest/gtest.h>
@@ -103,7 +103,7 @@ TEST(ReadModel, SaysThatBytesAreNotAModel) {
       EXPECT_TRUE(model.error().message.ends_with('.')) << model.error().message;
     }
   }
-  // A field of a kind other than the format's: the graph as a number.
+  // The graph is written as a number, which is not the wire type of the format.
   const std::string wrong = {0x38, 0x01};
   EXPECT_TRUE(read_model(weft::as_bytes(wrong)).error().message.contains("malformed"));
 }

@@ -8,7 +8,7 @@
 namespace weft::onnx {
 namespace {
 
-// TensorProto's fields.
+// Field numbers of TensorProto.
 enum : protozero::pbf_tag_type {
   dims = 1,
   data_type = 2,
@@ -36,7 +36,7 @@ struct TensorFields {
   Shape shape;
   std::optional<ByteSpan> raw;
   std::vector<float> floats;
-  std::vector<std::int32_t> small;             // i32 and all that is narrower, f16 as bits.
+  std::vector<std::int32_t> small;             // i32 and narrower integers; f16 as bits.
   std::vector<std::int64_t> large;             // i64
   std::vector<std::uint64_t> unsigned_values;  // u32
   std::optional<External> external;
@@ -74,7 +74,7 @@ Result<> read_external_entry(protozero::pbf_reader entry, const ReadBounds& boun
   return {};
 }
 
-// Elements of a packed field or of one of its unpacked ones.
+// Appends the elements of a packed field, or the one element of an unpacked field.
 template <class T, class Packed, class Single>
 Result<> append_numbers(protozero::pbf_reader& reader, std::vector<T>& out, Packed packed,
                         Single single) {

@@ -1,8 +1,8 @@
-// A tensor on the processor: element type, shape and bytes, row-major, little-endian. Tensors are
-// values; copies share bytes until one of them is written.
+// A tensor in the memory of the processor: element type, shape and bytes, row-major and
+// little-endian. Tensors are values; copies share their bytes until one of the copies is written.
 //
-// A tensor without bytes is known by type and shape only: what a run will produce, before it runs.
-// Bounds: at most rank_max dimensions, at most 2 GiB of bytes.
+// A tensor may have a type and a shape but no bytes. It then describes a result before the run that
+// produces it. Bounds: at most rank_max dimensions and at most 2 GiB of bytes.
 #pragma once
 
 #include <cstdint>
@@ -23,21 +23,23 @@ inline constexpr std::size_t rank_max = 16;
 inline constexpr std::uint64_t tensor_bytes_max = std::uint64_t{1} << 31;
 
 [[nodiscard]] std::string to_string(const Shape& shape);  // "[1, 3, 640, 640]"
-// The product of the sizes, for shapes that checked_count() accepted.
+// Returns the product of the sizes of a shape that checked_count() has accepted.
 [[nodiscard]] std::int64_t element_count(const Shape& shape);
-// Fails with invalid_argument if a size is negative, with resource_exhausted over the bounds.
+// Returns the number of elements. Fails with invalid_argument if a size is negative, and with
+// resource_exhausted if the tensor exceeds the bounds.
 [[nodiscard]] Result<std::int64_t> checked_count(const Shape& shape, ElementType type);
-// Elements between neighbours along each dimension, row-major.
+// Returns, for each dimension, the number of elements between neighbours along it, in row-major
+// order.
 [[nodiscard]] Shape row_major_strides(const Shape& shape);
 
 class Tensor {
  public:
   Tensor() = default;
-  // Zeros. Fails as checked_count() does.
+  // Makes a tensor of zeros. Fails as checked_count() does.
   [[nodiscard]] static Result<Tensor> create(ElementType type, Shape shape);
-  // Known by type and shape only.
+  // Makes a tensor without bytes, of which only type and shape are known.
   [[nodiscard]] static Result<Tensor> shape_only(ElementType type, Shape shape);
-  // bytes.size() is what type and shape take, else invalid_argument.
+  // Fails with invalid_argument if bytes.size() is not the size that the type and the shape take.
   [[nodiscard]] static Result<Tensor> from_bytes(ElementType type, Shape shape, ByteVector bytes);
   template <class T>
   [[nodiscard]] static Tensor of(Shape shape, std::span<const T> values) {
@@ -76,14 +78,14 @@ class Tensor {
     own();
     return *bytes_;
   }
-  // The same bytes in another shape of as many elements.
+  // Returns a tensor with the same bytes and another shape, which has the same number of elements.
   [[nodiscard]] Tensor reshaped(Shape shape) const;
-  // Type and shape of this, without its bytes.
+  // Returns a tensor with the type and shape of this one but without bytes.
   [[nodiscard]] Tensor without_bytes() const { return Tensor(type_, shape_); }
 
-  // Element `index` of any type, as a number; 1 and 0 for true and false.
+  // Returns element `index` of a tensor of any type as a number; true is 1 and false is 0.
   [[nodiscard]] double number(std::int64_t index) const;
-  // Elements of an integer or bool tensor.
+  // Returns the elements of an integer or bool tensor.
   [[nodiscard]] std::vector<std::int64_t> integers() const;
 
  private:

@@ -11,10 +11,10 @@ namespace {
 
 using protozero::pbf_writer;
 constexpr std::size_t model_bytes_max = std::size_t{1} << 31;
-// The version of the file format that knows opset 19 and later.
+// The file format version that supports opset 19 and later.
 constexpr std::int64_t ir_version_least = 8;
 
-// AttributeProto.type.
+// Values of AttributeProto.type.
 enum class AttributeType : std::int32_t {
   number = 1,
   integer = 2,

@@ -10,9 +10,9 @@
 namespace weft::schema {
 namespace {
 
-constexpr std::size_t all_max = 256;  // Schemas that hold at a time.
+constexpr std::size_t all_max = 256;  // The most schemas that apply to one value.
 
-// Nothing of a value depends on these.
+// Keywords that do not restrict a value.
 constexpr std::string_view annotations[] = {
     "title",        "description", "default",         "examples",
     "example",      "deprecated",  "readOnly",        "writeOnly",
@@ -141,7 +141,7 @@ Result<> Document::add(const Place& place, std::vector<std::string>& path, Conju
   if (place.value.kind() != json::Kind::object)
     return fail(ErrorCode::invalid_argument, "The schema at {} is neither an object nor a boolean.",
                 place.pointer);
-  // The same schema twice says nothing more.
+  // A schema that is added already changes nothing.
   if (std::ranges::contains(out.all, place.pointer, &Keywords::pointer)) return {};
 
   path.push_back(place.pointer);
@@ -286,8 +286,9 @@ Result<std::optional<std::vector<json::Value>>> listed(const Conjunction& all) {
   return out;
 }
 
-// Told by types, by constants, by a property that tells them apart, or by one that is needed in one
-// and forbidden in the other. Choices within them may say more; they are not looked at.
+// Two options exclude each other by their types, by constants, by a property that distinguishes
+// them, or by a property that one requires and the other forbids. Choices within the options are
+// not examined.
 Result<bool> Document::may_overlap(const Conjunction& a, const Conjunction& b, int depth) const {
   constexpr int depth_max = 4;
   if (a.impossible || b.impossible) return false;

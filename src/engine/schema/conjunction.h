@@ -1,7 +1,7 @@
-// Schemas that all hold for one value, taken apart: $ref is followed, allOf is opened, and choices
-// (anyOf, oneOf) are set aside.
+// Collects the schemas that all apply to one value: $ref is followed, allOf is opened, and choices
+// (anyOf, oneOf) are kept for later.
 //
-// Threading: const. Lifetime: the document outlives all that refers to it.
+// Threading: const. Lifetime: the document outlives everything that refers to it.
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@
 
 namespace weft::schema {
 
-// A schema and where it stands: "#/properties/name".
+// A schema and its position in the document: "#/properties/name".
 struct Place {
   json::Value value;
   std::string pointer;
 };
 
 struct Choice {
-  std::string pointer;     // JSON pointer to its keyword.
-  bool exclusive = false;  // oneOf.
+  std::string pointer;     // JSON pointer of its keyword.
+  bool exclusive = false;  // True for oneOf.
   std::vector<Place> options;
-  std::vector<std::string> path;  // The schemas that led to it.
+  std::vector<std::string> path;  // Pointers of the schemas that led to it.
 };
 
 // The keywords of one schema that remain after references, allOf, anyOf and oneOf are resolved.
@@ -44,11 +44,11 @@ struct Keywords {
 struct Conjunction {
   std::vector<Keywords> all;
   std::vector<Choice> choices;
-  std::set<std::string> decided;  // Schemas that led to choices of which an option is among `all`.
-  bool impossible = false;        // The schema false is among them.
+  std::set<std::string> decided;  // Schemas of choices for which `all` already has an option.
+  bool impossible = false;        // True if one of the schemas is `false`.
 };
 
-// The JSON values' types, a bit each. A number is an integer or has a fraction.
+// The types of JSON values, one bit each. A number is either an integer or has a fraction.
 enum Type : unsigned {
   type_null = 1,
   type_boolean = 2,
@@ -65,10 +65,10 @@ class Document {
   explicit Document(json::Value root) : root_(std::move(root)) {}
 
   [[nodiscard]] Place root() const { return {root_, "#"}; }
-  // Adds a schema to what holds. invalid_argument for an invalid schema, or a reference that
-  // leads nowhere or to itself; unsupported for a keyword that is not known.
+  // Adds a schema to those that apply. Fails with invalid_argument for an invalid schema or a
+  // reference that leads nowhere or to itself, and with unsupported for an unknown keyword.
   [[nodiscard]] Result<> add(const Place& place, Conjunction& out) const;
-  // Where two options of a oneOf could both hold, as far as can be seen.
+  // True if two options of a oneOf may both accept a value, unless the check can exclude it.
   [[nodiscard]] Result<bool> may_overlap(const Conjunction& a, const Conjunction& b) const {
     return may_overlap(a, b, 0);
   }
@@ -83,15 +83,15 @@ class Document {
   const json::Value root_;
 };
 
-// The types that "type" names; all without it.
+// Returns the types that "type" names, or all types if the keyword is missing.
 [[nodiscard]] Result<unsigned> types_of(const Keywords& keywords);
 [[nodiscard]] unsigned type_of(const json::Value& value);
-// A value as grammars write it: one blank behind commas and colons.
+// Returns the text of a value as grammars write it: one blank after commas and colons.
 [[nodiscard]] Result<std::string> canonical(const json::Value& value);
-// The texts that "const" and "enum" leave; nullopt without them.
+// Returns the values that "const" and "enum" allow, or nullopt if both keywords are missing.
 [[nodiscard]] Result<std::optional<std::vector<json::Value>>> listed(const Conjunction& all);
 
-// The sentence for a keyword that is not supported; `where` is its schema.
+// Makes the error for a keyword that is not supported. `where` is the pointer of its schema.
 [[nodiscard]] std::unexpected<Error> unsupported_keyword(std::string_view keyword,
                                                          std::string_view where,
                                                          std::string_view why = "");

@@ -1,6 +1,6 @@
-// Keywords that are counts (minLength, maxItems, ...), and repetitions in grammars.
+// Reads keywords that are counts (minLength, maxItems, ...), and writes repetitions in grammars.
 //
-// Errors: invalid_argument and unsupported, naming the keyword and its place.
+// Errors: invalid_argument and unsupported; messages name the keyword and its position.
 #pragma once
 
 #include <cstdint>
@@ -12,15 +12,15 @@
 
 namespace weft::schema {
 
-// A keyword that is a count; nullopt without it.
+// Returns the value of a keyword that is a count, or nullopt if the keyword is missing.
 [[nodiscard]] Result<std::optional<std::uint64_t>> count_of(const Keywords& keywords,
                                                             const std::string& key);
-// The largest of the counts under `key`, or the smallest.
+// Returns the largest, or the smallest, of the counts under `key` in all schemas.
 [[nodiscard]] Result<std::uint64_t> largest(const Conjunction& all, const std::string& key);
 [[nodiscard]] Result<std::optional<std::uint64_t>> smallest(const Conjunction& all,
                                                             const std::string& key);
 inline constexpr std::uint64_t times_most = 16384;
-// "what{least,most}"; "" for none. More than times_most are cut to that many.
+// Returns "what{least,most}", or "" for no repetition. Counts above times_most are reduced to it.
 [[nodiscard]] std::string times(const std::string& what, std::uint64_t least,
                                 std::optional<std::uint64_t> most);
 

@@ -6,8 +6,9 @@
 namespace weft::schema {
 namespace {
 
-// Sources: RFC 3339 (date, time, date-time, duration), RFC 9562 (uuid), RFC 5321 (email, a plain
-// part), RFC 1123 (hostname), RFC 3986 (uri, http and https), RFC 2673 and RFC 4291 (addresses).
+// Sources of the patterns: RFC 3339 (date, time, date-time, duration), RFC 9562 (uuid), RFC 5321
+// (email, a subset), RFC 1123 (hostname), RFC 3986 (uri, http and https), RFC 2673 and RFC 4291
+// (addresses).
 constexpr std::pair<std::string_view, std::string_view> patterns[] = {
     {"date",
      "^[0-9]{4}-((01|03|05|07|08|10|12)-(0[1-9]|[12][0-9]|3[01])|(04|06|09|11)-(0[1-9]|[12][0-9]|"

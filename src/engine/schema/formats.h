@@ -1,5 +1,5 @@
-// The values of "format" that hold strings to a pattern. Patterns stay within the formats: not
-// every date that exists is written, and no date that does not exist.
+// The values of "format" that restrict strings to a pattern. A pattern accepts only valid texts of
+// its format, but not all of them: not every existing date, and no date that does not exist.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,9 @@
 
 namespace weft::schema {
 
-// A regular expression as pattern.h reads it; nullopt for a format that is not known.
+// Returns a regular expression for pattern.h, or nullopt for an unknown format.
 [[nodiscard]] std::optional<std::string_view> format_pattern(std::string_view format);
-// Formats of numbers in OpenAPI documents, which say nothing about the text.
+// True for formats of numbers in OpenAPI documents, which do not restrict the text.
 [[nodiscard]] bool is_number_format(std::string_view format);
 
 }  // namespace weft::schema

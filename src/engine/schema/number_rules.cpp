@@ -24,7 +24,7 @@ std::string digit_class(char first, char last) {
   return first == last ? weft::format("\"{}\"", first) : weft::format("[{}-{}]", first, last);
 }
 
-// Numbers of as many digits as both bounds have.
+// Writes the numbers between two bounds that have the same number of digits.
 std::string between(std::string_view low, std::string_view high) {
   const std::size_t rest = low.size() - 1;
   if (low.find_first_not_of('0') == std::string_view::npos &&
@@ -50,7 +50,7 @@ std::string between(std::string_view low, std::string_view high) {
   return any_of(parts);
 }
 
-// Whole numbers from low to high, neither below zero.
+// Adds expressions for the integers from low to high, which are not negative.
 void add_whole(std::int64_t low, std::int64_t high, std::vector<std::string>& out) {
   for (std::int64_t begin = low; begin <= high;) {
     const std::string digits = std::to_string(begin);
@@ -61,7 +61,7 @@ void add_whole(std::int64_t low, std::int64_t high, std::vector<std::string>& ou
   }
 }
 
-// The whole numbers within the bounds, as far as they have 15 digits.
+// The integers within the bounds that have at most 15 digits.
 struct WholeRange {
   std::int64_t low = -integer_max, high = integer_max;
 };
@@ -87,10 +87,10 @@ Result<std::optional<WholeRange>> whole_range(const NumberBounds& bounds) {
   return out;
 }
 
-// A bound that is not negative, as digits.
+// The digits of a bound that is not negative.
 struct Decimal {
   std::int64_t whole = 0;
-  std::string fraction;  // Without zeros at the end.
+  std::string fraction;  // Without trailing zeros.
 };
 Result<Decimal> decimal_of(double value) {
   char text[400];
@@ -107,25 +107,25 @@ Result<Decimal> decimal_of(double value) {
   return out;
 }
 
-// The digits of a fraction that lies between bounds, both of which agree with what was written so
-// far.
+// Writes the remaining digits of a fraction between two bounds; the digits that are already written
+// equal those of both bounds.
 class FractionWriter {
  public:
   struct Bound {
-    std::string_view digits;  // That are left of it; zeros follow.
+    std::string_view digits;  // The remaining digits; zeros follow.
     bool exclusive = false;
   };
 
   explicit FractionWriter(std::size_t free) : free_(free) {}
 
-  // Whether the number may end here.
+  // True if the number may end here.
   [[nodiscard]] static bool may_end(const std::optional<Bound>& low,
                                     const std::optional<Bound>& high) {
     const bool high_enough = !low || (low->digits.empty() && !low->exclusive);
     const bool low_enough = !high || !high->digits.empty() || !high->exclusive;
     return high_enough && low_enough;
   }
-  // One digit or more; nullopt without a digit.
+  // Writes one digit or more; nullopt if no digit is possible.
   [[nodiscard]] std::optional<std::string> digits(std::optional<Bound> low,
                                                   const std::optional<Bound>& high,
                                                   std::size_t beyond) const {
@@ -175,7 +175,7 @@ class FractionWriter {
   const std::size_t free_;
 };
 
-// Numbers that are not negative, without their sign.
+// Adds numbers that are not negative, without a sign.
 void add_magnitudes(const Decimal& low, bool above, const std::optional<Decimal>& high, bool below,
                     std::vector<std::string>& out) {
   const std::int64_t high_whole = high ? high->whole : integer_max;
@@ -250,7 +250,7 @@ Result<std::optional<std::string>> number_expression(const NumberBounds& bounds)
     add_magnitudes(low, !from_zero && bounds.above, high, bounds.below, parts);
   }
   if (!bounds.least || *bounds.least < 0) {
-    // Minus zero is left out: zero is written without a sign.
+    // Negative numbers exclude zero, because zero is written without a sign.
     const bool to_zero = !bounds.most || *bounds.most >= 0;
     WEFT_ASSIGN(const Decimal low, decimal_of(to_zero ? 0 : -*bounds.most));
     std::optional<Decimal> high;
@@ -285,7 +285,8 @@ Result<std::optional<std::string>> multiple_expression(const NumberBounds& bound
   if (bounds.any()) return fail(ErrorCode::unsupported, "with only one bound");
   if (divisor > divisor_max)
     return fail(ErrorCode::unsupported, "above {} without bounds", divisor_max);
-  // A rule for each remainder of the digits so far, and each number of digits that may follow.
+  // There is a rule for each remainder of the digits so far and each number of digits that may
+  // follow.
   std::vector<std::string> shorter(static_cast<std::size_t>(divisor)), next = shorter;
   const auto steps = [&](std::int64_t remainder, char first) {
     std::vector<std::string> out;

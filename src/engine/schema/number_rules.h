@@ -1,6 +1,5 @@
-// Numbers within bounds, as expressions of a grammar. Numbers are written without an exponent and
-// with at most 15 digits, so that the double that a reader makes of them is on the right side of a
-// bound.
+// Writes grammar expressions for numbers within bounds. Numbers have no exponent and at most 15
+// digits, so that the double that a reader converts them to is on the correct side of a bound.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +13,20 @@ namespace weft::schema {
 
 struct NumberBounds {
   std::optional<double> least{}, most{};
-  bool above = false, below = false;  // The bound itself does not count.
+  bool above = false, below = false;  // The bound itself is excluded.
 
   [[nodiscard]] bool any() const { return least.has_value() || most.has_value(); }
   void raise(double bound, bool exclusive);
   void lower(double bound, bool exclusive);
 };
 
-// nullopt if there is no such number. unsupported if a bound has too many digits.
+// Returns nullopt if no number is within the bounds. Fails with unsupported if a bound has too many
+// digits.
 [[nodiscard]] Result<std::optional<std::string>> integer_expression(const NumberBounds& bounds);
 [[nodiscard]] Result<std::optional<std::string>> number_expression(const NumberBounds& bounds);
-// Integers that `divisor` (at least 2) divides: up to 15 digits, or those within the bounds.
-// unsupported if these are too many to be listed, or the divisor is large without bounds.
+// Returns an expression for the integers that are multiples of `divisor` (at least 2): those of up
+// to 15 digits, or those within the bounds. Fails with unsupported if the bounds contain too many
+// multiples to list, or if the divisor is large and there are no bounds.
 [[nodiscard]] Result<std::optional<std::string>> multiple_expression(const NumberBounds& bounds,
                                                                      std::int64_t divisor,
                                                                      Rules& rules);

@@ -15,8 +15,7 @@ using grammar::CharacterRange;
 using grammar::CharacterSet;
 
 constexpr std::size_t pattern_bytes_max = 4096;
-constexpr std::size_t groups_max =
-    12;  // One inside the other; a grammar's bound is 64 parentheses.
+constexpr std::size_t groups_max = 12;  // Nested groups; a grammar allows 64 nested parentheses.
 constexpr std::uint32_t times_max = 4096;
 constexpr std::uint64_t length_max = std::uint64_t{1} << 40;
 
@@ -48,7 +47,7 @@ const CharacterSet& line_ends() {
   return set;
 }
 
-// A part of a pattern, written out.
+// A part of a pattern as a grammar expression.
 struct PatternPart {
   std::string text{};
   std::uint64_t least = 0;
@@ -79,8 +78,8 @@ class PatternReader {
     return decoded.code;
   }
 
-  // Not in a group: a text may have anything before and behind an alternative that does not say ^
-  // and $.
+  // Reads alternatives. Outside of groups, a text may have any characters before an alternative
+  // without ^ and after one without $.
   Result<PatternPart> alternatives(std::size_t depth) {
     if (depth > groups_max)
       return fail(ErrorCode::unsupported, "has more than {} groups in one another", groups_max);

@@ -1,11 +1,10 @@
-// Regular expressions of JSON schemas (JavaScript's, with the flag u) as expressions of a grammar
-// for the inside of a JSON string.
+// Translates regular expressions of JSON schemas (JavaScript's, with the flag u) to grammar
+// expressions for the content of a JSON string.
 //
-// Known: characters, `.`, classes with ranges and \d \w \s and their opposites, \n \r \t \f \v \0
-// \xNN \uNNNN \u{N}, groups, |, * + ? {m} {m,} {m,n} (lazy ones mean the same), ^ at the beginning
-// and $ at the end of an alternative. Not known, and refused by name: back references, looking
-// ahead and behind,
-// \b \B \p, flags.
+// Supported: characters, `.`, classes with ranges and \d \w \s and their opposites, \n \r \t \f \v
+// \0 \xNN \uNNNN \u{N}, groups, |, * + ? {m} {m,} {m,n} (lazy ones mean the same), ^ at the
+// beginning and $ at the end of an alternative. Refused by name: back references, lookahead and
+// lookbehind, \b \B \p, and flags.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +17,14 @@
 namespace weft::schema {
 
 struct Pattern {
-  std::string expression;             // Between the quotation marks.
-  std::uint64_t least = 0;            // Characters that a text has.
-  std::optional<std::uint64_t> most;  // Without: as many as it likes.
+  std::string expression;             // The text between the quotation marks.
+  std::uint64_t least = 0;            // Least number of characters of a text.
+  std::optional<std::uint64_t> most;  // Greatest number; nullopt: no limit.
 };
 
-// unsupported with what is not known; invalid_argument if it is no regular expression. Messages
-// go on behind "the pattern '...' at ...".
+// Fails with unsupported and the name of the construct if it is not supported, and with
+// invalid_argument if the text is not a regular expression. Messages continue a sentence that
+// begins "the pattern '...' at ...".
 [[nodiscard]] Result<Pattern> read_pattern(std::string_view text);
 
 }  // namespace weft::schema

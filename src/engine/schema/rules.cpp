@@ -116,8 +116,8 @@ std::string any_of(const std::vector<std::string>& alternatives) {
   return out + ")";
 }
 
-// What a number's digits are bounded by keeps it in the range in which a double is exact. \u
-// escapes leave out surrogates, of which a single one is no character.
+// The number of digits is limited so that doubles hold numbers exactly. \u escapes exclude
+// surrogates, because a single surrogate is not a character.
 std::string_view json_rules() {
   return R"(
 value ::= object | array | string | number | boolean | null

@@ -12,10 +12,10 @@ namespace weft::schema {
 
 class Rules {
  public:
-  // The name of a rule with this body.
+  // Returns the name of a rule with this body, and adds the rule if it is new.
   [[nodiscard]] std::string define(const std::string& body);
-  // A name whose body comes later, by set(): for rules that refer to themselves. `hint` becomes
-  // part of the name.
+  // Returns the name of a rule whose body is set later by set(), for rules that refer to
+  // themselves. `hint` becomes part of the name.
   [[nodiscard]] std::string reserve(std::string_view hint);
   void set(const std::string& name, std::string body);
 
@@ -24,22 +24,23 @@ class Rules {
 
  private:
   std::vector<std::pair<std::string, std::string>> rules_;
-  std::map<std::string, std::string> names_;     // By body.
-  std::map<std::string, std::size_t> reserved_;  // Places in rules_.
+  std::map<std::string, std::string> names_;     // Names by body.
+  std::map<std::string, std::size_t> reserved_;  // Indices into rules_.
   std::size_t bytes_ = 0;
 };
 
-// A literal, with quotation marks.
+// Returns a GBNF literal, with quotation marks.
 [[nodiscard]] std::string literal(std::string_view text);
-// A class in brackets.
+// Returns a GBNF class, in brackets.
 [[nodiscard]] std::string class_of(const grammar::CharacterSet& set);
-// One character of the set as it stands inside a JSON string: by itself, or escaped where it must
-// be.
+// Returns an expression for one character of the set inside a JSON string: the character itself, or
+// its escape if it must be escaped.
 [[nodiscard]] std::string string_character(const grammar::CharacterSet& set);
-// "a | b", in parentheses where there are several.
+// Returns "a | b", in parentheses if there are several alternatives.
 [[nodiscard]] std::string any_of(const std::vector<std::string>& alternatives);
 
-// Rules of JSON that every grammar of a schema may use: the definitions of string_rule() and so on.
+// Returns rules of JSON that every grammar of a schema may use: the definitions of `string` and so
+// on.
 [[nodiscard]] std::string_view json_rules();
 
 }  // namespace weft::schema

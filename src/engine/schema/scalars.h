@@ -1,6 +1,6 @@
-// Expressions for values without parts: listed values, numbers, strings.
+// Writes expressions for values without parts: listed values, numbers, strings.
 //
-// Errors: invalid_argument and unsupported, naming the keyword and its place.
+// Errors: invalid_argument and unsupported; messages name the keyword and its position.
 #pragma once
 
 #include <optional>
@@ -13,16 +13,16 @@
 
 namespace weft::schema {
 
-// An expression of a grammar; nullopt if no value is allowed.
+// A grammar expression; nullopt if no value is allowed.
 using Expression = std::optional<std::string>;
 
-// One of `values` that is of one of `types` (the bits of Conjunction). Other keywords beside them
-// are unsupported.
+// Writes those of `values` whose type is one of `types` (the bits of Type). Other keywords that
+// restrict the value are unsupported.
 [[nodiscard]] Result<Expression> write_listed(const Conjunction& all,
                                               const std::vector<json::Value>& values,
                                               unsigned types);
 [[nodiscard]] Result<Expression> write_number(const Conjunction& all, bool integer, Rules& rules);
-// `where` is for messages.
+// `where` names the schema in messages.
 [[nodiscard]] Result<Expression> write_string(const Conjunction& all, const std::string& where,
                                               Rules& rules);
 

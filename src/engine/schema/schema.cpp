@@ -9,7 +9,7 @@ namespace weft::schema {
 
 namespace {
 
-// A rule for the values of a schema.
+// Returns the name of a rule for the values of a schema.
 Result<std::string> rule_of(std::string_view text, Rules& rules) {
   if (text.size() > schema_bytes_max)
     return fail(ErrorCode::resource_exhausted, "The schema has {} bytes; at most {} are read.",

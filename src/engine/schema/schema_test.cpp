@@ -1,5 +1,5 @@
-// What schemas allow and refuse, keyword by keyword, and one exact sentence for what they cannot
-// say. Random schemas are checked by a validator in tests/e2e/schema.test.mjs.
+// Tests what schemas allow and refuse, keyword by keyword, and the exact message for what a grammar
+// cannot express. tests/e2e/schema.test.mjs checks random schemas with a validator.
 #include "engine/schema/schema.h"
 
 #include <gtest/gtest.h>

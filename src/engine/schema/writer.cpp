@@ -50,7 +50,7 @@ Result<Expression> SchemaWriter::write(const std::vector<Place>& places) {
   if (rules_.bytes() > bytes_max)
     return fail(ErrorCode::resource_exhausted,
                 "The schema needs a grammar of more than {} bytes; write it shorter.", bytes_max);
-  // Known before it is written: it may refer to itself.
+  // The name is registered before the rule is written, because the schema may refer to itself.
   std::string name = rules_.reserve(where);
   known_[key] = name;
   ++depth_;
@@ -59,7 +59,7 @@ Result<Expression> SchemaWriter::write(const std::vector<Place>& places) {
   WEFT_ASSIGN(Expression body, write(std::move(all), where));
   --depth_;
   if (!body) {
-    rules_.set(name, name);  // Without an end, so that a grammar that leads here is refused.
+    rules_.set(name, name);  // The rule never ends, so a grammar that uses it is refused.
     known_[key] = std::nullopt;
     return std::nullopt;
   }
@@ -78,8 +78,8 @@ Result<Expression> SchemaWriter::write(Conjunction all, const std::string& where
   WEFT_ASSIGN(const auto values, listed(all));
   if (values) return write_listed(all, *values, types);
 
-  // Keywords for one type say nothing about other types. If the schema names no type, its keywords
-  // do: `properties` means an object.
+  // Keywords for one type do not restrict other types. If the schema names no type, its keywords
+  // name it: `properties` means an object.
   unsigned meant = 0;
   if (has_any(all, number_keywords)) meant |= type_integer | type_fraction;
   if (has_any(all, string_keywords)) meant |= type_string;
@@ -115,7 +115,7 @@ Result<Expression> SchemaWriter::write(Conjunction all, const std::string& where
   return any_of(parts);
 }
 
-// Each option together with all else that holds.
+// Writes each option of a choice together with all other schemas that apply.
 Result<Expression> SchemaWriter::write_choice(Conjunction all, const std::string& where) {
   const Choice choice = std::move(all.choices.back());
   all.choices.pop_back();
@@ -147,7 +147,7 @@ Result<Expression> SchemaWriter::write_choice(Conjunction all, const std::string
 Result<Expression> SchemaWriter::write_array(const Conjunction& all) {
   WEFT_ASSIGN(const std::uint64_t least, largest(all, "minItems"));
   WEFT_ASSIGN(std::optional<std::uint64_t> most, smallest(all, "maxItems"));
-  // [place] of the first items, and what holds for all behind them.
+  // The schemas of each of the first items, by index, and the schemas of all items after them.
   std::vector<std::vector<Place>> first;
   std::vector<Place> rest;
   bool says_rest = false, says_first = false;
@@ -161,7 +161,8 @@ Result<Expression> SchemaWriter::write_array(const Conjunction& all) {
     const json::Value* items = one.find("items");
     const json::Value* prefix = one.find("prefixItems");
     std::string prefix_key = "prefixItems", rest_key = "items";
-    if (items != nullptr && items->kind() == json::Kind::array) {  // As drafts before 2020 have it.
+    if (items != nullptr &&
+        items->kind() == json::Kind::array) {  // The form of drafts before 2020.
       prefix = items;
       prefix_key = "items";
       rest_key = "additionalItems";
@@ -195,7 +196,7 @@ Result<Expression> SchemaWriter::write_array(const Conjunction& all) {
     }
     if (own.rest) rest.push_back(*own.rest);
   }
-  // Behind a tuple comes nothing that it does not speak of.
+  // No items follow a tuple if the schema has no keyword for them.
   if (says_first && !says_rest && least <= first.size())
     most = std::min<std::uint64_t>(most.value_or(first.size()), first.size());
   if (most && *most < least) return std::nullopt;
@@ -228,14 +229,16 @@ Result<Expression> SchemaWriter::write_array(const Conjunction& all) {
     }
   }
   if (most && *most < least) return std::nullopt;
-  // From the last to the first; what is not needed may be missing with all that follows.
+  // The expression is built from the last item to the first; an item that is not required may be
+  // missing together with all items after it.
   std::string body = behind;
   for (std::size_t i = items.size(); i-- > 0;) {
     std::string rest = i > 0 ? "\", \" " : "";
     rest.append(items[i]);
     if (!body.empty()) rest.append(" ").append(body);
     if (i >= least) rest.insert(0, "(").append(")?");
-    body = items.size() > 8 ? rules_.define(rest) : std::move(rest);  // Parentheses have a bound.
+    // Nested parentheses are limited.
+    body = items.size() > 8 ? rules_.define(rest) : std::move(rest);
   }
   return R"("[" )" + (body.empty() ? "" : body + " ") + R"("]")";
 }

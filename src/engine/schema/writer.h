@@ -1,4 +1,4 @@
-// Writes rules for schemas, one kind of value after the other. Used by schema.cpp alone.
+// Writes the rules of schemas, kind of value by kind of value. Used only by schema.cpp.
 #pragma once
 
 #include <map>
@@ -16,23 +16,23 @@ namespace weft::schema {
 
 class SchemaWriter {
  public:
-  // Both outlive it.
+  // The document and the rules outlive the writer.
   SchemaWriter(const Document& document, Rules& rules) : document_(document), rules_(rules) {}
 
-  // A value for which all these hold. `where` is for messages about it.
+  // Writes a value to which all schemas of `places` apply.
   [[nodiscard]] Result<Expression> write(const std::vector<Place>& places);
 
  private:
   [[nodiscard]] Result<Expression> write(Conjunction all, const std::string& where);
   [[nodiscard]] Result<Expression> write_choice(Conjunction all, const std::string& where);
   [[nodiscard]] Result<Expression> write_array(const Conjunction& all);
-  // writer_object.cpp
+  // The functions of writer_object.cpp.
   [[nodiscard]] Result<Expression> write_object(const Conjunction& all, const std::string& where);
   [[nodiscard]] std::string write_other_key(const std::vector<std::string>& names);
 
   const Document& document_;
   Rules& rules_;
-  std::map<std::string, Expression> known_;  // By the places that hold for them.
+  std::map<std::string, Expression> known_;  // Expressions by the schemas that apply.
   std::size_t depth_ = 0;
   std::size_t choices_ = 0;
 };

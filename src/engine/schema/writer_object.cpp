@@ -1,4 +1,4 @@
-// Objects: their properties in order, those that may be missing, and keys that are not named.
+// Writes objects: their properties in order, optional ones, and keys that are not named.
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -13,7 +13,7 @@ namespace {
 
 struct Property {
   std::string name;
-  std::string value;  // A rule.
+  std::string value;  // Name of the value's rule.
   bool required = false;
 };
 
@@ -25,8 +25,8 @@ std::string escaped_key(std::string_view key) {
 
 }  // namespace
 
-// Keys without escapes that differ from all the names: a tree of the names' first characters, which
-// is left where a key differs from all of them.
+// Writes keys without escapes that differ from all names, as a tree of the names' characters: a key
+// leaves the tree at the character where it differs from all names.
 std::string SchemaWriter::write_other_key(const std::vector<std::string>& names) {
   std::vector<std::u32string> keys;
   for (const std::string& name : names) {
@@ -41,7 +41,8 @@ std::string SchemaWriter::write_other_key(const std::vector<std::string>& names)
   std::ranges::sort(keys);
   const grammar::CharacterSet plain =
       grammar::complement(grammar::normalized({{0, 0x1F}, {U'"', U'"'}, {U'\\', U'\\'}}));
-  // No other key begins like a longer name: the recursion has a bound.
+  // For longer names, a key must differ within the first depth_max characters, which bounds the
+  // recursion.
   constexpr std::size_t depth_max = 64;
   const std::function<std::string(std::size_t, std::size_t, std::size_t)> node =
       [&](std::size_t begin, std::size_t end, std::size_t depth) -> std::string {
@@ -125,7 +126,7 @@ Result<Expression> SchemaWriter::write_object(const Conjunction& all, const std:
     if (!value && needed) return std::nullopt;
     if (value) properties.push_back({name, std::move(*value), needed});
   }
-  // Keys that are not named, where the schema asks for them or names none.
+  // Keys that are not named are allowed if the schema asks for them or names no keys.
   std::string other;
   if (!closed && (open || (!named && required.empty()))) {
     std::vector<Place> places;
@@ -139,8 +140,8 @@ Result<Expression> SchemaWriter::write_object(const Conjunction& all, const std:
   }
   if (properties.empty() && other == "" && least == 0) return R"("{}")";
 
-  // What may come from property i on, with `count` of them written. Without bounds only whether any
-  // was written matters.
+  // The expression for the properties from i on if `count` properties are written already. Without
+  // limits of the number it only matters whether any is written.
   const bool counted = least > 0 || most.has_value();
   std::map<std::pair<std::size_t, std::uint64_t>, Expression> from;
   for (std::size_t i = properties.size() + 1; i-- > 0;) {
@@ -154,7 +155,8 @@ Result<Expression> SchemaWriter::write_object(const Conjunction& all, const std:
           if (enough && (!most || count <= *most)) here = "\"\"";
           continue;
         }
-        // Two keys that are not named may be the same one, and then count once.
+        // Two keys that are not named may be equal and then count only once, so only one can be
+        // counted on.
         if (!enough && least - count > 1) continue;
         const auto left = most ? std::optional(*most - count) : std::nullopt;
         std::string more;

@@ -20,12 +20,13 @@ std::size_t hash_of(std::uint64_t pair) {
 struct BytePairEncoder::Scratch {
   struct Part {
     Symbol symbol;
-    std::uint32_t previous, next;  // `nothing` at the ends.
+    std::uint32_t previous, next;  // `nothing` at the first and last part.
   };
   struct Candidate {
     std::uint32_t rank, left;
     Symbol left_symbol, right_symbol, merged;
-    // The best rank first, of equals the leftmost. (The standard heap keeps its greatest on top.)
+    // Orders by the best rank, then by the leftmost position. (The standard heap has its greatest
+    // element on top.)
     bool operator<(const Candidate& other) const {
       return rank != other.rank ? rank > other.rank : left > other.left;
     }
@@ -77,7 +78,7 @@ Result<> BytePairEncoder::load_merges(const Vocabulary& vocabulary,
   std::string merged;
   for (std::size_t rank = 0; rank < merges.size(); ++rank) {
     const std::string_view text = merges[rank];
-    const std::size_t cut = text.find(' ', 1);  // A left part may itself begin with a space.
+    const std::size_t cut = text.find(' ', 1);  // The left text may itself begin with a space.
     if (text.empty() || cut == std::string_view::npos)
       return fail(ErrorCode::invalid_argument,
                   "Merge {} ('{}') is not two texts with a space between.", rank, text);
@@ -87,7 +88,7 @@ Result<> BytePairEncoder::load_merges(const Vocabulary& vocabulary,
     std::size_t at = hash_of(pair) & (capacity - 1);
     while (merges_[at].pair != ~std::uint64_t{0} && merges_[at].pair != pair)
       at = (at + 1) & (capacity - 1);
-    if (merges_[at].pair == pair) continue;  // The first rank counts.
+    if (merges_[at].pair == pair) continue;  // If a merge occurs twice, its first rank is used.
     merges_[at] = {
         .pair = pair, .rank = static_cast<std::uint32_t>(rank), .merged = symbol_of(merged)};
   }
@@ -152,8 +153,8 @@ void BytePairEncoder::encode_word(const Vocabulary& vocabulary, std::string_view
     const Scratch::Candidate best = heap.back();
     heap.pop_back();
     Scratch::Part& left = parts[best.left];
-    // A candidate is stale when either side has merged since. A part that was merged away is marked
-    // `nothing`.
+    // A candidate is stale if either of its parts has merged since it was made. A part that was
+    // merged into another is marked `nothing`.
     if (left.symbol != best.left_symbol || left.next == nothing ||
         parts[left.next].symbol != best.right_symbol)
       continue;
@@ -175,7 +176,8 @@ void BytePairEncoder::append_symbol(const Vocabulary& vocabulary, Symbol symbol,
     out.push_back(static_cast<Token>(symbol));
     return;
   }
-  // Not a token: byte by byte, and what the vocabulary has no byte for is unknown.
+  // A symbol that is not a token is written byte by byte; a byte without a token becomes the
+  // unknown token.
   std::string bytes;
   append_bytes(bytes, extra_texts_[symbol - vocabulary.size()]);
   for (const char byte : bytes) {

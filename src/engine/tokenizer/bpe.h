@@ -1,5 +1,6 @@
-// Byte-pair merging: a word starts as its bytes, and the neighbours with the best rank merge until
-// none can. A heap and a linked list make that O(n log n) for a word of n bytes, however hostile.
+// Byte-pair encoding: a word starts as its bytes, and the neighbours with the best rank are merged
+// until no pair can be merged. A heap and a linked list make this O(n log n) for any word of n
+// bytes.
 #pragma once
 
 #include <array>
@@ -18,8 +19,8 @@ namespace weft::tokenizer {
 
 class BytePairEncoder {
  public:
-  // Reads tokenizer.ggml.merges and .pre; the vocabulary outlives the encoder. Fails with
-  // unsupported for a pre-tokenizer that is not known.
+  // Reads tokenizer.ggml.merges and tokenizer.ggml.pre. The vocabulary outlives the encoder. Fails
+  // with unsupported for an unknown pre-tokenizer.
   [[nodiscard]] static Result<BytePairEncoder> create(const Vocabulary& vocabulary,
                                                       const gguf::Metadata& metadata);
 
@@ -27,11 +28,10 @@ class BytePairEncoder {
   [[nodiscard]] PreTokenizer rule() const { return rule_; }
 
  private:
-  // A token, or from vocabulary.size() on a text that only merges know.
+  // A token or, from vocabulary.size() on, a text that occurs only in merges.
   using Symbol = std::uint32_t;
   struct Merge {
-    std::uint64_t pair =
-        ~std::uint64_t{0};  // left << 32 | right; all ones where the slot is empty.
+    std::uint64_t pair = ~std::uint64_t{0};  // left << 32 | right; all bits are 1 in an empty slot.
     std::uint32_t rank = 0;
     Symbol merged = 0;
   };
@@ -44,10 +44,11 @@ class BytePairEncoder {
   void append_symbol(const Vocabulary& vocabulary, Symbol symbol, std::vector<Token>& out) const;
 
   PreTokenizer rule_ = PreTokenizer::gpt2;
-  bool takes_whole_words_ = false;  // A word that is a token is not merged (Llama 3).
+  bool takes_whole_words_ = false;  // True if a word that is a token is not merged (Llama 3).
   std::array<Symbol, 256> byte_symbols_{};
-  std::vector<std::string> extra_texts_;  // Texts of symbols that are no tokens, in the alphabet.
-  std::vector<Merge> merges_;             // A hash table; a power of two, at most half full.
+  // Texts of symbols that are not tokens, in the byte alphabet.
+  std::vector<std::string> extra_texts_;
+  std::vector<Merge> merges_;  // A hash table whose size is a power of two, at most half full.
 };
 
 }  // namespace weft::tokenizer

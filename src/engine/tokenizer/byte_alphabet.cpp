@@ -13,15 +13,14 @@ constexpr bool is_itself(unsigned byte) {
 
 struct Alphabet {
   std::array<char32_t, 256> characters{};
-  std::array<std::int16_t, 512> bytes{};  // -1 if there is none.
+  std::array<std::int16_t, 512> bytes{};  // -1: the character is not in the alphabet.
   std::array<std::array<char, 2>, 256> utf8{};
 };
 
 constexpr Alphabet make_alphabet() {
   Alphabet table;
   table.bytes.fill(-1);
-  char32_t next =
-      256;  // The bytes that are not printable take the code points from 256 on, in order.
+  char32_t next = 256;  // Bytes that are not printable get the code points from 256 on, in order.
   for (unsigned byte = 0; byte < 256; ++byte) {
     const char32_t character = is_itself(byte) ? byte : next++;
     table.characters[byte] = character;

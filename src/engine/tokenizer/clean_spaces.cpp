@@ -5,7 +5,7 @@
 namespace weft::tokenizer {
 namespace {
 
-// Copies the text without the spaces whose next character `drops` says so.
+// Removes each space whose following text makes `drops` return true.
 template <class Drops>
 void drop_spaces(std::string& text, Drops drops) {
   std::string out;
@@ -30,7 +30,8 @@ void clean_spaces(std::string& text) {
         i > 0 && i + 1 < text.size() && text[i] == '\'' && text[i - 1] == ' ' && text[i + 1] == ' ';
     if (lone) out.pop_back();
     out.push_back(text[i]);
-    if (lone) text[++i] = '\0';  // The space behind is gone, and is no space for what follows.
+    // Removes the space after the quote; the next character does not see it.
+    if (lone) text[++i] = '\0';
   }
   text = std::move(out);
 

@@ -1,13 +1,13 @@
-// Old vocabularies were made of text whose punctuation stood apart; decoding takes those spaces
-// away. Here it is, because decoded text is expected to be what it has always been.
+// Removes spaces before punctuation from decoded text. Old vocabularies were made from text with
+// such spaces, and decoders have always removed them, so users expect it.
 #pragma once
 
 #include <string>
 
 namespace weft::tokenizer {
 
-// " ?" " !" " ." " ," lose the space; " ' " loses both; " 's" " 'm" " 're" " 've" lose it. As
-// llama.cpp does, pass by pass.
+// Removes the space in " ?" " !" " ." " ,", both spaces in " ' ", and the space in " 's" " 'm" "
+// 're" " 've", in several passes as llama.cpp does.
 void clean_spaces(std::string& text);
 
 }  // namespace weft::tokenizer

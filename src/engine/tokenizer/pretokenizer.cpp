@@ -33,7 +33,7 @@ Character character_at(std::string_view text, std::size_t at) {
           .bytes = static_cast<std::uint32_t>(decoded.bytes)};
 }
 
-// Where a run of characters of these classes that begins at `at` ends.
+// Returns the end of the run of characters of the classes `any` that begins at `at`.
 std::size_t end_of_run(std::string_view text, std::size_t at, std::uint16_t any) {
   for (Character next = character_at(text, at); next.exists() && next.is(any);
        next = character_at(text, at))
@@ -50,7 +50,8 @@ std::size_t end_of_bytes(std::string_view text, std::size_t at, std::string_view
   return std::min(text.find_first_not_of(any, at), text.size());
 }
 
-// The end of 's 't 're 've 'm 'll 'd at `at`; `at` itself if there is none.
+// Returns the end of the contraction 's 't 're 've 'm 'll 'd at `at`, or `at` itself if there is
+// none.
 std::size_t end_of_contraction(std::string_view text, std::size_t at, bool any_case) {
   if (text[at] != '\'') return at;
   const auto letter_at = [&](std::size_t i) -> char {
@@ -66,7 +67,8 @@ std::size_t end_of_contraction(std::string_view text, std::size_t at, bool any_c
   return at;
 }
 
-// \s+(?!\S)|\s+ : spaces, but the last one stays with the word that follows.
+// Matches \s+(?!\S)|\s+ : a run of spaces without its last space, which belongs to the word after
+// it.
 std::size_t end_of_spaces(std::string_view text, std::size_t at) {
   std::size_t end = at, last = at;
   std::size_t count = 0;
@@ -97,7 +99,7 @@ struct ModernRule {
   std::string_view behind_symbols = "\r\n";
 };
 
-// What stands neither for letters nor for contractions.
+// Returns the end of a word that is not letters or a contraction.
 std::size_t end_of_other(std::string_view text, std::size_t at, const ModernRule& rule) {
   if (character_at(text, at).is(number)) {
     std::size_t end = at;
@@ -112,7 +114,7 @@ std::size_t end_of_other(std::string_view text, std::size_t at, const ModernRule
   const std::size_t body = text[at] == ' ' ? at + 1 : at;
   if (const Character next = character_at(text, body); next.exists() && !next.is(not_symbol))
     return end_of_bytes(text, end_of_run_without(text, body, not_symbol), rule.behind_symbols);
-  // \s*[\r\n]+ : spaces up to the last newline among them.
+  // Matches \s*[\r\n]+ : spaces up to the last newline among them.
   std::size_t newline_end = at;
   std::size_t end = at;
   for (Character next = character_at(text, end); next.exists() && next.is(space);
@@ -127,7 +129,7 @@ std::size_t end_of_other(std::string_view text, std::size_t at, const ModernRule
 std::size_t end_of_word_modern(std::string_view text, std::size_t at, ModernRule rule) {
   if (const std::size_t end = end_of_contraction(text, at, true); end != at) return end;
   const Character first = character_at(text, at);
-  // Letters, with at most one character before them that is neither a letter, a number nor a
+  // Matches letters, with at most one character before them that is not a letter, a number or a
   // newline.
   if (first.is(rule.letters)) return end_of_run(text, at, rule.letters);
   if (!first.is_newline() && !first.is(number)) {
@@ -137,7 +139,8 @@ std::size_t end_of_word_modern(std::string_view text, std::size_t at, ModernRule
   return end_of_other(text, at, rule);
 }
 
-// U*L+|U+L* from `at` on; `at` itself where neither is there. A letter beyond ASCII is both.
+// Returns the end of U*L+|U+L* at `at`, or `at` itself if there is no match. A letter beyond ASCII
+// is both U and L.
 std::size_t end_of_cased(std::string_view text, std::size_t at) {
   const auto is_upper = [](const Character& one) {
     return one.is(letter) && !(one.code >= 'a' && one.code <= 'z');
@@ -153,7 +156,7 @@ std::size_t end_of_cased(std::string_view text, std::size_t at) {
   }
   std::size_t end = upper_end;
   if (!is_lower(character_at(text, end))) {
-    // The first alternative gives back as many as it must to end on one that is both.
+    // U* of the first alternative gives characters back until the next one is also an L.
     if (last_both == std::string_view::npos) return upper_end;
     end = last_both;
   }
@@ -181,7 +184,7 @@ void split(std::string_view text, std::vector<std::string_view>& words, EndOfWor
   }
 }
 
-// Cuts out the matches of a run; what lies between goes on to `rest`.
+// Passes each match in a text to `match` and the text between matches to `rest`.
 template <class EndOfMatch, class Match, class Rest>
 void cut(std::string_view text, EndOfMatch end_of_match, Match match, Rest rest) {
   std::size_t from = 0;

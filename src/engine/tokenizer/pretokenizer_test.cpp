@@ -1,5 +1,5 @@
-// Words are cut as the families' regular expressions cut them, and together they are always the
-// whole text.
+// Tests that words are cut as the regular expressions of the families cut them, and that the words
+// together are the whole text.
 #include "engine/tokenizer/pretokenizer.h"
 
 #include <gtest/gtest.h>

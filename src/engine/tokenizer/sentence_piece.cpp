@@ -10,15 +10,16 @@ namespace {
 constexpr std::uint32_t nothing = 0xFFFFFFFF;
 
 struct Part {
-  std::uint32_t begin, bytes;    // 0 bytes when merged away.
-  std::uint32_t previous, next;  // `nothing` at the ends.
+  std::uint32_t begin, bytes;    // bytes is 0 after the part was merged into another.
+  std::uint32_t previous, next;  // `nothing` at the first and last part.
 };
 
 struct Candidate {
   float score;
   std::uint32_t left;
-  std::uint32_t bytes;  // Length of both together, to see whether either has merged since.
-  // The best score first, of equals the leftmost. (The standard heap keeps its greatest on top.)
+  std::uint32_t bytes;  // Length of both parts; shows whether either has merged since.
+  // Orders by the best score, then by the leftmost position. (The standard heap has its greatest
+  // element on top.)
   bool operator<(const Candidate& other) const {
     return score != other.score ? score < other.score : left > other.left;
   }

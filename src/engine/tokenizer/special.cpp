@@ -13,20 +13,21 @@ SpecialTokens::SpecialTokens(const Vocabulary& vocabulary) : by_first_(256) {
     if (special && !vocabulary.text(token).empty())
       by_first_[static_cast<std::uint8_t>(vocabulary.text(token)[0])].push_back(token);
   }
-  // Sorted by text, so that the tokens that begin with what stands in the text lie together.
+  // Tokens are sorted by text, so that all tokens with a common beginning are adjacent.
   for (auto& tokens : by_first_)
     std::ranges::sort(tokens, {}, [&](Token token) { return vocabulary.text(token); });
 }
 
-// Which tokens stand in the text at all, longest first. Few do, so the text is searched for those
-// alone.
+// Returns the special tokens that occur in the text, longest first. Few occur, so that the text is
+// then searched only for these.
 std::vector<Token> SpecialTokens::find_present(const Vocabulary& vocabulary, std::string_view text,
                                                bool parse_control) const {
   std::vector<Token> present;
   std::vector<bool> seen(vocabulary.size());
   for (std::size_t at = 0; at < text.size(); ++at) {
     std::span<const Token> candidates = by_first_[static_cast<std::uint8_t>(text[at])];
-    // Narrow the sorted candidates byte by byte; those that end here are present.
+    // The range of sorted candidates is narrowed byte by byte; a candidate whose text ends here
+    // occurs.
     for (std::size_t length = 1; !candidates.empty(); ++length) {
       while (!candidates.empty() && vocabulary.text(candidates.front()).size() == length) {
         const Token token = candidates.front();

@@ -1,4 +1,4 @@
-// Finds special tokens in text, before anything else is tokenized.
+// Finds special tokens in a text before the rest of the text is tokenized.
 #pragma once
 
 #include <string_view>
@@ -11,17 +11,17 @@ namespace weft::tokenizer {
 
 class SpecialTokens {
  public:
-  // A stretch of plain text, or a token that stood in the text.
+  // A part of a text: plain text, or a special token.
   struct Fragment {
     std::string_view text;
     Token token = no_token;
   };
 
-  // The vocabulary outlives this.
+  // The vocabulary outlives this object.
   explicit SpecialTokens(const Vocabulary& vocabulary);
 
-  // The longest tokens are cut out first, each from the left. Control tokens are looked for only
-  // with `parse_control`; tokens that a user defined always.
+  // Cuts a text at its special tokens, the longest tokens first, each from the left. Control tokens
+  // are searched only with `parse_control`; user-defined tokens are always searched.
   [[nodiscard]] std::vector<Fragment> split(const Vocabulary& vocabulary, std::string_view text,
                                             bool parse_control) const;
 
@@ -29,8 +29,8 @@ class SpecialTokens {
   [[nodiscard]] std::vector<Token> find_present(const Vocabulary& vocabulary, std::string_view text,
                                                 bool parse_control) const;
 
-  std::vector<std::vector<Token>>
-      by_first_;  // By first byte, sorted by text, to pass over most of a text at once.
+  std::vector<std::vector<Token>> by_first_;  // Tokens by first byte, sorted by text, so that most
+                                              // of a text is skipped quickly.
 };
 
 }  // namespace weft::tokenizer

@@ -1,5 +1,5 @@
-// Tokens to text one at a time, for showing an answer while it is written: what comes out is always
-// whole characters (common/tools/whole_text.h).
+// Decodes tokens to text one at a time, to show an answer while it is written. Each result consists
+// of whole characters (common/tools/whole_text.h).
 #pragma once
 
 #include <string>
@@ -11,17 +11,18 @@ namespace weft::tokenizer {
 
 class StreamDecoder {
  public:
-  // The tokenizer outlives this.
+  // The tokenizer outlives the decoder.
   StreamDecoder(const Tokenizer& tokenizer, Tokenizer::DecodeOptions options)
       : tokenizer_(tokenizer), options_(options) {}
 
-  // The text that this token completes, perhaps none. The token is in the vocabulary.
+  // Returns the text that is complete after this token; it may be empty. The token must be in the
+  // vocabulary.
   [[nodiscard]] std::string push(Token token) {
     std::string bytes;
     tokenizer_.append_piece(token, options_, bytes);
     return text_.push(bytes);
   }
-  // What is still held back, at the end.
+  // Returns the bytes that are still held back, at the end of the answer.
   [[nodiscard]] std::string finish() { return text_.finish(); }
 
  private:

@@ -1,5 +1,5 @@
-// Finds texts by their bytes: which entry of a list equals this one? A quarter of a million entries
-// cost four to eight bytes each, and no text is copied.
+// A hash index that finds the entry of a list that equals a text. It takes four to eight bytes for
+// each entry, for lists of a quarter of a million entries, and copies no text.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ class TextIndex {
  public:
   static constexpr std::uint32_t none = 0xFFFFFFFF;
 
-  // `text_of(i)` gives entry i; of equal entries the last one is found. The list outlives the
-  // index.
+  // `text_of(i)` returns entry i of the list, which outlives the index. If entries are equal, the
+  // last one is found.
   template <class TextOf>
   void build(std::size_t count, TextOf text_of) {
     std::size_t capacity = 16;
@@ -32,7 +32,7 @@ class TextIndex {
   }
 
  private:
-  // The slot that holds the text, or the empty one where it belongs.
+  // Returns the slot that holds the text, or the empty slot in which it would be.
   template <class TextOf>
   [[nodiscard]] std::size_t slot_of(std::string_view text, TextOf text_of) const {
     std::size_t at = std::hash<std::string_view>()(text) & (slots_.size() - 1);
@@ -40,7 +40,7 @@ class TextIndex {
     return at;
   }
 
-  std::vector<std::uint32_t> slots_;  // A power of two, at most half full.
+  std::vector<std::uint32_t> slots_;  // The size is a power of two; at most half of it is used.
 };
 
 }  // namespace weft::tokenizer

@@ -1,4 +1,4 @@
-// A token: an index into a model's vocabulary.
+// A token, which is an index into the vocabulary of a model.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,7 @@ void append_unescaped(std::string& out, std::string_view piece) {
   }
 }
 
-// "<0x0A>"
+// Appends the byte of a token's text like "<0x0A>".
 void append_byte(std::string& out, std::string_view text) {
   unsigned byte = 0;
   if (text.size() == 6 &&

@@ -1,12 +1,12 @@
-// Text to tokens and back, as the model's file says. Exact against llama.cpp for byte-level BPE
-// (llama-bpe, qwen2, qwen35, tekken, gpt-2, default), SentencePiece (llama) and WordPiece (bert,
-// see word_piece.h, which forgets accents, capitals and spaces); unlike there, bytes that are not
-// UTF-8 survive in the first two.
+// Encodes text to tokens and decodes tokens to text, by the metadata of a model's file. The results
+// equal llama.cpp's for byte-level BPE (llama-bpe, qwen2, qwen35, tekken, gpt-2, default),
+// SentencePiece (llama) and WordPiece (bert; see word_piece.h, it loses accents, capitals and
+// spaces). Unlike llama.cpp, bytes that are not UTF-8 are kept by BPE and SentencePiece.
 //
 //   WEFT_ASSIGN(const auto tokenizer, Tokenizer::create(file.metadata));
 //   WEFT_ASSIGN(const auto tokens, tokenizer->encode(text, {.add_special = true}));
 //
-// Threading: const after create(); encode and decode may run on many threads.
+// Threading: const after create(); encode and decode may run on many threads at once.
 #pragma once
 
 #include <memory>
@@ -28,34 +28,34 @@ namespace weft::tokenizer {
 class Tokenizer {
  public:
   struct EncodeOptions {
-    bool add_special = false;    // BOS and EOS, where the model wants them.
-    bool parse_special = false;  // Control tokens written in the text are those tokens; otherwise
-                                 // they are plain text.
+    bool add_special = false;  // Adds BOS and EOS if the model wants them.
+    // True: the name of a control token in the text becomes that token. False: it stays plain text.
+    bool parse_special = false;
   };
   struct DecodeOptions {
-    bool show_special = true;  // Control tokens are written as their names; otherwise left out.
-    // decode() takes away the spaces before punctuation where llama.cpp does (the families of
-    // gpt-2, llama-bpe and default).
+    bool show_special = true;  // Writes control tokens as their names; false leaves them out.
+    // Lets decode() remove the spaces before punctuation for the families for which llama.cpp does
+    // it (gpt-2, llama-bpe and default).
     bool clean_spaces = true;
   };
-  // The longest text, so that positions fit into 32 bits.
+  // The length of the longest text, which makes positions fit into 32 bits.
   static constexpr std::size_t text_bytes_max = std::size_t{1} << 30;
 
   [[nodiscard]] static Result<std::unique_ptr<const Tokenizer>> create(
       const gguf::Metadata& metadata);
   Tokenizer(const Tokenizer&) = delete;
 
-  // Fails only for a text beyond text_bytes_max.
+  // Fails only for a text longer than text_bytes_max.
   [[nodiscard]] Result<std::vector<Token>> encode(std::string_view text,
                                                   EncodeOptions options) const;
 
-  // The bytes of the tokens; the space that encode() puts before the first word is taken away
-  // again. What encode() was given comes back byte for byte when clean_spaces is off. Fails for a
-  // number that is no token.
+  // Returns the bytes of the tokens, without the space that encode() adds before the first word.
+  // With clean_spaces off the result is the text that encode() was given, byte for byte. Fails for
+  // a number that is not a token.
   [[nodiscard]] Result<std::string> decode(std::span<const Token> tokens,
                                            DecodeOptions options) const;
 
-  // One token's bytes at the end of `out`, as they are in the middle of a text. The token is in the
+  // Appends the bytes of one token, as in the middle of a text. The token must be in the
   // vocabulary.
   void append_piece(Token token, DecodeOptions options, std::string& out) const;
 

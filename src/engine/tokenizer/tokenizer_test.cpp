@@ -1,5 +1,5 @@
-// What the vectors do not show: special tokens, rules at the ends, broken metadata, bytes that are
-// no text, hostile lengths.
+// Tests that the vectors do not cover: special tokens, rules at the ends of a text, broken
+// metadata, bytes that are not text, and very long texts.
 #include "engine/tokenizer/tokenizer.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ gguf::Metadata metadata_of(const Builder& builder) {
   return gguf::read_file(gguf::MemorySource(as_bytes(bytes))).value().metadata;
 }
 
-// All bytes (0 to 255), then what the test adds.
+// A vocabulary of all bytes (0 to 255) and the tokens `more`.
 Builder byte_pairs(const std::vector<std::string>& more,
                    const std::vector<std::int32_t>& kinds_of_more,
                    const std::vector<std::string>& merges) {
@@ -71,7 +71,7 @@ TEST(Tokenizer, ControlTokensAreParsedOnRequestAndUserTokensAlways) {
   EXPECT_EQ(tokenizer->encode("<|a|>", {}).value(), (Tokens{'<', '|', 'a', '|', '>'}));
   EXPECT_EQ(tokenizer->encode("x<u>", {}).value(), (Tokens{'x', 257}));
   EXPECT_EQ(tokenizer->encode("<|a|><u><|a|>", {.parse_special = true}).value(),
-            (Tokens{258, 256}));  // The longest first.
+            (Tokens{258, 256}));  // The longest token is found first.
   EXPECT_EQ(tokenizer->encode("<|a|", {.parse_special = true}).value(),
             (Tokens{'<', '|', 'a', '|'}));
   EXPECT_EQ(tokenizer->decode(Tokens{256, 'x', 257}, {.show_special = false}).value(), "x<u>");
@@ -113,7 +113,8 @@ TEST(Tokenizer, EveryByteSurvives) {
 }
 
 TEST(Tokenizer, ALongRunTakesNoQuadraticTime) {
-  // A million equal letters are one word; each merge doubles. Quadratic work would run for hours.
+  // The text is one word of a million equal letters, and each merge doubles a part. Quadratic work
+  // would take hours.
   std::vector<std::string> tokens, merges;
   std::vector<std::int32_t> kinds;
   for (std::size_t length = 1; length < 64; length *= 2) {
@@ -143,7 +144,7 @@ Builder pieces() {
 TEST(Tokenizer, PiecesMergeByScoreAfterASpace) {
   const auto tokenizer = make(pieces());
 
-  EXPECT_EQ(tokenizer->encode("ab", {}).value(), (Tokens{11}));  // ▁a first, then ▁ab.
+  EXPECT_EQ(tokenizer->encode("ab", {}).value(), (Tokens{11}));  // Merges ▁a first, then ▁ab.
   EXPECT_EQ(tokenizer->encode("a b", {.add_special = true}).value(), (Tokens{1, 9, 6, 8}));
   EXPECT_EQ(tokenizer->encode("", {}).value(), (Tokens{}));
   EXPECT_EQ(tokenizer->encode("a</s>a", {.parse_special = true}).value(), (Tokens{9, 2, 9}));

@@ -1,4 +1,5 @@
-// Tokens are exactly llama.cpp's, on the texts that it publishes, on awkward ones, and on a book.
+// Tests that tokens equal llama.cpp's, on the texts that it publishes, on unusual texts, and on a
+// book.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace weft::tokenizer {
 namespace {
 
 std::string read_unzipped(
-    const std::filesystem::path& path) {  // gzread also reads what is not compressed.
+    const std::filesystem::path& path) {  // gzread also reads files that are not compressed.
   const gzFile file = gzopen(path.c_str(), "rb");
   std::string bytes, part(1 << 20, '\0');
   for (int n = 0; (n = gzread(file, part.data(), static_cast<unsigned>(part.size()))) > 0;)
@@ -50,7 +51,7 @@ std::vector<Token> parse_tokens(const json::Value& value) {
 
 struct Vectors {
   const char* name;
-  const char* vocabulary;  // Below $WEFT_DATA/data/vocab.
+  const char* vocabulary;  // Path below $WEFT_DATA/data/vocab.
   const char* published;   // The .inp and .out files, or nullptr.
 };
 void PrintTo(const Vectors& row, std::ostream* out) { *out << row.name; }
@@ -77,7 +78,7 @@ TEST_P(TokenizerVectors, ThePublishedTextsHaveThePublishedIds) {
   const auto texts = split_lines(test::read_bytes(test::find_data(base + ".inp").value()),
                                  "\n__ggml_vocab_test__\n");
   const auto lines = split_lines(test::read_bytes(test::find_data(base + ".out").value()), "\n");
-  ASSERT_EQ(texts.size(), 47u);  // The last one is empty.
+  ASSERT_EQ(texts.size(), 47u);  // The last text is empty.
   for (std::size_t i = 0; i + 1 < texts.size(); ++i) {
     std::istringstream line(lines[i]);
     std::vector<Token> expected;
@@ -105,7 +106,7 @@ TEST_P(TokenizerVectors, AwkwardTextsGoThereAndBack) {
         << given;
     const std::string back = tokenizer_->decode(ids, {}).value();
     EXPECT_EQ(to_hex(as_bytes(back)), row.get("bytes_hex").value().string().value());
-    // A stream gives the text itself, in whole characters.
+    // The stream decoder must return the text itself, in whole characters.
     StreamDecoder stream(*tokenizer_, {});
     std::string streamed;
     for (const Token token : ids) {
@@ -153,8 +154,8 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-// The small models bring their own vocabularies, and prompts with the ids that llama.cpp gives
-// them.
+// Tests the vocabularies of the small models with prompts and the token ids that llama.cpp gives
+// for them.
 class ModelPrompts : public testing::TestWithParam<const char*> {};
 TEST_P(ModelPrompts, HaveTheIdsOfTheModel) {
   const std::string model = std::string("models/") + GetParam() + ".gguf",

@@ -9,15 +9,14 @@
 namespace weft::tokenizer {
 namespace {
 
-// Files call these ordinary tokens often enough; what they mean is known by their names. They are
-// control tokens, ...
+// Names of tokens that are control tokens, although files often list them as ordinary tokens.
 constexpr auto control_names = std::to_array<std::string_view>(
     {"<|fim_prefix|>", "<fim-prefix>",    "<fim_prefix>",   "<｜fim▁begin｜>", "<PRE>",
      "▁<PRE>",         "<|code_prefix|>", "<|fim_suffix|>", "<fim-suffix>",    "<fim_suffix>",
      "<｜fim▁hole｜>", "<SUF>",           "▁<SUF>",         "<|code_suffix|>", "<|fim_middle|>",
      "<fim-middle>",   "<fim_middle>",    "<｜fim▁end｜>",  "<MID>",           "▁<MID>",
      "<|code_middle|>"});
-// ... and these end a generation besides.
+// Names of tokens that are control tokens and also end a generation.
 constexpr auto end_names = std::to_array<std::string_view>({"<|eot_id|>",
                                                             "<|im_end|>",
                                                             "<|end|>",
@@ -55,7 +54,8 @@ Result<std::optional<Token>> token_at(const gguf::Metadata& metadata, std::strin
   if (!metadata.has(key))
     return otherwise && static_cast<std::size_t>(*otherwise) < size ? otherwise : std::nullopt;
   WEFT_ASSIGN(const std::int64_t token, metadata.integer(key));
-  if (token == -1 || token == 0xFFFFFFFF) return std::nullopt;  // How files say that there is none.
+  // Files write these numbers for "no token".
+  if (token == -1 || token == 0xFFFFFFFF) return std::nullopt;
   if (token < 0 || static_cast<std::uint64_t>(token) >= size)
     return fail(ErrorCode::invalid_argument, "The metadata '{}' ({}) is not a token; there are {}.",
                 key, token, size);
@@ -89,8 +89,8 @@ Result<Vocabulary> Vocabulary::create(const gguf::Metadata& metadata) {
 Result<> Vocabulary::load_tokens(const gguf::Metadata& metadata) {
   WEFT_ASSIGN(const gguf::Array* tokens,
               metadata.array("tokenizer.ggml.tokens", gguf::ValueType::string));
-  constexpr std::size_t tokens_max =
-      1u << 24;  // Far beyond any vocabulary; ids stay well inside 32 bits.
+  constexpr std::size_t tokens_max = 1u
+                                     << 24;  // Far above any vocabulary, and ids stay below 2^32.
   if (tokens->count == 0 || tokens->count > tokens_max)
     return fail(ErrorCode::invalid_argument, "The vocabulary has {} tokens; 1 to {} are read.",
                 tokens->count, tokens_max);
@@ -136,13 +136,15 @@ Result<> Vocabulary::load_tokens(const gguf::Metadata& metadata) {
 Result<> Vocabulary::load_rules(const gguf::Metadata& metadata) {
   const bool sentence_piece = model_ == Model::sentence_piece;
   const bool word_piece = model_ == Model::word_piece;
-  // Where the file does not say: SentencePiece's own, and those of BERT's vocabularies.
+  // Returns the token that is used if the file names none: that of SentencePiece or of BERT's
+  // vocabularies.
   const auto otherwise = [&](Token pieces, Token words) {
     return sentence_piece ? std::optional<Token>(pieces)
            : word_piece   ? std::optional<Token>(words)
                           : std::nullopt;
   };
-  // A text of BERT's stands between [CLS] and [SEP]; files write the latter's key with a mistake.
+  // BERT puts a text between [CLS] and [SEP]. Files spell the key of [SEP] with a mistake
+  // ("seperator").
   const std::string_view end_key =
       word_piece ? "tokenizer.ggml.seperator_token_id" : "tokenizer.ggml.eos_token_id";
   WEFT_ASSIGN(begin_, token_at(metadata, "tokenizer.ggml.bos_token_id", size(), otherwise(1, 101)));
@@ -153,8 +155,8 @@ Result<> Vocabulary::load_rules(const gguf::Metadata& metadata) {
     return fail(ErrorCode::invalid_argument,
                 "The vocabulary has no tokens for the begin, the end or the unknown, which 'bert' "
                 "needs.");
-  // The families of Llama 3 and of Mistral's Tekken have always begun with BOS, also where the file
-  // does not say so.
+  // Vocabularies of Llama 3 and of Mistral's Tekken begin with BOS, even if the file does not say
+  // so.
   WEFT_ASSIGN(const std::string_view pre, metadata.string_or("tokenizer.ggml.pre", "default"));
   const bool begins = sentence_piece || pre == "llama-bpe" || pre == "llama3" ||
                       pre == "llama-v3" || pre == "tekken";

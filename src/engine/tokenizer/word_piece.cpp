@@ -20,14 +20,15 @@ bool is_chinese(char32_t code) {
       ranges, [code](const auto& range) { return code >= range.first && code <= range.last; });
 }
 
-// Punctuation of Unicode, and the symbols of ASCII.
+// True for characters that are words of their own: Unicode's punctuation and ASCII's symbols.
 bool is_alone(char32_t code) {
   constexpr std::u32string_view symbols = U"$+<=>^`|~";
   return unicode::is(code, unicode::Class::punctuation) ||
          symbols.find(code) != std::u32string_view::npos || is_chinese(code);
 }
 
-// The longest tokens from the left; what cannot be cut is unknown as a whole.
+// Appends the longest tokens from the left. A word that cannot be cut completely becomes one
+// unknown token.
 void encode_word(const Vocabulary& vocabulary, std::string_view word, std::vector<Token>& out) {
   const std::size_t before = out.size();
   for (std::size_t at = 0; at < word.size();) {

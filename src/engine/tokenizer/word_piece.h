@@ -1,7 +1,7 @@
-// WordPiece, as BERT's tokenizers cut words: text is decomposed to its base letters, without marks,
-// and written small, punctuation marks and Chinese characters are words of their own, and a word
-// becomes the longest tokens from its left, or the unknown token as a whole. Exact against
-// llama.cpp, except that unassigned code points are left out as control characters are, as BERT's
+// WordPiece encoding as BERT's tokenizers do it. A text is reduced to base letters without marks,
+// in lower case. Punctuation marks and Chinese characters are separate words. A word becomes the
+// longest tokens from its left, or the unknown token if it cannot be cut. The results equal
+// llama.cpp's, except that unassigned code points are removed like control characters, as BERT's
 // own tokenizer does.
 #pragma once
 
@@ -13,8 +13,8 @@
 
 namespace weft::tokenizer {
 
-// Tokens at the end of `out`; the vocabulary has an unknown token, and writes U+2581 before tokens
-// that begin a word.
+// Appends the tokens of a text to `out`. The vocabulary must have an unknown token, and write
+// U+2581 before tokens that begin a word.
 void encode_words(const Vocabulary& vocabulary, std::string_view text, std::vector<Token>& out);
 
 }  // namespace weft::tokenizer

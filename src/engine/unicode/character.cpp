@@ -12,7 +12,7 @@ namespace {
 
 std::uint16_t classes_searched(char32_t code) {
   if (code > 0x10FFFF) return 0;
-  // The last row at or before the code point; the first row stands at 0.
+  // Finds the last row at or before the code point; the first row begins at 0.
   const auto row = std::ranges::upper_bound(tables::class_rows,
                                             (static_cast<std::uint32_t>(code) << 10) | 0x3FF);
   return static_cast<std::uint16_t>(*(row - 1) & 0x3FF);
@@ -36,7 +36,7 @@ void append_mapped(std::string& out, char32_t code, std::span<const tables::Case
 }  // namespace
 
 std::uint16_t classes(char32_t code) {
-  // ASCII is nearly all of the text that a tokenizer sees.
+  // ASCII has a table of its own, because it is nearly all of the text that a tokenizer sees.
   static const std::array<std::uint16_t, 128> ascii = [] {
     std::array<std::uint16_t, 128> table{};
     for (char32_t c = 0; c < table.size(); ++c) table[c] = classes_searched(c);

@@ -1,6 +1,5 @@
-// What a code point is (letter, mark, number, ...) and what it becomes in another case, by
-// Unicode's tables and with Python's words where they matter (chat templates are written for
-// Python).
+// The properties of code points (letter, mark, number, ...) and their case mappings, from Unicode's
+// tables. Some follow Python's functions, because chat templates are written for Python.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@
 
 namespace weft::unicode {
 
-// Properties as bits; a code point may have several.
+// The properties of code points, as bits; a code point may have several.
 enum class Class : std::uint16_t {
   letter = 1 << 0,       // \p{L}
   mark = 1 << 1,         // \p{M}
@@ -22,21 +21,22 @@ enum class Class : std::uint16_t {
   upper = 1 << 9,        // str.isupper()
 };
 
-// All bits of a code point; 0 beyond U+10FFFF.
+// Returns all property bits of a code point, and 0 beyond U+10FFFF.
 [[nodiscard]] std::uint16_t classes(char32_t code);
 
 [[nodiscard]] inline bool is(char32_t code, Class wanted) {
   return (classes(code) & static_cast<std::uint16_t>(wanted)) != 0;
 }
-// str.isspace(), which strip() and split() go by: White_Space and the four separators U+001C to
-// U+001F.
+// True if Python's str.isspace() is, which strip() and split() use: White_Space and the four
+// separators U+001C to U+001F.
 [[nodiscard]] bool is_python_space(char32_t code);
 
-// What its canonical decomposition (NFD) begins with: "e" of "é"; itself if there is none.
+// Returns the first code point of the canonical decomposition (NFD), such as "e" for "é", or the
+// code point itself if it has none.
 [[nodiscard]] char32_t base_of(char32_t code);
 
-// The code point in another case as UTF-8, at the end of `out`; one may become several. No final
-// sigma.
+// Appends the code point in another case as UTF-8; it may become several code points. The special
+// rule for a final sigma is not applied.
 void append_lower(std::string& out, char32_t code);
 void append_upper(std::string& out, char32_t code);
 void append_title(std::string& out, char32_t code);

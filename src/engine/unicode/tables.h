@@ -1,4 +1,4 @@
-// The data behind character.h; generated (see scripts/generate_unicode_tables.py).
+// The tables of character.h. scripts/generate_unicode_tables.py generates tables.cpp.
 #pragma once
 
 #include <array>
@@ -8,11 +8,11 @@
 
 namespace weft::unicode::tables {
 
-// Sorted; a row says what every code point from (row >> 10) on to the next row is: the flags of
-// ClassFlag in the low 10 bits.
+// Sorted rows; each describes all code points from (row >> 10) to the next row: its low 10 bits are
+// the flags of ClassFlag.
 extern const std::span<const std::uint32_t> class_rows;
 
-// first, first + step, ... last map to themselves + delta.
+// The code points first, first + step, ..., last map to themselves + delta.
 struct CaseRange {
   char32_t first, last;
   std::uint8_t step;
@@ -25,7 +25,7 @@ struct CaseSequence {
 extern const std::span<const CaseRange> lower_ranges, upper_ranges, title_ranges;
 extern const std::span<const CaseSequence> lower_sequences, upper_sequences, title_sequences;
 
-// Sorted: first to last decompose (NFD) into something that begins with `base`.
+// Sorted ranges: the decompositions (NFD) of the code points first to last begin with `base`.
 struct BaseRange {
   char32_t first, last, base;
 };

@@ -1,4 +1,4 @@
-// Characters are what Unicode's tables say.
+// Tests the properties of characters against Unicode's data.
 #include <gtest/gtest.h>
 
 #include "engine/unicode/character.h"

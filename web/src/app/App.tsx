@@ -1,5 +1,5 @@
-// The shell around every page: the head with the sign and the links to the pages, and the page. The first page comes with the
-// app, every other page when it is opened.
+// The frame around every page: the head with the logo and the links, and the page itself. The first page is loaded with the app; each other
+// page is loaded when it is opened.
 import { lazy, Suspense, useEffect } from 'react';
 import type { Engine } from '../engine/engine';
 import type { Throttle } from '../engine/throttle';
@@ -19,7 +19,7 @@ const DashboardPage = lazy(async () => ({ default: (await import('../features/da
 const names: Record<Page, string> = { contribute: 'Contribute', dashboard: 'Network', playground: 'Playground', chat: 'Chat', vision: 'Vision', account: 'Account', wallet: 'Wallet' };
 const pages: readonly Page[] = ['contribute', 'dashboard', 'playground', 'chat', 'vision', 'account', 'wallet'];
 
-/** `base` is the coordinator's address with a slash at its end. */
+/** `base` is the coordinator's address; it ends with a slash. */
 export function App({ engine, throttle, base }: { engine: Engine; throttle: Throttle; base: string }) {
   const page = usePage();
   useEffect(() => {

@@ -1,4 +1,4 @@
-// Opens the DevTools panel, which comes when it is first asked for, and offers it the contributing engine; other pages offer theirs.
+// Opens the DevTools panel, which is loaded at its first use. It offers the contributing engine to the panel; other pages offer theirs.
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import type { Engine } from '../engine/engine';
@@ -9,7 +9,7 @@ const DevTools = lazy(async () => ({ default: (await import('../features/devtool
 
 const runsMax = 24;
 
-/** The tasks that this tab did last, under their jobs' names. */
+/** The latest tasks of this tab, with the names of their jobs. */
 function runsOf(session: Session): readonly Run[] {
   const byTimestamps = session.device?.features.includes('timestamp-query') ?? false;
   return session.tasks
@@ -24,7 +24,7 @@ function runsOf(session: Session): readonly Run[] {
     }));
 }
 
-/** `page` is whose engine is shown first. */
+/** `page` is the page whose engine is shown first. */
 export function DevToolsSwitch({ engine, page }: { engine: Engine; page: string }) {
   const [open, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);

@@ -1,4 +1,4 @@
-// A link brings an invitation once; its code leaves the address, and nothing else counts as one.
+// Tests that an invitation is taken from a link once, that its code is removed from the address, and that other links are ignored.
 import { afterEach, describe, expect, it } from 'vitest';
 import { forgetInvitation, heldInvitation, takeInvitation } from './invitation';
 

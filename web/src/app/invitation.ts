@@ -1,9 +1,9 @@
-// An operator's invitation that a link carried in its fragment (#invite=CODE), which never reaches a server with the page's address:
-// kept until it has brought this browser's wallet its credits.
+// An operator's invitation from the fragment of a link (#invite=CODE), which the browser does not send to a server. It is kept until this
+// browser's wallet has received the credits.
 const place = 'weft-invitation';
 const link = /^#invite=(weft-[0-9a-f]{244})$/;
 
-/** Takes it out of the page's address, so that it is not copied along with that. */
+/** Takes the invitation and removes it from the page's address, so that a user does not copy it with the address. */
 export function takeInvitation(): void {
   const code = link.exec(window.location.hash)?.[1];
   if (code === undefined) return;

@@ -1,4 +1,4 @@
-// Which page is shown, from the address. Links between pages change it without a reload, so that running work continues.
+// Chooses the page from the address. Links between pages change the address without a reload, so that running work continues.
 import { useSyncExternalStore, type MouseEvent } from 'react';
 
 export type Page = 'contribute' | 'dashboard' | 'playground' | 'chat' | 'vision' | 'account' | 'wallet';
@@ -25,7 +25,7 @@ export function usePage(): Page {
   return useSyncExternalStore(subscribe, () => pageOf(window.location.pathname));
 }
 
-/** For a link's onClick; a click that asks for another tab stays the browser's. */
+/** For a link's onClick. It leaves clicks that open another tab to the browser. */
 export function follow(event: MouseEvent<HTMLAnchorElement>): void {
   if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
   event.preventDefault();

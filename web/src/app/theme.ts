@@ -1,4 +1,4 @@
-// Light, dark, or as the system has it. public/theme.js applies a kept choice before the first paint.
+// The theme: light, dark, or that of the system. public/theme.js applies a stored choice before the first paint.
 export type Theme = 'system' | 'light' | 'dark';
 
 const key = 'weft-theme';
@@ -19,6 +19,6 @@ export function applyTheme(theme: Theme): void {
     if (theme === 'system') localStorage.removeItem(key);
     else localStorage.setItem(key, theme);
   } catch {
-    // Without storage the choice lasts as long as the page.
+    // Without storage the choice lasts until the page is closed.
   }
 }

@@ -1,6 +1,6 @@
 import type { RefObject } from 'react';
 
-/** An unseen file input, for a button that clicks it. The same file can be chosen again. */
+/** An invisible file input for a button that clicks it. The same file can be chosen twice. */
 export function FileChoice({ input, accept, label, onFile }: { input: RefObject<HTMLInputElement | null>; accept: string; label: string; onFile: (file: File) => void }) {
   return (
     <input

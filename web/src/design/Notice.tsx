@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 type Tone = 'plain' | 'warn';
 
-/** Something to know or to do. `warn` is read out at once. */
+/** A notice for the user. Screen readers read `warn` aloud at once. */
 export function Notice({ tone = 'plain', title, children, className = '' }: { tone?: Tone; title: string; children?: ReactNode; className?: string }) {
   return (
     <div

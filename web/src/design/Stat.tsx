@@ -1,4 +1,4 @@
-/** One number with its name under it. */
+/** A number with its name below it. */
 export function Stat({ label, value, unit, hint, testId }: { label: string; value: string; unit?: string; hint?: string; testId?: string }) {
   return (
     <div className="flex flex-col-reverse justify-end">

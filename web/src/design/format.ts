@@ -1,6 +1,6 @@
-// Numbers as the page writes them.
+// Formats numbers for the page.
 
-/** Amounts travel as micro-credits. */
+/** `micro` is an amount in micro-credits, the unit of all messages. */
 export function formatCredits(micro: number): string {
   const credits = micro / 1e6;
   const size = Math.abs(credits);
@@ -17,7 +17,7 @@ export function formatRate(value: number): string {
   return value.toLocaleString('en', { maximumSignificantDigits: value < 1 ? 2 : 3 });
 }
 
-/** A rate with the prefix that keeps it short: 1.38 and "G" of 1.38e9. */
+/** Splits a rate into a short number and an SI prefix: 1.38e9 becomes "1.38" and "G". */
 export function prefixed(value: number): { readonly value: string; readonly prefix: string } {
   const steps = [
     [1e12, 'T'],
@@ -54,7 +54,7 @@ export function formatSeconds(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** Both ends of an id or an address; the whole of it stands in a title or behind a copy button. */
+/** Shortens an id or an address to its two ends. The whole text must be available in a title or a copy button. */
 export function shorten(text: string, head = 6, tail = 4): string {
   return text.length <= head + tail + 1 ? text : `${text.slice(0, head)}…${text.slice(-tail)}`;
 }

@@ -1,4 +1,4 @@
-// The wrapper starts its Worker late, ends it permanently, and never leaves a page waiting.
+// Tests that Engine makes its Worker only when it is needed, ends it completely, and settles every promise.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakePort } from '../../test/FakePort';
 import { Engine } from './engine';

@@ -1,12 +1,12 @@
-// The engine as the page sees it: a store with a snapshot and a few verbs, around one dedicated Worker. The Worker is made at
-// the first verb that needs it, and the WebAssembly inside it only at start(), so that looking at the page costs nothing.
+// The engine for the page: a store with a snapshot and a few methods, around one dedicated Worker. The Worker is made by the first method
+// that needs it, and it loads the WebAssembly only at start(), so that opening the page costs nothing.
 import type { GpuCounters } from './gpuCounters';
 import { keepDevice, recallDevice } from './knownDevice';
 import type { DeviceKind, FromWorker, Limits, LinesOrder, ToWorker } from './messages';
 import type { Peers } from './peers';
 import { emptySession, isActive, reduce, started, startedAgain, type Session } from './session';
 
-/** The part of a Worker that is used here. */
+/** The part of the Worker interface that Engine uses. */
 export type Port = {
   postMessage(message: ToWorker, transfer?: Transferable[]): void;
   terminate(): void;
@@ -17,7 +17,9 @@ export type Port = {
 export type EngineOptions = {
   readonly createPort: () => Port;
   readonly now?: () => number;
-  /** How long stop() waits for a task under way before it ends the Worker, whose leases then go elsewhere. */
+  /**
+   * How long stop() waits for a running task before it ends the Worker, in milliseconds. The coordinator then gives the leases to others.
+   */
   readonly stopMsMax?: number;
 };
 
@@ -32,9 +34,9 @@ export class Engine {
   #session: Session = emptySession;
   #port: Port | null = null;
   #limits: Limits = { share: 1, memoryBytes: null, slices: 1, relayOnly: false, priceMin: 0, pausedBy: [] };
-  /** What runs or ran last. */
+  /** The options of the current or latest start. */
   #startedWith: StartOptions | null = null;
-  /** To be started again as soon as it has stopped: a coordinator hears of memory and slices when a worker joins. */
+  /** True if the engine must start again after it has stopped, because a coordinator learns memory and slices only when a worker joins. */
   #again = false;
   #stopTimer: ReturnType<typeof setTimeout> | undefined;
   #tellTimer: ReturnType<typeof setTimeout> | undefined;
@@ -69,7 +71,7 @@ export class Engine {
     this.#leave();
   }
 
-  /** Holds from now on, and for later starts. */
+  /** Sets the limits for the running engine and for later starts. */
   limit(limits: Limits): void {
     const before = this.#limits;
     const joinsAnew = before.memoryBytes !== limits.memoryBytes || before.slices !== limits.slices || before.relayOnly !== limits.relayOnly || before.priceMin !== limits.priceMin;
@@ -90,7 +92,7 @@ export class Engine {
     if (isActive(this.#session.phase)) this.#post({ type: 'wake' });
   }
 
-  /** Null while no engine is loaded. `watch` turns timelines and the GPU's own clock on or off. */
+  /** Returns the GPU counters, or null while no engine is loaded. `watch` turns timelines and the GPU's own clock on or off. */
   gpuCounters(watch: boolean): Promise<GpuCounters | null> {
     if (this.#port === null) return Promise.resolve(null);
     return new Promise((resolve) => {
@@ -104,8 +106,8 @@ export class Engine {
   }
 
   /**
-   * The wallet as 64 numbers, the form that `weft wallet` and Solana's tools read. Rejects with one sentence if its key
-   * cannot be exported, as all but those of earlier versions.
+   * Returns the wallet as 64 numbers, the format of `weft wallet` and of Solana's tools. Rejects with a message of one sentence if its key
+   * cannot be exported; only keys of earlier versions can.
    */
   exportWallet(): Promise<readonly number[]> {
     const waiting = withResolvers<readonly number[]>();
@@ -140,7 +142,7 @@ export class Engine {
     this.#port.postMessage(message);
   }
 
-  /** Loaded with the first chain that wants lines: a visitor that serves no model needs none. */
+  /** Passes an order on to the module for lines, which is loaded for the first chain that needs lines; most visitors do not need it. */
   #lines(order: LinesOrder): void {
     this.#peers ??= import('./peers').then(
       ({ Peers }) => new Peers({
@@ -148,7 +150,7 @@ export class Engine {
           relayOnly: () => this.#limits.relayOnly,
         }),
     );
-    // In their order.
+    // Orders are handled one after the other.
     this.#ordered = this.#ordered.then(async () => (await this.#peers)?.take(order)).catch(() => {});
   }
 
@@ -175,7 +177,7 @@ export class Engine {
     this.#set(reduce(this.#session, message, this.#now()));
   }
 
-  /** Nothing of a stopped engine stays: its memory and its device go with the Worker. */
+  /** Ends the Worker, which frees the memory and the device of a stopped engine. */
   #end(message: FromWorker): void {
     clearTimeout(this.#stopTimer);
     this.#refuseExports(message.type === 'failed' ? message.message : 'The engine was stopped.');
@@ -201,7 +203,10 @@ export class Engine {
     for (const { reject } of this.#exports.splice(0)) reject(new Error(why));
   }
 
-  /** A fast machine does hundreds of tasks a second; the page is told at once of a new phase, of limits and of a lost GPU, of the rest ten times a second. */
+  /**
+   * Sets the session. A fast machine completes hundreds of tasks a second, so the page is told ten times a second; but it is told at once
+   * of a new phase, of limits and of a lost GPU.
+   */
   #set(session: Session): void {
     const urgent = session.phase !== this.#session.phase || session.limits !== this.#session.limits || session.deviceLost !== this.#session.deviceLost;
     this.#session = session;
@@ -216,7 +221,7 @@ export class Engine {
   }
 }
 
-// Promise.withResolvers is younger than some of the browsers that can join.
+// Declared here, because Promise.withResolvers is missing in some of the supported browsers.
 type PromiseWithResolvers<Value> = { readonly promise: Promise<Value>; readonly resolve: (value: Value) => void; readonly reject: (reason: Error) => void };
 function withResolvers<Value>(): PromiseWithResolvers<Value> {
   let resolve: (value: Value) => void = () => {};

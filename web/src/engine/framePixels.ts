@@ -1,8 +1,8 @@
-// The pixels of a frame, for a model without a GPU: red, green, blue and alpha of each, row by row.
+// Reads the pixels of a frame for a model without a GPU: red, green, blue and alpha of each pixel, row by row.
 export class FramePixels {
   #canvas: OffscreenCanvas | null = null;
 
-  /** Valid until the next call. */
+  /** Returns the pixels, which are valid until the next call. */
   of(frame: VideoFrame): Uint8ClampedArray {
     const { displayWidth: width, displayHeight: height } = frame;
     this.#canvas ??= new OffscreenCanvas(width, height);

@@ -1,5 +1,5 @@
-// What an engine's devices do, as src/engine/gpu/web/watch.js counts it, and who can be asked. Everything is measured: what a device
-// cannot measure (its own clock, where it has no timestamp queries) is absent.
+// The counters of an engine's devices, from src/engine/gpu/web/watch.js, and the list of engines that have counters. All values are
+// measured; a value that a device cannot measure is absent (such as its own clock without timestamp queries).
 
 export type GpuTotals = {
   readonly dispatches: number;
@@ -15,32 +15,32 @@ export type GpuTotals = {
   readonly pipelines: number;
 };
 export type Lane = 'compile' | 'write' | 'queue' | 'read';
-/** Milliseconds of the Worker's own clock. */
+/** A part of a timeline; times are milliseconds of the Worker's clock. */
 export type Span = { readonly lane: Lane; readonly label: string; readonly from: number; readonly to: number; readonly bytes?: number };
 export type GpuBuffers = { readonly label: string; readonly usage: number; readonly count: number; readonly bytes: number };
-/** What buffers are for; `bytesPeak` is the most that one purpose ever held. */
+/** The buffers of one purpose; `bytesPeak` is the most bytes that the purpose ever had. */
 export type GpuPurpose = { readonly name: string; readonly count: number; readonly bytes: number; readonly bytesPeak: number };
 export type GpuKernel = { readonly name: string; readonly dispatches: number; readonly timedDispatches: number; readonly seconds: number };
 export type GpuCounters = {
   readonly now: number;
   readonly watching: boolean;
-  /** Null until a device was watched at work. */
+  /** Null until a device has worked while it was watched. */
   readonly timestamps: boolean | null;
   readonly totals: GpuTotals;
   readonly bytes: number;
   readonly bytesPeak: number;
-  /** Those that exist now. */
+  /** The buffers that exist now. */
   readonly buffers: readonly GpuBuffers[];
   readonly purposes: readonly GpuPurpose[];
   readonly kernels: readonly GpuKernel[];
   readonly spans: readonly Span[];
 };
-/** Module.gpuWatch of every WebAssembly module that has devices. */
+/** The interface of Module.gpuWatch in every WebAssembly module with GPU devices. */
 export type GpuWatch = { watch(on: boolean): void; read(): GpuCounters };
 
-/** The compute roofs of a device, measured; operations and bytes a second. */
+/** The measured limits of a device, in operations and bytes a second. */
 export type Roofs = { readonly bytesPerSecond: number; readonly operationsPerSecond: number; readonly what: string };
-/** One run with what it had to do: the bytes by its manifest, the operations by its author or kernel. */
+/** One run with its work: the bytes are those of the manifest, the operations those that the author or the kernel gives. */
 export type Run = {
   readonly name: string;
   readonly bytes: number;
@@ -52,9 +52,9 @@ export type Run = {
 /** An engine that the DevTools panel can look at. */
 export type GpuSource = {
   readonly name: string;
-  /** Null while nothing is loaded that could be counted. */
+  /** Returns null while no module with counters is loaded. */
   counters(watch: boolean): Promise<GpuCounters | null>;
-  /** Measures them, which keeps the device busy for a moment, unless `roofsAreKnown`. */
+  /** Measures the roofs, which keeps the device busy for a moment, unless `roofsAreKnown`. */
   readonly roofs?: () => Promise<Roofs | null>;
   readonly roofsAreKnown?: boolean;
   readonly runs?: () => readonly Run[];
@@ -64,7 +64,7 @@ const sources = new Map<string, GpuSource>();
 const listeners = new Set<() => void>();
 let listed: readonly GpuSource[] = [];
 
-/** Returns what takes it away again. A source of the same name is replaced. */
+/** Adds a source and returns a function that removes it. A source with the same name is replaced. */
 export function offerGpuSource(source: GpuSource): () => void {
   const tell = () => {
     listed = [...sources.values()];

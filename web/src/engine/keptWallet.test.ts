@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { base58 } from './keptWallet';
 
 describe('base58', () => {
-  // From the IETF draft of the encoding (draft-msporny-base58), and a Solana system address for the leading zeros.
+  // Values from the IETF draft of the encoding (draft-msporny-base58), and a Solana system address for leading zeros.
   it.each([
     ['Hello World!', '2NEpo7TZRRrLZSi2U'],
     ['The quick brown fox jumps over the lazy dog.', 'USm3fpXnKG5EUBx2ndxBDMPVciP5hGey2Jh4NDv6gmeo1LkMeiKrLJUUBk6Z'],

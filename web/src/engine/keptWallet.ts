@@ -1,9 +1,9 @@
-// What the page shows of the wallet that the engine keeps in IndexedDB (database weft, store keys, record worker), read
-// without loading the engine. Null if no wallet was made yet. Only the engine makes and changes wallets.
+// Reads the wallet that the engine keeps in IndexedDB (database weft, store keys, record worker) for display, without loading the engine.
+// The result is null if no wallet was made yet. Only the engine makes and changes wallets.
 
 export type KeptWallet = {
   readonly address: string;
-  /** Its key was kept by an earlier version of the page and can be exported; keys of today cannot. */
+  /** True if an earlier version of the page stored the key, so that it can be exported; keys of the current version cannot. */
   readonly savable: boolean;
 };
 
@@ -20,7 +20,7 @@ export function base58(bytes: Uint8Array): string {
 }
 
 export async function keptWallet(): Promise<KeptWallet | null> {
-  // Opening a database makes it, and an empty one would keep the engine from making its store: look whether it is there.
+  // Checks that the database exists, because opening it would create it, and an empty database would keep the engine from making its store.
   const databases = await indexedDB.databases();
   if (!databases.some(({ name }) => name === 'weft')) return null;
   const record = await new Promise<unknown>((resolve, reject) => {

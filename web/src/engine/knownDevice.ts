@@ -1,5 +1,5 @@
-// The rates of this machine's device as they were measured on an earlier visit: the engine takes them where the device is still the
-// same, and starts that much sooner. What they say orders a queue and is never what is paid, so that a week-old figure will do.
+// The rates of this machine's device that an earlier visit measured. The engine uses them if the device is the same, and then starts
+// sooner. The rates order a queue and never determine a payment, so rates that are a week old are good enough.
 import type { DeviceReport, KnownRates } from './messages';
 
 const key = 'weft.device';
@@ -21,7 +21,7 @@ export function recallDevice(kind: DeviceReport['kind'], now: number, storage: P
   }
 }
 
-/** Rates that were only recalled keep their age. */
+/** Stores the rates of a device. Rates that came from storage keep their age. */
 export function keepDevice(device: DeviceReport, now: number, storage: Pick<Storage, 'getItem' | 'setItem'> = localStorage): void {
   const { kind, vendor, architecture, description, copyGbPerS, f32GflopPerS } = device;
   if (!(f32GflopPerS > 0)) return;
@@ -30,6 +30,6 @@ export function keepDevice(device: DeviceReport, now: number, storage: Pick<Stor
   try {
     storage.setItem(`${key}.${kind}`, JSON.stringify({ kind, vendor, architecture, description, copyGbPerS, f32GflopPerS, measuredAt: now } satisfies Kept));
   } catch {
-    // Measured again the next time.
+    // Without storage the device is measured again at the next visit.
   }
 }

@@ -1,4 +1,4 @@
-// The playground's engine begins late, answers each call once, and can be ended whatever runs.
+// Tests that the playground's engine starts late, answers each call once, and can be ended at any time.
 import { describe, expect, it } from 'vitest';
 import { FakeLab } from '../../test/FakeLab';
 import { Lab, LabEnded, LabMissing } from './lab';

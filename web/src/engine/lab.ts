@@ -1,4 +1,4 @@
-// The playground's engine as the page sees it: calls with answers, around one dedicated Worker that is made at the first call.
+// The playground's engine for the page: calls with answers, around one dedicated Worker that is made by the first call.
 import type { GpuSource, Roofs, Run } from './gpuCounters';
 import type { FromLab, LabCalls, LabDevice, LabMethod, LabRates, LabRun, ToLab } from './labMessages';
 
@@ -13,9 +13,9 @@ export function createLabWorker(): LabPort {
   return new Worker(new URL('./labWorker.ts', import.meta.url), { type: 'module', name: 'weft-lab' }) as LabPort;
 }
 
-/** The engine's files are not on this server. */
+/** The error if the engine's files are not on this server. */
 export class LabMissing extends Error {}
-/** The Worker was ended, by stop() or because it broke. */
+/** The error if the Worker was ended, by stop() or because it failed. */
 export class LabEnded extends Error {}
 
 type Waiting = { resolve(answer: unknown): void; reject(error: Error): void };
@@ -34,7 +34,7 @@ export class Lab {
     this.#createPort = createPort;
   }
 
-  /** Rejects with one sentence, as a LabMissing or LabEnded where it is one. */
+  /** Calls a method in the Worker. Rejects with a message of one sentence, as a LabMissing or LabEnded in these two cases. */
   call<Method extends LabMethod>(method: Method, argument: LabCalls[Method]['argument']): Promise<LabCalls[Method]['answer']> {
     const port = this.#open();
     const call = this.#next++;
@@ -47,7 +47,7 @@ export class Lab {
   open = (): Promise<LabDevice> => this.call('open', null);
   run = (manifest: string): Promise<LabRun> => this.call('run', manifest);
 
-  /** Measured once for this Worker. */
+  /** Returns the rates, which are measured once for each Worker. */
   rates(): Promise<LabRates> {
     this.#rates ??= this.call('measure', null).catch((error: unknown) => {
       this.#rates = null;
@@ -60,7 +60,7 @@ export class Lab {
     this.#runs = [run, ...this.#runs].slice(0, runsMax);
   }
 
-  /** Ends the running program: a browser has no other way to interrupt a dispatch. The next call starts a new Worker. */
+  /** Ends the running program by ending the Worker, because a browser cannot interrupt a dispatch. The next call makes a new Worker. */
   stop(why = 'Stopped.'): void {
     this.#port?.terminate();
     this.#port = null;
@@ -70,7 +70,7 @@ export class Lab {
     this.#waiting.clear();
   }
 
-  /** What the DevTools panel looks at. */
+  /** Returns the source of counters for the DevTools panel. */
   source(): GpuSource {
     return {
       name: 'Playground',

@@ -1,4 +1,4 @@
-// What the playground and its Worker say to each other: a call, and its answer or refusal by number.
+// The messages between the playground and its Worker: a call, and its answer or refusal with the same number.
 import type { GpuCounters } from './gpuCounters';
 
 export type CompileMessage = { readonly kind: 'error' | 'warning' | 'info'; readonly line: number; readonly column: number; readonly text: string };
@@ -27,20 +27,20 @@ export type LabRun = {
 export type LabRates = {
   readonly copyBytesPerSecond: number;
   readonly f32OperationsPerSecond: number;
-  /** 0 where the device has no such instruction. */
+  /** 0 if the device has no such instruction. */
   readonly int8OperationsPerSecond: number;
   readonly byTimestamps: boolean;
 };
 export type SignedRequest = { readonly client: string; readonly nonce: string; readonly time: string; readonly signature: string };
 
-/** Every method with its argument and its answer. */
+/** The methods with their arguments and answers. */
 export type LabCalls = {
   open: { argument: null; answer: LabDevice };
   measure: { argument: null; answer: LabRates };
   compile: { argument: string; answer: { readonly messages: readonly CompileMessage[] } };
   check: { argument: string; answer: object };
   run: { argument: string; answer: LabRun };
-  /** "COORDINATOR METHOD TARGET", a newline and the body. */
+  /** The argument is "COORDINATOR METHOD TARGET", a newline and the body. */
   sign: { argument: string; answer: SignedRequest };
   counters: { argument: boolean; answer: GpuCounters | null };
 };

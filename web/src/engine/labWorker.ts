@@ -1,12 +1,12 @@
-// The dedicated Worker in which the playground's programs run: the same WebAssembly as the contributing tab's, in an instance of its
-// own, so that neither waits for the other and a broken program takes nothing along.
+// The dedicated Worker in which the playground's programs run. It loads the WebAssembly of the contributing tab as a separate instance, so
+// that neither waits for the other and a program that fails does not harm the other.
 import type { FromLab, LabCalls, LabMethod, ToLab } from './labMessages';
 import { EngineMissing, loadEngine } from './loadEngine';
 import type { EngineModule } from './module';
 
 let loading: Promise<EngineModule> | null = null;
 function engine(): Promise<EngineModule> {
-  // It contributes nothing, so that it has no events and no lines to other tabs.
+  // The playground does not contribute, so it handles no events and no lines to other tabs.
   loading ??= loadEngine(
     () => {},
     () => {},

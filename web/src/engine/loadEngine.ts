@@ -13,7 +13,7 @@ export async function loadEngine(onEvent: (event: FromWorker) => void, onLines: 
 
 type Imported = { readonly default: (options: { onEvent: (event: FromWorker) => void; onLines: (order: LinesOrder) => void }) => Promise<EngineModule> };
 
-/** A failed import() does not say whether the file is missing or broken. */
+/** Finds out whether the file is missing or broken, because a failed import() does not tell it. */
 async function why(error: unknown): Promise<never> {
   const there = await fetch(engineAt, { method: 'HEAD' });
   if (!there.ok || !(there.headers.get('content-type') ?? '').includes('javascript')) {

@@ -1,9 +1,9 @@
-// What the page and the engine's Worker say to each other. Plain data, so that structured clone carries it.
+// The messages between the page and the engine's Worker. They are plain data, so that structured clone can copy them.
 import type { GpuCounters } from './gpuCounters';
 
 export type DeviceKind = 'gpu' | 'cpu';
 
-/** What this machine offers, as the engine measured it. Rates are 0 until they are measured. */
+/** The properties of this machine's device, as the engine measured them. Rates are 0 until they are measured. */
 export type DeviceReport = {
   readonly kind: DeviceKind;
   readonly vendor: string;
@@ -16,37 +16,37 @@ export type DeviceReport = {
   readonly f32GflopPerS: number;
 };
 
-/** Rates from an earlier visit, and the device they are of. */
+/** Rates from an earlier visit, and the device that they belong to. */
 export type KnownRates = Pick<DeviceReport, 'vendor' | 'architecture' | 'description' | 'copyGbPerS' | 'f32GflopPerS'>;
 
-/** What the user lets this tab take. Tasks and models keep to it. */
+/** The limits that the user sets for this tab. Tasks and models must keep to them. */
 export type Limits = {
-  /** Share of the time, in (0, 1]. */
+  /** The share of the time, in (0, 1]. */
   readonly share: number;
-  /** For tasks and models together; null: as much as is usual. Holds from the next joining on. */
+  /** The memory for tasks and models together; null: the default amount. A change takes effect at the next join. */
   readonly memoryBytes: number | null;
-  /** Tasks that run at a time, each in its part of their memory; told with the device. */
+  /** The number of tasks that run at a time, each in its part of the memory for tasks. It is reported with the device. */
   readonly slices: number;
-  /** The page makes no line to another member but through a relay. Holds from the next joining on. */
+  /** True: the page makes lines to other members only through a relay. A change takes effect at the next join. */
   readonly relayOnly: boolean;
-  /** The least for a compute unit that it accepts, in micro-credits. Holds from the next joining on. */
+  /** The lowest price of a compute unit that the tab accepts, in micro-credits. A change takes effect at the next join. */
   readonly priceMin: number;
-  /** Why nothing new is taken; empty while it is. */
+  /** The reasons why the tab takes no new tasks; empty if it takes tasks. */
   readonly pausedBy: readonly string[];
 };
 
-/** What only the Worker knows, once a second. */
+/** Values that only the Worker knows; they are sent once a second. */
 export type Usage = {
-  /** GPU buffers and the engine's own memory. */
+  /** Bytes of GPU buffers and of the engine's own memory. */
   readonly memoryBytes: number;
-  /** Tasks leased to this tab. */
+  /** The number of tasks that are leased to this tab. */
   readonly held: number;
   readonly serving: { readonly connected: boolean; readonly shards: number; readonly running: number; readonly tokens: number };
 };
 
 export type TaskName = { readonly job: string; readonly index: number; readonly attempt: number };
 
-/** What the engine asks of the page, which alone may open connections to other tabs. */
+/** The orders of the engine to the page, because only a page can open connections to other tabs. */
 export type LinesOrder =
   | {
       readonly type: 'open';
@@ -54,13 +54,13 @@ export type LinesOrder =
       readonly epoch: number;
       readonly index: number;
       readonly members: readonly number[];
-      /** The coordinator's, with credentials that are good for a while. */
+      /** The coordinator's ICE servers, with credentials that are valid for a limited time. */
       readonly iceServers: readonly RTCIceServer[];
     }
   | { readonly type: 'signal'; readonly chain: number; readonly epoch: number; readonly from: number; readonly text: string }
   | { readonly type: 'close'; readonly chain: number };
 
-/** And what comes of it. */
+/** The reports of the page about the lines of an order. */
 export type LineNews =
   | { readonly type: 'signal'; readonly chain: number; readonly epoch: number; readonly member: number; readonly text: string }
   | { readonly type: 'channel'; readonly chain: number; readonly epoch: number; readonly member: number; readonly channel: RTCDataChannel };
@@ -68,11 +68,11 @@ export type LineNews =
 export type ToWorker =
   | { readonly type: 'start'; readonly coordinator: string; readonly device: DeviceKind; readonly limits: Limits; readonly known: KnownRates | null }
   | { readonly type: 'limits'; readonly limits: Limits }
-  /** Leave: what runs is finished or given back, then the Worker says `stopped`. */
+  /** Leaves the network: running tasks are finished or given back, then the Worker sends `stopped`. */
   | { readonly type: 'stop' }
-  /** The machine woke up or the network came back: do not wait out the backoff. */
+  /** The machine woke up or the network came back: the Worker must not wait for the rest of its backoff. */
   | { readonly type: 'wake' }
-  /** Answered by the counters; null while nothing is loaded. */
+  /** Asks for the counters; the answer is null while no module is loaded. */
   | { readonly type: 'gpu'; readonly watch: boolean }
   | { readonly type: 'line'; readonly news: LineNews }
   | { readonly type: 'wallet-show' }
@@ -87,7 +87,7 @@ export type FromWorker =
   | { readonly type: 'measuring' }
   | { readonly type: 'gpu'; readonly counters: GpuCounters | null }
   | { readonly type: 'usage'; readonly usage: Usage }
-  /** `savable`: its key can be exported; as before if it is not said. */
+  /** `savable`: the key can be exported. An absent value leaves it unchanged. */
   | { readonly type: 'wallet'; readonly address: string; readonly savable?: boolean }
   | { readonly type: 'wallet-file'; readonly numbers: readonly number[] }
   | { readonly type: 'wallet-refused'; readonly message: string }
@@ -99,7 +99,7 @@ export type FromWorker =
   | { readonly type: 'task-started'; readonly task: TaskName }
   | { readonly type: 'task-done'; readonly task: TaskName; readonly wallSeconds: number; readonly gpuSeconds: number; readonly name?: string; readonly bytes?: number; readonly operations?: number }
   | { readonly type: 'task-failed'; readonly task: TaskName; readonly message: string }
-  /** Taken back by the coordinator, or given back by stop. */
+  /** The coordinator took the task back, or stop gave it back. */
   | { readonly type: 'task-cancelled'; readonly task: TaskName; readonly reason: string }
   | {
       readonly type: 'verdict';

@@ -1,4 +1,4 @@
-// The engine's own interface, as src/apps/worker/web/README.md gives it. Its events are FromWorker messages.
+// The interface of the engine's WebAssembly module, which src/apps/worker/web/README.md describes. Its events are FromWorker messages.
 import type { GpuWatch } from './gpuCounters';
 import type { CompileMessage, LabDevice, LabRates, LabRun, SignedRequest } from './labMessages';
 import type { DeviceKind, KnownRates, LineNews, Usage } from './messages';

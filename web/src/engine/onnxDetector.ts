@@ -1,4 +1,4 @@
-// A detector over the WebAssembly of src/bindings/onnx_web, whose README.md has the interface.
+// A detector that uses the WebAssembly of src/bindings/onnx_web; its README.md describes the interface.
 import { EngineMissing } from './loadEngine';
 import { FramePixels } from './framePixels';
 import { fitPixels, placedPart, type Geometry, type PixelScale, type Placement } from './pictureFit';
@@ -27,7 +27,7 @@ let loading: Promise<OnnxModule> | null = null;
 async function load(): Promise<OnnxModule> {
   loading ??= (import(/* @vite-ignore */ moduleAt) as Promise<{ default: () => Promise<OnnxModule> }>)
     .catch(async (error: unknown) => {
-      // A failed import() does not say whether the file is missing or broken.
+      // A HEAD request is sent first, because a failed import() does not tell whether the file is missing or broken.
       const there = await fetch(moduleAt, { method: 'HEAD' });
       if (!there.ok || !(there.headers.get('content-type') ?? '').includes('javascript')) throw new EngineMissing(`${new URL(moduleAt).pathname} answered ${there.status}.`);
       throw error;
@@ -39,7 +39,7 @@ async function load(): Promise<OnnxModule> {
 
 const sizes = (shape: Value['shape'] | undefined) => (shape?.every((size) => typeof size === 'number') === true ? (shape as readonly number[]) : null);
 
-/** Input and convention of a detector that `weft detect` knows; or a sentence that says why it is not one. */
+/** Returns the input and the convention of a detector that `weft detect` knows, or a sentence that says why the model is not one. */
 export function detectorOf(info: OnnxInfo): { input: string; width: number; height: number; fit: FitKind; mean: number; scale: number; outputBytes: number } | string {
   const [input, second] = info.inputs;
   const shape = input?.shape ?? [];
@@ -51,7 +51,7 @@ export function detectorOf(info: OnnxInfo): { input: string; width: number; heig
   const outputs = info.outputs.map((output) => sizes(output.shape));
   const known = outputs.filter((output) => output !== null);
   const rows = (output: readonly number[] | undefined, least: number) => output !== undefined && output.length === 3 && output[0] === 1 && (output[2] ?? 0) >= least;
-  // An output whose size follows from values is looked at when it is there.
+  // Outputs whose size depends on values are checked only when they are computed.
   if (known.length === outputs.length) {
     const [first, boxes] = known;
     const fits = (known.length === 1 && rows(first, 6)) || (known.length === 2 && rows(first, 2) && rows(boxes, 4) && boxes?.[2] === 4 && first?.[1] === boxes[1]);
@@ -62,7 +62,9 @@ export function detectorOf(info: OnnxInfo): { input: string; width: number; heig
   return info.outputs.length === 2 ? { ...common, fit: 'stretch', mean: 127, scale: 1 / 128 } : { ...common, fit: 'letterbox', mean: 0, scale: 1 / 255 };
 }
 
-/** Sizes for a model whose batch or colours are names: one picture of three colours. Null if there is nothing to fix. */
+/**
+ * Returns sizes for a model whose batch or colours have names instead of sizes: one picture of three colours. Null if there are no names.
+ */
 export function batchOfOne(info: OnnxInfo): Record<string, number> | null {
   const [batch, colours] = info.inputs[0]?.shape ?? [];
   const sizes: Record<string, number> = {};
@@ -87,7 +89,7 @@ export class OnnxDetector {
     this.#kernel = kernel;
   }
 
-  /** Rejects with one sentence. */
+  /** Opens a model. Rejects with a message of one sentence. */
   static async open(bytes: Uint8Array): Promise<OnnxDetector> {
     const onnx = await load();
     let model = await onnx.open(bytes, { device: 'auto' });
@@ -123,12 +125,12 @@ export class OnnxDetector {
     return this.#find(given, placement, begun, geometry.pictureWidth * geometry.pictureHeight * 4);
   }
 
-  /** `levels`: of the whole input, [3][height][width]. */
+  /** `levels` are those of the whole input, [3][height][width]. */
   async seeLevels({ levels, placement }: { levels: ArrayBuffer; placement: Placement }): Promise<Seen> {
     const begun = performance.now();
     const { width, height } = this.about;
     if (levels.byteLength !== 3 * width * height) throw new Error(`A frame of ${levels.byteLength} bytes is not one of ${width} × ${height} pixels.`);
-    // As the shader computes them, in 32 bits.
+    // Computed in 32 bits, as the shader does.
     const { mean, scale } = this.#scale;
     const values = Float32Array.from({ length: 256 }, (_, level) => (level - mean) * Math.fround(scale));
     const bytes = new Uint8Array(levels);

@@ -1,11 +1,11 @@
-// Signals come when they come: before this page was told of the chain they belong to, or while it still has the chain's earlier epoch.
+// Tests signals that arrive early: before this page was told of their chain, or while it still has an earlier epoch of the chain.
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { LineNews } from './messages';
 import { peerBounds, Peers, type PeerBounds } from './peers';
 
 const { candidatesMax, earlyOfOneMax, linesMax, signalCharactersMax } = peerBounds;
 
-/** What Peers uses of a connection; it notes what it is told. */
+/** A fake of the part of a connection that Peers uses; it records the calls. */
 class FakeConnection {
   static made: FakeConnection[] = [];
   remoteDescription: RTCSessionDescriptionInit | null = null;
@@ -44,7 +44,7 @@ describe('lines to other tabs', () => {
   let said: LineNews[];
   let peers: Peers;
   let relayOnly: boolean;
-  /** Lines with some bounds off. */
+  /** Makes Peers with some bounds changed. */
   const without = (off: Partial<PeerBounds>) => new Peers({ say: (news) => said.push(news), relayOnly: () => relayOnly, bounds: { ...peerBounds, ...off } });
   const answers = () => said.filter((news) => news.type === 'signal' && (JSON.parse(news.text) as { description?: { type: string } }).description?.type === 'answer');
   beforeEach(() => {

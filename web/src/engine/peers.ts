@@ -1,12 +1,12 @@
-// Lines to other tabs over WebRTC. Workers have no RTCPeerConnection, so the page makes the connections and hands their channels to
-// the engine's Worker, in the very task in which each comes to be (a channel that has been used cannot be handed on).
+// Lines to other tabs over WebRTC. Workers have no RTCPeerConnection, so the page makes the connections and transfers their channels to the
+// engine's Worker, in the same task in which each channel is created, because a channel that has been used cannot be transferred.
 import type { LineNews, LinesOrder } from './messages';
 
 type Line = {
   readonly connection: RTCPeerConnection;
-  /** Candidates that came before the description they belong to. */
+  /** Candidates that arrived before their description. */
   readonly early: RTCIceCandidateInit[];
-  /** How many the other member sent, early ones included. */
+  /** The number of candidates that the other member sent, with the early ones. */
   candidates: number;
 };
 type Early = { readonly chain: number; readonly epoch: number; readonly from: number; readonly text: string };
@@ -14,24 +14,24 @@ type Chain = { readonly epoch: number; readonly lines: Map<number, Line> };
 type Signal = { description?: RTCSessionDescriptionInit; candidate?: RTCIceCandidateInit };
 
 const earlySignalsMax = 256;
-/** What other members may take of this tab. */
+/** The resources of this tab that other members may use. */
 export type PeerBounds = {
-  /** Signals of one member of one chain before the chain: a member that floods puts out no other member's. */
+  /** The number of early signals of one member of a chain, so that a member that sends many does not displace those of others. */
   readonly earlyOfOneMax: number;
-  /** Characters of one signal; a browser's description has some thousand. */
+  /** The number of characters of one signal; a browser's description has some thousand. */
   readonly signalCharactersMax: number;
-  /** Members of one chain that this tab calls or answers; the nearest to it come first. */
+  /** The number of members of one chain that this tab calls or answers; the members nearest to it come first. */
   readonly linesMax: number;
-  /** A browser has some ten; each is an address that this one calls. */
+  /** The number of candidates of one member. A browser has about ten; each is an address that this tab calls. */
   readonly candidatesMax: number;
 };
 export const peerBounds: PeerBounds = { earlyOfOneMax: 40, signalCharactersMax: 16_384, linesMax: 64, candidatesMax: 32 };
 
 export type PeersOptions = {
   readonly say: (news: LineNews, transfer: Transferable[]) => void;
-  /** Asked for each new line. True: only through a TURN server, which hides this machine's address from the other members. */
+  /** Asked for each new line. True: the line goes only through a TURN server, which hides this machine's address from other members. */
   readonly relayOnly: () => boolean;
-  /** Others than peerBounds in tests only, which see what members do without them. */
+  /** Tests give bounds other than peerBounds, to see what members could do without a bound. */
   readonly bounds?: PeerBounds;
 };
 
@@ -39,7 +39,7 @@ export class Peers {
   readonly #options: PeersOptions;
   readonly #bounds: PeerBounds;
   readonly #chains = new Map<number, Chain>();
-  /** Signals from members that were told of the chain before this tab. */
+  /** Signals of members that were told of the chain before this tab was. */
   #early: Early[] = [];
 
   constructor(options: PeersOptions) {
@@ -122,20 +122,20 @@ export class Peers {
         else await connection.addIceCandidate(candidate);
       }
     } catch {
-      // Whatever another tab sends: without a line the coordinator relays.
+      // A wrong signal is ignored; without a line the coordinator relays.
     }
   }
 
-  // The first of a member are its call and the addresses that a browser finds; what follows them is no browser's.
+  // Keeps an early signal. The first signals of a member are its call and its addresses; more signals than a browser has are dropped.
   #keep(signal: Early): void {
     const { chain, epoch, from } = signal;
     const ofOne = this.#early.filter((other) => other.chain === chain && other.epoch === epoch && other.from === from);
     if (ofOne.length >= this.#bounds.earlyOfOneMax) return;
     this.#early.push(signal);
-    if (this.#early.length > earlySignalsMax) this.#early.shift(); // The oldest may belong to a chain that never formed.
+    if (this.#early.length > earlySignalsMax) this.#early.shift(); // The oldest may belong to a chain that was never formed.
   }
 
-  // Signals of a later epoch stay: its other members may have been told of it before us.
+  // Closes a chain. Signals of a later epoch are kept, because its other members may have been told of it before this tab.
   #close(chain: number): void {
     const known = this.#chains.get(chain);
     this.#chains.delete(chain);

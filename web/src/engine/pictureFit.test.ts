@@ -1,4 +1,4 @@
-// The same numbers as src/engine/onnx/vision/picture.cpp, whose tests have them from the published rule.
+// Tests with the numbers of the tests of src/engine/onnx/vision/picture.cpp, which come from the published rule.
 import { expect, test } from 'vitest';
 import { fitPixels, pixelShares, placedPart, placeWords, shareTable } from './pictureFit';
 
@@ -8,7 +8,7 @@ test('a letterboxed picture lies in the middle, a corner picture in the corner, 
   expect(placedPart({ ...size, fit: 'letterbox' })).toEqual({ left: 0, top: 77, width: 352, height: 198, placement: { left: 0, top: 77, scaleX: 0.275, scaleY: 0.275 } });
   expect(placedPart({ ...size, fit: 'topleft' })).toMatchObject({ left: 0, top: 0, width: 352, height: 198 });
   expect(placedPart({ ...size, fit: 'stretch' })).toMatchObject({ width: 352, height: 352, placement: { scaleX: 0.275, scaleY: 352 / 720 } });
-  // Halves go to the even side: 3 x 0.5 and 5 x 0.5.
+  // Halves are rounded to the even number: 3 x 0.5 and 5 x 0.5.
   expect(placedPart({ pictureWidth: 3, pictureHeight: 10, width: 5, height: 5, fit: 'letterbox' }).width).toBe(2);
   expect(placedPart({ pictureWidth: 5, pictureHeight: 10, width: 5, height: 5, fit: 'letterbox' }).width).toBe(2);
 });

@@ -1,9 +1,9 @@
-// How a picture is fitted to a detector's input: src/engine/onnx/vision/picture.h in numbers, for the kernel in a tab and, if there is
-// no GPU, by plain loops.
+// Computes how a picture is fitted to a detector's input, as src/engine/onnx/vision/picture.h does, for the kernel in a tab and, if there
+// is no GPU, for plain loops.
 import type { FitKind } from './visionMessages';
 
 export type Placement = { readonly left: number; readonly top: number; readonly scaleX: number; readonly scaleY: number };
-/** The part of the input that the picture takes; grey is around it. */
+/** The rectangle of the input that the picture covers; the rest is grey. */
 export type Part = { readonly left: number; readonly top: number; readonly width: number; readonly height: number; readonly placement: Placement };
 export type Geometry = {
   readonly pictureWidth: number;
@@ -34,7 +34,10 @@ export function placedPart({ pictureWidth, pictureHeight, width, height, fit }: 
   return { left, top, width: w, height: h, placement: { left, top, scaleX: scale, scaleY: scale } };
 }
 
-/** Which pixels of `from` make each pixel of `to`, along one side; bilinear, and a triangle as wide as the step where the result is smaller. */
+/**
+ * The pixels of `from` that make each pixel of `to`, along one side. Bilinear; if the result is smaller, a triangle filter as wide as the
+ * step.
+ */
 export function pixelShares(from: number, to: number): Shares[] {
   const step = from / to;
   const reach = Math.max(step, 1);
@@ -53,7 +56,10 @@ export function pixelShares(from: number, to: number): Shares[] {
   });
 }
 
-/** As the shaders read it: four numbers, then first pixel, count and place of the weights for each pixel, then the weights as f32. */
+/**
+ * The table that the shaders read: four numbers; for each pixel the first pixel, the count and the position of its weights; then the
+ * weights as f32.
+ */
 export function shareTable(head: readonly [number, number, number, number], shares: readonly Shares[]): Uint32Array<ArrayBuffer> {
   const weights = shares.reduce((sum, one) => sum + one.weights.length, 0);
   const words = new Uint32Array(4 + 3 * shares.length + weights);
@@ -68,7 +74,7 @@ export function shareTable(head: readonly [number, number, number, number], shar
   return words;
 }
 
-/** The struct Place of picture_rows.wgsl. */
+/** The words of the struct Place in picture_rows.wgsl. */
 export function placeWords({ width, height }: Geometry, part: Part, { blueFirst, mean, scale }: PixelScale): Uint32Array<ArrayBuffer> {
   const words = new Uint32Array(10);
   words.set([width, height, part.left, part.top, part.width, part.height, blueFirst ? 1 : 0]);
@@ -78,7 +84,7 @@ export function placeWords({ width, height }: Geometry, part: Part, { blueFirst,
 
 const level = (value: number): number => Math.min(255, Math.max(0, Math.floor(value + 0.5)));
 
-/** The input of a detector, [3][height][width], from pixels of four bytes. */
+/** Computes the input of a detector, [3][height][width], from pixels of four bytes. */
 export function fitPixels(pixels: Uint8ClampedArray, geometry: Geometry, { blueFirst, mean, scale }: PixelScale): Float32Array<ArrayBuffer> {
   const part = placedPart(geometry);
   const { pictureWidth, pictureHeight, width, height } = geometry;

@@ -1,12 +1,12 @@
-// A frame into a detector's input on the GPU: copyExternalImageToTexture, one copy to a buffer, and the two shaders that
-// src/engine/onnx/vision/gpu has and tests. The picture is not read back.
+// Turns a frame into a detector's input on the GPU: copyExternalImageToTexture, one copy to a buffer, and the two shaders of
+// src/engine/onnx/vision/gpu, which are tested there. The picture is not read back.
 import columns from '../../../src/engine/onnx/vision/gpu/picture_columns.wgsl?raw';
 import rows from '../../../src/engine/onnx/vision/gpu/picture_rows.wgsl?raw';
 import { pixelShares, placedPart, placeWords, shareTable, type Geometry, type PixelScale, type Placement } from './pictureFit';
 
-const workgroupWidth = 64; // As in the shaders.
-const rowAlignment = 64; // Pixels: a copy from a texture wants rows of 256 bytes.
-// WebGPU's bits, of which TypeScript's library has the types alone.
+const workgroupWidth = 64; // The shaders use the same width.
+const rowAlignment = 64; // In pixels, because a copy from a texture needs rows of a multiple of 256 bytes.
+// WebGPU's usage bits; TypeScript's library has only their types.
 const usages = { bufferCopyDestination: 0x8, bufferStorage: 0x80, textureCopySource: 0x1, textureCopyDestination: 0x2, renderAttachment: 0x10 } as const;
 
 type Bound = {
@@ -22,7 +22,7 @@ type Bound = {
 
 const paddedRow = (width: number) => Math.ceil(width / rowAlignment) * rowAlignment;
 
-/** Why a picture does not fit into a GPU's texture and buffer; null if it does. */
+/** Returns the reason why a picture does not fit into a texture and a buffer of the GPU, or null if it fits. */
 export function tooLarge(width: number, height: number, limits: { readonly maxTextureDimension2D: number; readonly maxStorageBufferBindingSize: number }): string | null {
   const side = limits.maxTextureDimension2D;
   if (width <= side && height <= side && paddedRow(width) * height * 4 <= limits.maxStorageBufferBindingSize) return null;
@@ -33,9 +33,9 @@ export class PictureKernel {
   readonly #device: GPUDevice;
   readonly #input: GPUBuffer;
   readonly #pipelines: readonly [GPUComputePipeline, GPUComputePipeline];
-  /** For the geometry of the last frame. */
+  /** The buffers for the geometry of the latest frame. */
   #bound: Bound | null = null;
-  /** Frames go over it since one could not be taken directly. */
+  /** The canvas for frames, made when a frame could not be copied directly. */
   #canvas: OffscreenCanvas | null = null;
 
   private constructor(device: GPUDevice, input: GPUBuffer, pipelines: readonly [GPUComputePipeline, GPUComputePipeline]) {
@@ -44,13 +44,13 @@ export class PictureKernel {
     this.#pipelines = pipelines;
   }
 
-  /** `input`: the buffer that the model reads, [3][height][width] of f32. */
+  /** `input` is the buffer that the model reads, [3][height][width] of f32. */
   static async create(device: GPUDevice, input: GPUBuffer): Promise<PictureKernel> {
     const make = (label: string, code: string) => device.createComputePipelineAsync({ label, layout: 'auto', compute: { module: device.createShaderModule({ label, code }), entryPoint: 'main' } });
     return new PictureKernel(device, input, await Promise.all([make('picture columns', columns), make('picture rows', rows)]));
   }
 
-  /** Submits the work; what is submitted afterwards sees the input. Gives where the picture lies in it. */
+  /** Submits the work; commands that are submitted later see the input. Returns the placement of the picture in the input. */
   put(frame: VideoFrame, geometry: Geometry, scale: PixelScale): Placement {
     const bound = this.#bind(geometry, scale);
     const size = [geometry.pictureWidth, geometry.pictureHeight] as const;
@@ -68,7 +68,10 @@ export class PictureKernel {
     return bound.placement;
   }
 
-  /** Where the browser decodes films on the processor (a software GPU), WebGPU takes no frames of theirs: those go over a canvas. */
+  /**
+   * Copies a frame. If the browser decodes films on the processor (with a software GPU), WebGPU does not accept their frames, and a canvas
+   * is used.
+   */
   #copy(frame: VideoFrame, texture: GPUTexture, size: readonly [number, number]): void {
     const to = { texture, colorSpace: 'srgb' } as const;
     if (this.#canvas === null) {

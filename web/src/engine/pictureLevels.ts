@@ -1,5 +1,5 @@
-// A frame as the levels that a detector's input is made of, one byte for each: what is sent to another device. The numbers are those that
-// the detector of this tab sees, by the same shaders or, if there is no GPU, by the same loops.
+// Turns a frame into the levels of a detector's input, one byte each, to send to another device. The levels are those of this tab's
+// detector, made by the same shaders or, if there is no GPU, by the same loops.
 import { FramePixels } from './framePixels';
 import { fitPixels, placedPart, type Geometry, type Placement } from './pictureFit';
 import { PictureKernel } from './pictureKernel';
@@ -7,7 +7,7 @@ import type { FitKind } from './visionMessages';
 
 const asLevels = { mean: 0, scale: 1 } as const;
 const workgroupWidth = 64;
-// WebGPU's bits, of which TypeScript's library has the types alone.
+// WebGPU's usage bits; TypeScript's library has only their types.
 const usages = { mapRead: 0x1, copySource: 0x4, copyDestination: 0x8, storage: 0x80 } as const;
 const mapForReading = 1;
 

@@ -1,4 +1,4 @@
-// What a browser lacks is named, and the page joins with whatever is left.
+// Tests that missing features of a browser are named, and that the page joins with the features that it has.
 import { describe, expect, it } from 'vitest';
 import { preflight, type Surroundings } from './preflight';
 

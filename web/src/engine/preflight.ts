@@ -1,19 +1,19 @@
-// What this browser can do, found out before anything is loaded: the page says it, and the button acts on it.
+// Finds out the features of this browser before anything is loaded: the page shows them, and the Start button depends on them.
 
 export type GpuOffer =
   | { readonly state: 'ready'; readonly name: string; readonly software: boolean }
-  /** WebGPU is missing, or it gives no adapter; the CPU kernels remain. */
+  /** WebGPU is missing or gives no adapter; the CPU kernels are used. */
   | { readonly state: 'none'; readonly why: string };
 
 export type Preflight = {
-  /** Things without which this tab cannot join at all, in words; empty where it can. */
+  /** The features, in words, without which this tab cannot join; empty if it can join. */
   readonly missing: readonly string[];
-  /** The page came over plain http from another machine, which is why they are missing. */
+  /** True if features are missing because the page came over plain http from another machine. */
   readonly insecure: boolean;
   readonly gpu: GpuOffer;
 };
 
-/** The parts of the browser that are looked at, so that a test can leave some out. */
+/** The parts of the browser that are examined, so that a test can leave some out. */
 export type Surroundings = {
   readonly isSecureContext: boolean;
   readonly gpu: GpuEntry | undefined;
@@ -31,7 +31,7 @@ export function surroundings(): Surroundings {
   return {
     isSecureContext: globalThis.isSecureContext,
     gpu,
-    // Typed as always there, but absent from pages that are not secure contexts.
+    // The type says that `subtle` always exists, but it is absent from pages that are not secure contexts.
     subtle: (globalThis.crypto as Crypto | undefined)?.subtle as SubtleCrypto | undefined,
     indexedDB: (globalThis as { indexedDB?: unknown }).indexedDB,
     WebAssembly: (globalThis as { WebAssembly?: unknown }).WebAssembly,
@@ -51,7 +51,7 @@ async function lookForGpu(gpu: GpuEntry | undefined): Promise<GpuOffer> {
   return { state: 'ready', name: adapterName(info), software: info.isFallbackAdapter === true || /swiftshader|llvmpipe|lavapipe/i.test(`${info.architecture} ${info.description}`) };
 }
 
-/** As much of a name as the browser gives away. */
+/** Returns the name of an adapter from the parts that the browser reveals. */
 export function adapterName(info: { readonly vendor?: string; readonly architecture?: string; readonly description?: string }): string {
   if (info.description) return info.description;
   const words = [info.vendor, info.architecture].filter((word): word is string => Boolean(word));

@@ -1,4 +1,4 @@
-// Every number that the page shows comes out of reduce() and rates().
+// Tests reduce() and rates(), which compute every number that the page shows.
 import { describe, expect, it } from 'vitest';
 import type { FromWorker, TaskName } from './messages';
 import { emptySession, rates, recordsMax, reduce, started, type Session } from './session';

@@ -1,5 +1,5 @@
-// What the page knows of the engine: one immutable value, and a pure function that moves it on with every message. All
-// numbers that the page shows are derived here, so that they can be tested without a Worker.
+// The page's state of the engine: one immutable value, and a pure function that computes the next value from each message. All numbers that
+// the page shows are computed here, so that they can be tested without a Worker.
 import type { DeviceReport, FailureCode, FromWorker, Limits, TaskName, Usage } from './messages';
 
 export type Phase = 'idle' | 'loading' | 'measuring' | 'joined' | 'stopping' | 'stopped' | 'failed';
@@ -31,15 +31,15 @@ export type Session = {
   readonly phase: Phase;
   readonly connection: Connection;
   readonly address: string | null;
-  /** The wallet's key can be exported, as those of earlier versions can once. */
+  /** True if the wallet's key can be exported, which only keys of earlier versions can, once. */
   readonly savable: boolean;
   readonly device: DeviceReport | null;
-  /** Said once when the GPU went away; cleared by the next device report. */
+  /** The message about a lost GPU; the next device report clears it. */
   readonly deviceLost: string | null;
   readonly deviceLosses: number;
   readonly balance: number | null;
   readonly startedAt: number | null;
-  /** From the click until the coordinator let this tab in, and until its first task was done. */
+  /** Milliseconds from the click until the coordinator admitted this tab, and until its first task was done. */
   readonly readyMs: number | null;
   readonly firstTaskMs: number | null;
   readonly limits: Limits;
@@ -49,13 +49,13 @@ export type Session = {
   readonly refused: number;
   readonly failed: number;
   readonly earned: number;
-  /** Newest first, at most `recordsMax`. */
+  /** The newest first, at most `recordsMax`. */
   readonly tasks: readonly TaskRecord[];
   readonly failure: { readonly code: FailureCode; readonly message: string } | null;
   readonly walletNote: string | null;
 };
 
-/** Enough for the rate of the last minute and a list that one can read. */
+/** The number of records that are kept: enough for the rate of the last minute and for a readable list. */
 export const recordsMax = 400;
 
 export const emptySession: Session = {
@@ -88,12 +88,12 @@ function change(tasks: readonly TaskRecord[], name: TaskName, changes: Partial<T
   return tasks.map((task) => (same(task, name) ? { ...task, ...changes } : task));
 }
 
-/** A click on Start: counters return to zero, the wallet stays. */
+/** The session after a click on Start: counters are 0, the wallet stays. */
 export function started(session: Session, now: number): Session {
   return { ...emptySession, address: session.address, savable: session.savable, balance: session.balance, limits: session.limits, phase: 'loading', startedAt: now };
 }
 
-/** It leaves only to join with other limits: what was counted stays. */
+/** The session of an engine that leaves only to join with other limits: counters stay. */
 export function startedAgain(session: Session): Session {
   return { ...session, phase: 'joined', connection: { state: 'connecting' } };
 }
@@ -185,7 +185,7 @@ export function reduce(session: Session, message: FromWorker, now: number): Sess
 
 export type Rates = { readonly tasksPerMinute: number; readonly busyShare: number; readonly operationsPerSecond: number; readonly bytesPerSecond: number };
 
-/** Over the last minute, or since the start where that is less. */
+/** The rates over the last minute, or since the start if that is more recent. */
 export function rates(session: Session, now: number): Rates {
   if (session.startedAt === null) return { tasksPerMinute: 0, busyShare: 0, operationsPerSecond: 0, bytesPerSecond: 0 };
   const window = Math.max(1000, Math.min(60_000, now - session.startedAt));

@@ -1,4 +1,4 @@
-// A detector as the page sees it: calls with answers, around one dedicated Worker that is made at the first call.
+// A detector for the page: calls with answers, around one dedicated Worker that is made by the first call.
 import type { FromVision, ToVision, VisionCalls, VisionMethod } from './visionMessages';
 
 export type SightPort = {
@@ -12,7 +12,7 @@ export function createVisionWorker(): SightPort {
   return new Worker(new URL('./visionWorker.ts', import.meta.url), { type: 'module', name: 'weft-vision' }) as SightPort;
 }
 
-/** The engine's files are not on this server. */
+/** The error if the engine's files are not on this server. */
 export class SightMissing extends Error {}
 
 type Waiting = { resolve(answer: unknown): void; reject(error: Error): void };
@@ -27,7 +27,7 @@ export class Sight {
     this.#createPort = createPort;
   }
 
-  /** Rejects with one sentence. What is in `transfer` is handed over. */
+  /** Calls a method in the Worker. Rejects with a message of one sentence. The objects in `transfer` are transferred. */
   call<Method extends VisionMethod>(method: Method, argument: VisionCalls[Method]['argument'], transfer: Transferable[]): Promise<VisionCalls[Method]['answer']> {
     const port = this.#open();
     const call = this.#next++;
@@ -37,7 +37,7 @@ export class Sight {
     });
   }
 
-  /** Ends the Worker; what waits is refused. */
+  /** Ends the Worker and rejects calls that wait for an answer. */
   close(why = 'The model was closed.'): void {
     this.#port?.terminate();
     this.#port = null;

@@ -1,4 +1,4 @@
-// The settings of a user are kept, stored settings are checked before they are used, and reasons to pause come and go.
+// Tests that a user's settings are stored, that stored settings are checked before use, and that reasons to pause are added and removed.
 import { describe, expect, it, vi } from 'vitest';
 import { FakeBattery, FakePlace, FakeStorage } from '../../test/FakePlace';
 import { keepDevice, recallDevice } from './knownDevice';

@@ -1,19 +1,19 @@
-// How much of this machine the tab may take, and why it takes nothing right now. The settings are kept between visits; tab and
-// battery are watched for as long as the app is open, whichever page is shown.
+// The limits that the user sets for this tab, and the reasons why it pauses now. The settings are stored between visits. Tab and battery
+// are watched while the app is open, on every page.
 import type { Engine } from './engine';
 
 export type Settings = {
-  /** Share of the time, in percent, 5 to 100. */
+  /** The share of the time in percent, 5 to 100. */
   readonly sharePercent: number;
   readonly pauseHidden: boolean;
   readonly pauseOnBattery: boolean;
-  /** What tasks and models may take together; null: as much as is usual. */
+  /** The memory of tasks and models together; null: the default amount. */
   readonly memoryBytes: number | null;
-  /** Two tasks share the device, each with half of the tasks' memory. */
+  /** True: two tasks share the device, each with half of the memory for tasks. */
   readonly twoTasks: boolean;
-  /** Lines to other members go only through relays, so that none learns this machine's address. */
+  /** True: lines to other members go only through relays, so that other members do not learn this machine's address. */
   readonly relayOnly: boolean;
-  /** The least for a compute unit that it accepts, in micro-credits; 0: any price. */
+  /** The lowest price of a compute unit that the tab accepts, in micro-credits; 0: any price. */
   readonly priceMin: number;
 };
 export type PauseReason = 'hidden' | 'battery';
@@ -23,7 +23,7 @@ export const priceChoices: readonly number[] = [500_000, 1_000_000, 1_500_000, 2
 export const memoryChoices: readonly number[] = [2 ** 28, 2 ** 29, 2 ** 30, 2 ** 31, 2 ** 32, 2 ** 33];
 
 export type Battery = EventTarget & { readonly charging: boolean };
-/** What is watched, so that a test can be the tab and the battery. */
+/** The parts of the browser that are watched, so that a test can replace the tab and the battery. */
 export type Place = {
   readonly page: EventTarget & { readonly hidden: boolean };
   readonly battery: () => Promise<Battery | null>;
@@ -33,7 +33,7 @@ export type ThrottleState = { readonly settings: Settings; readonly pausedBy: re
 
 const key = 'weft.limits';
 
-/** The stored settings may be of another version, or written by another program. */
+/** Reads stored settings, which may be of another version or written by another program. */
 export function readSettings(text: string | null): Settings {
   let kept: unknown;
   try {
@@ -94,7 +94,7 @@ export class Throttle {
     try {
       this.#place.storage.setItem(key, JSON.stringify(this.#state.settings));
     } catch {
-      // A browser that keeps nothing still does what it is told until the tab is closed.
+      // Without storage the settings still apply until the tab is closed.
     }
     this.#weigh();
   }

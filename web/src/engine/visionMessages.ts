@@ -1,4 +1,4 @@
-// What the page Vision and its Worker say to each other: calls with answers by number. Pictures go as VideoFrames, which are handed over.
+// The messages between the page Vision and its Worker: numbered calls with answers. Pictures are VideoFrames, which are transferred.
 
 import type { Placement } from './pictureFit';
 
@@ -17,7 +17,7 @@ export type Detector = {
   readonly width: number;
   readonly height: number;
   readonly weightBytes: number;
-  /** Bytes of its outputs; on a GPU they stay there. */
+  /** Bytes of the model's outputs; with a GPU they stay on the GPU. */
   readonly outputBytes: number;
   readonly fit: FitKind;
   readonly device: { readonly kind: 'gpu' | 'cpu'; readonly name: string; readonly reason: string };
@@ -25,20 +25,20 @@ export type Detector = {
 
 export type Seen = {
   readonly boxes: readonly Box[];
-  /** From the frame's arrival in the Worker to its boxes. */
+  /** Milliseconds from the arrival of the frame in the Worker to its boxes. */
   readonly milliseconds: number;
-  /** Bytes of the picture that went to the GPU, or into WebAssembly. */
+  /** Bytes of the picture that were copied to the GPU or into WebAssembly. */
   readonly pictureBytes: number;
-  /** Bytes that came from the GPU, or from WebAssembly's outputs, for the boxes. */
+  /** Bytes that were read from the GPU, or from WebAssembly's outputs, for the boxes. */
   readonly answerBytes: number;
 };
 
 export type VisionCalls = {
   open: { argument: ArrayBuffer; answer: Detector };
   see: { argument: { readonly frame: VideoFrame; readonly fit: FitKind; readonly blueFirst: boolean }; answer: Seen };
-  /** The levels of a model's input, one byte each, as `fit` gives them in another tab. */
+  /** Finds boxes in the levels of a model's input, one byte each, which `fit` made in another tab. */
   seeLevels: { argument: { readonly levels: ArrayBuffer; readonly placement: Placement }; answer: Seen };
-  /** For another device; the model that is open does not matter. */
+  /** Fits a frame for another device; the model that is open here does not matter. */
   fit: {
     argument: { readonly frame: VideoFrame; readonly fit: FitKind; readonly blueFirst: boolean; readonly width: number; readonly height: number };
     answer: { readonly levels: ArrayBuffer; readonly placement: Placement };

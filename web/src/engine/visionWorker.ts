@@ -1,4 +1,4 @@
-// The dedicated Worker in which a detector looks at frames: one model, one frame at a time. It also fits frames for other devices.
+// The dedicated Worker of a detector. It has one model and processes one frame at a time. It also fits frames for other devices.
 import { EngineMissing } from './loadEngine';
 import { OnnxDetector } from './onnxDetector';
 import { PictureLevels, type Levels, type Wanted } from './pictureLevels';
@@ -8,7 +8,7 @@ let detector: OnnxDetector | null = null;
 let fitting: { readonly size: string; readonly levels: Promise<PictureLevels> } | null = null;
 let fitted: Promise<unknown> = Promise.resolve();
 
-/** One after the other: they share buffers. */
+/** Fits frames one after the other, because they share buffers. */
 function fit(wanted: Wanted): Promise<Levels> {
   const size = `${wanted.width} ${wanted.height}`;
   if (fitting?.size !== size) {
@@ -17,7 +17,7 @@ function fit(wanted: Wanted): Promise<Levels> {
   }
   const { levels } = fitting;
   const answer = fitted.then(async () => (await levels).of(wanted));
-  fitted = answer.catch(() => (fitting = null)); // A GPU that is lost does not come back.
+  fitted = answer.catch(() => (fitting = null)); // A GPU that was lost does not return.
   return answer;
 }
 

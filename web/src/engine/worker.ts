@@ -1,5 +1,5 @@
-// The dedicated Worker in which the engine lives. It holds no WebAssembly until the user starts the engine or asks for the
-// wallet's key; the address of a wallet that is already there is read without it.
+// The dedicated Worker of the engine. It loads the WebAssembly only when the user starts the engine or asks for the wallet's key. It reads
+// the address of an existing wallet without the WebAssembly.
 import type { EngineModule } from './module';
 import { EngineMissing, loadEngine } from './loadEngine';
 import type { DeviceKind, FromWorker, KnownRates, Limits, ToWorker } from './messages';
@@ -40,7 +40,7 @@ async function start(coordinator: string, device: DeviceKind, known: KnownRates 
   watching ??= setInterval(() => sayUsage(module), usageEveryMs);
 }
 
-/** A wallet that cannot be read or taken is no reason to end the work. */
+/** Turns an error of a wallet that cannot be read or set into a refusal, so that the work goes on. */
 async function orRefuse(act: () => Promise<void>): Promise<void> {
   try {
     await act();

@@ -1,15 +1,14 @@
-// The cloth on the loom: warp threads run down from the top, and every task that this tab has done is one pick of dyed weft
-// beaten in at the fell. Below it lies undyed cloth, which stands for what others wove before. A drawing for the eye only:
-// whatever it says is also written beside it.
+// A drawing of cloth on a loom: warp threads run down from the top, and every task that this tab has done is one pick of dyed weft at the
+// edge of the cloth. The undyed cloth below it stands for the work of other tabs. It is only a drawing: the page also writes what it shows.
 import { memo, useLayoutEffect, useMemo, useRef, useState, type RefObject } from 'react';
 import { draftFor, runs, warpIsUp, type Draft } from './draft';
 
 type ClothProps = {
-  /** Picks the draft; the wallet's address where there is one. */
+  /** Determines the draft; the wallet's address if there is one. */
   seed: string;
-  /** Tasks woven by this tab. */
+  /** The number of tasks that this tab has done. */
   picks: number;
-  /** The shuttle is under way. */
+  /** True while the shuttle moves. */
   weaving: boolean;
   className?: string;
 };
@@ -19,7 +18,7 @@ const undyedShare = 0.3;
 const threadPixels = 8;
 const sizeAtFirst = { ends: 60, rows: 80 };
 
-/** As many threads across and picks down as the place has room for: a thread is as thick on a phone as on a wall. */
+/** Returns the number of threads across and of picks down that fit, so that threads have the same thickness on every screen. */
 function useSize(svg: RefObject<SVGSVGElement | null>): { ends: number; rows: number } {
   const [size, setSize] = useState(sizeAtFirst);
   useLayoutEffect(() => {
@@ -40,7 +39,7 @@ function useSize(svg: RefObject<SVGSVGElement | null>): { ends: number; rows: nu
   return size;
 }
 
-/** Vertical runs of warp on top, over the rows that are woven. */
+/** The path of the vertical runs in which the warp is on top, over the woven rows. */
 function warpFloats(draft: Draft, ends: number, rows: readonly number[], top: number): string {
   let path = '';
   for (let end = 0; end < ends; end += 1) {
@@ -51,7 +50,7 @@ function warpFloats(draft: Draft, ends: number, rows: readonly number[], top: nu
   return path;
 }
 
-/** One pick: horizontal runs of weft on top. */
+/** The path of one pick: the horizontal runs in which the weft is on top. */
 function weftFloats(draft: Draft, ends: number, pick: number, y: number): string {
   const up = Array.from({ length: ends }, (_, end) => !warpIsUp(draft, end, pick));
   return runs(up)
@@ -77,7 +76,7 @@ export function Cloth({ seed, picks, weaving, className }: ClothProps) {
   const { ends, rows } = useSize(svg);
   const base = Math.round(rows * undyedShare);
 
-  // The newest pick is the topmost; once the cloth reaches two thirds up, it winds on and old picks leave at the bottom.
+  // The newest pick is the topmost. When the cloth reaches two thirds of the height, it winds on, and old picks disappear at the bottom.
   const woven = base + picks;
   const shown = Math.min(woven, Math.floor((rows * 2) / 3));
   const newest = woven - 1;

@@ -1,4 +1,4 @@
-// The sign of the house: three by three threads, over and under.
+// The logo: three by three threads, over and under each other.
 export function Mark({ className }: { className?: string }) {
   return (
     <svg className={className} viewBox="0 0 24 24" fill="none" strokeWidth="3.6" aria-hidden="true" focusable="false">

@@ -1,4 +1,4 @@
-// A wallet's own draft in small: one glance tells two addresses apart.
+// A small picture of a wallet's own draft, which makes two addresses easy to distinguish.
 import { useMemo } from 'react';
 import { draftFor, warpIsUp } from './draft';
 

@@ -1,4 +1,4 @@
-// A draft is a cloth that would hold together, and the same for the same address.
+// Tests that a draft is a cloth that would hold together, and that an address always gives the same draft.
 import { describe, expect, it } from 'vitest';
 import { draftFor, runs, warpIsUp } from './draft';
 

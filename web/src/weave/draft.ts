@@ -1,21 +1,22 @@
-// A weaving draft: which thread lies on top at every crossing of a cloth. A wallet's address picks its own draft, so that a
-// cloth is as recognisable as a signature. The structures are those of a real eight-shaft loom: a threading says which shaft
-// each warp end hangs on, a treadling which shafts each pick lifts, and the tie-up joins the two.
+// A weaving draft: which thread is on top at every crossing of a cloth. A wallet's address determines its draft, so that its cloth is easy
+// to recognise. The structures are those of a real loom with eight shafts: a threading assigns a shaft to each warp end, a treadling
+// assigns a treadle to each pick, and the tie-up says which shafts each treadle lifts.
 
 export type Draft = {
-  /** Shaft of each warp end, one repeat. */
+  /** The shaft of each warp end, for one repeat. */
   readonly threading: readonly number[];
-  /** Treadle of each pick, one repeat. */
+  /** The treadle of each pick, for one repeat. */
   readonly treadling: readonly number[];
-  /** tieUp[treadle][shaft]: the treadle lifts the shaft. */
+  /** tieUp[treadle][shaft] is true if the treadle lifts the shaft. */
   readonly tieUp: readonly (readonly boolean[])[];
-  /** Which of the dyes the weft takes, 0 to 3. */
+  /** The dye of the weft, 0 to 3. */
   readonly dye: number;
 };
 
 const shafts = 8;
 
-// Twills over eight shafts, as how many ends lie over and under in turn. None floats over more than four: longer floats snag.
+// Twills over eight shafts, as the numbers of ends that are over and under in turn. No float is longer than four, because longer floats
+// snag.
 const twills: readonly (readonly number[])[] = [
   [3, 1, 1, 3],
   [2, 2, 1, 3],
@@ -25,7 +26,7 @@ const twills: readonly (readonly number[])[] = [
   [1, 1, 3, 3],
 ];
 
-/** A small generator with a good spread (mulberry32): the same address weaves the same cloth everywhere. */
+/** A small random generator with a good spread (mulberry32), so that an address gives the same cloth everywhere. */
 function randomFrom(text: string): () => number {
   let state = 0x811c9dc5;
   for (const character of text) state = Math.imul(state ^ (character.codePointAt(0) ?? 0), 0x01000193);
@@ -37,7 +38,7 @@ function randomFrom(text: string): () => number {
   };
 }
 
-/** A walk over the shafts in straight runs that turn at points, mirrored so that the repeat is symmetric. */
+/** Returns a random walk over the shafts in straight runs that turn at points, mirrored so that the repeat is symmetric. */
 function pointedWalk(random: () => number): number[] {
   const half: number[] = [Math.floor(random() * shafts)];
   const turns = 2 + Math.floor(random() * 2);
@@ -58,19 +59,19 @@ export function draftFor(address: string): Draft {
     Array.from({ length: shafts }, (__, shaft) => lifted[(shaft - treadle + shafts) % shafts] ?? false),
   );
   const threading = pointedWalk(random);
-  // "As drawn in": treadled in the order of the threading, which makes the motif square.
+  // The treadling is that of the threading ("as drawn in"), which makes the motif square.
   const treadling = threading;
   return { threading, treadling, tieUp, dye: Math.floor(random() * 4) };
 }
 
-/** True where the warp lies on top at this crossing. */
+/** True if the warp is on top at this crossing. */
 export function warpIsUp(draft: Draft, end: number, pick: number): boolean {
   const shaft = draft.threading[end % draft.threading.length] ?? 0;
   const treadle = draft.treadling[pick % draft.treadling.length] ?? 0;
   return draft.tieUp[treadle]?.[shaft] ?? false;
 }
 
-/** Runs [from, to) of true in `flags`. */
+/** Returns the runs [from, to) of true in `flags`. */
 export function runs(flags: readonly boolean[]): [number, number][] {
   const found: [number, number][] = [];
   let from = -1;

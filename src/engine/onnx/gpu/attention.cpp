@@ -11,13 +11,14 @@
 namespace weft::onnx {
 namespace {
 
-constexpr std::int64_t value_size_max = 1024;  // Sixteen sums a thread.
+constexpr std::int64_t value_size_max = 1024;  // A thread then keeps sixteen sums.
 
 std::string float_text(float value) {
   return weft::format("bitcast<f32>({}u)", std::bit_cast<std::uint32_t>(value));
 }
 
-// The element of a tensor of heads, from names of its batch, head, place and component.
+// Returns the index of an element of a tensor of heads, from names of its batch, head, position and
+// component.
 std::string head_index(const Heads& heads, std::string_view b, std::string_view h,
                        std::string_view i, std::string_view k) {
   return heads.flat ? weft::format("(({} * {}u + {}) * {}u + {}) * {}u + {}", b, heads.length, i,
@@ -26,13 +27,13 @@ std::string head_index(const Heads& heads, std::string_view b, std::string_view 
                                    heads.length, i, heads.size, k);
 }
 
-// Everything that is read to compute a score or a result.
+// The parts of an attention kernel's text that read inputs: scores, masks, past keys and values.
 class AttentionText {
  public:
   AttentionText(const KernelContext& context, const Node& node, const Call& call)
       : context_(context), node_(node), call_(call) {}
 
-  // False if there is no kernel for it.
+  // Plans the kernel. Returns false if there is no kernel for the node.
   bool plan() {
     const auto q = heads_of(call_, 0, "q_num_heads"), k = heads_of(call_, 1, "kv_num_heads"),
                v = heads_of(call_, 2, "kv_num_heads");
@@ -49,7 +50,8 @@ class AttentionText {
   [[nodiscard]] const Heads& queries() const { return q_; }
   [[nodiscard]] const Heads& values() const { return v_; }
 
-  // Functions `raw_score`, `capped_score` and `score` of (b, h, i, k).
+  // Adds the WGSL functions `raw_score`, `capped_score` and `score` with the arguments (b, h, i,
+  // k).
   void add_scores(KernelText& text) const {
     const std::string query = input(text, 0), key = input(text, 1);
     const std::string size = std::to_string(q_.size);
@@ -117,7 +119,7 @@ class AttentionText {
     text.helper(out);
   }
 
-  // A function `value` of (b, h, k, d).
+  // Adds the WGSL function `value` with the arguments (b, h, k, d).
   void add_values(KernelText& text) const {
     const std::string fresh = input(text, 2);
     std::string out =
@@ -134,7 +136,7 @@ class AttentionText {
     text.helper(out);
   }
 
-  // The past and then what is new, as [batch][heads][length][size].
+  // The kernel that joins past and new keys or values as [batch][heads][length][size].
   [[nodiscard]] Kernel present(std::size_t from, std::size_t past, ValueId to) const {
     const Heads& now = from == 1 ? k_ : v_;
     const std::int64_t old = from == 1 ? old_keys_ : old_values_;
@@ -175,9 +177,9 @@ std::string row_names(const Heads& q, std::string_view row) {
       q.heads * q.length, q.length, q.heads);
 }
 
-// A workgroup takes a query. Keys come 64 at a time, each with a thread that computes its score;
-// then each thread adds up its components of the values. What was added before is scaled whenever a
-// larger score is met.
+// The kernel that computes the results. A workgroup computes one query. It processes 64 keys at a
+// time: each thread computes the score of one key, and then each thread adds up its components of
+// the values. The sums are scaled again whenever a larger score is found.
 Kernel result_kernel(const KernelContext& context, const Node& node, const AttentionText& about) {
   KernelText text;
   about.add_scores(text);
@@ -263,7 +265,7 @@ MaybeKernels scaled_product_kernels(const KernelContext& context, const Node& no
   return kernels;
 }
 
-// A thread turns one element by the angle of its position.
+// A thread rotates one element by the angle of its position.
 MaybeKernels rotary_kernels(const Node& node, const Call& call) {
   const Tensor& x = call.input(0);
   const auto heads = heads_of(call, 0, "num_heads");
@@ -284,7 +286,7 @@ MaybeKernels rotary_kernels(const Node& node, const Call& call) {
   body += weft::format("  let b = i / {}u;\n", heads->heads * heads->length * heads->size);
   if (positions != nullptr) {
     const std::int64_t rows = call.input(1).shape()[0];
-    if (positions->has_bytes()) {  // The processor says what is wrong.
+    if (positions->has_bytes()) {  // A wrong position is left to the processor.
       for (const std::int64_t position : positions->integers())
         if (position < 0 || position >= rows) return std::nullopt;
     }

@@ -1,4 +1,5 @@
-// The names of bindings in a kernel's text: a0, a1, ... and y0, y1, ...
+// The names of bindings in the text of a kernel: a0, a1, ... for inputs and y0, y1, ... for
+// outputs.
 #pragma once
 
 #include <functional>
@@ -8,9 +9,10 @@
 
 namespace weft::onnx {
 
-// True for what names consist of.
+// True for the characters that a name may contain.
 [[nodiscard]] bool is_name_letter(char letter);
-// The text with names in place of others, where they stand by themselves.
+// Returns the text with each name that is a key of `names` replaced by its value. Only whole names
+// are replaced.
 [[nodiscard]] std::string renamed_bindings(
     std::string_view text, const std::map<std::string, std::string, std::less<>>& names);
 

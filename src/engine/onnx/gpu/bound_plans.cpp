@@ -26,7 +26,8 @@ Async<Result<ModelPlan*>> BoundPlans::plan_for(const std::vector<Tensor>& inputs
 }
 
 void BoundPlans::release_constants(ModelPlan& plan) {
-  std::vector<bool> needed(graph_.values.size());  // On the processor, in runs to come.
+  // Constants that the processor reads in later runs.
+  std::vector<bool> needed(graph_.values.size());
   for (const ValueId id : graph_.outputs) needed[id] = true;
   for (const Step& step : plan.schedule.steps)
     if (step.kind == Step::Kind::processor)
@@ -46,7 +47,7 @@ void BoundPlans::release_constants(ModelPlan& plan) {
 
 void BoundPlans::clear_values() {
   for (const auto& [key, plan] : plans_) {
-    if (plan->recording) {  // By a run that failed.
+    if (plan->recording) {  // Commands of a run that failed.
       device_.submit(std::move(plan->encoder));
       plan->recording = false;
     }

@@ -1,7 +1,7 @@
-// The plans that a model is bound to so far: one for each set of what decides about a plan
-// (input_rules.h), the longest unused of which goes first. Private to the folder.
+// The plans to which a model has been bound: one for each key of the inputs (input_rules.h). If
+// there are too many, the plan that has been unused for longest is dropped. Private to the folder.
 //
-// Threading: the device's thread. Lifetime: what it is made from outlives it. Bounds:
+// Threading: the device's thread. Lifetime: the arguments of the constructor outlive it. Bounds:
 // GpuModel::Options::plans_max.
 #pragma once
 
@@ -17,7 +17,8 @@ namespace weft::onnx {
 
 class BoundPlans {
  public:
-  // `graph`: its constants leave with the first plan where Options::release_constants says so.
+  // The constants of `graph` are removed after the first plan is bound if
+  // Options::release_constants is set.
   BoundPlans(gpu::Device& device, Graph& graph, const InputRules& rules,
              const GpuModel::Options& options)
       : device_(device),
@@ -26,10 +27,10 @@ class BoundPlans {
         options_(options),
         binder_(device, graph, rules, options) {}
 
-  // Valid until the next call. Fails as PlanBinder::bind() does, and with unsupported for a plan
-  // other than the one with which constants left.
+  // Returns the plan for these inputs, valid until the next call. Fails as PlanBinder::bind() does,
+  // and with unsupported if the constants have been released and the inputs need another plan.
   [[nodiscard]] Async<Result<ModelPlan*>> plan_for(const std::vector<Tensor>& inputs);
-  // Overwrites what runs left in all plans with zeros.
+  // Overwrites the values that runs left in all plans with zeros.
   void clear_values();
   [[nodiscard]] const ConvolutionChoices& choices() const { return binder_.choices(); }
 
@@ -44,7 +45,7 @@ class BoundPlans {
   std::map<std::string, std::unique_ptr<ModelPlan>> plans_;
   std::uint64_t uses_ = 0;
   std::uint64_t plans_bound_ = 0;
-  bool released_ = false;  // Constants are on the device alone.
+  bool released_ = false;  // True if only the device still holds the constants.
 };
 
 }  // namespace weft::onnx

@@ -1,5 +1,5 @@
-// Plans of a model: one for each set of shapes, within a bound; what one client's run left is gone
-// for the next; weights that left this process's memory belong to one plan.
+// Tests the plans of a model: there is one for each set of shapes, within a bound; values of one
+// client's run are cleared for the next; constants that were released belong to one plan.
 #include "engine/onnx/gpu/bound_plans.h"
 
 #include <gtest/gtest.h>

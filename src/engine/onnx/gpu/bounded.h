@@ -1,5 +1,6 @@
-// Results whose shape only a run knows: NonZero and NonMaxSuppression write into as much room as
-// they can need, with counts beside; the tensor is cut out of it when it leaves the GPU.
+// Results whose shape only a run knows. NonZero and NonMaxSuppression write into a buffer that is
+// large enough for every result, with counts beside the elements; the tensor is cut out of the
+// buffer when it is read back.
 #pragma once
 
 #include <functional>
@@ -10,14 +11,16 @@
 namespace weft::onnx {
 
 struct Bounded {
-  std::uint64_t words = 0;  // Its room on the GPU.
+  std::uint64_t words = 0;  // Size of its buffer on the GPU.
   std::function<Result<Tensor>(std::span<const std::uint32_t> words)> read;
 };
 
-// The room of a node's only output; nullopt if the node has no output of that kind.
+// Returns the buffer size and the reader of a node's only output, or nullopt if the node has no
+// output whose shape only a run knows.
 [[nodiscard]] std::optional<Bounded> bounded_output(const KernelContext& context, const Node& node);
 
-// What a NonMaxSuppression may keep: for each class of each image a count and so many rows.
+// The bounds of a NonMaxSuppression. For each class of each image it keeps a count and at most
+// `rows` rows.
 struct SuppressionBound {
   std::int64_t rows = 0;
   float overlap_max = 0;

@@ -11,11 +11,12 @@
 namespace weft::onnx {
 namespace {
 
-// So many threads keep a large GPU busy.
+// The number of threads that keeps a large GPU busy.
 constexpr std::int64_t threads_wanted = 1 << 16;
 constexpr std::int64_t slices_max = 16;
 
-// One thread for each result: depthwise, few channels, weights that only a run knows.
+// Kernels with one thread for each result, for depthwise convolutions, few channels, and weights
+// that are known only to a run.
 MaybeKernels direct_kernels(const KernelContext& context, const Node& node, const Call& call,
                             const ConvolutionPlan& plan, const Epilogue& epilogue) {
   const Tensor &x = call.input(0), &weights = call.input(1);
@@ -45,7 +46,8 @@ MaybeKernels direct_kernels(const KernelContext& context, const Node& node, cons
                                 static_cast<std::uint64_t>(element_count(plan.output)), body)};
 }
 
-// The loops over taps: sets `place_J` and `inside_J` of each place `at_J`, and runs `inside`.
+// Returns loops over the taps. For each place `at_J` they set `place_J` and `inside_J`, and run
+// `inside`.
 std::string tap_loops(const Window& w, std::int64_t places, std::string_view inside) {
   const Shape in = row_major_strides(w.input), out = row_major_strides(w.output),
               k = row_major_strides(w.kernel);
@@ -75,13 +77,14 @@ std::string tap_loops(const Window& w, std::int64_t places, std::string_view ins
   return text + close;
 }
 
-// True if each result comes from the one place of the input that has its number.
+// True if each result depends only on the input place with the same index.
 bool reads_in_order(const Window& w) {
   return element_count(w.kernel) == 1 && w.input == w.output &&
          std::ranges::all_of(w.strides, [](std::int64_t stride) { return stride == 1; }) &&
          std::ranges::all_of(w.pads_before, [](std::int64_t pad) { return pad == 0; });
 }
-// What tap_loops() sets, for such a window; results of places beyond the last are left out.
+// Returns statements that set the variables of tap_loops() for a window with reads_in_order().
+// Places after the last one read the last one.
 std::string places_in_order(std::int64_t in_plane, std::int64_t places) {
   std::string text = "  let tap = 0u;\n";
   for (std::int64_t j = 0; j < places; ++j)
@@ -90,8 +93,9 @@ std::string places_in_order(std::int64_t in_plane, std::int64_t places) {
   return text;
 }
 
-// The loops over input channels, with the loads of several channels before what is computed with
-// them: what a thread waits for is then on its way at the same time. Sums grow in the same order.
+// Returns loops over input channels that load the inputs of several channels before they compute
+// with them, so that a thread waits for all of these loads at once. The order of additions stays
+// the same.
 std::string channel_loops(const ConvolutionPlan& plan, const ConvolutionTiles& tiles,
                           std::int64_t taps, const std::string& in, const std::string& factors) {
   constexpr std::int64_t loads_max = 32;
@@ -147,8 +151,8 @@ MaybeKernels tiled_kernels(const KernelContext& context, const Node& node, const
   const std::string factors = text.input(
       KernelInput{.value = no_value, .data = packed_weights(plan, *words, tiles.channels)},
       "vec4f");
-  // Where the last workgroup has more threads than there is work, they compute the last unit once
-  // more and keep it to themselves.
+  // If the last workgroup has more threads than units of work, the extra threads compute the last
+  // unit again and do not store it.
   std::string body = weft::format(
       "  let slice = lane / {0}u;\n  let own = group * {0}u + lane % {0}u;\n"
       "  let number = min(own, {1}u);\n  let unit = number % {2}u;\n"
@@ -169,7 +173,7 @@ MaybeKernels tiled_kernels(const KernelContext& context, const Node& node, const
       for (std::int64_t t = 0; t < 4; ++t)
         body += weft::format("  parts[{}u + lane] = sum_{}_{}[{}];\n",
                              ((j * quads + q) * 4 + t) * convolution_lanes, j, q, t);
-  // Each slice finishes a part of the unit's results.
+  // Each slice computes the final sums of a part of the unit's results.
   body += weft::format(
       "  workgroupBarrier();\n  if (own > {0}u) {{ return; }}\n"
       "  for (var r = slice; r < {1}u; r += {2}u) {{\n"
@@ -204,7 +208,8 @@ ConvolutionTiles convolution_tiles(std::int64_t outputs, std::int64_t channels_i
   ConvolutionTiles tiles;
   tiles.channels = channels_out >= 8 ? 8 : 4;
   const std::int64_t blocks = (channels_out + tiles.channels - 1) / tiles.channels;
-  // As many places to a thread as leave enough threads; weights that are read serve all of them.
+  // A thread computes several places if enough threads remain, because weights that it reads serve
+  // all of its places.
   for (const std::int64_t places : {4, 2})
     if (tiles.places == 1 && outputs * blocks / places >= threads_wanted / 4) tiles.places = places;
   while (tiles.slices < slices_max && channels_in >= tiles.slices * 8 &&
@@ -214,7 +219,7 @@ ConvolutionTiles convolution_tiles(std::int64_t outputs, std::int64_t channels_i
 }
 
 bool can_be_cut(const ConvolutionTiles& tiles) {
-  constexpr std::int64_t sums_max = 64;  // 16 KiB for 64 threads.
+  constexpr std::int64_t sums_max = 64;  // 64 threads then take 16 KiB.
   return tiles.places >= 1 &&
          (tiles.channels == 4 || tiles.channels == 8 || tiles.channels == 16) &&
          tiles.slices >= 1 && tiles.slices <= convolution_lanes &&

@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::size_t lines_max = 100'000;
 constexpr std::size_t candidates_max = 24;
-constexpr std::string_view in_rows = "rows ";  // Before the key of such a cut.
+constexpr std::string_view in_rows = "rows ";  // Prefix of a choice with `rows`.
 
-// Cuts into rows, around those that leave about as many threads as a large GPU runs at once.
+// Adds tiles with `rows` whose number of threads is near the number that a large GPU runs at once.
 void add_rows(const ConvolutionPlan& plan, std::int64_t outputs,
               std::vector<ConvolutionTiles>& out) {
   constexpr std::int64_t threads_least = 1 << 13, threads_most = 1 << 18;

@@ -1,5 +1,6 @@
-// How convolutions are cut on one device, as measured there: by node and shape, never by the graph
-// around, so that a node gives the same bits wherever it is.
+// The tiles of convolutions that were measured to be best on one device. They are kept by node and
+// shape and never depend on the rest of the graph, so that a node gives the same bits in every
+// graph.
 #pragma once
 
 #include <map>
@@ -15,12 +16,14 @@ namespace weft::onnx {
 
 class ConvolutionChoices {
  public:
-  // "1 3 640x640 > 16 320x320, 6x6 ..."; `halves`: as KernelContext has it.
+  // Returns the key of a convolution: "1 3 640x640 > 16 320x320, 6x6 ...". `halves` is
+  // KernelContext::halves.
   [[nodiscard]] static std::string key_of(const ConvolutionPlan& plan, bool halves = false);
   [[nodiscard]] std::optional<ConvolutionTiles> find(const std::string& key) const;
   void set(const std::string& key, const ConvolutionTiles& tiles) { tiles_[key] = tiles; }
 
-  // One line for each; what another version wrote and this one does not know is left out.
+  // Writes one line for each choice. from_text() ignores lines of another version that it does not
+  // know.
   [[nodiscard]] std::string to_text() const;
   [[nodiscard]] static ConvolutionChoices from_text(std::string_view text);
 
@@ -28,7 +31,8 @@ class ConvolutionChoices {
   std::map<std::string, ConvolutionTiles> tiles_;
 };
 
-// Worth measuring for a convolution; the first is what is taken without a measurement.
+// Returns the tiles that are worth measuring for a convolution. The first is used without a
+// measurement.
 [[nodiscard]] std::vector<ConvolutionTiles> convolution_candidates(const ConvolutionPlan& plan);
 
 }  // namespace weft::onnx

@@ -1,4 +1,4 @@
-// What the kernels of convolutions have in common. Private to the folder.
+// Helpers that the kernels of convolutions share. Private to the folder.
 #pragma once
 
 #include "engine/onnx/gpu/kernel.h"
@@ -8,12 +8,12 @@ namespace weft::onnx {
 
 inline constexpr std::int64_t convolution_lanes = 64;  // Threads of a workgroup.
 
-// "Conv+Relu"
+// Returns the label of a kernel, such as "Conv+Relu".
 [[nodiscard]] std::string convolution_label(const Node& node, const Epilogue& epilogue);
-// What a kernel writes: the result of the last node that is fused.
+// Returns the value that a kernel writes: the output of the last fused node.
 [[nodiscard]] ValueId last_output(const Node& node, const Epilogue& epilogue);
-// Weights as [group][block of channels][tap][channel in][channel of the block]; channels that fill
-// the last block are zeros. `tile`: channels of a block.
+// Packs weights as [group][block of channels][tap][channel in][channel of the block]. `tile` is the
+// number of channels of a block; zeros fill the last block.
 [[nodiscard]] std::shared_ptr<const std::vector<std::uint32_t>> packed_weights(
     const ConvolutionPlan& plan, const std::vector<std::uint32_t>& words, std::int64_t tile);
 

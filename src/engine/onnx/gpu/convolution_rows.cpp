@@ -8,25 +8,26 @@
 namespace weft::onnx {
 namespace {
 
-// A convolution of two dimensions, by rows; sizes in numbers.
+// The sizes of a two-dimensional convolution that is computed by rows.
 struct RowPlan {
-  std::int64_t height = 0, width = 0;  // The input's.
+  std::int64_t height = 0, width = 0;  // Size of the input.
   std::int64_t out_height = 0, out_width = 0;
   std::int64_t kernel_height = 1, kernel_width = 1;
-  std::int64_t stride_y = 1, stride = 1;  // Down, and along rows.
+  std::int64_t stride_y = 1, stride = 1;  // Strides down and along rows.
   std::int64_t dilation_y = 1;
-  std::int64_t pad_y = 0, pad = 0;  // Above, and before rows.
-  // Groups of four neighbours in one row of the output.
+  std::int64_t pad_y = 0, pad = 0;  // Pads above and before rows.
+  // The number of groups of four neighbours in one row of the output.
   [[nodiscard]] std::int64_t runs_of_row() const { return (out_width + 3) / 4; }
   [[nodiscard]] std::int64_t runs() const { return runs_of_row() * out_height; }
-  // Columns of the input that one group reads, from the group's first number times the stride.
+  // The range of input columns that one group reads, relative to its first output column times the
+  // stride.
   [[nodiscard]] std::int64_t first_column() const { return -pad; }
   [[nodiscard]] std::int64_t last_column() const { return 3 * stride + kernel_width - 1 - pad; }
 };
 
 constexpr std::int64_t taps_of_row_max = 7;
 
-// Rounded down, also below 0.
+// Divides a column by four and rounds down, also for negative columns.
 std::int64_t quad_of(std::int64_t column) { return column >= 0 ? column / 4 : -((3 - column) / 4); }
 
 bool is_each_by_itself(const Window& w) {
@@ -36,7 +37,7 @@ bool is_each_by_itself(const Window& w) {
 }
 
 std::optional<RowPlan> row_plan(const Window& w) {
-  if (is_each_by_itself(w)) {  // The plane is one row.
+  if (is_each_by_itself(w)) {  // The whole plane counts as one row.
     const std::int64_t plane = element_count(w.input);
     if (plane == 0 || plane % 4 != 0) return std::nullopt;
     return RowPlan{.height = 1, .width = plane, .out_height = 1, .out_width = plane};
@@ -67,7 +68,8 @@ class RowText {
   RowText(const ConvolutionPlan& plan, const RowPlan& rows, const ConvolutionTiles& tiles)
       : plan_(plan), rows_(rows), tiles_(tiles) {}
 
-  // Where each group of four stands, and which of its columns lie within rows.
+  // Returns statements that compute the position of each group of four and check which of its
+  // columns are inside the row.
   [[nodiscard]] std::string places() const {
     std::string text;
     const std::int64_t units = this->units();
@@ -90,7 +92,8 @@ class RowText {
     return text;
   }
 
-  // The loops over rows of the kernel and over channels. `in` and `factors` are arrays of vec4f.
+  // Returns the loops over rows of the kernel and over channels. `in` and `factors` are arrays of
+  // vec4f.
   [[nodiscard]] std::string loops(const std::string& in, const std::string& factors) const {
     std::string text = weft::format("  for (var k = 0; k < {}; k++) {{\n", rows_.kernel_height);
     for (std::int64_t j = 0; j < runs_of_thread(); ++j) {
@@ -108,7 +111,8 @@ class RowText {
     return text + channels(in, factors) + "  }\n";
   }
 
-  // Groups of four of one thread, and what threads there are for them.
+  // The number of groups of four that one thread computes, and the number of threads that this
+  // needs.
   [[nodiscard]] std::int64_t runs_of_thread() const { return tiles_.places / 4; }
   [[nodiscard]] std::int64_t units() const {
     return (rows_.runs() + runs_of_thread() - 1) / runs_of_thread();
@@ -119,7 +123,7 @@ class RowText {
   [[nodiscard]] std::int64_t first_quad() const { return quad_of(rows_.first_column()); }
   [[nodiscard]] std::int64_t last_quad() const { return quad_of(rows_.last_column()); }
 
-  // As many channels at a time as leave a thread its registers.
+  // The number of channels that are loaded at a time, so that a thread has enough registers.
   [[nodiscard]] std::int64_t channels_together() const {
     constexpr std::int64_t loaded_max = 40;
     const std::int64_t loaded = runs_of_thread() * (last_quad() - first_quad() + 1) * 2 +
@@ -168,7 +172,7 @@ class RowText {
     return text + "  }\n";
   }
 
-  // The one number that is needed of a quad, if only one of the columns is in it.
+  // Returns the only column of a quad that is needed, or nullopt if several columns are needed.
   [[nodiscard]] std::optional<std::int64_t> only_column(std::int64_t quad) const {
     const std::int64_t first = std::max(rows_.first_column(), quad * 4),
                        last = std::min(rows_.last_column(), quad * 4 + 3);
@@ -214,8 +218,8 @@ MaybeKernels convolution_rows(const KernelContext& context, const Node& node, co
   const std::string factors = text.input(
       KernelInput{.value = no_value, .data = packed_weights(plan, *words, tiles.channels)},
       "vec4f");
-  // Where the last workgroup has more threads than there is work, they compute the last unit once
-  // more; no part of it is kept.
+  // If the last workgroup has more threads than units of work, the extra threads compute the last
+  // unit again; their results are not stored.
   std::string body = weft::format(
       "  let slice = lane / {0}u;\n  let number = min(group * {0}u + lane % {0}u, {1}u);\n"
       "  let unit = number % {2}u;\n  let block = number / {2}u % {3}u;\n"
@@ -228,7 +232,7 @@ MaybeKernels convolution_rows(const KernelContext& context, const Node& node, co
       for (std::int64_t t = 0; t < 4; ++t)
         body += weft::format("  parts[{}u + lane] = sum_{}_{}[{}];\n",
                              ((p * quads + q) * 4 + t) * convolution_lanes, p, q, t);
-  // Neighbouring threads finish neighbouring results.
+  // Neighbouring threads store neighbouring results.
   body += weft::format(
       "  workgroupBarrier();\n  for (var e = lane; e < {0}u; e += {1}u) {{\n"
       "  let whose = e / 4u % {2}u;\n  let done = group * {2}u + whose;\n"

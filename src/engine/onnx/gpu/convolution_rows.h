@@ -1,5 +1,5 @@
-// Convolutions whose threads compute four neighbours of a row: the input is read four numbers at a
-// time, and what is read serves all taps of the row of a kernel.
+// Convolutions whose threads compute four neighbours of a row. A thread reads four numbers of the
+// input at a time, and uses them for all taps of a row of the convolution's kernel.
 #pragma once
 
 #include "engine/onnx/gpu/convolution_tiles.h"
@@ -8,11 +8,12 @@
 
 namespace weft::onnx {
 
-// True if rows of the input begin at multiples of four: two dimensions, no dilation along rows,
-// strides of 1 or 2 along them, few taps in one; or a 1x1 kernel on a plane of a multiple of four.
+// True if this kernel can compute the convolution: rows of the input begin at multiples of four.
+// That needs two dimensions, no dilation along rows, strides of 1 or 2 along them and few taps in a
+// row; or a 1x1 kernel on a plane whose size is a multiple of four.
 [[nodiscard]] bool can_be_in_rows(const ConvolutionPlan& plan);
 
-// `tiles.rows` is set and the plan can be in rows. nullopt as convolution_kernels() gives it.
+// Requires `tiles.rows` and can_be_in_rows(plan). Returns nullopt as convolution_kernels() does.
 [[nodiscard]] MaybeKernels convolution_rows(const KernelContext& context, const Node& node,
                                             const Call& call, const ConvolutionPlan& plan,
                                             const ConvolutionTiles& tiles,

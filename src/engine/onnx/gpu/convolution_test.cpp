@@ -1,4 +1,5 @@
-// Convolutions with known weights, over shapes that fill no tile: the same as plain loops.
+// Tests that convolutions with known weights, with shapes that do not fill a tile, equal plain
+// loops.
 #include "engine/onnx/gpu/convolution.h"
 
 #include <gtest/gtest.h>
@@ -71,7 +72,7 @@ TEST(GpuConvolution, GivesWhatPlainLoopsGive) {
     ASSERT_TRUE(outputs.has_value()) << what << ": " << outputs.error().message;
     ASSERT_TRUE(expected.has_value()) << what;
     EXPECT_EQ(model.statistics().dispatches, 1u) << what;
-    // Sums of n products of at most 1, in another order: n * epsilon and some.
+    // The bound of sums of n products of at most 1 in another order: n * epsilon and a margin.
     const double tolerance = 1e-6 * static_cast<double>(element_count(shape.weights));
     ASSERT_EQ((*outputs)[0].shape(), (*expected)[0].shape()) << what;
     for (std::int64_t i = 0; i < (*expected)[0].count(); ++i)
@@ -81,7 +82,8 @@ TEST(GpuConvolution, GivesWhatPlainLoopsGive) {
 }
 
 TEST(ConvolutionTiles, LeaveEnoughThreadsForALargeGpu) {
-  // A first layer has places enough; a last one shares its channels among threads.
+  // The first layer of a model has enough places for all threads; a last layer shares its input
+  // channels between threads.
   EXPECT_EQ(convolution_tiles(320 * 320, 3, 16),
             (ConvolutionTiles{.places = 4, .channels = 8, .slices = 1}));
   EXPECT_EQ(convolution_tiles(20 * 20, 256, 256),
@@ -101,7 +103,8 @@ TEST_P(EachCut, GivesTheSameResult) {
   const KernelContext context{.graph = graph, .inference = inference};
   const CallOf call(context, graph.nodes[0]);
   const auto plan = plan_convolution(*call, call->input(0), call->input(1)).value();
-  // Pipelines take their time on a software GPU: all cuts of one shape, and a few into rows.
+  // Only one shape is tested with all tiles, and only a few tiles with rows, because pipelines
+  // compile slowly on a software GPU.
   const std::vector<ConvolutionTiles> cuts =
       can_be_in_rows(plan)
           ? std::vector<ConvolutionTiles>{{.places = 4, .channels = 4, .slices = 1, .rows = true},
@@ -138,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{.input = {2, 21, 6, 6}, .weights = {9, 21, 1, 1}},
                     Case{.input = {1, 5, 9, 12}, .weights = {8, 5, 1, 5}, .stride = 2}));
 
-// What is added is the input itself, which a cut into rows reads as fours.
+// The value that is added is the input itself, which a kernel with rows reads as vec4f.
 TEST(ConvolutionChoices, CutIntoRowsWhereTheInputIsAddedToTheResult) {
   ASSERT_NE(test::gpu_machine().device, nullptr) << "no GPU, not even a software one";
   Model model;

@@ -1,5 +1,5 @@
-// Inputs that lie on the device already give what the same bytes from the processor give; constants
-// that left the processor's memory are on the device still.
+// Tests that inputs on the device give the results of the same bytes from the processor, and that
+// constants that were released from the processor's memory are still on the device.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace weft::onnx {
 namespace {
 
-// y = relu(x * w) + v; x is [size][8], or [n][8] without a size.
+// A graph of y = relu(x * w) + v, in which x is [size][8], or [n][8] if there is no size.
 Graph product_graph(std::optional<std::int64_t> size) {
   Model model;
   model.opset = 17;
@@ -52,7 +52,7 @@ TEST(DeviceInputs, GiveWhatTheirBytesGive) {
 
   const auto expected = test::run_now(model, {x});
   const auto got = run_with(model, x, &buffer);
-  const auto again = run_with(model, x, &buffer);  // A run leaves the buffer as it was.
+  const auto again = run_with(model, x, &buffer);  // The first run did not change the buffer.
 
   ASSERT_TRUE(expected && got && again) << (got ? "" : got.error().message);
   EXPECT_EQ(floats(got->at(0)), floats(expected->at(0)));

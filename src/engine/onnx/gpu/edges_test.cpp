@@ -1,4 +1,5 @@
-// Settings that ONNX's own cases leave out, on a GPU: by kernels, or by the processor between two.
+// Runs the cases that ONNX's own cases do not cover on a GPU, with kernels or with nodes on the
+// processor between kernels.
 #include <gtest/gtest.h>
 
 #include "engine/onnx/gpu/test_gpu.h"

@@ -1,4 +1,4 @@
-// Elementwise operators as WGSL expressions, alone or as a chain behind another kernel.
+// Elementwise operators as WGSL expressions, alone or as a chain after another kernel.
 #include "engine/onnx/gpu/elementwise.h"
 
 #include <algorithm>
@@ -22,14 +22,15 @@ std::string literal(float value) {
   return weft::format("bitcast<f32>({}u)", std::bit_cast<std::uint32_t>(value));
 }
 
-// Abramowitz and Stegun, Handbook of Mathematical Functions, 7.1.26: within 1.5e-7.
+// The error function by formula 7.1.26 of Abramowitz and Stegun, Handbook of Mathematical
+// Functions; its error is at most 1.5e-7.
 constexpr std::string_view erf_text =
     "fn error_function(x: f32) -> f32 {\n"
     "  let t = 1.0 / (1.0 + 0.3275911 * abs(x));\n"
     "  let p = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + "
     "t * 1.061405429))));\n"
     "  return sign(x) * (1.0 - p * exp(-x * x));\n}\n";
-// WGSL's pow() knows no negative base.
+// A power function that accepts negative bases, which WGSL's pow() does not.
 constexpr std::string_view power_text =
     "fn power(x: f32, y: f32) -> f32 {\n"
     "  if (y == 0.0) { return 1.0; }\n"
@@ -39,7 +40,7 @@ constexpr std::string_view power_text =
     "  return select(size, -size, x < 0.0 && odd);\n}\n";
 constexpr std::string_view softplus_text =
     "fn softplus(x: f32) -> f32 { return max(x, 0.0) + log(1.0 + exp(-abs(x))); }\n";
-// Some drivers give NaN for tanh of large numbers.
+// A tanh whose argument is clamped, because some drivers return NaN for large arguments.
 constexpr std::string_view tanh_text =
     "fn safe_tanh(x: f32) -> f32 { return tanh(clamp(x, -15.0, 15.0)); }\n";
 constexpr std::string_view sigmoid_text =
@@ -72,7 +73,7 @@ std::string cast_text(const std::string& x, ElementType from, ElementType to) {
 
 struct Operands {
   const Node& node;
-  std::vector<std::string> x;      // Names; empty where not given.
+  std::vector<std::string> x;      // Names; empty for an input that is not given.
   std::vector<ElementType> types;  // The type of each input.
   ElementType out = ElementType::f32;
   std::int64_t opset = 0;
@@ -153,8 +154,9 @@ std::optional<std::string> unary_text(const Operands& given, KernelText& text) {
   return std::nullopt;
 }
 
-// The result is of the base's type. Whole exponents are multiplied out: a power of floats would be
-// a little off, and a whole number below the right one when it is cut.
+// Returns the expression of Pow; the result has the type of the base. Integer exponents are
+// computed by multiplication, because a float power is slightly wrong, and truncation could then
+// make an integer result too small by one.
 std::optional<std::string> power_of(const Operands& given, KernelText& text) {
   const std::string &a = given.x[0], &b = given.x[1];
   if (is_float(given.types[0])) {
@@ -252,7 +254,8 @@ std::optional<std::string> element_text(const Operands& given, KernelText& text)
                         given.x[2], given.x[3], given.x[4],
                         literal(float_setting(given.node, "epsilon", 1e-5f)));
   if (op == "Sum" || op == "Mean") {
-    // Partial sums of three or more could leave the range that is proven of the result.
+    // Not supported, because partial sums of three or more operands could leave the range that is
+    // proven for the result.
     if ((given.types[0] == ElementType::i64 && given.x.size() > 2) ||
         (op == "Mean" && !is_float(given.types[0])))
       return std::nullopt;
@@ -268,8 +271,8 @@ std::optional<std::string> element_text(const Operands& given, KernelText& text)
   return std::nullopt;
 }
 
-// Strides of an operand of BatchNormalization: one value per channel, or (spatial = 0) for each
-// place of an image.
+// Returns the strides of an operand of BatchNormalization, which has one value for each channel or,
+// with spatial = 0, one for each place of an image.
 std::optional<Shape> normalisation_strides(const Node& node, const Shape& shape, const Shape& out) {
   if (out.size() < 2) return std::nullopt;
   const auto spatial = node.attributes.find("spatial");
@@ -288,7 +291,8 @@ std::optional<Shape> normalisation_strides(const Node& node, const Shape& shape,
   return strides;
 }
 
-// Strides of an operand along the output: broadcast, or those of BatchNormalization.
+// Returns the strides of an operand along the output: those of broadcasting or of
+// BatchNormalization.
 std::optional<Shape> operand_strides(const Node& node, std::size_t input, const Shape& shape,
                                      const Shape& out) {
   if (node.op == "BatchNormalization" && input > 0) return normalisation_strides(node, shape, out);
@@ -306,7 +310,7 @@ std::size_t operand_count(const Node& node) {
 
 bool is_elementwise(const KernelContext& context, const Node& node) {
   if (node.inputs.empty()) return false;
-  // Before version 7 operands were aligned by attributes.
+  // Before opset 7 attributes aligned the operands.
   if (context.graph.opset < 7 && (node.inputs.size() > 1 || node.op == "Clip")) return false;
   for (std::size_t i = 1; i < node.outputs.size(); ++i)
     if (node.outputs[i] != no_value) return false;

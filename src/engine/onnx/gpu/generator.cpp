@@ -1,4 +1,4 @@
-// Kernels of tensors that are made from settings and small tensors.
+// Kernels for tensors that are made from attributes and small tensors.
 #include <algorithm>
 
 #include "engine/onnx/gpu/kernel.h"
@@ -35,7 +35,8 @@ MaybeKernels range_kernels(const Node& node, const Call& call, const Tensor& out
       weft::format("  {}[i] = {} + {}(i) * {};\n", to, first, storage_type(out.type()), step))};
 }
 
-// Shape and Size as a result of the graph: numbers that are known when the kernel is made.
+// Kernels for Shape and Size as outputs of the graph; the numbers are known when the kernel is
+// made.
 MaybeKernels known_kernels(const Node& node, const Call& call, const Tensor& out) {
   const Shape& shape = call.input(0).shape();
   std::vector<std::uint32_t> words;
@@ -70,7 +71,7 @@ MaybeKernels one_hot_kernels(const Node& node, const Call& call, const Tensor& o
   const std::string places = text.input(node.inputs[0], indices.type());
   const std::string choices = text.input(node.inputs[2], values.type());
   const std::string to = text.output(node.outputs[0], out.type());
-  // Outside of the range a row has no hot element.
+  // A row whose index is out of range has no hot element.
   const std::string body = weft::format(
       "  let k = i32(i / {0}u % {1}u);\n  var index = i32({2}[i / {3}u * {0}u + i % {0}u]);\n"
       "  if (index < 0) {{ index += {1}; }}\n  {4}[i] = select({5}[0], {5}[1], index == k);\n",
@@ -78,7 +79,7 @@ MaybeKernels one_hot_kernels(const Node& node, const Call& call, const Tensor& o
   return std::vector{text.build(node.op, static_cast<std::uint64_t>(out.count()), body)};
 }
 
-// The input, and a mask that says that nothing was dropped.
+// Copies the input, and makes a mask that marks no element as dropped.
 MaybeKernels dropout_kernels(const KernelContext& context, const Node& node, const Call& call) {
   const Tensor& x = call.input(0);
   std::vector<Kernel> kernels;

@@ -1,5 +1,5 @@
-// ONNX's own cases on a GPU: the same results as on the processor, by kernels. Everything with
-// WEFT_LONG, else a case of each operator that is drawn.
+// Runs ONNX's own cases on a GPU: kernels must give the results of the processor. It runs all cases
+// with WEFT_LONG, otherwise one randomly chosen case of each operator.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace weft::onnx {
 namespace {
 
-// Cases that run no kernel, and why; docs/onnx.md has them by operator. A case that begins to run
-// on the GPU must leave this list.
+// Cases that run no kernel, with the reason; docs/onnx.md lists them by operator. A case that
+// begins to run on the GPU must be removed from this list.
 const std::map<std::string, std::string> cases_without_kernel = {
     {"test_constant", "its result is a part of the model"},
     {"test_pow_types_int64_float32", "no range of a power is proven"},
@@ -22,9 +22,9 @@ const std::map<std::string, std::string> cases_without_kernel = {
 };
 
 enum class Place : std::uint8_t {
-  kernels,    // Every node by kernels.
-  moved,      // Only reshaped: the same bytes.
-  processor,  // A node was computed by the processor, or all was known before the run.
+  kernels,    // Kernels computed every node.
+  moved,      // All nodes only reshape the same bytes.
+  processor,  // The processor computed a node, or no node was left.
 };
 struct GpuOutcome {
   std::string difference;
@@ -54,7 +54,7 @@ Result<GpuOutcome> run_gpu_case(const test::NodeCase& found) {
   return out;
 }
 
-// One case of each operator, drawn.
+// Chooses one random case of each operator.
 std::vector<test::NodeCase> one_of_each(std::vector<test::NodeCase> cases) {
   std::mt19937 random(17);
   std::ranges::shuffle(cases, random);

@@ -41,7 +41,8 @@ Async<Result<std::vector<Tensor>>> GpuModel::run(std::vector<Tensor> inputs, Obs
   co_return co_await run_on_device(std::move(inputs), std::move(none), std::move(observe));
 }
 
-// The references are to what run_on_device() and run_around() hold while they await this.
+// The references stay valid because run_on_device() and run_around() hold the arguments while they
+// await this call.
 Async<Result<GpuModel::Plan*>> GpuModel::begin(const std::vector<Tensor>& inputs,
                                                const std::vector<const gpu::Buffer*>& buffers) {
   latest_ = nullptr;

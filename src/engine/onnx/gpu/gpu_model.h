@@ -1,5 +1,6 @@
-// A graph on a GPU: compiled to kernels for the shapes of its inputs, bound once for each set of
-// them, and run as one submit. Nodes without a kernel are computed by the processor in between.
+// Runs a graph on a GPU. The graph is compiled to kernels for the shapes of its inputs, bound once
+// for each set of shapes, and run as one submit. Nodes without a kernel are computed by the
+// processor, which splits the run into several submits.
 //
 //   WEFT_CO_ASSIGN(auto model, GpuModel::create(device, std::move(graph), {}));
 //   WEFT_CO_ASSIGN(const auto outputs, co_await model->run(std::move(inputs)));
@@ -26,40 +27,41 @@ class GpuModel {
  public:
   struct Options {
     bool fuse = true;
-    bool keep_all = false;  // Every value can be observed.
-    bool halves = false;  // As ScheduleOptions has it; a run fails if the device has no shader-f16.
-    // Measures each convolution that `choices` does not know when a plan is bound: seconds, once.
+    bool keep_all = false;  // Keeps every value, for `observe`.
+    bool halves = false;    // As ScheduleOptions::halves; a run fails without shader-f16.
+    // Measures each convolution that `choices` does not contain when a plan is bound. This takes
+    // seconds, once.
     bool measure_convolutions = false;
     ConvolutionChoices choices = {};
-    std::size_t barrier = ~std::size_t{0};  // As ScheduleOptions has it.
-    std::uint64_t value_bytes_max = 0;      // What values may take on the device; 0: any.
-    std::size_t plans_max = 8;  // For sets of input shapes; the longest unused goes first.
-    // Constants leave this process's memory when the first plan has them on the device. No other
-    // plan can be bound then: for graphs with has_one_plan().
+    std::size_t barrier = ~std::size_t{0};  // As ScheduleOptions::barrier.
+    std::uint64_t value_bytes_max = 0;      // Bound of the values' bytes on the device; 0: none.
+    std::size_t plans_max = 8;              // Plans kept; the longest unused is dropped first.
+    // Frees the constants in this process's memory when the first plan has them on the device. No
+    // other plan can be bound afterwards, so it is for graphs with has_one_plan().
     bool release_constants = false;
   };
-  // What a bound plan consists of.
+  // Counts and sizes of a bound plan.
   struct Statistics {
     std::size_t nodes_on_gpu = 0;
     std::size_t nodes_on_processor = 0;
     std::size_t dispatches = 0;
-    std::size_t submits = 0;                   // In the latest run.
-    std::uint64_t memory_bytes = 0;            // Memory of values, shared.
-    std::uint64_t unshared_bytes = 0;          // What they would take without sharing.
+    std::size_t submits = 0;                   // Submits of the latest run.
+    std::uint64_t memory_bytes = 0;            // Memory of values, shared between them.
+    std::uint64_t unshared_bytes = 0;          // Memory that values would take without sharing.
     std::vector<std::string> processor_nodes;  // "NAME (OP)".
   };
-  // One kernel of a plan, repeated by itself.
+  // The time of one kernel of a plan, which is measured by repeating the kernel alone.
   struct KernelTime {
-    std::string node;   // The node's name; the first one's where several are fused.
+    std::string node;   // Name of the node; of the first one if several are fused.
     std::string label;  // "Conv+Relu"
     double seconds = 0;
-    std::uint64_t bytes = 0;  // All that it reads and writes, once.
+    std::uint64_t bytes = 0;  // Bytes that it reads and writes, each counted once.
   };
   struct Measurement {
-    double seconds = 0;         // All kernels, from GPU memory to GPU memory, run after run.
-    double submit_seconds = 0;  // One such run by itself, from its first command to its answer.
-    double record_seconds = 0;  // What the processor takes of that: recording and handing over.
-    double run_seconds = 0;     // With inputs going up and outputs coming down.
+    double seconds = 0;         // All kernels in GPU memory, in runs without a pause.
+    double submit_seconds = 0;  // One separate run, from the first command to the end.
+    double record_seconds = 0;  // The processor's part of submit_seconds: record and submit.
+    double run_seconds = 0;     // A run with upload of inputs and readback of outputs.
     std::vector<KernelTime> kernels;
     [[nodiscard]] std::uint64_t bytes() const;
   };
@@ -69,49 +71,54 @@ class GpuModel {
   GpuModel(const GpuModel&) = delete;
   ~GpuModel();
 
-  // Outputs in the graph's order. Fails as interpret() does, and with what the device says.
-  // `observe` is called after the run with every value that was computed, if keep_all is set.
+  // Returns the outputs in the graph's order. Fails as interpret() does, and with errors of the
+  // device. If keep_all is set, `observe` is called after the run with every value that was
+  // computed.
   [[nodiscard]] Async<Result<std::vector<Tensor>>> run(std::vector<Tensor> inputs,
                                                        Observe observe = {});
-  // The same where inputs lie on the device already: `buffers` has one for each input that is given
-  // by type and shape only, and null for the others. They are read when the run begins, with the
-  // first submit; elements take four bytes, as kernel.h says. Fails with unsupported for an i64 and
-  // for an input that says shapes.
+  // Runs the graph with inputs that are already on the device. `buffers` has a buffer for each
+  // input that is given by type and shape only, and null for each other input. The buffers are read
+  // when the run begins, with the first submit; their elements take four bytes, as kernel.h says.
+  // Fails with unsupported for a buffer of an i64 input and for a buffer of an input whose values
+  // belong to a plan.
   [[nodiscard]] Async<Result<std::vector<Tensor>>> run_on_device(
       std::vector<Tensor> inputs, std::vector<const gpu::Buffer*> buffers, Observe observe = {});
-  // Outputs of a run in the graph's order, where they lie on the device.
+  // The outputs of a run as buffers on the device, in the graph's order.
   struct DeviceOutputs {
-    std::uint64_t plan = 0;  // Number of the bound plan; each plan has buffers of its own.
+    std::uint64_t plan = 0;  // Number of the bound plan; each plan has its own buffers.
     std::vector<gpu::BoundBuffer> values;
-    std::vector<const Tensor*> about;  // Their types and shapes.
+    std::vector<const Tensor*> about;  // Types and shapes of the outputs.
   };
-  // What is recorded around a run, into its submit.
+  // Functions that record commands before and after a run, into the submit of the run.
   struct Around {
-    std::function<void(gpu::Encoder&)> before = {};  // Writes the buffers of inputs, say.
+    std::function<void(gpu::Encoder&)> before = {};  // May write the buffers of inputs.
     std::function<void(gpu::Encoder&, const DeviceOutputs&)> after;
   };
-  // As run_on_device(), but nothing comes down: returns after the submit, and what `after` recorded
-  // is read by the caller. False if an output is not on the device as f32, i32 or u32, or has a
-  // shape that only the run knows; then `after` was not called.
+  // Runs as run_on_device() does, but reads nothing back: it returns after the submit, and the
+  // caller reads the results of the commands that `after` recorded. Returns false, without calling
+  // `after`, if an output is not on the device as f32, i32 or u32, or if its shape is known only to
+  // the run.
   [[nodiscard]] Async<Result<bool>> run_around(std::vector<Tensor> inputs,
                                                std::vector<const gpu::Buffer*> buffers,
                                                Around around);
-  // The outputs of run_around(), if nothing ran since; once.
+  // Reads back the outputs of the latest run_around(). It can be called once, and only if nothing
+  // ran since.
   [[nodiscard]] Async<Result<std::vector<Tensor>>> outputs();
-  // Overwrites what runs left on the device with zeros, before runs for another client.
+  // Overwrites the values that runs left on the device with zeros, before runs for another client.
   void clear_values();
-  // How long a run takes on the device. Nodes that the processor computes count in run_seconds
-  // only.
+  // Measures how long a run takes on the device. Nodes that the processor computes count only in
+  // run_seconds.
   [[nodiscard]] Async<Result<Measurement>> measure(std::vector<Tensor> inputs);
   // Statistics of the plan that ran last.
   [[nodiscard]] const Statistics& statistics() const { return statistics_; }
-  // With what was measured since.
+  // Returns the choices of the options together with those that were measured since.
   [[nodiscard]] const ConvolutionChoices& choices() const;
   [[nodiscard]] const Graph& graph() const { return graph_; }
 
  private:
   using Plan = ModelPlan;
-  // Checks inputs, binds a plan for them if there is none, and begins its statistics.
+  // Checks the inputs, binds a plan for them if there is no such plan yet, and resets the
+  // statistics.
   Async<Result<Plan*>> begin(const std::vector<Tensor>& inputs,
                              const std::vector<const gpu::Buffer*>& buffers);
 
@@ -120,12 +127,12 @@ class GpuModel {
   const Options options_;
   const InputRules rules_;
   std::unique_ptr<BoundPlans> plans_;
-  Plan* latest_ = nullptr;  // What run_around() ran, until its outputs are given.
+  Plan* latest_ = nullptr;  // Plan of the latest run_around(), until outputs() is called.
   Statistics statistics_;
 };
 
-// True if each run of the graph is bound in the same way: input shapes are fixed, and no values of
-// inputs belong to a plan.
+// True if every run of the graph has the same plan: the shapes of inputs are fixed, and no values
+// of inputs belong to a plan.
 [[nodiscard]] bool has_one_plan(const Graph& graph);
 
 }  // namespace weft::onnx

@@ -1,5 +1,6 @@
-// Whole models on a GPU: unfused, every node gives what onnxruntime computed for it; fused, the
-// outputs are the same within rounding, with fewer dispatches and one submit.
+// Tests whole models on a GPU: without fusion every node gives the result that onnxruntime
+// computed; with fusion the outputs are equal within rounding, with fewer dispatches and one
+// submit.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -149,8 +150,8 @@ TEST_P(GpuModels, OutputsAreThoseOfOnnxruntimeWhereFloatsTakeTwoBytes) {
   }
 }
 
-// A device computes the first part and hands it to another: the same bits as the whole with a
-// barrier at that place, and the fused whole within rounding.
+// One device computes the first part and another device the rest. The bits equal those of the whole
+// graph with a barrier at the same place, and the fused whole graph is equal within rounding.
 TEST_P(GpuModels, PartsAtRandomCutsGiveTheBitsOfTheWhole) {
   auto loaded = load_job(GetParam());
   if (!loaded) GTEST_SKIP() << test::missing_data(std::string("data/models/") + GetParam());

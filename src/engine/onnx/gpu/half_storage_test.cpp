@@ -1,5 +1,5 @@
-// Floats stored in 16 bits: kernels of every kind read and write them, values that have to keep
-// their bits do, and what a graph computes is that of 32 bits within the rounding of 11.
+// Tests floats stored in 16 bits: kernels of every kind read and write them, values that must keep
+// their bits keep them, and results equal those of 32 bits within the rounding to 11 bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -81,7 +81,8 @@ class HalfStorage : public testing::Test {
   }
 };
 
-// Convolutions of each kind, a pyramid of pooling and resizing, joins, a product and a softmax.
+// A graph with convolutions of each kind, a pyramid of pooling and resizing, concatenations, a
+// product and a softmax.
 Graph mixed_graph() {
   Model model;
   model.opset = 17;
@@ -132,7 +133,8 @@ TEST_F(HalfStorage, GivesWhat32BitsGiveWithinItsRoundingInLessMemory) {
     const auto outputs = test::run_now(half, {input});
 
     ASSERT_TRUE(expected.has_value() && outputs.has_value()) << outputs.error().message;
-    // Some ten roundings of 2^-12 each; the softmax makes relative errors of its differences.
+    // The bound allows for about ten roundings of 2^-12 each; softmax turns absolute errors of its
+    // input into relative errors.
     EXPECT_LE(error_of((*outputs)[1], (*expected)[1]), 1e-3);
     EXPECT_GT(error_of((*outputs)[1], (*expected)[1]), 1e-6) << "nothing was rounded";
     EXPECT_LE(error_of((*outputs)[0], (*expected)[0]), 0.05);
@@ -143,7 +145,7 @@ TEST_F(HalfStorage, GivesWhat32BitsGiveWithinItsRoundingInLessMemory) {
   EXPECT_TRUE(test::gpu_machine().device->uncaptured_errors().empty());
 }
 
-// What one device hands to another is in 32 bits on both sides.
+// Values that one device hands to another have 32 bits on both devices.
 TEST_F(HalfStorage, GivesTheSameBitsInPartsAndWithABarrier) {
   const Graph graph = mixed_graph();
   const Tensor input = numbers({1, 3, 16, 16});
@@ -187,7 +189,8 @@ TEST_F(HalfStorage, StoresWhatIsTooLargeAsTheLargest) {
             (std::vector<float>{65504, -65504, 65504, 0.5f}));
 }
 
-// A case with its floats stored in 16 bits on both sides of its node: a negation before and after.
+// A case with a negation before and after its node, so that the node's floats are stored in 16 bits
+// on both sides.
 struct NegatedCase {
   Model model;
   std::vector<Tensor> inputs;
@@ -255,7 +258,8 @@ TEST_F(HalfStorage, IsReadAndWrittenByTheKernelsOfEveryOperator) {
       for (std::int64_t k = 0; k < wanted.count(); ++k)
         if (std::isfinite(wanted.number(k)) && std::abs(wanted.number(k)) <= half_max)
           largest = std::max(largest, std::abs(wanted.number(k)));
-      // Integers that are made of rounded floats may jump; the kernels run, which is what counts.
+      // Integers that are computed from rounded floats may jump, so only the run of the kernels is
+      // checked.
       double error = 0, length = 1e-12;
       for (std::int64_t k = 0; k < wanted.count(); ++k) {
         if (!std::isfinite(wanted.number(k)) || std::abs(wanted.number(k)) > half_max) continue;

@@ -9,7 +9,7 @@
 namespace weft::onnx {
 namespace {
 
-// Weights below this many elements save nothing.
+// The least number of elements of weights that are stored in 16 bits; smaller weights save nothing.
 constexpr std::int64_t weights_least = 256;
 
 bool is_weight(const Node& node, ValueId id) {
@@ -18,8 +18,8 @@ bool is_weight(const Node& node, ValueId id) {
          node.inputs.size() > 1 && node.inputs[1] == id;
 }
 
-// Constants of the graph that its products alone read. Kernels that have weights in an order of
-// their own do not read them here.
+// True for constants that only products read. Kernels that reorder weights keep their own copies
+// and do not read these values.
 bool is_half_weight(const Graph& graph, ValueId id) {
   const auto& value = graph.values[id].constant;
   if (!value || !value->has_bytes() || value->type() != ElementType::f32 ||
@@ -54,8 +54,9 @@ std::vector<bool> full_values(const KernelContext& context, const Schedule& sche
               graph.nodes.begin(), graph.nodes.begin() + static_cast<std::ptrdiff_t>(barrier),
               [&](const Node& node) { return std::ranges::contains(node.outputs, id); }))
         full[id] = true;
-  // Values that are another one's bytes, and parts of a whole, are as that one is. A part does not
-  // depend on whether it can be written to its place: that follows from the graph around.
+  // Values that share memory with `full` values, and parts of concatenations with `full` results,
+  // become `full`. This does not depend on whether a part can be placed in the result, because that
+  // depends on the rest of the graph.
   const auto share_memory = [&] {
     std::vector<bool> memory(full.size());
     for (ValueId id = 0; id < full.size(); ++id)

@@ -1,16 +1,17 @@
-// Which values lie in memory as 16-bit floats.
+// Chooses the values that are stored in memory as 16-bit floats.
 #pragma once
 
 #include "engine/onnx/gpu/schedule.h"
 
 namespace weft::onnx {
 
-// By ValueId: values that have to keep the bits that were computed, in four bytes. These are inputs
-// and outputs of the graph, what crosses `barrier`, what has a bound instead of a shape, what is
-// known, and what shares memory with such values.
+// Returns, by ValueId, true for values that must keep the computed bits in four bytes: inputs and
+// outputs of the graph, values that cross `barrier`, values with a bound instead of a shape, values
+// that are known before the run, and values that share memory with one of these.
 [[nodiscard]] std::vector<bool> full_values(const KernelContext& context, const Schedule& schedule,
                                             std::size_t barrier);
-// The floats among the others, and weights of products and convolutions, if 16 bits hold them.
+// Returns, by ValueId, true for the float values that are not in `full`, and for the weights of
+// products and convolutions if 16 bits can hold their numbers.
 [[nodiscard]] std::vector<bool> half_values(const KernelContext& context,
                                             const std::vector<bool>& full);
 

@@ -5,7 +5,7 @@
 namespace weft::onnx {
 namespace {
 
-// Small inputs may say what shapes there are.
+// The largest inputs whose values may give shapes.
 constexpr std::int64_t telling_elements_max = 64;
 constexpr std::uint64_t telling_bytes_max = 64 << 10;
 

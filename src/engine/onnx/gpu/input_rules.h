@@ -1,5 +1,6 @@
-// What of a model's inputs belongs to a plan: types and shapes, values from which settings of nodes
-// follow (settings.h), and how large integers are. Inputs with the same key are run by one plan.
+// Decides which properties of a model's inputs belong to a plan: types and shapes, values from
+// which settings of nodes follow (settings.h), and the ranges of integers. Inputs with the same key
+// use the same plan.
 //
 // Pure. Lifetime: the graph outlives it. Inputs are in the graph's order.
 #pragma once
@@ -20,11 +21,11 @@ class InputRules {
  public:
   explicit InputRules(const Graph& graph) : graph_(graph), telling_(telling_inputs(graph)) {}
 
-  // True if the values of that input belong to a plan.
+  // True if the values of this input belong to a plan.
   [[nodiscard]] bool is_known(std::size_t input, const Tensor& value) const;
   [[nodiscard]] std::string key_of(std::span<const Tensor> inputs) const;
-  // Whether inputs can lie on the device: `buffers` has one for each that is given by type and
-  // shape only, and null for the others. Fails as GpuModel::run_on_device() says.
+  // Checks that inputs can be on the device. `buffers` has a buffer for each input that is given by
+  // type and shape only, and null for each other input. Fails as GpuModel::run_on_device() does.
   [[nodiscard]] Result<> check_buffers(std::span<const Tensor> inputs,
                                        std::span<const gpu::Buffer* const> buffers) const;
 

@@ -1,4 +1,4 @@
-// What makes two runs share a plan, and which inputs may be on the device alone.
+// Tests which runs share a plan, and which inputs may be on the device alone.
 #include "engine/onnx/gpu/input_rules.h"
 
 #include <gtest/gtest.h>

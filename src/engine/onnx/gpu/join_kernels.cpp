@@ -10,7 +10,7 @@
 namespace weft::onnx {
 namespace {
 
-// The one array that a kernel of sums shares in its workgroup.
+// The beginning of the declaration of the array that a kernel with sums shares in a workgroup.
 constexpr std::string_view shared_sums = "var<workgroup> parts: array<f32, ";
 
 std::optional<std::uint64_t> sums_of(std::string_view declarations) {
@@ -23,7 +23,7 @@ std::optional<std::uint64_t> sums_of(std::string_view declarations) {
   return declarations == ">;\n" ? std::optional(count) : std::nullopt;
 }
 
-// The names of the functions that a text declares.
+// Returns the names of the functions that a text declares.
 std::set<std::string> functions_in(std::string_view text) {
   constexpr std::string_view begin = "fn ";
   std::set<std::string> out;
@@ -36,7 +36,7 @@ std::set<std::string> functions_in(std::string_view text) {
 
 class Joiner {
  public:
-  // False if it does not go with what is there.
+  // Adds a kernel. Returns false if it cannot be joined with the kernels that were added before.
   bool add(const Kernel& kernel) {
     if (kernel.parts == nullptr) return false;
     const KernelParts& parts = *kernel.parts;
@@ -95,7 +95,7 @@ class Joiner {
   std::vector<ValueId> outputs_;
   std::vector<std::string> output_types_;
   std::vector<std::string> helpers_;
-  std::set<std::string> known_;  // Functions.
+  std::set<std::string> known_;  // Names of functions.
   std::string declarations_;
   std::uint64_t sums_ = 0;
   std::string label_;

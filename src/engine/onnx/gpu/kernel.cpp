@@ -190,7 +190,7 @@ std::string strided_index(std::string_view index, const Shape& shape, const Shap
     }
   }
   const Shape outer = row_major_strides(sizes);
-  // Signed: strides of slices may be negative.
+  // The index is signed if a stride is negative, as in slices.
   bool is_signed = start < 0;
   for (const std::int64_t step : steps) is_signed = is_signed || step < 0;
   std::string text;

@@ -1,8 +1,9 @@
-// What a node becomes on a GPU: WGSL, what it reads and writes, and how many workgroups.
+// The kernels that compute a node on a GPU: WGSL, the values that they read and write, and the
+// number of workgroups.
 //
-// On a GPU every element takes four bytes: floats are f32, signed integers i32, unsigned ones and
-// truth values u32 (stored_kernel.h stores floats in two). i64 is there only where its values are
-// proven to fit.
+// On a GPU every element takes four bytes: floats are f32, signed integers i32, unsigned integers
+// and truth values u32. (stored_kernel.h stores floats in two bytes.) An i64 value is on a GPU only
+// if all of its elements are proven to fit into an i32.
 #pragma once
 
 #include <functional>
@@ -25,13 +26,13 @@ struct KernelInput {
   std::shared_ptr<const std::vector<std::uint32_t>> data = nullptr;
 };
 
-// What a kernel's text consists of, for a text that holds several kernels.
+// The parts of a kernel's text, from which a text with several kernels can be made.
 struct KernelParts {
-  std::vector<std::string> input_types;  // WGSL, by binding.
+  std::vector<std::string> input_types;  // WGSL types, by binding.
   std::vector<std::string> output_types;
   std::vector<std::string> helpers;
-  std::string declarations;  // What a workgroup shares.
-  std::string body;          // For a workgroup `group` of `groups` and a thread `lane` below 64.
+  std::string declarations;  // The memory of a workgroup.
+  std::string body;          // Uses `group` (of `groups`) and `lane` (below 64).
   std::uint64_t groups = 0;
 };
 
@@ -39,49 +40,53 @@ struct Kernel {
   std::string label;
   std::string wgsl;
   std::vector<KernelInput> inputs;  // Bindings 0, 1, ...
-  std::vector<ValueId> outputs;     // The bindings after them.
+  std::vector<ValueId> outputs;     // Bindings after those of the inputs.
   gpu::Workgroups workgroups;
   std::shared_ptr<const KernelParts> parts = nullptr;
 };
 
-// So many workgroups, in two dimensions where one does not hold them.
+// Returns a grid of `count` workgroups, which has two dimensions if one dimension cannot hold them.
 [[nodiscard]] gpu::Workgroups workgroups_for(std::uint64_t count);
 
-// "f32", "i32" or "u32".
+// Returns the WGSL type of an element on a GPU: "f32", "i32" or "u32".
 [[nodiscard]] std::string_view storage_type(ElementType type);
-// A tensor's elements as they lie on a GPU; nullopt if an i64 does not fit into i32.
+// Returns a tensor's elements as they are stored on a GPU, or nullopt if an i64 does not fit into
+// an i32.
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> storage_of(const Tensor& tensor);
-// The reverse; `words` are as many as the shape has elements. f16 is rounded to the nearest.
+// Makes a tensor from elements as they are stored on a GPU. `words` has one word for each element
+// of the shape; an f16 is rounded to the nearest.
 [[nodiscard]] Result<Tensor> tensor_of(ElementType type, Shape shape,
                                        std::span<const std::uint32_t> words);
 
 // The text of a kernel with one thread per element of its (first) output, put together from parts.
 class KernelText {
  public:
-  // Adds an input binding and gives its name: a0, a1, ... The same input is bound once
-  // for each type that it is read as.
+  // Adds an input binding and returns its name: a0, a1, ... An input is bound once for each type as
+  // which it is read.
   std::string input(const KernelInput& input, ElementType type) {
     return this->input(input, storage_type(type));
   }
-  // With elements of a type of WGSL's.
+  // Adds an input binding whose elements have the WGSL type `element`, and returns its name.
   std::string input(const KernelInput& input, std::string_view element);
   std::string input(ValueId value, ElementType type) {
     return this->input(KernelInput{.value = value}, type);
   }
-  // Adds an output binding: y0, y1, ...
+  // Adds an output binding and returns its name: y0, y1, ...
   std::string output(ValueId value, ElementType type) { return output(value, storage_type(type)); }
   std::string output(ValueId value, std::string_view element);
-  // A function that the body calls, once.
+  // Adds a function that the body calls. The same text is added only once.
   void helper(std::string_view text);
   [[nodiscard]] std::size_t input_count() const { return inputs_.size(); }
 
-  // `body` runs for each i below `threads`.
+  // Builds a kernel that runs `body` for each i below `threads`.
   [[nodiscard]] Kernel build(std::string label, std::uint64_t threads, std::string_view body) const;
-  // The same, where a workgroup goes over `rounds` times 64 neighbours, one after the other, so
-  // that what they read in common is near. `body` does not return.
+  // Builds a kernel that runs `body` for each i below `count`. A workgroup computes `rounds` times
+  // 64 neighbours, one 64 after the other, so that neighbours read the same data from the cache.
+  // `body` must not return.
   [[nodiscard]] Kernel build_runs(std::string label, std::uint64_t count, std::uint64_t rounds,
                                   std::string_view body) const;
-  // `body` runs for each workgroup `group` below `groups`, with `lane` below 64.
+  // Builds a kernel that runs `body` for each workgroup `group` below `groups`, with `lane` below
+  // 64.
   [[nodiscard]] Kernel build_groups(std::string label, std::uint64_t groups,
                                     std::string_view declarations, std::string_view body) const;
 
@@ -97,23 +102,24 @@ class KernelText {
   std::vector<std::string> helpers_;
 };
 
-// An index expression: the element of a tensor with `strides` that stands at element `index` (an
-// expression) of `shape`, plus `start`. 32-bit; shapes of over 2^31 elements are not for a GPU.
+// Returns an expression for the index of a tensor's element: `index` (an expression) counts the
+// elements of `shape`, `strides` are those of the tensor, and `start` is added. The index has 32
+// bits, so a shape with more than 2^31 elements cannot be on a GPU.
 [[nodiscard]] std::string strided_index(std::string_view index, const Shape& shape,
                                         const Shape& strides, std::int64_t start = 0);
 
-// What a kernel appends to each element that it computes: a chain of elementwise nodes fused into
-// it. `value` and `index` are names; gives statements and the name of the result.
+// A chain of elementwise nodes that is fused into a kernel and applied to each element that the
+// kernel computes.
 struct Epilogue {
-  std::vector<const Node*> nodes;  // In order. Empty: none.
+  std::vector<const Node*> nodes;  // The nodes in order; empty if none is fused.
 };
 
-// The world that kernels are made in: the graph and what was inferred of it.
+// The input of the functions that make kernels: the graph, its inferred values and the settings.
 struct KernelContext {
   const Graph& graph;
   const Inference& inference;
-  const ConvolutionChoices* choices = nullptr;  // What was measured on the device, if anything.
-  bool halves = false;                          // Kernels will be changed by stored_kernel.h.
+  const ConvolutionChoices* choices = nullptr;  // Measured on the device; may be null.
+  bool halves = false;                          // stored_kernel.h will change the kernels.
   [[nodiscard]] const Tensor& tensor(ValueId id) const { return *inference.values[id]; }
   [[nodiscard]] const Tensor* optional_tensor(const Node& node, std::size_t input) const {
     return input < node.inputs.size() && node.inputs[input] != no_value
@@ -122,7 +128,7 @@ struct KernelContext {
   }
 };
 
-// A node's call for shapes: what the planning functions of engine/onnx/operators take.
+// A shapes-only Call of a node, for the planning functions of engine/onnx/operators.
 class CallOf {
  public:
   CallOf(const KernelContext& context, const Node& node)
@@ -142,28 +148,30 @@ class CallOf {
   Call call_;
 };
 
-// Statements that compute `node`'s chain from the value named `value` at output element `index`;
-// gives the name of the last result.
+// Adds statements that apply the nodes of `epilogue` to the value named `value` at the output
+// element `index`. Returns the name of the last result.
 [[nodiscard]] std::optional<std::string> apply_chain(const KernelContext& context,
                                                      const Epilogue& epilogue, ValueId first,
                                                      std::string_view value, std::string_view index,
                                                      KernelText& text, std::string& statements);
 
-// True if a node computes each element of its one output from the same places of its inputs.
+// True if a node has one output and computes each element from the elements at the same position of
+// its inputs.
 [[nodiscard]] bool is_elementwise(const KernelContext& context, const Node& node);
 
-// The kernels of a node with what is fused behind it; nullopt if it has none (then the processor
-// computes it).
+// Returns the kernels of a node and its fused nodes, or nullopt if the node has no kernel; the
+// processor then computes it.
 [[nodiscard]] std::optional<std::vector<Kernel>> make_kernels(const KernelContext& context,
                                                               const Node& node,
                                                               const Epilogue& epilogue);
 
-// The families.
+// The functions that make the kernels of each family of operators.
 using MaybeKernels = std::optional<std::vector<Kernel>>;
 [[nodiscard]] MaybeKernels elementwise_kernels(const KernelContext& context, const Node& node,
                                                const Epilogue& epilogue);
 [[nodiscard]] MaybeKernels movement_kernels(const KernelContext& context, const Node& node);
-// Copies of a Concat's inputs to their places in its result, but for those that are there already.
+// Returns kernels that copy a Concat's inputs to their positions in its result. Inputs in
+// `left_out` are not copied because they are already at their positions.
 [[nodiscard]] std::vector<Kernel> concat_copies(const KernelContext& context, const Node& node,
                                                 const std::vector<bool>& left_out);
 [[nodiscard]] MaybeKernels window_kernels(const KernelContext& context, const Node& node,

@@ -1,4 +1,4 @@
-// Times of a model's kernels.
+// Measures the times of a model's kernels.
 #include <algorithm>
 #include <chrono>
 
@@ -9,8 +9,8 @@
 namespace weft::onnx {
 namespace {
 
-constexpr int runs = 9;  // The middle one counts.
-// A GPU that was idle runs at a fraction of its clock for so long.
+constexpr int runs = 9;  // The median counts.
+// The time for which a GPU that was idle runs below its full clock.
 constexpr double warm_up_seconds = 0.5;
 
 double now_s() {
@@ -22,7 +22,7 @@ double middle_of(std::vector<double> times) {
   return times[times.size() / 2];
 }
 
-// The kernels of a plan, all together and each by itself.
+// Measures the kernels of a plan, all together and each one separately.
 Async<Result<>> measure_kernels(gpu::Device& device, const Graph& graph, ModelPlan& plan,
                                 GpuModel::Measurement& out) {
   const KernelContext context{.graph = graph, .inference = plan.inference};

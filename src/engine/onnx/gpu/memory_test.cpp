@@ -1,5 +1,5 @@
-// Values share memory only while they do not need it at the same time; chains are fused only if no
-// other node reads what is between.
+// Tests that values share memory only if they are not needed at the same time, and that chains are
+// fused only if no other node reads the values within them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -72,7 +72,8 @@ TEST(Schedule, LeavesWhatIsReadElsewhereInMemory) {
             (std::vector<std::string>{"MatMul", "Exp"}));
 }
 
-// Exporters write the largest i64 for "to the end"; no kernel reads it.
+// The end of the slice is the largest i64, which exporters write for "to the end". No kernel reads
+// it.
 TEST(Schedule, SlicesToAnEndThatDoesNotFitInto32BitsByAKernel) {
   Model model;
   model.opset = 17;
@@ -120,7 +121,8 @@ TEST(MemoryPlan, NeverSharesASlotBetweenValuesThatLiveAtOnce) {
 
   const MemoryPlan plan = plan_memory(context, made->schedule, kept);
 
-  // A step's inputs, its output, and what later steps still read, are all apart.
+  // The inputs and the output of a step, and values that later steps read, must have different
+  // slots.
   for (std::size_t s = 0; s < made->schedule.steps.size(); ++s) {
     std::vector<ValueId> live = made->schedule.steps[s].kernels[0].outputs;
     for (std::size_t later = s; later < made->schedule.steps.size(); ++later)

@@ -47,7 +47,8 @@ class Merger {
   bool before_barrier(const Node* node) const {
     return static_cast<std::size_t>(node - context_.graph.nodes.data()) < options_.barrier;
   }
-  // What is joined end to end is better written to its place than read from where it is.
+  // A concatenation that joins its inputs end to end is not merged, because writing the inputs
+  // directly into the result is faster.
   bool can_merge(const Step& step) const {
     return (step.kind == Step::Kind::kernels || step.kind == Step::Kind::alias) &&
            std::ranges::all_of(nodes_of(step), [&](const Node* node) {
@@ -59,10 +60,11 @@ class Merger {
   static Members joined(const Members& a, const Members& b) {
     Members out = a;
     out.insert(out.end(), b.begin(), b.end());
-    std::ranges::sort(out);  // All lie in one vector: the graph's order.
+    std::ranges::sort(out);  // Sorts by address, which is the graph's order.
     return out;
   }
-  // True if no node but `members` reads what the step computes, and reads none of it twice.
+  // True if only nodes of the step and of `members` read the step's outputs, and no element of them
+  // is computed twice (moves of elements may be).
   bool serves_only(const Step& step, const Members& members, ValueId root) const {
     const Members own = nodes_of(step);
     const Members all = joined(members, own);
@@ -79,7 +81,7 @@ class Merger {
     return std::ranges::all_of(own, [](const Node* node) { return only_moves(*node); }) ||
            computed_once(context_, all, root, own.back()->outputs[0]);
   }
-  // The last step that a region could take in.
+  // Returns the last step that the region could take in.
   std::optional<std::size_t> next_step(const Members& members, ValueId root,
                                        const std::set<std::size_t>& refused) const {
     std::set<std::size_t> near;
@@ -101,7 +103,7 @@ class Merger {
     const ValueId root = members.back()->outputs[0];
     std::set<std::size_t> taken, refused;
     std::optional<Kernel> kernel;
-    bool saves = false;  // Reshapes alone cost nothing where they are.
+    bool saves = false;  // False if it takes in only reshapes, which are free.
     while (const auto s = next_step(members, root, refused)) {
       const Members more = joined(members, nodes_of(steps_[*s]));
       auto made = more.size() <= members_max ? region_kernel(context_, more) : std::nullopt;
@@ -128,7 +130,7 @@ class Merger {
   std::vector<Step>& steps_;
   std::vector<bool> is_merged_;
   std::map<ValueId, std::set<const Node*>> readers_;
-  std::map<ValueId, std::size_t> producer_;  // The step that computes a value.
+  std::map<ValueId, std::size_t> producer_;  // The step that computes each value.
 };
 
 }  // namespace

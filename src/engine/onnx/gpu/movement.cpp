@@ -1,4 +1,4 @@
-// Kernels that move elements: a copy whose both sides are strided, and gathers.
+// Kernels that move elements: copies with strides on both sides, and gathers.
 #include "engine/onnx/operators/movement.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace weft::onnx {
 namespace {
 
 struct StridedCopy {
-  Shape shape;  // The shape of what is copied.
+  Shape shape;  // Shape of the elements to copy.
   Shape from_strides;
   std::int64_t from_start = 0;
   Shape to_strides;
@@ -55,10 +55,11 @@ MaybeKernels transpose_kernels(const KernelContext& context, const Node& node, c
   return gather_by(context, node, strides, 0);
 }
 
-// As many buffers as WebGPU promises for one kernel.
+// The number of buffers that WebGPU guarantees for one kernel.
 constexpr std::size_t bindings_promised = 8;
 
-// One thread for each element of the result, which looks up the input that it comes from.
+// A kernel with one thread for each element of the result, which finds the input that holds the
+// element.
 std::optional<Kernel> joined_kernel(const KernelContext& context, const Node& node,
                                     std::size_t axis) {
   const Tensor& out = context.tensor(node.outputs[0]);
@@ -87,7 +88,7 @@ std::optional<Kernel> joined_kernel(const KernelContext& context, const Node& no
   return text.build(node.op, static_cast<std::uint64_t>(out.count()), body);
 }
 
-// Copies to one value, one after the other.
+// A kernel that copies several values into one, one after the other.
 Kernel copies_kernel(const KernelContext& context, const Node& node,
                      std::span<const std::pair<ValueId, StridedCopy>> copies) {
   KernelText text;
@@ -140,14 +141,14 @@ MaybeKernels split_kernels(const KernelContext& context, const Node& node, const
   return kernels;
 }
 
-// Also of any rank of indices.
+// Kernels for gathers with indices of any rank.
 MaybeKernels index_kernels(const KernelContext& context, const Node& node, const Call& call) {
   const Tensor &x = call.input(0), &indices = call.input(1);
   const Tensor& out = context.tensor(node.outputs[0]);
   const std::int64_t given = call.integer("axis", 0);
   const AxisView view(x.shape(), given < 0 ? given + x.rank() : given);
   if (out.count() == 0) return std::vector<Kernel>();
-  if (indices.has_bytes()) {  // The processor has checked none yet.
+  if (indices.has_bytes()) {  // A wrong index is left to the processor, which fails.
     for (const std::int64_t index : indices.integers())
       if (index < -view.length || index >= view.length) return std::nullopt;
   }
@@ -218,8 +219,8 @@ MaybeKernels block_kernels(const KernelContext& context, const Node& node, const
   return kernels;
 }
 
-// Where each place of the output comes from along each dimension, worked out here; -1: the
-// constant.
+// Kernels for Pad. The source of each place of the output along each dimension is computed when the
+// kernel is made; -1 stands for the constant.
 MaybeKernels pad_kernels(const KernelContext& context, const Node& node, const Call& call) {
   const Tensor& x = call.input(0);
   const Tensor& out = context.tensor(node.outputs[0]);

@@ -30,7 +30,8 @@ std::string saturated(ElementType type, const std::string& value, const std::str
     low = -32768;
     high = 32767;
   }
-  // A float cannot hold the sum of a large quotient and the zero point exactly.
+  // The quotient is clamped and converted before the zero point is added, because a float cannot
+  // hold the sum of a large quotient and the zero point exactly.
   return weft::format("{}(clamp(i32(clamp(round({}), -1.0e6, 1.0e6)) + {}, {}, {}))",
                       low < 0 ? "i32" : "u32", value, zero, low, high);
 }

@@ -1,4 +1,4 @@
-// Integers that are narrower than a GPU's 32 bits.
+// Arithmetic on integers that are narrower than the 32 bits of a GPU.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace weft::onnx {
 
-// WGSL for an integer result as its type holds it: what does not fit wraps around.
+// Returns WGSL that wraps an integer result to the range of its type.
 [[nodiscard]] std::string narrowed(ElementType type, const std::string& text);
-// WGSL for a float rounded to the nearest (ties to even), moved by `zero` (an i32) and cut to the
-// range of an integer type of at most 16 bits.
+// Returns WGSL that rounds a float to the nearest integer (ties to even), adds `zero` (an i32) and
+// clamps the sum to the range of an integer type of at most 16 bits.
 [[nodiscard]] std::string saturated(ElementType type, const std::string& value,
                                     const std::string& zero);
 

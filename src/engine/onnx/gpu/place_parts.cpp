@@ -8,10 +8,10 @@
 namespace weft::onnx {
 namespace {
 
-// What WebGPU asks of the offset of a part of a buffer, in bytes.
+// The alignment, in bytes, that WebGPU requires for the offset of a part of a buffer.
 constexpr std::uint64_t bytes_aligned = 256;
 
-// What one kernel touches.
+// The values that one kernel reads and writes.
 struct Touch {
   std::vector<ValueId> reads;
   std::vector<ValueId> writes;
@@ -24,7 +24,7 @@ class Placer {
       : context_(context), full_(full), apart_(apart), schedule_(schedule) {
     for (const Step& step : schedule.steps) {
       if (step.kind != Step::Kind::kernels) continue;
-      if (joins(step) || joins_apart(step)) {  // A copy for each input, until it is placed.
+      if (joins(step) || joins_apart(step)) {  // One copy for each input that is not placed.
         for (const ValueId id : step.node->inputs)
           touches_.push_back({.reads = {id}, .writes = {step.node->outputs[0]}});
         continue;
@@ -63,13 +63,14 @@ class Placer {
     return step.kind == Step::Kind::kernels && step.fused.empty() && !step.kernels.empty() &&
            joins_end_to_end(context_, *step.node);
   }
-  // The same for each of several images.
+  // True for a concatenation that joins its inputs image by image.
   bool joins_apart(const Step& step) const {
     return apart_ && step.kind == Step::Kind::kernels && step.fused.empty() &&
            !step.kernels.empty() && step.node->op == "Concat" &&
            !joins_end_to_end(context_, *step.node);
   }
-  // What reads it later would have to know where it stands: only the concatenation may.
+  // True if a node other than the concatenation reads `part`. Such a part is not placed, because
+  // only the concatenation knows that its images are not contiguous.
   bool is_read_elsewhere(ValueId part, ValueId whole) const {
     const auto is_part = [&](ValueId id) {
       return id != no_value && schedule_.alias_of[id] == schedule_.alias_of[part];
@@ -86,7 +87,7 @@ class Placer {
            });
   }
   bool place_apart(ValueId part, ValueId whole, std::uint64_t elements, std::uint64_t images) {
-    // Kernels write numbers, or four of them.
+    // Kernels store one number or four at a time, so that blocks must be multiples of four.
     constexpr std::uint64_t together = 4;
     const auto block = static_cast<std::uint64_t>(context_.tensor(part).count()) / images;
     const auto pitch = static_cast<std::uint64_t>(context_.tensor(whole).count()) / images;
@@ -103,7 +104,8 @@ class Placer {
   bool place(ValueId part, ValueId whole, std::uint64_t elements, bool joined_apart = false) {
     const ValueId moved = schedule_.alias_of[part], target = schedule_.alias_of[whole];
     const std::uint64_t offset = schedule_.offset_of[whole] + elements;
-    // Whole memory of its own that kernels write, and that nothing else lies in.
+    // A part can move only if it has memory of its own that kernels write and that holds no other
+    // value.
     if (moved == target || !written_.contains(moved) || schedule_.offset_of[part] != 0 ||
         schedule_.bounded.contains(moved) || full_[moved] != full_[target] ||
         (!joined_apart && offset * (full_[target] ? 4 : 2) % bytes_aligned != 0) ||
@@ -139,7 +141,7 @@ class Placer {
   const bool apart_;
   Schedule& schedule_;
   std::vector<Touch> touches_;
-  std::set<ValueId> written_;  // By kernels.
+  std::set<ValueId> written_;  // Values that kernels write.
 };
 
 }  // namespace

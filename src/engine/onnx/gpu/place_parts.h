@@ -1,15 +1,16 @@
-// Values that a concatenation joins are written where they stand in its result.
+// Lets the inputs of a concatenation be written directly at their positions in its result.
 #pragma once
 
 #include "engine/onnx/gpu/schedule.h"
 
 namespace weft::onnx {
 
-// Gives such values places in the memory of the concatenation (alias_of, offset_of) and leaves it
-// copies of the others alone. No arithmetic changes. A kernel never reads and writes the same
-// memory, as WebGPU demands: a value whose kernel reads from that memory keeps its own. `full`: by
-// ValueId, true if an element takes four bytes and not two; a part is as wide as its whole.
-// `apart`: also parts that are joined image by image, if nothing else reads them.
+// Gives inputs of concatenations their positions in the memory of the result (alias_of, offset_of);
+// the concatenation copies only its other inputs. No arithmetic changes. A kernel never reads and
+// writes the same memory, because WebGPU forbids it: if the kernel that computes an input reads
+// from that memory, the input keeps its own memory. `full` is true, by ValueId, if an element takes
+// four bytes instead of two; an input and the result must agree. With `apart`, inputs that are
+// joined image by image are also placed if no other node reads them.
 void place_parts(const KernelContext& context, const std::vector<bool>& full, bool apart,
                  Schedule& schedule);
 

@@ -1,5 +1,5 @@
-// What a concatenation joins is written where it stands in the result, also for each of several
-// images: no copies, the same numbers.
+// Tests that the inputs of a concatenation are written directly into its result, also for each of
+// several images, with no copies and the same numbers.
 #include "engine/onnx/gpu/place_parts.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,8 @@ namespace {
 using test::model_node;
 using test::numbers;
 
-// Two convolutions of `batch` images joined by channels; `also`: the second is an output as well.
+// A graph of two convolutions of `batch` images that are joined by channels. With `also` the second
+// convolution is an output too.
 Graph joined_graph(std::int64_t batch, bool also) {
   Model model;
   model.opset = 17;
@@ -43,7 +44,7 @@ Ran run_of(const Graph& graph, const Tensor& input, bool halves, bool keep_all) 
           .dispatches = model.statistics().dispatches};
 }
 
-// Kernels of concatenations.
+// Returns the number of kernels that belong to concatenations.
 std::size_t copies_in(const Graph& graph) {
   const Inference inference = infer(graph, input_shapes(graph).value()).value();
   const Schedule schedule = make_schedule({.graph = graph, .inference = inference}, {});

@@ -11,8 +11,8 @@ namespace {
 
 using gpu::BufferUsage;
 
-// Results of the graph that follow from shapes alone are written by kernels as other results are,
-// where no node needs to know them.
+// Lets kernels compute outputs of the graph that follow from shapes alone, if no node needs to know
+// their values.
 void leave_to_kernels(const Graph& graph, Inference& inference) {
   static constexpr std::string_view generators[] = {"ConstantOfShape", "OneHot", "Range", "Shape",
                                                     "Size"};

@@ -1,8 +1,8 @@
-// Binds a graph to a device for one set of input shapes: values are inferred, nodes become kernels,
-// kernels are compiled, and everything that a run needs is made. Private to the folder.
+// Binds a graph to a device for one set of input shapes: it infers values, turns nodes into
+// kernels, compiles the kernels and makes all objects that a run needs. Private to the folder.
 //
-// Threading: the device's thread. Lifetime: what it is made from outlives it, and it outlives its
-// plans, which share its constants and pipelines.
+// Threading: the device's thread. Lifetime: the constructor's arguments outlive it, and it outlives
+// its plans, which share its constants and pipelines.
 #pragma once
 
 #include <map>
@@ -27,10 +27,10 @@ class PlanBinder {
         choices_(options.choices),
         pipelines_(device, {.pipelines_max = 4096}) {}
 
-  // Fails as inference does, with unsupported without shader-f16 where halves are asked for, with
-  // resource_exhausted over value_bytes_max, and with out_of_memory.
+  // Fails as inference does, with unsupported if `halves` is set and the device has no shader-f16,
+  // with resource_exhausted if values take more than value_bytes_max, and with out_of_memory.
   [[nodiscard]] Async<Result<std::unique_ptr<ModelPlan>>> bind(const std::vector<Tensor>& inputs);
-  // With what was measured since.
+  // Returns the choices of the options together with those that were measured since.
   [[nodiscard]] const ConvolutionChoices& choices() const { return choices_; }
 
  private:
@@ -40,19 +40,20 @@ class PlanBinder {
             .choices = &choices_,
             .halves = options_.halves};
   }
-  // The values that are known before a run.
+  // Infers the values that are known before a run.
   [[nodiscard]] Async<Result<>> infer_values(ModelPlan& plan, const std::vector<Tensor>& inputs);
   void make_steps(ModelPlan& plan, const std::vector<Tensor>& inputs) const;
   [[nodiscard]] Result<> check_value_bytes(const MemoryPlan& memory) const;
   void make_slots(ModelPlan& plan) const;
   [[nodiscard]] Async<Result<>> bind_steps(ModelPlan& plan);
-  // Buffers of constants that kernels bring along, by what they hold.
+  // Indices of the buffers that hold kernels' constant data, by the address of the data.
   using DataPlaces = std::map<const void*, std::size_t>;
   [[nodiscard]] std::vector<gpu::BoundBuffer> buffers_of(ModelPlan& plan, const Kernel& kernel,
                                                          DataPlaces& data);
   [[nodiscard]] gpu::BoundBuffer value_at(std::uint32_t binding, const ModelPlan& plan,
                                           ValueId id) const;
-  // What leaves the GPU, at the end and for nodes of the processor.
+  // Makes the staging buffer for the values that are read back, at the end or for nodes of the
+  // processor.
   void make_staging(ModelPlan& plan) const;
   [[nodiscard]] std::vector<bool> kept_values() const;
   [[nodiscard]] const gpu::Buffer& constant(ModelPlan& plan, ValueId id);

@@ -8,7 +8,7 @@
 namespace weft::onnx {
 namespace {
 
-// True if a tensor's bytes are the words that lie on a GPU: nothing is converted on the way.
+// True if the bytes of a tensor of this type are stored on a GPU without a conversion.
 bool is_stored_as_it_is(ElementType type) {
   return type == ElementType::f32 || type == ElementType::i32 || type == ElementType::u32;
 }
@@ -62,7 +62,7 @@ Result<> PlanRun::upload(ValueId id, const Tensor& value) {
 }
 
 Result<> PlanRun::copy_from(ValueId id, const gpu::Buffer& buffer) {
-  if (plan_.memory.slot_of[id] == MemoryPlan::none) {  // No kernel reads it.
+  if (plan_.memory.slot_of[id] == MemoryPlan::none) {  // No kernel reads the input.
     for (const Step& step : plan_.schedule.steps)
       if (step.kind != Step::Kind::kernels && std::ranges::contains(step.node->inputs, id))
         return fail(ErrorCode::unsupported,
@@ -97,7 +97,7 @@ Result<> PlanRun::take(std::vector<Tensor> inputs, std::span<const gpu::Buffer* 
 }
 
 Async<Result<>> PlanRun::compute() {
-  std::optional<gpu::Pass> pass;  // One for all kernels of a submit.
+  std::optional<gpu::Pass> pass;  // One pass for all kernels of a submit.
   for (ModelPlan::BoundStep& bound : plan_.steps) {
     const Step& step = *bound.step;
     if (step.kind == Step::Kind::kernels) {
@@ -107,20 +107,21 @@ Async<Result<>> PlanRun::compute() {
       continue;
     }
     if (step.kind == Step::Kind::alias) {
-      // On the host only where its source is.
+      // The alias is on the host only if its source is.
       const Tensor* source = on_host(step.node->inputs[0]);
       const ValueId id = step.node->outputs[0];
       if (source != nullptr) plan_.host[id] = source->reshaped(plan_.inference.values[id]->shape());
       continue;
     }
-    // A write goes ahead of what is only recorded, and its slot may still be read there.
+    // The recorded commands must be submitted first: a write is executed before them, and they may
+    // still read the slot that it overwrites.
     pass.reset();
     WEFT_CO_OK(co_await on_processor(*step.node));
   }
   co_return Result<>();
 }
 
-// What the processor needs comes down, what it computes goes up.
+// Runs a node on the processor: reads its inputs back and uploads its outputs.
 Async<Result<>> PlanRun::on_processor(const Node& node) {
   std::vector<ValueId> needed;
   for (const ValueId id : node.inputs)
@@ -152,10 +153,10 @@ Async<Result<>> PlanRun::fetch(std::vector<ValueId> wanted) {
       encoder().copy(slot_of(id), first_byte_of(plan_.schedule, id), plan_.staging, offset, bytes);
     offset += padded(bytes);
   }
-  encoder();  // Something is submitted, also if there is no byte to copy.
+  encoder();  // A submit is made even if there is no byte to copy.
   submit();
-  // One large value goes straight to where it stays: fresh memory and copies of megabytes take
-  // longer than a small model's kernels.
+  // One large value is read directly into its tensor, because new memory and copies of megabytes
+  // take longer than the kernels of a small model.
   if (const auto& about = plan_.inference.values[ids[0]];
       ids.size() == 1 && !plan_.schedule.bounded.contains(ids[0]) &&
       is_stored_as_it_is(about->type()) && !is_half(ids[0])) {

@@ -1,5 +1,5 @@
-// One run of a bound plan: inputs to their places, kernels recorded, nodes of the processor between
-// two submits. Private to the folder.
+// One run of a bound plan: it uploads inputs, records kernels, and runs nodes of the processor
+// between two submits. Private to the folder.
 //
 // Threading: the device's thread. Lifetime: within the call of GpuModel that makes it.
 #pragma once
@@ -18,26 +18,29 @@ class PlanRun {
         statistics_(statistics),
         context_{.graph = graph, .inference = plan.inference} {}
 
-  // `buffers` as GpuModel::run_on_device() has them.
+  // Takes the inputs of the run. `buffers` is that of GpuModel::run_on_device().
   Result<> take(std::vector<Tensor> inputs, std::span<const gpu::Buffer* const> buffers);
-  // Records what there is to compute; what nodes of the processor need is submitted and awaited.
+  // Records all steps. Before a node of the processor, it submits the recorded commands and waits
+  // for their results.
   Async<Result<>> compute();
-  // What is recorded next; made when it is asked for.
+  // Returns the encoder for the next commands, and makes it if there is none.
   gpu::Encoder& encoder();
-  // Submits what is recorded, if anything.
+  // Submits the recorded commands, if there are any.
   void submit();
-  // Brings values down that are not here yet: one submit, one read.
+  // Reads back those of the values `ids` that are not on the host yet, with one submit and one
+  // read.
   Async<Result<>> fetch(std::vector<ValueId> ids);
-  // Null if it is on the device alone.
+  // Returns a value on the host, or null if only the device holds it.
   [[nodiscard]] const Tensor* on_host(ValueId id) const;
-  // After fetch().
+  // Returns the outputs. Call it after fetch() of the outputs.
   [[nodiscard]] Result<std::vector<Tensor>> outputs() const;
-  // nullopt unless all of them lie on the device, with shapes that are known.
+  // Returns the outputs as buffers, or nullopt unless all of them are on the device with known
+  // shapes.
   [[nodiscard]] std::optional<GpuModel::DeviceOutputs> outputs_on_device() const;
 
  private:
   Result<> upload(ValueId id, const Tensor& value);
-  // Records that an input on the device goes to its place.
+  // Records the copy of an input that is on the device into the buffer of the plan.
   Result<> copy_from(ValueId id, const gpu::Buffer& buffer);
   Async<Result<>> on_processor(const Node& node);
   [[nodiscard]] std::uint64_t bytes_of(ValueId id) const;

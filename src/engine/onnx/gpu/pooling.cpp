@@ -1,4 +1,4 @@
-// Kernels of pooling: a thread for each result.
+// Kernels of pooling, with one thread for each result.
 #include "engine/onnx/gpu/kernel.h"
 #include "engine/onnx/gpu/window_text.h"
 #include "engine/onnx/operators/walk.h"
@@ -20,7 +20,7 @@ MaybeKernels average_kernels(const Node& node, const Call& call, const Window& w
   std::string body = base_text(window) + "  var sum = 0.0;\n  var count = 0.0;\n";
   body += window_loops(window, weft::format("  sum += {}[base + place];\n  count += 1.0;\n", in));
   if (call.integer("count_include_pad", 0) != 0) {
-    // Places in the padding count; those beyond it do not.
+    // Places in the padding count for the mean; places beyond the padding do not.
     body += "  count = 1.0;\n";
     const Shape strides = row_major_strides(window.output);
     for (std::size_t d = 0; d < window.kernel.size(); ++d)
@@ -36,8 +36,8 @@ MaybeKernels average_kernels(const Node& node, const Call& call, const Window& w
       text.build(node.op, static_cast<std::uint64_t>(planes * element_count(window.output)), body)};
 }
 
-// The element of the whole tensor at `best` of the plane; by column: over the spatial dimensions in
-// reverse.
+// Returns the index in the whole tensor of the element `best` of the plane. With by_column the
+// spatial dimensions are counted in reverse order.
 std::string place_text(const Window& window, bool by_column) {
   if (!by_column) return "i32(base + best)";
   std::string text = "i32(base";

@@ -16,27 +16,29 @@ std::string chain_label(const Node& node, const Epilogue& epilogue) {
   return label;
 }
 
-// A product of matrices as a kernel needs it: where elements are and what becomes of a sum.
+// A product of matrices as a kernel needs it: how elements are read and how a sum becomes a result.
 struct ProductText {
   std::int64_t matrices = 1;
   std::int64_t rows = 0;
   std::int64_t depth = 0;
   std::int64_t columns = 0;
-  std::string start;  // Statements that come once for a matrix number `matrix`.
-  // Elements by names of a row, a place in the depth and a column.
+  std::string start;  // Statements that run once for a matrix number `matrix`.
+  // Functions that return expressions for elements, from names of a row, an index in the depth and
+  // a column.
   std::function<std::string(std::string_view row, std::string_view k)> left;
   std::function<std::string(std::string_view k, std::string_view column)> right;
-  std::string finish;  // Statements from `total` to `sum` for the result's element `o`.
+  std::string finish;  // Statements that compute `sum` for element `o` from `total`.
 };
-constexpr std::int64_t tile = 32;        // Rows and columns of a workgroup's results.
-constexpr std::int64_t tile_depth = 16;  // What it holds of both sides at a time.
+constexpr std::int64_t tile = 32;        // Rows and columns of one workgroup's results.
+constexpr std::int64_t tile_depth = 16;  // Depth of the tiles in workgroup memory.
 
 bool fills_tiles(const ProductText& about) {
   return about.rows >= tile / 2 && about.columns >= tile / 2 && about.depth >= tile_depth;
 }
 
-// 64 threads compute 32 by 32 results, 4 by 4 each: both sides pass through workgroup memory 16
-// deep, so that each element that is read serves 32 results.
+// A kernel whose 64 threads compute 32 by 32 results, 4 by 4 each. Tiles of both operands with a
+// depth of 16 are loaded into workgroup memory, so that each element that is read is used for 32
+// results.
 MaybeKernels tiled_product(const KernelContext& context, const Node& node, KernelText& text,
                            const ProductText& about, const Epilogue& epilogue) {
   const std::int64_t down = (about.rows + tile - 1) / tile;

@@ -1,4 +1,4 @@
-// Matrix products of sizes below, at and beyond a tile: the same as plain loops.
+// Tests that matrix products of sizes below, at and above a tile equal plain loops.
 #include <gtest/gtest.h>
 
 #include "engine/onnx/gpu/test_gpu.h"
@@ -23,7 +23,7 @@ void expect_as_loops(Model model, std::vector<Tensor> inputs, const std::string&
   ASSERT_TRUE(expected.has_value()) << what << ": " << expected.error().message;
   EXPECT_EQ(gpu_model.statistics().dispatches, 1u) << what;
   ASSERT_EQ((*outputs)[0].shape(), (*expected)[0].shape()) << what;
-  // Sums of at most 100 products of at most 1, in another order.
+  // The bound of sums of at most 100 products of at most 1 in another order.
   for (std::int64_t i = 0; i < (*expected)[0].count(); ++i)
     ASSERT_NEAR((*outputs)[0].number(i), (*expected)[0].number(i), 1e-4) << what << " " << i;
 }

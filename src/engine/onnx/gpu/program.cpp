@@ -6,7 +6,7 @@
 namespace weft::onnx {
 namespace {
 
-// What WebGPU asks of the offset of a part of a buffer.
+// The alignment, in bytes, that WebGPU requires for the offset of a part of a buffer.
 constexpr std::size_t slice_alignment = 256;
 
 class Compiler {
@@ -51,7 +51,7 @@ class Compiler {
     if (value && value->has_bytes()) return constant(id, *value);
     const std::uint32_t slot = memory_.slot_of[id];
     if (slot != MemoryPlan::none) return slot;
-    // An input that no kernel reads.
+    // Inputs that no kernel reads get buffers of their own.
     const auto unused = unused_.emplace(id, static_cast<std::uint32_t>(out_.buffers.size()));
     if (unused.second)
       out_.buffers.push_back(
@@ -129,7 +129,7 @@ Result<Program> compile(const Graph& graph, std::vector<Tensor> inputs,
                         const ScheduleOptions& options) {
   WEFT_ASSIGN(const Inference inference, infer(graph, std::move(inputs)));
   const KernelContext context{.graph = graph, .inference = inference};
-  ScheduleOptions whole_buffers = options;  // The descriptor binds no parts of buffers.
+  ScheduleOptions whole_buffers = options;  // A Program binds only whole buffers.
   whole_buffers.place_parts = false;
   const Schedule schedule = make_schedule(context, whole_buffers);
   for (const ValueId id : graph.outputs)

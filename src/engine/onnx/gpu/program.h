@@ -1,8 +1,9 @@
-// A graph compiled for fixed shapes as plain data, for any device and any program that knows
-// WebGPU: modules of WGSL, buffers, steps, and one blob of weights.
+// A graph compiled for fixed shapes as plain data, for any device and any program that uses WebGPU:
+// WGSL modules, buffers, steps, and one blob of weights.
 //
-// To run it: make the buffers; write the weights to those that hold some; write the inputs;
-// dispatch the steps in order; read the outputs. Every element takes four bytes (f32, i32 or u32).
+// To run a program: make the buffers, write the weights to the buffers that have some, write the
+// inputs, dispatch the steps in order, and read the outputs. Every element takes four bytes (f32,
+// i32 or u32).
 #pragma once
 
 #include <array>
@@ -14,15 +15,15 @@ namespace weft::onnx {
 struct Program {
   struct Buffer {
     std::uint64_t bytes = 0;
-    std::optional<std::uint64_t> weights_offset;  // Where its bytes begin in the blob, if any.
+    std::optional<std::uint64_t> weights_offset;  // Offset of its data in the blob, if it has any.
   };
   struct Step {
     std::string label;               // "Conv+Relu"
-    std::vector<std::string> nodes;  // That it computes, or takes part in computing.
+    std::vector<std::string> nodes;  // Names of the nodes that it computes, or helps to compute.
     std::uint32_t module = 0;
     std::array<std::uint32_t, 3> dispatch{1, 1, 1};
-    std::vector<std::uint32_t> reads;   // Buffers at the bindings 0, 1, ...
-    std::vector<std::uint32_t> writes;  // At the bindings after them.
+    std::vector<std::uint32_t> reads;   // Buffers at bindings 0, 1, ...
+    std::vector<std::uint32_t> writes;  // Buffers at the bindings after those of `reads`.
   };
   // An input or output of the graph.
   struct Port {
@@ -39,8 +40,8 @@ struct Program {
   ByteVector weights;
 };
 
-// `inputs` say the shapes. Fails with unsupported and the node's name if a node has no kernel for
-// these shapes, or if an output's shape depends on values.
+// `inputs` gives the shapes of the inputs. Fails with unsupported and the node's name if a node has
+// no kernel for these shapes, or if the shape of an output depends on values.
 [[nodiscard]] Result<Program> compile(const Graph& graph, std::vector<Tensor> inputs,
                                       const ScheduleOptions& options);
 

@@ -1,5 +1,5 @@
-// A compiled program is all that another program needs: run by its description alone, it gives what
-// the processor gives.
+// Tests that a compiled program is complete: run from its description alone, it gives the results
+// of the processor.
 #include "engine/onnx/gpu/program.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using gpu::BufferUsage;
 
-// What the page of the documentation says, and nothing else.
+// Runs a program with only the steps that the documentation describes.
 Async<Result<std::vector<std::vector<std::uint32_t>>>> run_program(
     gpu::Device& device, const Program& program, std::vector<std::vector<std::uint32_t>> inputs) {
   std::vector<gpu::Buffer> buffers;

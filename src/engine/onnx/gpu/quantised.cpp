@@ -1,5 +1,5 @@
-// Kernels of quantised operators: floats as small integers and back, and products of integers with
-// sums in i32.
+// Kernels of quantised operators: conversions of floats to small integers and back, and products of
+// integers with sums in i32.
 #include <bit>
 
 #include "engine/onnx/gpu/kernel.h"
@@ -13,8 +13,8 @@
 namespace weft::onnx {
 namespace {
 
-// A scale or a zero point: a number in the text where it is one known number, else an element of a
-// binding. WebGPU promises eight bindings only.
+// Returns the text for a scale or a zero point: a literal if it is one known number, else an
+// element of a binding. Literals save bindings, of which WebGPU guarantees only eight.
 std::string operand(KernelText& text, const Node& node, const Call& call, std::size_t input,
                     std::string_view place) {
   const Tensor* tensor = call.optional_input(input);
@@ -71,7 +71,7 @@ MaybeKernels dequantise_kernels(const KernelContext& context, const Node& node, 
   return std::vector{text.build(node.op, static_cast<std::uint64_t>(x.count()), body)};
 }
 
-// One workgroup finds the range, then a thread per element quantises.
+// Two kernels: one workgroup finds the range, then one thread for each element quantises.
 MaybeKernels dynamic_kernels(const Node& node, const Call& call) {
   const Tensor& x = call.input(0);
   if (!call.wants(0) || !call.wants(1) || !call.wants(2) || x.count() == 0) return std::nullopt;
@@ -100,7 +100,7 @@ MaybeKernels dynamic_kernels(const Node& node, const Call& call) {
                      each.build(node.op, static_cast<std::uint64_t>(x.count()), body)};
 }
 
-// Which inputs of a node hold the two factors and their zero points.
+// The numbers of a node's inputs that hold the two factors and their zero points.
 struct Factors {
   std::size_t a = 0, a_zero = 0, b = 0, b_zero = 0;
 };
@@ -109,7 +109,8 @@ Factors factors_of(const Node& node) {
   return {0, 2, 1, 3};
 }
 
-// The sum as a number of the result's scale, for QLinear operators; the sum itself for the others.
+// Returns the text of the result: the sum in units of the result's scale for QLinear operators, the
+// sum itself for others.
 std::string result_text(KernelText& text, const Node& node, const Call& call, ElementType type,
                         std::string_view a_place, std::string_view b_place) {
   if (!node.op.starts_with("QLinear")) return "sum";

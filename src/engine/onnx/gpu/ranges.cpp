@@ -13,7 +13,7 @@ using MaybeRange = std::optional<Range>;
 constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
 
-// What a type can hold; i64 is unproven.
+// Returns the range of a type; nullopt for i64, whose values must be proven.
 MaybeRange range_of_type(ElementType type) {
   switch (type) {
     case ElementType::boolean:
@@ -109,7 +109,7 @@ class Prover {
     const auto& value = inference_.values[node.inputs[i]];
     return value ? std::max<std::int64_t>(1, value->count()) : most;
   }
-  // The inputs `first` and on that are no settings, together.
+  // Returns the range that contains the values of all inputs from `first` on that are not settings.
   MaybeRange all(const Node& node, std::size_t first = 0, std::size_t step = 1) const {
     MaybeRange out;
     for (std::size_t i = first; i < node.inputs.size(); i += step) {

@@ -1,4 +1,4 @@
-// Between which bounds the integers of a graph lie: what proves that an i64 may be an i32 on a GPU.
+// Infers the ranges of the integers of a graph, which prove that an i64 can be an i32 on a GPU.
 #pragma once
 
 #include <optional>
@@ -14,11 +14,12 @@ struct IntegerRange {
   [[nodiscard]] bool fits_i32() const;
 };
 
-// The range of what a tensor holds, widened so that few different ranges exist: inputs whose
-// values fit into 8, 16, 32 or 64 bits. nullopt for a float tensor.
+// Returns the range of the values of a tensor, widened to 8, 16, 32 or 64 bits so that few
+// different ranges occur. Returns nullopt for a float tensor.
 [[nodiscard]] std::optional<IntegerRange> widened_range(const Tensor& tensor);
 
-// By ValueId; nullopt if no range is proven. `inputs` are the ranges of the graph's inputs.
+// Returns the range of each value by ValueId, or nullopt if no range is proven. `input_ranges`
+// holds the ranges of the graph's inputs.
 [[nodiscard]] std::vector<std::optional<IntegerRange>> integer_ranges(
     const Graph& graph, const Inference& inference,
     std::span<const std::optional<IntegerRange>> inputs);

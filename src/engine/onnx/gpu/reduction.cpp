@@ -1,5 +1,6 @@
-// Kernels of reductions: many elements become one. A workgroup of 64 threads takes a result; each
-// thread goes through its share, then they meet in workgroup memory.
+// Kernels of reductions: many elements become one. A workgroup of 64 threads computes one result:
+// each thread reduces its share of the elements, and the threads combine their results in workgroup
+// memory.
 #include <bit>
 
 #include "engine/onnx/gpu/kernel.h"
@@ -12,7 +13,7 @@ namespace {
 enum class Join : std::uint8_t { sum, product, largest, smallest };
 struct ReductionText {
   Join join = Join::sum;
-  std::string_view map = "x";  // What is joined.
+  std::string_view map = "x";  // Expression that is reduced.
   std::string_view finish = "total";
   bool floats_only = false;
 };
@@ -34,7 +35,7 @@ std::optional<ReductionText> reduction_text(std::string_view op) {
   return std::nullopt;
 }
 
-// What nothing at all is reduced to.
+// Returns the result of reducing no elements.
 std::string start_of(Join join, ElementType type) {
   const std::string_view word = storage_type(type);
   if (join == Join::sum) return weft::format("{}(0)", word);
@@ -42,7 +43,7 @@ std::string start_of(Join join, ElementType type) {
   const bool largest = join == Join::largest;
   switch (type) {
     case ElementType::f32:
-    case ElementType::f16:  // Infinity is no constant of WGSL.
+    case ElementType::f16:  // WGSL has no constant for infinity.
       return weft::format("bitcast<f32>({}u | (lane & 0u))", largest ? 0xff800000u : 0x7f800000u);
     case ElementType::boolean:
       return largest ? "0u" : "1u";
@@ -72,7 +73,7 @@ std::string joined(Join join, std::string_view a, std::string_view b) {
       return weft::format("min({}, {})", a, b);
   }
 }
-// Joins what the threads of a workgroup have.
+// Returns the WGSL function that combines the results of the threads of a workgroup.
 std::string team_function(std::string_view name, Join join, std::string_view word) {
   return weft::format(
       "fn {0}(value: {1}, lane: u32) -> {1} {{\n  parts[lane] = value;\n  workgroupBarrier();\n"
@@ -101,7 +102,8 @@ std::optional<std::vector<bool>> reduced_dimensions(const Node& node, const Call
   return reduced;
 }
 
-// A mean of integers is cut towards zero, so its sum must not wrap around.
+// True if a sum of `count` integers cannot wrap around. A mean of integers needs this, because it
+// is the sum divided and truncated.
 bool sum_fits(ElementType type, std::int64_t count) {
   const std::int64_t largest = type == ElementType::u8 || type == ElementType::i8     ? 1 << 8
                                : type == ElementType::u16 || type == ElementType::i16 ? 1 << 16
@@ -141,7 +143,8 @@ MaybeKernels reduction_kernels(const KernelContext& context, const Node& node) {
                                   start_of(how->join, type));
   std::string declarations = weft::format("var<workgroup> parts: array<{}, 64>;\n", word);
   declarations += team_function("team", how->join, word);
-  if (how->map.contains("shift")) {  // Exponentials of what lies below the largest never overflow.
+  // Exponentials are relative to the largest element, so that they never overflow.
+  if (how->map.contains("shift")) {
     declarations += team_function("team_largest", Join::largest, word);
     body += "  var largest = bitcast<f32>(0xff7fffffu);\n" + each("largest = max(largest, x);") +
             "  let shift = team_largest(largest, lane);\n";

@@ -11,7 +11,7 @@
 namespace weft::onnx {
 namespace {
 
-using Place = std::vector<std::string>;  // An index for each dimension of a value.
+using Place = std::vector<std::string>;  // The index along each dimension of a value.
 
 bool changes_shape_only(const Node& node) {
   return node.op == "Reshape" || node.op == "Flatten" || node.op == "Squeeze" ||
@@ -25,8 +25,8 @@ std::size_t axis_of(const Node& node, const Tensor& out) {
   return static_cast<std::size_t>(axis < 0 ? axis + out.rank() : axis);
 }
 
-// Where the element at `place` of a result stands in an operand that is repeated along dimensions
-// of size 1.
+// Returns the place in an operand for a place of the result; the operand is repeated along its
+// dimensions of size 1.
 Place broadcast_place(const Shape& shape, const Place& place) {
   Place out;
   for (std::size_t d = 0; d < shape.size(); ++d)
@@ -54,8 +54,9 @@ class RegionText {
   }
 
  private:
-  // Neighbours in memory are apart in what a transposition gives. Where a workgroup goes over so
-  // many results that they come together again, each part of memory is read once by it.
+  // Returns the number of rounds of a workgroup. Neighbours in memory are far apart after a
+  // transposition. With enough rounds a workgroup computes results whose inputs are neighbours
+  // again, so that it reads each part of memory only once.
   std::uint64_t rounds_of(std::uint64_t count) const {
     constexpr std::int64_t together = 16, results_max = 4096;
     constexpr std::uint64_t lanes = 64, groups_wanted = 512;
@@ -88,11 +89,11 @@ class RegionText {
     body_ += weft::format("  let {} = {};\n", name, expression);
     return name;
   }
-  // The indices of element `index` of a shape.
+  // Returns the indices of element `index` of a shape.
   Place place_of(const std::string& index, const Shape& shape) {
     const Shape strides = row_major_strides(shape);
     Place out;
-    bool first = true;  // Its index cannot be over its size.
+    bool first = true;  // The first index cannot exceed its size.
     for (std::size_t d = 0; d < shape.size(); ++d) {
       if (shape[d] == 1) {
         out.emplace_back("0u");
@@ -115,8 +116,8 @@ class RegionText {
     }
     return out.empty() ? "0u" : out;
   }
-  // The same element in another shape: dimensions that both have stay, those between are counted
-  // through.
+  // Returns the place of an element after a reshape. Dimensions that both shapes have keep their
+  // index; the index within the dimensions between them is computed from the element's number.
   Place reshaped(const Shape& from, const Shape& to, const Place& place) {
     Place out;
     std::size_t a = 0, b = 0;
@@ -146,7 +147,7 @@ class RegionText {
     return out;
   }
 
-  // The name of an element of a value; statements that compute it go before.
+  // Returns the name of an element of a value, and adds the statements that compute it.
   std::optional<std::string> element(ValueId id, const Place& place) {
     const auto found = producers_.find(id);
     if (found == producers_.end()) return loaded(id, place);
@@ -217,7 +218,7 @@ class RegionText {
     }
     return element(node.inputs[0], from);
   }
-  // An input of a concatenation is computed where its part is asked for.
+  // Computes an element of a concatenation from the input that contains it.
   std::optional<std::string> joined(const Node& node, const Place& place) {
     const Tensor& out = context_.tensor(node.outputs[0]);
     const std::size_t axis = axis_of(node, out);
@@ -251,7 +252,7 @@ class RegionText {
   std::map<ValueId, const Node*> producers_;
   KernelText text_;
   std::string body_;
-  std::map<std::string, std::string> known_;  // By value and place: names.
+  std::map<std::string, std::string> known_;  // Names of computed elements, by value and place.
   std::size_t names_ = 0;
 };
 
@@ -282,7 +283,7 @@ bool fits_region(const KernelContext& context, const Node& node) {
 bool computed_once(const KernelContext& context, const std::vector<const Node*>& members,
                    ValueId root, ValueId value) {
   const auto count = [&](ValueId id) { return context.tensor(id).count(); };
-  std::map<ValueId, std::int64_t> times;  // Elements of a value that are asked for.
+  std::map<ValueId, std::int64_t> times;  // Number of elements that are requested of a value.
   times[root] = count(root);
   for (std::size_t n = members.size(); n-- > 0;) {
     const Node& node = *members[n];
@@ -291,8 +292,8 @@ bool computed_once(const KernelContext& context, const std::vector<const Node*>&
     std::map<ValueId, std::int64_t> here;
     for (const ValueId id : node.inputs) {
       if (id == no_value) continue;
-      // A concatenation asks for each part in its turn; an operator twice for one element at most
-      // gets it once.
+      // A concatenation requests each input separately; another operator that uses a value twice
+      // requests each of its elements once.
       if (node.op == "Concat")
         here[id] += (asked + whole - 1) / whole * count(id);
       else

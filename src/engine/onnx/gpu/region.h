@@ -1,7 +1,7 @@
-// Regions: elementwise operators and moves of elements (slices, transpositions, concatenations)
-// whose results only each other read, computed by one kernel. A thread computes one element of the
-// last result, and follows it back to the elements that lie in memory; a move is then the way in
-// which an index is computed, and moves nothing.
+// Regions: groups of elementwise operators and moves of elements (slices, transpositions,
+// concatenations) that one kernel computes, because only nodes of the group read the results in
+// between. A thread computes one element of the last result from the elements in memory on which it
+// depends. A move only changes how an index is computed; no element is moved.
 #pragma once
 
 #include "engine/onnx/gpu/kernel.h"
@@ -10,20 +10,21 @@ namespace weft::onnx {
 
 // True if a node can be part of a region.
 [[nodiscard]] bool fits_region(const KernelContext& context, const Node& node);
-// True if a node of a region computes nothing: its elements are those of its inputs.
+// True if a node of a region only moves elements: every element of its output is one of its inputs.
 [[nodiscard]] bool only_moves(const Node& node);
-// How many blocks of its result each input of a concatenation is in.
+// Returns the number of blocks in which each input of a concatenation lies in its result.
 [[nodiscard]] std::int64_t joined_blocks(const KernelContext& context, const Node& node);
-// True for a concatenation whose inputs lie one after the other in its result.
+// True for a concatenation in whose result each input is one contiguous block.
 [[nodiscard]] bool joins_end_to_end(const KernelContext& context, const Node& node);
 
-// True if no element of `value` is computed more than once by `members`, which compute `root`.
+// True if the kernel of a region with these members and the result `root` computes no element of
+// `value` more than once.
 [[nodiscard]] bool computed_once(const KernelContext& context,
                                  const std::vector<const Node*>& members, ValueId root,
                                  ValueId value);
 
-// The kernel of a region, whose members are in the graph's order and the last one's output is what
-// it computes.
+// Returns the kernel of a region. `members` are in the graph's order, and the kernel computes the
+// output of the last one.
 [[nodiscard]] std::optional<Kernel> region_kernel(const KernelContext& context,
                                                   const std::vector<const Node*>& members);
 

@@ -1,5 +1,5 @@
-// Moves of elements and elementwise operators in one kernel, and concatenations whose parts are
-// written where they stand: the same as plain loops, with fewer dispatches.
+// Tests moves of elements and elementwise operators in one kernel, and concatenations whose inputs
+// are written directly into the result: they equal plain loops with fewer dispatches.
 #include "engine/onnx/gpu/region.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,8 @@ struct Made {
   Graph graph;
   std::size_t dispatches = 0;
 };
-// Runs a model of one input 'x' and output 'y' on the GPU and by plain loops.
+// Runs a model with one input 'x' and one output 'y' on the GPU and by plain loops, and compares
+// them.
 Made same_as_plain_loops(std::vector<ModelNode> nodes, std::vector<NamedTensor> constants,
                          const Shape& input, double tolerance = 1e-5) {
   Model model;
@@ -70,7 +71,7 @@ class Regions : public testing::Test {
   }
 };
 
-// Three anchors of 2 + 2 + 3 channels, as the head of a detector has them.
+// The graph has three anchors of 2 + 2 + 3 channels, as the head of a detector.
 TEST_F(Regions, ComputeTheHeadOfADetectorInOneKernel) {
   using List = std::vector<std::int64_t>;
   const Tensor grid = numbers({1, 1, 4, 5, 2}), sizes = numbers({1, 3, 1, 1, 2});
@@ -119,11 +120,12 @@ TEST_F(Regions, FollowSlicesBackwardsRepeatsAndJoins) {
        {"row", numbers({3, 1, 1, 2})}},
       {2, 5, 7});
 
-  // What is computed once and repeated stays in memory: the region ends at the repetition.
+  // A value that is computed once and then repeated stays in memory, so the region ends at the
+  // repetition.
   EXPECT_EQ(made.dispatches, 3u);
 }
 
-// Exp of few is read by many: not computed again for each.
+// Each result of Exp is read by many elements, so the kernel must not compute it for each of them.
 TEST_F(Regions, ComputeNothingTwice) {
   const Made made =
       same_as_plain_loops({model_node("Exp", {"x"}, "e"), model_node("Expand", {"e", "wide"}, "w"),
@@ -133,8 +135,8 @@ TEST_F(Regions, ComputeNothingTwice) {
   EXPECT_EQ(made.dispatches, 2u);
 }
 
-// The pyramid of a detector: each pool reads the one before, so that not all of them can lie in the
-// memory that the others are written to.
+// The graph is a detector's pyramid: each pool reads the pool before it, so that not all pools can
+// be in the memory that the others are written to.
 TEST_F(Regions, WritePartsOfAConcatenationWhereTheyStand) {
   using List = std::vector<std::int64_t>;
   const auto pool = [](std::string from, std::string to) {
@@ -147,7 +149,7 @@ TEST_F(Regions, WritePartsOfAConcatenationWhereTheyStand) {
        model_node("Conv", {"j", "w"}, "y")},
       {{"w", numbers({8, 16, 1, 1})}}, {1, 4, 16, 16}, 1e-4);
 
-  // Relu, three pools, a kernel that copies two, the convolution.
+  // The dispatches are Relu, three pools, a kernel that copies two parts, and the convolution.
   EXPECT_EQ(made.dispatches, 6u);
 }
 
@@ -161,11 +163,11 @@ TEST_F(Regions, PlaceJoinsOfJoins) {
        model_node("Add", {"m", "n"}, "y")},
       {{"w", numbers({4, 16, 1, 1})}, {"v", numbers({4, 8, 1, 1})}}, {1, 4, 8, 8}, 1e-3);
 
-  // Three operators, a copy of x, two convolutions (the second with the sum).
+  // The dispatches are three operators, a copy of x, and two convolutions, the second with the sum.
   EXPECT_EQ(made.dispatches, 6u);
 }
 
-// 4 * 3 * 3 words are no place where WebGPU lets a binding begin.
+// An offset of 4 * 3 * 3 words is not one at which WebGPU lets a binding begin.
 TEST_F(Regions, CopyPartsThatWouldBeginBetweenPlaces) {
   const Made made =
       same_as_plain_loops({model_node("Relu", {"x"}, "a"), model_node("Exp", {"x"}, "b"),
@@ -173,7 +175,7 @@ TEST_F(Regions, CopyPartsThatWouldBeginBetweenPlaces) {
                            model_node("Conv", {"j", "w"}, "y")},
                           {{"w", numbers({4, 8, 1, 1})}}, {1, 4, 3, 3}, 1e-4);
 
-  // Both operators at once, a kernel that copies both, the convolution.
+  // The dispatches are both operators at once, a kernel that copies both, and the convolution.
   EXPECT_EQ(made.dispatches, 3u);
 }
 

@@ -1,5 +1,6 @@
-// Kernels that bring rows of elements together: softmax, norms, places of extremes. A workgroup of
-// 64 threads takes a row; each adds up what it meets, then they meet in workgroup memory.
+// Kernels that combine the elements of a row: softmax, norms, indices of extremes. A workgroup of
+// 64 threads computes a row: each thread adds up its elements, and the threads combine their sums
+// in workgroup memory.
 #include <algorithm>
 
 #include "engine/onnx/gpu/kernel.h"
@@ -9,7 +10,8 @@
 namespace weft::onnx {
 namespace {
 
-// A row of a tensor seen around an axis: element k is at `base + k * after`.
+// Returns statements that set `base` for a row along an axis; element k of the row is at `base + k
+// * after`.
 std::string axis_base(const AxisView& view) {
   return weft::format("  let base = group / {0}u * {1}u + group % {0}u;\n", view.after,
                       view.length * view.after);
@@ -68,8 +70,8 @@ MaybeKernels place_kernels(const KernelContext& context, const Node& node, const
       text.build(node.op, static_cast<std::uint64_t>(view.before * view.after), body)};
 }
 
-// LayerNormalization, RMSNormalization, InstanceNormalization and GroupNormalization: rows of
-// neighbouring elements, then a factor and an addend for each element.
+// Kernels of LayerNormalization, RMSNormalization, InstanceNormalization and GroupNormalization:
+// rows of neighbouring elements are normalised, then each element gets a factor and an addend.
 MaybeKernels norm_kernels(const KernelContext& context, const Node& node, const Call& call) {
   const Tensor& x = call.input(0);
   if (!is_float(x.type()) || x.count() == 0) return std::nullopt;

@@ -1,5 +1,6 @@
-// Kernels that read or write where indices say. An index outside of its dimension reads the nearest
-// element and writes nothing; where indices are known, the processor has said what is wrong.
+// Kernels that read or write at indices. An index outside of its dimension reads the nearest
+// element and writes nothing. If the indices are known before the run, the processor reports a
+// wrong index.
 #include <algorithm>
 
 #include "engine/onnx/gpu/kernel.h"
@@ -9,7 +10,7 @@
 namespace weft::onnx {
 namespace {
 
-// Work that a loop over all updates may be for all elements.
+// The most updates that all elements together may visit in loops.
 constexpr std::int64_t visits_max = std::int64_t{1} << 30;
 
 bool indices_fit(const Tensor& indices, std::int64_t length) {
@@ -18,7 +19,7 @@ bool indices_fit(const Tensor& indices, std::int64_t length) {
   });
 }
 
-// The statement that joins `value` to the variable `target`.
+// Returns the statement that combines `value` with the variable `target_value`.
 std::optional<std::string> joined_text(const std::string& how, ElementType type) {
   if (how == "none") return "target_value = value;";
   if (how == "max" || (type == ElementType::boolean && how == "add"))
@@ -30,7 +31,7 @@ std::optional<std::string> joined_text(const std::string& how, ElementType type)
   return std::nullopt;
 }
 
-// Each element of the result looks along the axis for what is written to it, in order.
+// Each element of the result searches along the axis for the updates that write to it, in order.
 MaybeKernels scatter_elements_kernels(const Node& node, const Call& call) {
   const Tensor &x = call.input(0), &indices = call.input(1), &updates = call.input(2);
   const std::int64_t given = call.integer("axis", 0);
@@ -67,8 +68,8 @@ MaybeKernels scatter_elements_kernels(const Node& node, const Call& call) {
   return std::vector{text.build(node.op, static_cast<std::uint64_t>(x.count()), body)};
 }
 
-// The element at which the slice named by row `row` begins, as statements that set `start` and
-// `inside`.
+// Returns statements that set `start`, the first element of the slice that row `row` of the indices
+// names, and `inside`.
 std::string slice_start(const Tensor& x, const Tensor& indices, std::int64_t batch,
                         const std::string& places, bool clamped) {
   const Shape own = row_major_strides(x.shape());
@@ -130,8 +131,8 @@ MaybeKernels gather_nd_kernels(const KernelContext& context, const Node& node, c
   return std::vector{text.build(node.op, static_cast<std::uint64_t>(out.count()), body)};
 }
 
-// If nothing is joined, a thread writes each update. Otherwise each element of the result goes
-// through all updates in order, so that sums come out the same each time.
+// A thread writes each update if updates replace elements. If they are combined, each element of
+// the result visits all updates in order, so that sums are the same in every run.
 MaybeKernels scatter_nd_kernels(const Node& node, const Call& call) {
   const Tensor &x = call.input(0), &indices = call.input(1), &updates = call.input(2);
   const std::string how = call.text("reduction", "none");

@@ -47,10 +47,10 @@ class Scheduler {
       step.node = &node;
       std::size_t position = n;
       if (add_bounded(node, out, step)) {
-        // Its kernels are made.
+        // add_bounded() has made the kernels.
       } else if (fits_gpu(node)) {
         if (is_empty(node)) {
-          step.kind = Step::Kind::kernels;  // None.
+          step.kind = Step::Kind::kernels;  // A step without kernels.
         } else if (only_reshapes(node)) {
           step.kind = Step::Kind::alias;
           out.alias_of[node.outputs[0]] = out.alias_of[node.inputs[0]];
@@ -93,7 +93,7 @@ class Scheduler {
       for (Kernel& kernel : step.kernels) kernels.change(kernel);
   }
 
-  // Shapes, ranges and sizes that a kernel can work with.
+  // True if kernels can work with the shapes, ranges and sizes of a node.
   bool fits_gpu(const Node& node) const { return inputs_fit(node) && outputs_fit(node); }
   bool fits(ValueId id) const {
     if (id == no_value) return true;
@@ -116,7 +116,8 @@ class Scheduler {
         node.outputs, [&](ValueId id) { return id == no_value || tensor(id)->count() == 0; });
   }
 
-  // For a node whose result has a bound instead of a shape.
+  // Adds the step of a node whose result has a bound instead of a shape. Returns false for other
+  // nodes.
   bool add_bounded(const Node& node, Schedule& out, Step& step) const {
     if (!inputs_fit(node)) return false;
     auto bound = bounded_output(context_, node);
@@ -129,8 +130,8 @@ class Scheduler {
     return true;
   }
 
-  // The nodes that can be computed together with node `n`: a chain whose only result that is read
-  // elsewhere is the last one's. Chains of all lengths, shortest first.
+  // Returns the chains of nodes that can be fused with node `n`: other nodes read only the result
+  // of the last node of a chain. Chains of all lengths are returned, the shortest first.
   std::vector<std::vector<std::size_t>> chains_after(std::size_t n) const {
     std::vector<std::vector<std::size_t>> out;
     const Node& first = context_.graph.nodes[n];
@@ -187,10 +188,10 @@ class Scheduler {
 
   const KernelContext& context_;
   const ScheduleOptions& options_;
-  std::vector<std::vector<std::size_t>> readers_;  // By value: the nodes that read it.
+  std::vector<std::vector<std::size_t>> readers_;  // The nodes that read each value.
   std::vector<bool> is_output_;
-  std::vector<std::optional<IntegerRange>> ranges_;  // By value.
-  std::vector<bool> taken_;                          // Nodes that a chain before them computes.
+  std::vector<std::optional<IntegerRange>> ranges_;  // Ranges of integers, by ValueId.
+  std::vector<bool> taken_;                          // Nodes that are fused with an earlier one.
 };
 
 }  // namespace
@@ -236,7 +237,7 @@ MemoryPlan plan_memory(const KernelContext& context, const Schedule& schedule,
           use(id, s);
         }
       }
-      for (const ValueId id : step.node->outputs) {  // No kernel writes what is empty.
+      for (const ValueId id : step.node->outputs) {  // No kernel writes an empty value.
         const auto& value = context.inference.values[id == no_value ? 0 : id];
         if (id == no_value || !value || value->count() != 0) continue;
         on_gpu[id] = true;
@@ -249,21 +250,21 @@ MemoryPlan plan_memory(const KernelContext& context, const Schedule& schedule,
         if (id != no_value && !is_known(id)) use(id, s);
     }
   }
-  // Inputs are there from the start; what is kept stays to the end.
+  // Inputs need their memory from the start; kept values need it to the end.
   for (const ValueId id : context.graph.input_ids) first[schedule.alias_of[id]] = 0;
   for (std::size_t id = 0; id < count; ++id)
     if (kept[id]) last[schedule.alias_of[id]] = end;
 
   MemoryPlan plan;
   plan.slot_of.assign(count, MemoryPlan::none);
-  std::vector<std::size_t> free_at;  // For each slot, the step after which it is free.
+  std::vector<std::size_t> free_at;  // The step after which each slot is free.
   for (std::size_t s = 0; s <= end; ++s)
     for (ValueId id = 0; id < count; ++id) {
       if (!on_gpu[id] || first[id] != s || schedule.alias_of[id] != id) continue;
       const std::uint64_t bytes =
           std::max<std::uint64_t>(16, (bytes_of(context, schedule, id) + 15) / 16 * 16);
       plan.unshared_bytes += bytes;
-      // The free slot that wastes or grows least.
+      // Chooses the free slot that wastes or grows the least.
       std::uint32_t best = MemoryPlan::none;
       std::uint64_t least = 0;
       for (std::uint32_t slot = 0; slot < plan.slot_bytes.size(); ++slot) {

@@ -1,5 +1,5 @@
-// Kernels whose result depends on an order of elements: the largest, the non-zero, the boxes that
-// remain, running sums.
+// Kernels whose result depends on an order of elements: the largest elements, the non-zero
+// elements, the boxes that remain, and running sums.
 #include "engine/onnx/gpu/bounded.h"
 #include "engine/onnx/gpu/kernel.h"
 #include "engine/onnx/gpu/narrow.h"
@@ -8,10 +8,11 @@
 namespace weft::onnx {
 namespace {
 
-// Comparisons that finding an order by counting may take.
+// The most comparisons that finding an order by counting may take.
 constexpr std::int64_t comparisons_max = std::int64_t{1} << 34;
 
-// A thread for each element counts how many come before it; that is its place.
+// The thread of an element counts the elements that come before it in the order; the count is its
+// place.
 MaybeKernels top_k_kernels(const KernelContext& context, const Node& node, const Call& call) {
   const Tensor& x = call.input(0);
   const ValueId values = node.outputs[0];
@@ -26,8 +27,8 @@ MaybeKernels top_k_kernels(const KernelContext& context, const Node& node, const
   const std::string in = text.input(node.inputs[0], x.type());
   const std::string_view word = storage_type(x.type());
   const char* sign = call.integer("largest", 1) != 0 ? ">" : "<";
-  // NaN counts as largest. 16 bits store none, and Mesa 26's lavapipe takes each float that was
-  // widened for one by its bits.
+  // NaN counts as the largest. With 16-bit floats, which store no NaN, the test compares x with
+  // itself, because Mesa 26's lavapipe takes every widened float for NaN by its bits.
   const char* nan = context.halves ? "!(x == x)" : "(bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u";
   if (word == "f32")
     text.helper(weft::format(
@@ -53,7 +54,7 @@ MaybeKernels top_k_kernels(const KernelContext& context, const Node& node, const
   return std::vector{text.build(node.op, static_cast<std::uint64_t>(x.count()), body)};
 }
 
-// A workgroup takes a row, 64 elements at a time.
+// A workgroup computes one row, 64 elements at a time.
 MaybeKernels running_sum_kernels(const Node& node, const Call& call) {
   const Tensor& x = call.input(0);
   const auto axes = call.integers_of(1);
@@ -87,8 +88,8 @@ MaybeKernels running_sum_kernels(const Node& node, const Call& call) {
                         weft::format("var<workgroup> parts: array<{}, 64>;\n", word), body)};
 }
 
-// One workgroup goes through all elements in order, 64 at a time; a running count says where each
-// that is not zero goes.
+// One workgroup visits all elements in order, 64 at a time. A running count gives the place of each
+// element that is not zero.
 MaybeKernels non_zero_kernels(const Node& node, const Call& call) {
   const Tensor& x = call.input(0);
   if (x.count() == 0 || x.rank() == 0) return std::nullopt;
@@ -117,7 +118,7 @@ MaybeKernels non_zero_kernels(const Node& node, const Call& call) {
       text.build_groups(node.op, 1, "var<workgroup> parts: array<u32, 64>;\n", body)};
 }
 
-// The area two boxes (y1, x1, y2, x2) share, of what they cover together.
+// The area that two boxes (y1, x1, y2, x2) share, divided by the area that they cover together.
 constexpr std::string_view overlap_text =
     "fn overlap(a: vec4f, b: vec4f) -> f32 {\n"
     "  let height = min(a.z, b.z) - max(a.x, b.x);\n"
@@ -127,8 +128,8 @@ constexpr std::string_view overlap_text =
     "  let all = (a.z - a.x) * (a.w - a.y) + (b.z - b.x) * (b.w - b.y) - both;\n"
     "  return select(both / all, 0.0, all <= 0.0);\n}\n";
 
-// A workgroup takes a class of an image. In each round its threads find the best box that comes
-// after the one before, then compare it with the boxes that are kept.
+// A workgroup processes one class of an image. In each round its threads find the next best box and
+// compare it with the boxes that are kept.
 MaybeKernels suppression_kernels(const Node& node, const Call& call) {
   const auto bound = suppression_bound(call);
   if (!bound || bound->rows == 0) return std::nullopt;

@@ -5,7 +5,7 @@
 namespace weft::onnx {
 
 bool is_setting(const Node& node, std::size_t input) {
-  // All inputs but the first.
+  // Operators whose inputs after the first are all settings.
   static constexpr std::string_view with_settings[] = {
       "CumSum",  "Dropout", "Expand", "Reshape", "Resize",    "Slice",   "Split",
       "Squeeze", "Tile",    "TopK",   "Trilu",   "Unsqueeze", "Upsample"};
@@ -21,7 +21,7 @@ std::vector<bool> telling_inputs(const Graph& graph) {
   std::vector<bool> needed(graph.values.size());
   for (std::size_t n = graph.nodes.size(); n-- > 0;) {
     const Node& node = graph.nodes[n];
-    // The shape of an input is known anyway.
+    // Shape and Size need only the shape of their input, which is known anyway.
     const bool only_shape = node.op == "Shape" || node.op == "Size";
     const bool all = !only_shape && std::ranges::any_of(node.outputs, [&](ValueId id) {
       return id != no_value && needed[id];

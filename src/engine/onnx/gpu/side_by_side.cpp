@@ -10,12 +10,12 @@ namespace {
 constexpr std::size_t steps_ahead_max = 24;
 constexpr std::size_t together_max = 4;
 
-// Elements of a value's memory.
+// A range of elements of a value's memory.
 struct Range {
   ValueId memory = no_value;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t pitch = 0;  // Not 0: the same elements of each image.
+  std::uint64_t pitch = 0;  // Not 0: the range repeats for each image.
   [[nodiscard]] bool overlaps(const Range& other) const {
     return memory == other.memory &&
            (pitch != other.pitch || (begin < other.end && other.begin < end));
@@ -93,14 +93,16 @@ class SideBySide {
           overlap(other.written, moved.written))
         return false;
     }
-    // One dispatch writes to no buffer twice, and reads from none that it writes to.
+    // Two kernels of one dispatch must not write to the same buffer, and neither may read a buffer
+    // that the other writes to.
     const Touched& first = touched_[to];
     return !share_memory(first.written, moved.read) && !share_memory(first.read, moved.written) &&
            !share_memory(first.written, moved.written);
   }
   bool join(std::size_t first, std::size_t second) {
     std::vector<Step>& steps = schedule_.steps;
-    // What a step was joined from is joined again, so that there is one branch for each.
+    // A joined step is joined again from its original kernels, so that the text has one branch for
+    // each.
     std::vector<Kernel>& parts = joined_[steps[first].node];
     if (parts.empty()) parts.push_back(steps[first].kernels[0]);
     std::vector<const Kernel*> all;
@@ -123,7 +125,7 @@ class SideBySide {
   const ScheduleOptions& options_;
   const KernelContext& context_;
   Schedule& schedule_;
-  std::vector<Touched> touched_;  // By step.
+  std::vector<Touched> touched_;  // What each step reads and writes.
   std::map<const Node*, std::vector<Kernel>> joined_;
 };
 

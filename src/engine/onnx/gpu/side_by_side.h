@@ -1,13 +1,14 @@
-// Kernels that do not wait for each other run as one dispatch.
+// Runs kernels that do not depend on each other as one dispatch.
 #pragma once
 
 #include "engine/onnx/gpu/schedule.h"
 
 namespace weft::onnx {
 
-// A kernel moves to an earlier one (join_kernels.h) if it needs nothing that is computed from there
-// on, and if what it writes is not touched in between: a dispatch less, and more threads at once.
-// No arithmetic changes. Goes after place_parts(): kernels that write to one buffer stay apart.
+// Joins a kernel with an earlier one (join_kernels.h) if the kernel reads no value that is computed
+// from the earlier one on, and if no kernel between the two touches what it writes. This saves a
+// dispatch and runs more threads at once. No arithmetic changes. Call it after place_parts(),
+// because kernels that write to one buffer are not joined.
 void run_side_by_side(const ScheduleOptions& options, const KernelContext& context,
                       Schedule& schedule);
 

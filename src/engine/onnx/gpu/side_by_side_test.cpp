@@ -1,5 +1,5 @@
-// Kernels that do not wait for each other are one dispatch, each with its own bits; kernels that
-// need each other, or that write to one buffer, stay apart.
+// Tests that kernels that do not depend on each other become one dispatch with the same bits, and
+// that kernels that depend on each other, or that write to one buffer, are not joined.
 #include "engine/onnx/gpu/side_by_side.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ TEST(SideBySide, LeavesApartWhatNeedsEachOther) {
   EXPECT_EQ(labels_of(graph, true), (Labels{"Conv", "Conv"}));
 }
 
-// Both write to the memory of what joins them.
+// Both kernels write to the memory of the concatenation's result.
 TEST(SideBySide, LeavesApartWhatIsWrittenToOneBuffer) {
   const Graph graph =
       convolutions({convolution("x", "p", false), convolution("x", "q", true),
@@ -75,7 +75,8 @@ TEST(SideBySide, KeepsToTheBindingsOfAKernel) {
       convolutions({convolution("x", "p", false), convolution("x", "q", true)},
                    {test::float_value("p", picture), test::float_value("q", picture)});
   const Inference inference = infer(graph, input_shapes(graph).value()).value();
-  // x, weights, bias and result of one; of both: x and the bias once.
+  // One kernel binds x, weights, bias and result (4 buffers); two joined kernels share x and the
+  // bias (6 buffers).
   for (const auto& [bindings, kernels] : {std::pair<std::size_t, std::size_t>{6, 1}, {5, 2}}) {
     const Schedule schedule =
         make_schedule({.graph = graph, .inference = inference}, {.bindings_max = bindings});

@@ -9,21 +9,21 @@
 namespace weft::onnx {
 namespace {
 
-// How a binding is used in place of what the text says.
+// Describes how the uses of a binding in a kernel's text are changed.
 struct Use {
-  std::string read_as;  // What a 16-bit element is read as; empty: elements stay as they are.
-  std::string place;    // The function that gives an element's place; empty: its number.
+  std::string read_as;  // Type as which 16-bit elements are read; empty: no change.
+  std::string place;    // Function from index to place; empty: the index.
 };
-using Uses = std::map<std::string, Use, std::less<>>;  // By name: a0, y1.
+using Uses = std::map<std::string, Use, std::less<>>;  // The keys are names of bindings: a0, y1.
 
-// The text of a kernel with each use of such a binding changed.
+// Rewrites the text of a kernel by changing each use of the bindings in Uses.
 class StoredText {
  public:
   StoredText(std::string_view text, const Uses& uses) : text_(text), uses_(uses) {}
   std::string run() { return through(text_.size()); }
 
  private:
-  // The text up to `end`.
+  // Returns the changed text up to `end`.
   std::string through(std::size_t end) {
     std::string out;
     while (at_ < end) {
@@ -43,7 +43,7 @@ class StoredText {
     }
     return out;
   }
-  // From the bracket behind a binding's name.
+  // Returns a changed use; the text is read from the bracket after the binding's name.
   std::string used(const std::string& name, const Use& use) {
     const std::size_t close = closing(at_);
     ++at_;
@@ -75,7 +75,8 @@ class StoredText {
   std::size_t at_ = 0;
 };
 
-// Makes a binding's elements 16 bits wide, if they are floats; gives what they are read as.
+// Makes a binding's elements 16 bits wide if they are floats. Returns the type as which they are
+// read.
 std::optional<std::string> narrow_binding(std::string& wgsl, const std::string& name) {
   for (const auto& [wide, narrow] :
        {std::pair<std::string, std::string>("f32", "f16"), {"vec4f", "vec4<f16>"}}) {
@@ -101,7 +102,7 @@ std::vector<std::uint32_t> bounded_halves_of(std::span<const std::uint32_t> floa
 
 std::optional<std::vector<std::uint32_t>> halves_of(std::span<const std::uint32_t> floats) {
   if (!std::ranges::all_of(floats, [](std::uint32_t word) {
-        return std::abs(std::bit_cast<float>(word)) <= half_max;  // False if it is not a number.
+        return std::abs(std::bit_cast<float>(word)) <= half_max;  // False for NaN.
       }))
     return std::nullopt;
   return bounded_halves_of(floats);

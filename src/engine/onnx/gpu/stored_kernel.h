@@ -1,5 +1,5 @@
-// Kernels changed for how values lie in memory: floats in 16 bits that are computed with in 32, and
-// images that stand apart.
+// Adapts kernels to how values are stored in memory: floats stored in 16 bits and computed in 32
+// bits, and images that are not contiguous.
 #pragma once
 
 #include <map>
@@ -8,30 +8,33 @@
 
 namespace weft::onnx {
 
-// The largest number that 16 bits store. What is larger is stored as this, on the device and here.
+// The largest number that a 16-bit float stores. Larger numbers are stored as this one, by kernels
+// and on the processor.
 inline constexpr float half_max = 65504.0f;
 
-// Elements as they lie in a buffer of 16-bit floats, two to a word; an odd one's partner is zero.
-// nullopt if there is a number that 16 bits do not hold: an infinity, or one over half_max.
+// Converts f32 words to 16-bit floats, two to a word; the last word of an odd count is filled with
+// zero. Returns nullopt if 16 bits cannot hold a number: an infinity, or a number over half_max.
 [[nodiscard]] std::optional<std::vector<std::uint32_t>> halves_of(
     std::span<const std::uint32_t> floats);
-// The same for values that a run computed: numbers over half_max become half_max.
+// Converts f32 words that a run computed to 16-bit floats, two to a word; numbers over half_max
+// become half_max.
 [[nodiscard]] std::vector<std::uint32_t> bounded_halves_of(std::span<const std::uint32_t> floats);
-// The reverse, as words of f32; `words` hold at least `count` elements.
+// Converts 16-bit floats, two to a word, to words of f32. `words` holds at least `count` elements.
 [[nodiscard]] std::vector<std::uint32_t> floats_of(std::span<const std::uint32_t> words,
                                                    std::size_t count);
 
-// Changes kernels that store each float in four bytes, and images one behind the other. Keeps one
-// copy of data that several kernels read.
+// Changes kernels that expect each float in four bytes and contiguous images. Kernels that read the
+// same constant data share one converted copy of it.
 class StoredKernels {
  public:
-  // By ValueId: the values whose buffers hold 16-bit floats, and where images stand apart, as
-  // Schedule has them. All of them outlive this.
+  // The arguments are those of Schedule, by ValueId: the values whose buffers hold 16-bit floats,
+  // the layout of images, and where values begin. They outlive this object.
   StoredKernels(const std::vector<bool>& half, const std::vector<Apart>& apart,
                 const std::vector<std::uint64_t>& offset_of)
       : half_(half), apart_(apart), offset_of_(offset_of) {}
-  // A kernel then reads such values, and floats that were made for it, as f16 and widens them; it
-  // rounds what it writes to them. What it computes with, and in which order, stays.
+  // Changes a kernel to read values that are stored as 16-bit floats, and float data made for the
+  // kernel, as f16 and to widen them; the kernel rounds its results to f16 when it stores them. The
+  // arithmetic and its order stay the same.
   void change(Kernel& kernel);
 
  private:
@@ -40,7 +43,7 @@ class StoredKernels {
   const std::vector<bool>& half_;
   const std::vector<Apart>& apart_;
   const std::vector<std::uint64_t>& offset_of_;
-  std::map<Words, Words> data_;  // Null where 16 bits do not hold it.
+  std::map<Words, Words> data_;  // Null for data that 16 bits cannot hold.
 };
 
 }  // namespace weft::onnx

@@ -1,5 +1,5 @@
-// What the 64 threads of a workgroup compute together, as WGSL. Every thread calls these, none in a
-// branch that others do not take.
+// WGSL functions that the 64 threads of a workgroup compute together. Every thread must call them,
+// and never in a branch that other threads do not take.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// What the tests of this folder run on: this machine's best device (lavapipe without a GPU), shared
-// by the tests of one program.
+// The device for the tests of this folder: the best device of this machine (lavapipe if it has no
+// GPU), shared by the tests of one program.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ struct GpuMachine {
 inline GpuMachine& gpu_machine() {
   static GpuMachine shared = [] {
     GpuMachine made;
-    // Validated: a mistake in a binding is an error here, not a crash.
+    // The device is validated, so that a mistake in a binding is an error instead of a crash.
     auto device = gpu::run(*made.instance, made.instance->create_device({.label = "onnx"}));
     if (device) made.device = gpu::test::SharedPipelines::over(std::move(*device));
     return made;

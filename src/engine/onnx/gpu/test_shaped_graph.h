@@ -1,4 +1,4 @@
-// A graph whose first input has any number of rows, and whose second says a shape.
+// A graph whose first input has any number of rows and whose second input gives a shape.
 #pragma once
 
 #include <array>

@@ -15,7 +15,7 @@ namespace {
 using gpu::BufferUsage;
 constexpr double busy_seconds = 0.0005;
 
-// A cut whose pipeline is compiled, beside those of others.
+// Tiles to measure, whose pipeline is compiled at the same time as those of other tiles.
 struct Tried {
   Tried(gpu::Device& device, const KernelContext& context, const ConvolutionTiles& cut,
         Kernel made_for_it)
@@ -37,11 +37,11 @@ struct Tried {
   ConvolutionTiles tiles;
   Kernel kernel;
   gpu::GroupLayout layout;
-  std::vector<std::uint64_t> words;  // Each buffer has so many.
+  std::vector<std::uint64_t> words;  // Size of each buffer.
   gpu::Wait<gpu::Handle> compiled;
 };
 
-// Seconds of a kernel with buffers of its own; what they hold does not matter.
+// Returns the seconds of a kernel with its own buffers, whose contents do not matter.
 Async<Result<double>> seconds_of(gpu::Device& device, Tried& tried) {
   WEFT_CO_ASSIGN(const gpu::Handle handle, co_await tried.compiled);
   const gpu::Pipeline pipeline(device.backend(), handle, gpu::ObjectKind::pipeline);
@@ -79,7 +79,7 @@ Async<Result<>> tune_convolutions(gpu::Device& device, const Graph& graph,
     const std::string key = ConvolutionChoices::key_of(*plan, halves);
     if (choices.find(key)) continue;
     if (!std::exchange(is_warm, true)) WEFT_CO_OK(co_await warm_up(device));
-    std::vector<bool> half(graph.values.size());  // As it is between two kernels.
+    std::vector<bool> half(graph.values.size());  // The values that are stored in 16 bits.
     half[node.inputs[0]] = half[node.outputs[0]] = true;
     const std::vector<Apart> together(half.size());
     const std::vector<std::uint64_t> begin(half.size());

@@ -1,4 +1,4 @@
-// How each convolution of a model is best cut on a device, found by trying.
+// Measures on a device which tiles are best for each convolution of a model.
 #pragma once
 
 #include "engine/gpu/device.h"
@@ -7,8 +7,8 @@
 
 namespace weft::onnx {
 
-// Measures each convolution that `choices` does not know, once for a node's shape, and adds what is
-// best. `halves` as ScheduleOptions has it. Fails with what the device says.
+// Measures each convolution that `choices` does not contain, once for each shape, and adds the best
+// tiles to `choices`. `halves` is ScheduleOptions::halves. Fails with errors of the device.
 [[nodiscard]] Async<Result<>> tune_convolutions(gpu::Device& device, const Graph& graph,
                                                 const Inference& inference, bool halves,
                                                 ConvolutionChoices& choices);

@@ -15,7 +15,7 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-// Each output element gathers what the input's elements would scatter to it.
+// Each output element gathers the products that input elements would scatter to it.
 MaybeKernels transposed_kernels(const Node& node, const Call& call) {
   const Tensor &x = call.input(0), &weights = call.input(1);
   const auto plan = plan_transposed(call, x, weights);
@@ -62,8 +62,8 @@ MaybeKernels transposed_kernels(const Node& node, const Call& call) {
       text.build(node.op, static_cast<std::uint64_t>(element_count(plan->output)), body)};
 }
 
-// Taps of each dimension that changes lie in two buffers: places with weights, and where each
-// output's taps begin.
+// Kernels of resizing. The taps of each dimension that changes are in two buffers: one holds places
+// and weights, the other the start of each output's taps.
 MaybeKernels resize_kernels(const Node& node, const Call& call) {
   const Tensor& x = call.input(0);
   if (!is_float(x.type())) return std::nullopt;
@@ -87,7 +87,7 @@ MaybeKernels resize_kernels(const Node& node, const Call& call) {
       from += weft::format(" + {} * {}u", at, own[d]);
       continue;
     }
-    // Each element so many times: no table is read.
+    // A dimension that repeats each element a whole number of times needs no table.
     const std::int64_t times = plan->output[d] / std::max<std::int64_t>(1, x.shape()[d]);
     bool repeats = times * x.shape()[d] == plan->output[d];
     for (std::size_t i = 0; repeats && i < taps.size(); ++i)

@@ -1,4 +1,4 @@
-// Loops over a window as WGSL.
+// Writes loops over a window as WGSL.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace weft::onnx {
 
-// The loops over a kernel's spatial places: sets `place`, the input's element in its plane, from
-// the output's spatial place `at`, and runs `inside` where it lies in the input. `tap` is the place
-// in the kernel.
+// Returns loops over the spatial places of a convolution's or pooling's kernel. For the output's
+// spatial place `at`, they set `tap` to the place in the kernel and `place` to the element of the
+// input in its plane, and run `inside` for places that lie in the input.
 [[nodiscard]] std::string window_loops(const Window& window, std::string_view inside);
 
 }  // namespace weft::onnx

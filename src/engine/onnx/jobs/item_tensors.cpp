@@ -23,8 +23,8 @@ Result<> check_type(std::string_view what, const std::string& name, ElementType 
               same ? "" : weft::format(", which a job has as {}", manifest::to_string(wanted)));
 }
 
-// The shape of one item's tensor: the stack's without its outermost dimension, with a batch of one
-// before it if the model has one dimension more.
+// The shape of the tensor for one item: the shape of the stack without its outermost dimension. A
+// batch of one is added before it if the model's input has one dimension more.
 Result<Shape> item_shape(const Binding& stack, const ValueInfo& input) {
   Shape shape;
   for (std::size_t d = 1; d < stack.shape.size(); ++d)
@@ -53,7 +53,7 @@ const Binding* find(const manifest::Manifest& manifest, const std::string& name,
   return found == manifest.bindings.end() ? nullptr : &*found;
 }
 
-// Whether an element has other bytes in a job.
+// True if an element of the type `type` has other bytes in a job than in the model.
 bool is_converted(ElementType type) {
   return element_bytes(type) != manifest::bytes_per_element(job_type(type));
 }

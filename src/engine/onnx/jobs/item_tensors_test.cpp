@@ -1,4 +1,5 @@
-// A job is held against its model, and tensors are cut out of its stacks and put together again.
+// Tests that a job is checked against its model, and that tensors are read from and written to
+// stacks.
 #include "engine/onnx/jobs/item_tensors.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +43,7 @@ TEST(ItemTensors, CutOneItemAndPutResultsTogether) {
     ASSERT_TRUE(results.has_value()) << results.error().message;
     ASSERT_TRUE(tensors->append_outputs(*results, outputs).has_value());
   }
-  // Item 1: relu(1, 4, 3, 1); item 4: relu(4, -2, 3, 1).
+  // Item 1 is relu(1, 4, 3, 1), and item 4 is relu(4, -2, 3, 1).
   const std::vector<std::int32_t> best = {1, 0};
   const std::vector<float> y = {1, 4, 3, 1, 4, 0, 3, 1};
   EXPECT_TRUE(std::ranges::equal(outputs.at(0), as_bytes(std::span(best))));

@@ -1,5 +1,5 @@
-// A model stays compiled for later jobs with the same bytes: within bounds, and without the values
-// that an earlier job left on the device.
+// Tests that a model stays compiled for later jobs with the same bytes, within bounds and without
+// the values that an earlier job left on the device.
 #include <gtest/gtest.h>
 
 #include "engine/gpu/null/instance.h"
@@ -17,7 +17,7 @@ class KeptModels : public testing::Test {
     device = gpu::run(*instance, instance->create_device({})).value();
     executor = create_model_executor(*device, {});
   }
-  // Job number `items`, for that many items, of small_model() with another first weight.
+  // Runs a job of `items` items with small_model() and the first weight `weight`.
   void run(std::uint32_t items, float weight = 1) {
     Model model = test::small_model();
     model.initializers.at(0).second.mutable_values<float>()[0] = weight;

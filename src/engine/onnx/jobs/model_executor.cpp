@@ -14,16 +14,18 @@ namespace {
 
 constexpr std::size_t jobs_max = 2;
 constexpr std::size_t models_max = 4;
-constexpr std::size_t plans_max = 2;  // A model has one for each set of input shapes.
+constexpr std::size_t plans_max = 2;  // Plans of one model, by input shapes.
 
-// A model that is compiled for the device, and kept for later jobs that bring the same bytes.
+// A model that is compiled for the device. It is kept for later jobs whose model has the same
+// bytes.
 struct Kept {
   Hash bytes;
   std::unique_ptr<GpuModel> model;
-  std::weak_ptr<const exec::Job> latest;  // Whose values may lie on the device.
+  std::weak_ptr<const exec::Job> latest;  // The job whose values may be on the device.
 };
 
-// A job with its model, ready to run. It keeps the job, so that no other job has its address.
+// A job with its model, ready to run. It keeps the job alive, so that no other job gets its
+// address.
 struct Opened {
   std::shared_ptr<const exec::Job> job;
   ItemTensors tensors;
@@ -82,7 +84,7 @@ class ModelExecutor final : public exec::Executor {
     return opened_.front();
   }
 
-  // The model with these bytes, as it was compiled for an earlier job, or new.
+  // Returns the model with these bytes: the one that was compiled for an earlier job, or a new one.
   Result<std::shared_ptr<Kept>> keep(ByteSpan bytes) {
     const Hash hash = crypto::sha256(bytes);
     const auto known = std::ranges::find(kept_, hash, [](const auto& each) { return each->bytes; });
@@ -102,8 +104,8 @@ class ModelExecutor final : public exec::Executor {
     return kept_.front();
   }
 
-  // Models that were used longest ago go while there are too many, or while what is kept takes more
-  // of the device than a task may. The one used last stays.
+  // Drops the least recently used models while there are too many, or while their memory on the
+  // device exceeds the bound of a task. The most recently used model is never dropped.
   void drop_unused() {
     while (kept_.size() > 1 &&
            (kept_.size() > models_max || device_.buffer_bytes() > bounds_.bytes_max)) {
@@ -114,8 +116,8 @@ class ModelExecutor final : public exec::Executor {
 
   gpu::Device& device_;
   const exec::Bounds bounds_;
-  std::deque<std::shared_ptr<Opened>> opened_;  // The last used first.
-  std::deque<std::shared_ptr<Kept>> kept_;      // The same.
+  std::deque<std::shared_ptr<Opened>> opened_;  // Most recently used first.
+  std::deque<std::shared_ptr<Kept>> kept_;      // Most recently used first.
 };
 
 }  // namespace

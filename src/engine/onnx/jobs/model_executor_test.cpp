@@ -1,4 +1,4 @@
-// An onnx job on a GPU: the same bytes whole and in parts, within its bounds.
+// Tests an onnx job on a GPU: the whole job and its parts give the same bytes, within the bounds.
 #include "engine/onnx/jobs/model_executor.h"
 
 #include <gtest/gtest.h>

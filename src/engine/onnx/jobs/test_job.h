@@ -1,4 +1,4 @@
-// A small onnx job: y = relu(x * w), and which element of y is the largest.
+// A small onnx job that computes y = relu(x * w) and the index of the largest element of y.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@
 
 namespace weft::onnx::test {
 
-// x: f32 [1, 4]; y: f32 [1, 4]; best: i64 [1].
+// Has the input x: f32 [1, 4], and the outputs y: f32 [1, 4] and best: i64 [1].
 inline Model small_model() {
   const std::vector<float> w = {1, -2, 3, 0.5F};
   const auto value = [](std::string name, ElementType type, std::vector<std::int64_t> shape) {
@@ -48,7 +48,8 @@ inline Model small_model() {
   return model;
 }
 
-// A model of the same inputs and outputs, of which values in between take 16 KiB and more.
+// A model with the inputs and outputs of small_model() whose intermediate values take 16 KiB and
+// more.
 inline Model wide_model() {
   Model model = small_model();
   const std::vector<std::int64_t> shape = {1024, 4};
@@ -64,7 +65,7 @@ inline Model wide_model() {
   return model;
 }
 
-// The manifest of `model` for `items` items, of which item i has x = {i, i - 3, 1, 2}.
+// The manifest of a job that runs `model` for `items` items; item i has x = {i, i - 3, 1, 2}.
 inline std::string small_manifest(std::uint32_t items, std::uint32_t tasks = 1,
                                   const Model& model = small_model()) {
   const auto file = write_model(model);

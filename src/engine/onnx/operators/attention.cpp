@@ -10,7 +10,7 @@
 namespace weft::onnx {
 namespace {
 
-// past and then present, as [batch][heads][length][size].
+// Past and present keys or values, joined in this order as [batch][heads][length][size].
 struct Cached {
   Heads heads;
   std::vector<float> values;
@@ -45,7 +45,8 @@ Result<Cached> joined(const Call& call, std::size_t input, std::size_t past, boo
   return out;
 }
 
-// What is added to a score: the mask's number, or -infinity where it forbids.
+// The number that is added to a score: the number of the mask, or -infinity for a key that the mask
+// forbids.
 class Mask {
  public:
   static Result<Mask> create(const Call& call, const Heads& q, std::int64_t keys,
@@ -56,7 +57,7 @@ class Mask {
     if (!is_float(given->type()) && given->type() != ElementType::boolean) return call.bad_type(3);
     Shape shape = given->shape();
     if (shape.empty()) return call.error("its mask must have dimensions.");
-    mask.columns_ = shape.back();  // Fewer than keys: the rest is forbidden.
+    mask.columns_ = shape.back();  // May be fewer than the keys; the rest is forbidden.
     if (mask.columns_ > keys)
       return call.error("its mask of shape {} is wider than {} keys.", to_string(shape), keys);
     if (mask.columns_ == 1) mask.columns_ = keys;
@@ -118,7 +119,7 @@ Result<> run_attention(Call& call) {
   if (call.wants(3)) {
     WEFT_ASSIGN(scores_out, call.make(3, type, {q.batch, q.heads, q.length, kh.length}));
   }
-  std::vector<std::int64_t> valid;  // Keys of each batch that are not padding.
+  std::vector<std::int64_t> valid;  // Number of keys of each batch that are not padding.
   if (call.optional_input(6) != nullptr && !call.shapes_only()) {
     WEFT_ASSIGN(valid, call.integers_of(6));
     if (static_cast<std::int64_t>(valid.size()) != q.batch)
@@ -142,7 +143,7 @@ Result<> run_attention(Call& call) {
   to.size = vh.size;
   std::vector<double> row(static_cast<std::size_t>(kh.length));
   for (std::int64_t b = 0; b < q.batch; ++b) {
-    // How many keys come before the first query.
+    // The number of keys before the first query.
     std::int64_t offset = past != nullptr ? past->shape()[2] : 0;
     if (past == nullptr && !valid.empty()) offset = valid[static_cast<std::size_t>(b)] - q.length;
     for (std::int64_t h = 0; h < q.heads; ++h)
@@ -171,7 +172,7 @@ Result<> run_attention(Call& call) {
           row[static_cast<std::size_t>(k)] = score;
           largest = std::max(largest, score);
         }
-        // A row without a visible key is zeros.
+        // A row without a visible key becomes zeros.
         double sum = 0;
         for (double& score : row) {
           score = largest == -Mask::infinity ? 0 : std::exp(score - largest);
@@ -186,7 +187,7 @@ Result<> run_attention(Call& call) {
           double total = 0;
           for (std::int64_t k = 0; k < kh.length; ++k) {
             const double weight = row[static_cast<std::size_t>(k)];
-            // What is hidden may hold anything, NaN too.
+            // The value of a hidden key is skipped because it may be anything, even NaN.
             if (weight != 0) total += weight * value.values[vh.place(b, group, k, d)];
           }
           result[to.place(b, h, i, d)] = static_cast<float>(total);
@@ -198,7 +199,8 @@ Result<> run_attention(Call& call) {
   return {};
 }
 
-// Pairs of elements turn by the angle of their position; caches hold cosines and sines.
+// Rotates pairs of elements by the angle of their position; the inputs hold the cosines and sines
+// of the angles.
 Result<> run_rotary_embedding(Call& call) {
   const Tensor &x = call.input(0), &cosines = call.input(1), &sines = call.input(2);
   const Tensor* positions = call.optional_input(3);

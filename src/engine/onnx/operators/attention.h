@@ -1,22 +1,23 @@
-// How the tensors of an Attention or RotaryEmbedding node are cut into heads. Used on the processor
-// and on a GPU.
+// Computes how the tensors of an Attention or RotaryEmbedding node are cut into heads. Used by the
+// processor and by GPU kernels.
 #pragma once
 
 #include "engine/onnx/operators/call.h"
 
 namespace weft::onnx {
 
-// [batch][heads][length][size] of a tensor in either layout.
+// The sizes of a tensor seen as [batch][heads][length][size], in either of the two layouts.
 struct Heads {
   std::int64_t batch = 0, heads = 0, length = 0, size = 0;
-  bool flat = false;  // [batch][length][heads * size]
+  bool flat = false;  // The layout is [batch][length][heads * size].
   [[nodiscard]] std::size_t place(std::int64_t b, std::int64_t h, std::int64_t i,
                                   std::int64_t k) const {
     return static_cast<std::size_t>(flat ? ((b * length + i) * heads + h) * size + k
                                          : ((b * heads + h) * length + i) * size + k);
   }
 };
-// `count` names the attribute with the number of heads, for tensors of three dimensions.
+// `count` is the name of the attribute that gives the number of heads of a tensor with three
+// dimensions.
 [[nodiscard]] Result<Heads> heads_of(const Call& call, std::size_t input, std::string_view count);
 
 }  // namespace weft::onnx

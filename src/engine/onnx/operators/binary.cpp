@@ -8,7 +8,8 @@
 namespace weft::onnx {
 namespace {
 
-// Before opset 7 the second operand was aligned at `axis`, and only where `broadcast` said so.
+// Aligns the second operand. Before opset 7 it was aligned at `axis`, and broadcast only if the
+// attribute `broadcast` was set.
 Tensor aligned_operand(const Call& call, const Tensor& a, const Tensor& b) {
   if (call.opset() >= 7 || call.integer("broadcast", 0) == 0) return b;
   std::int64_t axis = call.integer("axis", a.rank() - b.rank());
@@ -24,7 +25,7 @@ Result<Shape> common_shape(const Call& call, const Tensor& a, const Tensor& b) {
                     to_string(b.shape()));
 }
 
-// out[i] = op(a[i], b[i]); T, U and V are what the tensors hold.
+// Computes out[i] = op(a[i], b[i]). T, U and V are the element types of the three tensors.
 template <class T, class U, class V, class Op>
 void apply(const Tensor& a, const Tensor& b, Tensor& out, Op op) {
   const auto left = a.values<T>();
@@ -73,7 +74,7 @@ struct Multiplies {
       return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
   }
 };
-struct Divides {  // Integers: towards zero; by zero: zero.
+struct Divides {  // Integers: towards zero; x / 0 is 0.
   template <class T>
   static T compute(T a, T b) {
     if constexpr (std::is_floating_point_v<T>)
@@ -90,7 +91,7 @@ struct Divides {  // Integers: towards zero; by zero: zero.
 struct Larger {
   template <class T>
   static T compute(T a, T b) {
-    if (a != a) return a;  // NaN stays.
+    if (a != a) return a;  // NaN stays NaN.
     return b > a || b != b ? b : a;
   }
 };
@@ -101,7 +102,7 @@ struct Smaller {
     return b < a || b != b ? b : a;
   }
 };
-struct Modulo {  // The sign of the divisor.
+struct Modulo {  // The result has the sign of the divisor.
   template <class T>
   static T compute(T a, T b) {
     if constexpr (std::is_floating_point_v<T>)
@@ -116,7 +117,7 @@ struct Modulo {  // The sign of the divisor.
       return static_cast<T>(a % b);
   }
 };
-struct Remainder {  // The sign of the dividend.
+struct Remainder {  // The result has the sign of the dividend.
   template <class T>
   static T compute(T a, T b) {
     if constexpr (std::is_floating_point_v<T>)
@@ -161,7 +162,7 @@ Result<> run_mod(Call& call) {
   return run_arithmetic<Modulo>(call);
 }
 
-// Any number of tensors.
+// Folds any number of operands with Op.
 template <class Op, bool mean>
 Result<> run_fold(Call& call) {
   const Tensor& first = call.input(0);
@@ -177,7 +178,8 @@ Result<> run_fold(Call& call) {
   }
   WEFT_ASSIGN(Tensor * out, call.make(0, first.type(), shape));
   if (call.shapes_only()) return {};
-  // The first operand, repeated to the whole shape, then one after the other.
+  // The result begins as the first operand, broadcast to the whole shape; the other operands are
+  // then folded in one by one.
   with_type(first.type(), [&]<class T>() {
     const auto in = first.values<T>();
     const auto result = out->mutable_values<T>();
@@ -244,7 +246,7 @@ struct OneTrue {
 
 template <class T>
 T power_of_integers(T base, std::int64_t exponent) {
-  if (exponent < 0) {  // 1 / base^n, towards zero.
+  if (exponent < 0) {  // The result is 1 / base^n, rounded towards zero.
     if (base == 1) return 1;
     if constexpr (std::is_signed_v<T>)
       if (base == -1) return exponent % 2 == 0 ? 1 : -1;
@@ -283,7 +285,7 @@ void convert(const Tensor& from, Tensor& to) {
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<To>(in[i]);
 }
 
-// The result is of the base's type.
+// Computes powers; the result has the type of the base.
 Result<> run_pow(Call& call) {
   const Tensor& a = call.input(0);
   const Tensor b = aligned_operand(call, a, call.input(1));
@@ -292,7 +294,8 @@ Result<> run_pow(Call& call) {
   WEFT_ASSIGN(Shape shape, common_shape(call, a, b));
   WEFT_ASSIGN(Tensor * out, call.make(0, a.type(), std::move(shape)));
   if (call.shapes_only()) return {};
-  // A pair of types each would be 144 loops: exponents are i64 among integers, else f32.
+  // Exponents are converted to i64 if base and exponent are integers, else to f32, because a loop
+  // for each pair of types would make 144 loops.
   const bool integers = !is_float(a.type()) && !is_float(b.type());
   WEFT_ASSIGN(Tensor exponents,
               Tensor::create(integers ? ElementType::i64 : ElementType::f32, b.shape()));
@@ -324,7 +327,8 @@ Result<> run_prelu(Call& call) {
   Tensor slope = call.input(1);
   if (slope.type() != x.type()) return call.bad_type(1);
   if (x.type() == ElementType::boolean) return call.bad_type(0);
-  if (call.opset() < 7 && slope.rank() == 1 && slope.count() > 1) {  // One slope per channel.
+  // Before opset 7 it was one slope per channel.
+  if (call.opset() < 7 && slope.rank() == 1 && slope.count() > 1) {
     Shape shape = slope.shape();
     while (static_cast<std::int64_t>(shape.size()) + 1 < x.rank()) shape.push_back(1);
     slope = slope.reshaped(std::move(shape));

@@ -50,7 +50,8 @@ Result<> run_conv_integer(Call& call) {
   return {};
 }
 
-// Each input element adds its weights to the outputs that it reaches.
+// A transposed convolution: each input element, times the weights, is added to the outputs that it
+// reaches.
 Result<> run_conv_transpose(Call& call) {
   const Tensor &x = call.input(0), &weights = call.input(1);
   const Tensor* bias = call.optional_input(2);

@@ -7,12 +7,13 @@
 namespace weft::onnx {
 namespace {
 
-// A byte that is moved takes about as long as so many multiply-adds.
+// The number of multiply-adds that take as long as moving one byte in memory.
 constexpr double adds_of_a_byte = 8;
-// A part is counted as longer by what it hands over: a link moves a byte in the time that a device
-// takes for so many multiply-adds.
+// The number of multiply-adds that a device computes while a link moves one byte. It makes a part
+// count as longer by the bytes that it hands over.
 constexpr double adds_of_a_sent_byte = 200;
-// Places that are tried; a graph with more nodes is cut at every second, third, ... node.
+// The most places that are tried. A graph with more nodes is cut only at every second, third, ...
+// node.
 constexpr std::size_t places_max = 512;
 
 std::vector<double> node_work(const Graph& graph, const Inference& inference) {
@@ -115,7 +116,7 @@ CutCost balanced_cuts(const Graph& graph, const Inference& inference, std::size_
                        : adds_of_a_sent_byte *
                              static_cast<double>(crossing_bytes(graph, inference, place)));
   parts = std::clamp<std::size_t>(parts, 1, std::max<std::size_t>(1, places.size() - 1));
-  // best[p][k]: the least time of the slowest of p parts that end at places[k].
+  // best[p][k] is the least time of the slowest of p parts that end at places[k].
   constexpr double never = std::numeric_limits<double>::infinity();
   std::vector<std::vector<double>> best(parts + 1, std::vector<double>(places.size(), never));
   std::vector<std::vector<std::size_t>> from(parts + 1, std::vector<std::size_t>(places.size()));

@@ -1,5 +1,6 @@
-// Parts of a graph, written as files of their own and read again, give together what the whole
-// gives; places to cut leave parts of about the same work and little to hand over.
+// Tests that the parts of a graph, written as separate files and read again, give the results of
+// the whole graph, and that the places to cut leave parts of similar work with few bytes to hand
+// over.
 #include "engine/onnx/operators/cut.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ ValueInfo cut_value(std::string name, const std::vector<std::int64_t>& shape) {
   for (const std::int64_t size : shape) out.shape->push_back({.size = size, .symbol = {}});
   return out;
 }
-// Three convolutions with a residual around the second; the first halves the picture.
+// A graph of three convolutions with a residual around the second. The first halves the picture.
 Graph cut_graph() {
   using List = std::vector<std::int64_t>;
   Model model;
@@ -87,7 +88,7 @@ TEST(Cut, CrossesWhatLaterNodesRead) {
   const Graph graph = cut_graph();
   const Inference inference = infer(graph, input_shapes(graph).value()).value();
 
-  // Behind the second convolution both its result and the residual are needed.
+  // After the second convolution, both its result and the residual cross the cut.
   EXPECT_EQ(crossing_bytes(graph, inference, 2), 8u * 8 * 8 * 4);
   EXPECT_EQ(crossing_bytes(graph, inference, 3), 2u * 8 * 8 * 8 * 4);
   EXPECT_EQ(crossing_bytes(graph, inference, 4), 8u * 8 * 8 * 4);

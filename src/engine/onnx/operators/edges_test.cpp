@@ -1,4 +1,4 @@
-// Settings that ONNX's own cases leave out, on the processor.
+// Runs the cases that ONNX's own cases do not cover on the processor.
 #include <gtest/gtest.h>
 
 #include "engine/onnx/operators/interpreter.h"

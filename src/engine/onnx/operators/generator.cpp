@@ -1,4 +1,4 @@
-// Tensors made from settings and small tensors.
+// Operators that make tensors from attributes and small tensors.
 #include <algorithm>
 #include <cmath>
 
@@ -44,7 +44,7 @@ Result<> run_constant_of_shape(Call& call) {
   return {};
 }
 
-// start, start + delta, ... before limit.
+// Makes the numbers start, start + delta, ... that lie before limit.
 Result<> run_range(Call& call) {
   const Tensor& start = call.input(0);
   if (start.type() == ElementType::boolean) return call.bad_type(0);
@@ -93,7 +93,7 @@ Result<> run_one_hot(Call& call) {
     const auto result = out->mutable_values<T>();
     std::ranges::fill(result, values.values<T>()[0]);
     for (std::int64_t i = 0; i < indices.count(); ++i) {
-      // Outside of the range a row has no hot element.
+      // A row whose index is out of range has no hot element.
       const double given = indices.number(i);
       if (!(given >= static_cast<double>(-depth)) || given >= static_cast<double>(depth)) continue;
       auto index = static_cast<std::int64_t>(given);

@@ -1,4 +1,4 @@
-// Elements chosen by integer tensors: gathers and scatters.
+// Operators that choose elements by integer tensors: gathers and scatters.
 #include <algorithm>
 
 #include "engine/onnx/operators/operator.h"
@@ -7,7 +7,7 @@
 namespace weft::onnx {
 namespace {
 
-// An index of [-size, size - 1] as one of [0, size - 1].
+// Converts an index from [-size, size - 1] to [0, size - 1]. Fails if it is outside this range.
 Result<std::int64_t> resolved(const Call& call, std::int64_t index, std::int64_t size) {
   if (index < -size || index >= size)
     return call.error("the index {} is outside of a dimension of {}.", index, size);
@@ -43,7 +43,8 @@ Result<> run_gather(Call& call) {
   return {};
 }
 
-// For each element of the index tensor: which element of the data tensor it names along `axis`.
+// Returns, for each element of the index tensor, the element of the data tensor that it names along
+// `axis`.
 Result<std::vector<std::int64_t>> element_places(const Call& call, const Tensor& x,
                                                  const Tensor& indices, std::int64_t axis) {
   const auto a = static_cast<std::size_t>(axis);
@@ -83,9 +84,9 @@ Result<> run_gather_elements(Call& call) {
   return {};
 }
 
-// Rows of indices, each of `depth` numbers, that name a slice of `x` after `batch` dimensions.
+// The slices of `x` that rows of `depth` indices name, after `batch` leading dimensions.
 struct SlicePlaces {
-  std::vector<std::int64_t> starts;  // Elements.
+  std::vector<std::int64_t> starts;  // First element of each slice.
   std::int64_t length = 1;           // Elements of a slice.
 };
 Result<SlicePlaces> slice_places(const Call& call, const Tensor& x, const Tensor& indices,

@@ -8,7 +8,8 @@
 namespace weft::onnx {
 namespace {
 
-// Tensors of shapes and places are small; larger ones are left to the run.
+// The largest tensor that inference computes. Tensors of shapes and indices are smaller; larger
+// tensors are computed by the run.
 constexpr std::uint64_t known_bytes_max = 64 << 10;
 
 std::uint64_t multiply_adds(const Node& node, std::span<const Tensor* const> inputs,

@@ -1,5 +1,5 @@
-// What a run will produce, before it runs: type and shape of every value, and the values of what
-// carries shapes (small tensors that follow from constants and shapes alone).
+// Infers the results of a run before it runs: the type and shape of every value, and the contents
+// of small tensors that follow from constants and shapes alone.
 #pragma once
 
 #include "engine/onnx/graph.h"
@@ -7,26 +7,28 @@
 namespace weft::onnx {
 
 struct Inference {
-  // By ValueId. nullopt: its shape depends on values that only a run knows. With bytes: known.
+  // Indexed by ValueId. nullopt: the shape depends on values that only a run knows. A tensor with
+  // bytes is a value that is known before the run.
   std::vector<std::optional<Tensor>> values;
 };
 
-// `inputs` may lack bytes. Fails as nodes do where shapes do not fit.
+// `inputs` may lack bytes. Fails as a node does whose input shapes do not fit.
 [[nodiscard]] Result<Inference> infer(const Graph& graph, std::vector<Tensor> inputs);
 
-// Inputs of the graph, without bytes; what has no size becomes `otherwise`.
+// Returns the inputs of the graph as tensors without bytes. Dimensions without a size get the size
+// `otherwise`.
 [[nodiscard]] Result<std::vector<Tensor>> input_shapes(const Graph& graph,
                                                        std::int64_t otherwise = 1);
 
-// Work and memory of one run, from the shapes.
+// The work and the memory of one run, computed from the shapes.
 struct RunCost {
-  std::uint64_t multiply_adds = 0;    // In convolutions and matrix products.
-  std::uint64_t parameter_count = 0;  // Elements of constants.
+  std::uint64_t multiply_adds = 0;    // Those of convolutions and matrix products.
+  std::uint64_t parameter_count = 0;  // Elements of all constants.
   std::uint64_t parameter_bytes = 0;
-  std::uint64_t activation_bytes = 0;  // The most that exist at a time, each until its last use.
-  bool complete = true;                // False if some shapes are known only in a run.
+  std::uint64_t activation_bytes = 0;  // The most bytes of activations that exist at once.
+  bool complete = true;                // False if some shapes are known only during a run.
 };
-// Those of one node; 0 where shapes are not known or nothing is multiplied.
+// Returns the multiply-adds of one node; 0 if its shapes are not known or if it multiplies nothing.
 [[nodiscard]] std::uint64_t multiply_adds_of(const Inference& inference, const Node& node);
 [[nodiscard]] RunCost cost_of(const Graph& graph, const Inference& inference);
 

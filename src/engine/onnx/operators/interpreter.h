@@ -1,5 +1,5 @@
-// Runs a graph on the processor, one node after the other, by plain loops: what every other way of
-// running it is held to.
+// Runs a graph on the processor, one node after the other, with plain loops. It is the reference
+// that all other ways of running a graph are compared with.
 #pragma once
 
 #include <functional>
@@ -9,21 +9,22 @@
 namespace weft::onnx {
 
 struct InterpretOptions {
-  // Called after each node with each of its outputs.
+  // Called once for each output of each node, after the node has run.
   std::function<void(const Node& node, ValueId id, const Tensor& value)> after = {};
-  // What may exist at a time.
+  // The most bytes of values that may exist at once.
   std::uint64_t bytes_max = std::uint64_t{8} << 30;
 };
 
-// Outputs in the graph's order. Fails with invalid_argument if inputs do not fit what the graph
-// says (number, type, shape), and as nodes do.
+// Returns the outputs in the graph's order. Fails with invalid_argument if the inputs do not have
+// the number, types and shapes that the graph declares, and with the error of a node that fails.
 [[nodiscard]] Result<std::vector<Tensor>> interpret(const Graph& graph, std::vector<Tensor> inputs,
                                                     const InterpretOptions& options = {});
 
-// Whether tensors fit a graph's inputs; symbols take one size each.
+// Checks that tensors fit the inputs of a graph. A symbol must have one size wherever it occurs.
 [[nodiscard]] Result<> check_inputs(const Graph& graph, std::span<const Tensor> inputs);
 
-// For each value the index of the last node that reads it; graph outputs and unread values: ~0.
+// Returns for each value the index of the last node that reads it; ~0 for outputs of the graph and
+// for values that no node reads.
 [[nodiscard]] std::vector<std::size_t> last_uses(const Graph& graph);
 
 }  // namespace weft::onnx

@@ -1,4 +1,4 @@
-// Whole models: the output of every node is what onnxruntime computed for it.
+// Tests whole models: the output of every node equals the output that onnxruntime computed.
 #include <gtest/gtest.h>
 
 #include "engine/onnx/model_file.h"

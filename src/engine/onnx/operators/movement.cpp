@@ -1,4 +1,4 @@
-// Elements at other places, unchanged: any type, moved by their size.
+// Operators that move elements without changing them. Elements of any type are moved by their size.
 #include "engine/onnx/operators/movement.h"
 
 #include <algorithm>
@@ -70,7 +70,7 @@ Result<> run_tile(Call& call) {
   }
   WEFT_ASSIGN(Tensor * out, call.make(0, x.type(), shape));
   if (call.shapes_only() || out->count() == 0) return {};
-  // Two dimensions for each: which repetition, and where in it.
+  // Each dimension is split into two: the number of the repetition and the place in it.
   Shape split, strides;
   const Shape own = row_major_strides(x.shape());
   std::vector<Shape> places(shape.size());
@@ -139,7 +139,7 @@ Result<> run_split(Call& call) {
     WEFT_ASSIGN(lengths, call.integers_of(1));
   }
   const auto count = static_cast<std::int64_t>(call.output_count());
-  if (lengths.empty()) {  // Equal parts, the last one smaller.
+  if (lengths.empty()) {  // The parts are equal; the last may be smaller.
     if (call.integer("num_outputs", count) != count)
       return call.error("num_outputs is {}, but there are {} outputs.",
                         call.integer("num_outputs", count), count);
@@ -194,9 +194,9 @@ Result<> run_depth_to_space(Call& call) {
   if (mode != "DCR" && mode != "CRD") return call.error("its mode '{}' is not DCR or CRD.", mode);
   WEFT_ASSIGN(Tensor * out, call.make(0, x.type(), {n, c, h * block, w * block}));
   if (call.shapes_only()) return {};
-  // As [n][c][h][block][w][block] over the input's channels.
+  // The output is seen as [n][c][h][block][w][block], and strides refer to the input's channels.
   const std::int64_t plane = h * w;
-  const bool deep = mode == "DCR";  // The block's place comes before the channel.
+  const bool deep = mode == "DCR";  // DCR: the block's place is before the channel.
   Tensor seen = out->reshaped({n, c, h, block, w, block});
   gather_elements(x,
                   {c * block * block * plane, deep ? plane : block * block * plane, w,
@@ -223,15 +223,15 @@ Result<> run_space_to_depth(Call& call) {
   return {};
 }
 
-// Where the padded tensor's element `i` comes from along a dimension of `size`; -1 for the
-// constant.
+// Returns the place in the input of element `i` of the padded tensor, along a dimension of `size`,
+// or -1 for the constant.
 std::int64_t padded_source(std::int64_t i, std::int64_t size, std::string_view mode) {
   if (i >= 0 && i < size) return i;
   if (mode == "constant" || size == 0) return -1;
   if (mode == "edge") return std::clamp<std::int64_t>(i, 0, size - 1);
   if (mode == "wrap") return ((i % size) + size) % size;
   if (size == 1) return 0;
-  const std::int64_t period = 2 * (size - 1);  // reflect
+  const std::int64_t period = 2 * (size - 1);  // The mode is "reflect".
   const std::int64_t place = ((i % period) + period) % period;
   return place < size ? place : period - place;
 }
@@ -378,7 +378,8 @@ Result<SlicePlan> plan_slice(const Call& call) {
     const auto bound = [&](std::int64_t place, std::int64_t low, std::int64_t high) {
       return std::clamp(place < 0 ? place + size : place, low, high);
     };
-    // Backwards, a start before the first element is the first one; an end there takes it along.
+    // If the step is negative, a start before the first element becomes 0, and an end before it
+    // becomes -1 so that the slice contains the first element.
     const std::int64_t first =
         step > 0 || size == 0 ? bound(starts[i], 0, size) : bound(starts[i], 0, size - 1);
     const std::int64_t last = step > 0 ? bound(ends[i], 0, size) : bound(ends[i], -1, size - 1);

@@ -1,12 +1,12 @@
-// How moves of elements are described: what the processor and a GPU kernel both follow.
+// Descriptions of moves of elements, which the processor and GPU kernels both follow.
 #pragma once
 
 #include "engine/onnx/operators/call.h"
 
 namespace weft::onnx {
 
-// Element i of `out`, whose place is (i_0, i_1, ...), is element start + sum i_d * strides[d] of
-// `in`.
+// Fills `out` by reading `in`: the element of `out` at the coordinates (i_0, i_1, ...) is element
+// start + sum of i_d * strides[d] of `in`.
 void gather_elements(const Tensor& in, const Shape& strides, std::int64_t start, Tensor& out);
 
 struct SlicePlan {
@@ -14,7 +14,7 @@ struct SlicePlan {
   Shape strides;
   std::int64_t start = 0;
 };
-// The slice that a Slice node takes.
+// Returns the slice that a Slice node takes.
 [[nodiscard]] Result<SlicePlan> plan_slice(const Call& call);
 
 }  // namespace weft::onnx

@@ -1,4 +1,4 @@
-// Every operator gives what ONNX's own cases expect of it.
+// Tests that every operator gives the results of ONNX's own cases.
 #include <gtest/gtest.h>
 
 #include "engine/onnx/operators/interpreter.h"
@@ -9,7 +9,8 @@
 namespace weft::onnx {
 namespace {
 
-// Cases that are known to differ, and why. A case that begins to pass must leave this list.
+// Cases that are known to differ, with the reason. A case that passes must be removed from this
+// list.
 const std::map<std::string, std::string> known_differences = {};
 
 Result<std::string> run_case(const test::NodeCase& found, bool fold) {
@@ -63,7 +64,7 @@ TEST(NodeCases, CommittedCasesGiveWhatTheyExpectWithAndWithoutFolding) {
     }
 }
 
-// Shapes are inferred by the function that computes; it must say the same before it runs.
+// The same function infers shapes and computes, so it must give the same shapes in both uses.
 TEST(NodeCases, ShapesAreInferredAsTheyAreComputed) {
   const auto path = test::find_data("data/onnx-node/onnx-node.tar.gz");
   if (!path) GTEST_SKIP() << test::missing_data("data/onnx-node/onnx-node.tar.gz");
@@ -75,7 +76,7 @@ TEST(NodeCases, ShapesAreInferredAsTheyAreComputed) {
     std::vector<Tensor> known, shapes;
     for (const std::string& bytes : found.inputs) {
       known.push_back(read_tensor(weft::as_bytes(bytes)).value().tensor);
-      // What carries shapes is known before a run; large numbers are not.
+      // Inputs that may give shapes keep their values; large float inputs have only a shape.
       const bool small = !is_float(known.back().type()) || known.back().count() <= 1;
       shapes.push_back(small ? known.back() : known.back().without_bytes());
     }

@@ -1,4 +1,5 @@
-// Values shifted and scaled by what lies around them. All sums are in double, results rounded once.
+// Operators that shift and scale values by statistics of the values around them. All sums are
+// computed in double, and results are rounded once.
 #include <cmath>
 
 #include "engine/onnx/operators/operator.h"
@@ -13,7 +14,7 @@ template <bool log>
 Result<> run_softmax(Call& call) {
   const Tensor& x = call.input(0);
   if (!is_float(x.type())) return call.bad_type(0);
-  const bool is_old = call.opset() < 13;  // Everything from the axis on is one row.
+  const bool is_old = call.opset() < 13;  // All dimensions from the axis on are one row.
   std::int64_t axis = 0;
   if (x.rank() > 0) {
     WEFT_ASSIGN(axis, call.axis(call.integer("axis", is_old ? 1 : -1), x.rank()));
@@ -44,7 +45,7 @@ Result<> run_softmax(Call& call) {
   return {};
 }
 
-// A vector with one value per channel.
+// Returns an input that has one value for each channel.
 Result<std::vector<float>> per_channel(const Call& call, std::size_t input, std::int64_t channels) {
   const Tensor& tensor = call.input(input);
   if (!is_float(tensor.type())) return call.bad_type(input);
@@ -63,7 +64,8 @@ Result<> run_batch_normalisation(Call& call) {
   if (call.integer("training_mode", 0) != 0 ||
       (call.opset() < 7 && call.integer("is_test", 0) == 0 && call.output_count() > 1))
     return call.located(ErrorCode::unsupported, "its training mode is not supported.");
-  // Before opset 9, spatial = 0: what a channel has otherwise, each place of an image has.
+  // With spatial = 0 (before opset 9), each place of an image has its own scale, bias, mean and
+  // variance instead of each channel.
   AxisView view(x.shape(), 1);
   if (call.integer("spatial", 1) == 0) {
     view.length *= view.after;
@@ -103,7 +105,7 @@ Moments moments_of(std::span<const float> values) {
   return out;
 }
 
-// Groups of channels of one image; instances are groups of one channel.
+// Normalises groups of channels of one image. For InstanceNormalization a group is one channel.
 Result<> normalise_groups(Call& call, std::int64_t groups, bool scale_per_group) {
   const Tensor& x = call.input(0);
   const std::int64_t channels = x.shape()[1];
@@ -149,7 +151,8 @@ Result<> run_group_normalisation(Call& call) {
   return normalise_groups(call, call.integer("num_groups", 0), call.opset() < 21);
 }
 
-// Rows from the axis on; `centred` subtracts their mean (LayerNormalization).
+// Normalises rows that begin at the axis. With `centred` their mean is subtracted
+// (LayerNormalization).
 Result<> normalise_rows(Call& call, bool centred) {
   const Tensor& x = call.input(0);
   if (!is_float(x.type())) return call.bad_type(0);
@@ -213,7 +216,7 @@ Result<> normalise_rows(Call& call, bool centred) {
 Result<> run_layer_normalisation(Call& call) { return normalise_rows(call, true); }
 Result<> run_rms_normalisation(Call& call) { return normalise_rows(call, false); }
 
-// Across neighbouring channels.
+// Normalises across neighbouring channels.
 Result<> run_lrn(Call& call) {
   WEFT_OK(has_channels(call));
   const Tensor& x = call.input(0);

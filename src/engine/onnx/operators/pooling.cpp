@@ -1,4 +1,4 @@
-// Windows of one channel become one element.
+// Pooling operators: a window of one channel becomes one element.
 #include <limits>
 
 #include "engine/onnx/operators/operator.h"
@@ -14,8 +14,9 @@ Shape pooled_shape(const Tensor& x, const Window& window) {
   return shape;
 }
 
-// Calls use(place, padded) for each element of the window of output `o`: its index in the plane
-// (-1 outside of the input), and whether it lies in the padding rather than beyond it.
+// Calls use(place, padded) for each element of the window of output `o`. `place` is its index in
+// the plane, or -1 outside of the input; `padded` is true if it lies in the padding and not beyond
+// it.
 template <class Use>
 void each_in_window(const Window& w, std::int64_t o, Use use) {
   const std::int64_t kernel_plane = element_count(w.kernel);
@@ -77,7 +78,8 @@ Result<> run_max_pool(Call& call) {
   const bool by_column = call.integer("storage_order", 0) != 0;
   const std::int64_t in_plane = element_count(window.input);
   const std::int64_t out_plane = element_count(window.output);
-  // An index counts over the whole tensor; by column: over the spatial dimensions in reverse.
+  // The index of an element counts over the whole tensor. With by_column it counts the spatial
+  // dimensions in reverse order.
   const auto index_of = [&](std::int64_t plane, std::int64_t place) {
     if (!by_column) return plane * in_plane + place;
     std::int64_t index = 0, rest = place, stride = in_plane;

@@ -30,7 +30,8 @@ std::string_view kind_word(char kind) {
   }
 }
 
-// The kinds that the table lists for an attribute; empty if it does not know it.
+// Returns the kinds that the table lists for an attribute, or an empty text if it does not list the
+// attribute.
 std::string_view kinds_of(std::string_view attributes, std::string_view name) {
   for (std::size_t at = 0; at < attributes.size();) {
     const std::size_t end = std::min(attributes.find(' ', at), attributes.size());
@@ -70,7 +71,7 @@ Result<> check_node(const ModelNode& node, const std::string& name) {
     if (kinds.empty())
       return fail(ErrorCode::unsupported, "Node '{}' ({}): its attribute '{}' is not known.", name,
                   node.op, key);
-    // An empty list says nothing about its kind.
+    // An empty list is accepted because it does not show its kind.
     const char kind = kind_of(attribute);
     if (kinds.find(kind) == std::string_view::npos)
       return fail(ErrorCode::invalid_argument, "Node '{}' ({}): its attribute '{}' must be {}.",
@@ -116,7 +117,7 @@ class Builder {
     return id;
   }
 
-  // Old models list initialisers among the inputs.
+  // Adds the inputs of the graph. Old models list initialisers among the inputs; they are left out.
   Result<> add_inputs() {
     for (ValueInfo& input : model_.inputs) {
       if (ids_.contains(input.name)) continue;
@@ -163,7 +164,7 @@ class Builder {
     return {};
   }
 
-  // Nodes whose inputs are all constant are computed now.
+  // Computes nodes whose inputs are all constant.
   Result<> fold() {
     std::vector<Node> kept;
     for (Node& node : graph_.nodes) {
@@ -179,7 +180,7 @@ class Builder {
       }
       constant = constant && bytes <= options_.folded_bytes_max;
       if (constant) {
-        // First only its shapes: a small input may ask for a large output.
+        // The shapes are inferred first, because a small input may ask for a large output.
         auto shapes = run_node(graph_, node, inputs, true);
         if (shapes)
           for (const auto& shape : *shapes)

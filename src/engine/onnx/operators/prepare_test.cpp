@@ -1,5 +1,5 @@
-// A graph that cannot run is one sentence that names the node; one that can is cut down to what its
-// outputs need.
+// Tests that a graph that cannot run gives an error of one sentence with the node's name, and that
+// a graph that can run keeps only the nodes that its outputs need.
 #include "engine/onnx/operators/prepare.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Floats as small integers and back: q = round(x / scale) + zero, x = (q - zero) * scale.
+// Operators that convert floats to small integers and back: q = round(x / scale) + zero and x = (q
+// - zero) * scale.
 #include "engine/onnx/operators/quantisation.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ bool is_quantised(ElementType type) {
   return is_byte(type) || type == ElementType::u16 || type == ElementType::i16;
 }
 
-// To the nearest, ties to even, into the range of T.
+// Rounds to the nearest integer, ties to even, and clamps to the range of T.
 template <class T>
 T saturated(double value) {
   if (!(value == value)) return 0;
@@ -79,7 +80,7 @@ Result<> run_dequantize(Call& call) {
   return {};
 }
 
-// u8, over the range of the input, which is widened to hold 0.
+// Quantises to u8 over the range of the input, which is widened to contain 0.
 Result<> run_dynamic_quantize(Call& call) {
   const Tensor& x = call.input(0);
   if (x.type() != ElementType::f32) return call.bad_type(0);
@@ -108,7 +109,8 @@ Result<> run_dynamic_quantize(Call& call) {
   return {};
 }
 
-// Inputs: x, its scale and zero, w, its scale and zero, the result's scale and zero.
+// Checks inputs in this order: x, its scale and zero point, w, its scale and zero point, the scale
+// and zero point of the result.
 Result<> check_pair(const Call& call) {
   for (const std::size_t i : {0, 3})
     if (!is_byte(call.input(i).type())) return call.bad_type(i);
@@ -122,7 +124,7 @@ Result<> check_pair(const Call& call) {
   return {};
 }
 
-// sums, in units of scale[i], as quantised numbers of the output.
+// Converts sums, which are in units of scale(i), to quantised numbers of the output.
 void requantise(const Call& call, Tensor& out, std::span<const std::int32_t> sums,
                 const std::function<double(std::size_t)>& scale) {
   const double y_scale = call.input(6).number(0), y_zero = call.input(7).number(0);

@@ -9,7 +9,8 @@
 namespace weft::onnx {
 namespace {
 
-constexpr std::int64_t opset_of_axis = 13;  // DequantizeLinear has an axis since.
+// The first opset in which DequantizeLinear has an axis.
+constexpr std::int64_t opset_of_axis = 13;
 constexpr double levels = 127;
 
 struct Quantised {
@@ -17,7 +18,7 @@ struct Quantised {
   Tensor scales;
   double error_max = 0;
 };
-// Symmetric: 0 stays 0, and a channel's largest weight becomes 127 or -127.
+// Quantises symmetrically: 0 stays 0, and the largest weight of a channel becomes 127 or -127.
 Quantised quantised(const Tensor& weights, std::int64_t axis) {
   const AxisView view(weights.shape(), axis);
   const auto values = weights.values<float>();
@@ -43,8 +44,8 @@ Quantised quantised(const Tensor& weights, std::int64_t axis) {
   return out;
 }
 
-// The dimension of a node's weights along which its output channels lie; nullopt for a node without
-// weights.
+// Returns the dimension of a node's weights that counts its output channels, or nullopt for a node
+// without weights.
 std::optional<std::int64_t> channel_axis(const Node& node, const Tensor& weights) {
   if (node.op == "Conv") return 0;
   if (node.op == "ConvTranspose") return 1;
@@ -82,7 +83,7 @@ Result<QuantisedWeights> quantise_weights(Graph graph, std::span<const std::stri
       return fail(ErrorCode::invalid_argument, "The model has no node '{}'.", name);
   QuantisedWeights out{.graph = {}, .bytes_before = constant_bytes(graph)};
   std::vector<Node> nodes;
-  std::map<ValueId, ValueId> floats;  // Weights by what takes their place.
+  std::map<ValueId, ValueId> floats;  // The dequantised value for each weight.
   const auto add_value = [&](std::string name, std::optional<Tensor> constant) {
     graph.values.push_back({.name = std::move(name), .constant = std::move(constant)});
     return static_cast<ValueId>(graph.values.size() - 1);

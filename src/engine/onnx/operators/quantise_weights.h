@@ -1,5 +1,6 @@
-// Weights as 8-bit integers with a scale for each output channel: a quarter of the bytes. They are
-// made floats again when the model is opened (the DequantizeLinear nodes are constant).
+// Stores weights as 8-bit integers with a scale for each output channel, which takes a quarter of
+// the bytes. Opening the model turns them back into floats, because the DequantizeLinear nodes are
+// constant.
 #pragma once
 
 #include "engine/onnx/graph.h"
@@ -8,13 +9,14 @@ namespace weft::onnx {
 
 struct QuantisedWeights {
   Graph graph;
-  std::size_t tensors = 0;         // How many became integers.
+  std::size_t tensors = 0;         // Number of tensors that were quantised.
   std::uint64_t bytes_before = 0;  // Bytes of all constants.
   std::uint64_t bytes_after = 0;
-  double error_max = 0;  // The largest difference, as a share of its channel's largest weight.
+  double error_max = 0;  // The largest error, relative to the largest weight of its channel.
 };
-// Quantises constant f32 weights of Conv, ConvTranspose, Gemm and MatMul of at least `elements_min`
-// elements. Nodes named in `kept` keep theirs: the last products of a detector's head.
+// Quantises constant f32 weights of Conv, ConvTranspose, Gemm and MatMul that have at least
+// `elements_min` elements. Nodes named in `kept` keep their f32 weights; use it for the last
+// products of a detector's head.
 [[nodiscard]] Result<QuantisedWeights> quantise_weights(Graph graph,
                                                         std::span<const std::string> kept = {},
                                                         std::int64_t elements_min = 256);

@@ -1,5 +1,5 @@
-// Weights as integers: a quarter of the bytes, off by half a step at most, and nothing else is
-// touched.
+// Tests weights as integers: they take a quarter of the bytes, differ by half a step at most, and
+// nothing else of the model changes.
 #include "engine/onnx/operators/quantise_weights.h"
 
 #include <gtest/gtest.h>
@@ -58,7 +58,7 @@ TEST(QuantiseWeights, TakesAQuarterOfTheBytesAndStaysCloseInAFile) {
   const auto file =
       write_model(model_of(small->graph, small->graph.outputs, inference.values)).value();
   const Graph again = prepare(read_model(file).value()).value();
-  EXPECT_EQ(again.nodes.size(), 3u);  // What is made floats again is constant.
+  EXPECT_EQ(again.nodes.size(), 3u);  // Dequantised weights are folded.
   const auto got = interpret(again, {input}, {}).value();
   double error = 0, length = 0;
   for (std::int64_t i = 0; i < expected[0].count(); ++i) {

@@ -1,4 +1,5 @@
-// Many elements become one: sums and their kin, the place of the largest, running sums.
+// Operators that reduce many elements to one: sums and similar, the index of the largest, and
+// running sums.
 #include <cmath>
 #include <limits>
 
@@ -8,8 +9,8 @@
 namespace weft::onnx {
 namespace {
 
-// Which dimensions are reduced; axes are an input since opset 13 (ReduceSum) or 18, an attribute
-// before.
+// Returns the dimensions that are reduced. The axes are an input since opset 13 (ReduceSum) or 18,
+// and an attribute before.
 Result<std::vector<bool>> reduced_axes(const Call& call, const Tensor& x) {
   std::vector<std::int64_t> axes = call.integers("axes");
   if (call.optional_input(1) != nullptr) {
@@ -24,7 +25,7 @@ Result<std::vector<bool>> reduced_axes(const Call& call, const Tensor& x) {
   return reduced;
 }
 
-struct Total {  // A sum of map(x), then finish(sum, count).
+struct Total {  // Sums map(x) and returns finish(sum, count).
   static double start() { return 0; }
   static double step(double sum, double x) { return sum + x; }
   static double finish(double sum, double) { return sum; }
@@ -45,7 +46,7 @@ struct LogTotal : Total {
   static double finish(double sum, double) { return std::log(sum); }
 };
 struct LogExponentials : Total {
-  // Relative to the largest element, since a power of e soon leaves every range.
+  // Powers of e are summed relative to the largest element, because they exceed every range soon.
   static constexpr bool shifts = true;
   static double step(double sum, double x) { return sum + std::exp(x); }
   static double finish(double sum, double) { return std::log(sum); }
@@ -57,7 +58,7 @@ struct Product : Total {
   static double step(double product, double x) { return product * x; }
 };
 
-// i64 sums wrap around; a double would lose their low bits.
+// Adds i64 numbers with wrap-around, because a double would lose their low bits.
 template <class Kind>
 std::int64_t integer_step(std::int64_t sum, std::int64_t x) {
   const auto a = static_cast<std::uint64_t>(sum), b = static_cast<std::uint64_t>(x);
@@ -72,9 +73,9 @@ std::int64_t integer_step(std::int64_t sum, std::int64_t x) {
 }
 
 struct Reduced {
-  Shape shape;          // The output's shape.
-  Shape kept;           // The input's, with 1 for reduced dimensions.
-  std::int64_t factor;  // Elements that become one.
+  Shape shape;          // Shape of the output.
+  Shape kept;           // Shape of the input with 1 for reduced dimensions.
+  std::int64_t factor;  // Number of elements that are reduced to one.
 };
 Result<Reduced> reduced_shape(const Call& call, const Tensor& x) {
   WEFT_ASSIGN(const std::vector<bool> reduced, reduced_axes(call, x));
@@ -113,7 +114,7 @@ Result<> run_reduction(Call& call) {
           const double value = static_cast<float>(in[static_cast<std::size_t>(i)]);
           largest = std::max(largest, value);
         });
-        // Infinity less infinity is no number: such sums need no shift.
+        // A sum with an infinite element is not shifted, because infinity minus infinity is NaN.
         for (double& largest : shifts)
           if (!std::isfinite(largest)) largest = 0;
       }
@@ -167,7 +168,7 @@ Result<> run_extreme(Call& call) {
     walk<1>(x.shape(), {to}, {0}, [&](std::int64_t i, const std::array<std::int64_t, 1>& at) {
       T& best = result[static_cast<std::size_t>(at[0])];
       const C value = static_cast<C>(in[static_cast<std::size_t>(i)]), kept = static_cast<C>(best);
-      if (kept != kept) return;  // NaN stays.
+      if (kept != kept) return;  // NaN stays NaN.
       if (value != value || (largest ? value > kept : value < kept)) best = static_cast<T>(value);
     });
   });

@@ -10,9 +10,9 @@
 namespace weft::onnx {
 namespace {
 
-// The shape that the target of a reshape becomes: dimensions are put into groups of the same number
-// of elements on both sides, and each group follows what its input side does. nullopt if one
-// dimension that changes is cut into several.
+// Returns the new target of a reshape. Dimensions are grouped so that input and output have groups
+// with the same number of elements, and each output group changes as its input group does. Returns
+// nullopt if a dimension that changes is cut into several.
 std::optional<Shape> followed_target(const Shape& old_in, const Shape& new_in,
                                      const Shape& old_out) {
   Shape target = old_out;
@@ -36,7 +36,7 @@ std::optional<Shape> followed_target(const Shape& old_in, const Shape& new_in,
       same = same && old_in[d] == new_in[d];
     }
     if (same) continue;
-    // As many dimensions on both sides, each of the same size: one by one.
+    // A group with equal dimensions on both sides takes the new sizes one by one.
     if (i - first_i == o - first_o &&
         std::equal(old_in.begin() + static_cast<std::ptrdiff_t>(first_i),
                    old_in.begin() + static_cast<std::ptrdiff_t>(i),
@@ -50,7 +50,8 @@ std::optional<Shape> followed_target(const Shape& old_in, const Shape& new_in,
   return target;
 }
 
-// `old` with another size along an axis, if its values are the same or grow evenly along it.
+// Returns `old` with the size `size` along an axis if its values are equal or grow evenly along the
+// axis.
 std::optional<Tensor> extended(const Tensor& old, std::size_t axis, std::int64_t size) {
   const AxisView view(old.shape(), static_cast<std::int64_t>(axis));
   Shape shape = old.shape();
@@ -101,7 +102,7 @@ class Reshaper {
   }
 
  private:
-  // A tensor under the new sizes.
+  // Returns a tensor with its new size, or null if it is not given.
   const Tensor* now(ValueId id) const {
     if (id == no_value) return nullptr;
     if (new_[id]) return &*new_[id];
@@ -113,7 +114,8 @@ class Reshaper {
     const auto& value = out_.graph.values[node.inputs[input]].constant;
     return value ? &*value : nullptr;
   }
-  // Another constant for one input of one node: other nodes may read the old one.
+  // Gives one input of one node a new constant. The old constant stays, because other nodes may
+  // read it.
   void replace(Node& node, std::size_t input, Tensor tensor, std::string_view what) {
     const std::string& name = out_.graph.name(node.inputs[input]);
     out_.changes.push_back(
@@ -172,7 +174,7 @@ class Reshaper {
     }
     auto outputs = run_node(out_.graph, node, given, true);
     if (!outputs) return pass(std::move(outputs), "while the model takes its new sizes");
-    // What carries shapes is computed.
+    // Small tensors that carry shapes are computed if all inputs are known.
     const bool known = std::ranges::all_of(
         given, [](const Tensor* tensor) { return tensor == nullptr || tensor->has_bytes(); });
     if (known) {
@@ -191,7 +193,7 @@ class Reshaper {
     const auto followed = followed_target(before.shape(), after.shape(), out->shape());
     std::vector<std::int64_t> sizes = target->integers();
     if (!followed || followed->size() != sizes.size()) {
-      // A size that is left open may still do.
+      // A target with a size of -1 stays, because it may still be valid.
       if (std::ranges::contains(sizes, -1)) return {};
       return stuck(node, "one dimension that changes is cut into several");
     }
@@ -201,7 +203,7 @@ class Reshaper {
     return {};
   }
 
-  // An end at the old end is "to the end".
+  // Changes the ends of a Slice: an end that was the old size becomes the new size.
   void follow_slice(Node& node, const Tensor& before) {
     std::vector<std::int64_t> ends = constant(node, 2)->integers(), axes;
     if (const Tensor* given = constant(node, 3)) axes = given->integers();

@@ -1,5 +1,6 @@
-// The same model for inputs of other sizes. Models are exported for one size: targets of reshapes
-// hold it, and grids that are added to what a detector finds are constants of that size.
+// Changes a model to take inputs of other sizes. A model is exported for one size: the target
+// shapes of its reshapes contain that size, and the grids that are added to a detector's results
+// are constants of that size.
 #pragma once
 
 #include "engine/onnx/operators/infer.h"
@@ -8,13 +9,14 @@ namespace weft::onnx {
 
 struct Reshaped {
   Graph graph;
-  // Sentences about constants that were rebuilt, for a user to look over.
+  // Sentences about the constants that were rebuilt, for a user to check.
   std::vector<std::string> changes;
 };
-// `graph` for inputs of `shapes` (type and shape of each; may lack bytes). Targets of Reshape,
-// sizes of Resize and ends of Slice follow the sizes around them; a constant operand as large as a
-// dimension that changes is rebuilt if it is the same everywhere or grows evenly along it. Fails
-// with unsupported and the node's name otherwise.
+// Changes `graph` to take inputs of `shapes` (type and shape of each input; the tensors may lack
+// bytes). Targets of Reshape, sizes of Resize and ends of Slice follow the new sizes of the values
+// around them. A constant operand that is as large as a dimension that changes is rebuilt if its
+// values are all equal or grow evenly along the dimension. Fails with unsupported and the node's
+// name if a node cannot be changed.
 [[nodiscard]] Result<Reshaped> reshape_model(Graph graph, std::vector<Tensor> shapes);
 
 }  // namespace weft::onnx

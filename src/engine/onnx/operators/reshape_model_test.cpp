@@ -1,5 +1,5 @@
-// A detector's head that was exported for one size is the head for another: targets of reshapes and
-// the grid follow.
+// Tests that a detector's head that was exported for one size is changed to another size: the
+// targets of reshapes and the grid follow.
 #include "engine/onnx/operators/reshape_model.h"
 
 #include <gtest/gtest.h>
@@ -30,8 +30,8 @@ Tensor head_numbers(Shape shape) {
 Tensor head_integers(const List& values) {
   return Tensor::of<std::int64_t>({static_cast<std::int64_t>(values.size())}, values);
 }
-// A YOLO-like head for pictures of `size`: [1, 3 anchors * 2, s, s] becomes [1, 3 * s * s, 2], with
-// a grid of places added and factors of anchors.
+// A head like YOLO's for pictures of `size`: [1, 3 anchors * 2, s, s] becomes [1, 3 * s * s, 2]. A
+// grid of places is added, and the result is multiplied by factors of the anchors.
 Graph head(std::int64_t size, bool even_grid = true) {
   const std::int64_t s = size / 2;
   std::vector<float> grid, anchors;

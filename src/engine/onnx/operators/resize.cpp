@@ -41,7 +41,7 @@ Result<ResizeSettings> read_settings(const Call& call) {
       {"half_pixel", Coordinates::half_pixel},
       {"half_pixel_symmetric", Coordinates::half_pixel_symmetric},
       {"pytorch_half_pixel", Coordinates::pytorch_half_pixel},
-      {"tf_half_pixel_for_nn", Coordinates::half_pixel_for_nn},  // Opset 11 and 12.
+      {"tf_half_pixel_for_nn", Coordinates::half_pixel_for_nn},  // Only opsets 11 and 12 have it.
       {"align_corners", Coordinates::align_corners},
       {"asymmetric", Coordinates::asymmetric},
       {"tf_crop_and_resize", Coordinates::crop_and_resize}};
@@ -60,8 +60,8 @@ Result<ResizeSettings> read_settings(const Call& call) {
   return settings;
 }
 
-// Weights of the elements first, first + 1, ... relative to floor(x) for a distance `ratio` of x
-// from there, in (0, 1].
+// Weights of the elements first, first + 1, ... relative to floor(x). `ratio`, in (0, 1], is the
+// distance of x from floor(x).
 struct Kernel {
   std::int64_t first = 0;
   std::vector<double> weights;
@@ -83,7 +83,8 @@ Kernel kernel_at(const ResizeSettings& settings, double ratio, double scale) {
     }
     return {upper ? 1 : 0, {1.0}};
   }
-  // Without antialiasing, and where the output is larger, the kernel has its own width.
+  // The kernel keeps its own width without antialiasing, and if the output is larger than the
+  // input.
   const double narrow = settings.antialias ? std::min(scale, 1.0) : 1.0;
   const double reach = settings.mode == "linear" ? 1 : 2;
   Kernel kernel;
@@ -111,7 +112,7 @@ struct Axis {
 
 double source_of(Coordinates coordinates, const Axis& axis, double x) {
   const auto size = static_cast<double>(axis.size);
-  const double wide = axis.scale * size;  // The output's size before it was rounded.
+  const double wide = axis.scale * size;  // The size of the output before rounding.
   switch (coordinates) {
     case Coordinates::align_corners:
       return wide == 1 ? 0 : x * (size - 1) / (wide - 1);
@@ -144,7 +145,7 @@ Taps taps_of(const ResizeSettings& settings, const Axis& axis) {
     if (settings.coordinates == Coordinates::crop_and_resize &&
         (source < 0 || source > static_cast<double>(axis.size - 1)))
       continue;
-    // The neighbour on the left is strictly smaller: the ratio is in (0, 1].
+    // The left neighbour is strictly smaller than the source, so that the ratio is in (0, 1].
     const double left = std::ceil(source) - 1;
     Kernel kernel = kernel_at(settings, source - left, axis.scale);
     const std::int64_t first = static_cast<std::int64_t>(left) + kernel.first;
@@ -167,14 +168,14 @@ Taps taps_of(const ResizeSettings& settings, const Axis& axis) {
   return taps;
 }
 
-// An axis that is not resized.
+// Returns the taps of an axis that is not resized.
 Taps unchanged(std::int64_t size) {
   Taps taps;
   for (std::int64_t i = 0; i < size; ++i) taps.push_back({{i, 1.0f}});
   return taps;
 }
 
-// Output sizes and scales of the axes that a node resizes.
+// Returns the output sizes and scales of the axes that a node resizes.
 Result<std::vector<Axis>> resized_axes(const Call& call, const std::vector<std::int64_t>& axes,
                                        const ResizeSettings& settings) {
   const Tensor& x = call.input(0);
@@ -236,7 +237,7 @@ Result<std::vector<Axis>> resized_axes(const Call& call, const std::vector<std::
   return out;
 }
 
-// Each element is one of the input, or the extrapolated one.
+// Copies elements: each output element is an element of the input, or the extrapolation value.
 void move_nearest(const Tensor& x, const ResizePlan& plan, Tensor& out) {
   const Shape own = row_major_strides(x.shape()), outer = row_major_strides(plan.output);
   with_type(x.type(), [&]<class T>() {
@@ -264,7 +265,8 @@ void move_nearest(const Tensor& x, const ResizePlan& plan, Tensor& out) {
 
 Result<> run_resize(Call& call) {
   const Tensor& x = call.input(0);
-  // A mean of truth values is no truth value, and one of i64 would not be exact.
+  // Only nearest neighbours are allowed for bool and i64: a mean of truth values is not a truth
+  // value, and a mean of i64 would not be exact.
   const bool is_moved = x.type() == ElementType::boolean || x.type() == ElementType::i64;
   if (is_moved && call.text("mode", "nearest") != "nearest") return call.bad_type(0);
   WEFT_ASSIGN(const ResizePlan plan, plan_resize(call));
@@ -274,7 +276,7 @@ Result<> run_resize(Call& call) {
     move_nearest(x, plan, *out);
     return {};
   }
-  // One dimension after the other, from the last to the first; in double.
+  // Dimensions are resized one by one, from the last to the first, in double.
   std::vector<double> values(static_cast<std::size_t>(x.count()));
   for (std::size_t i = 0; i < values.size(); ++i)
     values[i] = x.number(static_cast<std::int64_t>(i));

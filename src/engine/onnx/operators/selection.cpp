@@ -1,5 +1,5 @@
-// Operators whose result depends on an order of elements: the largest, the non-zero, the boxes that
-// remain.
+// Operators whose result depends on an order of elements: the largest elements, the non-zero
+// elements and the boxes that remain.
 #include <algorithm>
 #include <numeric>
 
@@ -43,7 +43,7 @@ Result<> run_top_k(Call& call) {
             return in[static_cast<std::size_t>((b * view.length + i) * view.after + a)];
           };
           std::iota(order.begin(), order.end(), 0);
-          // Equal elements in their order; NaN counts as largest.
+          // Equal elements keep their order, and NaN counts as the largest.
           std::ranges::stable_sort(order, [&](std::int64_t left, std::int64_t right) {
             const C l = static_cast<C>(at(left)), r = static_cast<C>(at(right));
             if (l != l || r != r) return largest ? l != l && r == r : l == l && r != r;

@@ -1,4 +1,4 @@
-// Operators that only give the same elements another shape, or tell a shape.
+// Operators that give the same elements another shape, or return a shape.
 #include "engine/onnx/operators/operator.h"
 #include "engine/onnx/operators/walk.h"
 
@@ -7,7 +7,8 @@ namespace {
 
 Result<> run_reshape(Call& call) {
   const Tensor& x = call.input(0);
-  std::vector<std::int64_t> target = call.integers("shape");  // Before opset 5.
+  // The attribute was used before opset 5.
+  std::vector<std::int64_t> target = call.integers("shape");
   if (call.optional_input(1) != nullptr) {
     WEFT_ASSIGN(target, call.integers_of(1));
   }
@@ -57,7 +58,7 @@ Result<> run_flatten(Call& call) {
   return {};
 }
 
-// An input since opset 13, an attribute before.
+// Returns the axes, which are an input since opset 13 and an attribute before.
 Result<std::optional<std::vector<std::int64_t>>> given_axes(const Call& call) {
   if (call.optional_input(1) != nullptr) {
     WEFT_ASSIGN(auto axes, call.integers_of(1));
@@ -107,7 +108,8 @@ Result<> run_unsqueeze(Call& call) {
   return {};
 }
 
-// Known whenever the input's shape is, so it has values even where only shapes are asked for.
+// The output has values even if only shapes are asked for, because it is known with the input's
+// shape.
 Result<> run_shape(Call& call) {
   const Tensor& x = call.input(0);
   const auto bound = [&](std::int64_t place) {

@@ -1,5 +1,5 @@
-// ONNX's own cases for its operators (data/onnx-node of $WEFT_DATA): each a model of one node, its
-// inputs and the outputs that are expected.
+// ONNX's own test cases for its operators (data/onnx-node of $WEFT_DATA). A case is a model of one
+// node, its inputs and the expected outputs.
 #pragma once
 
 #include <cmath>
@@ -29,13 +29,13 @@ inline std::string unzip(const std::filesystem::path& path) {
   return out;
 }
 
-// Files of a .tar.gz by name.
+// Returns the files of a .tar.gz by name.
 inline std::map<std::string, std::string> read_archive(const std::filesystem::path& path) {
   const std::string tar = unzip(path);
   std::map<std::string, std::string> files;
   for (std::size_t at = 0; at + 512 <= tar.size() && tar[at] != 0;) {
     std::string name(tar.c_str() + at, strnlen(tar.c_str() + at, 100));
-    // ustar keeps the front of a longer name apart.
+    // The ustar format stores the first part of a long name in a separate field.
     const std::string front(tar.c_str() + at + 345, strnlen(tar.c_str() + at + 345, 155));
     if (!front.empty()) name.insert(0, "/").insert(0, front);
     const std::size_t size = std::stoull(tar.substr(at + 124, 11), nullptr, 8);
@@ -52,7 +52,8 @@ struct NodeCase {
   std::vector<std::string> outputs;
 };
 
-// A folder of cases as ONNX publishes them: NAME/model.onnx, NAME/test_data_set_0/input_0.pb, ...
+// Reads a folder of cases as ONNX publishes them: NAME/model.onnx, NAME/test_data_set_0/input_0.pb,
+// ...
 inline std::vector<NodeCase> read_cases(const std::map<std::string, std::string>& files) {
   std::vector<NodeCase> cases;
   for (const auto& [path, bytes] : files) {
@@ -74,8 +75,8 @@ inline std::vector<NodeCase> read_cases(const std::map<std::string, std::string>
   return cases;
 }
 
-// The first difference beyond the tolerance of ONNX's own runner: rtol 1e-3, atol 1e-4 (f16: 1e-2),
-// integers exact. Empty if there is none.
+// Describes the first difference beyond the tolerance of ONNX's own runner: rtol 1e-3 and atol 1e-4
+// (1e-2 for f16); integers must be equal. Returns an empty text if there is no difference.
 inline std::string difference(const Tensor& got, const Tensor& expected) {
   if (got.type() != expected.type())
     return "is of type " + std::string(to_string(got.type())) + ", not " +

@@ -1,5 +1,5 @@
-// Settings of operators that ONNX's own cases leave out, with results worked out by hand from the
-// specification. The processor and the GPU run the same list.
+// Cases for settings of operators that ONNX's own cases do not cover. The expected results are
+// worked out by hand from the specification. The processor and the GPU run the same list.
 #pragma once
 
 #include <limits>
@@ -23,7 +23,7 @@ Tensor tensor_of(Shape shape, const std::vector<T>& values) {
   return Tensor::of<T>(std::move(shape), values);
 }
 
-// A node with inputs x0, x1, ...; those after the first are constants.
+// Makes a case of one node with the inputs x0, x1, ...; all inputs but x0 are constants.
 inline EdgeCase edge(std::string name, std::string op, std::int64_t opset,
                      std::vector<Tensor> inputs, Attributes attributes, Tensor expected) {
   EdgeCase made{
@@ -76,11 +76,12 @@ inline std::vector<EdgeCase> edge_cases() {
   std::vector<EdgeCase> cases;
   const auto add = [&](auto&&... parts) { cases.push_back(edge(std::move(parts)...)); };
 
-  // log(2 e^1000) and log(e^-1000 + e^-1001): no power of e that is in between is a float.
+  // The results are log(2 e^1000) and log(e^-1000 + e^-1001). The powers of e are too large or too
+  // small for a float.
   add("a sum of large powers", "ReduceLogSumExp", 18,
       std::vector{f({2, 2}, {1000, 1000, -1000, -1001}), i64({1}, {1})},
       Attributes{{"keepdims", std::int64_t{0}}}, f({2}, {1000.6931472F, -999.6867383F}));
-  // "starts[i] is clamped into [0, dims[axes[i]]-1] for negative stepping".
+  // The specification says: "starts[i] is clamped into [0, dims[axes[i]]-1] for negative stepping".
   add("a backward slice that starts before the first element", "Slice", 13,
       std::vector{f({4}, four), i64({1}, {-100}), i64({1}, {-200}), i64({1}, {0}), i64({1}, {-1})},
       Attributes{}, f({1}, {1}));
@@ -92,7 +93,7 @@ inline std::vector<EdgeCase> edge_cases() {
   add("a backward slice of nothing", "Slice", 13,
       std::vector{f({0, 2}, {}), i64({1}, {5}), i64({1}, {-9}), i64({1}, {0}), i64({1}, {-1})},
       Attributes{}, f({0, 2}, {}));
-  // x' = (x + 0.5) / 0.75: 0.67, 2, 3.33.
+  // The coordinates are x' = (x + 0.5) / 0.75: 0.67, 2, 3.33.
   add("coordinates of opset 11 for nearest neighbours", "Resize", 11,
       std::vector{f({1, 1, 1, 4}, four), none, f({4}, {1, 1, 1, 0.75F})},
       Attributes{{"coordinate_transformation_mode", std::string("tf_half_pixel_for_nn")},
@@ -103,7 +104,7 @@ inline std::vector<EdgeCase> edge_cases() {
       Attributes{{"coordinate_transformation_mode", std::string("asymmetric")},
                  {"nearest_mode", std::string("floor")}},
       truths({1, 1, 4, 2}, {1, 0, 1, 0, 0, 1, 0, 1}));
-  // 2^53 + 1 is no double.
+  // No double has the value 2^53 + 1, so the elements must be copied as integers.
   add("nearest i64", "Resize", 13,
       std::vector{i64({1, 2}, {9007199254740993, -9007199254740993}), none, f({2}, {1, 2})},
       Attributes{{"coordinate_transformation_mode", std::string("asymmetric")},
@@ -115,7 +116,8 @@ inline std::vector<EdgeCase> edge_cases() {
   add("a product of i64 with factors", "Gemm", 13,
       std::vector{i64({1, 2}, {3, 5}), i64({2, 1}, {7, 1}), i64({1}, {3})},
       Attributes{{"alpha", 0.5F}, {"beta", 2.0F}}, i64({1, 1}, {19}));
-  // Two images of one channel of two places; (x - mean) / sqrt(variance) * scale + bias by place.
+  // The input is two images of one channel with two places. The result is (x - mean) /
+  // sqrt(variance) * scale + bias, computed for each place separately.
   add("normalised place by place", "BatchNormalization", 7,
       std::vector{f({2, 1, 2}, {1, 2, 3, 4}), f({1, 2}, {2, 3}), f({1, 2}, {10, 20}),
                   f({1, 2}, {1, 0}), f({1, 2}, {4, 16})},

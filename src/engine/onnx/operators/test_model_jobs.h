@@ -1,4 +1,5 @@
-// The models of data/models: an image as a tensor, and what onnxruntime computed for every node.
+// The models of data/models, each with an image as a tensor and the results that onnxruntime
+// computed for every node.
 #pragma once
 
 #include <png.h>
@@ -17,7 +18,7 @@ struct ExpectedNode {
   double mean = 0;
   double absmax = 0;
   double l2 = 0;
-  std::vector<double> samples;  // Element i * max(1, n / 16).
+  std::vector<double> samples;  // Elements 0, s, 2s, ... with s = max(1, n / 16).
 };
 struct ExpectedOutput {
   std::string name;
@@ -42,7 +43,7 @@ inline std::optional<ModelJob> read_job(const std::filesystem::path& path) {
   return job;
 }
 
-// (pixel - mean) * scale, [1][channel][y][x].
+// Returns the picture of a file as a tensor (pixel - mean) * scale of shape [1][channel][y][x].
 inline Tensor picture_tensor(const ModelJob& job, const std::filesystem::path& png) {
   png_image image{};
   image.version = PNG_IMAGE_VERSION;
@@ -66,8 +67,9 @@ inline Tensor picture_tensor(const ModelJob& job, const std::filesystem::path& p
       values);
 }
 
-// Empty if a node's output is what onnxruntime computed: shape, samples and length within
-// `relative` of the largest magnitude (sums of other orders differ by that much).
+// Describes the difference between a node's output and the output that onnxruntime computed.
+// Returns an empty text if the shape is equal and the samples and the norm agree within `relative`
+// of the largest magnitude, because sums in another order differ by that much.
 inline std::string node_difference(const Tensor& got, const ExpectedNode& expected,
                                    double relative) {
   if (got.shape() != expected.shape)

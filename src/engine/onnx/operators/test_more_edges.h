@@ -1,13 +1,13 @@
-// More settings of operators than ONNX's own cases have: old versions, inputs that are not given,
-// negative axes, nothing to compute with, types that are rare. Results follow from the
-// specification, by hand.
+// More cases for settings of operators that ONNX's own cases do not cover: old versions, inputs
+// that are not given, negative axes, empty tensors and rare types. The expected results are worked
+// out by hand from the specification.
 #pragma once
 
 #include "engine/onnx/operators/test_edges.h"
 
 namespace weft::onnx::test {
 
-// Makes cases; `given` names what an operator is called with.
+// Makes cases. `given` names the inputs that an operator is called with.
 class EdgeList {
  public:
   using I = std::vector<std::int64_t>;
@@ -37,7 +37,7 @@ class EdgeList {
     for (const float value : values) out.emplace_back(value);
     return tensor_of<Half>(std::move(shape), out);
   }
-  // An input that is not given.
+  // Stands for an input that is not given.
   static Tensor absent() { return Tensor::shape_only(ElementType::f32, {0}).value(); }
 
   void add(std::string name, std::string op, std::int64_t opset, std::vector<Tensor> inputs,
@@ -56,7 +56,7 @@ class EdgeList {
       constants.erase(constants.begin() + static_cast<std::ptrdiff_t>(i));
     }
   }
-  // The result is the node's second one.
+  // Makes the second output of the latest case's node its result.
   void second() { cases.back().model.nodes[0].outputs = {"first", "y"}; }
 
   std::vector<EdgeCase> cases;
@@ -101,7 +101,7 @@ inline void add_window_edges(EdgeList& list) {
            {{"auto_pad", std::string("VALID")}}, L::f({1, 1, 2}, {3, 5}));
   list.add("a convolution padded for strides", "Conv", 11, {three, ones},
            {{"auto_pad", std::string("SAME_UPPER")}, {"strides", I{2}}}, L::f({1, 1, 2}, {3, 3}));
-  // All of it: 1 1 3 2 2.
+  // The whole result is 1 1 3 2 2.
   const Tensor two = L::f({1, 1, 2}, {1, 2}), wide = L::f({1, 1, 3}, {1, 1, 1});
   list.add("a transposed convolution of a given size", "ConvTranspose", 11, {two, wide},
            {{"strides", I{2}}, {"output_shape", I{4}}}, L::f({1, 1, 4}, {1, 3, 2, 2}));
@@ -127,7 +127,7 @@ inline void add_window_edges(EdgeList& list) {
            {{"mode", std::string("linear")}, {"axes", I{-1}}}, L::f({1, 4}, {1, 1.5F, 2.5F, 3}));
   list.add("neighbours across an even size", "LRN", 13, {L::f({1, 3, 1}, {1, 2, 3})},
            {{"size", std::int64_t{2}}, {"alpha", 2.0F}, {"beta", 1.0F}, {"bias", 1.0F}},
-           // Squares of itself and of the next: 5, 13, 9.
+           // The sums of the squares of an element and the next one are 5, 13 and 9.
            L::f({1, 3, 1}, {1.0F / 6, 2.0F / 14, 3.0F / 10}));
 }
 
@@ -172,7 +172,7 @@ inline void add_reduction_edges(EdgeList& list) {
            L::f({1, 2, 2}, {0.5F, 0.5F, 0.5F, 0.5F}));
   list.add("lengths by sums of sizes", "LpNormalization", 1, {L::f({2, 2}, {1, -2, 3, 2})},
            {{"axis", zero}, {"p", one}}, L::f({2, 2}, {0.25F, -0.5F, 0.75F, 0.5F}));
-  // Mean 2.5, variance 1.25.
+  // The mean is 2.5 and the variance 1.25.
   list.add("two dimensions normalised together", "LayerNormalization", 17,
            {L::f({1, 2, 2}, {1, 2, 3, 4}), L::f({2, 2}, {1, 1, 2, 2})},
            {{"axis", std::int64_t{-2}}, {"epsilon", 0.0F}},

@@ -1,4 +1,4 @@
-// One tensor in, one of the same shape out.
+// Operators with one input tensor and one output tensor of the same shape.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -26,7 +26,7 @@ Result<> map_floats(Call& call, Map map) {
   return {};
 }
 
-// Also for integers.
+// Applies `map` to floats and integers.
 template <class Map>
 Result<> map_numbers(Call& call, Map map) {
   const Tensor& x = call.input(0);
@@ -121,7 +121,7 @@ Result<> run_not(Call& call) {
   return {};
 }
 
-// Bounds are inputs since opset 11, attributes before.
+// Clips to bounds, which are inputs since opset 11 and attributes before.
 Result<> run_clip(Call& call) {
   const Tensor& x = call.input(0);
   if (x.type() == ElementType::boolean) return call.bad_type(0);
@@ -159,7 +159,7 @@ Result<> run_clip(Call& call) {
   return {};
 }
 
-// Towards zero, and to the nearest end of the range where it lies outside; NaN is 0.
+// Rounds towards zero and clamps to the range of To; NaN becomes 0.
 template <class To>
 To integer_from(double value) {
   if (!(value == value)) return 0;
@@ -187,7 +187,7 @@ To cast_element(From from) {
 }
 
 Result<ElementType> cast_target(Call& call) {
-  if (const auto* name = call.attribute<std::string>("to")) {  // Before opset 6.
+  if (const auto* name = call.attribute<std::string>("to")) {  // A text was used before opset 6.
     for (const auto& [word, number] : {std::pair{"FLOAT", 1},
                                        {"UINT8", 2},
                                        {"INT8", 3},
@@ -231,7 +231,7 @@ Result<> run_identity(Call& call) {
   return {};
 }
 
-// Inference only: nothing is dropped.
+// Copies the input, because inference drops no elements.
 Result<> run_dropout(Call& call) {
   const Tensor* training = call.optional_input(2);
   const Tensor* ratio = call.optional_input(1);
@@ -245,7 +245,7 @@ Result<> run_dropout(Call& call) {
   const Tensor& x = call.input(0);
   call.share(0, x);
   if (!call.wants(1)) return {};
-  const bool is_old = call.opset() < 10;  // The mask was of the input's type.
+  const bool is_old = call.opset() < 10;  // The mask had the type of the input before opset 10.
   WEFT_ASSIGN(Tensor * mask, call.make(1, is_old ? x.type() : ElementType::boolean, x.shape()));
   if (call.shapes_only()) return {};
   with_type(mask->type(), [&]<class T>() {

@@ -1,5 +1,5 @@
-// Walks over elements of tensors whose shapes differ: broadcasting, permuting, slicing. Private to
-// the folder.
+// Visits the elements of tensors whose shapes differ, for broadcasting, permuting and slicing.
+// Private to the folder.
 #pragma once
 
 #include <array>
@@ -10,14 +10,16 @@
 
 namespace weft::onnx {
 
-// numpy's rule: shapes are aligned at the end; sizes are equal or one of them is 1. nullopt if they
-// do not fit.
+// Broadcasts two shapes by numpy's rule: they are aligned at the end, and two sizes must be equal
+// or one of them must be 1. Returns nullopt if the shapes do not fit.
 [[nodiscard]] std::optional<Shape> broadcast(const Shape& a, const Shape& b);
-// Strides of `shape` as seen from `target`, which it broadcasts to: 0 along repeated dimensions.
+// Returns the strides with which a tensor of `shape`, broadcast to `target`, is read: 0 along
+// repeated dimensions.
 [[nodiscard]] Shape broadcast_strides(const Shape& shape, const Shape& target);
 
-// Calls use(index, offsets) for each element of `shape` in order; offsets[k] is the element of
-// operand k, whose strides (one per dimension) are strides[k], counted from starts[k].
+// Calls use(index, offsets) for each element of `shape` in order. offsets[k] is the position of the
+// element in operand k, whose strides (one per dimension) are strides[k] and whose first element is
+// starts[k].
 template <std::size_t n, class Use>
 void walk(const Shape& shape, const std::array<Shape, n>& strides,
           const std::array<std::int64_t, n>& starts, Use&& use) {
@@ -54,8 +56,8 @@ struct AxisView {
   AxisView(const Shape& shape, std::int64_t axis);
 };
 
-// f32 copies of f32 and f16 tensors, and the way back: operators that are not elementwise compute
-// in f32 and round once.
+// Makes f32 copies of f32 and f16 tensors, and stores f32 results in them. Operators that are not
+// elementwise compute in f32 and round once.
 [[nodiscard]] std::vector<float> floats_of(const Tensor& tensor);
 void store_floats(Tensor& tensor, std::span<const float> values);
 

@@ -54,7 +54,7 @@ Result<Window> plan_window(const Call& call, Shape input, Shape kernel) {
         return call.error("its window of {} does not fit into {} with pads {} and {}.", reach, size,
                           before, after);
       out = (round_up ? room + step - 1 : room) / step + 1;
-      // The last window begins inside of the input or the padding before it.
+      // The last window must begin inside the input or the padding before it.
       if (round_up && (out - 1) * step >= size + before) --out;
     }
     window.pads_before.push_back(before);
@@ -91,8 +91,8 @@ Result<ConvolutionPlan> plan_convolution(const Call& call, const Tensor& x, cons
 
 namespace {
 
-// One row (the last dimension) at a time: for each weight, all elements of the row that it reaches,
-// so that the innermost loop runs over neighbours.
+// Computes one row (the last dimension) at a time. For each weight it visits all elements of the
+// row that the weight reaches, so that the innermost loop runs over neighbours.
 template <class T>
 void convolve_rows(const ConvolutionPlan& plan, std::span<const T> x, std::span<const T> weights,
                    std::span<const T> bias, std::span<T> out) {
@@ -116,7 +116,7 @@ void convolve_rows(const ConvolutionPlan& plan, std::span<const T> x, std::span<
           for (std::int64_t r = 0; r < rows; ++r) {
             T* line = to + r * row;
             for (std::int64_t k = 0; k < kernel_plane; ++k) {
-              // Where this weight's row of the input begins, without the last dimension.
+              // The start of the input row that this weight reads, without the last dimension.
               std::int64_t rest_row = r, rest_kernel = k / w.kernel[last], offset = 0;
               bool inside = true;
               for (std::size_t d = last; d-- > 0;) {
@@ -131,7 +131,7 @@ void convolve_rows(const ConvolutionPlan& plan, std::span<const T> x, std::span<
               if (!inside) continue;
               const std::int64_t shift =
                   k % w.kernel[last] * w.dilations[last] - w.pads_before[last];
-              // Elements i with 0 <= i * step + shift < size.
+              // The range of elements i with 0 <= i * step + shift < size.
               const std::int64_t size = w.input[last];
               const std::int64_t first = shift >= 0 ? 0 : (-shift + step - 1) / step;
               const std::int64_t end =
@@ -193,7 +193,7 @@ Result<TransposedPlan> plan_transposed(const Call& call, const Tensor& x, const 
       const std::int64_t total = std::max<std::int64_t>(0, full - target);
       before = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
       after = total - before;
-      // Smaller pads than none: more output than the kernel reaches.
+      // The pad after becomes negative if more output is asked for than the kernel reaches.
       if (full < target) after = full - target;
     } else if (automatic == "VALID") {
       before = after = 0;

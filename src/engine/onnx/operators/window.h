@@ -1,8 +1,8 @@
-// Windows that slide over the spatial dimensions of a tensor: convolutions and pooling, on the
-// processor and on a GPU.
+// Plans windows that slide over the spatial dimensions of a tensor, for convolutions and pooling.
+// Used by the processor and by GPU kernels.
 //
-// Shapes: [batch][channel][spatial...]. Padding follows ONNX: explicit pads, SAME_UPPER,
-// SAME_LOWER or VALID.
+// Shapes: [batch][channel][spatial...]. Padding follows ONNX: explicit pads, SAME_UPPER, SAME_LOWER
+// or VALID.
 #pragma once
 
 #include "engine/onnx/operators/call.h"
@@ -19,10 +19,11 @@ struct Window {
   Shape output;  // Spatial sizes.
 };
 
-// From the attributes of a Conv or a pooling node, and the spatial sizes of input and kernel.
+// Makes a window from the attributes of a Conv or a pooling node and from the spatial sizes of the
+// input and the kernel.
 [[nodiscard]] Result<Window> plan_window(const Call& call, Shape input, Shape kernel);
 
-// A convolution of any kind (Conv, ConvInteger, QLinearConv).
+// The plan of a convolution of any kind (Conv, ConvInteger, QLinearConv).
 struct ConvolutionPlan {
   Window window;
   std::int64_t batch = 0;
@@ -33,7 +34,7 @@ struct ConvolutionPlan {
 };
 [[nodiscard]] Result<ConvolutionPlan> plan_convolution(const Call& call, const Tensor& x,
                                                        const Tensor& weights);
-// Sums of x * weights, plus `bias` per output channel where it is not empty.
+// Computes the sums of x * weights, plus `bias` for each output channel if it is not empty.
 void convolve(const ConvolutionPlan& plan, std::span<const float> x, std::span<const float> weights,
               std::span<const float> bias, std::span<float> out);
 void convolve(const ConvolutionPlan& plan, std::span<const std::int32_t> x,
@@ -41,7 +42,7 @@ void convolve(const ConvolutionPlan& plan, std::span<const std::int32_t> x,
               std::span<std::int32_t> out);
 
 struct TransposedPlan {
-  Window window;  // input: of x; output: of the result.
+  Window window;  // `input` is the size of x; `output` that of the result.
   std::int64_t batch = 0;
   std::int64_t groups = 1;
   std::int64_t channels_in = 0;   // Input channels of one group.
@@ -51,7 +52,7 @@ struct TransposedPlan {
 [[nodiscard]] Result<TransposedPlan> plan_transposed(const Call& call, const Tensor& x,
                                                      const Tensor& weights);
 
-// Pooling: spatial windows of each channel by itself.
+// Plans pooling, whose spatial windows cover each channel separately.
 [[nodiscard]] Result<Window> plan_pool(const Call& call, const Tensor& x);
 
 }  // namespace weft::onnx

@@ -5,7 +5,7 @@
 namespace weft::onnx {
 namespace {
 
-// The categories of COCO 2017, in its order.
+// The categories of COCO 2017, in the order of the data set.
 constexpr std::array<std::string_view, 80> coco_names = {
     "person",        "bicycle",      "car",
     "motorcycle",    "airplane",     "bus",
@@ -91,7 +91,7 @@ std::vector<Candidate> with_corners(const Tensor& scores, const Tensor& boxes,
   return found;
 }
 
-// In pixels of the input.
+// Returns the corners of a candidate's box in pixels of the model's input.
 std::array<double, 4> box_of(const Candidate& candidate, DetectorKind kind, double width,
                              double height) {
   const auto& box = candidate.box;

@@ -1,4 +1,4 @@
-// Boxes are those that the published rule gives, in pixels of the picture as it came.
+// Tests that boxes follow the published rules and are in pixels of the original picture.
 #include "engine/onnx/vision/detection.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ Picture plain(std::int64_t width, std::int64_t height, std::uint8_t value) {
           .height = height,
           .pixels = std::vector<std::uint8_t>(static_cast<std::size_t>(width * height * 3), value)};
 }
-// [1][rows][7]: centre, size, objectness, two classes.
+// Makes an output [1][rows][7]: centre, size, objectness and two classes.
 Tensor two_class_rows(const std::vector<std::array<float, 7>>& rows) {
   std::vector<float> values;
   for (const auto& row : rows) values.insert(values.end(), row.begin(), row.end());
@@ -42,7 +42,8 @@ TEST(Detection, KeepsTheBestOfBoxesThatCoverEachOtherByClass) {
 TEST(Detection, GivesBoxesInPixelsOfThePictureAsItCame) {
   const Picture picture = plain(200, 100, 10);
   const FittedPicture placed = fitted(picture, 64, 64, Fit::letterbox);
-  // The middle of the letterboxed picture, 32 x 16 pixels of it: 100 x 50 of the original.
+  // A box of 32 x 16 pixels in the middle of the letterboxed picture covers 100 x 50 pixels of the
+  // original.
   const Tensor output = two_class_rows({{32, 32, 32, 16, 1, 1, 0}});
 
   const auto found = detections_of({output}, 64, 64, placed.placement, {});
@@ -65,8 +66,8 @@ TEST(Detection, ReadsClassesWithCorners) {
   EXPECT_EQ((*found)[0].box, (std::array<double, 4>{80, 120, 160, 240}));
 }
 
-// Boxes of equal scores that cover each other: the one of the earlier row stays, whatever order a
-// GPU found them in.
+// If two boxes with equal scores cover each other, the box of the earlier row stays, in
+// whatever order the candidates come.
 TEST(Detection, TakesCandidatesInAnyOrder) {
   const Tensor output = two_class_rows({{50, 50, 20, 20, 0.5f, 0.5f, 0.1f},
                                         {51, 50, 20, 20, 0.5f, 0.5f, 0.5f},

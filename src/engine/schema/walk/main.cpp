@@ -1,5 +1,6 @@
-// Reads JSON schemas, one a line, and writes random texts of each, as one JSON array of strings a
-// line; for a schema that is refused, {"error": its sentence}. The seed makes the texts.
+// Reads JSON schemas, one on each line, and writes random texts of each schema as one JSON array of
+// strings on a line. For a schema that is refused it writes {"error": MESSAGE}. The seed determines
+// the texts.
 //   schema_walk SEED TEXTS < schemas
 #include <cstdio>
 #include <cstdlib>

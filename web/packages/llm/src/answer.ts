@@ -1,4 +1,4 @@
-// An answer while it is written: pieces as an async iterator, and the summary at its end.
+// An answer while it is generated: its pieces as an async iterator, and a summary at the end.
 import type { WeftError } from './errors.js';
 import type { Piece, Summary } from './types.js';
 
@@ -8,10 +8,10 @@ type Waiting = { readonly resolve: (result: IteratorResult<Piece, Summary>) => v
  *   for await (const piece of answer) show(piece.text);
  *   const { stop, tokens } = await answer.summary;
  *
- * Leaving the loop cancels the answer within a token. The answer is written whether or not the caller reads it.
+ * Leaving the loop cancels the answer within a token. The answer is generated even if the caller does not read it.
  */
 export class Answer implements AsyncIterableIterator<Piece, Summary, void> {
-  /** Rejects where the iteration throws. */
+  /** Rejects with the error that the iteration throws. */
   readonly summary: Promise<Summary>;
   readonly #cancel: () => void;
   readonly #pieces: Piece[] = [];
@@ -27,7 +27,7 @@ export class Answer implements AsyncIterableIterator<Piece, Summary, void> {
       this.#finish = resolve;
       this.#fail = reject;
     });
-    // A caller that iterates gets the failure from the iteration.
+    // Marks the rejection as handled, because a caller that only iterates gets the error from the iteration.
     this.summary.catch(() => {});
   }
 
@@ -42,14 +42,14 @@ export class Answer implements AsyncIterableIterator<Piece, Summary, void> {
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
-  /** What leaving a `for await` calls. */
+  /** Called when a `for await` loop is left. */
   async return(): Promise<IteratorResult<Piece, Summary>> {
     this.cancel();
     this.#pieces.length = 0;
     return { done: true, value: await this.summary };
   }
 
-  /** Ends the answer within a token; its summary then says `cancelled`. */
+  /** Ends the answer within a token; the `stop` of its summary is then `cancelled`. */
   cancel(): void {
     if (!this.#ended) this.#cancel();
   }

@@ -1,29 +1,29 @@
-// What goes wrong, as one sentence and a code that says what a caller can do about it.
+// The errors of this package: a message of one sentence, and a code that tells a caller how to react.
 
 export type ErrorCode =
   /** The input is wrong: a broken file, a bad option, a prompt that the model cannot read. */
   | 'invalid_argument'
   /** The file or the route does not exist. */
   | 'not_found'
-  /** The server or the model's chat template refuses. */
+  /** The server refused the request, or the model's chat template refused the input. */
   | 'permission_denied'
-  /** A bound was reached: the context, the room in the browser's storage. */
+  /** A limit was reached, such as the context or the space in the browser's storage. */
   | 'resource_exhausted'
   | 'out_of_memory'
-  /** The caller asked to stop. */
+  /** The caller cancelled the operation. */
   | 'cancelled'
-  /** Try again later or elsewhere: no network, no GPU. */
+  /** The operation may succeed later or on another machine: there is no network or no GPU. */
   | 'unavailable'
-  /** The GPU went away; load() the model again. */
+  /** The GPU device was lost; load() the model again. */
   | 'device_lost'
-  /** Bytes are not what was written or promised. */
+  /** Bytes differ from those that were written or promised. */
   | 'data_loss'
-  /** This build, this browser or this device cannot do it. */
+  /** This build, browser or device does not support the operation. */
   | 'unsupported'
-  /** The engine failed, and no input is the reason. */
+  /** The engine failed for a reason other than its input. */
   | 'internal';
 
-/** Every error of this package is one. */
+/** The base class of all errors of this package. */
 export class WeftError extends Error {
   readonly code: ErrorCode;
 
@@ -34,31 +34,31 @@ export class WeftError extends Error {
   }
 }
 
-/** The caller's signal, or dispose(), ended it. */
+/** The operation was ended by the caller's signal or by dispose(). */
 export class CancelledError extends WeftError {
   constructor(message: string, options?: ErrorOptions) {
     super('cancelled', message, options);
   }
 }
 
-/** The GPU device is gone, and with it this model; load() makes a new one. */
+/** The GPU device was lost, and this model with it; load() makes a new model. */
 export class DeviceLostError extends WeftError {
   constructor(message: string) {
     super('device_lost', message);
   }
 }
 
-/** There is no room for the model: in memory, on the GPU, or where the browser keeps files. */
+/** There is too little space for the model: in memory, on the GPU, or in the browser's storage. */
 export class NoRoomError extends WeftError {
   constructor(code: 'out_of_memory' | 'resource_exhausted', message: string) {
     super(code, message);
   }
 }
 
-/** The file is missing, broken or no model that this engine runs, or an option asks for what cannot be. */
+/** The file is missing, broken or not a model that this engine runs, or an option is not possible. */
 export class LoadError extends WeftError {}
 
-/** The Worker ended by itself; nothing of this model works any more. */
+/** The Worker ended unexpectedly; this model can no longer be used. */
 export class CrashedError extends WeftError {
   constructor(message: string, code: ErrorCode = 'internal') {
     super(code, message);
@@ -71,7 +71,7 @@ const codes: ReadonlySet<string> = new Set<ErrorCode>([
 ]);
 const isCode = (word: string): word is ErrorCode => codes.has(word);
 
-/** The error for a code that came over a border; `loading` is whether it is about the file. */
+/** Makes the error for a code from the Worker or the engine. `loading`: the error occurred while a file was loaded. */
 export function errorFrom(word: string, message: string, loading: boolean): WeftError {
   const code = isCode(word) ? word : 'internal';
   switch (code) {

@@ -1,10 +1,10 @@
-// load(): starts a Worker, hands it the source, and waits until the model is there.
+// load() starts a Worker, gives it the source, and waits until the model is loaded.
 import { CancelledError, CrashedError, errorFrom, WeftError } from './errors.js';
 import type { EngineLoadOptions, FromWorker, WorkerSource } from './messages.js';
 import { Model, type Port } from './model.js';
 import type { LoadOptions, Source } from './types.js';
 
-/** How long a Worker whose load was given up may take to keep what it has downloaded. */
+/** How long a Worker may take to save its download after its load was cancelled, in milliseconds. */
 const abortMsMax = 2000;
 
 function here(): string {
@@ -29,7 +29,7 @@ function engineOptions({ device, kv, activations, context, sequences }: LoadOpti
   };
 }
 
-/** Nothing is fetched and no Worker is made before this is called. Rejects with a WeftError. */
+/** Loads a model. Before this call no file is fetched and no Worker is made. Rejects with a WeftError. */
 export async function load(source: Source, options: LoadOptions = {}): Promise<Model> {
   const { signal, onProgress } = options;
   const given = (): CancelledError => new CancelledError('Loading the model was cancelled.', { cause: signal?.reason });

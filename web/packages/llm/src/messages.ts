@@ -1,4 +1,4 @@
-// What the page and the Worker say to one another. A number names a call until it is answered or refused.
+// The messages between the page and the Worker. A number identifies a call until it is answered or refused.
 import type { Activations, DeviceChoice, Json, JsonObject, KvFormat, ModelInfo, Piece, Progress, Summary } from './types.js';
 
 export type WorkerSource =
@@ -6,7 +6,7 @@ export type WorkerSource =
   | { readonly kind: 'blob'; readonly blob: Blob }
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array };
 
-/** Without the keys that were not given. */
+/** Keys that were not given are absent. */
 export type EngineLoadOptions = {
   readonly device?: DeviceChoice;
   readonly kv?: KvFormat;
@@ -16,7 +16,7 @@ export type EngineLoadOptions = {
 };
 
 export type EngineInput = { readonly text: string } | { readonly tokens: readonly number[] } | { readonly chat: JsonObject };
-/** The numbers and texts of GenerateOptions. */
+/** Those GenerateOptions that are numbers or lists of texts. */
 export type EngineGenerateOptions = { readonly [key: string]: number | readonly string[] };
 
 export type Question =
@@ -30,7 +30,7 @@ export type ToWorker =
   | { readonly type: 'generate'; readonly call: number; readonly input: EngineInput; readonly options: EngineGenerateOptions }
   | { readonly type: 'cancel'; readonly call: number }
   | { readonly type: 'ask'; readonly call: number; readonly question: Question }
-  /** Ends loading where it stands, closes files, gives the GPU's memory back; answered by `disposed`. */
+  /** Ends a load in progress, closes files and frees the memory of the GPU. The answer is `disposed`. */
   | { readonly type: 'dispose' };
 
 export type FromWorker =

@@ -1,10 +1,10 @@
-// A loaded model as the page sees it: verbs around one Worker, which holds the WebAssembly, the file and the device.
+// A loaded model on the page: methods that call one Worker, which holds the WebAssembly, the file and the device.
 import { Answer } from './answer.js';
 import { CancelledError, CrashedError, errorFrom, WeftError } from './errors.js';
 import type { EngineGenerateOptions, EngineInput, FromWorker, Question, ToWorker } from './messages.js';
 import type { ChatMessage, GenerateOptions, Input, Json, JsonObject, ModelInfo, Summary, TemplateOptions } from './types.js';
 
-/** The part of a Worker that is used here. */
+/** The part of the Worker interface that Model uses. */
 export type Port = {
   postMessage(message: ToWorker): void;
   terminate(): void;
@@ -15,7 +15,7 @@ export type Port = {
 
 type Pending = { readonly resolve: (value: Json) => void; readonly reject: (error: WeftError) => void };
 
-/** How long a Worker that is told to end may take to close its files. */
+/** How long the Worker may take to close its files when it is told to end, in milliseconds. */
 const disposeMsMax = 2000;
 
 export class Model {
@@ -35,7 +35,7 @@ export class Model {
     port.onmessageerror = () => this.#die(new CrashedError("The engine's Worker sent a message that cannot be read."));
   }
 
-  /** Begins at once. Several answers at a time are written side by side as far as LoadOptions.sequences goes, then in turn. */
+  /** Starts an answer at once. Up to LoadOptions.sequences answers are generated at the same time; more answers wait. */
   generate(input: Input, options: GenerateOptions = {}): Answer {
     const call = ++this.#calls;
     const { signal } = options;
@@ -59,7 +59,9 @@ export class Model {
     return answer;
   }
 
-  /** `addSpecial`: BOS and EOS where the model wants them. `parseSpecial`: special tokens written in the text are those tokens. */
+  /**
+   * `addSpecial` adds BOS and EOS if the model wants them. `parseSpecial` turns the names of special tokens in the text into these tokens.
+   */
   async tokenize(text: string, { addSpecial = false, parseSpecial = false }: { addSpecial?: boolean; parseSpecial?: boolean } = {}): Promise<number[]> {
     return (await this.#ask({ method: 'tokenize', text, addSpecial, parseSpecial })) as number[];
   }
@@ -68,17 +70,19 @@ export class Model {
     return (await this.#ask({ method: 'detokenize', tokens, showSpecial })) as string;
   }
 
-  /** The text that the chat template of the file makes of a conversation. */
+  /** Returns the text that the chat template of the file makes of a conversation. */
   async render(messages: readonly ChatMessage[], options: TemplateOptions = {}): Promise<string> {
     return (await this.#ask({ method: 'render', input: chatInput(messages, options) })) as string;
   }
 
-  /** What the model's GPU device does and holds, as src/engine/gpu/web/watch.js counts it. `watch`: with timelines and the GPU's own clock. */
+  /**
+   * Returns the counters of the model's GPU device, from src/engine/gpu/web/watch.js. `watch` turns on timelines and the GPU's own clock.
+   */
   async gpuCounters(watch: boolean): Promise<JsonObject> {
     return (await this.#ask({ method: 'gpu', watch })) as JsonObject;
   }
 
-  /** Ends what is under way (code `cancelled`) and gives all memory back. Twice is fine. */
+  /** Cancels all calls in progress (code `cancelled`) and frees all memory. A second call has no effect. */
   async dispose(): Promise<void> {
     if (this.#dead !== null) return;
     const port = this.#port;

@@ -1,18 +1,18 @@
-// What earlier loads kept in the browser's storage (OPFS): a folder with two files for each model, its bytes and what is known
-// of them. The Worker writes them; the page may list and remove.
+// Models that earlier loads kept in the browser's storage (OPFS): a folder with two files for each model, one with its bytes and one with a
+// record about them. The Worker writes them; the page may list and remove them.
 
 export type StoredModel = {
   readonly key: string;
   readonly url: string;
   readonly bytes: number;
-  /** All of it is there; otherwise load() goes on where it ended. */
+  /** True if all bytes are stored; otherwise load() continues the download. */
   readonly complete: boolean;
 };
 
 export type StoredRecord = StoredModel & {
-  /** ETag or Last-Modified. */
+  /** The ETag or Last-Modified header. */
   readonly tag: string;
-  /** Bytes that are certain to be on the disk. */
+  /** The number of bytes that are certainly on the disk. */
   readonly flushed: number;
 };
 
@@ -20,7 +20,7 @@ export const folderName = 'weft-models';
 export const bytesName = (key: string): string => `${key}.gguf`;
 export const recordName = (key: string): string => `${key}.json`;
 
-/** The folder, or null where this browser (or this page, over plain http) has no such storage. */
+/** Returns the folder, or null if this browser has no such storage (or the page came over plain http). */
 export async function openFolder(): Promise<FileSystemDirectoryHandle | null> {
   try {
     const root = await navigator.storage.getDirectory();
@@ -35,7 +35,7 @@ export async function readRecord(folder: FileSystemDirectoryHandle, key: string)
     const file = await (await folder.getFileHandle(recordName(key))).getFile();
     return JSON.parse(await file.text()) as StoredRecord;
   } catch {
-    return null;  // Missing, or cut off while it was written.
+    return null;  // The record is missing, or its writing was interrupted.
   }
 }
 
@@ -54,7 +54,7 @@ export async function storedModels(): Promise<StoredModel[]> {
   return (await readRecords(folder)).map(({ key, url, bytes, complete }) => ({ key, url, bytes, complete }));
 }
 
-/** Rejects where a tab is using it. */
+/** Removes a model. Rejects if a tab is using it. */
 export async function removeStoredModel(key: string): Promise<void> {
   const folder = await openFolder();
   if (folder === null) return;

@@ -1,6 +1,6 @@
-// The plain data of the package's interface.
+// The plain data types of the package's interface.
 
-/** A GGUF file: an address (relative ones to the page), a File or Blob (as from a drop), or its bytes. */
+/** A GGUF file: an address (a relative one is relative to the page), a File or Blob (for example from a drop), or its bytes. */
 export type Source = string | URL | Blob | ArrayBuffer | Uint8Array;
 
 export type DeviceChoice = 'auto' | 'gpu' | 'cpu';
@@ -8,45 +8,45 @@ export type KvFormat = 'f32' | 'f16' | 'q8_0';
 export type Activations = 'f32' | 'int8';
 
 /**
- * Where loading stands, in bytes. `download`: from the network. `cache`: the file was kept from an earlier load, said once.
- * `weights`: from the file to the device.
+ * The progress of loading, in bytes. `download`: bytes from the network. `cache`: the file was kept by an earlier load; reported once.
+ * `weights`: bytes copied from the file to the device.
  */
 export type Progress = { readonly phase: 'download' | 'cache' | 'weights'; readonly loaded: number; readonly total: number };
 
 export type LoadOptions = {
-  /** `auto`: WebGPU where the browser has it, else the processor. The default. */
+  /** `auto`, the default, is WebGPU if the browser has it, else the processor. */
   readonly device?: DeviceChoice;
-  /** How keys and values are kept; f16 by default. */
+  /** The format in which keys and values are stored; the default is f16. */
   readonly kv?: KvFormat;
-  /** What matrices are multiplied with; int8 is faster and moves probabilities a little. f32 by default. */
+  /** The type in which matrices are multiplied; the default is f32. int8 is faster and changes probabilities slightly. */
   readonly activations?: Activations;
-  /** Positions that a conversation can have; by default the model's own, at most 4096. */
+  /** The number of positions of a conversation; the default is that of the model, at most 4096. */
   readonly context?: number;
-  /** Answers that are written side by side; more wait. 1 by default. */
+  /** The number of answers that are generated at the same time; more wait. The default is 1. */
   readonly sequences?: number;
   readonly onProgress?: (progress: Progress) => void;
   readonly signal?: AbortSignal;
-  /** false: a file from the network is held in memory and not kept in the browser's storage (OPFS). */
+  /** false: a file from the network is held in memory and is not kept in the browser's storage (OPFS). */
   readonly cache?: boolean;
-  /** The file's SHA-256 in hexadecimal; a file from the network is checked against it. */
+  /** The file's SHA-256 in hexadecimal; a downloaded file is checked against it. */
   readonly sha256?: string;
-  /** The address of weft_llm.mjs, for bundlers; by default it lies beside this module. */
+  /** The address of weft_llm.mjs, for bundlers; by default it is next to this module. */
   readonly engine?: string | URL;
 };
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
-/** As chat templates know them: `role`, `content`, and what else the model's template reads. */
+/** A message as chat templates take it: `role`, `content`, and further fields that the model's template reads. */
 export type ChatMessage = { readonly role: string; readonly content: Json } & JsonObject;
 
-/** A prompt as text (special tokens in it are parsed), as token ids, or a conversation for the file's chat template. */
+/** A prompt: a text (special tokens in it are parsed), token ids, or a conversation for the file's chat template. */
 export type Input = string | readonly number[] | readonly ChatMessage[];
 
 export type TemplateOptions = {
   readonly tools?: readonly JsonObject[];
   readonly documents?: readonly JsonObject[];
-  /** true by default: the text ends where the assistant begins. */
+  /** true, the default: the rendered text ends at the point where the assistant's message begins. */
   readonly addGenerationPrompt?: boolean;
   /** Further variables of the template, such as `enable_thinking`. */
   readonly variables?: JsonObject;
@@ -54,7 +54,7 @@ export type TemplateOptions = {
 
 export type GenerateOptions = {
   readonly maxTokens?: number;
-  /** 0, the default, is always the best token. */
+  /** 0, the default, always chooses the best token. */
   readonly temperature?: number;
   readonly topK?: number;
   readonly topP?: number;
@@ -62,24 +62,24 @@ export type GenerateOptions = {
   readonly repetitionPenalty?: number;
   readonly presencePenalty?: number;
   readonly frequencyPenalty?: number;
-  /** Same seed, same device, same text. */
+  /** The seed of the random choices; the same seed on the same device gives the same text. */
   readonly seed?: number;
-  /** The answer ends before the first of these. */
+  /** Texts that end the answer; the answer does not contain them. */
   readonly stop?: readonly string[];
-  /** How many of the best candidates every piece lists. */
+  /** The number of best candidates that every piece lists. */
   readonly logprobs?: number;
-  /** Ends the answer within a token; it is then an answer whose `stop` is `cancelled`. */
+  /** A signal that ends the answer within a token; the `stop` of the answer is then `cancelled`. */
   readonly signal?: AbortSignal;
-  /** For conversations. */
+  /** Options for prompts that are conversations. */
   readonly template?: TemplateOptions;
 };
 
 export type Candidate = { readonly token: number; readonly logprob: number };
 
-/** One token, and the text that became certain by it: whole characters, perhaps none. All texts together are the answer. */
+/** One token, and the text that is complete after it: whole characters, perhaps none. All texts together are the answer. */
 export type Piece = Candidate & {
   readonly text: string;
-  /** Best first; empty without `logprobs`. */
+  /** The best candidates, best first; empty without `logprobs`. */
   readonly top: readonly Candidate[];
 };
 
@@ -89,12 +89,12 @@ export type Summary = {
   readonly text: string;
   readonly stop: StopReason;
   readonly promptTokens: number;
-  /** Tokens of the prompt that an earlier turn left in the cache. */
+  /** The number of the prompt's tokens that were in the cache from an earlier turn. */
   readonly reusedTokens: number;
   readonly tokens: number;
-  /** Until the first token. */
+  /** Milliseconds until the first token. */
   readonly prefillMs: number;
-  /** From the first token to the last. */
+  /** Milliseconds from the first token to the last. */
   readonly decodeMs: number;
 };
 
@@ -112,10 +112,10 @@ export type ModelInfo = {
   readonly activations: Activations;
   readonly fileBytes: number;
   readonly weightBytes: number;
-  /** Where its chat template is from; null for a model that cannot chat. */
+  /** The origin of the chat template; null for a model that cannot chat. */
   readonly chatTemplate: 'given' | 'llama3' | 'chatml' | 'llama2' | null;
-  /** `reason`: why it is the processor although `auto` would have had a GPU; else empty. */
+  /** `reason`: why the device is the processor although `auto` prefers a GPU; empty otherwise. */
   readonly device: { readonly kind: 'gpu' | 'cpu'; readonly name: string; readonly reason: string };
-  /** Where the bytes came from. `cache`: kept from an earlier load. */
+  /** The origin of the bytes. `cache`: kept by an earlier load. */
   readonly origin: 'network' | 'cache' | 'file' | 'memory';
 };

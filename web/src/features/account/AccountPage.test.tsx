@@ -1,4 +1,4 @@
-// The account as its owner uses it: nothing moves before it is confirmed in words, and one payment counts once.
+// Tests the account page as its owner uses it: no credits move before the owner confirms a sentence, and a payment counts once.
 import { cleanup, render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

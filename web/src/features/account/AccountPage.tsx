@@ -1,5 +1,5 @@
-// What the owner of this browser's wallet has at this coordinator: its balances, payments to other owners, statements, and the key of
-// the coordinator that all of it is signed for.
+// The account of this browser's wallet at this coordinator: its balances, payments to other owners, statements, and the coordinator's key,
+// for which all requests are signed.
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Button } from '../../design/Button';
 import { Notice } from '../../design/Notice';
@@ -26,7 +26,7 @@ function save(text: string, type: string, name: string): void {
   URL.revokeObjectURL(url);
 }
 
-// Kept until the page is loaded again: a Lab loads the engine when it signs, which should happen once.
+// Kept until the page is reloaded, because a Lab loads the engine to sign, which should happen only once.
 let visitLab: Lab | null = null;
 
 export function AccountPage({ base, lab: given, kept = keptWallet }: { base: string; lab?: Lab; kept?: typeof keptWallet }) {
@@ -38,11 +38,11 @@ export function AccountPage({ base, lab: given, kept = keptWallet }: { base: str
   const load = useCallback(async () => {
     try {
       setCoordinator(await coordinatorKey(base));
-      // Signing would make a wallet, which is for its owner to do.
+      // Without a wallet no request is signed, because signing would make a wallet, which the owner should decide.
       if ((await kept()) === null) setState({ kind: 'without' });
       else setState({ kind: 'ready', owner: await fetchOwner(lab, base) });
     } catch (error) {
-      // What is shown stays, and with it a payment in doubt.
+      // The page keeps what it shows, because a payment may be in doubt.
       setState((shown) => (shown.kind === 'ready' ? { ...shown, stale: sentence(error) } : { kind: 'failed', why: sentence(error) }));
     }
   }, [lab, base, kept]);

@@ -1,4 +1,4 @@
-// The coordinator's key, to be compared with what its operator says: a page cannot vouch for the server that it came from.
+// Shows the coordinator's key, to compare it with the key that its operator publishes: a page cannot prove from which server it came.
 import { useState } from 'react';
 import { Button } from '../../design/Button';
 

@@ -1,4 +1,4 @@
-// Sends free credits to another owner: first what will happen, in words, and only then the request.
+// Sends free credits to another owner. It first shows in words what will happen, and sends the request only after that.
 import { useState } from 'react';
 import { Button } from '../../design/Button';
 import { Notice } from '../../design/Notice';
@@ -16,7 +16,8 @@ export function SendCard({ owner, coordinator, sign, onPaid }: { owner: Owner; c
   const [to, setTo] = useState('');
   const [credits, setCredits] = useState('');
   const [asked, setAsked] = useState<Asked | null>(null);
-  const [signed, setSigned] = useState<Payment | null>(null); // Perhaps sent. Only an answer to its first request or Cancel drops it.
+  // A payment that may have been sent. It is dropped only by an answer to its first request or by Cancel.
+  const [signed, setSigned] = useState<Payment | null>(null);
   const [busy, setBusy] = useState(false);
   const [said, setSaid] = useState<Said | null>(null);
 
@@ -46,7 +47,8 @@ export function SendCard({ owner, coordinator, sign, onPaid }: { owner: Owner; c
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       if (error instanceof Unanswered) setSaid({ tone: 'warn', title: `${why} “Send again” sends the same request, which counts once.` });
-      // A refusal of the request sent again says nothing of the first one: a signature is too old after minutes, also that of a payment that went through.
+      // The refusal of a repeated request does not tell the result of the first one: its signature is too old after minutes, even if the
+      // payment succeeded.
       else if (inDoubt) setSaid({ tone: 'warn', title: `It is still not known whether the credits have moved. The request sent again was refused: ${why} ${howToKnow}` });
       else {
         setSigned(null);

@@ -1,10 +1,10 @@
-// What the account asks of the coordinator: its balances, its history, and a payment, which moves credits once however often it is sent.
+// The requests of the account: its balances, its history, and a payment, which moves credits once, however often it is sent.
 import type { Lab } from '../../engine/lab';
 import { answered, coordinatorKey, readSigned, signature } from '../../engine/signing';
 import type { LedgerAccount, Owner } from '../../wire/api';
 import { makeStatement, statementAccounts, type Statement } from './statement';
 
-const pageOfEntries = 1000; // As the coordinator bounds it.
+const pageOfEntries = 1000; // The limit of the coordinator.
 
 export async function fetchOwner(lab: Lab, base: string): Promise<Owner> {
   return checked(await answered<Owner>(await readSigned(lab, base, '/v1/owner')), '/v1/owner');
@@ -32,10 +32,10 @@ export async function fetchStatement(lab: Lab, base: string, owner: string): Pro
   return makeStatement(owner, histories);
 }
 
-/** It is not known whether the coordinator has the request: sent again, it still counts once. */
+/** The error if it is not known whether the coordinator has received the request. Sending the request again counts only once. */
 export class Unanswered extends Error {}
 
-/** A payment that is signed. Each send() sends the same request. */
+/** A signed payment. Each send() sends the same request. */
 export type Payment = { readonly to: string; readonly amount: bigint; send(): Promise<Owner> };
 
 export async function signPayment(lab: Lab, base: string, to: string, amount: bigint): Promise<Payment> {

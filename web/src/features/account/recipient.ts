@@ -1,8 +1,8 @@
-// Whom credits are sent to: what is typed is a key of another owner, or a sentence says why not.
+// Checks the recipient of a payment: the text must be the key of another owner.
 import type { Owner } from '../../wire/api';
 import { fromBase58 } from '../wallet/bytes';
 
-/** Empty where the text names an owner that can be paid. */
+/** Returns a sentence that says why the text is not a recipient, or an empty text if it is one. */
 export function refusalOf(text: string, owner: Pick<Owner, 'owner' | 'devices'>, coordinator: string): string {
   try {
     fromBase58(text);

@@ -1,4 +1,4 @@
-// The chat as a visitor uses it, with a fake model behind the real store.
+// Tests the chat as a visitor uses it, with a fake model and the real store.
 import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
@@ -80,7 +80,7 @@ describe('what the network offers', () => {
     expect(call?.textContent).toBe('{\n  "city": "Tokyo"\n}');
     expect(screen.getByTestId('figures').textContent).toContain('; 0.000031 credits; by worker A; verified: another worker drew its tokens again');
 
-    // It is kept, and gone on with after a reload.
+    // The conversation is stored, and it continues after a reload.
     expect(keptConversations(localStorage).list()).toMatchObject([{ turns: [{ text: 'Where?' }, { text: '{"city":"Tokyo"}' }] }]);
     await press('New conversation');
     await settle();
@@ -141,7 +141,7 @@ describe('tools of the network', () => {
     await settle();
     expect(screen.getAllByTestId('call')[0]?.textContent).toContain('which gives{\n  "country": "Japan"\n}');
     expect(screen.queryByRole('button', { name: 'Give result' })).toBeNull();
-    // All of it is kept, and taken along.
+    // Thoughts, calls and results are stored and exported.
     const [kept] = keptConversations(localStorage).list();
     expect(JSON.parse(exported('tiny', kept?.turns ?? [])).messages).toEqual([...(backend.asked.at(-1) ?? []), { role: 'assistant', content: 'In Japan and in Italy.' }]);
   });

@@ -1,4 +1,4 @@
-// A conversation with a language model: choose it, talk to it.
+// The chat page: choose a language model and talk to it.
 import { useSyncExternalStore } from 'react';
 import { Button } from '../../design/Button';
 import type { ServedModels, Shelf } from './backend';

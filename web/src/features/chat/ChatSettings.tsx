@@ -2,7 +2,7 @@ import { useId } from 'react';
 import type { Settings } from './chat';
 import { readTools } from './tools';
 
-/** How answers are drawn; what changes counts from the next answer on. */
+/** The settings of the next answers; a change does not affect an answer in progress. */
 export function ChatSettings({ settings, network, onChange }: { settings: Settings; network: boolean; onChange: (settings: Partial<Settings>) => void }) {
   const id = useId();
   const field = 'mt-1 w-full rounded border border-line bg-panel px-2.5 py-1.5';

@@ -1,4 +1,4 @@
-// Where the next question is written. Enter sends it, Shift and Enter begin a new line, Escape stops the answer.
+// The field for the next question. Enter sends it, Shift and Enter begin a new line, Escape stops the answer.
 import { useId, useState, type FormEvent, type KeyboardEvent } from 'react';
 import { Button } from '../../design/Button';
 
@@ -17,7 +17,7 @@ export function Composer({ ready, writing, onSend, onStop }: Props) {
     send();
   };
   const press = (event: KeyboardEvent) => {
-    // While a word is composed (Japanese, Chinese), Enter belongs to it.
+    // While an input method composes a word (Japanese, Chinese), Enter belongs to the input method.
     if (event.nativeEvent.isComposing) return;
     if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();

@@ -1,4 +1,4 @@
-// What was said so far. The page keeps to its end while an answer is written, unless its reader has scrolled away from there.
+// The turns of a conversation. While an answer is written the page stays scrolled to the end, unless the reader has scrolled up.
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { Button } from '../../design/Button';
 import { formatCredits, formatRate, formatSeconds, plural } from '../../design/format';
@@ -39,7 +39,7 @@ export function Conversation({ turns, onRegenerate, onResult }: { turns: readonl
           </li>
         ))}
       </ol>
-      {/* Read out once it is whole; every token would be noise. */}
+      {/* A screen reader reads an answer when it is complete, because every single token would be noise. */}
       <p role="status" className="sr-only">
         {last?.role !== 'assistant' ? '' : last.state === 'writing' ? 'The model is writing.' : last.state === 'written' ? last.text : ''}
       </p>
@@ -96,7 +96,7 @@ function Answer({ turn, onRegenerate, onResult }: { turn: Turn; onRegenerate: ((
   );
 }
 
-/** A JSON document stands as one, once it is whole. */
+/** Shows a complete answer that is a JSON document as JSON. */
 function Said({ text, whole }: { text: string; whole: boolean }) {
   const json = whole ? indented(text) : null;
   return json === null ? <Markdown text={text} /> : <Document text={json} />;
@@ -110,7 +110,7 @@ function Document({ text }: { text: string }) {
   );
 }
 
-/** What the model thought, apart from its answer, and out of the way. */
+/** Shows the thoughts of the model folded, separate from its answer. */
 function Thoughts({ text }: { text: string }) {
   return (
     <details className="mb-3 text-sm text-soft" data-testid="thoughts">
@@ -139,7 +139,7 @@ function Call({ call, result, onResult }: { call: ToolCall; result: string | und
   );
 }
 
-/** The page runs no tools: the visitor says what a call gave. */
+/** A form in which the visitor enters the result of a tool call, because the page runs no tools. */
 function ResultForm({ name, onResult }: { name: string; onResult: (result: string) => void }) {
   const id = useId();
   const [text, setText] = useState('');
@@ -162,7 +162,7 @@ function ResultForm({ name, onResult }: { name: string; onResult: (result: strin
   );
 }
 
-/** An object or a list as JSON with line breaks; null for any other text. */
+/** Formats an object or a list as JSON with line breaks. Returns null for any other text. */
 export function indented(text: string): string | null {
   if (!/^\s*[[{]/.test(text)) return null;
   try {
@@ -174,8 +174,8 @@ export function indented(text: string): string | null {
 
 function Figures({ turn: { end } }: { turn: Turn }) {
   if (end === null) return null;
-  // The first token belongs to the reading of the question. Tokens of the network come in batches: a rate over less than a few of them
-  // would only say how long one message took.
+  // The first token is not counted, because its time includes reading the question. Tokens of the network arrive in batches, so a rate over
+  // less than a few batches would only show how long one message took.
   const rate = end.restMs >= 50 && end.tokens > 1 ? ((end.tokens - 1) * 1000) / end.restMs : 0;
   return (
     <span data-testid="figures" className="tabular-nums">

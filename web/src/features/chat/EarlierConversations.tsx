@@ -1,9 +1,9 @@
-// The conversations that this browser has kept: to go on with, to take along, to forget.
+// The list of conversations that this browser has stored: to continue, to save as a file, or to delete.
 import { Button } from '../../design/Button';
 import type { Chat } from './chat';
 import { exported, save, titleOf } from './conversations';
 
-/** Without `onOpen` there is no model yet that could go on with one. */
+/** `onOpen` is absent while there is no model that could continue a conversation. */
 export function EarlierConversations({ chat, onOpen }: { chat: Chat; onOpen?: (id: string) => void }) {
   const kept = chat.conversations?.list() ?? [];
   if (kept.length === 0) return null;

@@ -1,4 +1,4 @@
-// What a model writes, as Markdown. It is a stranger's text: no HTML of its own, no images fetched, links only to the web.
+// Shows the text of a model as Markdown. The text is not trusted: no HTML, no images, and links only to the web.
 import { memo } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
@@ -9,7 +9,7 @@ const components: Components = {
       {children}
     </a>
   ),
-  // An address in an answer must not be called up by being shown.
+  // An image is shown as its address in text, because showing the image would fetch the address.
   img: ({ alt, src }) => <span className="text-soft">[{alt || 'picture'}{typeof src === 'string' ? `: ${src}` : ''}]</span>,
   p: ({ children }) => <p className="my-3 first:mt-0 last:mb-0">{children}</p>,
   ul: ({ children }) => <ul className="my-3 list-disc pl-6">{children}</ul>,
@@ -18,7 +18,7 @@ const components: Components = {
       {children}
     </ol>
   ),
-  // The page has its own headings above.
+  // Headings begin at level 3, because the page has headings above them.
   h1: ({ children }) => <h3 className="mt-5 mb-2 text-lg font-semibold">{children}</h3>,
   h2: ({ children }) => <h4 className="mt-5 mb-2 font-semibold">{children}</h4>,
   h3: ({ children }) => <h5 className="mt-4 mb-2 font-semibold">{children}</h5>,

@@ -1,4 +1,4 @@
-// Before a model is there: drop a file, choose one, give an address, or take what this browser has kept; then how far it is.
+// Chooses a model: drop a file, select one, enter an address, or take one that this browser has stored. It then shows the progress.
 import { useCallback, useEffect, useId, useRef, useState, type DragEvent, type FormEvent } from 'react';
 import { Button } from '../../design/Button';
 import { FileChoice } from '../../design/FileChoice';

@@ -1,5 +1,5 @@
-// The conversation as a store: one immutable value, and verbs. It outlives the page's components, so that a visit to another page
-// loses nothing.
+// The conversation as a store: one immutable value, and methods. It lives longer than the page's components, so that it is not lost while
+// the visitor is on another page.
 import { allAnswered, messagesOf, type Conversations, type KeptTurn } from './conversations';
 import { readTools } from './tools';
 import { BackendGone, type AnswerEnd, type ChatBackend, type ChatMessage, type OpenBackend, type OpenProgress } from './backend';
@@ -9,12 +9,12 @@ export type Turn = {
   readonly role: 'user' | 'assistant';
   readonly text: string;
   readonly state: 'written' | 'writing' | 'failed';
-  /** What went wrong; empty otherwise. */
+  /** The error message; empty if the turn did not fail. */
   readonly failure: string;
   readonly end: AnswerEnd | null;
-  /** What the model thought before its answer; empty where it did not say. */
+  /** The model's thoughts before its answer; empty if it gave none. */
   readonly thought: string;
-  /** What the calls of the answer gave, by their places. */
+  /** The results of the answer's calls, in the order of the calls. */
   readonly results: readonly (string | undefined)[];
 };
 
@@ -23,14 +23,14 @@ export type ModelState =
   | { readonly state: 'opening'; readonly name: string; readonly progress: OpenProgress | null }
   | { readonly state: 'ready'; readonly name: string; readonly place: string; readonly network: boolean };
 
-/** `json`: answers of the network are held to a JSON object. `tools`: what it may call, as JSON. */
+/** `json`: answers of the network must be a JSON object. `tools`: the tools that the model may call, as JSON. */
 export type Settings = { readonly system: string; readonly temperature: number; readonly maxTokens: number; readonly json: boolean; readonly tools: string };
 
 export type ChatState = { readonly model: ModelState; readonly turns: readonly Turn[]; readonly settings: Settings };
 
 const empty: ChatState = { model: { state: 'none', failure: null }, turns: [], settings: { system: '', temperature: 0.7, maxTokens: 1024, json: false, tools: '' } };
 const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-/** A fast model writes hundreds of tokens a second; the page is drawn less often. */
+/** The time between two updates of the page, because a fast model writes hundreds of tokens a second. */
 const tellMs = 40;
 
 export class Chat {
@@ -41,7 +41,7 @@ export class Chat {
   #opening: AbortController | null = null;
   #writing: AbortController | null = null;
   #ids = 0;
-  /** The id under which the conversation is kept; empty before its first answer. */
+  /** The id of the stored conversation; empty before its first answer. */
   #kept = '';
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -58,7 +58,7 @@ export class Chat {
   };
   readonly snapshot = (): ChatState => this.#state;
 
-  /** Takes the place of the model that is there, and of one that is being opened. The conversation stays. */
+  /** Opens a model. It replaces the current model, or one that is being opened; the conversation stays. */
   async open(source: string | File, name: string): Promise<void> {
     const closed = this.close();
     const controller = new AbortController();
@@ -86,7 +86,7 @@ export class Chat {
     }
   }
 
-  /** Gives up what is being opened, ends what is being written, and lets the model go. */
+  /** Cancels an opening model and an answer in progress, and closes the model. */
   async close(failure: string | null = null): Promise<void> {
     this.#opening?.abort();
     this.#opening = null;
@@ -115,7 +115,7 @@ export class Chat {
     this.#writing?.abort();
   }
 
-  /** What a call of the last answer gave; the model goes on when each of them has its result. */
+  /** Sets the result of a call of the last answer. The model continues when every call has a result. */
   giveResult(id: number, call: number, result: string): Promise<void> {
     const turn = this.#state.turns.at(-1);
     if (turn?.id !== id || this.busy || turn.end?.calls?.[call] === undefined) return Promise.resolve();
@@ -124,7 +124,7 @@ export class Chat {
     return this.#backend !== null && allAnswered({ end: turn.end, results }) ? this.#answer(this.#backend) : Promise.resolve();
   }
 
-  /** Answers the last question once more. */
+  /** Answers the last question again. */
   regenerate(): Promise<void> {
     if (this.#backend === null || this.busy || !this.#state.turns.some(({ role }) => role === 'user')) return Promise.resolve();
     const last = this.#state.turns.findLastIndex(({ role }) => role === 'user');
@@ -138,7 +138,7 @@ export class Chat {
     this.#set({ turns: [] });
   }
 
-  /** Goes on with a conversation that this browser has kept. */
+  /** Continues a conversation that this browser has stored. */
   resume(id: string): void {
     const kept = this.conversations?.get(id);
     if (kept === undefined || this.busy) return;
@@ -201,7 +201,7 @@ export class Chat {
       }
     } catch (error) {
       this.#writing = null;
-      // A turn that the visitor stopped stays as it is; any other end is shown as a failure.
+      // A turn that the visitor stopped keeps its text; any other error is shown as a failure.
       this.#change(turn.id, controller.signal.aborted ? { text, state: 'written' } : { text, state: 'failed', failure: sentence(error) });
       if (error instanceof BackendGone && this.#backend === backend) await this.close(error.message);
     }

@@ -1,4 +1,4 @@
-// What the browser keeps of conversations: bounded, the latest first, and unharmed by what it cannot read.
+// Tests the stored conversations: their size is bounded, the latest is first, and unreadable entries do no harm.
 import { beforeEach, describe, expect, it } from 'vitest';
 import { charactersMost, conversationsMost, exported, keptConversations, titleOf } from './conversations';
 

@@ -1,27 +1,27 @@
-// Conversations that this browser keeps, in its own storage and nowhere else: bounded, the oldest goes first.
+// Stores conversations, only in this browser's storage. Their size is bounded; the oldest is dropped first.
 import type { AnswerEnd, ChatMessage, SentCall } from './backend';
 
 export type KeptTurn = {
   readonly role: 'user' | 'assistant';
   readonly text: string;
   readonly end?: AnswerEnd | null;
-  /** What the model thought before its answer, where it says so. */
+  /** The model's thoughts before its answer, if it gave any. */
   readonly thought?: string;
-  /** What the calls of the answer gave, by their places. */
+  /** The results of the answer's calls, in the order of the calls. */
   readonly results?: readonly (string | undefined)[];
 };
 export type KeptConversation = { readonly id: string; readonly model: string; readonly at: number; readonly turns: readonly KeptTurn[] };
 
 const place = 'weft-conversations';
 export const conversationsMost = 50;
-/** Characters of all together; browsers give a site about five million. */
+/** The most characters of all conversations together; browsers give a site about five million. */
 export const charactersMost = 2_000_000;
 
 export interface Conversations {
-  /** The latest first. */
+  /** Returns the conversations, the latest first. */
   list(): readonly KeptConversation[];
   get(id: string): KeptConversation | undefined;
-  /** Under `id`, or a new one where it is empty; gives the id. */
+  /** Stores a conversation under `id`, or under a new id if it is empty. Returns the id. */
   put(id: string, model: string, turns: readonly KeptTurn[]): string;
   remove(id: string): void;
 }
@@ -38,7 +38,7 @@ function isKept(value: unknown): value is KeptConversation {
 }
 
 export function keptConversations(storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>, now: () => number = Date.now): Conversations {
-  // Another tab may have changed it, and a visitor may have cleared it.
+  // The list is read each time, because another tab may have changed it or the visitor may have cleared the storage.
   const list = (): KeptConversation[] => {
     try {
       const all: unknown = JSON.parse(storage.getItem(place) ?? '[]');
@@ -54,7 +54,7 @@ export function keptConversations(storage: Pick<Storage, 'getItem' | 'setItem' |
       if (kept.length === 0) storage.removeItem(place);
       else storage.setItem(place, JSON.stringify(kept));
     } catch {
-      // The browser's storage is full or switched off: the conversation lasts until the page is left.
+      // The browser's storage is full or switched off; the conversation lasts until the page is closed.
     }
   };
   return {
@@ -69,19 +69,22 @@ export function keptConversations(storage: Pick<Storage, 'getItem' | 'setItem' |
   };
 }
 
-/** The first question, for a list. */
+/** Returns the first question, as the title in a list. */
 export function titleOf({ turns }: KeptConversation): string {
   const text = turns.find(({ role }) => role === 'user')?.text.trim() ?? '';
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
-/** Whether each call of the answer has its result, so that the model can go on; false for an answer without calls. */
+/** True if every call of the answer has its result, so that the model can continue; false for an answer without calls. */
 export function allAnswered({ end, results }: Pick<KeptTurn, 'end' | 'results'>): boolean {
   const calls = end?.calls ?? [];
   return calls.length > 0 && calls.every((_, i) => typeof results?.[i] === 'string');
 }
 
-/** The turns as messages of OpenAI's interface. Calls that lack a result are only there with `whole`: templates want one for each. */
+/**
+ * Returns the turns as messages of OpenAI's interface. The calls of a turn are left out if one of them has no result, because templates
+ * need a result for each call; `whole` keeps them.
+ */
 export function messagesOf(turns: readonly KeptTurn[], { whole = false } = {}): ChatMessage[] {
   return turns.flatMap((turn, at): ChatMessage[] => {
     const { role, text, end, results } = turn;
@@ -96,13 +99,13 @@ export function messagesOf(turns: readonly KeptTurn[], { whole = false } = {}): 
   });
 }
 
-/** As a document whose `messages` OpenAI's clients and `weft generate --messages` take. */
+/** Returns a document whose `messages` OpenAI's clients and `weft generate --messages` accept. */
 export function exported(model: string, turns: readonly KeptTurn[]): string {
   const messages = messagesOf(turns, { whole: true });
   return `${JSON.stringify({ model, messages }, null, 2)}\n`;
 }
 
-/** Hands the text to the visitor as a file. */
+/** Saves a text as a file on the visitor's machine. */
 export function save(text: string, name = 'conversation.json'): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([text], { type: 'application/json' }));

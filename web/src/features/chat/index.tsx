@@ -1,4 +1,4 @@
-// What the app loads when the chat is opened: everything above, wired to models in this tab and on the network.
+// The entry point of the chat, which the app loads when the page is opened. It connects the page to models in this tab and on the network.
 import { Chat } from './chat';
 import { ChatPage } from './ChatPage';
 import type { OpenBackend } from './backend';
@@ -13,7 +13,7 @@ const open: OpenBackend = async (source, options) => {
   return new NetworkBackend(model, served.find(({ name }) => name === model)?.price);
 };
 
-/** One conversation for as long as the app is open. */
+/** Makes the page with one conversation, which lasts as long as the app is open. */
 export function createChatPage() {
   const chat = new Chat(open, keptConversations(window.localStorage));
   return function LocalChatPage() {

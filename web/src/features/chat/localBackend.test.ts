@@ -1,4 +1,4 @@
-// An answer's place under a roofline: weights read once a pass, two operations a weight and token.
+// Tests the position of an answer under a roofline: weights are read once for each pass, with two operations for each weight and token.
 import { describe, expect, it } from 'vitest';
 import { runsOf } from './localBackend';
 

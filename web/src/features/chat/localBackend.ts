@@ -23,7 +23,7 @@ export function nameOf(address: string): string {
 
 const runsMax = 24;
 
-/** The roofs belong to the machine, not to one engine: as contributing measured them, or measured now on a device of its own. */
+/** Returns the roofs of the machine: those that contributing has measured, or new measurements on a separate device. */
 async function measuredRoofs(): Promise<Roofs> {
   const lab = new Lab();
   try {
@@ -40,8 +40,8 @@ function knownRoofs(): Roofs | null {
 }
 
 /**
- * An answer as two runs: its prompt read, in one go, and its tokens drawn, one after the other. Each pass reads the weights once, and
- * each token is a multiplication and an addition with each of them; attention comes on top and is not counted.
+ * Describes an answer as two runs: reading its prompt in one pass, and drawing its tokens one after the other. Each pass reads the weights
+ * once, and each token takes a multiplication and an addition for each weight; attention is not counted.
  */
 export function runsOf(info: Pick<ModelInfo, 'parameters' | 'weightBytes'>, summary: Pick<Summary, 'promptTokens' | 'reusedTokens' | 'tokens' | 'prefillMs' | 'decodeMs'>): readonly Run[] {
   const read = summary.promptTokens - summary.reusedTokens;
@@ -83,7 +83,7 @@ class LocalBackend implements ChatBackend {
   async *answer(messages: readonly ChatMessage[], { temperature, maxTokens, signal }: AnswerOptions): AsyncGenerator<string, AnswerEnd, void> {
     const sampling = temperature > 0 ? { temperature, topP: 0.95, seed: Math.floor(Math.random() * 2 ** 32) } : {};
     try {
-      // Tools are the network's: a conversation that had some goes on without them.
+      // Only the network supports tools, so a conversation with tool calls continues here without them.
       const said = messages.flatMap((one) => (one.role === 'tool' || one.content === '' ? [] : [{ role: one.role, content: one.content }]));
       const answer = this.#model.generate(said, { ...sampling, maxTokens, signal });
       for await (const { text } of answer) yield text;

@@ -1,4 +1,4 @@
-// The stream of a coordinator, cut anywhere, as the chat reads it.
+// Tests that the chat reads the stream of a coordinator, split at any place.
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { BackendGone, type AnswerEnd } from './backend';
 import { modelOfSource, NetworkBackend, networkSource, servedBy, servedModels } from './networkBackend';

@@ -1,8 +1,8 @@
-// A model of the network, through the coordinator's /v1/chat/completions: streamed, and ended early by closing the connection.
+// A model of the network, through the coordinator's /v1/chat/completions. The answer is streamed; closing the connection ends it early.
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { BackendGone, type AnswerEnd, type AnswerOptions, type ChatBackend, type ChatMessage, type ServedModels, type Thought, type ToolCall } from './backend';
 
-/** How a model of the network is named where a file or an address could stand. */
+/** The prefix of the name of a network model, where otherwise a file or an address is given. */
 const scheme = 'network:';
 export const networkSource = (model: string): string => scheme + model;
 export const modelOfSource = (source: string | File): string | null =>
@@ -17,7 +17,7 @@ type Chunk = {
   readonly error?: { readonly message: string };
 };
 
-// A coordinator that wants API keys gives its own page a guest's token.
+// The token of a guest, which a coordinator that requires API keys gives to its own page.
 let guestToken: string | null = null;
 
 async function ask(path: string, init: RequestInit = {}): Promise<Response> {
@@ -37,7 +37,7 @@ async function ask(path: string, init: RequestInit = {}): Promise<Response> {
 const lines: Record<string, string> = { webrtc: 'from tab to tab', relay: 'over the coordinator', tcp: 'directly' };
 const short = (key: string): string => `${key.slice(0, 4)}…${key.slice(-4)}`;
 
-/** Who served the answer, such as "3 workers, from tab to tab AbCd…wxyz, …". */
+/** Returns who served the answer, such as "3 workers, from tab to tab AbCd…wxyz, …". */
 export function servedBy({ workers, transport, resumed }: NonNullable<Chunk['weft']>): string {
   const count = workers.length === 1 ? 'worker' : `${workers.length} workers, ${lines[transport] ?? transport}`;
   return `${count} ${workers.map(short).join(', ')}${resumed > 0 ? '; a worker was lost and the answer continued' : ''}`;
@@ -50,7 +50,7 @@ const trusts: Record<string, string> = {
   refuted: 'refuted: another worker draws other tokens',
 };
 
-/** How far an answer was verified (`weft.trust`, docs/openai.md), in words; nothing for a word that is not known. */
+/** Returns in words how far an answer was verified (`weft.trust`, docs/openai.md); undefined for an unknown value. */
 export const verifiedHow = (trust: string | undefined): string | undefined => (trust === undefined ? undefined : trusts[trust]);
 
 type Listed = {
@@ -75,7 +75,7 @@ export const servedModels: ServedModels = {
   },
 };
 
-/** The data of server-sent events, one after the other. */
+/** Yields the data of server-sent events, one after the other. */
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, void> {
   const reader = body
     .pipeThrough(new TextDecoderStream() as unknown as ReadableWritablePair<string, Uint8Array>)
@@ -101,7 +101,7 @@ export class NetworkBackend implements ChatBackend {
   readonly network = true;
   readonly #price: number;
 
-  /** `price`: micro-credits for 1,000 tokens. */
+  /** `price` is the price of 1,000 tokens in micro-credits. */
   constructor(model: string, price = 0) {
     this.name = model;
     this.#price = price;

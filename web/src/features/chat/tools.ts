@@ -1,6 +1,6 @@
-// Tools that a visitor offers to a model of the network: a list as OpenAI's clients send it.
+// Reads the tools that a visitor offers to a model of the network: a list in the form of OpenAI's clients.
 
-/** The tools that a text lists, as JSON. An empty text lists no tools; if the text cannot be read, `failure` says why in one sentence. */
+/** Reads a list of tools as JSON. An empty text lists no tools. If the text cannot be read, `failure` says why in one sentence. */
 export function readTools(text: string): { readonly tools: readonly unknown[]; readonly failure: string | null } {
   if (text.trim() === '') return { tools: [], failure: null };
   try {

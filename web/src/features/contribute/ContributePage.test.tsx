@@ -1,4 +1,4 @@
-// The contribute page as a visitor uses it, with a fake Worker behind the real engine wrapper.
+// Tests the contribute page as a visitor uses it, with a fake Worker and the real Engine.
 import { act, fireEvent, render, screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
@@ -43,7 +43,7 @@ async function open(found: Preflight = ready, battery: FakeBattery | null = null
     if (last === undefined) throw new Error('The page has made no Worker.');
     return last;
   };
-  // What the engine says in quick succession reaches the page in one go.
+  // Sends messages of the engine that reach the page in one update.
   const say = async (...messages: Parameters<FakePort['say']>) => {
     vi.useFakeTimers();
     act(() => {

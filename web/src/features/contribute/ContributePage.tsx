@@ -1,4 +1,4 @@
-// The first page: one button, what this machine offers, and while it works, what it does and earns.
+// The first page: the Start button, what this machine offers, and, while it works, what it does and earns.
 import { useEffect } from 'react';
 import type { Engine } from '../../engine/engine';
 import type { Preflight } from '../../engine/preflight';
@@ -16,7 +16,7 @@ import { useNow, usePreflight, useSession, useWakeUps } from './useContribution'
 import { WalletCard } from './WalletCard';
 import { startOptions, WelcomePanel } from './WelcomePanel';
 
-/** `?start=1` starts a browser that a program drives (`weft demo` does). A person's browser starts by a click alone. */
+/** True for the address `?start=1` in a browser that a program drives (`weft demo`). In all other browsers only a click starts the work. */
 function startsByItself(): boolean {
   return navigator.webdriver && new URLSearchParams(window.location.search).get('start') === '1';
 }
@@ -39,7 +39,7 @@ export function ContributePage({ engine, throttle, base, look }: { engine: Engin
   return (
     <main>
       <div className="lg:grid lg:min-h-[36rem] lg:grid-cols-[minmax(0,1fr)_minmax(0,27rem)] lg:gap-x-14">
-        {/* The loom: threads from above the page, cloth wound onto a beam, out to the window's edge where there is room. */}
+        {/* The drawing of the loom. On a wide window it reaches to the window's right edge. */}
         <div className="relative -mx-5 h-48 sm:-mx-8 lg:order-2 lg:-mt-24 lg:mr-[calc(min(0px,76rem-100vw)/2-2rem)] lg:ml-0 lg:h-auto">
           <div className="absolute inset-0 overflow-hidden">
             <Cloth className="block size-full" seed={session.address ?? 'weft'} picks={session.done} weaving={weaving} />

@@ -1,4 +1,4 @@
-// What a visitor wants to know before lending a machine. Steps, since they happen in this order.
+// Explains to a visitor what happens to a machine that contributes, as numbered steps.
 const steps = [
   ['It runs in the sandbox', 'Work arrives as WebGPU shaders or built-in kernels, inside what this browser allows a page. A new shader first runs on a native worker, within a time limit.'],
   ['It is checked', 'Others compute the same piece, or parts of it are computed again. What agrees is accepted; a wrong byte earns nothing.'],

@@ -1,4 +1,4 @@
-// What this tab may take of the machine. Kept between visits; what changes holds at once.
+// The limits of this tab. They are stored between visits, and a change takes effect at once.
 import { useId, useSyncExternalStore, type ReactNode } from 'react';
 import { formatBytes, formatCredits } from '../../design/format';
 import { memoryChoices, priceChoices, type Throttle } from '../../engine/throttle';

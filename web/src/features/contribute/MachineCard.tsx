@@ -1,8 +1,8 @@
-// What this machine brings, as the engine measured it.
+// Shows what this machine offers, as the engine measured it.
 import { formatBytes, formatRate } from '../../design/format';
 import type { DeviceReport } from '../../engine/messages';
 
-// Every device says this one.
+// A feature that is not shown, because every device has it.
 const selfEvident = 'core-features-and-limits';
 
 export function MachineCard({ device }: { device: DeviceReport }) {

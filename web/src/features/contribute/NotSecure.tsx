@@ -1,4 +1,4 @@
-// Why this tab cannot join, in the browser's terms, and what to do about it. Most often: plain http from another machine.
+// Explains why this tab cannot join, in the browser's terms, and what to do. The usual reason is plain http from another machine.
 import { Notice } from '../../design/Notice';
 import type { Preflight } from '../../engine/preflight';
 

@@ -1,4 +1,4 @@
-// What this tab did last, newest first.
+// The latest tasks of this tab, newest first.
 import { formatCredits, formatSeconds } from '../../design/format';
 import type { TaskRecord, TaskState } from '../../engine/session';
 

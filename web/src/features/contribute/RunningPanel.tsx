@@ -1,4 +1,4 @@
-// While this tab contributes: how it stands, what it earned, what it does right now, and the way out.
+// Shown while this tab contributes: its state, its earnings, its current task, and the Stop button.
 import { Button } from '../../design/Button';
 import { formatBytes, formatCredits, formatRate, formatSeconds, plural, prefixed } from '../../design/format';
 import { Notice } from '../../design/Notice';
@@ -65,7 +65,7 @@ function delivered(rate: number, unit: string): { value: string; unit: string } 
   return { value, unit: prefix + unit };
 }
 
-/** Why the pay of the last accepted task is held, and for how long: the coordinator's own words. */
+/** Shows why the pay of the last accepted task is held, and for how long, in the coordinator's words. */
 function HeldLine({ session }: { session: Session }) {
   const last = session.tasks.find((task) => task.state === 'accepted');
   if (last === undefined || last.note === '') return null;
@@ -86,7 +86,7 @@ function StartLine({ session }: { session: Session }) {
   );
 }
 
-// Short tasks leave gaps between them, in which the headline should not flicker.
+// The pause between tasks after which the headline changes, so that it does not flicker between short tasks.
 const restMs = 3000;
 
 function headlineOf(session: Session, now: number): string {
@@ -118,7 +118,7 @@ function ConnectionLine({ session, now }: { session: Session; now: number }) {
       words = 'Connecting to the coordinator…';
       break;
     case 'waiting': {
-      // The page's clock moves once a second and may stand a little before the moment of the loss.
+      // The rest is at most retryMs, because the page's clock moves once a second and may be a little before the time of the loss.
       const left = Math.max(0, Math.ceil(Math.min(connection.retryMs, connection.retryAt - now) / 1000));
       words = `${connection.reason} ${left > 0 ? `Trying again in ${plural(left, 'second')}.` : 'Trying again now.'}`;
       break;

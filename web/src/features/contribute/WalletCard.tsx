@@ -1,5 +1,5 @@
-// The wallet that this tab earns into. Its key cannot be taken out of the browser; a wallet that its owner has on file is
-// made, saved and only then given to the engine.
+// Shows the wallet that receives this tab's earnings. Its key cannot leave the browser. A wallet with a file is made and saved first, and
+// only then given to the engine.
 import { useRef, useState } from 'react';
 import { Button } from '../../design/Button';
 import { FileChoice } from '../../design/FileChoice';
@@ -14,7 +14,7 @@ const sentence = (error: unknown): string => (error instanceof Error ? error.mes
 const addressOf = (numbers: readonly number[]): string => base58(Uint8Array.from(numbers.slice(32)));
 const keepSafe = 'This file alone is enough to spend the credits of the wallet: keep it safe.';
 
-/** What takes the place of the wallet that is kept: a new one with a file, or that of a file. */
+/** The wallet that replaces the stored one: a new one with a file, or one from a file. */
 type Replacement = { readonly numbers: readonly number[]; readonly isNew: boolean };
 
 export function WalletCard({ engine, session }: { engine: Engine; session: Session }) {
@@ -30,7 +30,7 @@ export function WalletCard({ engine, session }: { engine: Engine; session: Sessi
     engine.importWallet(numbers);
     setNote(isNew ? `The new wallet is saved and in use. ${keepSafe}` : 'The wallet of the file is in use.');
   };
-  /** The credits of the kept wallet can be lost with its key, so that its owner says yes first. */
+  /** Asks the owner before a replacement, because the credits of the stored wallet can be lost with its key. */
   const offer = (replacement: Replacement) => {
     setNote(null);
     if (address === null) use(replacement);

@@ -1,4 +1,4 @@
-// Before the click, and after a stop: what this is, what this machine brings, and the button.
+// Shown before the start and after a stop: what Weft is, what this machine offers, and the Start button.
 import { Button } from '../../design/Button';
 import { formatCredits, plural } from '../../design/format';
 import { Notice } from '../../design/Notice';

@@ -1,4 +1,4 @@
-// The contribute page's state: what the browser can do, what the engine says, and the clock that rates are shown by.
+// The state of the contribute page: the browser's features, the engine's session, and the clock for rates.
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import type { Engine } from '../../engine/engine';
 import { preflight, type Preflight } from '../../engine/preflight';
@@ -22,7 +22,7 @@ export function usePreflight(look: () => Promise<Preflight> = preflight): Prefli
   return found;
 }
 
-/** The time, moving once a second while `running`. */
+/** Returns the time, which is updated once a second while `running`. */
 export function useNow(running: boolean): number {
   const [now, setNow] = useState(Date.now);
   useEffect(() => {
@@ -36,14 +36,17 @@ export function useNow(running: boolean): number {
 
 const sleptMs = 30_000;
 
-/** A machine that slept or lost its network should not wait out a backoff that was meant for a dead coordinator. */
+/**
+ * Tells the engine when the machine wakes up or gets its network back, so that it does not wait for a backoff meant for a failed
+ * coordinator.
+ */
 export function useWakeUps(engine: Engine): void {
   useEffect(() => {
     const wake = () => engine.wake();
     const seen = () => {
       if (!document.hidden) engine.wake();
     };
-    // A machine that slept says no part of it; its timers only come late.
+    // A machine that wakes up gives no event, but its timers are late.
     let seenAt = Date.now();
     const timer = setInterval(() => {
       if (Date.now() - seenAt > sleptMs) engine.wake();
@@ -52,7 +55,7 @@ export function useWakeUps(engine: Engine): void {
     window.addEventListener('online', wake);
     window.addEventListener('pageshow', wake);
     document.addEventListener('visibilitychange', seen);
-    // Closing the tab gives back what it holds; asking first would be rude.
+    // Closing the tab gives its leases back without asking the visitor.
     const leave = () => engine.stop();
     window.addEventListener('pagehide', leave);
     return () => {

@@ -6,7 +6,7 @@ describe('a new wallet', () => {
     const numbers = await newWallet();
     expect(parseWallet(JSON.stringify(numbers))).toEqual(numbers);
 
-    // RFC 8410: the PKCS #8 header of an Ed25519 seed.
+    // The PKCS #8 header of an Ed25519 seed (RFC 8410).
     const header = [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
     const key = await crypto.subtle.importKey('pkcs8', Uint8Array.from([...header, ...numbers.slice(0, 32)]), 'Ed25519', false, ['sign']);
     const message = Uint8Array.of(1, 2, 3);

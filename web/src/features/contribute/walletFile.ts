@@ -1,5 +1,5 @@
-// The wallet file: the Solana id.json form, a JSON array of 64 numbers: 32 of the seed, then 32 of the public key. Whether
-// they belong together is for the engine to say.
+// The wallet file in Solana's id.json form: a JSON array of 64 numbers, 32 of the seed and 32 of the public key. The engine checks whether
+// the two belong together.
 
 export function parseWallet(text: string): readonly number[] | string {
   const refusal = 'This is not a wallet file: it should be a JSON array of 64 numbers from 0 to 255.';
@@ -21,7 +21,7 @@ export function parseWallet(text: string): readonly number[] | string {
 
 const bytes = (base64Url: string): number[] => Array.from(atob(base64Url.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0));
 
-/** A new key as a wallet file's numbers. Rejects if the browser makes no Ed25519 key. */
+/** Makes a new key as the numbers of a wallet file. Rejects if the browser cannot make Ed25519 keys. */
 export async function newWallet(): Promise<readonly number[]> {
   const pair = (await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])) as CryptoKeyPair;
   const { d, x } = await crypto.subtle.exportKey('jwk', pair.privateKey);
@@ -29,7 +29,7 @@ export async function newWallet(): Promise<readonly number[]> {
   return [...bytes(d), ...bytes(x)];
 }
 
-/** Downloads the numbers as a file. */
+/** Saves the numbers as a file. */
 export function saveWallet(numbers: readonly number[], address: string): void {
   const url = URL.createObjectURL(new Blob([JSON.stringify(numbers)], { type: 'application/json' }));
   const link = document.createElement('a');

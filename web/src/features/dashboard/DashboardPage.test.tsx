@@ -1,4 +1,4 @@
-// What the page says in words about the feed: a reader that sees no drawing gets the same facts.
+// Tests the texts of the page about the feed, which give the facts of the drawings to a reader who cannot see them.
 import { fireEvent, render, screen, within } from '@testing-library/react';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { history, job, loads, snapshot, worker } from '../../../test/watchSamples';

@@ -1,5 +1,4 @@
-// The whole network on one page, as it happens: what is on the loom, who weaves, how fast, at what price, and that all of it can be
-// checked.
+// The whole network on one live page: the running jobs, the workers, the rates, the prices, and proofs with which results can be checked.
 import { memo, useCallback, useState, useSyncExternalStore } from 'react';
 import { formatCredits, formatRate, plural, shorten } from '../../design/format';
 import { Stat } from '../../design/Stat';
@@ -16,7 +15,9 @@ import { TopologyPanel } from './TopologyPanel';
 
 const formatMs = (ms: number) => (ms >= 10_000 ? `${formatRate(ms / 1000)} s` : `${formatRate(ms)} ms`);
 
-/** Shows with the next picture what came since the last: taking a message in and showing it are two tasks, not one long one. */
+/**
+ * Shows new messages of the feed with the next frame, so that receiving a message and drawing it are two tasks instead of one long one.
+ */
 function useFeed(feed: Feed): FeedState {
   const subscribe = useCallback(
     (listener: () => void) => {
@@ -66,7 +67,7 @@ function Connection({ state }: { state: FeedState }) {
   );
 }
 
-/** Over the last seconds, so that one slow second does not flicker. */
+/** Averages over the last seconds, so that one slow second does not make the numbers flicker. */
 function recent(rows: readonly Row[], seconds: number): { rate: number; latency: number | null } {
   const last = rows.slice(-seconds);
   const accepted = last.reduce((sum, row) => sum + row.accepted, 0);
@@ -91,13 +92,13 @@ function Live({ board, base }: { board: Board; base: string }) {
   const palette = usePalette();
   const [chosen, setChosen] = useState<string | null>(null);
   const [task, setTask] = useState(0);
-  // Until the visitor chooses: the newest that still runs, or the newest.
+  // Until the visitor chooses a job, the job of the page's address is shown or, without one, the newest running job, or else the newest.
   const shared = useSharedJob();
   const job = board.jobs.find((one) => one.head.id === (chosen ?? shared?.id)) ?? board.jobs.find((one) => one.head.state === 'running') ?? board.jobs[0] ?? null;
   const last = board.history.at(-1);
   const { rate, latency: median } = recent(board.history, 10);
   const perUnit = last?.perUnit ?? 0;
-  // Only the job whose link the page has: the tasks of others are no visitor's to see.
+  // Only tasks of the job whose link the page has can be opened, because visitors may not see the tasks of other jobs.
   const openTask = (index: number) => {
     if (job === null || job.head.id !== shared?.id) return;
     setTask(index);
@@ -171,10 +172,10 @@ function Unshared() {
 
 const pricesShown = 6;
 
-/** What the watched jobs cost: the measured units and what one came to. */
+/** The price of the watched jobs: the measured units and the cost of one unit. */
 const Prices = memo(
   PriceTable,
-  (before, after) => before.second === after.second,  // Once a second is often enough to read.
+  (before, after) => before.second === after.second,  // Updated once a second.
 );
 
 function PriceTable({ jobs }: { jobs: Board['jobs']; second: number }) {

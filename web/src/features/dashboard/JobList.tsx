@@ -1,4 +1,4 @@
-// The jobs that are watched: how far each is, in its tasks' colours, and what it costs. One of them is on the loom.
+// The list of watched jobs: the progress of each in the colours of its tasks, and its cost. One job is selected for the grid.
 import { formatCredits, shorten } from '../../design/format';
 import type { BoardJob } from './board';
 import { stateColours } from './grid';
@@ -37,7 +37,7 @@ export function JobList({ jobs, chosen, onChoose }: { jobs: readonly BoardJob[];
   );
 }
 
-/** Accepted first, then what is under way, so that the bar grows from the left. */
+/** Accepted tasks are first, then tasks in progress, so that the bar grows from the left. */
 const order = ['accepted', 'checking', 'leased', 'refused'] as const;
 
 function Bar({ job }: { job: BoardJob }) {

@@ -1,4 +1,4 @@
-// What accounts of each kind hold together, and that they sum to nothing. A single account is shown to its owner: `weft ledger`.
+// The totals of the accounts of each kind, whose sum must be zero. Only its owner can see a single account (`weft ledger`).
 import { formatCredits } from '../../design/format';
 import type { Ledger } from '../../wire/api';
 import { fetchLedger } from './api';

@@ -1,4 +1,4 @@
-// One task, checked by this page itself: its bytes, the Merkle path to the job's root, and what its workers signed.
+// Checks one task in this page: its bytes, the Merkle path to the job's root, and the statements that its workers signed.
 import { useEffect, useState, type FormEvent } from 'react';
 import { Button } from '../../design/Button';
 import { shorten } from '../../design/format';
@@ -150,7 +150,7 @@ function CheckRow({ check: one }: { check: Check }) {
 
 const row = 34;
 
-/** The way up: at each step this side's hash and its sibling are woven into the one above. Read from the bottom. */
+/** The Merkle path: each step joins a hash with its sibling into the hash above. It is read from the bottom. */
 function Path({ steps, proof }: { steps: readonly Step[]; proof: Proof }) {
   if (proof.root === '') return null;
   const height = (steps.length + 2) * row;

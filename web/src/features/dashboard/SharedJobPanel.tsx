@@ -1,4 +1,4 @@
-// The job whose link is in the page's address: how far it is, what came out, and its tasks' receipts.
+// The job whose link is in the page's address: its progress, its results, and the receipts of its tasks.
 import { formatCredits, plural, shorten } from '../../design/format';
 import type { SharedJob } from '../network/sharedJob';
 import { fetchJob, pathOf, type Job } from './api';
@@ -66,7 +66,7 @@ function About({ base, shared, job }: { base: string; shared: SharedJob; job: Jo
   );
 }
 
-/** Results that were accepted and turned out to be wrong, and those that could not be computed again. */
+/** Lists accepted results that turned out to be wrong, and results that could not be computed again. */
 function Corrections({ job }: { job: Job }) {
   return (
     <div className="mt-3" data-testid="corrections">

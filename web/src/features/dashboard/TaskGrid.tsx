@@ -1,4 +1,4 @@
-// One job's tasks as a live grid, with what its colours mean and how many there are of each in words.
+// A live grid of one job's tasks, with the meaning of its colours and the number of tasks of each in words.
 import { useEffect, useLayoutEffect, useRef, useState, type KeyboardEvent, type PointerEvent } from 'react';
 import { plural, shorten } from '../../design/format';
 import type { BoardJob } from './board';

@@ -1,4 +1,4 @@
-// Values over the last minutes: lines or an area over time, with the number of the moment in words and the rows as a table.
+// Plots values over the last minutes as lines or an area, with the current value in words and the rows as a table.
 import { max } from 'd3-array';
 import { scaleLinear } from 'd3-scale';
 import { area, curveMonotoneX, line } from 'd3-shape';
@@ -8,7 +8,7 @@ import type { Row } from './board';
 export type Series = { readonly name: string; readonly colour: string; readonly filled?: boolean; readonly of: (row: Row) => number | null };
 type Props = {
   readonly title: string;
-  /** The value now, in words. */
+  /** The current value in words. */
   readonly now: string;
   readonly rows: readonly Row[];
   readonly series: readonly Series[];
@@ -23,7 +23,7 @@ const rowsInTable = 10;
 
 const clock = (time: number) => new Date(time).toLocaleTimeString('en-GB');
 
-/** Drawn again when there is a new row: once a second. */
+/** Drawn again for each new row, once a second. */
 export const TimeChart = memo(function TimeChart({ title, now, rows, series, format, spanMs = 300_000 }: Props) {
   const id = useId();
   const [at, setAt] = useState<number | null>(null);

@@ -1,4 +1,4 @@
-// The connected workers, as a drawing (in a Worker of its own; see topology.ts) and as a table that says the same.
+// Shows the connected workers as a drawing, which a separate Worker makes (see topology.ts), and as a table with the same facts.
 import { memo, useEffect, useMemo, useRef, useState } from 'react';
 import { formatRate, plural, shorten } from '../../design/format';
 import { Swatch } from '../../weave/Swatch';
@@ -69,7 +69,7 @@ function Drawing({ board, palette, pointed, onPoint }: DrawingProps) {
   useEffect(() => {
     const element = place.current;
     if (element === null) return undefined;
-    // A canvas can be handed over once, so each mounting makes its own.
+    // Each mount makes a new canvas, because a canvas can be transferred only once.
     const canvas = document.createElement('canvas');
     canvas.className = 'absolute inset-0 size-full';
     canvas.setAttribute('aria-hidden', 'true');
@@ -136,7 +136,7 @@ function compare(order: Order): (a: BoardWorker, b: BoardWorker) => number {
 function WorkerTable({ board, pointed, onPoint }: { board: Board; pointed: number | null; onPoint: (number: number | null) => void }) {
   const [order, setOrder] = useState<Order>('accepted');
   const [page, setPage] = useState(0);
-  // Sorted once a second at most: rows that jump about four times a second cannot be read.
+  // The rows are sorted at most once a second, because rows that move four times a second cannot be read.
   const second = Math.floor(board.time / 1000);
   const sorted = useMemo(() => [...board.workers.values()].sort(compare(order)), [second, order, board.workers, board.workers.size]);
   const pages = Math.max(1, Math.ceil(sorted.length / shown));
@@ -186,7 +186,7 @@ function WorkerTable({ board, pointed, onPoint }: { board: Board; pointed: numbe
 
 type RowProps = { worker: BoardWorker; pointed: boolean; onPoint: (number: number | null) => void };
 
-/** A worker that has not changed is the same object, and is not drawn again. */
+/** A row of the table. A worker that has not changed is the same object, so that its row is not drawn again. */
 const WorkerRow = memo(function WorkerRow({ worker, pointed, onPoint }: RowProps) {
   return (
     <tr className={`border-b border-line ${pointed ? 'bg-panel' : ''}`} onPointerEnter={() => onPoint(worker.number)} onPointerLeave={() => onPoint(null)}>

@@ -1,4 +1,4 @@
-// What the dashboard asks for over HTTP: the ledger's totals, and the job that the page's address shows, with its tasks' proofs.
+// The HTTP requests of the dashboard: the ledger's totals, and the job of the page's address with the proofs of its tasks.
 import type { Jobs, Ledger, Problem, Proof } from '../../wire/api';
 import type { SharedJob } from '../network/sharedJob';
 
@@ -17,7 +17,7 @@ export async function fetchLedger(base: string, signal?: AbortSignal): Promise<L
   return ledger;
 }
 
-/** A path of the job, with what shows it. */
+/** Returns a path below the job, with the link that permits to see it. */
 export const pathOf = ({ id, link }: SharedJob, rest: string): string => `/v1/jobs/${id}${rest}?link=${link}`;
 
 export async function fetchJob(base: string, job: SharedJob, signal?: AbortSignal): Promise<Job> {
@@ -32,7 +32,7 @@ export async function fetchProof(base: string, job: SharedJob, index: number): P
   return proof;
 }
 
-/** With a receipt: its claims, by the name that the proof has for them. */
+/** Fetches a blob. With `receipt` it fetches the claims of a receipt, by the receipt's name in the proof. */
 export async function fetchBlob(base: string, job: SharedJob, hash: string, receipt?: string): Promise<Uint8Array<ArrayBuffer>> {
   const path = pathOf(job, `/blobs/${encodeURIComponent(hash)}`) + (receipt === undefined ? '' : `&receipt=${encodeURIComponent(receipt)}`);
   return new Uint8Array(await (await ask(base, path, undefined)).arrayBuffer());

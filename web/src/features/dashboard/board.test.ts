@@ -1,4 +1,4 @@
-// A snapshot and the deltas after it give what the coordinator means, and what makes no sense is refused rather than shown.
+// Tests that a snapshot and its deltas give the state that the coordinator means, and that invalid deltas are refused.
 import { describe, expect, it } from 'vitest';
 import { delta, job, loads, snapshot, worker } from '../../../test/watchSamples';
 import { advance, boardOf } from './board';

@@ -1,5 +1,5 @@
-// The network as the coordinator last told it: one snapshot, and every delta after it put in its place. Grids of tasks are
-// changed where they stand, since copying 100,000 of them four times a second serves no purpose; `version` says that something is new.
+// The state of the network as the coordinator last reported it: one snapshot, to which every later delta is applied. Grids of tasks are
+// changed in place, because copying 100,000 tasks four times a second would be a waste; `version` changes with every change.
 import type { Delta, Snapshot } from '../../wire/watch';
 import { applyMap, tasksMax, type WatchedJob } from './tasks';
 
@@ -12,7 +12,7 @@ export type BoardWorker = Snapshot['workers'][number] & {
   readonly refused: number;
   readonly balance: number;
   readonly rate: number;
-  /** Negative where it is not known yet. */
+  /** Negative while it is not known. */
   readonly roundTripMs: number;
 };
 
@@ -35,9 +35,9 @@ export type Board = {
   /** Newest first. */
   readonly jobs: readonly BoardJob[];
   readonly workers: ReadonlyMap<number, BoardWorker>;
-  /** Rises when workers come, go or change. */
+  /** Increases when workers join, leave or change. */
   readonly workersVersion: number;
-  /** One a second, oldest first. */
+  /** One row for each second, the oldest first. */
   readonly history: readonly Row[];
 };
 
@@ -99,7 +99,9 @@ export function boardOf(snapshot: Snapshot): Board {
   };
 }
 
-/** Throws if the delta does not follow: the caller must then ask for a new snapshot. Takes over the board before. */
+/**
+ * Applies a delta and takes over the old board. Throws if the delta does not follow the board; the caller must then request a snapshot.
+ */
 export function advance(board: Board, delta: Delta): Board {
   if (delta.sequence !== board.sequence + 1) throw new Error(`Message ${board.sequence + 1} was expected and message ${delta.sequence} arrived.`);
   let { jobs, workers, workersVersion } = board;
@@ -110,7 +112,7 @@ export function advance(board: Board, delta: Delta): Board {
     jobs = [...known.values()].sort(newestFirst);
   }
   if (delta.left.length > 0 || delta.joined.length > 0 || delta.loads.number.length > 0) {
-    // Changed where it stands: 5,000 entries are not copied for one that moved.
+    // The map is changed in place, so that 5,000 entries are not copied for one that changed.
     const changing = workers as Map<number, BoardWorker>;
     for (const number of delta.left) changing.delete(number);
     for (const worker of delta.joined) changing.set(worker.number, { ...worker, ...idle });

@@ -1,5 +1,5 @@
-// The feed answers what it has taken in, and comes back by itself: after a broken connection, after nonsense, and when a hidden
-// tab is looked at again.
+// Tests that the feed acknowledges each message that it has applied, and that it connects again by itself: after a broken connection, after
+// an invalid message, and when a hidden tab becomes visible.
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { delta, snapshot } from '../../../test/watchSamples';
 import { Feed, watchAddress, type SocketLike } from './feed';

@@ -1,12 +1,12 @@
-// Keeps a board up to date over /v1/watch: answers each message once it is taken in, and connects again by itself when the
-// connection ends or a message makes no sense. A hidden tab watches nothing.
+// Keeps a board up to date over /v1/watch. It acknowledges each message after applying it, and connects again by itself when the connection
+// ends or a message is invalid. A hidden tab is not connected.
 import type { Delta, Seen, Snapshot } from '../../wire/watch';
 import { advance, boardOf, type Board } from './board';
 
 export type FeedState = {
   readonly board: Board | null;
   readonly connection: 'connecting' | 'open' | 'waiting';
-  /** Why it is waiting. */
+  /** The reason why the feed waits. */
   readonly reason: string;
 };
 
@@ -17,7 +17,7 @@ type Options = {
   readonly retryMsMax?: number;
 };
 
-/** `base` is the coordinator's address with a slash at its end. */
+/** `base` is the coordinator's address; it ends with a slash. */
 export function watchAddress(base: string): string {
   const url = new URL('/v1/watch', base);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';

@@ -1,4 +1,4 @@
-// Every task has a place inside the rectangle, and the place tells the task.
+// Tests that every task has a place inside the rectangle, and that the place gives the task back.
 import { describe, expect, it } from 'vitest';
 import { layoutOf, taskAt } from './grid';
 

@@ -1,16 +1,16 @@
-// How a job's tasks lie in a rectangle, and how they are drawn: as cloth where there is room for threads, otherwise one spot of
-// colour each. Row by row, as cloth is woven: task 0 at the top left.
+// The layout of a job's tasks in a rectangle, and their drawing: as cloth if there is room for threads, otherwise as one spot of colour for
+// each task. Tasks are in rows, with task 0 at the top left.
 import type { Palette } from './palette';
 import { channels } from './palette';
 import { taskStates, type TaskState } from './tasks';
 
-/** `cell` is a fraction of a pixel where that many tasks need it. */
+/** `cell` is a fraction of a pixel if there are so many tasks. */
 export type Layout = { readonly columns: number; readonly rows: number; readonly cell: number };
 
 const cellMax = 64;
-const threadsFrom = 7;  // Pixels; smaller cells are spots.
+const threadsFrom = 7;  // The smallest cell with threads, in pixels; smaller cells are spots.
 
-/** The largest square cells with which `tasks` fit. Pixels of the device throughout. */
+/** Returns the layout with the largest square cells in which `tasks` tasks fit. All lengths are device pixels. */
 export function layoutOf(tasks: number, width: number, height: number, ratio = 1): Layout {
   if (tasks <= 0 || width < 1 || height < 1) return { columns: 1, rows: 1, cell: 1 };
   const cellOf = (columns: number) => Math.min(width / columns, height / Math.ceil(tasks / columns));
@@ -20,13 +20,13 @@ export function layoutOf(tasks: number, width: number, height: number, ratio = 1
     if (tried >= 1 && cellOf(Math.min(tried, tasks)) > cellOf(columns)) columns = Math.min(tried, tasks);
   }
   const fitting = Math.min(cellMax * ratio, cellOf(columns));
-  // Threads stand on whole pixels; spots fill the whole place.
+  // Cells with threads have whole pixels; spots fill the whole rectangle.
   const cell = fitting >= threadsFrom ? Math.floor(fitting) : fitting;
   columns = Math.min(tasks, Math.floor(width / cell + 1e-6));
   return { columns, rows: Math.ceil(tasks / columns), cell };
 }
 
-/** The task under a point, or nothing. */
+/** Returns the task at a point, or null. */
 export function taskAt(layout: Layout, tasks: number, x: number, y: number): number | null {
   const column = Math.floor(x / layout.cell);
   const row = Math.floor(y / layout.cell);
@@ -43,7 +43,7 @@ export const stateColours: Readonly<Record<TaskState, keyof Palette>> = {
   refused: 'dye-1',
 };
 
-/** Spots: one pixel a task in a picture that is then enlarged. */
+/** Draws spots: one pixel for each task in a small picture, which is then enlarged. */
 function drawSpots(context: CanvasRenderingContext2D, tasks: Uint8Array, layout: Layout, palette: Palette, scratch: HTMLCanvasElement): void {
   const { columns, rows, cell } = layout;
   scratch.width = columns;
@@ -54,7 +54,7 @@ function drawSpots(context: CanvasRenderingContext2D, tasks: Uint8Array, layout:
   const words = new Uint32Array(image.data.buffer);
   const word = ([red, green, blue]: readonly [number, number, number]) => ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
   const colours = Uint32Array.from(taskStates, (state) => word(channels(palette[stateColours[state]])));
-  // Cloth from afar: the twill of accepted tasks is still to be seen.
+  // Accepted tasks are shaded as a twill, so that they look like cloth from a distance.
   const accepted = taskStates.indexOf('accepted');
   const [warp, slack] = [channels(palette.warp), channels(palette['warp-slack'])];
   const twill = word([0, 1, 2].map((i) => Math.round(0.72 * (warp[i] ?? 0) + 0.28 * (slack[i] ?? 0))) as [number, number, number]);
@@ -71,7 +71,7 @@ function drawSpots(context: CanvasRenderingContext2D, tasks: Uint8Array, layout:
   for (let row = 1; row <= rows; row += 1) context.fillRect(0, Math.round(row * cell) - 1, columns * cell, 1);
 }
 
-/** Cloth: warp threads run down; where a task is under way or done, a pick of weft lies over or under them. */
+/** Draws cloth: warp threads run down, and a task in progress or done has a pick of weft over or under them. */
 function drawThreads(context: CanvasRenderingContext2D, tasks: Uint8Array, layout: Layout, palette: Palette): void {
   const { columns, cell } = layout;
   const thread = cell * 0.74;
@@ -97,7 +97,7 @@ function drawThreads(context: CanvasRenderingContext2D, tasks: Uint8Array, layou
     if (state === 0) {
       add(palette['raw-deep'], x + (cell - slack) / 2, y, slack, cell);
     } else if (state === accepted) {
-      // Twill: over two, under two, one further each pick.
+      // A twill: over two, under two, moved by one in each pick.
       if ((column + row) % 4 < 2) add(palette['warp'], x + inset, y + 0.5, thread, cell - 1);
       else add(palette['warp-slack'], x + 0.5, y + inset, cell - 1, thread);
     } else {

@@ -1,4 +1,4 @@
-// The design's colours as canvases need them: resolved, since light-dark() means nothing to a canvas.
+// The colours of the design for canvases, as resolved values, because a canvas does not understand light-dark().
 import { useEffect, useState } from 'react';
 
 const names = ['ground', 'panel', 'sunk', 'line', 'ink', 'ink-soft', 'weld', 'madder', 'leaf', 'warp', 'warp-deep', 'warp-slack', 'raw', 'raw-deep', 'dye-0', 'dye-1', 'dye-2'] as const;
@@ -18,7 +18,7 @@ export function readPalette(): Palette {
   return palette;
 }
 
-/** A new palette when the theme changes, here or in the system. */
+/** Returns the palette, and a new one when the theme changes, in the page or in the system. */
 export function usePalette(): Palette {
   const [palette, setPalette] = useState(readPalette);
   useEffect(() => {
@@ -35,7 +35,7 @@ export function usePalette(): Palette {
   return palette;
 }
 
-/** "rgb(1, 2, 3)" as numbers; black for any other text. */
+/** Returns the numbers of a colour "rgb(1, 2, 3)"; black for any other text. */
 export function channels(colour: string): readonly [number, number, number] {
   const found = /rgba?\((\d+)[ ,]+(\d+)[ ,]+(\d+)/.exec(colour);
   return found ? [Number(found[1]), Number(found[2]), Number(found[3])] : [0, 0, 0];

@@ -1,4 +1,5 @@
-// A proof that holds is accepted, and no single changed byte of it is. Keys, signatures and trees are made here with WebCrypto.
+// Tests that a valid proof is accepted and that every single changed byte makes it fail. Keys, signatures and trees are made with
+// WebCrypto.
 import { describe, expect, it } from 'vitest';
 import type { Proof } from '../../wire/api';
 import { base58 } from '../../engine/keptWallet';
@@ -25,7 +26,10 @@ const word = (text: string) => new TextEncoder().encode(text);
 const little = (value: number) => Uint8Array.from([value, value >> 8, value >> 16, value >> 24].map((byte) => byte & 255));
 const joined = (...parts: readonly Uint8Array[]) => Uint8Array.from(parts.flatMap((part) => [...part]));
 
-/** What is signed for one claim, and the blob with the claims: beside another task's, and a part of the same one. */
+/**
+ * Returns the statement that is signed for one claim, and the blob with its claims: this one, one of another task, and one of a part of
+ * this task.
+ */
 async function secondFormat(coordinator: Uint8Array, index: number, root: Uint8Array) {
   const task = (of: number) => joined(fromHex(job, 16) ?? new Uint8Array(), little(of), little(9));
   const other = Uint8Array.from({ length: 32 }, () => 7);
@@ -34,7 +38,7 @@ async function secondFormat(coordinator: Uint8Array, index: number, root: Uint8A
   const claims = joined(word('weft-claims-2'), little(3), task(index + 1), other, new Uint8Array(8), task(index), other, little(5), little(2), task(index), root, new Uint8Array(8));
   const tree = await rootOf([await whole(index + 1, other), part, await whole(index, root)]);
   const statement = joined(word('weft-receipt-2'), new Uint8Array(64), coordinator, new Uint8Array(64).fill(3), tree);
-  // As an owner of this job alone sees them: the other claim is a digest.
+  // The claims as the owner of only this job sees them: the other claim is a digest.
   const hidden = await sha256(word('weft-claim-2'), task(index + 1), other);
   const shown = joined(word('weft-claims-3'), little(3), Uint8Array.of(0), hidden, Uint8Array.of(1), task(index), other, little(5), little(2), Uint8Array.of(1), task(index), root, new Uint8Array(8));
   return { statement, claims, shown };

@@ -1,13 +1,13 @@
-// Checks one task without believing the coordinator: bytes to Merkle root, root to the job's root, and each worker's signature
-// over a receipt that names this task and this root. The rules are those of src/common/proof; hashing and signatures are
-// the browser's own (WebCrypto).
+// Checks one task without trusting the coordinator: from the bytes to the task's Merkle root, from there to the job's root, and each
+// worker's signature over a receipt that names this task and this root. The rules are those of src/common/proof; hashes and signatures are
+// computed by the browser (WebCrypto).
 import type { Proof } from '../../wire/api';
 
 export const chunkBytes = 65_536;
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** Base58 as Solana writes keys; null if the text does not hold exactly this number of bytes. */
+/** Reads base58 as Solana writes keys. Returns null if the text does not contain exactly `bytes` bytes. */
 export function fromBase58(text: string, bytes: number): Uint8Array<ArrayBuffer> | null {
   const out = new Uint8Array(bytes);
   for (const character of text) {
@@ -23,7 +23,7 @@ export function fromBase58(text: string, bytes: number): Uint8Array<ArrayBuffer>
   return out;
 }
 
-/** Nothing where the text is not hex of so many bytes. */
+/** Returns null if the text is not hexadecimal with `bytes` bytes. */
 export function fromHex(text: string, bytes: number): Uint8Array<ArrayBuffer> | null {
   if (text.length !== 2 * bytes || !/^[0-9a-f]*$/.test(text)) return null;
   return Uint8Array.from({ length: bytes }, (_, i) => parseInt(text.slice(2 * i, 2 * i + 2), 16));
@@ -48,7 +48,7 @@ const nodeDomain = Uint8Array.of(1);
 export const leaf = (bytes: Uint8Array) => sha256(leafDomain, bytes);
 export const node = (left: Uint8Array, right: Uint8Array) => sha256(nodeDomain, left, right);
 
-/** The root over these leaf hashes; an odd one is promoted. */
+/** Returns the root over leaf hashes; a node without a sibling moves up unchanged. */
 export async function rootOf(leaves: readonly Uint8Array<ArrayBuffer>[]): Promise<Uint8Array<ArrayBuffer>> {
   let level = leaves;
   if (level.length === 0) return sha256();
@@ -69,17 +69,17 @@ export async function outputRoot(bytes: Uint8Array): Promise<Uint8Array<ArrayBuf
   return rootOf(leaves);
 }
 
-/** One step from a task's root towards the job's. */
+/** One step of the path from a task's root to the job's root. */
 export type Step = { readonly hash: string; readonly sibling: string; readonly side: 'left' | 'right' };
 
-/** Where the path leads, with each step; nothing where it is too short, too long, or no path. */
+/** Follows a Merkle path and returns its end and its steps; null if the path is too short, too long or invalid. */
 export async function climb(root: Uint8Array, index: number, width: number, siblings: readonly string[]): Promise<{ root: string; steps: Step[] } | null> {
   if (index >= width) return null;
   let hash = await leaf(root);
   const steps: Step[] = [];
   let used = 0;
   for (let at = index, wide = width; wide > 1; wide = Math.ceil(wide / 2), at = Math.floor(at / 2)) {
-    if ((at ^ 1) >= wide) continue;  // Promoted.
+    if ((at ^ 1) >= wide) continue;  // It has no sibling.
     const sibling = siblings[used];
     const bytes = sibling === undefined ? null : fromHex(sibling, 32);
     if (sibling === undefined || bytes === null) return null;
@@ -94,31 +94,31 @@ export async function climb(root: Uint8Array, index: number, width: number, sibl
 export type Check = { readonly name: string; readonly ok: boolean | null; readonly detail: string };
 export type ReplicaCheck = { readonly worker: string; readonly agreed: boolean; readonly ok: boolean; readonly detail: string; readonly receipt: string };
 export type Checked = {
-  /** Everything that could be checked holds. */
+  /** True if every check that was possible succeeded. */
   readonly ok: boolean;
   readonly checks: readonly Check[];
   readonly steps: readonly Step[];
   readonly replicas: readonly ReplicaCheck[];
 };
 
-/** Reads a blob, or the claims of a receipt; outputs of more than this are not fetched for a check. */
+/** Reads a blob, or the claims of a receipt. Larger outputs than `outputBytesMax` are not fetched for a check. */
 export type ReadBlob = (hash: string, receipt?: string) => Promise<Uint8Array<ArrayBuffer>>;
 export const outputBytesMax = 32 * 1024 * 1024;
 
-// What was signed is a receipt of the second format, whose claims are a blob of their own, or of the first, which holds them.
+// A signed statement is a receipt of the second format, whose claims are in a separate blob, or of the first format, which contains them.
 const textOf = (word: string) => new TextEncoder().encode(word);
 const firstName = textOf('weft-receipt-1');
 const secondName = textOf('weft-receipt-2');
 const claimsName = textOf('weft-claims-2');
-const shownName = textOf('weft-claims-3');  // Claims of other jobs are digests.
+const shownName = textOf('weft-claims-3');  // In this form claims of other jobs are digests.
 const claimBytes = 16 + 4 + 4 + 32;
-const rangeBytes = 4 + 4;  // The part of the task; zeros: the whole.
+const rangeBytes = 4 + 4;  // The range of a part of the task; zeros mean the whole task.
 
 function startsWith(bytes: Uint8Array, start: Uint8Array, at = 0): boolean {
   return at + start.length <= bytes.length && start.every((byte, i) => bytes[at + i] === byte);
 }
 
-/** The records at the end of the bytes, `each` bytes long, behind their number; null if the bytes have another length. */
+/** Returns the records at the end of the bytes, `each` bytes long, which follow their count; null if the length is wrong. */
 function listOf(bytes: Uint8Array, at: number, each: number): Uint8Array[] | null {
   if (bytes.length < at + 4) return null;
   const count = new DataView(bytes.buffer, bytes.byteOffset).getUint32(at, true);
@@ -126,7 +126,7 @@ function listOf(bytes: Uint8Array, at: number, each: number): Uint8Array[] | nul
   return Array.from({ length: count }, (_, i) => bytes.subarray(at + 4 + i * each, at + 4 + (i + 1) * each));
 }
 
-/** A receipt of the first format names this claim: its name, the coordinator, the session, then the claims. */
+/** True if a receipt of the first format contains this claim. Its fields are a name, the coordinator, the session and the claims. */
 export function names(statement: Uint8Array, coordinator: Uint8Array, claim: Uint8Array): boolean {
   if (!startsWith(statement, firstName) || !startsWith(statement, coordinator, firstName.length)) return false;
   return listOf(statement, firstName.length + 32 + 32, claimBytes)?.some((one) => startsWith(one, claim)) ?? false;
@@ -134,7 +134,10 @@ export function names(statement: Uint8Array, coordinator: Uint8Array, claim: Uin
 
 type Shown = { readonly claim: Uint8Array } | { readonly digest: Uint8Array };
 
-/** Claims as the coordinator shows them to a job's owner: all of them, or those of other jobs as their digests. Null where the bytes are something else. */
+/**
+ * Reads claims as the coordinator shows them to a job's owner: all of them, or those of other jobs as digests. Null if the bytes are not
+ * claims.
+ */
 function shownClaims(bytes: Uint8Array): readonly Shown[] | null {
   const record = claimBytes + rangeBytes;
   if (startsWith(bytes, claimsName)) return listOf(bytes, claimsName.length, record)?.map((claim) => ({ claim })) ?? null;
@@ -152,7 +155,7 @@ function shownClaims(bytes: Uint8Array): readonly Shown[] | null {
   return shown.length === count ? shown : null;
 }
 
-/** What the tree has of a claim. */
+/** Returns the digest of a claim that is a leaf of the tree. */
 async function digestOf(one: Shown): Promise<Uint8Array> {
   if ('digest' in one) return one.digest;
   const task = one.claim.subarray(0, 24), root = one.claim.subarray(24, claimBytes), range = one.claim.subarray(claimBytes);
@@ -160,7 +163,10 @@ async function digestOf(one: Shown): Promise<Uint8Array> {
   return part ? sha256(textOf('weft-part-2'), task, range, root) : sha256(textOf('weft-claim-2'), task, root);
 }
 
-/** One of the second format does: its name, genesis, program, the coordinator, both nonces, and the root of these claims. */
+/**
+ * True if a receipt of the second format contains this claim. Its fields are a name, genesis, program, the coordinator, both nonces, and
+ * the root of `claims`.
+ */
 export async function namesByRoot(statement: Uint8Array, claims: Uint8Array, coordinator: Uint8Array, claim: Uint8Array): Promise<boolean> {
   if (statement.length !== secondName.length + 6 * 32 || !startsWith(statement, secondName) || !startsWith(statement, coordinator, secondName.length + 64)) return false;
   const list = shownClaims(claims);

@@ -1,18 +1,18 @@
-// The states of a job's tasks as they travel: all of them in four bits each, or runs. src/common/protocol/watch.h says how.
+// Decodes the states of a job's tasks: all of them with four bits each, or runs. src/common/protocol/watch.h describes the format.
 import type { Snapshot } from '../../wire/watch';
 
 export type WatchedJob = Snapshot['jobs'][number];
 export type TaskMap = WatchedJob['map'];
 
-/** In the order of their numbers on the wire. */
+/** The states in the order of their numbers in messages. */
 export const taskStates = ['waiting', 'leased', 'checking', 'accepted', 'refused'] as const;
 export type TaskState = (typeof taskStates)[number];
 
 const letters = 'wlcar';
-/** More than the coordinator shows of all jobs together. */
+/** A limit above the number of tasks that the coordinator shows of all jobs together. */
 export const tasksMax = 1_000_000;
 
-/** Puts the map's states where they belong. Throws where it is no map of so many tasks. */
+/** Writes the states of the map into `tasks`. Throws if it is not a map of this number of tasks. */
 export function applyMap(map: TaskMap, tasks: Uint8Array): void {
   if (map.packed !== '') {
     const bytes = atob(map.packed);

@@ -1,4 +1,4 @@
-// A thread is as long as the round trip says, whichever workers come and go.
+// Tests that the distance of a worker follows its round trip, whichever workers join and leave.
 import { describe, expect, it } from 'vitest';
 import { columns, distanceOf, Topology } from './topology';
 

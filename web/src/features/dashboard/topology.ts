@@ -1,10 +1,10 @@
-// The network as a star: the coordinator in the middle, each worker at the distance of its round trip (the logarithm of it, so
-// that a neighbour and another continent fit), coloured by load. D3's forces keep workers of one distance apart. Knows no DOM:
-// it runs in a Worker, one simulated step a frame, and so does its drawing.
+// Draws the network as a star: the coordinator is in the middle, and each worker is at the distance of the logarithm of its round trip, so
+// that neighbours and other continents both fit; its colour is its load. D3's forces separate workers with the same distance. It does not
+// use the DOM: it runs in a Worker, with one simulation step and one drawing for each frame.
 import { forceLink, forceManyBody, forceSimulation, type Simulation, type SimulationLinkDatum, type SimulationNodeDatum } from 'd3-force';
 import type { Palette } from './palette';
 
-/** number, round trip in ms (negative: unknown), load from 0 to 1, 1 for a browser; one row a worker. */
+/** The columns of a worker's row: number, round trip in ms (negative: unknown), load from 0 to 1, and 1 for a browser. */
 export const columns = 4;
 
 export type View = { readonly width: number; readonly height: number; readonly ratio: number };
@@ -16,7 +16,7 @@ type Link = SimulationLinkDatum<Node>;
 const unknownMs = 30;
 const nearest = 46;
 const decade = 88;
-/** Length of the link of a worker with this round trip. */
+/** Returns the length of the link of a worker with this round trip. */
 export function distanceOf(roundTripMs: number): number {
   const ms = roundTripMs < 0 ? unknownMs : Math.min(roundTripMs, 10_000);
   return nearest + decade * Math.log10(1 + ms);
@@ -28,10 +28,10 @@ export const rings: readonly { readonly ms: number; readonly label: string }[] =
   { ms: 1000, label: '1 s' },
 ];
 
-/** A round trip that differs by less moves no worker. */
+/** A worker moves only if its round trip changes by at least this factor. */
 const movesFrom = 1.3;
 const shades = 8;
-/** The share of workers that must have come, gone or moved before the others make room. */
+/** The share of workers that must have joined, left or moved before the other workers move. */
 const stirsFrom = 0.005;
 
 export class Topology {
@@ -53,7 +53,7 @@ export class Topology {
   get size(): number {
     return this.#nodes.size;
   }
-  /** Nothing moves any more. */
+  /** True if no worker moves any more. */
   get settled(): boolean {
     return this.#simulation.alpha() < this.#simulation.alphaMin();
   }
@@ -61,7 +61,7 @@ export class Topology {
     return this.#nodes.get(number);
   }
 
-  /** All workers as they are now; those that are not named are gone. */
+  /** Sets all workers; workers that are not in the rows are removed. */
   set(rows: Float64Array): void {
     let moved = 0;
     const here = new Set<number>();
@@ -70,7 +70,7 @@ export class Topology {
       here.add(number);
       const node = this.#nodes.get(number);
       if (node === undefined) {
-        // Near its final place from the start, at the golden angle, so that no worker has far to go.
+        // A new worker starts near its final place, at the golden angle, so that no worker moves far.
         const angle = number * 2.399963;
         const distance = distanceOf(roundTripMs);
         this.#nodes.set(number, { number, roundTripMs, load, browser: browser > 0, x: Math.cos(angle) * distance, y: Math.sin(angle) * distance });
@@ -98,7 +98,8 @@ export class Topology {
     this.#charge.strength(-26 * room).distanceMax(160 * room + 60).theta(0.8);
     this.#simulation.nodes([this.#hub, ...workers]);
     this.#links.links(workers.map((target) => ({ source: this.#hub, target }))).distance((link) => distanceOf((link.target as Node).roundTripMs));
-    // A few newcomers stir the whole less than a crowd, and one among hundreds not at all: it stands about right already.
+    // The simulation restarts with a strength by the share of moved workers. A single newcomer among hundreds causes no restart, because
+    // its place is nearly right.
     const share = moved / Math.max(1, workers.length);
     if (share < stirsFrom) return;
     this.#simulation.alpha(Math.max(this.#simulation.alpha(), share > 0.25 ? 0.8 : 0.25));
@@ -108,7 +109,7 @@ export class Topology {
     if (!this.settled) this.#simulation.tick();
   }
 
-  /** From the plane of the simulation to the canvas: everything fits, never enlarged beyond what stays pretty. */
+  /** Returns the mapping from the simulation's plane to the canvas: everything fits, and a small network is not enlarged too much. */
   #frame(view: View): { scale: number; x: number; y: number } {
     let reach = distanceOf(10);
     for (const node of this.#nodes.values()) reach = Math.max(reach, Math.hypot(node.x ?? 0, node.y ?? 0));
@@ -116,7 +117,7 @@ export class Topology {
     return { scale, x: view.width / 2, y: view.height / 2 };
   }
 
-  /** The nearest worker to a point of the canvas, within a finger's width. */
+  /** Returns the worker nearest to a point of the canvas, within the width of a finger, or null. */
   nearest(view: View, x: number, y: number): number | null {
     const frame = this.#frame(view);
     let best = 18;
@@ -149,7 +150,7 @@ export class Topology {
       context.stroke();
     }
 
-    // Threads from the middle to each worker.
+    // Draws the threads from the middle to each worker.
     context.globalAlpha = many ? 0.12 : 0.55;
     context.strokeStyle = palette['warp-slack'];
     context.lineWidth = many ? 0.6 : 1.1;
@@ -161,7 +162,7 @@ export class Topology {
     context.stroke();
     context.globalAlpha = 1;
 
-    // Workers, a path for each shade: browsers round, native ones square.
+    // Draws the workers with one path for each shade: browsers are round, native workers square.
     const radius = this.#nodes.size > 2000 ? 2 : many ? 2.8 : this.#nodes.size > 120 ? 4 : 6.5;
     for (let shade = 0; shade <= shades; shade += 1) {
       context.beginPath();
@@ -207,12 +208,12 @@ export class Topology {
   }
 }
 
-/** From undyed (idle) to weld (busy); mixed by the canvas's own colour parser. */
+/** Returns the colour of a load between the undyed colour (idle) and weld yellow (busy), mixed by the canvas. */
 function shadeOf(palette: Palette, load: number): string {
   return load <= 0 ? palette['raw-deep'] : `color-mix(in oklab, ${palette['dye-0']} ${Math.round(15 + 85 * load)}%, ${palette['raw-deep']})`;
 }
 
-/** The sign of the house on a disc. */
+/** Draws the logo on a disc. */
 function drawHub(context: Context, palette: Palette, x: number, y: number): void {
   context.fillStyle = palette.panel;
   context.beginPath();

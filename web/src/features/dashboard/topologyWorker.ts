@@ -1,5 +1,5 @@
-// Draws the topology on a canvas that the page handed over, off its thread: one step of the simulation and one picture a frame
-// while something moves, a picture when something changed.
+// Draws the topology in a Worker, on a canvas that the page transferred: one simulation step and one picture for each frame while something
+// moves, and one picture after a change.
 import type { Palette } from './palette';
 import { Topology, type View } from './topology';
 
@@ -27,7 +27,7 @@ let marked: number | null = null;
 let waiting = false;
 let told = '';
 let drawnAt = 0;
-/** Thirty pictures a second are smooth enough for a network, and leave the machine to the workers on it. */
+/** The time between two pictures. About thirty a second are smooth enough, and leave the machine to the worker that runs on it. */
 const pictureMs = 30;
 
 function frame(time: number): void {

@@ -1,4 +1,4 @@
-// Something of the coordinator's that is asked for again and again while the page is seen.
+// A value that is requested from the coordinator repeatedly while the page is visible.
 import { useEffect, useState } from 'react';
 
 const refreshMs = 3000;

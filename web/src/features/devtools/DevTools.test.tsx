@@ -1,4 +1,4 @@
-// The panel looks only while it is open, at the engine in view, and says what that measured.
+// Tests that the panel asks only while it is open, only the selected engine, and shows what was measured.
 import { cleanup, render, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, describe, expect, it, vi } from 'vitest';

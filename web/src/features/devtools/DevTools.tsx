@@ -1,5 +1,5 @@
-// The panel over every page: what the engine in view does with its GPU right now. It asks twice a second while it is open, and
-// timelines and GPU clocks are on only that long.
+// The DevTools panel over every page: what the selected engine does with its GPU. It reads the counters twice a second while it is open;
+// timelines and GPU clocks are on only during that time.
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { scaleLinear } from 'd3-scale';
 import { Button } from '../../design/Button';
@@ -20,7 +20,7 @@ export function DevTools({ wish, onClose }: Props) {
   const counters = useCounters(source);
   const close = useCallback(() => onClose(), [onClose]);
   useEffect(() => setChosen(null), [wish]);
-  // The page's end stays reachable above the panel.
+  // Adds space to the page, so that its end can be scrolled above the panel.
   useEffect(() => {
     document.body.style.paddingBottom = '46dvh';
     return () => {
@@ -253,7 +253,7 @@ function Memory({ counters }: { counters: GpuCounters }) {
   );
 }
 
-/** The solid bar shows the bytes that a purpose holds now, the pale bar behind it the most that it has held. */
+/** The solid bar shows the bytes that a purpose has now; the pale bar behind it shows the most that it has had. */
 function MemoryRow({ purpose, colour, x }: { purpose: PurposeRow; colour: string; x: (bytes: number) => number }) {
   const named = purpose.labels.map((one) => `${one.label || 'unnamed'}: ${formatBytes(one.bytes)}`).join('\n');
   return (

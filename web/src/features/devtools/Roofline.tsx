@@ -1,4 +1,4 @@
-// What ran, under the roofs that were measured on the same device: logarithmic on both axes, as rooflines are.
+// A roofline plot: runs below the roofs that were measured on the same device, with logarithmic axes.
 import { extent } from 'd3-array';
 import { scaleLog } from 'd3-scale';
 import { line } from 'd3-shape';

@@ -1,2 +1,2 @@
-// What the shell loads when the visitor opens the panel.
+// The entry point of the DevTools panel, which is loaded when the visitor opens it.
 export { DevTools } from './DevTools';

@@ -1,4 +1,4 @@
-// The panel shows what was measured and nothing else.
+// Tests that the panel shows only what was measured.
 import { describe, expect, it } from 'vitest';
 import { emptyCounters } from '../../../test/samples';
 import type { Lane, Span } from '../../engine/gpuCounters';

@@ -1,4 +1,4 @@
-// From an engine's counters to what the panel shows. Pure. Only what was measured comes out; what was not is null or left out.
+// Computes what the panel shows from an engine's counters. Pure. A value that was not measured is null or absent.
 import type { GpuBuffers, GpuCounters, GpuPurpose, Lane, Roofs, Run, Span } from '../../engine/gpuCounters';
 
 export const lanes: readonly Lane[] = ['compile', 'write', 'queue', 'read'];
@@ -12,7 +12,7 @@ export const laneHints: Record<Lane, string> = {
 
 export type LaneUse = { readonly lane: Lane; readonly spans: readonly Span[]; readonly share: number };
 
-/** Time in which a lane had anything to do over the last `windowMs`, as a share: overlapping spans count once. */
+/** Returns the share of the last `windowMs` in which each lane was busy; overlapping spans count once. */
 export function laneUse(counters: GpuCounters, windowMs: number): readonly LaneUse[] {
   const from = counters.now - windowMs;
   return lanes.map((lane) => {
@@ -29,7 +29,7 @@ export function laneUse(counters: GpuCounters, windowMs: number): readonly LaneU
 
 export type KernelRow = { readonly name: string; readonly dispatches: number; readonly seconds: number | null; readonly secondsEach: number | null };
 
-/** Those that took longest first; then those that were counted but not timed. */
+/** Returns the kernels, those with the longest time first, then those that were counted but not timed. */
 export function kernelRows(counters: GpuCounters): readonly KernelRow[] {
   return counters.kernels
     .map(({ name, dispatches, timedDispatches, seconds }) => ({
@@ -43,14 +43,14 @@ export function kernelRows(counters: GpuCounters): readonly KernelRow[] {
 
 export type PurposeRow = GpuPurpose & { readonly labels: readonly GpuBuffers[] };
 
-/** Largest first, with the labels of the buffers that exist now. */
+/** Returns the purposes, the largest first, with the labels of the buffers that exist now. */
 export function memoryByPurpose(counters: GpuCounters): readonly PurposeRow[] {
   return counters.purposes
     .map((purpose) => ({ ...purpose, labels: counters.buffers.filter((one) => purposeOf(one) === purpose.name).sort((one, other) => other.bytes - one.bytes) }))
     .sort((a, b) => b.bytesPeak - a.bytesPeak);
 }
 
-// As watch.js tells them apart: WebGPU's usage bits.
+// Returns the purpose of a buffer by WebGPU's usage bits, as watch.js does.
 function purposeOf({ usage, label }: GpuBuffers): string {
   if (usage & 0x200 || label === 'timer') return 'clocks';
   if (usage & 0x1) return 'read back';
@@ -58,14 +58,14 @@ function purposeOf({ usage, label }: GpuBuffers): string {
   return usage & 0x80 ? 'storage' : 'other';
 }
 
-/** Williams, Waterman and Patterson, "Roofline", CACM 52 (2009): attainable rate = min(peak, bandwidth x intensity). */
+/** The attainable rate by Williams, Waterman and Patterson, "Roofline", CACM 52 (2009): min(peak, bandwidth x intensity). */
 export function attainable(roofs: Roofs, intensity: number): number {
   return Math.min(roofs.operationsPerSecond, roofs.bytesPerSecond * intensity);
 }
 
 export type RooflinePoint = { readonly run: Run; readonly intensity: number; readonly rate: number; readonly share: number };
 
-/** Runs whose operations are known; the others have no place on the plot. */
+/** Returns the points of runs whose operations are known; other runs cannot be plotted. */
 export function rooflinePoints(runs: readonly Run[], roofs: Roofs): readonly RooflinePoint[] {
   const points: RooflinePoint[] = [];
   for (const run of runs) {

@@ -1,4 +1,4 @@
-// The network's lists as the coordinator tells them.
+// Tests that the panel shows the lists of the coordinator.
 import { render, screen } from '@testing-library/react';
 import { describe, expect, it } from 'vitest';
 import { job, worker } from '../../../test/samples';

@@ -1,4 +1,4 @@
-// The network in a few lines: what is on the loom, who weaves, and whether the books balance.
+// A summary of the network: the running jobs, the connected workers, and whether the ledger balances.
 import { formatCredits, plural, shorten } from '../../design/format';
 import { Swatch } from '../../weave/Swatch';
 import type { Job, Worker } from './api';

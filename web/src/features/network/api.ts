@@ -1,4 +1,4 @@
-// The coordinator's lists, read over HTTP. What the server owns is fetched, not mirrored.
+// Reads the coordinator's lists over HTTP. Data that belongs to the server is fetched each time, not mirrored.
 import type { Jobs, Ledger, Problem, Workers } from '../../wire/api';
 
 export type Job = Jobs['jobs'][number];
@@ -6,14 +6,14 @@ export type Worker = Workers['workers'][number];
 export type Network = {
   /** Newest first. */
   readonly jobs: readonly Job[];
-  /** Those that are connected. */
+  /** The workers that are connected. */
   readonly workers: readonly Worker[];
   readonly ledgerSum: number;
 };
 
 type Fetch = (input: string, init?: RequestInit) => Promise<Response>;
 
-/** An answer that is no such document, or an error, becomes an Error with one sentence. */
+/** Fetches a document. An error, or an answer that is not such a document, becomes an Error with a message of one sentence. */
 async function get<View>(fetch: Fetch, base: string, path: string, fits: (view: View) => boolean, signal: AbortSignal): Promise<View> {
   const response = await fetch(new URL(path, base).href, { signal, headers: { accept: 'application/json' } });
   if (!response.ok) {
@@ -27,7 +27,7 @@ async function get<View>(fetch: Fetch, base: string, path: string, fits: (view: 
 
 const workerPagesMax = 50;
 
-/** All pages of the workers, as far as there are that many. */
+/** Fetches all pages of the list of workers. */
 async function fetchWorkers(fetch: Fetch, base: string, signal: AbortSignal): Promise<Workers['workers']> {
   const all: Worker[] = [];
   let from = '';

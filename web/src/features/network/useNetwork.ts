@@ -3,7 +3,7 @@ import { fetchNetwork, type Network } from './api';
 
 export type NetworkState = { readonly network: Network | null; readonly error: string | null };
 
-/** Asks every `everyMs` while the page is visible; a hidden tab asks nothing. */
+/** Fetches the lists every `everyMs` milliseconds while the page is visible; a hidden tab fetches nothing. */
 export function useNetwork(base: string, everyMs = 3000): NetworkState {
   const [state, setState] = useState<NetworkState>({ network: null, error: null });
   useEffect(() => {

@@ -1,4 +1,4 @@
-// What the shader is bound to: number, role, type, shape and where the data comes from, a row each.
+// The form for the shader's bindings: a row for each with its number, role, type, shape and source of data.
 import { Button } from '../../design/Button';
 import { formatBytes } from '../../design/format';
 import { elementTypes, toBase64, type ElementType, type Fill, type FillKind } from './data';

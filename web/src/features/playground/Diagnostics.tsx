@@ -1,4 +1,4 @@
-// What the compiler said, under the editor: every message with its place, which a click goes to.
+// Shows the compiler's messages below the editor. A click on a message goes to its place in the text.
 import type { CompileMessage } from '../../engine/labMessages';
 import { plural } from '../../design/format';
 import type { Compiled, Machine } from './usePlayground';

@@ -1,4 +1,4 @@
-// The shader's text: CodeMirror with WGSL's colours and, in the gutter and under the words, what the compiler said of it.
+// The editor of the shader's text: CodeMirror with WGSL's colours, and the compiler's messages in the gutter and under the words.
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { bracketMatching, indentUnit } from '@codemirror/language';
 import { lintGutter, setDiagnostics, type Diagnostic } from '@codemirror/lint';
@@ -31,7 +31,9 @@ const theme = EditorView.theme({
   '.cm-diagnostic-warning': { borderLeft: '4px solid var(--weld)' },
 });
 
-/** WebGPU counts lines and columns from 1, and may name a place that the text no longer has. */
+/**
+ * Returns the range of a message in the text. WebGPU counts lines and columns from 1, and may name a place that the text no longer has.
+ */
 function placeOf(doc: Text, message: CompileMessage): { from: number; to: number } {
   const line = doc.line(Math.min(Math.max(1, message.line), doc.lines));
   const from = Math.min(line.from + Math.max(0, message.column - 1), line.to);
@@ -82,7 +84,7 @@ export function Editor({ text, messages, onChange, onRun, handle }: Props) {
                 return true;
               },
             },
-            // Escape, then Tab, leaves the editor: CodeMirror's own way out for the keyboard.
+            // Escape and then Tab leaves the editor, which is CodeMirror's own way for keyboard users.
             indentWithTab,
             ...defaultKeymap,
             ...historyKeymap,

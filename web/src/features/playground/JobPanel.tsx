@@ -1,4 +1,4 @@
-// One click makes the program a job: signed by this browser's wallet, handed in, followed, its result shown.
+// Turns the program into a job with one click: the job is signed by this browser's wallet, submitted and followed, and its result is shown.
 import { useEffect, useImperativeHandle, useRef, useState, type Ref } from 'react';
 import { Button } from '../../design/Button';
 import { formatCredits, plural, shorten } from '../../design/format';
@@ -16,7 +16,7 @@ type State =
   | { readonly at: 'handed-in'; readonly id: string; readonly link: string; readonly client: string; readonly program: Program; readonly job: Job | null; readonly outputs: readonly LabOutput[] | null }
   | { readonly at: 'refused'; readonly message: string };
 
-/** For the button beside Run: submits, and shows how it goes. */
+/** For the button beside Run: submits the job and shows its progress. */
 export type JobHandle = { submit(): void };
 
 type Props = { readonly handle?: Ref<JobHandle>; readonly lab: Lab; readonly base: string; readonly program: Program; readonly ready: boolean; readonly onChange: (program: Program) => void };
@@ -106,7 +106,7 @@ export function JobPanel({ handle, lab, base, program, ready, onChange }: Props)
   );
 }
 
-/** A corrected job is one that was done, with wrong results replaced. */
+/** True for a job with results. A corrected job was done, and its wrong results were replaced. */
 const hasResults = (job: Job): boolean => job.state === 'done' || job.state === 'corrected';
 
 const colours: Record<string, string> = { done: 'text-leaf', corrected: 'text-leaf', failed: 'text-madder', cancelled: 'text-madder' };

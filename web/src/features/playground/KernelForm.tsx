@@ -1,4 +1,4 @@
-// A built-in kernel's sides and operands, where a shader would stand in the editor.
+// The form for the sizes and operands of a built-in kernel, which replaces the editor.
 import type { Fill } from './data';
 import { NumberField, Select } from './fields';
 import type { Kernel, Problem } from './program';

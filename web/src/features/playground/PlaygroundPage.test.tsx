@@ -1,4 +1,4 @@
-// The page around its engine: what the compiler says, what runs, what is handed in, and what happens if nothing can run.
+// Tests the page with a fake engine: compiler messages, runs, submitted jobs, and what happens if nothing can run.
 import { cleanup, render, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,4 +1,4 @@
-// Write a shader, see it compile, run it on this machine, and make it a job.
+// The playground: write a shader, see it compile, run it on this machine, and submit it as a job.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../../design/Button';
 import { Notice } from '../../design/Notice';
@@ -22,13 +22,13 @@ import { useCompiler, useMachine, useRunner, useTuner } from './usePlayground';
 
 const firstExample = examples[0] as (typeof examples)[number];
 
-// One for the visit, so that going to another page and back keeps its device and compiled pipelines.
+// One Lab for the visit, so that its device and compiled pipelines are kept when the visitor leaves the page and returns.
 let visitLab: Lab | null = null;
 
 export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }) {
   const lab = useMemo(() => given ?? (visitLab ??= new Lab()), [given]);
   const [program, setProgram] = useState<Program>(() => (given === undefined ? keptDraft() : null) ?? firstExample.program);
-  /** From a link, and not taken over yet: it is shown, and nothing is done with it. */
+  /** True for a program from a link that the visitor has not taken over yet: it is only shown. */
   const [foreign, setForeign] = useState(false);
   const [linkTrouble, setLinkTrouble] = useState<string | null>(null);
   const machine = useMachine(lab);
@@ -43,7 +43,7 @@ export function PlaygroundPage({ base, lab: given }: { base: string; lab?: Lab }
 
   useEffect(() => offerGpuSource(lab.source()), [lab]);
   useEffect(() => {
-    // Opening a link leaves the draft alone; changing its program replaces the draft.
+    // Opening a link does not change the draft; changing the link's program replaces the draft.
     if (given === undefined && program !== linked.current) keepDraft(program);
   }, [given, program]);
 
@@ -207,7 +207,7 @@ function ShareButton({ program }: { program: Program }) {
     try {
       const fragment = await toFragment(program);
       window.history.replaceState(null, '', `#${fragment}`);
-      // Without leave to write to the clipboard the address bar still has it.
+      // If the clipboard is not allowed, the link is still in the address bar.
       const copied = await navigator.clipboard.writeText(window.location.href).then(
         () => true,
         () => false,

@@ -1,4 +1,4 @@
-// A plot of an output, with D3's scales and shapes.
+// Plots an output with D3's scales and shapes.
 import { extent, max, min } from 'd3-array';
 import { scaleLinear, type ScaleLinear } from 'd3-scale';
 import { area, curveStep } from 'd3-shape';

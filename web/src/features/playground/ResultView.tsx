@@ -1,4 +1,4 @@
-// What came back: as an image, a plot or numbers, and what it cost.
+// Shows the result of a run as an image, a plot or numbers, and the cost of the run.
 import { useEffect, useId, useMemo, useRef, useState } from 'react';
 import { Button } from '../../design/Button';
 import { formatBytes } from '../../design/format';

@@ -1,4 +1,4 @@
-// How the program is dispatched, cut into tasks and specialised.
+// The form for dispatches, the division into tasks, and override constants.
 import { Button } from '../../design/Button';
 import { NumberField, ParsedField, Select, TextField, parseList, parseNumber } from './fields';
 import { axes, bounds, type Axis, type Problem, type Program, type Step } from './program';
@@ -12,7 +12,7 @@ function parseDispatch(text: string): readonly [number, number, number] | null {
   return [x, y, z];
 }
 
-/** Nothing is an answer, too: not known. */
+/** Reads a number of operations. An empty text is valid and means that the number is not known. */
 function parseOperations(text: string): { readonly count: number | null } | null {
   if (text.trim() === '') return { count: null };
   const count = parseNumber(text);

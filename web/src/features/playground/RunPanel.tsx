@@ -1,4 +1,4 @@
-// Beside the editor: what the last run gave, and what it took.
+// Shows the result and the time of the latest run beside the editor.
 import { Notice } from '../../design/Notice';
 import { formatSeconds, plural, prefixed } from '../../design/format';
 import { Stat } from '../../design/Stat';

@@ -1,4 +1,4 @@
-// Overrides that the runner of the program chooses, measured here: every choice, its best time, and the fastest.
+// Measures the overrides that a worker may choose for the program: every combination, its best time, and the fastest.
 import { max } from 'd3-array';
 import { scaleLinear } from 'd3-scale';
 import { Button } from '../../design/Button';

@@ -1,4 +1,4 @@
-// Bytes are what the shader sees: little-endian, exactly as many as the shape has, and the same on every machine.
+// Tests that bytes are those that the shader reads: little-endian, as many as the shape needs, and equal on every machine.
 import { describe, expect, it } from 'vitest';
 import { bytesOf, fromBase64, halfBits, halfValue, numbersOf, toBase64, type Fill } from './data';
 
@@ -38,7 +38,7 @@ describe('bytesOf', () => {
 });
 
 describe('halves', () => {
-  // IEEE 754 binary16: the largest, the smallest normal and subnormal, a tie to even, and what overflows.
+  // Cases for IEEE 754 binary16: the largest number, the smallest normal and subnormal ones, a tie to even, and an overflow.
   it.each([
     [0, 0x0000],
     [-0, 0x8000],

@@ -1,9 +1,9 @@
-// Numbers to bytes and back: what fills a binding, and how an output is read. Little-endian, as WebGPU has it.
+// Converts numbers to bytes and back, for the data of bindings and for outputs. Little-endian, as in WebGPU.
 
 export type ElementType = 'i32' | 'u32' | 'f32' | 'f16';
 export const elementTypes: readonly ElementType[] = ['i32', 'u32', 'f32', 'f16'];
 
-/** Where a binding's data comes from. All but `bytes` are a few characters, so that a link can carry them. */
+/** The source of a binding's data. All kinds but `bytes` are a few characters, so that a link can contain them. */
 export type Fill =
   | { readonly kind: 'numbers'; readonly text: string }
   | { readonly kind: 'count'; readonly first: number; readonly step: number }
@@ -15,7 +15,7 @@ export type FillKind = Fill['kind'];
 export const bytesPerElement = (type: ElementType): number => (type === 'f16' ? 2 : 4);
 export const elementsOf = (shape: readonly number[]): number => shape.reduce((product, one) => product * one, 1);
 
-/** The nearest half, ties to even, as its bits. */
+/** Returns the bits of the nearest half float, ties to even. */
 export function halfBits(value: number): number {
   const word = new DataView(new ArrayBuffer(4));
   word.setFloat32(0, value);
@@ -50,7 +50,7 @@ function put(view: DataView, type: ElementType, index: number, value: number): v
   else view.setUint32(4 * index, value, true);
 }
 
-/** mulberry32: the same numbers for the same seed on every machine. */
+/** The generator mulberry32, which gives the same numbers for a seed on every machine. */
 export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -76,7 +76,7 @@ function parseNumbers(text: string, type: ElementType): number[] {
   });
 }
 
-/** Throws one sentence where the fill does not give what the shape needs. With `check`, cheap fills are not carried out. */
+/** Returns the bytes of a fill. Throws a sentence if the fill does not fit the shape. With `check`, cheap fills are only checked. */
 export function bytesOf(fill: Fill, type: ElementType, shape: readonly number[], { check = false } = {}): Uint8Array {
   const elements = elementsOf(shape);
   const size = elements * bytesPerElement(type);
@@ -119,7 +119,7 @@ export function bytesOf(fill: Fill, type: ElementType, shape: readonly number[],
   return bytes;
 }
 
-/** An output's elements; the bytes are copied where they are not aligned. */
+/** Returns the elements of an output; the bytes are copied if they are not aligned. */
 export function numbersOf(bytes: Uint8Array, type: string): Int32Array | Uint32Array | Float32Array {
   const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
   const count = Math.floor(aligned.byteLength / 4);

@@ -1,4 +1,5 @@
-// The program being written, kept for the next visit. It is checked like a link when it is read: any script of this origin may write to storage.
+// The program that the visitor writes, stored for the next visit. It is checked like a link when it is read, because any script of this
+// origin may write to the storage.
 import type { Program } from './program';
 import { readProgram } from './share';
 
@@ -19,6 +20,6 @@ export function keepDraft(program: Program): void {
     const text = JSON.stringify(program);
     if (text.length <= charactersMax) localStorage.setItem(key, text);
   } catch {
-    // Without storage the program lasts as long as the page.
+    // Without storage the program lasts until the page is closed.
   }
 }

@@ -1,4 +1,4 @@
-// Drawings lose no spike and invent no number.
+// Tests that drawings keep every peak and show no number that is not in the data.
 import { describe, expect, it } from 'vitest';
 import { colourAt, isImage, pixelsOf, plotKindFor, plotOf, summaryOf } from './drawing';
 

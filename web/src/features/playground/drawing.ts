@@ -1,8 +1,9 @@
-// From an output's numbers to what is drawn: colours of an image, the shape of a line or a histogram. Pure, so that it can be tested.
+// Turns the numbers of an output into drawings: the colours of an image, the shape of a line or a histogram. Pure, so that it can be
+// tested.
 
 export type Numbers = Int32Array | Uint32Array | Float32Array;
 
-// From deep blue over white and gold to wine red, as `weft run --png` draws; places in thousandths of the way.
+// The colours of `weft run --png`, from deep blue over white and gold to wine red; each begins with its position in thousandths.
 const stops: readonly (readonly [number, number, number, number])[] = [
   [0, 6, 12, 60],
   [180, 24, 82, 177],
@@ -23,7 +24,10 @@ export function colourAt(share: number): readonly [number, number, number] {
   return [mix(1), mix(2), mix(3)];
 }
 
-/** RGBA by rank, so that every picture uses all colours. The largest value, where many share it, and NaN stay black. */
+/**
+ * Returns RGBA colours by rank, so that every picture uses all colours. NaN is black, and so is the largest value of integers if many
+ * elements have it.
+ */
 export function pixelsOf(numbers: Numbers): Uint8ClampedArray<ArrayBuffer> {
   const sorted = numbers.filter((value) => !Number.isNaN(value)).sort();
   let end = sorted.length;
@@ -72,7 +76,7 @@ export const isImage = (shape: readonly number[]): boolean => shape.length === 2
 
 export type Summary = { readonly count: number; readonly least: number; readonly most: number; readonly mean: number; readonly strange: number };
 
-/** Over the finite elements; `strange` counts NaN and infinities. */
+/** Summarises the finite elements; `strange` counts NaN and infinities. */
 export function summaryOf(numbers: Numbers): Summary {
   let least = Infinity;
   let most = -Infinity;
@@ -91,7 +95,7 @@ export function summaryOf(numbers: Numbers): Summary {
 }
 
 export type Plot =
-  /** Least and most of each run of elements, so that no spike is lost. */
+  /** Each column has the least and the greatest value of a run of elements, so that no peak is lost. */
   | { readonly kind: 'line'; readonly columns: readonly { readonly from: number; readonly least: number; readonly most: number }[] }
   | { readonly kind: 'points'; readonly points: readonly (readonly [number, number])[]; readonly left: number }
   | { readonly kind: 'histogram'; readonly bins: readonly { readonly from: number; readonly to: number; readonly count: number }[] };
@@ -100,7 +104,9 @@ export type PlotKind = Plot['kind'];
 export const plotKinds: readonly PlotKind[] = ['line', 'points', 'histogram'];
 const pointsMax = 20_000;
 
-/** Rows of a few columns are points by their first two; a plain list is a line; anything else shows how its values lie. */
+/**
+ * Chooses the plot: rows of a few columns are points by their first two columns; a plain list is a line; any other shape is a histogram.
+ */
 export function plotKindFor(shape: readonly number[]): PlotKind {
   const columns = shape.at(-1) ?? 1;
   if (shape.length === 2 && columns >= 2 && columns <= 4) return 'points';
@@ -141,7 +147,7 @@ export function plotOf(numbers: Numbers, shape: readonly number[], kind: PlotKin
   return { kind, bins: tally.map((one, i) => ({ from: least + i * size, to: least + (i + 1) * size, count: one })) };
 }
 
-/** Short enough for a table's cell or an axis, long enough to tell neighbours apart. */
+/** Formats a number shortly enough for a table's cell or an axis, with enough digits to distinguish neighbours. */
 export function formatNumber(value: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e15) return value.toLocaleString('en');
   if (!Number.isFinite(value)) return Number.isNaN(value) ? 'NaN' : value > 0 ? '∞' : '−∞';

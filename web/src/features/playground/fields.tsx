@@ -1,4 +1,4 @@
-// The form's fields, small and alike. A label is always there for a screen reader, `hidden` where the eye has no need of it.
+// The fields of the forms. Each has a label for screen readers; `hidden` hides it from view.
 import { useEffect, useId, useState, type ReactNode } from 'react';
 
 const box = 'h-9 rounded border border-line bg-panel px-2.5 py-1.5 text-sm text-ink hover:border-soft aria-[invalid=true]:border-madder';
@@ -50,12 +50,12 @@ export function TextField({ label, hidden, value, onChange, className, mono = tr
   );
 }
 
-/** A text that stands for a value: what is typed stays as typed, and the value follows once it can be read. */
+/** A text field for a value. The text stays as it was typed, and the value changes when the text can be read. */
 export function ParsedField<Value>({ value, format, parse, onChange, ...rest }: Common & { value: Value; format: (value: Value) => string; parse: (text: string) => Value | null; onChange: (value: Value) => void; placeholder?: string }) {
   const [typed, setTyped] = useState(() => format(value));
   const shown = format(value);
   useEffect(() => {
-    // Changed from outside, by an example or a link.
+    // The value was changed by an example or a link, not by typing.
     setTyped((before) => {
       const read = parse(before);
       return read !== null && format(read) === shown ? before : shown;
@@ -83,7 +83,7 @@ export function parseWhole(text: string): number | null {
   const value = parseNumber(text);
   return value !== null && Number.isInteger(value) ? value : null;
 }
-/** "1024 × 1024", "1024x1024", "1024, 1024". */
+/** Reads a list of numbers: "1024 × 1024", "1024x1024" or "1024, 1024". */
 export function parseList(text: string): readonly number[] | null {
   const words = text.split(/[\s,×x*]+/).filter((word) => word !== '');
   const numbers = words.map(Number);

@@ -1,2 +1,2 @@
-// What the shell loads when the playground is opened.
+// The entry point of the playground, which is loaded when the page is opened.
 export { PlaygroundPage } from './PlaygroundPage';

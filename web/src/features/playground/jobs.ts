@@ -1,4 +1,4 @@
-// A program as a job on the network: signed by the wallet that the browser keeps, sent, followed to its end.
+// Submits a program as a job on the network: it is signed by the browser's wallet, sent, and followed to its end.
 import { forgetInvitation, heldInvitation } from '../../app/invitation';
 import type { Lab } from '../../engine/lab';
 import { answered, readSigned, signature } from '../../engine/signing';
@@ -6,7 +6,7 @@ import type { Jobs, Submitted } from '../../wire/api';
 
 export type Job = Jobs['jobs'][number];
 
-/** Credits for this browser's wallet, where a link brought an invitation. It is asked once; what the coordinator says of it is thrown. */
+/** Redeems an invitation from a link for this browser's wallet. It is used once; a refusal of the coordinator is thrown. */
 async function redeemInvitation(lab: Lab, base: string): Promise<void> {
   const invitation = heldInvitation();
   if (invitation === null) return;
@@ -18,7 +18,7 @@ async function redeemInvitation(lab: Lab, base: string): Promise<void> {
   if (response.status !== 409) await answered<unknown>(response);
 }
 
-/** Signs exactly `manifest` and hands it in. The same nonce again gives the same job, so that a lost answer costs nothing. */
+/** Signs exactly the text `manifest` and submits it. The same nonce gives the same job again, so that a lost answer does no harm. */
 export async function submit(lab: Lab, base: string, manifest: string): Promise<Submitted & { readonly client: string }> {
   await redeemInvitation(lab, base);
   const signed = await signature(lab, base, 'POST', '/v1/jobs', manifest);

@@ -1,4 +1,4 @@
-// The form's program becomes the manifest that every worker reads, or says first what is wrong with it.
+// Tests that the form's program becomes the manifest that every worker reads, and that mistakes are reported before that.
 import { describe, expect, it } from 'vitest';
 import { examples } from './examples';
 import { bytesMoved, combinations, operationsOf, problemsOf, toManifest, type Binding, type Program } from './program';

@@ -1,10 +1,12 @@
-// A program of the playground: a shader, what it is bound to, how it is dispatched and cut. One immutable value that the form edits,
-// a link carries and toManifest() turns into the manifest that jobs have.
+// A program of the playground: a shader, its bindings, its dispatches and its division into tasks. It is one immutable value, which the
+// form edits, a link contains, and toManifest() converts to a job's manifest.
 import { bytesOf, bytesPerElement, elementsOf, toBase64, type ElementType, type Fill } from './data';
 
 export type Role = 'uniform' | 'input' | 'output' | 'inout';
 export type Axis = 'x' | 'y' | 'z';
-/** How an output is joined in a job of several tasks: cut along its outermost dimension, or whole outputs joined in order. */
+/**
+ * How an output of a job with several tasks is joined: it is cut along its outermost dimension, or whole outputs are concatenated in order.
+ */
 export type Join = 'cut' | 'concat' | 'none';
 
 export type Binding = {
@@ -15,14 +17,17 @@ export type Binding = {
   readonly fill: Fill;
   readonly join: Join;
 };
-/** A built-in kernel instead of a shader: C[m][n] = A[m][k] B[k][n], int8 operands, int32 result. Fills are brought to int8 by their last byte. */
+/**
+ * A built-in kernel instead of a shader: C[m][n] = A[m][k] B[k][n] with int8 operands and an int32 result. Fills become int8 by their
+ * lowest byte.
+ */
 export type Kernel = { readonly name: 'matmul_i8'; readonly m: number; readonly n: number; readonly k: number; readonly a: Fill; readonly b: Fill };
 export type Step = { readonly entry: string; readonly dispatch: readonly [number, number, number] };
 export type View = 'image' | 'plot' | 'numbers';
 
 export type Program = {
   readonly name: string;
-  /** Then shader, steps and bindings say nothing. */
+  /** With a kernel, the shader, the steps and the bindings are ignored. */
   readonly kernel?: Kernel;
   readonly wgsl: string;
   readonly steps: readonly Step[];
@@ -32,7 +37,7 @@ export type Program = {
   readonly split: { readonly tasks: number; readonly axis: Axis };
   readonly verify: { readonly exact: boolean; readonly absolute: number; readonly relative: number; readonly replicas: number };
   readonly budget: number;
-  /** Arithmetic operations of one run, where the author knows them: what the roofline needs and no compiler tells. */
+  /** The arithmetic operations of one run, if the author knows them. The roofline needs them, and no compiler reports them. */
   readonly operations: number | null;
   readonly view: { readonly output: number; readonly as: View };
 };
@@ -42,7 +47,7 @@ export const axes: readonly Axis[] = ['x', 'y', 'z'];
 export const views: readonly View[] = ['image', 'plot', 'numbers'];
 export const joins: readonly Join[] = ['cut', 'concat', 'none'];
 
-/** Bounds that the page keeps; the engine's manifest code has the last word on everything else. */
+/** The limits that the page checks; all other limits are checked by the engine's manifest code. */
 export const bounds = { bindings: 16, steps: 64, constants: 64, dimensions: 4, bytes: 256 * 2 ** 20, wgslCharacters: 2 ** 18, combinations: 64 } as const;
 
 export const isOutput = (binding: Binding): boolean => binding.role === 'output' || binding.role === 'inout';
@@ -50,7 +55,7 @@ export const bindingBytes = (binding: Binding): number => elementsOf(binding.sha
 
 export type Problem = { readonly where: string; readonly text: string };
 
-/** What the form can say before the engine is asked: bounds, and data that does not fit its shape. */
+/** Returns the problems that the form finds without the engine: exceeded limits, and data that does not fit its shape. */
 export function problemsOf(program: Program): readonly Problem[] {
   const found: Problem[] = [];
   const add = (where: string, text: string) => found.push({ where, text });
@@ -101,7 +106,7 @@ export function problemsOf(program: Program): readonly Problem[] {
   return found;
 }
 
-/** The manifest's text. `overrides` are constants beyond the program's own; with them nothing is left to tune. */
+/** Returns the manifest's text. `overrides` are constants beyond those of the program; with them no constant is left to tune. */
 export function toManifest(program: Program, overrides?: Readonly<Record<string, number>>): string {
   if (program.kernel !== undefined) return kernelManifest(program, program.kernel);
   const several = program.split.tasks > 1;
@@ -160,10 +165,10 @@ function kernelManifest({ name, split, verify, budget }: Program, kernel: Kernel
   });
 }
 
-/** What the author says, or what the kernel does: a multiplication and an addition for each element of a row and a column. */
+/** Returns the author's number of operations or, for a kernel, a multiplication and an addition for each element of a row and a column. */
 export const operationsOf = ({ kernel, operations }: Program): number | null => (kernel === undefined ? operations : 2 * kernel.m * kernel.n * kernel.k);
 
-/** Bytes that a run has to move at the least: every input read once, every output written once. The manifest's own numbers. */
+/** Returns the least number of bytes that a run moves: every input read once and every output written once, by the manifest's sizes. */
 export function bytesMoved(program: Program): number {
   if (program.kernel !== undefined) return program.kernel.m * program.kernel.k + program.kernel.k * program.kernel.n + 4 * program.kernel.m * program.kernel.n;
   let sum = 0;
@@ -171,7 +176,7 @@ export function bytesMoved(program: Program): number {
   return sum;
 }
 
-/** Every choice that `tune` leaves open, as constants; at most 16, as the worker measures. */
+/** Returns all combinations of the constants that `tune` leaves open; a worker measures at most 16. */
 export function combinations(program: Program): readonly Readonly<Record<string, number>>[] {
   let all: Record<string, number>[] = [{}];
   for (const { name, values } of program.tune) {

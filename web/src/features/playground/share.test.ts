@@ -1,4 +1,4 @@
-// Links are a stranger's: whatever stands behind the # gives a program that keeps every bound, or one sentence; never anything else.
+// Tests that any text after the # gives a program within all limits, or one sentence, because a link may come from a stranger.
 import { describe, expect, it } from 'vitest';
 import { randomNumbers } from './data';
 import { examples } from './examples';
@@ -39,7 +39,7 @@ describe('links', () => {
 
   it('are bounded before they are unpacked, and while', async () => {
     await expect(fromFragment(`#p1=${'A'.repeat(linkCharactersMax + 1)}`)).rejects.toThrow('longer than');
-    // Five million spaces pack into a few thousand characters.
+    // Five million spaces are compressed to a few thousand characters.
     const packed = await deflated(' '.repeat(5_000_000));
     expect(packed.length).toBeLessThan(linkCharactersMax);
     await expect(fromFragment(`#p1=${packed}`)).rejects.toThrow('unpacks to more');

@@ -1,5 +1,5 @@
-// Links that carry a program in their fragment, which never reaches a server: #p1=BASE64URL(deflate(JSON)). What comes from a link is
-// a stranger's: bounded before and while it is unpacked, and every field is checked before anything uses it.
+// Links with a program in their fragment, which browsers do not send to a server: #p1=BASE64URL(deflate(JSON)). A link is not trusted: its
+// size is bounded before and during decompression, and every field is checked before it is used.
 import { bounds, axes, joins, roles, views, type Binding, type Kernel, type Program, type Step } from './program';
 import { elementTypes, type Fill } from './data';
 
@@ -9,7 +9,7 @@ const inflatedBytesMax = 2 ** 20;
 const ownBudget = 100;
 const ownReplicas = 2;
 
-/** Says in one sentence why a link carries no program. */
+/** The error if a link contains no valid program, with a message of one sentence. */
 export class LinkError extends Error {}
 
 async function through(bytes: Uint8Array<ArrayBuffer>, transform: CompressionStream | DecompressionStream, bytesMax: number): Promise<Uint8Array<ArrayBuffer>> {
@@ -35,7 +35,7 @@ async function through(bytes: Uint8Array<ArrayBuffer>, transform: CompressionStr
   return all;
 }
 
-/** The fragment without its #. Throws a LinkError where the program is too large for a link. */
+/** Returns the fragment without the #. Throws a LinkError if the program is too large for a link. */
 export async function toFragment(program: Program): Promise<string> {
   const packed = await through(new TextEncoder().encode(JSON.stringify(program)), new CompressionStream('deflate-raw'), inflatedBytesMax);
   const text = btoa(Array.from(packed, (byte) => String.fromCharCode(byte)).join('')).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
@@ -45,7 +45,7 @@ export async function toFragment(program: Program): Promise<string> {
   return prefix + text;
 }
 
-/** Null if the fragment is not a link of the playground; a LinkError if it is one and carries no program. */
+/** Returns null if the fragment is not a link of the playground. Throws a LinkError if it is one but contains no valid program. */
 export async function fromFragment(fragment: string): Promise<Program | null> {
   const text = fragment.replace(/^#/, '');
   if (!text.startsWith(prefix)) return null;
@@ -136,7 +136,7 @@ function readKernel(value: unknown): Kernel {
   return { name: one(kernel['name'], 'kernel', ['matmul_i8']), m: side('m', 65536), n: side('n', 65536), k: side('k', 131_071), a: readFill(kernel['a']), b: readFill(kernel['b']) };
 }
 
-/** Takes apart what a link or a kept draft gives; nothing that this does not name comes through. */
+/** Checks the value from a link or a stored draft. Only the fields that are named here are kept. */
 export function readProgram(value: unknown): Program {
   const program = fields(value, 'program');
   const split = fields(program['split'], 'split');
@@ -171,7 +171,7 @@ export function readProgram(value: unknown): Program {
   };
 }
 
-/** What a job costs is for its owner to say, and not for a link: budget and replicas of a first example. */
+/** Replaces budget and replicas of a program by those of the first example, because the visitor decides what a job costs, not a link. */
 export function withOwnTerms(program: Program): Program {
   return { ...program, budget: ownBudget, verify: { ...program.verify, replicas: ownReplicas } };
 }

@@ -1,4 +1,4 @@
-// The playground's state: the program, what the compiler says of it as it stands, and what ran last.
+// The state of the playground: the program, the compiler's messages about it, and the latest run.
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { LabEnded, LabMissing, type Lab } from '../../engine/lab';
 import type { CompileMessage, LabDevice, LabRun } from '../../engine/labMessages';
@@ -7,7 +7,7 @@ import { bytesMoved, combinations, operationsOf, problemsOf, toManifest, type Pr
 export type Compiled =
   | { readonly state: 'waiting' }
   | { readonly state: 'compiling' }
-  /** `complaint`: the text compiles, but does not go with its bindings or this device. */
+  /** `complaint`: the text compiles but does not fit its bindings or this device. */
   | { readonly state: 'done'; readonly messages: readonly CompileMessage[]; readonly complaint: string | null };
 
 export type Machine =
@@ -38,7 +38,7 @@ export function useMachine(lab: Lab): Machine {
   return machine;
 }
 
-/** Compiles what stands in the editor a moment after the last key, and holds it against its bindings once it compiles. */
+/** Compiles the text a moment after the last key press and, if it compiles, checks it against its bindings. */
 export function useCompiler(lab: Lab, program: Program, ready: boolean): Compiled {
   const [compiled, setCompiled] = useState<Compiled>({ state: 'waiting' });
   const seen = useRef(0);
@@ -94,7 +94,7 @@ const rounds = 3;
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => a.length === b.length && a.every((byte, i) => byte === b[i]);
 
-/** Runs every choice a few times and keeps its best time: the worker's own rule. A choice that changes exact results is named. */
+/** Runs every combination a few times and keeps its best time, as a worker does. A combination that changes exact results is marked. */
 export function useTuner(lab: Lab): { tuning: Tuning; tune: (program: Program) => void; forget: () => void } {
   const [tuning, setTuning] = useState<Tuning>({ state: 'idle', trials: [] });
   const tune = useCallback(

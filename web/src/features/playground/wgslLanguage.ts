@@ -1,5 +1,5 @@
-// WGSL for CodeMirror: a tokenizer after the specification's lexical rules (W3C, WebGPU Shading Language, section 3), for colours only;
-// what is right or wrong the browser's compiler says.
+// WGSL for CodeMirror: a tokenizer by the lexical rules of the specification (W3C, WebGPU Shading Language, section 3). It only chooses
+// colours; the browser's compiler finds the errors.
 import { HighlightStyle, StreamLanguage, syntaxHighlighting, type StreamParser } from '@codemirror/language';
 import { tags } from '@lezer/highlight';
 
@@ -18,7 +18,7 @@ const parser: StreamParser<State> = {
   name: 'wgsl',
   startState: () => ({ depth: 0 }),
   token: (stream, state) => {
-    // Block comments nest.
+    // Block comments can be nested.
     if (state.depth > 0 || stream.match('/*')) {
       if (state.depth === 0) state.depth = 1;
       while (!stream.eol()) {
@@ -53,7 +53,7 @@ const parser: StreamParser<State> = {
   tokenTable: { attribute: tags.meta, function: tags.function(tags.variableName), type: tags.typeName, variable: tags.variableName, atom: tags.atom },
 };
 
-/** The threads' colours, which base.css gives for light and dark. */
+/** The colours of the design's threads, which base.css defines for the light and the dark theme. */
 const colours = HighlightStyle.define([
   { tag: tags.comment, color: 'var(--code-comment)', fontStyle: 'italic' },
   { tag: tags.keyword, color: 'var(--code-keyword)', fontWeight: '600' },

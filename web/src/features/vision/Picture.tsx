@@ -1,11 +1,11 @@
-// The moving picture with the boxes drawn over it. Both change in one go, so that a frame never wears another one's boxes.
+// Shows the moving picture with the boxes on it. Both change at the same time, so that a frame is never shown with boxes of another frame.
 import { useEffect, useRef } from 'react';
 import type { Box } from '../../engine/visionMessages';
 import type { Vision } from './vision';
 
 const svg = 'http://www.w3.org/2000/svg';
 const colours = ['var(--dye-0)', 'var(--dye-3)', '#5cc2b5', '#e2776a', '#9fb0ff'];
-const textPixels = 13; // On the screen.
+const textPixels = 13; // Size on the screen.
 const numbers = (box: Box) => box.box.map((side) => side.toFixed(2)).join(' ');
 
 function part(name: string, attributes: Record<string, string | number>, text?: string): SVGElement {
@@ -15,7 +15,7 @@ function part(name: string, attributes: Record<string, string | number>, text?: 
   return made;
 }
 
-/** `pixel`: how many pixels of the picture one of the screen is. */
+/** `pixel` is the number of picture pixels in one screen pixel. */
 function drawn(box: Box, pixel: number): SVGElement {
   const [left, top, right, bottom] = box.box;
   const colour = colours[box.classId % colours.length] ?? 'white';

@@ -1,4 +1,4 @@
-// The help of the page: why a camera may be missing, what a phone shows of a coordinator's own certificate, and what is done with pictures.
+// The help of the page: why a camera may be missing, how a phone reacts to a coordinator's own certificate, and what happens to pictures.
 import type { ReactNode } from 'react';
 
 const Code = ({ children }: { children: ReactNode }) => <code className="my-1.5 block rounded bg-sunk px-3 py-2 font-mono text-sm break-words text-ink">{children}</code>;

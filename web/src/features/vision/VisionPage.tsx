@@ -1,4 +1,4 @@
-// A camera, a film or a picture, and a model that finds things in it, in this tab and in others that help it.
+// The page Vision: a camera, a film or a picture, and a model that finds objects in it, in this tab and in tabs that help it.
 import { useEffect, useId, useMemo, useRef, useState, useSyncExternalStore, type FormEvent } from 'react';
 import { Button } from '../../design/Button';
 import { FileChoice } from '../../design/FileChoice';
@@ -14,10 +14,10 @@ import { NodeTable, ShareCard } from './sharing/ShareCard';
 import { Vision, type Model, type VisionState } from './vision';
 import { VisionHelp } from './VisionHelp';
 
-// One for the visit, so that the model is still there when the page is opened again.
+// One Vision for the visit, so that the model is still open when the visitor returns to the page.
 let visit: Vision | null = null;
 
-/** The page of a camera, or that of a device which was invited to help one. */
+/** The page of a camera, or the page of a device that was invited to help one. */
 export function VisionPage({ vision }: { vision?: Vision }) {
   const fragment = useFragment();
   const invitation = useMemo(() => invitationOf(fragment), [fragment]);
@@ -41,7 +41,7 @@ function CameraPage({ vision: given }: { vision?: Vision }) {
   const [insecure, setInsecure] = useState(false);
   const [opening, setOpening] = useState(false);
   const turn = useRef(0);
-  // Another page needs no camera.
+  // Stops the camera when the visitor leaves the page.
   useEffect(
     () => () => {
       turn.current += 1;

@@ -1,15 +1,15 @@
-// What the page tells of its frames: the last ones, by numbers.
+// Statistics of the latest frames for the page.
 
 export type Drawn = {
   /** Milliseconds from capture to drawing. */
   readonly latency: number;
-  /** When it was drawn, in milliseconds. */
+  /** The time of drawing, in milliseconds. */
   readonly at: number;
 };
 export type Figures = {
   readonly drawn: number;
   readonly skipped: number;
-  /** Null until there is a frame, or for a rate two. */
+  /** Null until there is a frame; for a rate, until there are two. */
   readonly p50: number | null;
   readonly p95: number | null;
   readonly framesPerSecond: number | null;
@@ -17,7 +17,7 @@ export type Figures = {
 
 const kept = 120;
 
-/** The value below which the share of the values lies; nearest rank. */
+/** Returns the quantile of the values by the nearest rank; null without values. */
 export function quantile(values: readonly number[], share: number): number | null {
   if (values.length === 0) return null;
   const sorted = [...values].sort((a, b) => a - b);

@@ -1,2 +1,2 @@
-// What the shell loads when the page Vision is opened.
+// The entry point of the page Vision, which is loaded when the page is opened.
 export { VisionPage } from './VisionPage';

@@ -1,8 +1,8 @@
-// Where pictures come from: a camera, a file, an address. Each failure is one sentence that says what to do.
+// Sources of pictures: a camera, a file, an address. The message of each error is one sentence that says what to do.
 
 export type Source = {
   readonly name: string;
-  /** A film plays in it; a picture has none. */
+  /** The element in which a film plays; null for a picture. */
   readonly video: HTMLVideoElement | null;
   readonly picture: ImageBitmap | null;
   close(): void;
@@ -24,7 +24,7 @@ function element(): HTMLVideoElement {
   return video;
 }
 
-/** Stops what plays, so that the browser lets the camera or the file go. */
+/** Stops a film or camera, so that the browser releases the camera or the file. */
 function ended(video: HTMLVideoElement): void {
   video.pause();
   video.srcObject = null;
@@ -95,7 +95,7 @@ function playing(video: HTMLVideoElement, source: string, trouble: string): Prom
 export async function openFile(file: File): Promise<Source> {
   const trouble = `This browser cannot read ${file.name} as a film or a picture. Take a JPEG, PNG, WebM or MP4 file.`;
   if (!file.type.startsWith('video/')) {
-    // The numbers of the file, as `weft detect` reads them: a picture's colour profile changes what a detector sees.
+    // Reads the pixel values of the file unchanged, as `weft detect` does, because converting colours would change what a detector finds.
     const picture = await createImageBitmap(file, { colorSpaceConversion: 'none' }).catch(() => {
       throw new SourceError('unreadable', trouble);
     });
@@ -114,7 +114,7 @@ export async function openFile(file: File): Promise<Source> {
   return { name: file.name, video, picture: null, close };
 }
 
-/** A film at an address that lets other pages read it. */
+/** Opens a film at an address whose server lets other pages read it. */
 export async function openAddress(address: string): Promise<Source> {
   let url: URL;
   try {
@@ -126,7 +126,7 @@ export async function openAddress(address: string): Promise<Source> {
     throw new SourceError('unreadable', 'A film comes from an https address or from this coordinator.');
   }
   const video = element();
-  // Without leave of its server a film's pixels stay closed to the page.
+  // The page can read a film's pixels only with permission of its server (CORS).
   video.crossOrigin = 'anonymous';
   await playing(video, url.href, `The film at ${url.host} does not play here. Its server must let other pages read it (CORS); else save the film and take it as a file.`).catch((error: unknown) => {
     ended(video);

@@ -1,4 +1,5 @@
-// What is drawn is a frame with its own boxes; late frames are skipped, never queued; an answer of what was closed is not drawn.
+// Tests that a frame is drawn with its own boxes, that late frames are skipped instead of queued, and that answers of a closed model are
+// not drawn.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Sight } from '../../engine/sight';
 import type { Box, Detector, Seen } from '../../engine/visionMessages';
@@ -26,7 +27,7 @@ class FakeFrame {
 const detector: Detector = { name: 'm', width: 352, height: 352, weightBytes: 1, outputBytes: 4, fit: 'letterbox', device: { kind: 'gpu', name: 'a GPU', reason: '' } };
 const box = (classId: number): Box => ({ classId, label: 'bus', score: 0.5, box: [0, 0, 1, 1] });
 
-/** A model that answers when it is told to. */
+/** A model that answers when the test says so. */
 class SlowSight extends Sight {
   readonly asked: number[] = [];
   readonly #waiting: ((seen: Seen | Error) => void)[] = [];
@@ -35,7 +36,7 @@ class SlowSight extends Sight {
     this.asked.push(argument.frame.timestamp);
     return new Promise<Seen>((resolve, reject) => {
       this.#waiting.push((seen) => {
-        argument.frame.close(); // As the Worker does.
+        argument.frame.close(); // As the real Worker does.
         if (seen instanceof Error) reject(seen);
         else resolve(seen);
       });
@@ -48,7 +49,7 @@ class SlowSight extends Sight {
   }
 }
 
-/** A film that shows a frame when it is told to. */
+/** A film that shows a frame when the test says so. */
 function film() {
   let next: VideoFrameRequestCallback | null = null;
   let presented = 0;
@@ -159,7 +160,7 @@ test('a picture is looked at once, and again when the fit changes', async () => 
   expect(sight.asked).toHaveLength(2);
 });
 
-/** Another device, which answers when it is told to. */
+/** Another device, which answers when the test says so. */
 class FakeHelper implements Node {
   readonly id = 'helper';
   readonly name = 'helper';

@@ -1,6 +1,6 @@
-// What the page Vision does: a model, a source of pictures, and a loop that gives each frame to one of the devices that share the work, this
-// tab's own model first among them. A frame that comes while all are busy is skipped, never queued; what is drawn is always a frame with
-// its own boxes, and never an older one than before.
+// The state of the page Vision: a model, a source of pictures, and a loop that gives each frame to one of the devices that share the work;
+// the first is this tab's own model. A frame that arrives while all devices are busy is skipped, not queued. A frame is always drawn with
+// its own boxes, and never after a newer frame.
 import { Sight, SightMissing } from '../../engine/sight';
 import type { Box, Detector, FitKind } from '../../engine/visionMessages';
 import { FrameLog, type Figures } from './figures';
@@ -16,7 +16,7 @@ export type VisionState = {
   readonly fit: FitKind;
   readonly blueFirst: boolean;
   readonly figures: Figures;
-  /** The last frame's. */
+  /** Values of the latest frame. */
   readonly pictureBytes: number;
   readonly answerBytes: number;
   readonly size: readonly [number, number] | null;
@@ -26,7 +26,7 @@ export type VisionState = {
   readonly nodes: readonly NodeView[];
 };
 
-/** Draws a frame and its boxes at once; `by`: the device that found them. */
+/** Draws a frame and its boxes at once; `by` is the device that found them. */
 export type Stage = { show(frame: VideoFrame, boxes: readonly Box[], by: string): void };
 
 const bytesMax = 1 << 30;
@@ -63,7 +63,7 @@ class OwnNode implements Node {
   }
 
   close(): void {
-    // It goes with the page.
+    // Does nothing, because this tab's own model lasts as long as the page.
   }
 }
 
@@ -91,14 +91,14 @@ export class Vision {
   #source: Source | null = null;
   #stage: Stage | null = null;
   #log = new FrameLog();
-  /** Frames have numbers: the last one that was given away, and the one that is drawn. */
+  /** The numbers of the frame that was given to a device last, and of the frame that is drawn. */
   #number = 0;
   #drawn = 0;
-  /** Counts models, sources and settings: an answer of an earlier one is not drawn. */
+  /** Counts changes of the model, the source and the settings, so that an answer from before a change is not drawn. */
   #turn = 0;
   #told = 0;
 
-  /** Numbers that change faster than `figuresEveryMs` cannot be read. */
+  /** `figuresEveryMs` is the time between updates of the figures, because numbers that change faster cannot be read. */
   constructor(sight: Sight = new Sight(), figuresEveryMs = 250, crew: Crew = new Crew()) {
     this.#sight = sight;
     this.#crew = crew;
@@ -137,7 +137,7 @@ export class Vision {
     this.#look();
   }
 
-  /** Takes the source over; the one before is closed. */
+  /** Uses a source from now on, and closes the previous one. */
   watch(source: Source): void {
     this.#begin();
     this.#source?.close();
@@ -164,7 +164,7 @@ export class Vision {
     this.#set({ trouble });
   }
 
-  /** Lets other devices in. `page`: the address of this page. */
+  /** Lets other devices join. `page` is the address of this page. */
   async share(page: string): Promise<void> {
     await this.#shareModel();
     await this.#sharing.open(page);
@@ -189,7 +189,7 @@ export class Vision {
     return (this.#turn += 1);
   }
 
-  /** A picture that stands still is looked at once. */
+  /** Processes a still picture at once. */
   #look(): void {
     const picture = this.#source?.picture;
     if (picture === null || picture === undefined) return;
@@ -201,7 +201,7 @@ export class Vision {
     const next = (now: number, about: VideoFrameCallbackMetadata) => {
       if (this.#source !== source) return;
       video.requestVideoFrameCallback(next);
-      // Frames that the browser never gave this page count as skipped, too.
+      // Frames that the browser did not give to this page also count as skipped.
       const missed = presented === 0 ? 0 : about.presentedFrames - presented - 1;
       presented = about.presentedFrames;
       if (this.#state.model.state !== 'ready') return;
@@ -237,7 +237,7 @@ export class Vision {
     };
     await this.#crew.look(nodes, { number, frame, fit, blueFirst }, draw, (error) => this.#turn === turn && this.#set({ trouble: sentence(error) }));
     frame.close();
-    // A still picture has no next frame: what was changed meanwhile counts now.
+    // A still picture has no next frame, so a change during the answer is processed now.
     if (this.#turn !== turn) this.#look();
     else if (!isDrawn) this.#log.skip(1);
   }

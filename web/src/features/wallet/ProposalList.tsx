@@ -2,7 +2,7 @@ import { Button } from '../../design/Button';
 import { creditsText, spanText } from './credits';
 import { standing, type Proposal } from './proposals';
 
-/** What stakers are asked to decide. `vote` is null where the owner has no stake to vote with. */
+/** The proposals on which stakers vote. `vote` is null if the owner has no stake to vote with. */
 export function ProposalList({ proposals, now, busy, vote }: { proposals: readonly Proposal[]; now: number; busy: boolean; vote: ((proposal: Proposal, yes: boolean) => void) | null }) {
   return (
     <section aria-labelledby="proposals-title">

@@ -9,7 +9,10 @@ const sentence = (error: unknown): string => (error instanceof Error ? error.mes
 const utc = (seconds: number): string => `${new Date(seconds * 1000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 const holds = (one: Opened): boolean => one.checked !== null && one.checked.checks.every(({ ok }) => ok);
 
-/** Receipts' files, each checked here: its claims, its signature, the device that the chain names; and what is recorded there of an owner's devices. */
+/**
+ * Checks receipt files in the page: their claims, their signature, and the device on the chain. It also lists the receipts of the owner's
+ * devices on the chain.
+ */
 export function ReceiptPanel({ desk, owner }: { desk: Pick<Desk, 'checkReceipt' | 'recorded'>; owner: string | null }) {
   const [opened, setOpened] = useState<readonly Opened[]>([]);
   const count = useRef(0);
@@ -22,7 +25,7 @@ export function ReceiptPanel({ desk, owner }: { desk: Pick<Desk, 'checkReceipt' 
     } catch (error) {
       next = { id, name: file.name, checked: null, why: sentence(error) };
     }
-    // A file that was changed takes the place of what it was; the newest stands first.
+    // A file that is opened again replaces its earlier version; the newest is first.
     setOpened((before) => [next, ...before.filter(({ name }) => name !== next.name)].sort((a, b) => b.id - a.id).slice(0, openedMost));
   };
   return (
@@ -38,7 +41,7 @@ export function ReceiptPanel({ desk, owner }: { desk: Pick<Desk, 'checkReceipt' 
         className="mt-1 block max-w-full text-sm"
         onChange={(event) => {
           const files = [...(event.target.files ?? [])].slice(0, openedMost);
-          event.target.value = '';  // The same file, changed, can be chosen again.
+          event.target.value = '';  // Lets the same file be chosen again.
           for (const file of files) void open(file);
         }}
       />

@@ -1,5 +1,5 @@
-// Addresses of Solana that no key signs for (src/common/solana/address.h): the hash of seeds, for the largest bump whose hash is no
-// point of edwards25519.
+// Program-derived addresses of Solana, which have no private key (src/common/solana/address.h): the hash of seeds with the largest bump
+// whose hash is not a point of edwards25519.
 import { fromBase58, joined, sha256, text, type Bytes } from './bytes';
 
 export const systemProgram = new Uint8Array(32);
@@ -38,12 +38,12 @@ export async function programAddress(program: Bytes, ...seeds: readonly Uint8Arr
   throw new Error('These seeds have no address.');
 }
 
-/** Where a wallet's tokens of a mint are. */
+/** Returns the address of a wallet's token account for a mint. */
 export async function tokensOf(wallet: Bytes, mint: Bytes): Promise<Bytes> {
   return (await programAddress(associatedProgram, wallet, tokenProgram, mint)).key;
 }
 
-/** The wallet's account of a mint, made if there is none. */
+/** An instruction that makes the wallet's account for a mint if there is none. */
 export function makeTokens(payer: Bytes, wallet: Bytes, account: Bytes, mint: Bytes) {
   return {
     program: associatedProgram,

@@ -1,11 +1,11 @@
-// Bytes as Solana writes them: base58 keys, little-endian numbers, SHA-256.
+// Converts bytes as Solana writes them: base58 keys, little-endian numbers, SHA-256.
 import { base58 } from '../../engine/keptWallet';
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The bytes of a key (32) or a signature (64); throws for other texts. */
+/** Returns the bytes of a key (32) or a signature (64). Throws for other texts. */
 export function fromBase58(text: string, size = 32): Bytes {
   let value = 0n;
   for (const letter of text.slice(0, 100)) {
@@ -15,7 +15,7 @@ export function fromBase58(text: string, size = 32): Bytes {
   }
   const out = new Uint8Array(size);
   for (let i = size - 1; i >= 0; i -= 1, value >>= 8n) out[i] = Number(value & 255n);
-  // One text for each key: zeros at its start are written, too.
+  // Each key has only one text, in which leading zero bytes are written too.
   if (value > 0n || base58(out) !== text) throw new Error(`"${text.slice(0, 100)}" is not a key in base58.`);
   return out;
 }
@@ -32,7 +32,7 @@ export function joined(...parts: readonly Uint8Array[]): Bytes {
   return out;
 }
 
-/** In `width` bytes, lowest first. */
+/** Returns a number as `width` bytes, lowest byte first. */
 export function little(value: bigint | number, width: number): Bytes {
   const out = new Uint8Array(width);
   let left = BigInt(value);

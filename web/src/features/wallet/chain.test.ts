@@ -1,5 +1,5 @@
-// The page's writing of Solana's bytes, against the plain one that the program's own tests use (chain/tests): what differs would be
-// signed for something else, or claim nothing.
+// Compares the page's encoding of Solana's data with the plain encoding of the program's own tests (chain/tests). A difference would make a
+// wallet sign something else, or make claims fail.
 import { describe, expect, it } from 'vitest';
 import * as programs from '../../../../chain/tests/program.mjs';
 import { Tree } from '../../../../chain/tests/tree.mjs';

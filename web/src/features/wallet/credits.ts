@@ -1,14 +1,14 @@
-// Credits and spans of time as the wallet writes and reads them.
+// Formats and reads credits and spans of time for the wallet.
 import { formatSeconds, plural } from '../../design/format';
 
-/** With all their digits: what is signed is not rounded. */
+/** Formats an amount with all digits, because an amount that is signed must not be rounded. */
 export function creditsText(micro: bigint): string {
   const digits = micro.toString().padStart(7, '0');
   return `${digits.slice(0, -6)}.${digits.slice(-6)} credits`;
 }
-/** Two days and more in days. */
+/** Formats a span; two days and more are written in days. */
 export const spanText = (seconds: number): string => (seconds >= 172_800 ? plural(Math.round(seconds / 86_400), 'day') : formatSeconds(seconds));
-/** Null where the text is no amount of credits with up to six digits behind the point. */
+/** Returns null if the text is not an amount of credits with up to six decimals. */
 export function parseCredits(text: string): bigint | null {
   const found = /^(\d{1,12})(?:\.(\d{1,6}))?$/.exec(text.trim());
   if (found === null) return null;

@@ -1,4 +1,4 @@
-// What an owner has on the chain, and what it can do there, each as transactions with a sentence that says what is signed.
+// Reads an owner's state on the chain, and makes the transactions that it can send, each with a sentence that says what is signed.
 import { base58 } from '../../engine/keptWallet';
 import { creditsText, spanText } from './credits';
 import { checkDevice, checkReceipt, digestOf, parseReceipt, type ReceiptCheck, type Recorded } from './receipts';
@@ -26,22 +26,22 @@ export type Holding = {
   readonly lamports: number;
   readonly stake: Stake | null;
   readonly unbondingSeconds: number;
-  readonly now: number;  // The chain's clock, in seconds since 1970.
+  readonly now: number;  // The chain's time, in seconds since 1970.
   readonly earnings: Earnings | null;
-  readonly earningsNote: string;  // Why no earnings are shown.
+  readonly earningsNote: string;  // The reason why there are no earnings.
   readonly proposals: readonly Proposal[];
 };
-/** What a receipt's file is worth, and since when it is recorded on the chain (null: it is not). */
+/** The checks of a receipt file, and the time at which it was recorded on the chain (null: it is not recorded). */
 export type CheckedReceipt = { readonly checks: readonly ReceiptCheck[]; readonly digest: string; readonly recordedAt: number | null };
-/** One transaction: what is signed, in words, and the rent of accounts that it makes. */
+/** One transaction: a sentence that says what is signed, and the rent of the accounts that it makes. */
 export type Act = { readonly what: string; readonly instructions: readonly Instruction[]; readonly rent: number };
 
-const amountAt = 64;  // In a token account.
+const amountAt = 64;  // Offset in a token account.
 const tokenAccountBytes = 165;
-const unixTimeAt = 32;  // In the clock.
+const unixTimeAt = 32;  // Offset in the clock account.
 const finalState = 2n;
-const configAt = 8;  // In every account of the program but the config; what the account is of stands after it.
-const devicesMost = 50;  // An owner's devices that are asked for: each is a question to the node.
+const configAt = 8;  // Offset in every account of the program except the config; the subject of the account follows it.
+const devicesMost = 50;  // The most devices of an owner that are read, because each takes a request to the node.
 const timeOf = (clock: Account | null | undefined): number => (clock ? Number(numberAt(clock.data, unixTimeAt, 8)) : 0);
 
 export class Desk {
@@ -129,7 +129,7 @@ export class Desk {
     };
   }
 
-  /** Checks a receipt against the chain; throws a sentence where the text is no receipt. */
+  /** Checks a receipt against the chain. Throws an Error of one sentence if the text is not a receipt. */
   async checkReceipt(written: string): Promise<CheckedReceipt> {
     const receipt = parseReceipt(written);
     const config = await this.config();
@@ -143,7 +143,10 @@ export class Desk {
     return { checks, digest: hex(digest), recordedAt: on ? Number(recorded.number('recorded_at')) : null };
   }
 
-  /** What is recorded on the chain of an owner's devices, oldest first, each with whether its device still answers. */
+  /**
+   * Returns the recorded receipts of an owner's devices, oldest first, each with the check whether the owner's stake still covers its
+   * device.
+   */
   async recorded(address: string): Promise<Recorded[]> {
     const owner = fromBase58(address), config = await this.network.config();
     const [clock] = await this.rpc.accounts([clockSysvar]);
@@ -195,7 +198,7 @@ export class Desk {
         rent: pageRent,
       });
     const what = `Claims ${creditsText(due)} of epoch ${earnings.epoch}, into this wallet.`;
-    // A claim among very many owners has no room for more in its transaction.
+    // The claim is a separate transaction if both do not fit into one, as with very many owners, whose proofs are long.
     if (unsigned(owner, [...tokens.make, claim], new Uint8Array(32)).length <= transactionBytesMax) return [...acts, { what, instructions: [...tokens.make, claim], rent: tokens.rent }];
     return [...acts, { what: 'Makes the account of this wallet for tokens.', instructions: tokens.make, rent: tokens.rent }, { what, instructions: [claim], rent: 0 }];
   }

@@ -1,5 +1,4 @@
-// The on-chain program as the page sees it: calls and accounts by name, from the layout that the program itself is made from
-// (chain/layout.mjs).
+// The calls and accounts of the on-chain program by name, from the layout from which the program itself is generated (chain/layout.mjs).
 import * as layout from '../../../../chain/layout.mjs';
 import { fromBase58, joined, little, numberAt, text, type Bytes } from './bytes';
 import { instructionsSysvar, programAddress, systemProgram, tokenProgram, type ProgramAddress } from './addresses';
@@ -14,7 +13,7 @@ export class State {
     private readonly bytes: Uint8Array,
   ) {}
 
-  /** Null where the bytes are no such account. */
+  /** Returns null if the bytes are not an account of this kind. */
   static read(kind: string, bytes: Uint8Array): State | null {
     const made = layout.accounts[kind];
     if (made === undefined || bytes.length !== layout.lengthOf(made.fields) || bytes[0] !== made.kind) return null;
@@ -54,7 +53,7 @@ export class State {
   }
 }
 
-/** An instruction of the program: its accounts and fields by name; `tail` follows the fields. */
+/** Makes an instruction of the program from accounts and fields by name; `tail` follows the fields. */
 export function call(
   program: Bytes,
   name: string,
@@ -76,7 +75,7 @@ export function call(
 
 let refusals: Map<number, { readonly name: string; readonly attack: string }> | null = null;
 
-/** What a check of the program says, from the number that a refused transaction has. */
+/** Returns the message of a check of the program, by the error number of a refused transaction. */
 export function refusalText(number: number): string {
   refusals ??= layout.numbered();
   const check = refusals.get(number);

@@ -1,4 +1,4 @@
-// Proposals of a network, in words, and whether an owner has voted on them.
+// The proposals of a network in words, and whether an owner has voted on them.
 import { base58 } from '../../engine/keptWallet';
 import { parameters } from '../../../../chain/layout.mjs';
 import { creditsText } from './credits';
@@ -19,7 +19,7 @@ export type Proposal = {
   readonly voted: 'yes' | 'no' | null;
 };
 
-const shownMost = 20;  // The newest; `weft chain` takes any.
+const shownMost = 20;  // The number of newest proposals that are shown; `weft chain` shows any.
 
 export function proposalText(state: State): string {
   const value = state.number('value');
@@ -40,7 +40,7 @@ export function proposalText(state: State): string {
   }
 }
 
-/** The newest first. */
+/** Returns the proposals, the newest first. */
 export async function readProposals(rpc: Rpc, network: Network, program: string, config: State, owner: Bytes): Promise<Proposal[]> {
   const count = Number(config.number('proposals'));
   const numbers = Array.from({ length: Math.min(count, shownMost) }, (_, i) => count - 1 - i);
@@ -70,7 +70,7 @@ export async function readProposals(rpc: Rpc, network: Network, program: string,
   });
 }
 
-/** How it stands at the chain's time. */
+/** Returns the state of a proposal at the chain's time. */
 export function standing(proposal: Proposal, now: number): 'open' | 'carried out' | 'rejected' | 'waiting' | 'ready' {
   if (proposal.executed) return 'carried out';
   if (now < proposal.endsAt) return 'open';

@@ -1,28 +1,28 @@
-// A receipt of a device, checked in the page: what chain/program/receipts.h reads, from the claims to the signature, and whether the
-// chain names the device.
+// Checks a device's receipt in the page, as chain/program/receipts.h does, from the claims to the signature, and whether the chain knows
+// the device.
 import { fromBase58, little, same, sha256, text, type Bytes } from './bytes';
 
-/** A receipt as a file: what the device signed, with the claims that make its root. */
+/** A receipt as a file: the statement that the device signed, with the claims from which its root is computed. */
 export type Receipt = {
   readonly owner: string;
   readonly device: string;
   readonly session: string;  // The coordinator's nonce, in hexadecimal digits.
-  readonly worker: string;  // The device's own.
+  readonly worker: string;  // The device's own nonce.
   readonly root: string;
   readonly claims: readonly Claim[];
   readonly signature: string;
 };
 export type Claim = { readonly job: string; readonly task: number; readonly attempt: number; readonly result: string };
-/** What a receipt is signed for: the chain, the program on it, the coordinator. */
+/** The context that a receipt's signature covers: the chain, the program on it, and the coordinator. */
 export type SigningPlace = { readonly genesis: Bytes; readonly program: Bytes; readonly coordinator: Bytes };
-/** What the chain says of the device. `endsAt` is 0 while it signs for its owner. */
+/** The chain's record of a device. `endsAt` is 0 while the device signs for its owner. */
 export type Delegation = { readonly endsAt: number };
 export type ReceiptCheck = { readonly name: string; readonly ok: boolean; readonly detail: string };
 /** A receipt that is recorded on the chain. */
 export type Recorded = { readonly digest: string; readonly device: string; readonly at: number; readonly check: ReceiptCheck };
 
 export const receiptBytesMax = 256 * 1024;
-const claimsMost = 256;  // Eight levels: more than that cannot be evidence on the chain.
+const claimsMost = 256;  // Eight levels of the tree; more cannot be evidence on the chain.
 
 function fromHex(value: unknown, size: number, name: string): Bytes {
   if (typeof value !== 'string' || value.length !== 2 * size || !/^[0-9a-f]*$/.test(value)) throw new Error(`The receipt's ${name} is not ${2 * size} hexadecimal digits.`);
@@ -30,7 +30,7 @@ function fromHex(value: unknown, size: number, name: string): Bytes {
 }
 const wholeNumber = (value: unknown): boolean => typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 0xffffffff;
 
-/** Throws a sentence where the text is no receipt. */
+/** Throws an Error of one sentence if the text is not a receipt. */
 export function parseReceipt(written: string): Receipt {
   if (written.length > receiptBytesMax) throw new Error('This file is too long for a receipt.');
   let read: unknown;
@@ -55,7 +55,7 @@ export function parseReceipt(written: string): Receipt {
 
 const one = new Uint8Array([1]);
 
-/** The root of a tree over claims; a last node without a neighbour goes up as it is. */
+/** Returns the root of the tree over claims; a last node without a neighbour moves up unchanged. */
 export async function rootOfClaims(claims: readonly Claim[]): Promise<Bytes> {
   let level = await Promise.all(claims.map(async ({ job, task, attempt, result }) =>
     sha256(new Uint8Array(1), await sha256(text('weft-claim-2'), fromHex(job, 16, 'job'), little(task, 4), little(attempt, 4), fromHex(result, 32, 'result')))));
@@ -76,14 +76,14 @@ export const receiptDigest = (place: SigningPlace, session: Bytes, worker: Bytes
 export const digestOf = (receipt: Receipt, place: SigningPlace): Promise<Bytes> =>
   receiptDigest(place, fromHex(receipt.session, 32, 'session'), fromHex(receipt.worker, 32, 'worker'), fromHex(receipt.root, 32, 'root'));
 
-/** Whether the owner's stake answers for the device. */
+/** Checks whether the owner's stake covers the device. */
 export function checkDevice(device: string, delegation: Delegation | null, now: number): ReceiptCheck {
   const ok = delegation !== null && (delegation.endsAt === 0 || now < delegation.endsAt);
   const refusal = delegation === null ? 'The chain does not name this device for this owner.' : 'The owner has ended this device, and its stake no longer answers for it.';
   return { name: 'Device', ok, detail: ok ? `The chain names ${device} as a device of its owner.` : refusal };
 }
 
-/** Every check with what it found, in words. `now` is the chain's clock. */
+/** Returns every check with its result in words. `now` is the chain's time. */
 export async function checkReceipt(receipt: Receipt, place: SigningPlace, delegation: Delegation | null, now: number): Promise<ReceiptCheck[]> {
   const root = fromHex(receipt.root, 32, 'root');
   const made = same(await rootOfClaims(receipt.claims), root);

@@ -1,4 +1,4 @@
-// A node of Solana over JSON-RPC, as far as the page asks it.
+// The JSON-RPC requests that the page sends to a Solana node.
 import { base58 } from '../../engine/keptWallet';
 import { fromBase58, fromBase64, toBase64, type Bytes } from './bytes';
 import { refusalText } from './program';
@@ -38,7 +38,7 @@ export class Rpc {
     if (!Array.isArray(value) || value.length !== keys.length) throw new Error('The node answers with other accounts than it was asked for.');
     return value.map((one) => (one === null ? null : { owner: one.owner, data: fromBase64(one.data[0]) }));
   }
-  /** A program's accounts of a size that have these bytes at these places. */
+  /** Returns a program's accounts of the given size that have the given bytes at the given offsets. */
   async accountsOf(program: string, size: number, named: readonly { readonly at: number; readonly bytes: Bytes }[]): Promise<Account[]> {
     const filters = [{ dataSize: size }, ...named.map(({ at, bytes }) => ({ memcmp: { offset: at, bytes: toBase64(bytes), encoding: 'base64' } }))];
     const rows = await this.ask<{ readonly account: NonNullable<RawAccount> }[]>('getProgramAccounts', [program, { encoding: 'base64', commitment: 'confirmed', filters }]);
@@ -58,16 +58,16 @@ export class Rpc {
   height(): Promise<number> {
     return this.ask<number>('getBlockHeight', []);
   }
-  /** Throws, with the program's own sentence, where the transaction would fail. */
+  /** Simulates a transaction. Throws with the program's own message if it would fail. */
   async tryOut(transaction: Uint8Array): Promise<void> {
     const { value } = await this.ask<Value<{ err: unknown }>>('simulateTransaction', [toBase64(transaction), { encoding: 'base64' }]);
     if (value.err !== null) throw new Error(`This would fail: ${failureText(value.err)}.`);
   }
-  /** That the node takes the bytes says nothing of whether they land. */
+  /** Sends a transaction. If the node accepts it, it may still not land. */
   async send(transaction: Uint8Array): Promise<void> {
     await this.ask('sendTransaction', [toBase64(transaction), { encoding: 'base64', skipPreflight: true, maxRetries: 0 }]);
   }
-  /** Null: not known, which is not the same as failed. */
+  /** Returns the status of a transaction; null if it is unknown, which does not mean that it failed. */
   async status(signature: string): Promise<Status | null> {
     const { value } = await this.ask<Value<({ err: unknown; confirmationStatus: string } | null)[]>>('getSignatureStatuses', [[signature], { searchTransactionHistory: true }]);
     const found = value[0] ?? null;

@@ -1,6 +1,6 @@
-// What the wallet has signed and the page has not seen through. It is kept in this browser before it is sent, so that a closed tab
-// loses nothing: the page follows the same bytes when it is opened again. The same bytes land once at most, and never after the
-// height that they carry; nothing else is signed for them.
+// The transactions that the wallet has signed and whose outcome the page does not know yet. They are stored in this browser before they are
+// sent, so that closing the tab loses nothing: the page follows the same bytes when it is opened again. The same bytes land at most once,
+// and never after the block height that they contain; nothing is signed a second time.
 import { fromBase64, toBase64 } from './bytes';
 import type { Rpc } from './rpc';
 import { signatureOf } from './transaction';
@@ -24,12 +24,12 @@ function write(program: string, change: (mine: readonly Sent[]) => readonly Sent
   try {
     others = (JSON.parse(localStorage.getItem(place) ?? '[]') as Sent[]).filter((one) => one.program !== program);
   } catch {
-    // Nothing that can be read is kept.
+    // Storage without readable entries counts as empty.
   }
   localStorage.setItem(place, JSON.stringify([...others, ...change(kept(program))]));
 }
 
-/** Before the first of them is sent; throws where the browser keeps nothing. */
+/** Stores transactions before the first of them is sent. Throws if the browser has no storage. */
 export function keep(transactions: readonly { readonly what: string; readonly bytes: Uint8Array }[], program: string, lastHeight: number): void {
   const more = transactions.map(({ what, bytes }): Sent => ({ what, program, bytes: toBase64(bytes), lastHeight }));
   write(program, (mine) => [...mine, ...more]);
@@ -39,13 +39,14 @@ const forget = (sent: Sent) => write(sent.program, (mine) => mine.filter(({ byte
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Sends the same bytes until the cluster has confirmed them or they can no longer land. A node that is silent is asked again. */
+/** Sends the same bytes until the cluster has confirmed them or they can no longer land. A node that does not answer is asked again. */
 export async function follow(rpc: Rpc, sent: Sent, silent: (sentence: string) => void): Promise<Outcome> {
   const bytes = fromBase64(sent.bytes);
   const signature = signatureOf(bytes);
   for (;;) {
     try {
-      const height = await rpc.height();  // Before the status: what is unknown once its height has passed stays so.
+      // Read before the status, so that a transaction that is unknown after its last height can never land.
+      const height = await rpc.height();
       const status = await rpc.status(signature);
       if (status?.confirmed === true) {
         forget(sent);

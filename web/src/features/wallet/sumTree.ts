@@ -1,11 +1,11 @@
-// The tree of an epoch, from the rows that its operator publishes (src/common/solana/sum_tree.h): whether they make the root on the
-// chain, and the path of an owner.
+// The tree of an epoch from the rows that its operator publishes (src/common/solana/sum_tree.h): it checks that the rows give the root on
+// the chain, and returns the path of an owner.
 import { fromBase58, joined, little, same, sha256, type Bytes } from './bytes';
 
 export type Row = { readonly owner: Bytes; readonly index: number; readonly amount: bigint; readonly units: bigint };
 type Node = { readonly hash: Bytes; readonly sum: bigint };
 
-/** More take a browser too long; `weft chain claim` has no such bound. */
+/** The most rows, because more take a browser too long; `weft chain claim` has no such limit. */
 export const rowsMax = 200_000;
 
 export function parseRows(csv: string): Row[] {
@@ -37,7 +37,7 @@ export class SumTree {
     private readonly empties: readonly Node[],
   ) {}
 
-  /** From rows in the order of the file. */
+  /** Makes the tree from rows in the order of the file. */
   static async create(rows: readonly Row[]): Promise<SumTree> {
     let level = await Promise.all(rows.map(leaf));
     if (level.length === 0) level = [empty];
@@ -59,11 +59,11 @@ export class SumTree {
     const top = this.levels[this.depth]?.[0] ?? empty;
     return same(top.hash, root) && top.sum === amount;
   }
-  /** Where an owner's row is; -1 where it has none. */
+  /** Returns the position of an owner's row, or -1 if it has none. */
   position(owner: Uint8Array): number {
     return this.rows.findIndex((row) => same(row.owner, owner));
   }
-  /** As the program takes it: hash and sum of each sibling, from the leaf up. */
+  /** Returns the path in the program's format: hash and sum of each sibling, from the leaf up. */
   path(position: number): Bytes {
     const parts: Uint8Array[] = [];
     for (let level = 0, at = position; level < this.depth; level += 1, at >>= 1) {

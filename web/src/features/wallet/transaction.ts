@@ -1,4 +1,4 @@
-// A transaction of Solana, legacy form (src/common/solana/transaction.h): the bytes that a wallet is asked to sign.
+// Makes a Solana transaction in the legacy format (src/common/solana/transaction.h), for a wallet to sign.
 import { joined, type Bytes } from './bytes';
 import { base58 } from '../../engine/keptWallet';
 
@@ -15,7 +15,7 @@ function compact(value: number): Bytes {
   return Uint8Array.from(out);
 }
 
-/** With a zero signature, which the wallet replaces: the payer alone signs. */
+/** Returns a transaction with a zero signature, which the wallet replaces. Only the payer signs. */
 export function unsigned(payer: Bytes, instructions: readonly Instruction[], blockhash: Bytes): Bytes {
   const uses = new Map<string, { key: Bytes; signer: boolean; writable: boolean }>();
   const add = ({ key, signer, writable }: Use) => {

@@ -1,5 +1,5 @@
-// The state of the page: the network, the wallet, what its owner has, and transactions from the sentence that is shown to the block
-// that they land in.
+// The state of the wallet page: the network, the wallet, the owner's state, and transactions from the sentence that is shown to the block
+// in which they land.
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { askNetwork, Desk, type Act, type Holding } from './desk';
 import { follow, keep, kept, type Sent } from './sent';
@@ -54,7 +54,7 @@ export function useSettlement(base: string) {
     void refresh();
   }, [refresh]);
 
-  /** Sees all through that is kept, one after the other: this visit's, or an earlier one's. */
+  /** Follows all stored transactions one after the other, those of this visit and of earlier visits. */
   const followAll = useCallback(async () => {
     if (desk === null || following.current) return;
     following.current = true;

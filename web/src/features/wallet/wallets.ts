@@ -1,5 +1,5 @@
-// Wallets that other programs (extensions) offer to pages by the Wallet Standard: an event from either side introduces them, whichever
-// comes first. The page asks for accounts and for signatures over transactions, and sends these itself.
+// Wallets of other programs (extensions), which the Wallet Standard offers to pages: an event from either side introduces them, whichever
+// loads first. The page asks them for accounts and for signatures of transactions, and sends the transactions itself.
 export type WalletAccount = { readonly address: string; readonly chains: readonly string[] };
 type Connect = { connect(): Promise<{ readonly accounts: readonly WalletAccount[] }> };
 type SignTransaction = {
@@ -24,7 +24,7 @@ export async function connect(wallet: Wallet): Promise<WalletAccount> {
   return account;
 }
 
-/** The same transactions with the wallet's signatures, in their order. */
+/** Returns the transactions with the wallet's signatures, in the same order. */
 export async function sign(wallet: Wallet, account: WalletAccount, transactions: readonly Uint8Array[]): Promise<Uint8Array[]> {
   const signed = await (wallet.features[signName] as SignTransaction).signTransaction(...transactions.map((transaction) => ({ account, transaction })));
   if (signed.length !== transactions.length) throw new Error(`${wallet.name} signed ${signed.length} of ${transactions.length} transactions; nothing was sent.`);
@@ -33,7 +33,7 @@ export async function sign(wallet: Wallet, account: WalletAccount, transactions:
 
 type Register = (...wallets: readonly Wallet[]) => void;
 
-/** Calls back with all that can sign, now and whenever another one comes. Gives what ends that. */
+/** Calls `changed` with all wallets that can sign, now and whenever another one is added. Returns a function that ends this. */
 export function watchWallets(changed: (wallets: readonly Wallet[]) => void): () => void {
   const known: Wallet[] = [];
   const register: Register = (...wallets) => {

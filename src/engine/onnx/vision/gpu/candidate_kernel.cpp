@@ -12,9 +12,10 @@ namespace {
 using gpu::BindingKind;
 using gpu::BufferUsage;
 
-// As in the shader.
+// The shader uses the same number of threads in a workgroup.
 constexpr std::uint32_t candidate_lanes = 64;
-constexpr std::uint32_t candidate_groups_max = 65535;  // Along one side, everywhere.
+// Every device supports this many along one side.
+constexpr std::uint32_t candidate_groups_max = 65535;
 constexpr std::size_t candidate_words = 8;
 constexpr std::size_t head_words = 8;
 constexpr std::size_t about_words = 6;
@@ -22,14 +23,14 @@ constexpr std::size_t about_words = 6;
 constexpr std::int32_t none_passes = std::numeric_limits<std::int32_t>::max();
 constexpr std::int32_t each_passes = std::numeric_limits<std::int32_t>::min();
 
-// Integers in the order of floats; both zeros are 0.
+// Maps floats to integers that have the same order; both zeros become 0.
 std::int32_t order_of(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto size = static_cast<std::int32_t>(bits & 0x7fffffffU);
   return bits == static_cast<std::uint32_t>(size) ? size : -size;
 }
 
-// The smallest f32 over a number, by its order.
+// Returns the order_of() of the smallest f32 that is larger than `number`.
 std::int32_t least_over(double number) {
   constexpr float largest = std::numeric_limits<float>::max();
   constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -41,8 +42,9 @@ std::int32_t least_over(double number) {
   return order_of(near > number ? near : std::nextafter(near, infinity));
 }
 
-// No product in f32 that is below this is over the number in f64. Rounding takes 2^-24 of it, which
-// holds for numbers far from the smallest.
+// Returns the order_of() of a lower bound: if an f32 product is below it, the exact product is not
+// over `number`. The bound allows for the rounding of the product (2^-24 of it), which is valid for
+// numbers that are not near the smallest f32.
 std::int32_t product_least(double number) {
   constexpr double small = 1e-30;
   if (!(number > small)) return each_passes;

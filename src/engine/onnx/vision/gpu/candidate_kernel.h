@@ -1,14 +1,13 @@
-// Chooses on the GPU which rows of a detector's outputs may be boxes, so that these come down and
-// not the outputs.
+// A kernel that chooses on the GPU the rows of a detector's outputs that may be boxes, so that only
+// these rows are read back instead of the whole outputs.
 //
 //   WEFT_CO_ASSIGN(auto kernel, co_await CandidateKernel::create(device));
-//   WEFT_ASSIGN(auto bound, kernel->bind(shapes, outputs));   // once for a place of the outputs
-//   bound->set_score(bounds.score_min);
-//   bound->record(encoder);  ... submit ...
+//   WEFT_ASSIGN(auto bound, kernel->bind(shapes, outputs));   // once for each set of output
+//   buffers bound->set_score(bounds.score_min); bound->record(encoder);  ... submit ...
 //   WEFT_CO_ASSIGN(const auto candidates, co_await bound->read());
 //
-// Threading: the device's thread. Lifetime: the device outlives the kernel, the kernel what it
-// bound.
+// Threading: the device's thread. Lifetime: the device outlives the kernel, and the kernel outlives
+// what it has bound.
 #pragma once
 
 #include <memory>
@@ -23,15 +22,16 @@ class CandidateKernel {
  public:
   class Bound {
    public:
-    // Candidates of the next record() are those for a DetectionBounds with this score. Before the
-    // first call no row is a candidate.
+    // Sets the minimum score of a candidate for the next record(), as in DetectionBounds. Before
+    // the first call no row is a candidate.
     void set_score(double score_min);
-    // The kernel and the copy of what it found.
+    // Records the dispatch of the kernel and the copy of the candidates for the readback.
     void record(gpu::Encoder& encoder) const;
-    // After the submit: in any order; nullopt if there were more than candidates_max. Holds each
-    // candidate that detections_of() needs, and few more.
+    // Reads the candidates back after the submit, in any order. Returns nullopt if there were more
+    // than candidates_max. The result holds each candidate that detections_of() needs, and few
+    // more.
     [[nodiscard]] Async<Result<std::optional<std::vector<Candidate>>>> read();
-    // What one read() brings down.
+    // The bytes that one read() reads back from the GPU.
     [[nodiscard]] std::uint64_t bytes() const { return result_.size(); }
 
    private:
@@ -44,16 +44,17 @@ class CandidateKernel {
     std::optional<double> score_min_;
     gpu::Buffer about_, found_, result_;
     gpu::BindGroup group_;
-    std::vector<std::uint32_t> words_;  // What came down, kept from read to read.
+    std::vector<std::uint32_t> words_;  // Data of the latest read(); the memory is reused.
   };
 
   [[nodiscard]] static Async<Result<std::unique_ptr<CandidateKernel>>> create(gpu::Device& device);
-  // `outputs` are where outputs of `shapes` lie, f32. Fails with unsupported if detector_kind()
-  // does not know the shapes.
+  // `outputs` are the buffers that hold outputs of the shapes `shapes`, as f32. Fails with
+  // unsupported if detector_kind() does not know the shapes.
   [[nodiscard]] Result<std::unique_ptr<Bound>> bind(
       const std::vector<Shape>& shapes, const std::vector<gpu::BoundBuffer>& outputs) const;
 
-  // 32 bytes each. A street that is full of people has a few hundred over a score of 0.25.
+  // The most candidates that one read() can return, 32 bytes each. A picture of a street full of
+  // people has a few hundred with a score over 0.25.
   static constexpr std::uint32_t candidates_max = 1024;
 
  private:

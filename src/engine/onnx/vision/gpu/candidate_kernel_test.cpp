@@ -1,4 +1,5 @@
-// The GPU leaves out no row that is a box for the processor, whatever bits the outputs have.
+// Tests that the GPU finds every row that is a box for the processor, whatever bits the outputs
+// have.
 #include "engine/onnx/vision/gpu/candidate_kernel.h"
 
 #include <gtest/gtest.h>
@@ -14,8 +15,8 @@ namespace {
 
 using Bits = std::vector<std::uint32_t>;
 
-// Numbers in [0, 1), and of each tenth one that is unusual: zeros, the smallest and the largest
-// numbers, infinities, NaN, negative ones.
+// Makes numbers in [0, 1) of which one in ten is unusual: zeros, the smallest and the largest
+// numbers, infinities, NaN and negative numbers.
 Tensor unusual_numbers(Shape shape, std::uint32_t seed) {
   constexpr std::uint32_t rare[] = {0x00000000, 0x80000000, 0x00000001, 0x80000001, 0x007fffff,
                                     0x00800000, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000,
@@ -57,7 +58,7 @@ Async<Result<Chosen>> chosen_there(const std::vector<Tensor>& outputs, double sc
   co_return out;
 }
 
-// The bits of each detection: NaN is equal to itself then.
+// Returns the bits of each detection, so that NaN is equal to itself.
 std::vector<std::array<std::uint64_t, 6>> bits_of(const std::vector<Detection>& found) {
   std::vector<std::array<std::uint64_t, 6>> out;
   for (const Detection& one : found) {
@@ -106,7 +107,7 @@ TEST(CandidateKernel, ChoosesAndDoesNotHandEverythingOn) {
   ASSERT_NE(test::gpu_machine().device, nullptr) << "no GPU, not even a software one";
   std::vector<float> rows(1000 * 6, 0.0f);
   for (const std::size_t row : {17, 400, 999}) rows[row * 6 + 4] = rows[row * 6 + 5] = 0.9f;
-  rows[500 * 6 + 4] = 0.9f;  // An object of no class.
+  rows[500 * 6 + 4] = 0.9f;  // An object without a class.
 
   const auto got = gpu::run(*test::gpu_machine().instance,
                             chosen_there({Tensor::of<float>({1, 1000, 6}, rows)}, 0.5));

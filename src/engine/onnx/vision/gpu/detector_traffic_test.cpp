@@ -1,5 +1,5 @@
-// What a frame costs in traffic: its pixels go up once, a few kilobytes come down, in one submit
-// and one read, and nothing is made for it.
+// Tests the traffic of a frame: its pixels are uploaded once, a few kilobytes are read back, with
+// one submit and one readback, and no objects are created.
 #include <gtest/gtest.h>
 
 #include <bit>

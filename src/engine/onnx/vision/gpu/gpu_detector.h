@@ -1,6 +1,7 @@
-// A detector on a GPU whose boxes come down, not its outputs: one submit and one read of a few
-// kilobytes. If more rows may be boxes than come down at once, the outputs follow with a second
-// submit; the boxes are those of detections_of() in both cases, to the bit.
+// Runs a detector on a GPU and reads back its boxes instead of its outputs: one submit and one
+// readback of a few kilobytes. If there are more candidates than fit into the readback, a second
+// submit reads the whole outputs. The boxes are those of detections_of() in both cases, bit for
+// bit.
 //
 // Threading: the device's thread; one call at a time. Lifetime: device and model outlive it.
 #pragma once
@@ -15,20 +16,20 @@ class GpuDetector {
   struct Found {
     std::vector<Detection> boxes;
     std::int64_t classes = 0;
-    std::uint64_t bytes_down = 0;  // From the GPU.
+    std::uint64_t bytes_down = 0;  // Bytes read back from the GPU.
     std::size_t submits = 0;
-    std::size_t dispatches = 0;  // The model has them, and the choice of candidates.
+    std::size_t dispatches = 0;  // Dispatches of the model and of the choice of candidates.
   };
   struct Options {
     Placement placement = {};
     DetectionBounds bounds = {};
-    std::function<void(gpu::Encoder&)> before = {};  // As GpuModel::Around has it.
+    std::function<void(gpu::Encoder&)> before = {};  // As GpuModel::Around::before.
   };
 
   [[nodiscard]] static Async<Result<std::unique_ptr<GpuDetector>>> create(gpu::Device& device,
                                                                           GpuModel& model);
-  // `inputs` and `buffers` as GpuModel::run_on_device() takes them; the first input is the picture,
-  // [1][3][height][width]. Fails as that does, and as detections_of() does.
+  // `inputs` and `buffers` are those of GpuModel::run_on_device(); the first input is the picture,
+  // [1][3][height][width]. Fails as GpuModel::run_on_device() and detections_of() do.
   [[nodiscard]] Async<Result<Found>> detect(std::vector<Tensor> inputs,
                                             std::vector<const gpu::Buffer*> buffers,
                                             Options options);
@@ -36,13 +37,14 @@ class GpuDetector {
  private:
   GpuDetector(GpuModel& model, std::unique_ptr<CandidateKernel> kernel)
       : model_(model), kernel_(std::move(kernel)) {}
-  // Makes bound_ for these outputs, if it is for others; it is null if they are not a detector's.
+  // Makes bound_ for `outputs` unless it is already made for them. bound_ becomes null if the
+  // outputs are not those of a detector.
   void bind(const GpuModel::DeviceOutputs& outputs);
 
   GpuModel& model_;
   const std::unique_ptr<CandidateKernel> kernel_;
   std::unique_ptr<CandidateKernel::Bound> bound_;
-  std::uint64_t plan_ = 0;  // What bound_ is for.
+  std::uint64_t plan_ = 0;  // The plan whose outputs bound_ reads.
   std::vector<Shape> shapes_;
 };
 

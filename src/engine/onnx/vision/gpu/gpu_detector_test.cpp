@@ -1,5 +1,5 @@
-// Boxes from candidates are those from the whole outputs, to the bit: where they fit, and where
-// there are more than come down at once.
+// Tests that boxes from candidates equal those from the whole outputs bit for bit, both if all
+// candidates fit into the readback and if there are too many.
 #include "engine/onnx/vision/gpu/gpu_detector.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +56,8 @@ void expect_same_as_whole_outputs(Graph graph) {
     once += got->submits == 1 ? 1 : 0;
     twice += got->submits == 2 ? 1 : 0;
   }
-  // Thousands are over 0 and over 0.5 (by class with corners), and more come down then.
+  // Thousands of rows are candidates with scores over 0 and over 0.5 (by class with corners), so
+  // that the whole outputs are read back.
   EXPECT_GE(once, 3u);
   EXPECT_GE(twice, 2u);
   EXPECT_EQ(once + twice, 6u);
@@ -90,7 +91,8 @@ TEST(GpuDetector, SaysThatAModelIsNotADetector) {
   EXPECT_EQ(found.error().code, ErrorCode::unsupported);
 }
 
-// A picture of the input's size goes through as it is: the whole path beside plain loops.
+// A picture of the input's size is not changed by fitting, so the whole path can be compared with
+// plain loops.
 TEST(PictureDetector, FindsWhatPlainLoopsFindInAPicture) {
   ASSERT_NE(test::gpu_machine().device, nullptr) << "no GPU, not even a software one";
   std::mt19937 random(5);

@@ -1,6 +1,6 @@
-// From a picture in memory to boxes: the pixels go up once, three bytes each, and what comes down
-// is what GpuDetector reads. Fitting, model and choice are one submit; nothing is made for a frame
-// but the first of its size.
+// Finds boxes in a picture in memory. The pixels are uploaded once, three bytes each, and only the
+// candidates that GpuDetector reads are read back. Fitting, model and choice of candidates are one
+// submit. Buffers are made only for the first frame of a size.
 //
 // Threading: the device's thread; one call at a time. Lifetime: device and model outlive it.
 #pragma once
@@ -13,16 +13,17 @@ namespace weft::onnx {
 
 class PictureDetector {
  public:
-  // `input` is that of the model's graph.
+  // `input` is the result of detector_input() for the model's graph.
   [[nodiscard]] static Async<Result<std::unique_ptr<PictureDetector>>> create(
       gpu::Device& device, GpuModel& model, DetectorInput input, Convention convention);
-  // `picture` stays valid until done. Fails as PictureKernel::bind() and GpuDetector::detect() do.
+  // `picture` stays valid until the call is done. Fails as PictureKernel::bind() and
+  // GpuDetector::detect() do.
   [[nodiscard]] Async<Result<GpuDetector::Found>> see(const Picture& picture,
                                                       DetectionBounds bounds);
-  // Pixels of one picture of the latest size take so many bytes.
+  // The bytes that are uploaded for one picture of the latest size.
   [[nodiscard]] std::uint64_t bytes_up() const { return fit_ ? fit_->picture_bytes() : 0; }
 
-  // Dispatches that fit the picture, before those that Found counts.
+  // The number of dispatches that fit the picture. GpuDetector::Found does not count them.
   static constexpr std::size_t dispatches = 2;
 
  private:
@@ -34,8 +35,8 @@ class PictureDetector {
   const Convention convention_;
   std::unique_ptr<PictureKernel> kernel_;
   std::unique_ptr<GpuDetector> detector_;
-  std::unique_ptr<PictureKernel::Bound> fit_;  // For the latest size.
-  std::unique_ptr<gpu::UploadRing> uploads_;   // Holds a picture of that size.
+  std::unique_ptr<PictureKernel::Bound> fit_;  // Fits pictures of the latest size.
+  std::unique_ptr<gpu::UploadRing> uploads_;   // Holds one picture of the latest size.
   std::int64_t width_ = 0;
   std::int64_t height_ = 0;
 };

@@ -12,14 +12,14 @@ namespace {
 using gpu::BindingKind;
 using gpu::BufferUsage;
 
-constexpr std::uint32_t workgroup_width = 64;  // As in the shaders.
-constexpr std::int64_t row_alignment = 64;     // Pixels: copies from textures want 256 bytes.
+constexpr std::uint32_t workgroup_width = 64;  // The shaders use the same width.
+constexpr std::int64_t row_alignment = 64;     // Pixels; texture copies need rows of 256 bytes.
 
 std::uint32_t groups_for(std::int64_t width) {
   return static_cast<std::uint32_t>((width + workgroup_width - 1) / workgroup_width);
 }
 
-// The table that both shaders read.
+// Makes the table of pixel weights that both shaders read.
 std::vector<std::uint32_t> share_table(std::array<std::uint32_t, 4> head,
                                        const std::vector<PixelShares>& shares) {
   std::vector<std::uint32_t> words(head.begin(), head.end());

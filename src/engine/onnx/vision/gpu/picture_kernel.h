@@ -1,5 +1,6 @@
-// A picture that is on the GPU, fitted to a detector's input there: what fitted() and
-// tensor_of_picture() do on the processor, to one level of 255. The picture is not read back.
+// A kernel that fits a picture on the GPU to the input of a detector. It computes what fitted() and
+// tensor_of_picture() compute on the processor, within one level of 255. The picture is not read
+// back.
 //
 //   WEFT_CO_ASSIGN(auto kernel, co_await PictureKernel::create(device));
 //   WEFT_ASSIGN(auto bound, kernel->bind({.picture_width = 1280, ...}));
@@ -7,8 +8,8 @@
 //                                           another way
 //   bound->record(encoder);   bound->input() then holds [3][height][width]
 //
-// Threading: the device's thread. Lifetime: the device outlives the kernel, the kernel what it
-// bound.
+// Threading: the device's thread. Lifetime: the device outlives the kernel, and the kernel outlives
+// what it has bound.
 #pragma once
 
 #include <memory>
@@ -24,22 +25,22 @@ class PictureKernel {
   struct Geometry {
     std::int64_t picture_width = 0;
     std::int64_t picture_height = 0;
-    std::int64_t width = 0;  // The input's.
+    std::int64_t width = 0;  // Width of the detector's input.
     std::int64_t height = 0;
     Fit fit = Fit::letterbox;
     PixelScale scale = {};
-    bool packed = false;  // Three bytes a pixel, as a Picture has them, instead of four.
+    bool packed = false;  // Pixels take three bytes, as in a Picture, instead of four.
   };
-  // Buffers and tables for one geometry.
+  // The buffers and tables for pictures of one geometry.
   class Bound {
    public:
-    // Red, green, blue and, unless packed, a byte that is not used; rows begin bytes_per_row()
-    // apart.
+    // The buffer of the picture. A pixel is red, green, blue and, unless the geometry is packed, a
+    // byte that is not used; rows begin bytes_per_row() bytes apart.
     [[nodiscard]] const gpu::Buffer& picture() const { return picture_; }
     [[nodiscard]] std::uint64_t bytes_per_row() const { return bytes_per_row_; }
     [[nodiscard]] const gpu::Buffer& input() const { return input_; }
     [[nodiscard]] const Placement& placement() const { return part_.placement; }
-    // Records that the pixels of a picture of this geometry go there; packed only.
+    // Records the upload of the pixels of `picture` into picture(). Only for packed geometries.
     void write(const Picture& picture, gpu::UploadRing& ring, gpu::Encoder& encoder) const;
     [[nodiscard]] std::uint64_t picture_bytes() const { return picture_.size(); }
     void record(gpu::Encoder& encoder) const;
@@ -55,8 +56,8 @@ class PictureKernel {
   };
 
   [[nodiscard]] static Async<Result<std::unique_ptr<PictureKernel>>> create(gpu::Device& device);
-  // Fails with resource_exhausted if a side of the picture is over side_max, or if the picture
-  // takes more than the device binds at once.
+  // Fails with resource_exhausted if a side of the picture is longer than side_max pixels, or if
+  // the picture takes more bytes than the device can bind at once.
   [[nodiscard]] Result<std::unique_ptr<Bound>> bind(const Geometry& geometry) const;
 
   static constexpr std::int64_t side_max = 8192;

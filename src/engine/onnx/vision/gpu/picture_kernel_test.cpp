@@ -1,4 +1,4 @@
-// A picture fitted on the GPU is the picture fitted by plain loops.
+// Tests that a picture fitted on the GPU equals the picture fitted by plain loops.
 #include "engine/onnx/vision/gpu/picture_kernel.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,8 @@ TEST_P(PictureFit, IsThatOfThePlainLoops) {
   ASSERT_TRUE(got.has_value()) << got.error().message;
   const auto values = tensor.values<float>();
   ASSERT_EQ(got->size(), values.size());
-  // Sums in f32 and in f64 part where they end in half a level: there the next level is as near.
+  // f32 and f64 sums may round differently if they end near half a level; the result is then off by
+  // one level.
   std::size_t apart = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double levels = std::abs(static_cast<double>((*got)[i]) - values[i]) /
@@ -110,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
                                 .fit = Fit::top_left},
         PictureKernel::Geometry{.picture_width = 1, .picture_height = 1, .width = 3, .height = 5}));
 
-// Sizes whose last pixel ends in each place of a word.
+// The sizes make the last pixel end at each byte of a word.
 TEST(PictureKernel, TakesThreeBytesAPixelAsItTakesFour) {
   ASSERT_NE(machine().device, nullptr);
   for (const auto& [width, height] : {std::pair(131, 77), {64, 48}, {66, 33}, {65, 35}, {1, 1}}) {

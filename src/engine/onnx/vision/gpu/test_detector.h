@@ -1,5 +1,5 @@
-// Models whose outputs are their input in another shape, for the tests of this folder: what a test
-// gives is what the detector sees.
+// Models for the tests of this folder whose outputs are their input in another shape, so that a
+// test sets the outputs of the detector directly.
 #pragma once
 
 #include "engine/onnx/gpu/test_graph.h"
@@ -14,7 +14,7 @@ inline std::pair<std::string, Tensor> list(std::string name, std::vector<std::in
   return {std::move(name), Tensor::of<std::int64_t>({count}, values)};
 }
 
-// [1][3][96][96] to [1][4608][6], all of it times 1.
+// Reshapes [1][3][96][96] to [1][4608][6] and multiplies every element by 1.
 inline Graph objectness_detector() {
   Model model;
   model.opset = 17;
@@ -27,7 +27,7 @@ inline Graph objectness_detector() {
   return prepare(std::move(model)).value();
 }
 
-// The same rows, cut into two classes and four corners.
+// Gives the rows of objectness_detector() cut into two outputs: two classes and four corners.
 inline Graph corner_detector() {
   Model model;
   model.opset = 17;

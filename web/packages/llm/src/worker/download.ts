@@ -1,5 +1,5 @@
-// A model's file from the network: streamed into the browser's storage (OPFS), where a later load finds it and a broken download
-// goes on where it ended; or into memory, if there is no such storage or the caller wants none.
+// Downloads a model's file. It is streamed into the browser's storage (OPFS), where a later load finds it and an interrupted download
+// continues; or into memory, if there is no such storage or the caller does not want it.
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { bytesName, openFolder, readRecord, readRecords, recordName, type StoredRecord } from '../stored.js';
@@ -19,7 +19,7 @@ export type FetchOptions = {
 };
 
 const chunkBytes = 4 << 20;
-/** How much is written before it is made certain, and told to the record. */
+/** The number of bytes after which the file is flushed and the record is updated. */
 const flushBytes = 64 << 20;
 
 type Answer = { readonly response: Response; readonly bytes: number | null; readonly tag: string; readonly partial: boolean };
@@ -39,14 +39,14 @@ async function request(url: string, from: number, signal: AbortSignal): Promise<
   }
   const { headers, status } = response;
   const partial = status === 206;
-  // A compressed answer has a length other than the file.
+  // The length of a compressed response is not the length of the file.
   const plain = (headers.get('content-encoding') ?? 'identity') === 'identity';
   const length = plain && headers.has('content-length') ? Number(headers.get('content-length')) : null;
   const bytes = length === null ? null : length + (partial ? from : 0);
   return { response, bytes, tag: headers.get('etag') ?? headers.get('last-modified') ?? '', partial };
 }
 
-/** The body in pieces of up to `chunkBytes`, which are valid until the next is asked for. */
+/** Yields the body in pieces of up to `chunkBytes` bytes; a piece is valid until the next one is requested. */
 async function* pieces(response: Response, url: string, signal: AbortSignal): AsyncGenerator<Uint8Array, void, void> {
   if (response.body === null) return;
   const broken = (error: unknown): Refusal => new Refusal('unavailable', `The download of ${url} broke off: ${sentence(error)}.`);
@@ -54,7 +54,7 @@ async function* pieces(response: Response, url: string, signal: AbortSignal): As
   try {
     byob = response.body.getReader({ mode: 'byob' });
   } catch {
-    // A body that is no byte stream.
+    // The body is not a byte stream.
   }
   const reader = byob ?? response.body.getReader();
   const next = async (): Promise<ReadableStreamReadResult<Uint8Array<ArrayBuffer>>> => {
@@ -74,7 +74,7 @@ async function* pieces(response: Response, url: string, signal: AbortSignal): As
       if (byob !== null) buffer = value.buffer;
     }
   } finally {
-    reader.cancel().catch(() => {});  // The rest is not wanted.
+    reader.cancel().catch(() => {});  // The rest of the body is not needed.
   }
 }
 
@@ -84,7 +84,7 @@ async function keyOf(url: string, bytes: number, tag: string): Promise<string> {
   return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** A SHA-256 of bytes that come in pieces; the browser's own function wants them all at once. */
+/** A SHA-256 of bytes that arrive in pieces; the browser's own function needs all bytes at once. */
 type Hash = ReturnType<typeof sha256.create>;
 
 function checkHash(options: FetchOptions, hash: Hash | null): void {
@@ -150,7 +150,7 @@ async function intoFolder(options: FetchOptions, folder: FileSystemDirectoryHand
     if (from > 0) {
       await first.response.body?.cancel();
       answer = await request(options.url, from, options.signal);
-      // The server gives the whole, or a file other than the one that was begun.
+      // Starts again if the server sent the whole file, or a file that differs from the stored part.
       if (!answer.partial || answer.bytes !== record.bytes || answer.tag !== record.tag) from = 0;
       if (answer.partial && from === 0) {
         await answer.response.body?.cancel();
@@ -186,7 +186,7 @@ async function intoFolder(options: FetchOptions, folder: FileSystemDirectoryHand
       checkSize(options, record.bytes, loaded);
       checkHash(options, hash);
     } catch (error) {
-      // What has come is where the next load goes on, unless it is wrong.
+      // The next load continues from the bytes that have arrived, unless they are wrong.
       if (error instanceof Refusal && error.code === 'data_loss') loaded = 0;
       await keep();
       throw error;
@@ -208,7 +208,7 @@ export async function fetchModel(options: FetchOptions): Promise<Fetched> {
   try {
     first = await request(options.url, 0, options.signal);
   } catch (error) {
-    // Without a network, what was kept is as good.
+    // A stored file is used without a check if there is no network.
     if (!(error instanceof Refusal && error.code === 'unavailable') || folder === null) throw error;
     const record = (await readRecords(folder)).find((one) => one.complete && one.url === options.url);
     const kept = record === undefined ? null : await stored(folder, record, 'cache');
@@ -220,7 +220,7 @@ export async function fetchModel(options: FetchOptions): Promise<Fetched> {
 
   const bytes = first.bytes;
   const key = options.sha256 ?? (await keyOf(options.url, bytes, first.tag));
-  // Another tab may be fetching the same file: then this one waits, and finds it.
+  // Waits for another tab that is downloading the same file, and then finds the file stored.
   return navigator.locks.request(`weft-model-${key}`, { signal: options.signal }, async () => {
     const known = await readRecord(folder, key);
     if (known !== null && known.complete && known.bytes === bytes) {

@@ -1,4 +1,4 @@
-// The dedicated Worker in which a model lives: it fetches the file, loads the WebAssembly, and answers the page's calls.
+// The dedicated Worker of a model: it downloads the file, loads the WebAssembly, and answers the page's calls.
 import type { FromWorker, Question, ToWorker, WorkerSource } from '../messages.js';
 import type { Json, Progress } from '../types.js';
 import { fetchModel } from './download.js';
@@ -10,7 +10,7 @@ declare const self: DedicatedWorkerGlobalScope;
 
 const say = (message: FromWorker): void => self.postMessage(message);
 
-/** The page hears of progress ten times a second, and of the end. */
+/** Returns a function that reports progress to the page at most ten times a second, and at the end. */
 function paced(): (progress: Progress) => void {
   let next = 0;
   let phase = '';
@@ -33,7 +33,7 @@ const crash = (error: unknown): void => {
 const ending = new AbortController();
 let engine: EngineModule | null = null;
 let closeFile = (): void => {};
-/** The engine's numbers of the page's calls. */
+/** The engine's numbers of answers, by the numbers of the page's calls. */
 const running = new Map<number, number>();
 
 async function open(source: WorkerSource, tell: (progress: Progress) => void): Promise<{ source: ByteSource; origin: 'network' | 'cache' | 'file' | 'memory' }> {
@@ -51,7 +51,7 @@ async function open(source: WorkerSource, tell: (progress: Progress) => void): P
 }
 
 async function createEngine(address: string, source: ByteSource): Promise<EngineModule> {
-  // A request first, since a failed import() does not say whether the file is missing or broken.
+  // A HEAD request is sent first, because a failed import() does not tell whether the file is missing or broken.
   const there = await fetch(address, { method: 'HEAD' }).catch((error: unknown) => {
     throw new Refusal('unavailable', `The engine at ${address} cannot be reached: ${sentence(error)}.`);
   });
@@ -112,7 +112,7 @@ async function dispose(): Promise<void> {
 function handle(message: ToWorker): void {
   if (message.type === 'load') {
     loading = load(message).catch((error: unknown) => {
-      // WebAssembly's own failures are no sentences for a user.
+      // The messages of WebAssembly's own errors are not meant for users.
       if (error instanceof WebAssembly.RuntimeError || error instanceof WebAssembly.CompileError) crash(error);
       else say({ type: 'refused', code: codeOf(error), message: sentence(error) });
     });

@@ -1,8 +1,8 @@
-// The WebAssembly module's own interface, as src/bindings/llm_web/README.md gives it.
+// The interface of the WebAssembly module, which src/bindings/llm_web/README.md describes.
 import type { EngineGenerateOptions, EngineInput, EngineLoadOptions } from '../messages.js';
 import type { JsonObject, ModelInfo, Piece, Summary } from '../types.js';
 
-/** A model's file, read synchronously: fills `into` from `offset` on, or throws. */
+/** A model's file that is read synchronously: read() fills `into` with the bytes from `offset` on, or throws. */
 export type ByteSource = {
   readonly bytes: number;
   read(offset: number, into: Uint8Array): void;
@@ -16,7 +16,7 @@ export type EngineModule = {
   detokenize(tokens: readonly number[], options: { readonly showSpecial: boolean }): Promise<string>;
   render(input: JsonObject): Promise<string>;
   release(): void;
-  /** Counters of the module's devices: src/engine/gpu/web/watch.js. */
+  /** The counters of the module's devices, from src/engine/gpu/web/watch.js. */
   readonly gpuWatch: { watch(on: boolean): void; read(): JsonObject };
 };
 

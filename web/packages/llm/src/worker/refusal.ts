@@ -1,4 +1,4 @@
-// An error with the code that the page shall see.
+// An error with the code that the page gets.
 import type { ErrorCode } from '../errors.js';
 
 export class Refusal extends Error {

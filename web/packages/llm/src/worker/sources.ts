@@ -1,4 +1,4 @@
-// Files that can be read synchronously in a Worker, so that weights go from them to the device a piece at a time.
+// Files that a Worker reads synchronously, so that weights are copied to the device piece by piece.
 import type { ByteSource } from './module.js';
 
 export function fromBytes(parts: readonly Uint8Array[]): ByteSource {
@@ -11,7 +11,7 @@ export function fromBytes(parts: readonly Uint8Array[]): ByteSource {
   return {
     bytes,
     read(offset, into) {
-      // The last part that begins at or before the offset.
+      // Finds the last part that begins at or before the offset.
       let low = 0;
       let high = starts.length - 1;
       while (low < high) {
@@ -31,7 +31,7 @@ export function fromBytes(parts: readonly Uint8Array[]): ByteSource {
   };
 }
 
-/** A file on the disk may change or go away under the page; then reading throws. */
+/** Reads a Blob. A file on the disk may change or be deleted while the page uses it; reading then throws. */
 export function fromBlob(blob: Blob): ByteSource {
   const reader = new FileReaderSync();
   return {
@@ -42,14 +42,17 @@ export function fromBlob(blob: Blob): ByteSource {
   };
 }
 
-/** `close` gives the file back to other tabs. */
+/** `close` unlocks the file for other tabs. */
 export type StoredSource = ByteSource & { close(): void };
 
-/** A file in OPFS. Several tabs may read it where the browser can share it; otherwise the later ones read it more slowly. */
+/**
+ * Opens a file in OPFS. Several tabs can read it if the browser supports shared access; otherwise all tabs but the first read it more
+ * slowly.
+ */
 export async function fromStored(handle: FileSystemFileHandle): Promise<StoredSource> {
   let access: FileSystemSyncAccessHandle;
   try {
-    // The mode is younger than TypeScript's library; browsers that do not know it pass over it.
+    // TypeScript's library does not have `mode` yet; browsers that do not know it ignore it.
     const open = handle.createSyncAccessHandle.bind(handle) as (options: { mode: 'read-only' }) => Promise<FileSystemSyncAccessHandle>;
     access = await open({ mode: 'read-only' });
   } catch {
@@ -68,7 +71,7 @@ export async function fromStored(handle: FileSystemFileHandle): Promise<StoredSo
   };
 }
 
-/** Tells how much has been read, at most every `step` bytes, and at `total`. */
+/** Returns a source that calls `tell` with the number of bytes read, at most every `step` bytes, and at `total`. */
 export function counted(source: ByteSource, total: number, tell: (loaded: number) => void, step = 4 << 20): ByteSource {
   let loaded = 0;
   let told = 0;

@@ -1,4 +1,4 @@
-// Programs to start from. Three of them are those of the repository's examples/, shader for shader.
+// Example programs to start from. Three of them have the shaders of the repository's examples/.
 import mandelbrot from '../../../../../examples/mandelbrot.wgsl?raw';
 import nbody from '../../../../../examples/nbody.wgsl?raw';
 import sha256Search from '../../../../../examples/sha256_search.wgsl?raw';
@@ -90,7 +90,7 @@ export const examples: readonly Example[] = [
       split: { tasks: 4, axis: 'x' },
       verify: { exact: false, absolute: 1e-5, relative: 1e-5, replicas: 1 },
       budget: 100,
-      // A pair takes 3 differences, 6 for the distance, 1 root, 4 factors and 6 for the sum.
+      // The operations of a pair: 3 for differences, 6 for the distance, 1 root, 4 factors and 6 for the sum.
       operations: 20 * 2048 ** 2,
       view: { output: 0, as: 'plot' },
     },

@@ -1,4 +1,4 @@
-// What a device shows that was invited to help a camera: what it would do and see, and then what it does.
+// The page of a device that was invited to help a camera: first what it would do and see, then what it does.
 import { useEffect, useMemo, useSyncExternalStore } from 'react';
 import { Button } from '../../../design/Button';
 import { formatBytes } from '../../../design/format';

@@ -1,4 +1,4 @@
-// A link as a picture for the camera of a phone.
+// Shows a link as a QR code for the camera of a phone.
 import { useMemo } from 'react';
 import { encode } from 'uqr';
 

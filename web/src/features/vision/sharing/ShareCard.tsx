@@ -1,4 +1,4 @@
-// The camera's side on the page: lets other devices in, and shows what each of them does.
+// The card on the camera's page that lets other devices join and shows what each of them does.
 import { useId, useState } from 'react';
 import { Button } from '../../../design/Button';
 import { formatBytes } from '../../../design/format';

@@ -1,4 +1,4 @@
-// Whose boxes are drawn: a helper's once it has found the same as this tab, and none of one that finds something else.
+// Tests whose boxes are drawn: those of a helper after it has agreed with this tab, and none of a helper that disagrees.
 import { beforeEach, expect, test } from 'vitest';
 import type { Box } from '../../../engine/visionMessages';
 import { agree, Crew, crewBounds, type Looked, type Node, type Task } from './crew';
@@ -51,7 +51,7 @@ beforeEach(() => {
   crew.add(here);
 });
 
-/** A frame comes: which devices got it. */
+/** Offers a frame and returns the devices that got it. */
 function frame(): string[] {
   now += 33;
   const nodes = crew.offer();
@@ -84,7 +84,7 @@ test("a helper's boxes are drawn after it has found the same as this tab", async
   await here.answers(looked([box()]));
   await helper.answers(looked([box()]));
 
-  // Both are free; this one was faster.
+  // Both devices are free, and the helper was faster.
   expect(frame()).toEqual(['helper']);
   await helper.answers(looked([box()]));
   expect(drawn.at(-1)).toEqual([3, 'bus']);
@@ -129,7 +129,7 @@ test("a helper's frame is looked at here, too, now and then", async () => {
   for (let i = 0; i < crewBounds.agreementsFirst; i += 1) {
     frame();
     await helper.answers(looked([box()]));
-    now += 200; // This tab is slow.
+    now += 200; // This tab is slow to answer.
     await here.answers(looked([box()]));
   }
   expect(frame()).toEqual(['helper']);

@@ -1,14 +1,16 @@
-// The devices that look at the frames of one camera: this tab's own model, and helpers. A helper's boxes are drawn once it has computed
-// the same as this tab, and now and then it is held to that again; one that computes something else is left out.
+// The devices that process the frames of one camera: this tab's own model, and helpers. A helper's boxes are drawn after it has found the
+// same boxes as this tab. From time to time it is checked again; a helper that finds other boxes is excluded.
 import type { Box, FitKind } from '../../../engine/visionMessages';
 import { Planner, type DeviceState } from './planner';
 
 export type Task = { readonly number: number; readonly frame: VideoFrame; readonly fit: FitKind; readonly blueFirst: boolean };
 export type Looked = {
   readonly boxes: readonly Box[];
-  /** What the model took. */
+  /** The time of the model. */
   readonly milliseconds: number;
-  /** What went of the picture into the model, what its GPU gave back (0 where that is another device's), and what went both ways on the link. */
+  /**
+   * Bytes of the picture for the model, bytes read back from the GPU (0 for another device), and bytes over the link in both directions.
+   */
   readonly pictureBytes: number;
   readonly answerBytes: number;
   readonly linkBytes: number;
@@ -18,10 +20,10 @@ export interface Node {
   readonly id: string;
   readonly name: string;
   readonly isLocal: boolean;
-  /** Whether a frame could go to it at once. */
+  /** True if a frame can be sent to the device at once. */
   readonly takes: boolean;
   look(task: Task): Promise<Looked>;
-  /** Ends the line to it. */
+  /** Closes the line to the device. */
   close(why: string): void;
 }
 
@@ -30,7 +32,7 @@ export type NodeView = {
   readonly name: string;
   readonly isLocal: boolean;
   readonly state: DeviceState | 'checked';
-  /** Its part of the frames that were answered lately. */
+  /** The share of recent frames that the device answered. */
   readonly share: number;
   readonly frames: number;
   readonly bytes: number;
@@ -39,12 +41,12 @@ export type NodeView = {
 };
 
 export type CrewBounds = {
-  /** Frames in which a helper must agree with this tab before its boxes are drawn. */
+  /** The number of frames in which a helper must agree with this tab before its boxes are drawn. */
   readonly agreementsFirst: number;
-  /** One frame of so many is looked at twice. */
+  /** One of this many frames is also processed by a second device. */
   readonly checkEvery: number;
   readonly disagreementsMax: number;
-  /** Frames, one after the other, that a helper gives no boxes for. */
+  /** The number of frames in a row for which a helper may give no boxes. */
   readonly failuresMax: number;
 };
 export const crewBounds: CrewBounds = { agreementsFirst: 2, checkEvery: 12, disagreementsMax: 2, failuresMax: 3 };
@@ -53,7 +55,7 @@ type Member = { readonly node: Node; toAgree: number; disagreements: number; fai
 type Answer = { readonly member: Member; readonly boxes: readonly Box[] };
 
 const recentMs = 5000;
-const surely = 0.3; // Detectors tell boxes from 0.25 on: one at the edge comes and goes with the last bit.
+const surely = 0.3; // Detectors report boxes from 0.25 on, and a box near this limit may be missing because of a rounding difference.
 const scoreNear = 0.05;
 const overlapNear = 0.8;
 
@@ -64,7 +66,7 @@ function overlap(a: Box['box'], b: Box['box']): number {
   return either > 0 ? both / either : 1;
 }
 
-/** Whether two devices can have computed these from one picture. */
+/** True if two devices can have computed these boxes from the same picture. */
 export function agree(one: readonly Box[], other: readonly Box[]): boolean {
   const known = (box: Box, among: readonly Box[]) =>
     among.some((near) => near.classId === box.classId && Math.abs(near.score - box.score) <= scoreNear && overlap(near.box, box.box) >= overlapNear);
@@ -74,7 +76,7 @@ export function agree(one: readonly Box[], other: readonly Box[]): boolean {
 
 export type CrewOptions = {
   readonly clock?: () => number;
-  /** Less than 1, for choosing what is looked at twice. */
+  /** Returns random numbers below 1, which choose the frames that are processed twice. */
   readonly chance?: () => number;
   readonly bounds?: CrewBounds;
 };
@@ -102,13 +104,13 @@ export class Crew {
     this.#planner.remove(id);
   }
 
-  /** Helpers of the model before are gone; what was measured of this tab does not count. */
+  /** Forgets the helpers of the previous model and this tab's measurements. */
   forget(): void {
     for (const { node } of [...this.#members.values()]) if (!node.isLocal) this.remove(node.id);
     this.#planner.forget(this.#clock());
   }
 
-  /** Who looks at the frame that comes now; the first is the one that is expected to be first. Empty: it is skipped. */
+  /** Chooses the devices for the next frame; the first is the one that is expected to answer first. An empty list skips the frame. */
   offer(): Node[] {
     const now = this.#clock();
     for (const id of this.#planner.silent(now)) {
@@ -125,8 +127,8 @@ export class Crew {
   }
 
   /**
-   * Gives a frame to those that offer() named. `seen`: with what may be drawn, for each of them; `failed`: for this tab's own model.
-   * Resolves when all of them have answered.
+   * Gives a frame to the devices that offer() chose. `seen` is called for each of them with the boxes that may be drawn; `failed` is called
+   * for an error of this tab's own model. Resolves when all of them have answered.
    */
   async look(nodes: readonly Node[], task: Task, seen: (looked: Looked, node: Node) => void, failed: (error: unknown) => void): Promise<void> {
     const answers: Answer[] = [];
@@ -139,7 +141,7 @@ export class Crew {
           const looked = await node.look(task);
           const now = this.#clock();
           if (this.#members.get(node.id) !== member) return;
-          // This tab takes one frame at a time, from giving it to its boxes: nothing of that is a link.
+          // For this tab the whole time counts as the model's, because it processes one frame at a time and has no link.
           this.#planner.answered(node.id, task.number, now, node.isLocal ? Infinity : looked.milliseconds);
           member.failures = 0;
           member.frames += 1;
@@ -158,7 +160,7 @@ export class Crew {
     this.#compare(answers);
   }
 
-  /** For the page. */
+  /** Returns the devices for the page. */
   views(): NodeView[] {
     const now = this.#clock();
     const recent = (member: Member) => member.recent.filter((at) => now - at < recentMs).length;
@@ -187,7 +189,7 @@ export class Crew {
     return member !== undefined && member.node.takes && also(member);
   }
 
-  /** One on probation, or, now and then, one that works. */
+  /** Returns a helper that is still on probation or, from time to time, one that works. */
   #helperToCheck(now: number): Member | null {
     const free = this.#planner.free(now, (id) => this.#can(id, ({ node }) => !node.isLocal)).map((id) => this.#members.get(id));
     const isNew = free.find((member) => member !== undefined && member.toAgree > 0);

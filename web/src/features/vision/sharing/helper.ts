@@ -1,4 +1,5 @@
-// A helper's side of a session: takes the model and frames from the camera's tab, computes one frame at a time and answers with its boxes.
+// A helper's side of a session: it receives the model and frames from the camera's tab, processes one frame at a time and returns its
+// boxes.
 import { Sight } from '../../../engine/sight';
 import type { Detector } from '../../../engine/visionMessages';
 import type { Invitation } from './invitation';
@@ -8,7 +9,7 @@ import { Assembly, heldBytesMax, wireBounds, type Record } from './wire';
 
 export type HelperState = {
   readonly stage: 'invited' | 'joining' | 'waiting' | 'opening' | 'helping' | 'ended';
-  /** Why it ended. */
+  /** The reason why the session ended. */
   readonly why: string | null;
   readonly model: string | null;
   readonly detector: Detector | null;
@@ -20,9 +21,11 @@ export type HelperState = {
 type Incoming = { readonly assembly: Assembly; readonly frame: Extract<Record, { type: 'frame' }> };
 type Frame = { readonly about: Extract<Record, { type: 'frame' }>; readonly levels: Uint8Array<ArrayBuffer> };
 
-/** What a model takes of this tab: its file while it is opened, its weights twice (in the engine and on the GPU), and frames. */
+/**
+ * Returns the memory of a model in this tab: its file while it is opened, its weights twice (in the engine and on the GPU), and frames.
+ */
 export function heldBytes(fileBytes: number, { weightBytes, outputBytes, width, height }: Detector): number {
-  const framesHeld = 3; // One comes, one waits, one is computed: as levels, and as numbers of four bytes.
+  const framesHeld = 3; // One frame arrives, one waits and one is computed: as levels, and as numbers of four bytes.
   return fileBytes + 2 * weightBytes + outputBytes + framesHeld * 3 * width * height + 4 * 3 * width * height;
 }
 
@@ -91,7 +94,7 @@ export class Helper {
         return;
       }
       case 'frame': {
-        // A camera that does not wait for answers would fill this tab.
+        // A frame that comes too early is refused, because a camera that does not wait for answers would fill the memory of this tab.
         if (this.#incoming !== null || this.#next !== null || this.#model !== null) return refuse();
         const { detector } = this.#state;
         if (detector === null || record.width !== detector.width || record.height !== detector.height) return refuse();
@@ -140,7 +143,7 @@ export class Helper {
         this.#next = null;
         const { about, levels } = frame;
         const seen = await this.#sight.call('seeLevels', { levels: levels.buffer, placement: about.placement }, [levels.buffer]);
-        // A model that came meanwhile wants nothing of the one before.
+        // The result is dropped if another model or line has arrived meanwhile.
         if (this.#line !== line || this.#models !== models) return;
         await line.send({ type: 'answer', number: about.number, milliseconds: seen.milliseconds, boxes: seen.boxes });
         this.#set({ frames: this.#state.frames + 1, milliseconds: seen.milliseconds, bytes: line.bytes });
@@ -162,7 +165,7 @@ export class Helper {
     this.#next = null;
     this.#sight.close();
     this.#set({ stage: 'ended', why, detector: null });
-    if (line !== null) setTimeout(() => line.close(why), 200); // What was said last goes first.
+    if (line !== null) setTimeout(() => line.close(why), 200); // Lets the last message be sent first.
   }
 
   #set(change: Partial<HelperState>): void {

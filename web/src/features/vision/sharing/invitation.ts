@@ -1,5 +1,5 @@
-// What leads a tab to a camera: a secret that the coordinator never learns, and which key the camera's tab has. It stands in the fragment
-// of an address, which browsers send to no server.
+// An invitation to a camera: a secret that the coordinator never learns, and the fingerprint of the camera's key. It is in the fragment of
+// an address, which browsers do not send to a server.
 
 const secretBytes = 16;
 const printBytes = 16;
@@ -7,15 +7,15 @@ const prefix = '#camera=';
 
 export type Invitation = {
   readonly secret: Uint8Array<ArrayBuffer>;
-  /** The first bytes of the SHA-256 of the camera's public key: a guest that has the link cannot pass for the camera. */
+  /** The first bytes of the SHA-256 of the camera's public key, so that a guest who has the link cannot pretend to be the camera. */
   readonly print: Uint8Array<ArrayBuffer>;
 };
 
-/** What both sides make of the secret. */
+/** The values that both sides derive from the secret. */
 export type Meeting = {
-  /** Under which the coordinator brings the two together; the secret does not follow from it. */
+  /** The id with which the coordinator connects the two; the secret cannot be derived from it. */
   readonly id: string;
-  /** Seals what they say over the coordinator. */
+  /** The key that seals their messages over the coordinator. */
   readonly key: CryptoKey;
 };
 
@@ -28,7 +28,7 @@ export function toBase64Url(bytes: Uint8Array): string {
     .replace(/=+$/, '');
 }
 
-/** Null if the text is not base64url. */
+/** Returns null if the text is not base64url. */
 export function fromBase64Url(value: string): Uint8Array<ArrayBuffer> | null {
   if (!/^[A-Za-z0-9_-]*$/.test(value) || value.length % 4 === 1) return null;
   const letters = atob(value.replaceAll('-', '+').replaceAll('_', '/'));
@@ -44,14 +44,14 @@ export async function invite(publicKey: Uint8Array<ArrayBuffer>): Promise<Invita
   return { secret: crypto.getRandomValues(new Uint8Array(secretBytes)), print: await printOf(publicKey) };
 }
 
-/** `page`: the address of the page Vision. */
+/** `page` is the address of the page Vision. */
 export function linkOf({ secret, print }: Invitation, page: string): string {
   const url = new URL(page);
   url.hash = `${prefix.slice(1)}${toBase64Url(new Uint8Array([...secret, ...print]))}`;
   return url.href;
 }
 
-/** Null if the fragment is no invitation to a camera. */
+/** Returns null if the fragment is not an invitation to a camera. */
 export function invitationOf(fragment: string): Invitation | null {
   if (!fragment.startsWith(prefix)) return null;
   const bytes = fromBase64Url(fragment.slice(prefix.length));

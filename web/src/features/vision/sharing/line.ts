@@ -1,9 +1,9 @@
-// One sealed line between the camera's tab and a helper, over a data channel. Records come out as they were put in, in order; anything else
-// ends the line.
+// A sealed line between the camera's tab and a helper, over a data channel. Records arrive unchanged and in order; anything else ends the
+// line.
 import type { Sealer } from './sealing';
 import { decode, encode, wireBounds, type Record } from './wire';
 
-/** What a line needs of an RTCDataChannel. */
+/** The part of RTCDataChannel that a line uses. */
 export type Channel = Pick<RTCDataChannel, 'send' | 'close' | 'bufferedAmount' | 'readyState'> & {
   binaryType: string;
   onmessage: ((event: MessageEvent) => void) | null;
@@ -12,11 +12,11 @@ export type Channel = Pick<RTCDataChannel, 'send' | 'close' | 'bufferedAmount' |
 
 export type LineEvents = {
   readonly heard: (record: Record) => void;
-  /** Once; `why` is null where the other side has closed it. */
+  /** Called once; `why` is null if the other side closed the line. */
   readonly closed: (why: string | null) => void;
 };
 
-/** Sealed records that have come and are not open yet; more than a whole frame, and a window of a model. */
+/** The most bytes of received records that are not opened yet; more than a whole frame and a window of a model. */
 const unopenedBytesMax = 32 << 20;
 const bufferedBytesMax = 1 << 20;
 
@@ -30,7 +30,7 @@ export class Line {
   #sending: Promise<unknown> = Promise.resolve();
   #opening: Promise<unknown> = Promise.resolve();
   #unopened = 0;
-  /** Both ways, as they travel. */
+  /** Bytes sent and received, as they travel. */
   bytes = 0;
 
   constructor(channel: Channel, sealer: Sealer, connection: { close(): void }) {
@@ -48,7 +48,7 @@ export class Line {
     if (this.#ended !== null) events.closed(this.#ended.why);
   }
 
-  /** Keeps what comes until the next listen(). */
+  /** Keeps received records until the next listen(). */
   pause(): void {
     this.#events = null;
   }
@@ -57,12 +57,12 @@ export class Line {
     return this.#ended === null;
   }
 
-  /** Bytes that the link has not taken yet. */
+  /** The bytes that the channel has not sent yet. */
   get unsent(): number {
     return this.#channel.bufferedAmount;
   }
 
-  /** In the order of the calls; without effect once the line has ended. */
+  /** Sends records in the order of the calls. Has no effect after the line has ended. */
   send(record: Record): Promise<void> {
     const sent = this.#sending.then(async () => {
       if (this.#ended !== null) return;
@@ -75,7 +75,7 @@ export class Line {
     return sent.catch(() => undefined);
   }
 
-  /** As fast as the link takes them. */
+  /** Sends records as fast as the channel sends them. */
   async sendAll(records: Iterable<Record>): Promise<void> {
     for (const record of records) {
       while (this.isOpen && this.unsent > bufferedBytesMax) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -99,7 +99,7 @@ export class Line {
       try {
         record = decode(await this.#sealer.open(data));
       } catch {
-        // Not sealed with this line's key, or not the next record.
+        // The record was not sealed with this line's key, or is not the next one.
       }
       this.#unopened -= data.byteLength;
       if (this.#ended !== null) return;

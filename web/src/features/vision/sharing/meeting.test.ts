@@ -1,5 +1,5 @@
-// The camera's door over a coordinator and connections of this process: the link lets a helper in, and strangers, a coordinator that reads,
-// replays or replaces what it passes on, and floods of attempts do not get further than their bounds.
+// Tests the camera's door with a fake coordinator and fake connections: the link lets a helper join, and bounds hold against strangers,
+// against a coordinator that reads, replays or replaces messages, and against many attempts.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { invitationOf, linkOf, meetingOf, toBase64Url, type Invitation } from './invitation';
 import type { Line } from './line';
@@ -29,7 +29,7 @@ class FakeChannel {
   }
 }
 
-/** Connections find each other by what stands in their descriptions. */
+/** Fake connections, which find each other by the contents of their descriptions. */
 class FakeConnection {
   static all: FakeConnection[] = [];
   readonly id = FakeConnection.all.push(this);
@@ -70,7 +70,7 @@ class FakeConnection {
   }
 }
 
-/** What the coordinator does at /v1/meet, without its bounds; `pass` may replace what it passes on. */
+/** A fake of the coordinator's /v1/meet, without its bounds; `pass` may replace messages. */
 class FakeCoordinator {
   hosts = new Map<string, FakeSocket>();
   guests: { socket: FakeSocket; meeting: string }[] = [];
@@ -99,7 +99,7 @@ class FakeCoordinator {
       socket.end('There is no such meeting now.');
     }
   }
-  /** To the one host there is, as if a guest had sent it. */
+  /** Sends a text to the only host, as a guest would. */
   say(text: string): void {
     for (const host of this.hosts.values()) host.hear(JSON.stringify({ guest: 999, text }));
   }
@@ -201,7 +201,7 @@ test('a description that was replaced on the way gives other keys, and the line 
   const { key } = await meetingOf(invitation);
   coordinator.pass = async (text) => {
     const answer = (await openSignal(key, 'answer', text)) as Signal;
-    // A guest with the link stands between: its own connection, which passes everything on, in the place of the camera's.
+    // A guest with the link is in the middle: its own connection, which passes everything on, replaces the camera's.
     FakeConnection.prototype.setRemoteDescription = replaced;
     return sealSignal(key, 'answer', { ...answer, sdp: `${answer.sdp} with another fingerprint` });
   };

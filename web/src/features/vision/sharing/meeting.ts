@@ -1,21 +1,21 @@
-// How the camera's tab and a helper get their line: two sealed signals over the coordinator, an offer and its answer, each with all
-// addresses of its side.
+// Connects the camera's tab and a helper by two sealed signals over the coordinator, an offer and its answer. Each contains all addresses
+// of its side.
 import { invite, meetingOf, toBase64Url, type Invitation, type Meeting } from './invitation';
 import { Line } from './line';
 import { isOfCamera, lineKeys, newAttempt, newKey, openSignal, Sealer, sealSignal, type OwnKey, type Signal } from './sealing';
 import { hello } from './wire';
 
-/** Each is what strangers that have the link may take of the camera's tab. */
+/** The resources of the camera's tab that strangers with the link may use. */
 export type DoorBounds = {
   readonly helpersMax: number;
-  /** Attempts under way at a time. */
+  /** The number of attempts at a time. */
   readonly attemptsMax: number;
-  /** Attempts of one session: each is a signal that its link let in. */
+  /** The number of attempts of one session; each is a signal that was sealed with the link's secret. */
   readonly attemptsEver: number;
 };
 export const doorBounds: DoorBounds = { helpersMax: 8, attemptsMax: 8, attemptsEver: 1000 };
 
-const gatherMs = 2000; // For the addresses; those that a STUN server tells may come later and are then left out.
+const gatherMs = 2000; // The time to gather addresses; addresses from a STUN server may come later and are then left out.
 const joinMs = 20_000;
 const againMs = 3000;
 
@@ -42,7 +42,7 @@ function servers(text: string): RTCIceServer[] {
   return Array.isArray(iceServers) ? (iceServers as RTCIceServer[]) : [];
 }
 
-/** A line whose other side has shown that it has the keys, by its first record. */
+/** Resolves with a line when the other side has proved by its first record that it has the keys. */
 function proven(channel: RTCDataChannel, sealer: Sealer, connection: RTCPeerConnection): Promise<Line> {
   return new Promise((resolve, reject) => {
     const line = new Line(channel, sealer, connection);
@@ -70,11 +70,11 @@ function proven(channel: RTCDataChannel, sealer: Sealer, connection: RTCPeerConn
 
 export type DoorEvents = {
   readonly joined: (line: Line) => void;
-  /** Whether the coordinator brings helpers here now. */
+  /** Called with true while the coordinator passes helpers' signals to this tab. */
   readonly reachable: (is: boolean) => void;
 };
 
-/** The camera's side: lets in those that have the link, as long as it is open. */
+/** The camera's side: lets devices that have the link join, while it is open. */
 export class Door {
   readonly invitation: Invitation;
   readonly #key: OwnKey;
@@ -133,7 +133,7 @@ export class Door {
         void this.#letIn(socket, said.guest, said.text);
       }
     } catch {
-      // Not the coordinator's.
+      // A message that is not the coordinator's is ignored.
     }
   }
 
@@ -162,7 +162,7 @@ export class Door {
       this.#lines.add(line);
       this.#events.joined(line);
     } catch {
-      // Whatever a guest sends: it does not join.
+      // A guest whose messages are wrong does not join.
       connection?.close();
     } finally {
       this.#underWay -= 1;
@@ -170,7 +170,7 @@ export class Door {
   }
 }
 
-/** A helper's side. Rejects with one sentence. */
+/** The helper's side: joins a session. Rejects with a message of one sentence. */
 export async function join(invitation: Invitation): Promise<Line> {
   if ((globalThis.crypto as Crypto | undefined)?.subtle === undefined) throw new MeetingError('This page came without TLS, so the browser has no keys for it. Open the link over https.');
   const meeting = await meetingOf(invitation);

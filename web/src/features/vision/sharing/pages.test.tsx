@@ -1,4 +1,4 @@
-// What the two sides of a session say before another device sees anything, and that nothing begins without a press.
+// Tests what the two sides of a session tell their users before another device sees a picture, and that nothing starts without a click.
 import { render, screen } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -31,7 +31,7 @@ test('while it is shared there are the link, its QR code, and the end', async ()
   const end = vi.fn();
   render(<ShareCard sharing={{ ...notShared, link, reachable: true }} onShare={() => undefined} onEnd={end} />);
   expect(screen.getByTestId('share-link')).toHaveProperty('value', link);
-  // A version 5 code has 37 modules a side, with 4 around.
+  // A code of version 5 has 37 modules on each side and a margin of 4.
   expect(screen.getByTestId('qr').getAttribute('viewBox')).toMatch(/^0 0 (\d+) \1$/);
   await userEvent.click(screen.getByRole('button', { name: 'End sharing' }));
   expect(end).toHaveBeenCalledTimes(1);

@@ -1,17 +1,17 @@
-// Which device gets the next frame, on a clock that the test moves: devices that take known times, a camera of 30 frames a second.
+// Tests which device gets the next frame, with a simulated clock, devices that take known times, and a camera of 30 frames a second.
 import { expect, test } from 'vitest';
 import { Planner, plannerBounds } from './planner';
 
 type Model = { work: number; link: number; answers?: boolean };
 type Event = { readonly at: number; readonly run: () => void };
 
-/** Devices whose models and links take so long, and a film; says what was drawn. */
+/** Simulates devices whose models and links take given times, and a film; it records the frames that are drawn. */
 class Simulation {
   now = 0;
   readonly planner = new Planner();
   readonly drawn: { readonly frame: number; readonly id: string; readonly at: number; readonly latency: number }[] = [];
   readonly given = new Map<string, number>();
-  /** Frames that found a device with another frame. */
+  /** The number of frames that arrived while their device had another frame. */
   queued = 0;
   stale = 0;
   skipped = 0;
@@ -116,7 +116,7 @@ test('a link carries a frame while another one is computed, and none waits in th
   const simulation = new Simulation({ a: { work: 100, link: 80 } });
   simulation.run(5000);
   expect(simulation.queued).toBe(0);
-  // 100 ms each, where sending and computing one after the other would take 180.
+  // Each frame takes 100 ms; sending and computing one after the other would take 180 ms.
   expect(rate(simulation, 1000, 5000)).toBeGreaterThan(7);
 });
 

@@ -1,48 +1,48 @@
-// Which device gets the next frame. Pure: the time is given to it.
+// Chooses the device for the next frame. Pure: the time is an argument.
 //
-// The frame goes to the device that is expected to return its boxes first, from what each device took lately for its model and its link.
-// A device that would still be busy when the frame arrives there gets none, so no frame waits anywhere; and a device whose boxes would come
-// after those of a newer frame of another device gets none either, since they would not be drawn.
+// A frame goes to the device that is expected to return its boxes first, by the recent times of each device's model and link. A device that
+// would still be busy when the frame arrives gets no frame, so that frames never wait; and a device whose boxes would arrive after those of
+// a newer frame of another device gets none either, because they would not be drawn.
 
-/** `late`: a device is given up when an answer takes this many times what it was expected to, and at least so long. */
+/** `late`: a device is late if an answer takes more than `lateFactor` times the expected time and more than `lateLeastMs`. */
 export type PlannerBounds = {
   readonly lateFactor: number;
   readonly lateLeastMs: number;
-  /** A device without a word for so long is gone. */
+  /** A device that does not answer for this time is considered gone. */
   readonly silentMs: number;
-  /** How often a device that is too slow is measured again. */
+  /** The time after which a device that is too slow is measured again. */
   readonly measureEveryMs: number;
-  /** Frames on their way to and in a device. */
+  /** The most frames on their way to a device and in it. */
   readonly inFlightMax: number;
-  /** What the first frame of a device may take: kernels are made for it. */
+  /** The time allowed for the first frame of a device, which includes making its kernels. */
   readonly firstMs: number;
 };
 export const plannerBounds: PlannerBounds = { lateFactor: 3, lateLeastMs: 500, silentMs: 10_000, measureEveryMs: 4000, inFlightMax: 2, firstMs: 20_000 };
 
 type InFlight = { readonly frame: number; readonly sent: number; readonly done: number; readonly answer: number };
 type Device = {
-  /** Expected, in milliseconds: the model's time, and what else passes from sending to the answer. */
+  /** Expected milliseconds: `work` is the model's time, `link` is the rest of the time from sending to the answer. */
   work: number | null;
   link: number;
   inFlight: InFlight[];
   lastGiven: number;
-  /** When it was last of use to any frame. */
+  /** The last time at which it could have been useful for a frame. */
   lastUseful: number;
 };
 export type Choice = {
   readonly id: string;
-  /** The frame measures the device: its boxes come too late to be drawn, as far as is known. */
+  /** True if the frame only measures the device, because its boxes are expected too late to be drawn. */
   readonly measures: boolean;
 };
 export type DeviceState = 'new' | 'works' | 'too slow' | 'late';
 
-const weightOfNew = 0.25; // A measurement's, against those before.
-const uselessMs = 2000; // After which a device without frames is called too slow.
+const weightOfNew = 0.25; // The weight of a new measurement in the average.
+const uselessMs = 2000; // The time without use after which a device is called too slow.
 
 export class Planner {
   readonly #bounds: PlannerBounds;
   readonly #devices = new Map<string, Device>();
-  /** Between frames that are offered. */
+  /** The average time between offered frames. */
   #period = 33;
   #offered: number | null = null;
 
@@ -58,12 +58,12 @@ export class Planner {
     this.#devices.delete(id);
   }
 
-  /** Another model: nothing that was measured counts. What is in a device is in it still. */
+  /** Forgets the measurements, for a new model. Frames in devices stay there. */
   forget(now: number): void {
     for (const device of this.#devices.values()) Object.assign(device, { work: null, link: 0, lastUseful: now });
   }
 
-  /** A frame comes. Null: it is skipped. `usable`: which devices may have it. */
+  /** Chooses the device for a new frame. Null skips the frame. `usable` tells which devices may have it. */
   offer(now: number, usable: (id: string) => boolean = () => true): Choice | null {
     if (this.#offered !== null) this.#period += weightOfNew * (Math.min(1000, Math.max(1, now - this.#offered)) - this.#period);
     this.#offered = now;
@@ -83,12 +83,13 @@ export class Planner {
       device.lastUseful = now;
       if (best === null || answer < best.answer) best = { id, answer };
     }
-    // What is not known is measured where no frame is lost by it: with one that no other device could have now, or else from time to time.
+    // A device is measured only with a frame that no other device can take, so that no frame is lost. A device that is too slow is measured
+    // only from time to time.
     if (best !== null) return { id: best.id, measures: false };
     return measured === null ? null : { id: measured, measures: true };
   }
 
-  /** Devices that are free now, beside the one that was chosen. */
+  /** Returns the devices that are free now, for a second device beside the chosen one. */
   free(now: number, usable: (id: string) => boolean): string[] {
     return [...this.#devices].filter(([id, device]) => usable(id) && this.#isFree(device, now)).map(([id]) => id);
   }
@@ -101,14 +102,14 @@ export class Planner {
     device.lastGiven = now;
   }
 
-  /** `work`: what the device says that its model took. */
+  /** `work` is the time of the model, as the device reports it. */
   answered(id: string, frame: number, now: number, work: number): void {
     const device = this.#devices.get(id);
     const given = device?.inFlight.find((one) => one.frame === frame);
     if (device === undefined || given === undefined) return;
     device.inFlight = device.inFlight.filter((one) => one !== given);
     const took = now - given.sent;
-    // It cannot have computed before the frame was sent.
+    // The reported time is clamped, because the device cannot have computed before the frame was sent.
     const computed = Math.min(Math.max(0, work), took);
     const link = took - computed;
     if (device.work === null) {
@@ -120,13 +121,13 @@ export class Planner {
     device.link += weightOfNew * (link - device.link);
   }
 
-  /** An answer that will not come. */
+  /** Records that the answer to a frame will not come. */
   failed(id: string, frame: number): void {
     const device = this.#devices.get(id);
     if (device !== undefined) device.inFlight = device.inFlight.filter((one) => one.frame !== frame);
   }
 
-  /** Devices that have said nothing for so long that they are taken for gone. */
+  /** Returns the devices that have not answered for so long that they are considered gone. */
   silent(now: number): string[] {
     return [...this.#devices].filter(([, { inFlight }]) => inFlight.some(({ sent, answer }) => now - sent >= Math.max(this.#bounds.silentMs, this.#bounds.lateFactor * (answer - sent)))).map(([id]) => id);
   }
@@ -149,12 +150,12 @@ export class Planner {
     return device.inFlight.some(({ sent, answer }) => now - sent > Math.max(lateLeastMs, lateFactor * (answer - sent)));
   }
 
-  /** Whether a frame that is sent now finds the device without another. */
+  /** True if a frame that is sent now arrives when the device has no other frame. */
   #isFree(device: Device, now: number): boolean {
     const last = device.inFlight.at(-1);
     if (last === undefined) return true;
     if (device.work === null || this.#isLate(device, now) || device.inFlight.length >= this.#bounds.inFlightMax) return false;
-    // An answer that is overdue: the device is slower than it was.
+    // An overdue answer means that the device is slower than before.
     return last.answer > now && last.done <= now + device.link;
   }
 
@@ -163,13 +164,13 @@ export class Planner {
     return Math.max(now + device.link, last?.done ?? 0) + (device.work ?? 0);
   }
 
-  /** When the boxes of the next frame could be there that another device takes. */
+  /** Returns the time at which another device could return the boxes of the next frame that it takes. */
   #newerAt(id: string, now: number, usable: (id: string) => boolean): number {
     let first = Infinity;
     for (const [other, device] of this.#devices) {
       if (other === id || device.work === null || !usable(other) || this.#isLate(device, now)) continue;
       const done = device.inFlight.at(-1)?.done ?? 0;
-      // The frame that it takes is one that comes: the next, or the first after it is free.
+      // The next frame that the device takes is the first one that comes after it is free.
       const wait = Math.max(1, Math.ceil((done - device.link - now) / this.#period));
       first = Math.min(first, now + wait * this.#period + device.link + device.work);
     }

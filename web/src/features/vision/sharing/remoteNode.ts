@@ -1,4 +1,4 @@
-// A helper as the camera's tab sees it: it is given the model, then frames, and its answers are checked for their form.
+// A helper for the camera's tab: it gets the model and then frames, and the form of its answers is checked.
 import type { Sight } from '../../../engine/sight';
 import type { Box, Detector } from '../../../engine/visionMessages';
 import type { Looked, Node, Task } from './crew';
@@ -8,7 +8,7 @@ import { partsOf, type Record } from './wire';
 export type SharedModel = { readonly number: number; readonly name: string; readonly bytes: Uint8Array<ArrayBuffer>; readonly detector: Detector };
 
 export type RemoteEvents = {
-  /** It has the model open. */
+  /** Called when the helper has opened the model. */
   readonly ready: (node: RemoteNode) => void;
   readonly left: (node: RemoteNode, why: string) => void;
 };
@@ -16,7 +16,7 @@ export type RemoteEvents = {
 type Waiting = { resolve(answer: { readonly boxes: readonly Box[]; readonly milliseconds: number }): void; reject(error: Error): void };
 
 const notAsked = 'It sends what was not asked for.';
-/** A frame waits for no link: one that has so much to send still is given none. */
+/** The most unsent bytes with which a helper still gets a frame, so that no frame waits for a link. */
 const unsentBytesMax = 256 << 10;
 
 export class RemoteNode implements Node {
@@ -25,14 +25,14 @@ export class RemoteNode implements Node {
   name = 'A helper';
   isReady = false;
   readonly #line: Line;
-  /** Fits pictures apart from the model of this tab, so that neither waits for the other. */
+  /** Fits pictures in a Worker other than the one of this tab's model, so that neither waits for the other. */
   readonly #fitter: Sight;
   readonly #events: RemoteEvents;
-  /** What it shall have, and what is under way to it or open there. */
+  /** The model that the helper should have, and the model that is being sent or is open there. */
   #model: SharedModel | null = null;
   #given: SharedModel | null = null;
   readonly #waiting = new Map<number, Waiting>();
-  /** Frames of the model before, whose answers may come still. */
+  /** Frames of the previous model whose answers may still come. */
   #cancelled = new Set<number>();
 
   constructor(id: string, line: Line, fitter: Sight, events: RemoteEvents) {
@@ -47,7 +47,7 @@ export class RemoteNode implements Node {
     return this.isReady && this.#line.isOpen && this.#line.unsent <= unsentBytesMax;
   }
 
-  /** Replaces the model before, once the helper has opened that. */
+  /** Gives the helper a model. It replaces the previous model after the helper has opened that one. */
   give(model: SharedModel): void {
     const isOpening = this.#given !== null && !this.isReady;
     this.#model = model;
@@ -73,7 +73,7 @@ export class RemoteNode implements Node {
     const { levels, placement } = await this.#fitter.call('fit', { frame: given, fit, blueFirst, width, height }, [given as unknown as Transferable]);
     if (this.#model !== model || !this.isReady) throw new Error('It left.');
     const answer = new Promise<{ boxes: readonly Box[]; milliseconds: number }>((resolve, reject) => this.#waiting.set(number, { resolve, reject }));
-    // All in one go: nothing else comes between.
+    // All records of a frame are sent together, with no other record between them.
     void this.#line.send({ type: 'frame', number, width, height, placement });
     for (const part of partsOf('frame-part', number, new Uint8Array(levels))) void this.#line.send(part);
     const { boxes, milliseconds } = await answer;

@@ -1,5 +1,5 @@
-// The link's secret and the camera's key decide who is let in: another secret, another camera, a signal that was changed or used for
-// something else, and records that were lost, doubled or changed do not open.
+// Tests that the link's secret and the camera's key decide which device can join: another secret, another camera, changed signals, signals
+// used for another purpose, and records that were lost, doubled or changed cannot be opened.
 import { expect, test } from 'vitest';
 import { fromBase64Url, invitationOf, invite, linkOf, meetingOf, toBase64Url, type Invitation } from './invitation';
 import { isOfCamera, lineKeys, newAttempt, newKey, openSignal, Sealer, sealSignal, signalCharactersMax, type Signal } from './sealing';
@@ -93,8 +93,8 @@ test('records that are doubled, lost, exchanged or changed do not open', async (
   const { here, there } = await sealers();
   const [one, two, three] = [await here.seal(record), await here.seal(record), await here.seal(record)];
   await there.open(one);
-  await expect(there.open(one)).rejects.toThrow(); // Doubled; counted as the second.
-  await expect(there.open(two)).rejects.toThrow(); // Out of its place now.
+  await expect(there.open(one)).rejects.toThrow(); // The doubled record was counted as the second.
+  await expect(there.open(two)).rejects.toThrow(); // The second record is out of order now.
   const changed = new Uint8Array(await here.seal(record));
   changed[0] = (changed[0] ?? 0) ^ 1;
   await expect(there.open(changed.buffer)).rejects.toThrow();

@@ -1,20 +1,20 @@
-// How the two ends of a line know each other. Signals over the coordinator are sealed with a key from the link's secret; each line has
-// keys of its own, from a key exchange that both signals are part of, so that what goes over it is authenticated by the link, whatever the
-// coordinator, a TURN server or another guest does.
+// Authenticates the two ends of a line. Signals over the coordinator are sealed with a key from the link's secret. Each line has its own
+// keys, from a key exchange that includes both signals, so that its records are authenticated by the link even if the coordinator, a TURN
+// server or another guest interferes.
 import { fromBase64Url, printOf, toBase64Url, type Invitation } from './invitation';
 
 export type Role = 'camera' | 'helper';
-/** Offers come from helpers, answers from the camera. */
+/** Helpers send offers, and the camera sends answers. */
 export type SignalKind = 'offer' | 'answer';
 export type Signal = {
-  /** Names one attempt to join; drawn by chance. */
+  /** A random id of one attempt to join. */
   readonly attempt: string;
-  /** The sender's public key, base64url. */
+  /** The sender's public key in base64url. */
   readonly publicKey: string;
   readonly sdp: string;
 };
 
-/** Characters of a sealed signal; as the coordinator passes on (src/apps/coordinator/http/meetings.h). */
+/** The most characters of a sealed signal, as in the coordinator (src/apps/coordinator/http/meetings.h). */
 export const signalCharactersMax = 12 << 10;
 const nonceBytes = 12;
 const publicKeyBytes = 65;
@@ -28,7 +28,7 @@ export async function sealSignal(key: CryptoKey, kind: SignalKind, signal: Signa
   return toBase64Url(new Uint8Array([...nonce, ...sealed]));
 }
 
-/** Null if it was not sealed with this key for this use, or says something else. */
+/** Returns null if the text was not sealed with this key for this use, or has other contents. */
 export async function openSignal(key: CryptoKey, kind: SignalKind, text: string): Promise<Signal | null> {
   if (text.length > signalCharactersMax) return null;
   const bytes = fromBase64Url(text);
@@ -54,14 +54,15 @@ export async function newKey(): Promise<OwnKey> {
 
 export type LineKeys = { readonly send: CryptoKey; readonly receive: CryptoKey };
 
-/** The keys of one line, for one side of it. Throws if the other's key is no point of the curve. */
+/** Returns the keys of one line for one of its sides. Throws if the other side's key is not a point of the curve. */
 export async function lineKeys(role: Role, own: OwnKey, invitation: Invitation, offer: Signal, answer: Signal): Promise<LineKeys> {
   const theirs = fromBase64Url(role === 'camera' ? offer.publicKey : answer.publicKey);
   if (theirs?.length !== publicKeyBytes) throw new Error('The other tab sent no key.');
   const point = await crypto.subtle.importKey('raw', theirs, curve, false, []);
   const shared = await crypto.subtle.deriveBits({ name: 'ECDH', public: point }, own.pair.privateKey, 256);
   const from = await crypto.subtle.importKey('raw', shared, 'HKDF', false, ['deriveKey']);
-  // Both descriptions, with the fingerprints of both certificates in them: the keys differ if anything was replaced on the way.
+  // The hash covers both descriptions with the fingerprints of both certificates, so that the keys differ if anything was replaced on the
+  // way.
   const both = new Uint8Array(await crypto.subtle.digest('SHA-256', utf8(JSON.stringify([offer, answer].map(({ attempt, publicKey, sdp }) => [attempt, publicKey, sdp])))));
   const derive = (sender: Role) =>
     crypto.subtle.deriveKey(
@@ -76,7 +77,7 @@ export async function lineKeys(role: Role, own: OwnKey, invitation: Invitation, 
   return { send, receive };
 }
 
-/** Whether the key in an answer is the one that the link names. */
+/** True if the key in an answer is the key that the link names. */
 export async function isOfCamera(publicKey: string, { print }: Invitation): Promise<boolean> {
   const bytes = fromBase64Url(publicKey);
   if (bytes?.length !== publicKeyBytes) return false;
@@ -84,7 +85,10 @@ export async function isOfCamera(publicKey: string, { print }: Invitation): Prom
   return found.length === print.length && found.every((byte, i) => byte === print[i]);
 }
 
-/** Seals records one after the other. The number of a record is its nonce: one that is lost, doubled or out of its place does not open. */
+/**
+ * Seals records one after the other. The number of a record is its nonce, so that a record that is lost, doubled or out of order cannot be
+ * opened.
+ */
 export class Sealer {
   readonly #keys: LineKeys;
   #sent = 0;
@@ -98,7 +102,7 @@ export class Sealer {
     return crypto.subtle.encrypt({ name: 'AES-GCM', iv: nonceOf(this.#sent++) }, this.#keys.send, record);
   }
 
-  /** Rejects what is not the next record of the other side. */
+  /** Opens a record. Rejects if it is not the next record of the other side. */
   async open(sealed: ArrayBuffer): Promise<Uint8Array<ArrayBuffer>> {
     return new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv: nonceOf(this.#received++) }, this.#keys.receive, sealed));
   }

@@ -1,5 +1,5 @@
-// A camera's tab and a helper over a line of this process, with real seals: a whole exchange, and what each does when the other sends what
-// it should not.
+// Tests a session of a camera's tab and a helper over a line in this process with real seals: a whole exchange, and the reaction of each
+// side to wrong messages of the other.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Sight } from '../../../engine/sight';
 import type { Box, Detector } from '../../../engine/visionMessages';
@@ -58,7 +58,7 @@ const box: Box = { classId: 1, label: 'bus', score: 0.5, box: [1, 2, 3, 4] };
 const placement = { left: 0, top: 0, scaleX: 1, scaleY: 1 };
 const modelBytes = Uint8Array.from({ length: 150_000 }, (_, i) => i * 7);
 
-/** A helper's engine, which notes what it is given and answers when it is told to, or at once. */
+/** A fake engine of a helper; it records its calls and answers when the test says so, or at once. */
 class FakeSight extends Sight {
   readonly models: Uint8Array[] = [];
   readonly frames: Uint8Array[] = [];
@@ -92,7 +92,7 @@ const model = (number = 1) => ({ number, name: 'm.onnx', bytes: modelBytes.slice
 const frame = { clone: () => ({}) } as unknown as VideoFrame;
 const task = (number: number) => ({ number, frame, fit: 'letterbox', blueFirst: false }) as const;
 
-/** A helper that has joined a line, on which the test speaks as the camera. */
+/** Returns a helper that has joined a line; the test sends the camera's messages on it. */
 async function joined(sight = new FakeSight()) {
   const one = new Helper(invitation, sight, () => Promise.resolve(helper));
   const heard: Record[] = [];

@@ -1,4 +1,4 @@
-// The camera's side of a session: the door that lets helpers in, and who they are.
+// The camera's side of a session: the door that lets helpers join, and the helpers.
 import { Sight } from '../../../engine/sight';
 import type { Detector } from '../../../engine/visionMessages';
 import type { Crew } from './crew';
@@ -8,14 +8,14 @@ import { RemoteNode, type SharedModel } from './remoteNode';
 import { wireBounds } from './wire';
 
 export type SharingState = {
-  /** Null: not shared. */
+  /** The link of the session; null if the camera is not shared. */
   readonly link: string | null;
   readonly opening: boolean;
   readonly reachable: boolean;
   readonly trouble: string | null;
-  /** Helpers that are there and have no model yet. */
+  /** The number of helpers that have joined but have no model yet. */
   readonly waiting: number;
-  /** Why helpers left, the latest last. */
+  /** The reasons why helpers left, the latest last. */
   readonly left: readonly string[];
 };
 
@@ -43,7 +43,7 @@ export class Sharing {
     return this.#state;
   }
 
-  /** The model that helpers compute from now on. */
+  /** Sets the model that helpers use from now on. */
   setModel(name: string, bytes: Uint8Array<ArrayBuffer>, detector: Detector): void {
     this.#crew.forget();
     this.#model = { number: (this.#models += 1), name, bytes, detector };
@@ -66,7 +66,7 @@ export class Sharing {
     }
   }
 
-  /** Helpers are sent away, and the link leads nowhere any more. */
+  /** Ends the session: helpers are disconnected, and the link stops working. */
   close(): void {
     const door = this.#door;
     this.#door = null;
@@ -76,7 +76,7 @@ export class Sharing {
     this.#tell({ link: null, opening: false, reachable: false });
   }
 
-  /** Tells the page of what the crew knows. */
+  /** Adds a reason why a helper left, for the page. */
   note(why: string): void {
     this.#tell({ left: [...this.#state.left, why].slice(-leftMax) });
   }

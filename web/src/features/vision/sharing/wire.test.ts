@@ -1,4 +1,4 @@
-// What a peer may send: every bound, and bytes by chance, which are refused without an error of another kind.
+// Tests every bound of a peer's messages; random bytes are refused without any other error.
 import { expect, test } from 'vitest';
 import type { Box } from '../../../engine/visionMessages';
 import { Assembly, chunkBytesMax, decode, encode, hello, partsOf, wireBounds, type Record } from './wire';

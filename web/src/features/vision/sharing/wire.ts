@@ -1,17 +1,17 @@
-// What the camera's tab and a helper say to each other on a line, as records of bytes, and what is let in: everything that a peer sends is
-// bounded here, before anything is allocated for it. Numbers are little-endian.
+// The messages on a line between the camera's tab and a helper, as records of bytes. All that a peer sends is bounded here, before memory
+// is allocated for it. Numbers are little-endian.
 import type { Placement } from '../../../engine/pictureFit';
 import type { Box } from '../../../engine/visionMessages';
 
-/** Each is what a peer may take of this tab. */
+/** The resources of this tab that a peer may use. */
 export const wireBounds = {
-  /** A record with its seal: what every browser's data channel takes in one message. */
+  /** A record with its seal; every browser's data channel accepts this size in one message. */
   recordBytesMax: 64 << 10,
-  /** A model's file. It is held while it comes, once more in the engine, and its weights on the GPU: below 256 MiB together. */
+  /** A model's file. It is held while it arrives and again in the engine, and its weights are on the GPU: less than 256 MiB together. */
   modelBytesMax: 64 << 20,
-  /** One side of a model's input. */
+  /** A side of a model's input, in pixels. */
   sideMax: 4096,
-  /** A frame: three levels a pixel. */
+  /** A frame, with three levels for each pixel. */
   frameBytesMax: 16 << 20,
   boxesMax: 1000,
   labelBytesMax: 40,
@@ -19,7 +19,7 @@ export const wireBounds = {
   sentenceBytesMax: 400,
 } as const;
 
-/** What a helper holds for its camera at most. */
+/** The most memory that a helper uses for its camera. */
 export const heldBytesMax = 256 << 20;
 
 const sealBytes = 16;
@@ -63,7 +63,7 @@ class Writer {
     this.#room(value.length);
     this.#bytes.set(value, this.#length - value.length);
   }
-  /** Cut to the bound, between characters. */
+  /** Writes a text, cut to the bound between two characters. */
   text(value: string, bytesMax: number): void {
     const bytes = new TextEncoder().encode(value);
     let end = Math.min(bytes.length, bytesMax);
@@ -74,7 +74,7 @@ class Writer {
   done = (): Uint8Array<ArrayBuffer> => this.#bytes.slice(0, this.#length);
 }
 
-/** Throws RangeError where the record is too short; decode() catches it. */
+/** Throws a RangeError if the record is too short; decode() catches it. */
 class Reader {
   readonly #view: DataView<ArrayBuffer>;
   #at = 0;
@@ -102,7 +102,7 @@ class Reader {
     const at = this.#take(size);
     if (this.#at > this.#view.byteLength) throw new RangeError('short');
     const text = new TextDecoder('utf-8', { fatal: true }).decode(new Uint8Array(this.#view.buffer, this.#view.byteOffset + at, size));
-    // Characters that are seen: no line breaks, no marks that turn the direction of what stands beside.
+    // Invisible characters are replaced by spaces: line breaks, and marks that change the direction of the text around them.
     return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ');
   }
   end(): void {
@@ -208,7 +208,7 @@ function read(from: Reader): Record | null {
   }
 }
 
-/** Null for everything that encode() would not write. */
+/** Returns null for bytes that encode() would not write. */
 export function decode(bytes: Uint8Array<ArrayBuffer>): Record | null {
   try {
     const from = new Reader(bytes);
@@ -220,7 +220,7 @@ export function decode(bytes: Uint8Array<ArrayBuffer>): Record | null {
   }
 }
 
-/** Bytes that come in parts, in order and without gaps, into a place whose size was said before. */
+/** Assembles bytes that arrive in parts, in order and without gaps, into a buffer whose size was announced before. */
 export class Assembly {
   readonly number: number;
   readonly #bytes: Uint8Array<ArrayBuffer>;
@@ -231,7 +231,7 @@ export class Assembly {
     this.#bytes = new Uint8Array(size);
   }
 
-  /** The whole once it is there; 'more' before; null for a part that is not the next one. */
+  /** Adds a part. Returns the whole if it is complete, 'more' if parts are missing, and null for a part that is not the next one. */
   take({ number, offset, bytes }: { number: number; offset: number; bytes: Uint8Array }): Uint8Array<ArrayBuffer> | 'more' | null {
     if (number !== this.number || offset !== this.#filled || bytes.length > this.#bytes.length - offset) return null;
     this.#bytes.set(bytes, offset);
@@ -240,7 +240,7 @@ export class Assembly {
   }
 }
 
-/** The records of something large, one after the other. */
+/** Yields the records of a model or a frame, one after the other. */
 export function* partsOf(type: 'model-part' | 'frame-part', number: number, bytes: Uint8Array<ArrayBuffer>): Generator<Record> {
   for (let offset = 0; offset < bytes.length; offset += chunkBytesMax) yield { type, number, offset, bytes: bytes.subarray(offset, offset + chunkBytesMax) };
 }
