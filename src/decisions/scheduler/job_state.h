@@ -101,9 +101,8 @@ struct JobState {
   // price while no better measurement is known.
   std::vector<std::pair<PublicKey, double>> paces;
   bool canary_wanted = false;  // True if the operator's device was asked for the canary.
-  RequirementClass::Phase listed_phase =
-      // The index of the class that lists the job; `phases` if none does.
-      RequirementClass::phases;
+  // The queue of the class that lists the job; `phases` if no queue does.
+  RequirementClass::Phase listed_phase = RequirementClass::phases;
 
   // The number of members of the job's class that accept the job's price, by worker kind (`side`)
   // or in all; trusted_able() counts only trusted members.

@@ -66,9 +66,8 @@ struct Settings {
       500};  // A worker that failed a task gets it again only after this.
   std::chrono::milliseconds retry_forger_after{
       30'000};  // A worker whose answer was wrong (data_loss) gets the task again only after this.
-  std::chrono::milliseconds retry_unable_after{
-      // A worker that lacks what a task takes (resource_exhausted) gets it again only after this.
-      600'000};
+  // A worker that lacks what a task takes (resource_exhausted) gets it again only after this.
+  std::chrono::milliseconds retry_unable_after{600'000};
   std::uint32_t failed_workers_max =
       3;  // A task that failed on this many different workers ends its job.
   std::uint32_t failed_attempts_max = 6;  // A task that failed this often ends its job.
@@ -84,10 +83,8 @@ struct Settings {
   std::uint32_t expiries_max = 3;  // A worker is lost if this many of its leases expire in a row.
   // See Safeguards::samples_in_time.
   std::chrono::milliseconds sample_wait_max = std::chrono::minutes(10);
-  std::uint32_t refusals_max =
-      // Workers that call the shader or its size wrong, to end its job; one is enough in the
-      // canary.
-      2;
+  // Workers that call the shader or its size wrong, to end its job; one is enough in the canary.
+  std::uint32_t refusals_max = 2;
   // The shortest time between two checkpoints of a long task. A task that takes less than twenty of
   // these makes no checkpoints; 0: no task does.
   std::chrono::milliseconds checkpoint_min{250};
@@ -96,10 +93,9 @@ struct Settings {
   // wasted if the canary shows that the job costs more than its budget.
   double urgent_from = 0.75;
   std::uint32_t scouts_max = 7;
-  double leaving_risk_max =
-      // A task passes over workers that leave before its end with a greater chance than this,
-      0.25;
-  // and over workers that are too slow for wall_max, while a better one may get free.
+  // A task passes over workers that leave before its end with a greater chance than this, and over
+  // workers that are too slow for wall_max, while a better one may get free.
+  double leaving_risk_max = 0.25;
   FairShares::Settings fair_shares;
   Speculation speculation;
   Pricing pricing;

@@ -63,10 +63,8 @@ struct Waiting {
   MicroCredits per_unit = 0;  // For `price`: the price of a unit,
   MicroCredits accepted = 0;  // and the least that a worker accepts.
   double seconds_max = 0;     // For `too_slow`: the time limit.
-  double lead_seconds =
-      // The delay of the job in the queue, because its client had more than its share
-      // (fair_share.h).
-      0;
+  // The delay of the job in the queue, because its client had more than its share (fair_share.h).
+  double lead_seconds = 0;
 
   static constexpr std::uint32_t position_max = 10'000;
 };

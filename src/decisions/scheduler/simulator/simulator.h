@@ -39,7 +39,7 @@ struct SimulatedWorker {
 struct Scenario {
   std::vector<SimulatedWorker> workers;
   std::vector<SimulatedJob> jobs;
-  double latency_seconds = 0;  // Of a round trip.
+  double latency_seconds = 0;  // The time of a round trip.
   double spread = 0;           // Sigma of the log-normal factor, of mean 1, on a task's real time.
   double stalls = 0;           // The share of runs that take stall_factor times as long.
   double stall_factor = 20;
