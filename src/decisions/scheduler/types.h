@@ -66,8 +66,8 @@ struct Settings {
       500};  // A worker that failed a task gets it again only after this.
   std::chrono::milliseconds retry_forger_after{
       30'000};  // A worker whose answer was wrong (data_loss) gets the task again only after this.
-  // A worker that lacks what a task takes (resource_exhausted) gets it again only after this.
-  std::chrono::milliseconds retry_unable_after{600'000};
+  std::chrono::milliseconds retry_unable_after{
+      600'000};  // A worker that lacks what a task takes gets it again only after this.
   std::uint32_t failed_workers_max =
       3;  // A task that failed on this many different workers ends its job.
   std::uint32_t failed_attempts_max = 6;  // A task that failed this often ends its job.
