@@ -19,9 +19,8 @@ namespace weft::inference {
 struct DeskSettings {
   Duration pulse = std::chrono::milliseconds(500);
   Duration silent_max = std::chrono::milliseconds(1600);  // Three pulses and a margin.
-  Duration silent_busy_max =
-      // While it loads, because putting weights on a device blocks its thread.
-      std::chrono::seconds(20);
+  // While it loads, because putting weights on a device blocks its thread.
+  Duration silent_busy_max = std::chrono::seconds(20);
   Duration load_max = std::chrono::minutes(10);
   Duration link_max = std::chrono::seconds(10);
   Duration stall_max = std::chrono::seconds(30);  // For a chain with requests that draws no token.
