@@ -80,9 +80,8 @@ class KeyRing {
   // Succeeds if a client may make one more key. Fails with resource_exhausted beyond its own share
   // or the limit of all.
   [[nodiscard]] Result<> may_add(const PublicKey& owner) const;
-  // Revokes a key. Fails with not_found if there is no such key, and with permission_denied if the
-  // key belongs to another owner than `who`. An empty `who` is the operator, who may revoke any
-  // key.
+  // Revokes a key. Fails with not_found if there is no such key, and with permission_denied if
+  // `who` does not own the key. An empty `who` is the operator, who may revoke any key.
   [[nodiscard]] Result<ApiKey> revoke(std::string_view id, const std::optional<PublicKey>& who,
                                       UnixMillis now);
   // The keys of `owner`, or all keys, by the time of creation.
