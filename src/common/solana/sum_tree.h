@@ -55,8 +55,8 @@ struct SumPath {
 class SumTree {
  public:
   // Makes a tree from owners in any order. Fails with invalid_argument if an owner or an index
-  // occurs twice, an index is too large, there are too many owners, or the sum of all amounts
-  // overflows.
+  // occurs twice, an index is too large, or the sum of all amounts overflows, and with
+  // resource_exhausted if there are too many owners.
   [[nodiscard]] static Result<SumTree> create(std::vector<Earned> owners);
 
   // Makes a tree from owners in the given order, right or wrong: the tree of a dishonest operator,
