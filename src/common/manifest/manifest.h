@@ -55,7 +55,7 @@ struct Binding {
   Data data{};  // Set for uniform and input; optional for inout (zeros); never set for output.
   std::optional<std::uint32_t>
       split_dim{};      // 0 if the outermost dimension is cut with the dispatch.
-  bool concat = false;  // "combine": "concat": whole outputs are joined in the order of tasks.
+  bool concat = false;  // For "combine": "concat": whole outputs are joined in the order of tasks.
 
   [[nodiscard]] std::uint64_t elements() const;
   [[nodiscard]] std::uint64_t bytes() const { return elements() * bytes_per_element(type); }

@@ -252,7 +252,7 @@ struct VerdictReceipt {
 };
 struct VerdictTask {
   std::uint32_t task = 0;
-  std::string basis;    // A word: docs/http.md, "Verdicts". Empty: the task is open.
+  std::string basis;    // A word (docs/http.md, "Verdicts"); empty: the task is open.
   std::string decided;  // The basis in a sentence.
   std::string root;
   std::string worker;  // The worker that made the accepted bytes; empty: the coordinator.

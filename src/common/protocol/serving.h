@@ -203,7 +203,7 @@ struct Link {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;  // Rises; hops and answers of an earlier epoch are discarded.
   std::uint32_t index = 0;  // The receiver's index among the members.
-  std::string wire{};       // How hidden states travel: "f32", "f16" or "i8".
+  std::string wire{};       // The type of hidden states on lines: "f32", "f16" or "i8".
   // True if the members' results do not depend on how many positions they compute at a time, as on
   // processors.
   bool exact = false;
@@ -213,7 +213,7 @@ struct Link {
   // the fewest. 0: the first member's own number.
   std::uint32_t sequences = 0;
   std::vector<IceServer>
-      ice{};  // For those whose lines are "webrtc"; credentials are good for some hours.
+      ice{};  // For members with "webrtc" lines; credentials are valid for some hours.
 };
 struct Unlink {
   std::uint32_t chain = 0;
@@ -264,7 +264,8 @@ struct Ask {
   // that `rule` names, or of any tool if it is empty).
   std::string format{};
   std::string rule{};
-  std::string calls{};  // For "tool" and "tools": what the chat template was rendered with (JSON).
+  std::string
+      calls{};  // For "tool" and "tools": the JSON that the chat template was rendered with.
   std::vector<Bias> bias{};
 };
 struct Drop {

@@ -10,7 +10,7 @@
 namespace weft::store {
 
 struct ApiKey {
-  std::string id;    // 16 hex digits, no secret; after "here-" where no other endpoint may answer.
+  std::string id;    // 16 hex digits, not secret; after "here-" if no other endpoint may answer.
   std::string name;  // A name for people.
   Hash hash;         // SHA-256 of the secret.
   PublicKey owner;   // The client that pays.

@@ -28,8 +28,8 @@ struct Model {
   std::uint64_t cache_bytes = 0;  // Bytes of the cache for each position and layer.
   std::uint32_t shards_min = 1;   // The least number of workers of a chain.
   MicroCredits price = 0;         // For 1,000 tokens, of the prompt or the answer.
-  std::string wire{};  // How hidden states travel between them: "f32", "f16", "i8"; empty: as the
-                       // coordinator has it.
+  // The type of hidden states between workers: "f32", "f16" or "i8"; empty: the coordinator's.
+  std::string wire{};
   std::int64_t created = 0;  // Milliseconds since 1970.
   std::string owner;         // The key of the client that added it.
 

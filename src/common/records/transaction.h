@@ -35,7 +35,7 @@ struct Transaction {
   std::optional<JobId>
       job;  // The job that it belongs to. Ledger::close() forgets the keys of a job.
   std::vector<Entry> entries;
-  std::string what;  // One line for a person: "pays task 3 to 2 workers".
+  std::string what;  // One line for people: "pays task 3 to 2 workers".
   friend bool operator==(const Transaction&, const Transaction&) = default;
 };
 

@@ -53,7 +53,7 @@ struct AnswerEnd {
   std::uint32_t resumed = 0;  // The number of times that it continued after a loss.
   // Keys of the members of the chain that ended it, in the chain's order.
   std::vector<std::string> workers{};
-  std::string transport{};  // "self", "relay", "webrtc", "tcp": how their hops went.
+  std::string transport{};  // The way of their hops: "self", "relay", "webrtc" or "tcp".
   // The trust in the answer. "anyone": newcomers may have answered; "pending": trusted workers
   // answered, and an audit may follow; "verified": an audit confirmed it; "refuted": an audit
   // refuted it.

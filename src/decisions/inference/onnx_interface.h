@@ -30,7 +30,7 @@ struct TensorSize {
 };
 struct TensorSpec {
   std::string name;
-  std::string type;  // "f32", "bool" and so on, as the reader of models names them.
+  std::string type;  // "f32", "bool" and so on; the names of the model reader.
   std::vector<TensorSize> shape{};
   friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
 };
