@@ -1,12 +1,13 @@
-// Async<T>: our coroutine. Lazy: it starts when awaited, by its one owner, and resumes that owner
-// when it is done (symmetric transfer, so chains do not grow the stack). The same code runs
+// Async<T> is our coroutine. It is lazy: it starts when its one owner awaits it, and resumes that
+// owner when it is done (symmetric transfer, so chains do not grow the stack). The same code runs
 // natively and in the browser.
 //
-//   Async<Result<Bytes>> load(std::string name);      parameters by value; references only to what
-//   outlives the scope Result<Bytes> bytes = co_await load("a");
+//   // Parameters are passed by value; references only to objects that outlive the scope.
+//   Async<Result<Bytes>> load(std::string name);
+//   Result<Bytes> bytes = co_await load("a");
 //
-// start() runs an Async<void> that is not awaited; Pending<T> is where a callback meets a
-// coroutine. Threading: none of this locks. A coroutine runs on whatever thread resumes it.
+// start() runs an Async<void> that is not awaited. Pending<T> passes a value from a callback to a
+// coroutine. Threading: none of this locks. A coroutine runs on the thread that resumes it.
 #pragma once
 
 #include <coroutine>
@@ -95,7 +96,7 @@ inline Async<void> Promise<void>::get_return_object() {
   return Async<void>(std::coroutine_handle<Promise>::from_promise(*this));
 }
 
-// A coroutine that owns itself: starts at once, frees itself at the end.
+// A coroutine that owns itself: it starts at once and frees itself at its end.
 struct Detached {
   struct promise_type {
     Detached get_return_object() const noexcept { return {}; }
@@ -115,19 +116,19 @@ Detached run_detached_into(Async<T> work, std::function<void(T)> done) {
 
 }  // namespace async_detail
 
-// Runs `work` until its first wait now, and the rest as it is resumed. Whatever it refers to must
-// outlive it.
+// Runs `work` up to its first wait, and the rest when it is resumed. All objects that it refers to
+// must outlive it.
 inline void start(Async<void> work) { async_detail::run_detached(std::move(work)); }
 
-// The same, with its result handed to `done`.
+// Runs `work` as start(Async<void>) does, and passes its result to `done`.
 template <class T>
 void start(Async<T> work, std::function<void(T)> done) {
   async_detail::run_detached_into<T>(std::move(work), std::move(done));
 }
 
-// A value that comes later, from a callback: set() once, awaited once, in either order. Resumes the
-// waiting coroutine inside set(). Copies share one state, so that a callback may outlive the
-// waiter.
+// A value that comes later, from a callback. It is set once and awaited once, in either order.
+// set() resumes the waiting coroutine directly. Copies share one state, so that a callback may
+// outlive the waiting coroutine.
 template <class T>
 class Pending {
  public:

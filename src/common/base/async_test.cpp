@@ -1,4 +1,4 @@
-// Async: awaiting a value that comes later, errors as values, and a stack that stays as it is over
+// Async: awaiting a value that comes later, errors as values, and a stack that does not grow over
 // many awaits.
 #include "common/base/async.h"
 

@@ -1,5 +1,5 @@
-// Text forms of bytes and ids are exact both ways and refuse everything else; coroutines hand
-// values up in order.
+// Text forms of bytes and ids are exact in both directions and refuse everything else. Coroutines
+// return values in order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ TEST(Base58, AgreesWithPublishedVectors) {
   EXPECT_FALSE(from_base58(std::string(129, '2')).has_value());
 }
 
-// Digit by digit, as on paper.
+// A simple base58, digit by digit, to compare with.
 std::string plain_base58(ByteSpan bytes) {
   std::vector<unsigned> digits;  // Least significant first.
   for (const std::uint8_t byte : bytes) {
@@ -122,7 +122,8 @@ TEST(NumberId, NamesNothingUntilItIsGivenOutAndIsNoOtherKindOfId) {
   EXPECT_EQ(std::hash<Ship>()(Ship(7)), std::hash<std::uint32_t>()(7));
 }
 
-// What strangers send becomes part of lines, and must begin none and steer no terminal.
+// Strangers' text becomes part of the log's lines. It must not begin a line, and must not control a
+// terminal.
 TEST(Log, WritesControlCharactersOfStrangersAsText) {
   const auto written = [] {
     testing::internal::CaptureStderr();

@@ -12,7 +12,7 @@
 
 namespace weft {
 
-// The number whose bytes begin at bytes[at]; all of them must be there (a check).
+// The number whose bytes begin at bytes[at]. All of its bytes must exist (a check).
 template <std::unsigned_integral Integer>
 [[nodiscard]] Integer read_le(ByteSpan bytes, std::size_t at = 0) {
   check(at <= bytes.size() && bytes.size() - at >= sizeof(Integer), "a number is whole");
@@ -23,10 +23,10 @@ template <std::unsigned_integral Integer>
 }
 
 // Reads values one after the other from bytes that a stranger may have sent. A value that is not
-// wholly there reads as zero or empty; from then on every value does, and whole() is false. A
-// parser therefore reads everything and asks once, at its end.
+// complete reads as zero or empty; from then on every value does, and whole() is false. So a parser
+// reads everything and checks whole() once, at its end.
 //
-// Lifetime: the bytes outlive the reader and what take() returns.
+// Lifetime: the bytes must outlive the reader and the results of take().
 class ByteReader {
  public:
   explicit ByteReader(ByteSpan bytes) : rest_(bytes) {}
@@ -42,7 +42,7 @@ class ByteReader {
     using Bits = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;
     return std::bit_cast<Real>(integer<Bits>());
   }
-  // Bytes with a type of their own (FixedBytes): a hash, a key, an id.
+  // Reads bytes of a FixedBytes type: a hash, a key or an id.
   template <class Fixed>
   [[nodiscard]] Fixed fixed() {
     Fixed value;
@@ -50,8 +50,8 @@ class ByteReader {
     if (!bytes.empty()) std::memcpy(value.bytes.data(), bytes.data(), Fixed::size);
     return value;
   }
-  // A u32 count of items that take at least `bytes_each` bytes each; 0 if the rest is too short for
-  // so many, so that a list can be sized by it.
+  // Reads a u32 count of items that take at least `bytes_each` bytes each, and returns it as a size
+  // for a list. Returns 0 if the rest is too short for this count.
   [[nodiscard]] std::size_t count(std::size_t bytes_each) {
     const std::size_t items = integer<std::uint32_t>();
     if (items <= rest_.size() / bytes_each) return items;
@@ -69,9 +69,9 @@ class ByteReader {
   }
 
   [[nodiscard]] std::size_t rest_bytes() const { return rest_.size(); }
-  // Everything that was asked for was there.
+  // True if every requested value was complete.
   [[nodiscard]] bool whole() const { return whole_; }
-  // And nothing is left.
+  // True if every requested value was complete and no bytes are left.
   [[nodiscard]] bool at_end() const { return whole_ && rest_.empty(); }
 
  private:

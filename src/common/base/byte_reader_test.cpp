@@ -1,4 +1,4 @@
-// Numbers come back as append_le wrote them, and bytes that are missing are noticed, never read.
+// Numbers are read as append_le wrote them. Missing bytes are detected and never read.
 #include "common/base/byte_reader.h"
 
 #include <gtest/gtest.h>

@@ -58,8 +58,8 @@ Result<ByteVector> from_hex(std::string_view text) {
 
 namespace {
 
-// Base 58 is worked in groups of five digits against limbs of 32 bits: twenty times fewer steps
-// than digit by digit.
+// Base 58 is computed in groups of five digits against limbs of 32 bits, which takes a twentieth of
+// the steps of single digits.
 constexpr std::size_t base58_group = 5;
 constexpr std::uint32_t base58_group_value = 58U * 58 * 58 * 58 * 58;
 
@@ -87,7 +87,7 @@ std::string to_base58(ByteSpan bytes) {
     while (first < limbs.size() && limbs[first] == 0) ++first;
   }
   while (!reversed.empty() && reversed.back() == base58_digits[0])
-    reversed.pop_back();  // What filled up the last group.
+    reversed.pop_back();  // Zeros that filled up the last group.
   return std::string(zeros, base58_digits[0]) + std::string(reversed.rbegin(), reversed.rend());
 }
 

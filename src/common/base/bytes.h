@@ -1,5 +1,5 @@
-// Bytes, and the text forms they take: hex (hashes), base58 (keys, as Solana writes them), base64
-// (inline data).
+// Bytes and their text forms: hex (hashes), base58 (keys, as Solana writes them), base64 (inline
+// data).
 #pragma once
 
 #include <array>
@@ -35,8 +35,8 @@ template <class T>
 [[nodiscard]] std::string to_hex(ByteSpan bytes);
 [[nodiscard]] Result<ByteVector> from_hex(std::string_view text);
 
-// Bitcoin's alphabet, as Solana uses it. from_base58 refuses more than 128 characters (it is
-// quadratic).
+// Bitcoin's alphabet, as Solana uses it. from_base58 refuses more than 128 characters, because its
+// time is quadratic.
 [[nodiscard]] std::string to_base58(ByteSpan bytes);
 [[nodiscard]] Result<ByteVector> from_base58(std::string_view text);
 
@@ -44,7 +44,7 @@ template <class T>
 [[nodiscard]] std::string to_base64(ByteSpan bytes);
 [[nodiscard]] Result<ByteVector> from_base64(std::string_view text);
 
-// Little-endian integers at the end of a buffer, for digests whose layout is fixed.
+// Appends a little-endian integer to a buffer, for digests with a fixed layout.
 template <class Integer>
   requires std::is_unsigned_v<Integer>
 void append_le(ByteVector& out, Integer value) {
@@ -55,8 +55,8 @@ inline void append(ByteVector& out, ByteSpan bytes) {
   out.insert(out.end(), bytes.begin(), bytes.end());
 }
 
-// A fixed number of bytes with an identity of its own: Hash, PublicKey and so on derive from it, so
-// that one cannot be passed where another is meant.
+// A fixed number of bytes as a type of its own. Hash, PublicKey and so on derive from it, so that
+// one cannot be passed in place of another.
 template <std::size_t size_bytes>
 struct FixedBytes {
   static constexpr std::size_t size = size_bytes;

@@ -1,6 +1,6 @@
-// For what only a bug can cause. A failed check prints where and ends the process; it is on in
-// release builds and is never a hint to the optimiser. Input from a file, a peer or a user is never
-// checked this way: that is a Result.
+// Checks of conditions that only a bug can violate. A failed check prints its place and ends the
+// process. Checks are on in release builds and are never a hint to the optimiser. Input from a
+// file, a peer or a user is never checked this way: it gives a Result.
 #pragma once
 
 #include <source_location>

@@ -7,7 +7,7 @@
 
 namespace weft {
 
-// Wall-clock time, milliseconds since 1970; what is stored and shown.
+// Wall-clock time in milliseconds since 1970, for storage and display.
 using UnixMillis = std::int64_t;
 
 // Time that only moves forward, for deadlines and measurements.

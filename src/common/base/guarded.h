@@ -1,4 +1,4 @@
-// Data under a lock that cannot be reached without it: guarded.with([](State& state) { ... }).
+// Data that can be reached only under its lock: guarded.with([](State& state) { ... }).
 #pragma once
 
 #include <mutex>

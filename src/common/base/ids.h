@@ -1,5 +1,5 @@
-// The names of things, as small types: a job id cannot be passed for a hash. Text forms are what
-// the wire, the command line and the store use.
+// Ids of things as small types: a job id cannot be passed in place of a hash. The wire, the command
+// line and the store use their text forms.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace weft {
 
-// SHA-256 of something: a blob's name, a Merkle root, a manifest's digest. Text: 64 hex digits.
+// A SHA-256: a blob's name, a Merkle root, or a manifest's digest. Text: 64 hex digits.
 struct Hash : FixedBytes<32> {
   [[nodiscard]] std::string text() const { return to_hex(bytes); }
   [[nodiscard]] static Result<Hash> parse(std::string_view text);
 };
 
-// 16 random bytes. Text: 32 hex digits.
+// The id of a job: 16 random bytes. Text: 32 hex digits.
 struct JobId : FixedBytes<16> {
   [[nodiscard]] std::string text() const { return to_hex(bytes); }
   [[nodiscard]] static Result<JobId> parse(std::string_view text);
 };
 
-// A task: its job and its index there. Text: JOB/INDEX.
+// The id of a task: its job, and its index in the job. Text: JOB/INDEX.
 struct TaskId {
   JobId job;
   std::uint32_t index = 0;
@@ -34,7 +34,7 @@ struct TaskId {
   friend auto operator<=>(const TaskId&, const TaskId&) = default;
 };
 
-// An Ed25519 public key: a worker, a client, a coordinator. Text: base58.
+// An Ed25519 public key of a worker, a client or a coordinator. Text: base58.
 struct PublicKey : FixedBytes<32> {
   [[nodiscard]] std::string text() const { return to_base58(bytes); }
   [[nodiscard]] static Result<PublicKey> parse(std::string_view text);
@@ -46,7 +46,7 @@ struct Signature : FixedBytes<64> {
   [[nodiscard]] static Result<Signature> parse(std::string_view text);
 };
 
-// Micro-credits: one credit is 1,000,000 of them. Balances may be negative only for `mint`.
+// Micro-credits: 1,000,000 are one credit. Only the balance of `mint` may be negative.
 using MicroCredits = std::int64_t;
 
 }  // namespace weft
@@ -56,7 +56,7 @@ struct std::hash<weft::FixedBytes<n>> {
   std::size_t operator()(const weft::FixedBytes<n>& value) const noexcept {
     std::size_t word = 0;
     std::memcpy(&word, value.bytes.data(),
-                sizeof word);  // Hashes, keys and random ids: any 8 bytes are well spread.
+                sizeof word);  // Any 8 bytes of hashes, keys and random ids are evenly distributed.
     return word;
   }
 };

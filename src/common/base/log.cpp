@@ -15,7 +15,7 @@ namespace {
 std::atomic<LogLevel> level_min{LogLevel::info};
 std::atomic<bool> escapes{true};
 
-// Other parties' text becomes part of lines.
+// The text for a line, without control characters of other parties' text.
 std::string without_controls(std::string_view text) {
   return escapes.load(std::memory_order_relaxed) ? visible_text(text) : std::string(text);
 }
@@ -35,7 +35,7 @@ void log_line(LogLevel level, std::string_view text) {
       weft::format("{:02}:{:02}:{:02}.{:03} {} {}\n", of_day / 3600, of_day / 60 % 60, of_day % 60,
                    time % 1000, names[static_cast<int>(level)], without_controls(text));
   std::fwrite(line.data(), 1, line.size(),
-              stderr);  // One write: lines of several threads do not mix.
+              stderr);  // A single write, so that lines of several threads do not mix.
 }
 
 }  // namespace weft

@@ -1,5 +1,5 @@
-// What the program says to its user: one line an event on standard error, in the browser on
-// the console. Results go to standard output and never through here.
+// The program's messages to its user: one line for each event on standard error, in the browser on
+// the console. Results go to standard output and are never logged.
 #pragma once
 
 #include <string_view>

@@ -1,10 +1,10 @@
-// How lines of the log write strangers' text.
+// The setting for control characters in lines of the log.
 #pragma once
 
 namespace weft {
 
-// Whether control characters are written as text, as they are at the start. Off only in tests:
-// strangers' text then begins lines of its own and steers the operator's terminal.
+// If on (the default), control characters of strangers' text are logged as visible text. Only tests
+// switch it off: such text can then begin lines of its own and control the operator's terminal.
 void set_log_escapes(bool on);
 
 }  // namespace weft

@@ -1,5 +1,5 @@
-// Numbers that name things for as long as a process lives: a connection, a chain, a sequence. The
-// tag keeps one kind of number from being passed for another; 0 names nothing.
+// Numbers that identify things during the life of a process: a connection, a chain, a sequence. The
+// tag keeps one kind of number from being passed in place of another; 0 identifies nothing.
 #pragma once
 
 #include <compare>
@@ -18,9 +18,9 @@ class NumberId {
   constexpr explicit NumberId(Number number) : number_(number) {}
 
   [[nodiscard]] constexpr Number number() const { return number_; }
-  // Whether it names something.
+  // False for 0, which identifies nothing.
   [[nodiscard]] constexpr explicit operator bool() const { return number_ != 0; }
-  // The next number, for the counter that gives them out.
+  // Advances to the next number, for the counter that assigns them.
   constexpr NumberId& operator++() {
     ++number_;
     return *this;

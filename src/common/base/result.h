@@ -1,8 +1,7 @@
-// How functions say that something went wrong in a correct program: Result<T> is a value or an
-// Error. Nothing throws.
+// Errors of a correct program: Result<T> is a value or an Error. Nothing throws.
 //
-// A message states the fact in the present tense with its values and says what to do where that is
-// not plain; a layer that knows more adds "while ..." on the way up.
+// A message states the fact in the present tense with its values, and says what to do if that is
+// not obvious. A layer that knows more adds "while ..." on the way up.
 #pragma once
 
 #include <cstdint>
@@ -15,29 +14,29 @@
 
 namespace weft {
 
-// What a caller can do about it, not where it came from. The HTTP status and exit code follow from
-// it (see http_status in platform/net and exit_code in apps/cli).
+// The code says what a caller can do about the error, not where the error occurred. The HTTP status
+// and the exit code follow from it (see http_status in platform/net and exit_code in apps/cli).
 enum class ErrorCode : std::uint8_t {
   invalid_argument,    // The input is wrong; the same input fails again.
-  not_found,           // The thing named does not exist.
+  not_found,           // The named thing does not exist.
   already_exists,      // Exactly this was done before.
   unauthenticated,     // The proof of the caller's identity is missing or wrong.
-  permission_denied,   // Known, and not allowed.
+  permission_denied,   // The caller is known but not allowed to do this.
   insufficient_funds,  // The account does not hold enough.
   resource_exhausted,  // A bound was reached; the message names the option that raises it.
-  out_of_memory,       // Host or GPU memory.
-  deadline_exceeded,   // It took longer than it was given.
+  out_of_memory,       // Host or GPU memory is exhausted.
+  deadline_exceeded,   // It took longer than its time limit.
   cancelled,           // The caller or an operator asked to stop.
   unavailable,         // Try again later, perhaps elsewhere: no connection, no GPU.
   device_lost,         // The GPU device went away; make a new one.
-  data_loss,           // Stored bytes are not what was written.
+  data_loss,           // Stored bytes differ from the bytes that were written.
   unsupported,         // This build or this device cannot do it.
-  internal,            // A library failed, and not because of the input.
+  internal,            // A library failed for a reason other than the input.
 };
 
-// "invalid_argument" and so on; the spelling used in messages on the wire.
+// The word for the code, "invalid_argument" and so on, as in messages on the wire.
 [[nodiscard]] std::string_view to_string(ErrorCode code);
-// The reverse; internal for an unknown word.
+// The code for the word; `internal` for an unknown word.
 [[nodiscard]] ErrorCode error_code_from(std::string_view word);
 
 struct Error {
@@ -50,20 +49,20 @@ struct Error {
 template <class T = void>
 using Result = std::expected<T, Error>;
 
-// return fail(ErrorCode::not_found, "No file named '{}'.", name);
+// Makes an error: return fail(ErrorCode::not_found, "No file named '{}'.", name);
 template <class... Args>
 [[nodiscard]] std::unexpected<Error> fail(ErrorCode code, FormatString<Args...> format,
                                           Args&&... args) {
   return std::unexpected(Error{code, weft::format(format, std::forward<Args>(args)...)});
 }
 
-// Passes an error on as it is: return pass(result).
+// Passes an error on unchanged: return pass(result);
 template <class T>
 [[nodiscard]] std::unexpected<Error> pass(Result<T>&& result) {
   return std::unexpected(std::move(result.error()));
 }
 
-// Passes it on with " - while ..." behind: return pass(result, "while reading {}", path).
+// Passes an error on with " - while ..." appended: return pass(result, "while reading {}", path);
 template <class T, class... Args>
 [[nodiscard]] std::unexpected<Error> pass(Result<T>&& result, FormatString<Args...> format,
                                           Args&&... args) {

@@ -1,7 +1,6 @@
-// Where tests find data that others wrote. What may be committed lies in tests/data; the rest is
-// read from $WEFT_DATA (default
-// ../shared beside the repository), and tests that need it are skipped with a message where it is
-// missing:
+// Finds the data of others that tests use. Data that may be committed is in tests/data. Other data
+// is read from $WEFT_DATA (default ../shared beside the repository); tests that need it are skipped
+// with a message if it is missing:
 //
 //   const auto path = test::find_data("data/vocab/ggml-vocab-llama-spm.gguf");
 //   if (!path) GTEST_SKIP() << test::missing_data("data/vocab/ggml-vocab-llama-spm.gguf");
@@ -17,8 +16,9 @@
 
 namespace weft::test {
 
-// Names as in $WEFT_DATA: "data/chat/expected.json", "models/tiny-llama-chat-q8_0.gguf". The copies
-// in the repository are at tests/data/chat and tests/data/tiny.
+// The path of a file, named as in $WEFT_DATA: "data/chat/expected.json",
+// "models/tiny-llama-chat-q8_0.gguf". The copies in the repository are in tests/data/chat and
+// tests/data/tiny.
 inline std::optional<std::filesystem::path> find_data(std::string_view name) {
   const std::filesystem::path repository = WEFT_SOURCE_DIR;
   std::filesystem::path committed = repository / "tests" / name;

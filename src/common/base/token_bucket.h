@@ -12,7 +12,7 @@ class TokenBucket {
  public:
   struct Rate {
     double per_second = 0;
-    double burst = 0;  // How many tokens the bucket holds at most.
+    double burst = 0;  // The most tokens that the bucket holds.
   };
 
   // Adds the tokens of the time since the last call; the first call fills the bucket. A clock that
@@ -25,7 +25,7 @@ class TokenBucket {
     begun_ = true;
   }
 
-  // False, and nothing is taken, if fewer than `tokens` are there.
+  // Takes `tokens`. Returns false and takes nothing if there are fewer.
   [[nodiscard]] bool take(double tokens) {
     if (level_ < tokens) return false;
     level_ -= tokens;
@@ -36,7 +36,7 @@ class TokenBucket {
   // number gives tokens back, up to the burst.
   void spend(const Rate& rate, double tokens) { level_ = std::min(rate.burst, level_ - tokens); }
 
-  // Tokens there at the last refill, less what was taken since.
+  // The tokens at the last refill, minus the tokens that were taken since.
   [[nodiscard]] double level() const { return level_; }
   [[nodiscard]] bool full(const Rate& rate) const { return level_ >= rate.burst; }
 

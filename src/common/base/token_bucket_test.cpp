@@ -1,4 +1,4 @@
-// A bucket gives its burst at once and its rate in the long run, and never more.
+// A bucket gives its burst at once and its rate in the long run, and no more.
 #include "common/base/token_bucket.h"
 
 #include <gtest/gtest.h>

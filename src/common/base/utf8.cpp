@@ -7,7 +7,7 @@
 namespace weft::utf8 {
 namespace {
 
-// The length that a first byte announces; 0 for a byte that cannot be first.
+// The length of the character that begins with this byte; 0 if no character begins with it.
 std::size_t announced_bytes(std::uint8_t first) {
   if (first < 0x80) return 1;
   if (first >= 0xC2 && first < 0xE0) return 2;
@@ -16,8 +16,8 @@ std::size_t announced_bytes(std::uint8_t first) {
   return 0;
 }
 
-// The second byte is narrower after some first bytes: no overlong forms, no surrogates, nothing
-// beyond U+10FFFF.
+// True if `second` may follow `first`. The range of the second byte is narrower after some first
+// bytes: no overlong forms, no surrogates, nothing beyond U+10FFFF.
 bool second_fits(std::uint8_t first, std::uint8_t second) {
   switch (first) {
     case 0xE0:
@@ -78,7 +78,7 @@ std::size_t find_invalid(std::string_view text) {
   std::size_t at = 0;
   while (at < text.size()) {
     std::uint64_t word = 0;
-    if (text.size() - at >= sizeof word) {  // Eight bytes of ASCII at a time.
+    if (text.size() - at >= sizeof word) {  // Checks eight bytes of ASCII at a time.
       std::memcpy(&word, text.data() + at, sizeof word);
       if ((word & 0x8080808080808080ULL) == 0) {
         at += sizeof word;

@@ -9,12 +9,12 @@
 namespace weft::utf8 {
 
 struct Decoded {
-  char32_t code = 0xFFFD;  // U+FFFD if the bytes are not UTF-8, ...
-  std::size_t bytes = 1;   // ... and then one byte is passed over.
+  char32_t code = 0xFFFD;  // U+FFFD if the bytes are not UTF-8;
+  std::size_t bytes = 1;   // in this case one byte is consumed.
   bool valid = false;
 };
 
-// The code point at text[at]; at < text.size().
+// Decodes the code point at text[at]; at < text.size().
 [[nodiscard]] Decoded decode(std::string_view text, std::size_t at);
 
 void append(std::string& out, char32_t code);
@@ -31,17 +31,17 @@ void append(std::string& out, char32_t code);
 [[nodiscard]] std::string replace_invalid(std::string_view text,
                                           std::size_t bytes_max = std::string_view::npos);
 
-// The longest beginning of the text that has at most bytes_max bytes and cuts no character.
+// The longest prefix of the text that has at most bytes_max bytes and cuts no character.
 [[nodiscard]] std::string_view clip(std::string_view text, std::size_t bytes_max);
 
-// Where the character that ends at `end` begins; 0 < end <= text.size(). A byte that is not UTF-8
-// is a character of its own.
+// The offset at which the character begins that ends at `end`; 0 < end <= text.size(). A byte that
+// is not UTF-8 counts as a character.
 [[nodiscard]] std::size_t begin_of_last(std::string_view text, std::size_t end);
 
-// How many of the last bytes begin a character whose rest may still come (0 to 3).
+// The number of bytes (0 to 3) at the end that begin a character whose rest may still come.
 [[nodiscard]] std::size_t unfinished_bytes(std::string_view text);
 
-// Code points in well-formed text; bytes that are not UTF-8 count as one each.
+// The number of code points. A byte that is not UTF-8 counts as one.
 [[nodiscard]] std::size_t count_code_points(std::string_view text);
 
 }  // namespace weft::utf8

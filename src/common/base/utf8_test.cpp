@@ -36,20 +36,21 @@ TEST(Utf8, AnUnfinishedCharacterAtTheEndIsMeasured) {
   EXPECT_EQ(unfinished_bytes("a\xF0\x9F"), 2u);
   EXPECT_EQ(unfinished_bytes("a\xF0\x9F\x98"), 3u);
   EXPECT_EQ(unfinished_bytes("a\xF0\x9F\x98\x80"), 0u);
-  EXPECT_EQ(unfinished_bytes("a\x80\x80"), 0u);  // Nothing that comes can make this a character.
-  EXPECT_EQ(unfinished_bytes("\xED\xA0"), 0u);   // Half of a surrogate.
+  EXPECT_EQ(unfinished_bytes("a\x80\x80"), 0u);  // No following bytes make this a character.
+  EXPECT_EQ(unfinished_bytes("\xED\xA0"), 0u);   // The first half of a surrogate.
 }
 
 TEST(Utf8, EachByteThatIsNoUtf8BecomesAReplacementCharacter) {
   EXPECT_EQ(replace_invalid("h\u00e9 \xF0\x9F\x98\x80"), "h\u00e9 \xF0\x9F\x98\x80");
   EXPECT_EQ(replace_invalid("a\xFF\xC0z"), "a\uFFFD\uFFFDz");
-  EXPECT_EQ(replace_invalid("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");  // Half of a surrogate.
+  EXPECT_EQ(replace_invalid("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");  // A surrogate.
   EXPECT_EQ(replace_invalid("\xE2\x82"), "\uFFFD\uFFFD");
   EXPECT_TRUE(is_valid(replace_invalid(std::string("\x00\x80\xFE\xF8", 4))));
 }
 
 TEST(Utf8, ABoundCutsNoCharacter) {
-  const std::string text = "a\u00e9\u20ac\xF0\x9F\x98\x80z";  // 1, 2, 3, 4 and 1 bytes.
+  // Characters of 1, 2, 3, 4 and 1 bytes.
+  const std::string text = "a\u00e9\u20ac\xF0\x9F\x98\x80z";
   const std::size_t whole[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11};
   for (std::size_t bytes = 0; bytes < std::size(whole); ++bytes) {
     EXPECT_EQ(clip(text, bytes), text.substr(0, whole[bytes])) << bytes;
@@ -65,7 +66,7 @@ TEST(Utf8, TheLastCharacterBeginsWhereItsFirstByteIs) {
   EXPECT_EQ(begin_of_last(text, 6), 3U);
   EXPECT_EQ(begin_of_last(text, 3), 1U);
   EXPECT_EQ(begin_of_last(text, 1), 0U);
-  EXPECT_EQ(begin_of_last("a\x80", 2), 1U);  // A stray byte stands alone.
+  EXPECT_EQ(begin_of_last("a\x80", 2), 1U);  // A stray byte counts as a character.
 }
 
 TEST(Utf8, CodePointsAreCounted) {

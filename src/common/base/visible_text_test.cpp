@@ -9,7 +9,7 @@ TEST(VisibleText, ShowsControlCharactersInsteadOfObeyingThem) {
   EXPECT_EQ(visible_text("a\x1b]0;title\x07z"), "a\\x1b]0;title\\x07z");
   EXPECT_EQ(visible_text("one\r\ntwo\tthree\x7f"), "one\\x0d\\x0atwo\\x09three\\x7f");
   EXPECT_EQ(visible_text(std::string_view("\0", 1)), "\\x00");
-  // U+009B begins a command as ESC [ does.
+  // U+009B begins a terminal command, as ESC [ does.
   EXPECT_EQ(visible_text("\xc2\x9b"
                          "2J"),
             "\\x9b2J");

@@ -1,4 +1,5 @@
-// HMAC-SHA-256 (RFC 2104), on both sides, and comparison that takes as long whatever the bytes are.
+// HMAC-SHA-256 (RFC 2104), natively and in the browser, and a comparison whose time does not depend
+// on the bytes.
 #pragma once
 
 #include "common/base/bytes.h"
@@ -9,11 +10,11 @@ namespace weft::crypto {
 [[nodiscard]] Hash hmac_sha256(ByteSpan key, ByteSpan message);
 
 #ifndef __EMSCRIPTEN__
-// HMAC-SHA-1, for what is spoken with others who want it (credentials of TURN servers).
+// HMAC-SHA-1, for protocols of others that require it (credentials of TURN servers).
 [[nodiscard]] ByteVector hmac_sha1(ByteSpan key, ByteSpan message);
 #endif
 
-// False at once where the lengths differ: these are not secret.
+// True if the bytes are equal. Returns false at once if the lengths differ, which are not secret.
 [[nodiscard]] bool equal_in_constant_time(ByteSpan a, ByteSpan b);
 
 }  // namespace weft::crypto

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view prefix = "weft-";
 constexpr std::size_t random_bytes_count = 16;
-// Version, kind, time, wallet, random bytes.
+// The signed statement: version, kind, time, wallet, random bytes.
 constexpr std::size_t statement_bytes = 1 + 1 + 8 + sizeof(PublicKey::bytes) + random_bytes_count;
 constexpr std::size_t all_bytes = statement_bytes + sizeof(Signature::bytes);
 

@@ -1,7 +1,7 @@
-// What an operator gives to workers that it trusts, and to clients that it wants to have credits: a
-// text that its coordinator's key has signed. A worker shows it when it proves its own key, a
-// client to be granted credits. No part of it is stored: the signature and the time say whether it
-// counts. Native only.
+// An invitation, which an operator gives to workers that it trusts and to clients that are to have
+// credits: a text that its coordinator's key has signed. A worker shows it when it proves its own
+// key, a client shows it to be granted credits. It is not stored: the signature and the time decide
+// if it is valid. Native only.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@
 namespace weft::crypto {
 
 enum class InvitationKind : std::uint8_t {
-  worker = 1,    // Believed alone.
-  verifier = 2,  // Its evidence decides between others.
-  client = 3,    // Is granted credits, and never trusted.
-  own = 4,       // A process of the operator's: a worker's and a client's in one.
+  worker = 1,    // This worker alone is believed.
+  verifier = 2,  // This worker's evidence decides between other workers.
+  client = 3,    // This client is granted credits, and is never trusted as a worker.
+  own = 4,       // A process of the operator: valid as a worker's and as a client's.
 };
 
 struct Invitation {
   InvitationKind kind = InvitationKind::worker;
   UnixMillis until = 0;
-  PublicKey wallet{};  // For this wallet alone; all zeros: for any.
+  PublicKey wallet{};  // The only wallet that may use it; all zeros: any wallet.
 };
 
-// "weft-" and 244 hexadecimal digits.
+// The text of an invitation: "weft-" and 244 hexadecimal digits.
 [[nodiscard]] std::string write_invitation(const KeyPair& coordinator,
                                            const Invitation& invitation);
-// invalid_argument if the text is not an invitation, permission_denied if it is not this
-// coordinator's, is over, or is for another wallet.
+// Reads an invitation. Fails with invalid_argument if the text is not an invitation, and with
+// permission_denied if it is of another coordinator, has expired, or is for another wallet.
 [[nodiscard]] Result<Invitation> read_invitation(std::string_view text,
                                                  const PublicKey& coordinator,
                                                  const PublicKey& wallet, UnixMillis now);

@@ -1,4 +1,4 @@
-// An invitation counts at the coordinator that signed it, until its time is over, for its wallet.
+// An invitation is valid at the coordinator that signed it, until its time is over, for its wallet.
 #include "common/crypto/invitation.h"
 
 #include <gtest/gtest.h>

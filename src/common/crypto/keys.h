@@ -1,5 +1,5 @@
-// Ed25519 (RFC 8032) keys. Coroutines, since the browser's WebCrypto answers later; natively they
-// are done at once.
+// Ed25519 (RFC 8032) keys. The functions are coroutines, because the browser's WebCrypto answers
+// later; natively they are done at once.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace weft::crypto {
 
-// A key owner that can sign without showing the key.
+// The holder of a key, which signs without showing the key.
 class Signer {
  public:
   virtual ~Signer() = default;
@@ -25,7 +25,7 @@ class Signer {
 [[nodiscard]] Async<Result<bool>> verify(PublicKey key, ByteVector message, Signature signature);
 
 #ifndef __EMSCRIPTEN__
-// Natively a key is a 32-byte seed and everything is synchronous.
+// A native key, a 32-byte seed. All its functions are synchronous.
 class KeyPair final : public Signer {
  public:
   [[nodiscard]] static Result<KeyPair> generate();
@@ -48,18 +48,19 @@ class KeyPair final : public Signer {
 
 [[nodiscard]] bool verify_now(const PublicKey& key, ByteSpan message, const Signature& signature);
 #else
-// In the browser the key is a CryptoKey that cannot be exported: a script that gets into the page
-// can sign with it as long as the page is open, and cannot take it away. It is made in the Worker
-// and kept in IndexedDB, so that the same wallet earns the next time. Without IndexedDB (Node, some
-// private windows) it lives as long as the Worker. unsupported if WebCrypto is missing (a page over
-// plain http) or lacks Ed25519.
+// A key in the browser, a CryptoKey that cannot be exported. A script that gets into the page can
+// sign with it while the page is open, but cannot take it away. The key is made in the Worker and
+// kept in IndexedDB, so that the same wallet earns the next time. Without IndexedDB (Node, some
+// private windows) it lives as long as the Worker. Fails with unsupported if WebCrypto is missing
+// (a page over plain http) or lacks Ed25519.
 class BrowserKey final : public Signer {
  public:
   [[nodiscard]] static Async<Result<std::unique_ptr<BrowserKey>>> load_or_create();
-  // Takes Solana's id.json (wallet_text.h). The key replaces the one that is kept.
+  // Imports Solana's id.json (wallet_text.h). The key replaces the stored one.
   [[nodiscard]] static Async<Result<std::unique_ptr<BrowserKey>>> import_wallet(std::string text);
-  // permission_denied, except for a key that an earlier version kept and that can be exported: it
-  // is written as id.json once, and kept from then on as one that cannot.
+  // Fails with permission_denied, except for a key that an earlier version stored in an exportable
+  // form. Such a key is written as id.json once, and is stored in a form that is not exportable
+  // from then on.
   [[nodiscard]] Async<Result<std::string>> export_wallet();
   ~BrowserKey() override;
 
@@ -69,12 +70,12 @@ class BrowserKey final : public Signer {
  private:
   BrowserKey(std::uint32_t handle, PublicKey public_key)
       : handle_(handle), public_key_(public_key) {}
-  std::uint32_t handle_;  // In the table of keys_web.js.
+  std::uint32_t handle_;  // Index into the table of keys_web.js.
   PublicKey public_key_;
 };
 #endif
 
-// From the operating system or the browser; ends the program where that fails.
+// Fills `out` from the operating system or the browser. Ends the program if that fails.
 void random_bytes(std::span<std::uint8_t> out);
 
 }  // namespace weft::crypto

@@ -31,7 +31,7 @@ struct KeyPair::Key {
   OwnedKey pkey;
 #ifdef WEFT_SODIUM
   std::array<std::uint8_t, crypto_sign_SECRETKEYBYTES>
-      secret{};  // The seed and the public key, as libsodium wants them.
+      secret{};  // The seed and the public key, in the form for libsodium.
   ~Key() { OPENSSL_cleanse(secret.data(), secret.size()); }
 #endif
 };
@@ -84,10 +84,10 @@ Async<Result<Signature>> KeyPair::sign(ByteVector message) { co_return sign_now(
 
 #ifdef WEFT_SODIUM
 
-// Both take half the time of OpenSSL's.
+// libsodium signs and verifies in half the time of OpenSSL.
 namespace {
 void start_sodium() {
-  static const bool ready = sodium_init() >= 0;  // From any thread, once.
+  static const bool ready = sodium_init() >= 0;  // Initialized once, from any thread.
   check(ready, "libsodium starts");
 }
 }  // namespace
@@ -101,8 +101,8 @@ Signature KeyPair::sign_now(ByteSpan message) const {
   return signature;
 }
 
-// Beyond what RFC 8032 refuses it refuses keys and commitments of small order, which no signer
-// makes.
+// Besides what RFC 8032 refuses, libsodium refuses keys and commitments of small order, which no
+// honest signer makes.
 bool verify_now(const PublicKey& key, ByteSpan message, const Signature& signature) {
   start_sodium();
   return crypto_sign_verify_detached(signature.bytes.data(), message.data(), message.size(),
@@ -115,7 +115,7 @@ Signature KeyPair::sign_now(ByteSpan message) const {
   const OwnedDigest context(EVP_MD_CTX_new());
   Signature signature;
   std::size_t size = Signature::size;
-  // Ed25519 takes no digest of its own and no randomness: it fails only when memory runs out.
+  // Ed25519 takes no digest of its own and no randomness, so this fails only if memory runs out.
   check(context &&
             EVP_DigestSignInit(context.get(), nullptr, nullptr, nullptr, key_->pkey.get()) == 1 &&
             EVP_DigestSign(context.get(), signature.bytes.data(), &size, message.data(),

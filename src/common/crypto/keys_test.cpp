@@ -1,4 +1,4 @@
-// Ed25519 gives RFC 8032's answers, and a signature fits one key and one message only.
+// Ed25519 gives the results of RFC 8032, and a signature is valid for one key and one message only.
 #include "common/crypto/keys.h"
 
 #include <gtest/gtest.h>

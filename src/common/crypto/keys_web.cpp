@@ -21,7 +21,7 @@ struct Answer {
 }  // namespace weft::crypto
 
 extern "C" {
-// `token` is passed back to weft_crypto_done(). `out` is written before that.
+// `token` is passed back to weft_crypto_done(), and `out` is written before that.
 void weft_key_load(void* token, std::uint8_t* out_public_key);
 void weft_key_import(void* token, const std::uint8_t* seed, std::uint8_t* out_public_key);
 void weft_key_export(void* token, std::uint32_t key, std::uint8_t* out_seed);
@@ -37,7 +37,7 @@ void weft_random(std::uint8_t* out, std::uint32_t size);
 EMSCRIPTEN_KEEPALIVE void weft_crypto_done(void* token, std::uint32_t value, const char* message) {
   auto* pending = static_cast<weft::Pending<weft::crypto::Answer>*>(token);
   const weft::Pending<weft::crypto::Answer> held =
-      *pending;  // The waiter's frame, and with it *pending, may be gone after set().
+      *pending;  // The waiting frame, and with it *pending, may be gone after set().
   held.set(
       {.ok = message == nullptr, .value = value, .message = message == nullptr ? "" : message});
 }

@@ -1,5 +1,6 @@
-// WebCrypto and IndexedDB for keys_web.cpp: an Emscripten --js-library. Pointers come as Numbers (sig 'p'); views of the
-// heap are taken again after every await, since growth replaces them.
+// WebCrypto and IndexedDB for keys_web.cpp, as an Emscripten --js-library. Pointers come as Numbers
+// (sig 'p'). Views of the heap are made again after every await, because growth of the heap
+// replaces them.
 addToLibrary({
   $weftKeys: { table: [null], free: [], kept: null },
 
@@ -10,7 +11,9 @@ addToLibrary({
       const text = message === undefined ? 0 : stringToNewUTF8(message);
       try {
         _weft_crypto_done(token, value, text);
-      } catch (error) {  // A trap in C++ surfaces instead of vanishing in the promise; the program's own end is not a trap.
+      } catch (error) {
+        // An error in C++ is thrown instead of vanishing in the promise. The program's own end is not
+        // an error.
         if (error !== 'unwind' && error?.name !== 'ExitStatus') queueMicrotask(() => { throw error; });
       } finally {
         if (text) _free(text);
@@ -29,8 +32,8 @@ addToLibrary({
     return handle;
   },
 
-  // One record "worker" in the object store "keys" of the database "weft". Resolves to undefined if nothing is kept
-  // or if there is no IndexedDB.
+  // Uses the one record "worker" in the object store "keys" of the database "weft". Resolves to
+  // undefined if no key is stored or there is no IndexedDB.
   $weftKeyStore: (mode, use) => new Promise((resolve, reject) => {
     if (!globalThis.indexedDB) { resolve(undefined); return; }
     const opening = indexedDB.open('weft', 1);
@@ -45,8 +48,8 @@ addToLibrary({
     };
   }),
 
-  // RFC 8410: an Ed25519 seed after its fixed PKCS #8 header. The public key is read from a copy that can be exported; the
-  // key itself cannot.
+  // Makes a key from an Ed25519 seed, which RFC 8410 puts after a fixed PKCS #8 header. The public
+  // key is read from a copy that can be exported; the key itself cannot.
   $weftKeyFromSeed: async (seed) => {
     const header = [0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20];
     const pkcs8 = new Uint8Array([...header, ...seed]);
@@ -95,15 +98,15 @@ addToLibrary({
     return 1;
   }),
 
-  // Answers 0 if the key cannot be exported. Earlier versions of the page kept keys that can be: such a key is exported
-  // once, and kept from then on as one that cannot.
+  // Answers 0 if the key cannot be exported. Earlier versions of the page stored keys that can be:
+  // such a key is exported once, and is stored in a form that is not exportable from then on.
   weft_key_export__deps: ['$weftCryptoDo', '$weftKeyFromSeed', '$weftKeyStore', '$weftKeys'],
   weft_key_export__sig: 'vpip',
   weft_key_export: (token, key, out) => weftCryptoDo(token, async () => {
     const { privateKey } = weftKeys.table[key];
     if (!privateKey.extractable) return 0;
     const pkcs8 = new Uint8Array(await crypto.subtle.exportKey('pkcs8', privateKey));
-    const seed = pkcs8.slice(16, 48);  // After the header of weftKeyFromSeed.
+    const seed = pkcs8.slice(16, 48);  // The seed follows the header of weftKeyFromSeed.
     pkcs8.fill(0);
     const sealed = await weftKeyFromSeed(seed);
     await weftKeyStore('readwrite', (store) => store.put(sealed, 'worker'));
@@ -131,7 +134,8 @@ addToLibrary({
     const messageBytes = HEAPU8.slice(message, message + size);
     const signatureBytes = HEAPU8.slice(signature, signature + 64);
     weftCryptoDo(token, async () => {
-      // A key that is no point of the curve is refused at import by some browsers and at the check by others.
+      // A key that is not a point of the curve is refused by some browsers at import, and by others
+      // at the check.
       const publicKey = await crypto.subtle.importKey('raw', keyBytes, 'Ed25519', false, ['verify']).catch((error) => {
         if (error?.name === 'DataError') return null;
         throw error;

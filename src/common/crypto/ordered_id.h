@@ -1,6 +1,7 @@
-// Random ids that sort by when they were made, so that in an index those that come together lie
-// together: random ones would each dirty a page of their own. 48 bits of Unix milliseconds,
-// big-endian, then 80 random bits (RFC 9562's UUIDv7 without its version and variant).
+// Random ids that sort by their time of creation. Rows that are made together are then near each
+// other in an index; random ids would each change a page of their own. 48 bits of Unix
+// milliseconds, big-endian, then 80 random bits (RFC 9562's UUIDv7 without its version and
+// variant).
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// Ids come in the order of time, and no two are alike.
+// Ids are in the order of time, and no two are equal.
 #include "common/crypto/ordered_id.h"
 
 #include <gtest/gtest.h>

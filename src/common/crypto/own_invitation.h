@@ -1,4 +1,4 @@
-// The invitation that a coordinator of this machine leaves for its operator's own workers and
+// The invitation that a coordinator leaves on its own machine for its operator's workers and
 // clients. Native only.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace weft::crypto {
 
-// What stands in the file that the coordinator named, where that is this user's own, readable by no
-// other (mode 0600), and an invitation of this very coordinator; otherwise empty. A coordinator
-// that names another file learns no part of it.
+// The text of the file that the coordinator named, if the file belongs to this user, only this user
+// can read it (mode 0600), and it is an invitation of this coordinator; otherwise empty. So a
+// coordinator that names another file does not learn its content.
 [[nodiscard]] std::string own_invitation(const std::string& file, const PublicKey& coordinator,
                                          const PublicKey& wallet);
 

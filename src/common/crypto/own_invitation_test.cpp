@@ -1,4 +1,5 @@
-// A coordinator on this machine cannot make a worker or client send it what it may not have.
+// A coordinator on this machine cannot make a worker or client send it the content of any other
+// file.
 #include "common/crypto/own_invitation.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// SHA-256 of many short messages, one after the other, without setting the library up for each:
-// trees over millions of leaves.
+// SHA-256 of many short messages in a row, without setting the library up for each: for trees over
+// millions of leaves.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,14 @@
 
 namespace weft::crypto {
 
-// Not to be shared by threads.
+// Not safe to share between threads.
 class RepeatedSha256 {
  public:
   RepeatedSha256();
   RepeatedSha256(const RepeatedSha256&) = delete;
   ~RepeatedSha256();
-  // As sha256(message), about three times as fast for a hundred bytes natively.
+  // Gives the same hash as sha256(message). Natively it is about three times as fast for a hundred
+  // bytes.
   [[nodiscard]] Hash operator()(ByteSpan message);
 
  private:

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), synchronous and incremental on both sides: OpenSSL natively, our own small
+// SHA-256 (FIPS 180-4), synchronous and incremental: with OpenSSL natively, and with our own small
 // implementation in WebAssembly, where WebCrypto would be asynchronous.
 #pragma once
 
@@ -18,7 +18,7 @@ class Sha256 {
   Sha256(Sha256&&) noexcept;
   ~Sha256();
   Sha256& update(ByteSpan bytes);
-  [[nodiscard]] Hash finish();  // Once; the object is spent then.
+  [[nodiscard]] Hash finish();  // Call this once: the object cannot be used afterwards.
 
  private:
   struct State;

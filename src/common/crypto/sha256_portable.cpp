@@ -70,7 +70,7 @@ void Sha256Portable::update(ByteSpan bytes) {
 }
 
 Hash Sha256Portable::finish() {
-  // A one bit, zeros, and the length in bits as 64 big-endian bits, up to whole blocks.
+  // Appends a one bit, zeros, and the length in bits as 64 big-endian bits, up to whole blocks.
   const std::uint64_t length_bits = length_bytes_ * 8;
   const std::size_t held = length_bytes_ % block_.size();
   std::array<std::uint8_t, 128> tail{};

@@ -1,5 +1,5 @@
-// SHA-256 (FIPS 180-4) without a library: what WebAssembly uses, since WebCrypto is asynchronous
-// and not incremental. Compiled natively too, so that the tests hold it to OpenSSL.
+// SHA-256 (FIPS 180-4) without a library, for WebAssembly, because WebCrypto is asynchronous and
+// not incremental. It is also compiled natively, so that tests compare it with OpenSSL.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace weft::crypto {
 class Sha256Portable {
  public:
   void update(ByteSpan bytes);
-  [[nodiscard]] Hash finish();  // Once; the object is spent then.
+  [[nodiscard]] Hash finish();  // Call this once: the object cannot be used afterwards.
 
  private:
   void compress(const std::uint8_t* block);

@@ -1,4 +1,5 @@
-// Both SHA-256s give FIPS 180-4's answers, however the bytes are cut, and agree with each other.
+// Both implementations of SHA-256 give the results of FIPS 180-4, however the bytes are cut, and
+// agree with each other.
 #include "common/crypto/sha256.h"
 
 #include <gtest/gtest.h>

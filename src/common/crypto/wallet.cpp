@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::size_t wallet_bytes_max =
-    4096;  // 64 numbers are under 400; the rest is room for white space.
+    4096;  // 64 numbers take less than 400 bytes; the rest is room for white space.
 
 class File {
  public:
@@ -90,11 +90,11 @@ Result<> write_all(int descriptor, std::string_view text, const fs::path& path) 
   return {};
 }
 
-// Written beside, then linked to its name: link() never replaces a wallet that is there, rename()
-// would.
+// Writes a file beside the path and links it to the path: link() never replaces an existing wallet,
+// unlike rename().
 Result<> write_private_file(const fs::path& path, std::string_view text) {
   std::string beside = path.string() + ".XXXXXX";
-  const File file(::mkostemp(beside.data(), O_CLOEXEC));  // Mode 0600.
+  const File file(::mkostemp(beside.data(), O_CLOEXEC));  // Its mode is 0600.
   if (file.get() < 0) return system_failure("Cannot write beside the wallet", path);
   Result<> written = write_all(file.get(), text, path);
   if (written && ::link(beside.c_str(), path.c_str()) != 0) {
@@ -158,7 +158,7 @@ Result<KeyPair> load_or_create_wallet(const fs::path& path) {
   auto loaded = load_wallet(path);
   if (loaded || loaded.error().code != ErrorCode::not_found) return loaded;
   auto created = create_wallet(path);
-  // Another process made it in between: its wallet counts.
+  // Another process made a wallet in between: use that one.
   if (!created && created.error().code == ErrorCode::already_exists) return load_wallet(path);
   return created;
 }

@@ -1,5 +1,5 @@
-// A wallet file: the Solana id.json form, a JSON array of 64 numbers (seed, then public key), mode
-// 0600. Native only.
+// A wallet file in the form of Solana's id.json: a JSON array of 64 numbers (seed, then public
+// key), mode 0600. Native only.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@
 
 namespace weft::crypto {
 
-// $XDG_CONFIG_HOME/weft/wallet.json, else ~/.config/weft/wallet.json.
+// $XDG_CONFIG_HOME/weft/wallet.json, or else ~/.config/weft/wallet.json.
 [[nodiscard]] Result<std::filesystem::path> default_wallet_path();
-// Refuses a file that others may read, that is no wallet, or whose public key does not belong to
-// its seed.
+// Loads a wallet. Refuses a file that others may read, a file that is not a wallet, and a wallet
+// whose public key does not belong to its seed.
 [[nodiscard]] Result<KeyPair> load_wallet(const std::filesystem::path& path);
-// Makes the folder (0700) and the file (0600, written beside and renamed); already_exists if
-// there is one.
+// Makes the folder (0700) and the file (0600, written beside it and renamed). Fails with
+// already_exists if there is a wallet.
 [[nodiscard]] Result<KeyPair> create_wallet(const std::filesystem::path& path);
 [[nodiscard]] Result<KeyPair> load_or_create_wallet(const std::filesystem::path& path);
 

@@ -1,5 +1,5 @@
-// A wallet is Solana's id.json, readable by its owner alone; anything else is refused with the
-// reason, and a wallet that exists is never overwritten.
+// A wallet is Solana's id.json, readable by its owner alone. Anything else is refused with the
+// reason, and an existing wallet is never overwritten.
 #include "common/crypto/wallet.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST_F(Wallet, IsMadeForItsOwnerAloneAndReadBack) {
   EXPECT_EQ(mode(path), 0600U);
   EXPECT_EQ(mode(path.parent_path()), 0700U);
   EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), fs::directory_iterator()),
-            1);  // Nothing left beside it.
+            1);  // No other file is left beside it.
 }
 
 TEST_F(Wallet, IsNeverOverwritten) {

@@ -1,5 +1,5 @@
-// The text of a wallet, the same in a file and in a browser's export: Solana's id.json, a JSON
-// array of 64 numbers, the Ed25519 seed followed by its public key.
+// The text of a wallet, in a file or in a browser's export: Solana's id.json, a JSON array of 64
+// numbers, which are the Ed25519 seed followed by its public key.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ struct WalletNumbers {
 };
 
 [[nodiscard]] std::string wallet_text(const WalletNumbers& wallet);
-// Strict: 64 whole numbers from 0 to 255 and nothing behind. Whether the key belongs to the seed is
-// for the caller to see.
+// Reads a wallet strictly: 64 whole numbers from 0 to 255 and nothing after them. The caller checks
+// that the public key belongs to the seed.
 [[nodiscard]] Result<WalletNumbers> parse_wallet_text(std::string_view text);
 
 }  // namespace weft::crypto

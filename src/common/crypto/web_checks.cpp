@@ -1,5 +1,5 @@
-// The browser's side of this folder, run in a Worker of a real browser: SHA-256 and Ed25519 through
-// WebCrypto give the published answers, and the key outlives the object that holds it.
+// Checks of this folder in a Worker of a real browser: SHA-256 and Ed25519 through WebCrypto give
+// the published results, and the key outlives the object that holds it.
 #include <cstdio>
 
 #include <emscripten/emscripten.h>

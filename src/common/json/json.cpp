@@ -12,7 +12,7 @@
 
 namespace weft::json {
 
-// A key, or the index of an element (then the key is empty).
+// The place of a value: a key, or the index of an element (with an empty key).
 struct Path {
   std::shared_ptr<const Path> parent;
   std::string key;
@@ -22,7 +22,7 @@ struct Path {
 
 namespace {
 
-// The text is not null-terminated, and whole numbers at its very end are fine.
+// The text is not null-terminated, and a whole number may end at the text's end.
 struct ValidateOptions : glz::opts {
   bool validate_skipped = true;
   bool validate_trailing_whitespace = true;
@@ -187,7 +187,7 @@ Result<std::vector<std::pair<std::string, Value>>> Value::members(CountBounds bo
   if (!document) return error("is not valid JSON");
   for (const LazyView& view : document->root()) {
     if (found.size() == bounds.count_max) return error("has more than {} keys", bounds.count_max);
-    // The key is a view of the text between its quotes.
+    // view.key() lies between its quotes in the text.
     const std::string_view quoted(view.key().data() - 1, view.key().size() + 2);
     auto key = unescape(quoted);
     const std::string_view raw = view.raw_json();
@@ -195,7 +195,7 @@ Result<std::vector<std::pair<std::string, Value>>> Value::members(CountBounds bo
     Value value(document_, raw, std::make_shared<const Path>(Path{.parent = self, .key = *key}));
     found.emplace_back(std::move(*key), std::move(value));
   }
-  // Sorted pointers find doubles without a second copy of the keys.
+  // Sorting pointers finds duplicate keys without copying the keys.
   std::vector<const std::pair<std::string, Value>*> order;
   for (const auto& member : found) order.push_back(&member);
   std::ranges::stable_sort(order, {},
@@ -207,7 +207,8 @@ Result<std::vector<std::pair<std::string, Value>>> Value::members(CountBounds bo
 }
 
 Result<Object> Value::object(std::initializer_list<std::string_view> known) const {
-  // One more than is known, so that the unknown key is named and not the count.
+  // The bound is one more than the known keys, so that the error names the unknown key instead of
+  // the count.
   WEFT_ASSIGN(auto found, members({.count_max = std::max<std::size_t>(256, known.size() + 1)}));
   for (const auto& [key, value] : found) {
     if (std::ranges::contains(known, std::string_view(key))) continue;

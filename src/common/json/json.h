@@ -1,16 +1,18 @@
-// Strict JSON for input from strangers, with places in every error: `bindings[1].shape: must not be
-// empty (line 7, column 18)`. glaze reads the grammar, strings and numbers; what its defaults let
-// pass is refused here: duplicate, unknown and missing keys, trailing text, deep nesting, long
-// texts.
+// Strict JSON for input from strangers, with the place in every error: `bindings[1].shape: must not
+// be empty (line 7, column 18)`. glaze reads the grammar, strings and numbers. This reader also
+// refuses input that glaze accepts by default: duplicate, unknown and missing keys, trailing text,
+// deep nesting, long texts.
 //
 //   WEFT_ASSIGN(const json::Value root, json::parse(text));
-//   WEFT_ASSIGN(const json::Object job, root.object({"name", "shape"}));   any other key is an
-//   error WEFT_ASSIGN(const json::Value name, job.get("name"));                  a missing key is
-//   an error WEFT_ASSIGN(std::string text, name.string({.bytes_max = 64}));
+//   // Any other key is an error.
+//   WEFT_ASSIGN(const json::Object job, root.object({"name", "shape"}));
+//   // A missing key is an error.
+//   WEFT_ASSIGN(const json::Value name, job.get("name"));
+//   WEFT_ASSIGN(std::string text, name.string({.bytes_max = 64}));
 //
-// Writing is glaze's own, of plain structs; its option escape_control_characters must be set, or it
-// writes no JSON. Lifetime: every Value and Object refers to the text that was parsed, which
-// outlives them. Errors: always invalid_argument.
+// glaze writes plain structs; its option escape_control_characters must be set, or its output is
+// not JSON. Lifetime: every Value and Object refers to the parsed text, which must outlive them.
+// Errors: always invalid_argument.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +41,7 @@ enum class Kind : std::uint8_t { object, array, string, number, boolean, null };
 [[nodiscard]] std::string_view to_string(Kind kind);
 
 struct StringBounds {
-  std::size_t bytes_max = 4096;  // After unescaping.
+  std::size_t bytes_max = 4096;  // After unescaping the string.
 };
 struct IntegerBounds {
   std::int64_t min = std::numeric_limits<std::int64_t>::min();
@@ -51,23 +53,24 @@ struct CountBounds {
 
 class Object;
 class Value;
-struct Path;  // Where a value stands: its key or index, and its parent's.
+struct Path;  // The place of a value: its key or index, and the place of its parent.
 
-// Fails where the text as a whole is not JSON.
+// Parses the text. Fails if the text as a whole is not JSON.
 [[nodiscard]] Result<Value> parse(std::string_view text, const Limits& limits = {});
 
 class Value {
  public:
   [[nodiscard]] Kind kind() const;
 
-  // Members by name; a key that is not in `known`, or occurs twice, is an error.
+  // The members by name. A key that is not in `known`, or that occurs twice, is an error.
   [[nodiscard]] Result<Object> object(std::initializer_list<std::string_view> known) const;
-  // Members of an object whose keys are the author's own, in the order of the text, each once.
+  // The members of an object whose keys the author chooses, in the order of the text. A key that
+  // occurs twice is an error.
   [[nodiscard]] Result<std::vector<std::pair<std::string, Value>>> members(
       CountBounds bounds = {}) const;
   [[nodiscard]] Result<std::vector<Value>> array(CountBounds bounds = {}) const;
-  // The same one by one, for long lists; stops at the first error. The Value is valid during its
-  // call.
+  // Calls `use` for each element of an array, for long lists; stops at the first error. The Value
+  // is valid only during the call.
   [[nodiscard]] Result<> for_each(CountBounds bounds,
                                   const std::function<Result<>(const Value&)>& use) const;
 
@@ -85,15 +88,15 @@ class Value {
   [[nodiscard]] Result<std::uint64_t> unsigned_integer(std::uint64_t max) const;
   // Any number within the range of a double (1e400 and 1e-400 are not).
   [[nodiscard]] Result<double> number() const;
-  // A number as it is written, for amounts that must not pass through a double.
+  // The text of a number, for amounts that must not pass through a double.
   [[nodiscard]] Result<std::string_view> number_text() const;
 
-  // An error at this value: return value.error("must not be empty").
+  // Makes an error at this value: return value.error("must not be empty").
   template <class... Args>
   [[nodiscard]] std::unexpected<Error> error(FormatString<Args...> format, Args&&... args) const {
     return error_text(weft::format(format, std::forward<Args>(args)...));
   }
-  // The value as it is written.
+  // The value's JSON text.
   [[nodiscard]] std::string_view text() const { return raw_; }
   [[nodiscard]] std::string path() const;
 
@@ -109,7 +112,7 @@ class Value {
   std::string_view document_;
   std::string_view raw_;
   std::shared_ptr<const Path> place_;  // Null at the root.
-  std::size_t index_ = no_index;       // An array element's index; place_ is then the array's.
+  std::size_t index_ = no_index;  // The index of an array's element; place_ is the array's then.
 };
 
 class Object {
@@ -117,7 +120,7 @@ class Object {
   [[nodiscard]] Result<Value> get(std::string_view key) const;
   [[nodiscard]] std::optional<Value> find(std::string_view key) const;
   [[nodiscard]] bool has(std::string_view key) const { return find(key).has_value(); }
-  // The object itself, for errors about it as a whole.
+  // The object as a value, for errors about the object as a whole.
   [[nodiscard]] const Value& value() const { return value_; }
 
  private:

@@ -1,5 +1,5 @@
-// What strangers send is read exactly or refused with the place; glaze's lenient defaults do not
-// shine through.
+// Strangers' input is read exactly, or refused with the place. The lenient defaults of glaze do not
+// apply.
 #include "common/json/json.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(Json, NamesPathLineAndColumnOfAnError) {
   const auto bindings = parse(text)->object({"bindings"})->get("bindings")->array();
   const auto shape = (*bindings)[1].object({"\xC3\xA9", "shape"})->get("shape");
 
-  // The column counts characters: the two bytes of the accented key are one.
+  // The column counts characters: the two bytes of the accented letter are one character.
   EXPECT_EQ(message(shape->array()),
             "bindings[1].shape: must be an array, not a string (line 3, column 28)");
   EXPECT_EQ(message((*bindings)[0].object({"x"})->get("x")),
@@ -123,7 +123,7 @@ TEST(Json, TakesNoNumberForAnotherKindOfNumber) {
 }
 
 TEST(Json, NeedsNoTerminatorBehindTheText) {
-  // The bytes behind the view would change the value if they were read.
+  // The bytes after the view would change the value if they were read.
   const std::string text = "[12]34";
   EXPECT_EQ((*parse(std::string_view(text).substr(0, 4))->array())[0].integer().value(), 12);
   EXPECT_EQ(parse(std::string_view(text).substr(1, 1))->integer().value(), 1);

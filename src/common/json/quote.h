@@ -1,4 +1,4 @@
-// How a text stands in a JSON document.
+// The form of a text in a JSON document.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace weft::json {
 
-// With its quotation marks; control characters are escaped. "" where the text is not UTF-8.
+// The text in quotation marks, with control characters escaped. "" if the text is not UTF-8.
 [[nodiscard]] std::string quote(std::string_view text);
 
 }  // namespace weft::json

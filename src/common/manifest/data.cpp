@@ -43,8 +43,8 @@ Result<> append_number(const json::Value& value, ElementType type, ByteVector& o
       WEFT_ASSIGN(const double number, float_number(value));
       const auto narrowed = static_cast<float>(number);
       if (std::isinf(narrowed) && !std::isinf(number)) return value.error("is too large for f32");
-      // One NaN for all authors: the sign and payload that a conversion leaves are not the same
-      // everywhere.
+      // Every NaN becomes the same one, because the sign and payload that a conversion leaves
+      // differ between machines.
       append_le(out, std::isnan(number) ? 0x7fc00000U : std::bit_cast<std::uint32_t>(narrowed));
       return {};
     }
@@ -61,7 +61,7 @@ Result<> append_number(const json::Value& value, ElementType type, ByteVector& o
 
 Result<Data> parse_values(const json::Value& value, DataShape shape) {
   ByteVector bytes;
-  // No reserve by the shape: a short text may claim a long one.
+  // No memory is reserved by the shape, because a short text may claim a long one.
   std::uint64_t count = 0;
   WEFT_OK(value.for_each({.count_max = std::numeric_limits<std::size_t>::max() - 1},
                          [&](const json::Value& item) -> Result<> {
@@ -97,13 +97,13 @@ std::optional<std::uint16_t> half_bits(double value) {
   if (std::isinf(magnitude)) {
     bits = 0x7c00;
   } else if (magnitude >=
-             65520) {  // Half way from the largest half (65504) to the next power of two.
+             65520) {  // Midway between the largest half (65504) and the next power of two.
     return std::nullopt;
-  } else if (magnitude < 0x1p-14) {  // Subnormal: multiples of 2^-24.
+  } else if (magnitude < 0x1p-14) {  // Subnormal numbers are multiples of 2^-24.
     bits = static_cast<std::uint32_t>(std::nearbyint(magnitude * 0x1p24));
   } else {
     const int exponent = std::ilogb(magnitude);
-    // 1024 to 2048; 2048 carries into the exponent, as it should.
+    // The significand is from 1024 to 2048; 2048 carries into the exponent, which is right.
     const auto significand =
         static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));
     bits = (static_cast<std::uint32_t>(exponent + 15) << 10U) + (significand - 1024);

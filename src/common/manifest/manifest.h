@@ -1,6 +1,7 @@
-// The job manifest: what a client wants run. parse() takes JSON text and gives a manifest that
-// every rule of the format holds for, or one exact sentence with the place: `bindings[1].shape:
-// must not be empty (line 7, column 18)`. docs/manifest.md describes the format.
+// The job manifest, which says what a client wants to run. parse() takes JSON text and returns
+// either a manifest that satisfies every rule of the format, or one exact sentence with the place:
+// `bindings[1].shape: must not be empty (line 7, column 18)`. docs/manifest.md describes the
+// format.
 #pragma once
 
 #include <array>
@@ -20,7 +21,7 @@ namespace weft::manifest {
 
 enum class Kind : std::uint8_t { wgsl, kernel, onnx };
 enum class Role : std::uint8_t { uniform, input, output, inout };
-enum class ElementType : std::uint8_t { i32, u32, f32, f16, i8 };  // i8: not for wgsl.
+enum class ElementType : std::uint8_t { i32, u32, f32, f16, i8 };  // i8 is not allowed for wgsl.
 enum class Axis : std::uint8_t { x, y, z };
 
 [[nodiscard]] std::string_view to_string(Kind kind);
@@ -29,8 +30,8 @@ enum class Axis : std::uint8_t { x, y, z };
 [[nodiscard]] std::string_view to_string(Axis axis);
 [[nodiscard]] std::uint64_t bytes_per_element(ElementType type);
 
-// Where bytes come from. `value` and `base64` are decoded when parsed; a path is for local runs
-// only and is resolved by the code that reads files; a blob is fetched by its hash.
+// The source of a binding's bytes. `value` and `base64` are decoded by parse(). A path is for local
+// runs only, and the code that reads files resolves it. A blob is fetched by its hash.
 struct Inline {
   ByteVector bytes;
   friend bool operator==(const Inline&, const Inline&) = default;
@@ -46,15 +47,15 @@ struct Blob {
 using Data = std::variant<std::monostate, Inline, Path, Blob>;
 
 struct Binding {
-  std::uint32_t binding = 0;  // In @group(0); for Kind::onnx its place in the list.
+  std::uint32_t binding = 0;  // In @group(0); for Kind::onnx the index in the list.
   std::string name{};         // For Kind::onnx: the name of the input or output in the model.
   Role role = Role::output;
   ElementType type = ElementType::u32;
-  std::vector<std::uint64_t> shape{};  // Row-major, outermost first; no zero.
-  Data data{};  // Given for uniform and input; optional for inout (zeros); never for output.
+  std::vector<std::uint64_t> shape{};  // Row-major, outermost dimension first; no zeros.
+  Data data{};  // Set for uniform and input; optional for inout (zeros); never set for output.
   std::optional<std::uint32_t>
-      split_dim{};      // 0 where the outermost dimension is cut with the dispatch.
-  bool concat = false;  // "combine": "concat": whole outputs are joined in the order of tasks.
+      split_dim{};      // 0 if the outermost dimension is cut with the dispatch.
+  bool concat = false;  // For "combine": "concat": whole outputs are joined in the order of tasks.
 
   [[nodiscard]] std::uint64_t elements() const;
   [[nodiscard]] std::uint64_t bytes() const { return elements() * bytes_per_element(type); }
@@ -62,22 +63,23 @@ struct Binding {
   friend bool operator==(const Binding&, const Binding&) = default;
 };
 
-// One dispatch; steps run in order, each seeing what those before it wrote.
+// One dispatch. Steps run in order, and each sees the results of the steps before it.
 struct Step {
   std::string entry;
   std::array<std::uint32_t, 3> dispatch{1, 1, 1};  // Workgroups.
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-// A job whose text has no split has one task and nothing cut: split_dim and combine ask for a split
-// (of one task, even).
+// The split of a job into tasks. A job whose text has no split has one task, and nothing is cut:
+// split_dim and combine require a split, even if it is of one task.
 struct Split {
   std::uint32_t tasks = 1;
   Axis axis = Axis::x;
   friend bool operator==(const Split&, const Split&) = default;
 };
 
-// exact: byte for byte. Otherwise |a - b| <= absolute + relative * max(|a|, |b|) for each element.
+// The comparison of two results. exact: byte for byte. Otherwise |a - b| <= absolute + relative *
+// max(|a|, |b|) for each element.
 struct Compare {
   bool exact = true;
   double absolute = 0;
@@ -88,21 +90,22 @@ struct Compare {
 struct Verify {
   Compare compare;
   std::uint32_t replicas = 1;
-  double audit = 0;  // Share of tasks that are audited, in [0, 1].
-  // "trust": "anyone": what any workers agree on is enough for its client.
+  double audit = 0;  // The share of tasks that are audited, in [0, 1].
+  // True for "trust": "anyone": a result on which any workers agree is enough for the client.
   bool anyone = false;
   friend bool operator==(const Verify&, const Verify&) = default;
 };
 
 struct Requires {
   std::vector<std::string> features;
-  std::map<std::string, std::uint64_t> limits;  // WebGPU's limit names, least values.
+  std::map<std::string, std::uint64_t> limits;  // The least values, by WebGPU's limit names.
   std::uint64_t memory_bytes = 0;
   friend bool operator==(const Requires&, const Requires&) = default;
 };
 
-// { "kind": "kernel", "kernel": "matmul_i8", "m", "n", "k", "a": {data}, "b": {data} }: C[m][n] =
-// A[m][k] * B[k][n], int8 operands, int32 result. Split along the rows of C.
+// A job that calls a built-in kernel: { "kind": "kernel", "kernel": "matmul_i8", "m", "n", "k",
+// "a": {data}, "b": {data} } computes C[m][n] = A[m][k] * B[k][n], with int8 operands and an int32
+// result. It is split along the rows of C.
 struct Kernel {
   std::string name;
   std::uint32_t m = 0;
@@ -113,11 +116,13 @@ struct Kernel {
   friend bool operator==(const Kernel&, const Kernel&) = default;
 };
 
-// { "kind": "onnx", "items", "model": {data, "bytes"}, "inputs": [...], "outputs": [...] }: the
-// model runs once for each item. Inputs and outputs of all items are stacked along a new outermost
-// dimension, and a job is cut between items. In Manifest::bindings the model is the first one (i8,
-// [bytes]); inputs and then outputs follow, each output cut along its outermost dimension.
-// What a worker that runs such jobs announces among its features.
+// A job that runs an ONNX model once for each item: { "kind": "onnx", "items", "model": {data,
+// "bytes"}, "inputs": [...], "outputs": [...] }. The inputs and outputs of all items are stacked
+// along a new outermost dimension, and a job is cut between items. Manifest::bindings holds the
+// model first (i8, [bytes]), then the inputs and the outputs; each output is cut along its
+// outermost dimension.
+//
+// onnx_feature is the feature that a worker announces if it runs such jobs.
 inline constexpr std::string_view onnx_feature = "weft-onnx";
 struct OnnxRuns {
   std::uint32_t items = 0;
@@ -128,28 +133,28 @@ struct Manifest {
   Kind kind = Kind::wgsl;
   std::string name;
   std::variant<std::string, Path, Blob>
-      shader;  // WGSL text, or where it is. Empty text for kernels.
+      shader;  // WGSL text, or its source; empty text for kernels.
   std::map<std::string, double> constants;
   std::map<std::string, std::vector<double>>
-      tune;                       // Overrides that a worker may choose; must not change results.
-  std::vector<Step> steps;        // At least one for wgsl, none for others; `entry` + `dispatch` is
-                                  // one step.
+      tune;  // Overrides that a worker may choose; they must not change results.
+  // At least one for wgsl, none for other kinds; `entry` + `dispatch` is one step.
+  std::vector<Step> steps;
   std::vector<Binding> bindings;  // In the order of the text.
   Kernel kernel;                  // For Kind::kernel.
   OnnxRuns onnx;                  // For Kind::onnx.
   Split split;
   Verify verify;
   Requires requirements;
-  std::uint32_t priority = 50;   // 0 to 100, higher first.
-  std::uint32_t deadline_s = 0;  // 0: none.
-  MicroCredits budget = 0;       // In the text in credits with at most six decimals.
+  std::uint32_t priority = 50;   // From 0 to 100; higher priorities run first.
+  std::uint32_t deadline_s = 0;  // 0: no deadline.
+  MicroCredits budget = 0;       // Written in credits in the text, with at most six decimals.
 
-  // Bytes of each output of the whole job, in manifest order (kernels have one).
+  // The bytes of each output of the whole job, in the manifest's order (kernels have one).
   [[nodiscard]] std::vector<std::uint64_t> output_bytes() const;
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };
 
-// Bounds of the format itself. A worker has its own, smaller ones (exec::Bounds).
+// The bounds of the format. A worker has its own, smaller bounds (exec::Bounds).
 struct Limits {
   std::size_t text_bytes_max = 64 << 20;
   std::size_t shader_bytes_max = 1 << 20;

@@ -1,4 +1,4 @@
-// A manifest that parses keeps every rule of the format; one that does not is refused with one
+// A manifest that parses satisfies every rule of the format. Any other one is refused with one
 // sentence and the place.
 #include "common/manifest/manifest.h"
 
@@ -23,7 +23,7 @@ const std::string mandelbrot = R"({ "weft": 1, "kind": "wgsl", "name": "mandelbr
   "tune": { "wg": [64, 128] },
   "priority": 50, "deadline_s": 60, "budget": 1000.000001 })";
 
-// One line, so that a replaced piece is found by its column alone.
+// The manifest is one line, so that the column alone names the place of a replaced piece.
 const std::string small =
     R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"x"},"entry":"main","bindings":[{"binding":0,"role":"output","type":"u32","shape":[8]}],"dispatch":[4]})";
 const std::string kernel =

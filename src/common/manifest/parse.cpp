@@ -22,7 +22,8 @@ bool is_name(std::string_view text) {
          std::ranges::all_of(text, allowed);
 }
 
-// WGSL allows most of Unicode in identifiers; the compiler has the last word on bytes above ASCII.
+// True for an identifier of WGSL, which allows most of Unicode: any byte above ASCII is accepted
+// here and left to the compiler.
 bool is_identifier(std::string_view text) {
   const auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
@@ -33,7 +34,7 @@ bool is_identifier(std::string_view text) {
          std::ranges::all_of(text, [&](char c) { return letter(c) || digit(c); });
 }
 
-// An override: its name, or the number that @id gave it.
+// True for the name of an override, or the number that @id gave it.
 bool is_override(std::string_view text) {
   return is_identifier(text) ||
          (!text.empty() && text.size() <= 5 &&
@@ -67,7 +68,7 @@ Result<MicroCredits> credits(const Value& value) {
   const std::size_t point = text.find('.');
   const std::string_view whole = text.substr(0, point);
   const std::string_view decimals = point == std::string_view::npos ? "" : text.substr(point + 1);
-  // The exponent of 1e3, or a minus, is in neither part a digit.
+  // An exponent as in 1e3, or a minus, is not a digit in either part, so it is refused.
   std::uint64_t amount = 0;
   const auto [end, code] = std::from_chars(whole.data(), whole.data() + whole.size(), amount);
   if (code != std::errc() || end != whole.data() + whole.size() || amount > 9'000'000'000'000 ||
@@ -244,7 +245,7 @@ Result<std::map<std::string, std::vector<double>>> parse_tune(const Value& value
   return tune;
 }
 
-// A split of a wgsl job fits its steps and outputs.
+// Checks that the split of a wgsl job fits its steps and outputs.
 Result<> check_split(const Value& root, const std::optional<Value>& split,
                      const std::vector<Value>& bindings, const Manifest& manifest) {
   const Value& place = split ? *split : root;
@@ -325,7 +326,7 @@ Result<> parse_kernel(const Object& root, Manifest& manifest, const Limits& limi
     return name.error("must be matmul_i8, the one kernel there is, not \"{}\"", kernel.name);
   for (const auto& [key, length, length_max] :
        {std::tuple("m", &kernel.m, 1U << 20U), std::tuple("n", &kernel.n, 1U << 20U),
-        // 128 * 128 * k stays below 2^31.
+        // 128 * 128 * k must stay below 2^31.
         std::tuple("k", &kernel.k, 131071U)}) {
     WEFT_ASSIGN(const Value value, root.get(key));
     WEFT_ASSIGN(*length, value.integer_as<std::uint32_t>({.min = 1, .max = length_max}));
@@ -346,7 +347,7 @@ Result<> parse_kernel(const Object& root, Manifest& manifest, const Limits& limi
   return {};
 }
 
-// "model": { data, "bytes" }, as the first binding.
+// Reads "model": { data, "bytes" }, which becomes the first binding.
 Result<Binding> parse_model(const Value& value, const Limits& limits) {
   WEFT_ASSIGN(const Object object, value.object({"base64", "path", "blob", "bytes"}));
   WEFT_ASSIGN(const Value bytes, object.get("bytes"));
@@ -359,7 +360,7 @@ Result<Binding> parse_model(const Value& value, const Limits& limits) {
   return model;
 }
 
-// An input or output of the model, for all items.
+// Reads an input or output of the model, for all items.
 Result<Binding> parse_stack(const Value& value, Role role, const Manifest& manifest,
                             const Limits& limits) {
   const bool is_input = role == Role::input;
@@ -554,7 +555,7 @@ Result<> parse_work(const Object& root, Manifest& manifest, const Limits& limits
 Result<Manifest> parse(std::string_view text, const Limits& limits) {
   WEFT_ASSIGN(const Value document,
               json::parse(text, {.bytes_max = limits.text_bytes_max, .depth_max = 16}));
-  // What kind it is decides which keys are known.
+  // The kind is read first, because it decides which keys are known.
   WEFT_ASSIGN(const auto members, document.members({.count_max = 256}));
   const auto kind =
       std::ranges::find(members, std::string_view("kind"),

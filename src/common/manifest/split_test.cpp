@@ -1,4 +1,4 @@
-// Cutting a job loses and doubles nothing: tasks and pieces cover the axis in order, and joined
+// Cutting a job loses and repeats nothing: tasks and pieces cover the axis in order, and joined
 // parts are the whole.
 #include "common/manifest/split.h"
 

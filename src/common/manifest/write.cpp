@@ -7,8 +7,8 @@
 #include "common/base/format.h"
 #include "common/manifest/manifest.h"
 
-// Manifests as the structs that glaze writes, in the order of their keys. Absent optionals are not
-// written.
+// The structs of a manifest that glaze writes, with the members in the order of the keys. Empty
+// optionals are not written.
 namespace weft::manifest::text {
 
 struct Data {
@@ -112,7 +112,7 @@ void write_data(const Data& data, Target& target) {
   if (const auto* blob = std::get_if<Blob>(&data)) target.blob = blob->hash.text();
 }
 
-// glaze's default writes control characters as they are, which is no JSON.
+// By default glaze writes control characters as they are, which is not JSON.
 struct WriteOptions : glz::opts {
   bool escape_control_characters = true;
 };
@@ -216,7 +216,7 @@ std::string to_json(const Manifest& manifest) {
   out.deadline_s = manifest.deadline_s;
   out.budget = weft::format("{}.{:06}", manifest.budget / 1'000'000, manifest.budget % 1'000'000);
   std::string json;
-  // Only a writer without room fails, and a string has it.
+  // glaze fails only if the buffer has no room, and a string grows.
   const auto error = glz::write<WriteOptions{}>(out, json);
   check(!error, "glaze writes a manifest");
   return json;

@@ -1,4 +1,5 @@
-// One of several messages as JSON text, told apart by its "type". Private to this folder.
+// Reads and writes one of several messages as JSON text, which its "type" identifies. Private to
+// this folder.
 #pragma once
 
 #include <string>
@@ -11,8 +12,8 @@
 
 namespace weft::protocol {
 
-// The nesting of the deepest message (hello: capabilities: limits) and one more for what is to be
-// refused with a name.
+// The nesting of the deepest message (hello: capabilities: limits), and one more level, so that
+// deeper input is refused with the name of the key.
 inline constexpr std::size_t depth_max = 5;
 
 template <class Message>
@@ -28,7 +29,7 @@ std::string encode_any(const Variant& message) {
   return std::visit([](const auto& one) { return encode_message(one); }, message);
 }
 
-// Reads the one of Variant's messages whose type is `type`.
+// Reads the message of Variant whose type is `type`.
 template <class Variant, std::size_t index = 0>
 Result<Variant> read_any(const json::Value& root, const json::Value& type_value,
                          std::string_view type) {
@@ -46,7 +47,7 @@ template <class Variant>
 Result<Variant> decode_any(std::string_view text) {
   WEFT_ASSIGN(const json::Value root,
               json::parse(text, {.bytes_max = frame_bytes_max, .depth_max = depth_max}));
-  // The type first: which other keys are known depends on it.
+  // The type is read first, because it decides which other keys are known.
   WEFT_ASSIGN(const auto members, root.members({.count_max = 64}));
   const json::Value* type = nullptr;
   const json::Value* v = nullptr;

@@ -8,10 +8,10 @@
 namespace weft::protocol::api {
 namespace {
 
-// What is read may end where its buffer ends.
+// Texts that are read need not be null-terminated.
 constexpr glz::opts lenient{.null_terminated = false, .error_on_unknown_keys = false};
 
-// A name with a control character in it must not become text that is no JSON.
+// Control characters in a name are escaped, or the output would not be JSON.
 struct Escaping : glz::opts {
   bool escape_control_characters = true;
 };
@@ -64,7 +64,7 @@ std::string api_schema() {
   return "{" + out + "}";
 }
 
-// One document each; this list is the whole interface.
+// One document for each type. This list is the whole interface.
 template std::string to_json(const Info&);
 template std::string to_json(const Identity&);
 template std::string to_json(const Submitted&);

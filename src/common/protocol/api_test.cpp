@@ -1,5 +1,5 @@
-// What the HTTP interface answers is read by programs that others wrote and by the page: its shape
-// changes on purpose only, and the page's types (web/src/wire) are generated from the golden file.
+// Programs of others and the page read the answers of the HTTP interface. Their shape changes on
+// purpose only, and the page's types (web/src/wire) are generated from the golden file.
 #include "common/protocol/api.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What a worker is and can do, as it says itself in its hello.
+// The capabilities that a worker reports in its hello.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace weft::protocol {
 enum class WorkerKind : std::uint8_t { native, browser };
 enum class DeviceKind : std::uint8_t { gpu, cpu };
 
-// What a worker says of itself. Rates are its own measurements: they order the queue; a canary's
-// prices its job.
+// A worker's own claims. Its rates are its own measurements: they order the queue, and a canary's
+// measurement prices its job.
 struct Capabilities {
   DeviceKind device = DeviceKind::gpu;
   std::string vendor{};
@@ -23,13 +23,13 @@ struct Capabilities {
   std::string description{};
   std::string backend{};
   std::vector<std::string> features{};
-  std::map<std::string, std::uint64_t> limits{};  // WebGPU's names.
-  std::uint64_t memory_bytes = 0;                 // What a task may use.
+  std::map<std::string, std::uint64_t> limits{};  // By WebGPU's names.
+  std::uint64_t memory_bytes = 0;                 // The memory that tasks may use.
   double copy_gb_per_s = 0;
   double f32_gflop_per_s = 0;
 };
 
-// As JSON text, as they stand in a hello (codec.cpp).
+// The capabilities as JSON text, in the form of a hello (codec.cpp).
 [[nodiscard]] std::string encode(const Capabilities& capabilities);
 [[nodiscard]] Result<Capabilities> decode_capabilities(std::string_view text);
 

@@ -81,7 +81,7 @@ Result<ResultFrame> decode_frame(ByteSpan bytes) {
   if (result == nullptr)
     return fail(ErrorCode::invalid_argument, "A binary frame carries a result and nothing else.");
   const ByteSpan payload = behind.subspan(header_bytes);
-  // Each first, so that the sum cannot wrap around.
+  // Each part is checked first, so that the sum cannot wrap around.
   for (const OutputPart& part : result->outputs) {
     if (part.in_frame && part.bytes > payload.size()) {
       return fail(ErrorCode::invalid_argument,

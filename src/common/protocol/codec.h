@@ -1,7 +1,7 @@
-// Messages to frames and back. Text frame: one JSON object { "type", "v", ... }. Binary frame: u32
-// header length (little-endian) || JSON header || payload, at most frame_bytes_max. Decoding is
-// strict and bounded: unknown or missing or doubled keys, wrong types, over-long lists and trailing
-// text are invalid_argument, with the place.
+// Converts messages to frames and back. Text frame: one JSON object { "type", "v", ... }. Binary
+// frame: u32 header length (little-endian) || JSON header || payload, at most frame_bytes_max.
+// Decoding is strict and bounded: unknown, missing or duplicate keys, wrong types, too long lists
+// and trailing text are invalid_argument, with the place.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The bytes on the wire are fixed by golden files; what is not exactly a message is refused with
-// the place.
+// Golden files fix the bytes on the wire. Input that is not exactly a message is refused with the
+// place.
 #include "common/protocol/codec.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 const std::string golden_folder =
     WEFT_SOURCE_DIR "/src/common/protocol/testdata/v" + std::to_string(version) + "/";
 
-// The golden file's text; with WEFT_UPDATE_GOLDEN set it is written first.
+// The golden file's text. With WEFT_UPDATE_GOLDEN set, `current` is written to the file first.
 std::string golden(const std::string& name, std::string_view current) {
   if (std::getenv("WEFT_UPDATE_GOLDEN") != nullptr)
     std::ofstream(golden_folder + name, std::ios::binary) << current;
@@ -190,7 +190,7 @@ TEST(ResultFrame, RefusesLengthsThatDoNotAddUp) {
   EXPECT_NE(message(decode_frame(header)).find("is said to have"), std::string::npos);
   EXPECT_FALSE(decode_frame(ByteVector(frame_bytes_max + 1)).has_value());
 
-  // Two lengths whose sum wraps around to the payload's.
+  // Two lengths whose sum wraps around to the length of the payload.
   TaskResult wrapping = sample_result();
   wrapping.outputs = {{.bytes = ~std::uint64_t{0}, .in_frame = true},
                       {.bytes = 6, .in_frame = true}};

@@ -1,5 +1,5 @@
-// What a coordinator sends to a worker: one of several messages. Either side may send an error and
-// close.
+// The messages that a coordinator sends to a worker, as one variant. Either side may send an error
+// and close.
 #pragma once
 
 #include <string>

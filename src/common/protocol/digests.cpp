@@ -39,7 +39,7 @@ ByteVector challenge_digest(const ChallengeProof& proof) {
 
 std::string canonical_host(std::string_view host) {
   for (const std::string_view port : {":80", ":443"}) {
-    // An IPv6 address is in brackets, or its last group would be taken for a port.
+    // An IPv6 address has to be in brackets, or its last group would be taken for a port.
     const bool is_bare_ipv6 = !host.starts_with('[') && host.find(':') != host.rfind(':');
     if (host.ends_with(port) && !is_bare_ipv6) {
       host.remove_suffix(port.size());

@@ -1,4 +1,4 @@
-// The fields of every message between a worker and the coordinator (shape.h says how they are
+// The fields of every message between a worker and the coordinator (shape.h says how fields are
 // listed). Private to this folder.
 #pragma once
 
@@ -11,7 +11,8 @@
 
 namespace weft::protocol {
 
-// In frames of at most 1 MiB: an item of a receipt, the longest of these, takes under 180 bytes.
+// This count fits in a frame of 1 MiB: an item of a receipt, the longest element of these lists,
+// takes under 180 bytes.
 inline constexpr FieldBounds task_list{.count_max = 4096};
 // 16 paths of 64 siblings take under 80 KiB.
 inline constexpr FieldBounds opened_chunks{.count_max = opened_chunks_max};

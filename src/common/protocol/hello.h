@@ -1,5 +1,5 @@
-// The messages with which a worker's connection begins, until each side has shown that it holds
-// its key, and what holds for all messages: their version and the largest frame.
+// The messages that begin a worker's connection, until each side has proved that it holds its key,
+// and two constants for all messages: their version and the largest frame.
 #pragma once
 
 #include <cstddef>
@@ -15,44 +15,47 @@ namespace weft::protocol {
 inline constexpr std::uint32_t version = 7;
 inline constexpr std::size_t frame_bytes_max = std::size_t{1} << 20;
 
-// A million credits for a compute unit.
+// The greatest price_min: a million credits for a compute unit.
 inline constexpr std::uint64_t price_min_max = 1'000'000'000'000;
 
 struct Hello {
   std::vector<std::uint32_t> versions{};
   PublicKey key{};
-  Hash nonce{};  // 32 random bytes of this connection, which the coordinator signs.
+  Hash nonce{};  // 32 random bytes for this connection, which the coordinator signs.
   WorkerKind kind = WorkerKind::native;
   std::string software{};   // "weft/0.1.0".
-  std::uint32_t slots = 1;  // Tasks it wants to hold at a time.
+  std::uint32_t slots = 1;  // The number of tasks that it wants to hold at a time.
   Capabilities capabilities{};
-  // 0: its tasks run in turn, each with all of the memory. Otherwise they run at a time, in time
-  // slices, each in a partition of so many bytes, or of as many as its job requires where that is
-  // more.
+  // 0: the worker's tasks run in turn, each with all of the memory. Otherwise they run at the same
+  // time, in time slices, each in a partition of this size, or of the size that its job requires if
+  // that is larger.
   std::uint64_t slice_memory_bytes = 0;
-  // The least for a compute unit that it accepts, in micro-credits; it gets no job below.
+  // The least price of a compute unit that the worker accepts, in micro-credits; it gets no job
+  // below.
   std::uint64_t price_min = 0;
 };
 struct Challenge {
   std::uint32_t version = protocol::version;  // Chosen from Hello::versions.
-  Hash nonce{};  // 32 random bytes: also the session's nonce in receipts.
+  Hash nonce{};  // 32 random bytes, which are also the session's nonce in receipts.
   PublicKey coordinator{};
-  Signature signature{};  // Signs challenge_digest(): it holds this key and has this name.
-  // The chain on which receipts of this coordinator count, for what is signed (proof/receipt.h);
-  // zeros where it settles on none.
+  // Signs challenge_digest(): proves that it holds this key and has this name.
+  Signature signature{};
+  // The chain on which this coordinator's receipts count, for what workers sign (proof/receipt.h);
+  // zeros if the coordinator settles on no chain.
   Hash genesis{};
   PublicKey program{};
-  // On loopback, to native workers: where the operator's own processes find an invitation.
+  // On loopback, to native workers: the file in which the operator's own processes find an
+  // invitation.
   std::string invite_file{};
 };
 struct Prove {
   Signature signature{};  // Signs hello_digest(coordinator, nonce, worker).
-  std::string invite{};   // The operator's invitation (crypto/invitation.h), where it has one.
+  std::string invite{};   // The operator's invitation (crypto/invitation.h), if the worker has one.
 };
 struct Welcome {
   std::string session{};
-  std::uint32_t beat_ms = 1000;  // Between Beats while a lease is held.
-  std::string blob_token{};      // For PUT /v1/blobs: Authorization: Bearer TOKEN.
+  std::uint32_t beat_ms = 1000;  // The time between heartbeats while a lease is held.
+  std::string blob_token{};      // For PUT /v1/blobs, as "Authorization: Bearer TOKEN".
   MicroCredits balance = 0;
 };
 

@@ -1,4 +1,5 @@
-// Messages of any length between two members of a chain, in frames of a bounded one, in order.
+// Sends messages of any length between two members of a chain, in order, in frames of bounded
+// length.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +12,19 @@
 
 namespace weft::protocol::serving {
 
-// Calls `send` with the frames that carry the message.
+// Cuts the message into frames and calls `send` with each.
 void cut_hops(std::uint32_t chain, std::uint32_t epoch, std::uint16_t from, std::uint16_t to,
               ByteSpan message, const std::function<void(ByteVector frame)>& send);
 
 class HopJoiner {
  public:
-  // The message that this frame ends, or nothing yet. resource_exhausted beyond bytes_max.
+  // Returns the message that this frame completes, or no value if more frames follow. Fails with
+  // resource_exhausted beyond bytes_max.
   [[nodiscard]] Result<std::optional<ByteVector>> take(const HopFrame& frame);
 
  private:
   static constexpr std::size_t bytes_max = std::size_t{16} << 20;
-  std::map<std::uint16_t, ByteVector> parts_;  // By sender.
+  std::map<std::uint16_t, ByteVector> parts_;  // Incomplete messages, by sender.
 };
 
 }  // namespace weft::protocol::serving

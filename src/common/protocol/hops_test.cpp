@@ -1,4 +1,4 @@
-// Messages of every length arrive whole, also when two members send at once.
+// Messages of every length arrive complete, also if two members send at once.
 #include "common/protocol/hops.h"
 
 #include <gtest/gtest.h>

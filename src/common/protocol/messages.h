@@ -3,8 +3,7 @@
 //
 //   worker                               coordinator
 //   Hello{versions, key, nonce ...}  ->
-//                                    <-  Challenge{nonce, coordinator, signature}: it proves its
-//                                    key
+//                                    <-  Challenge{nonce, coordinator, signature}: proves its key
 //   Prove{signature}                 ->  signs hello_digest()
 //                                    <-  Welcome{session...}
 //   Resume{held tasks}               ->  after a reconnect, once
@@ -16,6 +15,7 @@
 //                                    <-  Verdict{task, accepted, paid}
 //   Checkpoint{task, blob, done}     ->  the saved state of a long task, stored by PUT before
 //                                    <-  Yield{task}: stop at the next checkpoint
+//
 // Either side may send Error and close. Text frames carry messages; Result travels as a binary
 // frame with its bytes.
 #pragma once
@@ -35,10 +35,10 @@ struct Beat {
   std::uint32_t running = 0;
 };
 struct Slots {
-  std::uint32_t slots = 1;  // 0: paused; what is held is finished.
+  std::uint32_t slots = 1;  // 0: paused; the worker finishes the tasks that it holds.
 };
 struct Bye {
-  std::string reason{};  // The worker leaves on purpose; what it holds goes elsewhere at once.
+  std::string reason{};  // The worker leaves on purpose; its tasks go to other workers at once.
 };
 
 }  // namespace weft::protocol

@@ -1,4 +1,4 @@
-// The names of what a worker sends, for headers that only pass it on; messages.h defines it.
+// Declares the messages of a worker, for headers that only pass them on; messages.h defines them.
 #pragma once
 
 #include <variant>

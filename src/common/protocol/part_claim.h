@@ -1,5 +1,6 @@
-// What a part of an upload is signed as: its bytes, where they belong, and the blob that they are
-// of. So a part that was seen on its way stores nothing else, and nowhere else.
+// The claim that is signed for a part of an upload: its bytes, their place, and the blob that they
+// belong to. So an attacker that records a part cannot store other bytes with it, or the same bytes
+// in another place.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +10,13 @@
 namespace weft::protocol {
 
 struct PartClaim {
-  Hash blob = {};  // The whole one's.
+  Hash blob = {};  // Hash of the whole blob.
   std::uint64_t first = 0;
-  std::uint64_t total = 0;  // Bytes of the whole.
+  std::uint64_t total = 0;  // Bytes of the whole blob.
   Hash part = {};           // SHA-256 of the part's bytes: the header Weft-Part.
 };
-// Stands for the body in the request's claim (signing.h):
-// SHA-256("weft-part-1" || blob || u64 first || u64 total || part), numbers little-endian.
+// The hash that stands for the body in the request's claim (signing.h): SHA-256("weft-part-1" ||
+// blob || u64 first || u64 total || part), numbers little-endian.
 [[nodiscard]] Hash part_digest(const PartClaim& claim);
 
 }  // namespace weft::protocol

@@ -1,12 +1,14 @@
-// What goes over a direct line between two members of a chain (TLS over TCP, between native
-// workers): after the caller's hello and the other's one byte of welcome, frames (HopFrame,
-// PingFrame), each behind its length.
+// The protocol of a direct line between two members of a chain (TLS over TCP, between native
+// workers). The caller sends a hello, the callee answers with one byte of welcome, and frames
+// (HopFrame, PingFrame) follow, each after its length.
 //
-//   caller   hello: "weft-line-1", chain, epoch, from, to, token         the token is of these two
-//   for this epoch (Member::token) callee   welcome both     u32 length, little-endian, and so many
-//   bytes: a frame
+//   caller   hello: "weft-line-1", chain, epoch, from, to, token
+//   callee   welcome
+//   both     u32 length, little-endian, then a frame of this length
 //
-// LineReader cuts what a socket gives into frames. It holds one frame at most; what is longer is
+// The token belongs to these two members for this epoch (Member::token).
+//
+// LineReader cuts the bytes of a socket into frames. It holds one frame at most; a longer frame is
 // refused before it is read.
 #pragma once
 
@@ -35,25 +37,25 @@ inline constexpr std::uint8_t line_welcome = 0x57;
 inline constexpr std::size_t line_frame_bytes_max = hop_header_bytes + hop_payload_bytes_max;
 
 [[nodiscard]] ByteVector encode(const LineHello& hello);
-// invalid_argument if the bytes are not a hello.
+// Fails with invalid_argument if the bytes are not a hello.
 [[nodiscard]] Result<LineHello> decode_line_hello(ByteSpan bytes);
 
-// The frame with its length in front.
+// The frame after its length.
 [[nodiscard]] ByteVector encode_line_frame(ByteSpan frame);
 
-// Whether a frame (a hop or a ping) is from that member to that one, in that epoch of that chain.
+// True if the frame (a hop or a ping) goes from member `from` to member `to` in this epoch of this
+// chain.
 [[nodiscard]] bool belongs(ByteSpan frame, std::uint32_t chain, std::uint32_t epoch,
                            std::uint16_t from, std::uint16_t to);
 
 class LineReader {
  public:
-  // Calls `take` with every frame that is whole now, in order, until it returns false (the rest is
-  // then dropped). An error, after which nothing more is to be read, for a length that no frame
-  // has.
+  // Calls `take` with every complete frame, in order, until it returns false; the rest is dropped
+  // then. Fails for a length that no frame has; nothing more may be read after that.
   [[nodiscard]] Result<> read(ByteSpan bytes, const std::function<bool(ByteVector frame)>& take);
 
  private:
-  ByteVector waiting_;  // A length and as much of its frame as has come.
+  ByteVector waiting_;  // A length and the part of its frame that has come.
 };
 
 }  // namespace weft::protocol::serving

@@ -1,5 +1,5 @@
-// Frames of a direct line arrive whole however the socket cuts them, and nothing else is taken for
-// one.
+// Frames of a direct line arrive complete however the socket cuts them, and other bytes are
+// refused.
 #include "common/protocol/peer_line.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// A signed quote: what the coordinator promises that a job costs, until when, and its text, which a
-// submission carries (POST /v1/jobs?quote=TEXT). The coordinator keeps none of it: the signature
-// covers the coordinator, the client, the manifest and every number.
+// A signed quote: the coordinator's promise of a job's price, until when it is valid, and its text,
+// which a submission carries (POST /v1/jobs?quote=TEXT). The coordinator stores none of it: the
+// signature covers the coordinator, the client, the manifest and every number.
 #pragma once
 
 #include <array>
@@ -15,27 +15,27 @@
 namespace weft::protocol {
 
 struct PriceOffer {
-  std::array<std::uint8_t, 16> id{};  // Random.
+  std::array<std::uint8_t, 16> id{};  // 16 random bytes.
   MicroCredits per_unit = 0;
-  MicroCredits price = 0;  // The whole job's; 0: not known.
+  MicroCredits price = 0;  // The price of the whole job; 0: unknown.
   std::int64_t until = 0;  // Milliseconds since 1970.
   Signature signature{};
 };
 
-// For whom and for what it is: not in its text, since both sides know it.
+// The parties and the job of an offer. They are not in its text, because both sides know them.
 struct OfferSubject {
   PublicKey coordinator;
   PublicKey client;
-  Hash manifest;  // As it is stored.
+  Hash manifest;  // The hash of the stored manifest.
 };
 
-// SHA-256("weft-quote-1" || coordinator || client || manifest || id || per_unit || price || until),
-// numbers as u64, little-endian.
+// The signed digest: SHA-256("weft-quote-1" || coordinator || client || manifest || id || per_unit
+// || price || until), with numbers as u64, little-endian.
 [[nodiscard]] ByteVector offer_digest(const PriceOffer& offer, const OfferSubject& subject);
 
-// "ID.PER_UNIT.PRICE.UNTIL.SIGNATURE": hex, decimal numbers, base58.
+// The text of an offer: "ID.PER_UNIT.PRICE.UNTIL.SIGNATURE" in hex, decimal numbers and base58.
 [[nodiscard]] std::string offer_text(const PriceOffer& offer);
-// invalid_argument for anything else. The signature is not looked at.
+// Reads an offer. Fails with invalid_argument for anything else. Does not check the signature.
 [[nodiscard]] Result<PriceOffer> read_offer(std::string_view text);
 
 }  // namespace weft::protocol

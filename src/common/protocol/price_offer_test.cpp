@@ -1,4 +1,4 @@
-// A quote's text is read as it was written, and its digest covers all that it promises.
+// A quote's text is read as it was written, and its digest covers everything that it promises.
 #include "common/protocol/price_offer.h"
 
 #include <gtest/gtest.h>

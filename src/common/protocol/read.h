@@ -1,5 +1,5 @@
-// A message from JSON text, strictly: each field of its Shape exactly once (optional ones at most)
-// and nothing else. Private to this folder.
+// Reads a message from JSON text, strictly: each field of its Shape exactly once (optional ones at
+// most once) and nothing else. Private to this folder.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ Result<T> read_value(const json::Value& value, const FieldBounds& bounds) {
   return Reader<T>::read(value, bounds);
 }
 
-// `more` are keys that are there besides the fields.
+// `more` are allowed keys besides the fields.
 template <HasShape T, class... More>
 Result<T> read_fields(const json::Value& value, More... more) {
   return std::apply(
@@ -52,7 +52,7 @@ struct Reader {
     } else if constexpr (HasText<T>) {
       WEFT_ASSIGN(const std::string text, value.string({.bytes_max = 128}));
       auto parsed = T::parse(text);
-      // One spelling only, so that equal ids are equal texts.
+      // Only one spelling is allowed, so that equal ids have equal texts.
       if (parsed && parsed->text() != text)
         return value.error("is not in its usual spelling, \"{}\"", parsed->text());
       if (!parsed) return value.error("{}", parsed.error().message);

@@ -1,5 +1,5 @@
-// The claims that a receipt's items stand for, in their order: what a worker signs and what the
-// coordinator checks the signature against. Pure.
+// The claims of a receipt's items, in their order. The worker signs them, and the coordinator
+// checks the signature against them. Pure.
 #pragma once
 
 #include <span>

@@ -14,8 +14,8 @@ struct ResultFrame {
   ByteVector payload;
 };
 [[nodiscard]] Result<ByteVector> encode_frame(
-    const ResultFrame& frame);  // resource_exhausted when too large.
-// Checks that the payload is as long as the in-frame outputs say.
+    const ResultFrame& frame);  // Fails with resource_exhausted if it is too large.
+// Decodes a frame. The payload must be exactly as long as the in-frame outputs together.
 [[nodiscard]] Result<ResultFrame> decode_frame(ByteSpan bytes);
 
 }  // namespace weft::protocol

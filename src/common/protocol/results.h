@@ -1,4 +1,4 @@
-// The messages about what a worker has computed: results and checkpoints, receipts, failures, the
+// The messages about a worker's computations: results and checkpoints, receipts, failures, the
 // Merkle paths that an audit asks for, and the verdict.
 #pragma once
 
@@ -11,21 +11,21 @@
 
 namespace weft::protocol {
 
-inline constexpr std::size_t opened_chunks_max = 16;  // Chunks of one OpenChunks.
+inline constexpr std::size_t opened_chunks_max = 16;  // The most chunks of one OpenChunks.
 inline constexpr std::size_t inline_output_bytes_max =
-    std::size_t{64} << 10;  // Larger outputs go by PUT /v1/blobs/{sha256}.
+    std::size_t{64} << 10;  // Larger outputs are sent by PUT /v1/blobs/{sha256}.
 
 struct OutputPart {
   Hash hash{};
   std::uint64_t bytes = 0;
-  bool in_frame = false;  // In this frame's payload, in order; otherwise PUT before.
+  bool in_frame = false;  // True: in this frame's payload, in order. False: sent by PUT before.
 };
 struct TaskResult {
   TaskId task{};
   std::uint32_t attempt = 0;
   Hash root{};
   std::vector<OutputPart> outputs{};
-  double gpu_seconds = 0;  // For what was computed here.
+  double gpu_seconds = 0;  // For the part that was computed by this worker now.
   double wall_seconds = 0;
   double resumed = 0;  // The share of its work that came out of a checkpoint, in [0, 1).
 };
@@ -33,7 +33,8 @@ struct ReceiptItem {
   TaskId task{};
   std::uint32_t attempt = 0;
   Hash root{};
-  std::uint32_t first = 0;  // The part of the task that was leased; `count` 0: the whole.
+  // The part of the task that was leased; a `count` of 0 is the whole task.
+  std::uint32_t first = 0;
   std::uint32_t count = 0;
 };
 struct Receipt {
@@ -43,7 +44,7 @@ struct Receipt {
 struct TaskFailed {
   TaskId task{};
   std::uint32_t attempt = 0;
-  std::string code{};  // weft::ErrorCode as a word.
+  std::string code{};  // The word of the weft::ErrorCode.
   std::string message{};
 };
 struct Checkpoint {
@@ -51,10 +52,10 @@ struct Checkpoint {
   std::uint32_t attempt = 0;
   Hash blob{};
   std::uint64_t bytes = 0;
-  std::uint32_t done =
-      0;  // Parts of the task: workgroups along the axis, or steps where the job cannot be cut,
-  std::uint32_t of = 0;  // of so many.
-  bool stopped = false;  // It yields: the lease is given back.
+  // Parts of the task that are done: workgroups along the axis, or steps if the job cannot be cut,
+  std::uint32_t done = 0;
+  std::uint32_t of = 0;  // of this number of parts.
+  bool stopped = false;  // True if the worker stops and gives the lease back.
 };
 struct Verdict {
   TaskId task{};
@@ -62,10 +63,10 @@ struct Verdict {
   bool accepted = false;
   MicroCredits paid = 0;
   MicroCredits balance = 0;
-  std::string reason{};  // Where refused.
+  std::string reason{};  // Set if the result is refused.
 };
-// An audit of a result whose verdict is still to come: its worker shows that these chunks belong to
-// the root that it signed.
+// An audit of a result whose verdict is still to come: the worker is to show that these chunks
+// belong to the root that it signed.
 struct ChunkName {
   std::uint32_t output = 0;
   std::uint64_t chunk = 0;
@@ -78,15 +79,16 @@ struct OpenChunks {
 struct ChunkPath {
   std::uint32_t output = 0;
   std::uint64_t chunk = 0;
-  std::uint64_t chunks = 0;      // Chunks of the output.
-  std::vector<Hash> siblings{};  // proof::InclusionPath.
+  std::uint64_t chunks = 0;      // The number of chunks of the output.
+  std::vector<Hash> siblings{};  // See proof::InclusionPath.
 };
 struct Opening {
   TaskId task{};
   std::uint32_t attempt = 0;
-  std::vector<Hash> roots{};  // Roots of all outputs: the leaves of the task's root. Empty: the
-                              // worker does not have it any more.
-  std::vector<ChunkPath> paths{};  // For each chunk that was asked for, in that order.
+  // Roots of all outputs, which are the leaves of the task's root. Empty: the worker no longer has
+  // the result.
+  std::vector<Hash> roots{};
+  std::vector<ChunkPath> paths{};  // One for each requested chunk, in the requested order.
 };
 
 }  // namespace weft::protocol

@@ -1,4 +1,4 @@
-// The committed schema is what the code says, so that the TypeScript types made from it fit.
+// The committed schema matches the code, so that the TypeScript types that are made from it fit.
 #include "common/protocol/schema.h"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 
 #include "common/base/byte_reader.h"
 #include "common/protocol/serving_fields.h"
-// The shapes come before the templates that look for them.
+// The shapes have to come before the templates that use them.
 #include "common/protocol/any.h"
 
 namespace weft::protocol::serving {

@@ -1,5 +1,5 @@
-// Messages on the WebSocket /v1/serve, over which a worker serves language models: whole ones, or a
-// range of layers in a chain with others.
+// Messages on the WebSocket /v1/serve, over which a worker serves language models: whole models, or
+// a range of layers in a chain with other workers.
 //
 //   worker                                    coordinator
 //   Offer{token, memory...}               ->  the token of its /v1/worker session
@@ -16,9 +16,10 @@
 //                                         <-  Reopen{chain, line, sequence}: shows them
 //   Pulse{running, load, peers...}        ->  every pulse_ms
 //   Parted{chain, member}                 ->  the link between two stages broke
-// Binary frames are hops: bytes from one member of a chain to another (HopFrame), which the
-// coordinator passes on where the two have no line of their own. On lines of their own members also
-// measure how far they are from each other (PingFrame).
+//
+// Binary frames are hops: bytes from one member of a chain to another (HopFrame). The coordinator
+// relays them if the two members have no direct line. On direct lines, members also measure the
+// time between them (PingFrame).
 #pragma once
 
 #include <cstdint>
@@ -32,67 +33,67 @@
 
 namespace weft::protocol::serving {
 
-inline constexpr std::size_t text_bytes_max = std::size_t{512} << 10;  // Ask::calls.
-inline constexpr std::size_t prompt_tokens_max = 32768;                // Ask::prompt.
-inline constexpr std::size_t rule_bytes_max = std::size_t{256} << 10;  // Ask::rule.
-inline constexpr std::size_t biases_max = 1024;                        // Ask::bias.
-inline constexpr std::size_t reopened_max = 65536;                     // Reopen::numbers.
-inline constexpr std::size_t vector_numbers_max = 16384;               // Answered::vector.
+inline constexpr std::size_t text_bytes_max = std::size_t{512} << 10;  // The bound of Ask::calls.
+inline constexpr std::size_t prompt_tokens_max = 32768;                // The bound of Ask::prompt.
+inline constexpr std::size_t rule_bytes_max = std::size_t{256} << 10;  // The bound of Ask::rule.
+inline constexpr std::size_t biases_max = 1024;                        // The bound of Ask::bias.
+inline constexpr std::size_t reopened_max = 65536;        // The bound of Reopen::numbers.
+inline constexpr std::size_t vector_numbers_max = 16384;  // The bound of Answered::vector.
 
-// --- From the worker.
+// --- Messages of the worker.
 struct Offer {
-  std::string token{};             // The token of its Welcome.
+  std::string token{};             // The token from its Welcome message.
   std::uint64_t memory_bytes = 0;  // For weights and caches.
   double gb_per_s = 0;  // Measured copy bandwidth, which decides how fast tokens are drawn.
   std::vector<std::string>
       lines{};      // How others reach it: "webrtc", "tcp://HOST:PORT#SHA-256 of its certificate".
-  PublicKey key{};  // The session's: signs its Frames. Zero: it commits to no frames.
+  PublicKey key{};  // The session's key, which signs its Frames. Zero: it commits to no frames.
 };
 struct Loaded {
   std::uint32_t shard = 0;
   double seconds = 0;
-  std::uint64_t memory_bytes = 0;  // What it takes.
+  std::uint64_t memory_bytes = 0;  // The memory that the shard takes.
   std::string device{};
-  std::uint32_t sequences = 0;  // Requests that it answers at a time; 0: as many as it was told.
+  std::uint32_t sequences = 0;  // Requests at a time; 0: the number that Load gave.
 };
 struct Unloaded {
   std::uint32_t shard = 0;
-  std::string code{};  // weft::ErrorCode as a word.
+  std::string code{};  // The word of the weft::ErrorCode.
   std::string message{};
 };
-// The member is ready for hops of this epoch; `line` is how it reaches the next one: "relay",
-// "webrtc", "tcp", "self".
+// The member is ready for hops of this epoch. `line` is its way to the next member: "relay",
+// "webrtc", "tcp" or "self".
 struct Linked {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
   std::string line{};
-  std::vector<std::uint32_t> unreached{};  // Members to whom it was to have a line, and has none.
+  std::vector<std::uint32_t> unreached{};  // Members to which it should have a line but has none.
 };
-// A line that was open is no more, and what was on it may be lost.
+// An open line broke, and the data on it may be lost.
 struct Parted {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
-  std::uint32_t member = 0;  // The other end.
+  std::uint32_t member = 0;  // The member at the other end.
 };
-// Something with the chain went wrong that the member cannot mend.
+// The chain has a fault that the member cannot repair.
 struct Broken {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
-  std::uint32_t member = 0;  // The member to blame, as far as the sender can see.
+  std::uint32_t member = 0;  // The member that is to blame, as far as the sender knows.
   std::string message{};
 };
-// What a member of a chain sent or received on a line, where Link::commits
-// (common/proof/frame_block.h). The sender of a line and its receiver each tell theirs.
+// A root over the frames that a member sent or received on a line, if Link::commits is set
+// (common/proof/frame_block.h). The sender of a line and its receiver each report their own.
 struct Frames {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
-  std::uint32_t line = 0;   // The number of the member that sends on it.
-  std::uint32_t first = 0;  // Number of the first frame, and how many there are.
+  std::uint32_t line = 0;   // The index of the member that sends on the line.
+  std::uint32_t first = 0;  // The number of the first frame, and the count of frames.
   std::uint32_t count = 0;
   Hash root{};
   Signature signature{};  // By Offer::key, over frame_block_digest().
 };
-// After a Reopen: all that is kept was sent.
+// After a Reopen: the member has sent all the requested frames that it keeps.
 struct Reopened {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
@@ -107,7 +108,8 @@ struct Token {
   double logprob = 0;
   std::vector<TopToken> top{};
 };
-// common/proof/fingerprint.h of the hidden state behind the prompt and `at` tokens of the answer.
+// The fingerprint (common/proof/fingerprint.h) of the hidden state after the prompt and `at` tokens
+// of the answer.
 struct Print {
   std::uint32_t at = 0;
   std::string data{};  // base64.
@@ -119,12 +121,12 @@ struct Tokens {
   std::vector<Token> tokens{};
   std::uint32_t prompt_tokens = 0;
   std::vector<Print>
-      prints{};  // Where Ask::prints: behind every 32 tokens, from 0 on, and behind the last.
+      prints{};  // With Ask::prints: after every 32 tokens, from 0 on, and after the last one.
 };
 struct Answered {
   std::uint32_t request = 0;
   std::uint32_t epoch = 0;
-  // "eos", "length", "stop", "cancelled"; "failed" with code and message, which is for the log.
+  // "eos", "length", "stop", "cancelled", or "failed" with a code and a message for the log.
   std::string reason{};
   std::string code{};
   std::string message{};
@@ -132,50 +134,53 @@ struct Answered {
   std::uint32_t reused_tokens = 0;
   double prefill_s = 0;
   double decode_s = 0;
-  std::uint32_t sequence = 0;  // By which the frames of its chain name it.
-  std::string vector{};  // What an encoder makes of the prompt: f32 in base64, little-endian, of
-                         // length 1.
-  // After an audit with Ask::redraw: how many tokens were drawn again, and which of them the
-  // settings do not give (numbers in the answer, ascending; the first 64).
+  std::uint32_t sequence = 0;  // The number by which the frames of its chain name it.
+  // The vector that an encoder makes of the prompt: f32 in base64, little-endian, of length 1.
+  std::string vector{};
+  // After an audit with Ask::redraw: the number of tokens that were drawn
+  // again, and those of them that the settings do not give (numbers in the
+  // answer, ascending; the first 64).
   std::uint32_t redrawn = 0;
   std::vector<std::uint32_t> doubtful{};
 };
 struct PeerLatency {
   PublicKey worker{};
-  double ms = 0;  // One way, of the quickest message since the last pulse.
+  double ms = 0;  // One-way time of the fastest message since the last pulse.
 };
 struct ShardPace {
   std::uint32_t shard = 0;
-  double ms = 0;  // A token's way through its layers, the quickest recent one.
+  double ms = 0;  // The fastest recent time of a token in its layers.
 };
 struct Pulse {
-  std::uint32_t running = 0;  // Requests.
+  std::uint32_t running = 0;  // Requests that are running.
   std::uint64_t memory_free = 0;
-  double load = 0;  // Share of the time since the last pulse in which its engines worked, [0, 1].
-  std::uint64_t direct_hops = 0;   // That it sent on lines of its own since it joined,
-  std::uint64_t direct_bytes = 0;  // and their bytes.
+  // The share of the time since the last pulse in which its engines worked, in [0, 1].
+  double load = 0;
+  std::uint64_t direct_hops = 0;   // Hops that it sent on direct lines since it joined,
+  std::uint64_t direct_bytes = 0;  // and the bytes of these hops.
   std::vector<PeerLatency> peers{};
   std::vector<ShardPace> paces{};
 };
 
-// --- From the coordinator.
+// --- Messages of the coordinator.
 struct Serving {
   std::uint32_t pulse_ms = 500;
 };
 struct Load {
   std::uint32_t shard = 0;
   std::string name{};
-  Hash model{};  // SHA-256 of the file.
+  Hash model{};  // SHA-256 of the model's file.
   std::uint64_t bytes = 0;
-  std::uint64_t header_bytes = 0;  // All before the tensors' data.
+  std::uint64_t header_bytes = 0;  // The bytes before the tensors' data.
   std::uint32_t chunk_bytes = 0;
-  Hash chunks{};  // Blob: the SHA-256 of each chunk, one behind the other.
+  Hash chunks{};  // Blob of the SHA-256 hashes of all chunks, in order.
   std::uint32_t first_layer = 0;
-  std::uint32_t end_layer = 0;  // 0: to the last.
+  std::uint32_t end_layer = 0;  // 0: up to the last layer.
   std::uint32_t context = 0;
-  std::uint32_t sequences = 1;    // At most; one that takes them one after the other takes fewer.
-  std::uint64_t cache_bytes = 0;  // For keys and values of all; 0: as many as that many take.
-  std::string activations{};      // "f32" or "int8"; empty: "f32".
+  std::uint32_t sequences = 1;  // The most at a time; a worker that runs them in turn takes fewer.
+  // For keys and values of all sequences; 0: what they need at full length.
+  std::uint64_t cache_bytes = 0;
+  std::string activations{};  // "f32" or "int8"; empty: "f32".
 };
 struct Unload {
   std::uint32_t shard = 0;
@@ -184,10 +189,11 @@ struct Member {
   PublicKey worker{};
   std::uint32_t shard = 0;
   std::vector<std::string> lines{};
-  std::string token{};  // 64 hex digits by which this member and the receiver know each other for
-                        // this epoch; empty: they take the relay.
+  // 64 hex digits by which this member and the receiver identify each other in this epoch; empty:
+  // they use the relay.
+  std::string token{};
 };
-// Where a tab asks for its own address, or for a relay of packets (RTCIceServer).
+// A server that tells a tab its own address, or that relays packets (RTCIceServer).
 struct IceServer {
   std::vector<std::string> urls{};
   std::string username{};
@@ -195,37 +201,38 @@ struct IceServer {
 };
 struct Link {
   std::uint32_t chain = 0;
-  std::uint32_t epoch = 0;  // Grows; hops and answers of an earlier one are discarded.
-  std::uint32_t index = 0;  // The receiver's place among the members.
-  std::string wire{};       // How hidden states travel: "f32", "f16" or "i8".
-  bool exact = false;  // All members' numbers are the same however many positions they take at a
-                       // time, as on processors.
+  std::uint32_t epoch = 0;  // Rises; hops and answers of an earlier epoch are discarded.
+  std::uint32_t index = 0;  // The receiver's index among the members.
+  std::string wire{};       // The type of hidden states on lines: "f32", "f16" or "i8".
+  // True if the members' results do not depend on how many positions they compute at a time, as on
+  // processors.
+  bool exact = false;
   std::vector<Member> members{};
-  bool commits = false;  // Members tell of their Frames.
-  // That the first member may have open at a time: what the member with the fewest has. 0: as many
-  // as it has itself.
+  bool commits = false;  // True if members report their Frames.
+  // The number of sequences that the first member may have open at a time: that of the member with
+  // the fewest. 0: the first member's own number.
   std::uint32_t sequences = 0;
   std::vector<IceServer>
-      ice{};  // For those whose lines are "webrtc"; credentials are good for some hours.
+      ice{};  // For members with "webrtc" lines; credentials are valid for some hours.
 };
 struct Unlink {
   std::uint32_t chain = 0;
 };
-// A member is to show frames that it keeps of a line, with their ways to the roots that it told of:
-// hops to hop_to_coordinator, each message a frame opening (common/proof/frame_block.h); then
-// Reopened.
+// Asks a member to show frames that it keeps of a line, with their paths to the roots that it
+// reported. It answers with hops to hop_to_coordinator, each message a frame opening
+// (common/proof/frame_block.h), and then with Reopened.
 struct Reopen {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
   std::uint32_t line = 0;
-  // Those of a sequence, or those with these numbers; all where there is neither.
+  // The requested frames: those of a sequence, or those with these numbers; all if neither is set.
   bool by_sequence = false;
   std::uint32_t sequence = 0;
   std::vector<std::uint32_t> numbers{};
 };
 struct Bias {
   std::int32_t token = 0;
-  double bias = 0;  // Added to its logit.
+  double bias = 0;  // Added to the token's logit.
 };
 struct Ask {
   std::uint32_t request = 0;
@@ -243,26 +250,30 @@ struct Ask {
   std::uint64_t seed = 0;
   std::uint32_t top = 0;
   std::vector<std::string> stop{};
-  std::vector<std::int32_t> answered{};  // The tokens of an answer that another chain began.
+  std::vector<std::int32_t> answered{};  // The answer's tokens so far, if another chain began it.
   bool prints = false;
-  bool audit = false;  // Draws nothing: reads what was answered and tells of its fingerprints
-                       // (Tokens without tokens).
-  double redraw = 0;   // In an audit: each token is drawn again, where hidden states of honest
-                       // engines are at most so far apart (common/proof/fingerprint.h); 0: none.
-  // What the answer is held to: "" nothing, "json" any JSON object, "schema" the JSON schema in
-  // `rule`, "gbnf" the grammar in `rule`, "tool" one call of the prompt's tools, "tools" one or
-  // more (of the tool that `rule` names; of any where it is empty).
+  // True: draws nothing, but reads the answered tokens and reports their fingerprints (Tokens
+  // without tokens).
+  bool audit = false;
+  // In an audit: each token is drawn again, and this is the greatest distance of honest engines'
+  // hidden states (common/proof/fingerprint.h). 0: no token is drawn again.
+  double redraw = 0;
+  // The format that the answer must have: "" any, "json" any JSON object,
+  // "schema" the JSON schema in `rule`, "gbnf" the grammar in `rule`, "tool"
+  // one call of the prompt's tools, "tools" one or more calls (of the tool
+  // that `rule` names, or of any tool if it is empty).
   std::string format{};
   std::string rule{};
-  std::string calls{};  // For "tool" and "tools": what the chat template was rendered with (JSON).
+  std::string
+      calls{};  // For "tool" and "tools": the JSON that the chat template was rendered with.
   std::vector<Bias> bias{};
 };
 struct Drop {
   std::uint32_t request = 0;
 };
 
-// --- Either way: what two members need to find each other (an SDP, a candidate), passed on as it
-// is.
+// --- Messages of both sides. The data that two members need to connect to each other (an SDP, a
+// candidate), passed on unchanged.
 struct Signal {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
@@ -278,14 +289,15 @@ using ServingCoordinatorMessage =
 
 [[nodiscard]] std::string encode(const ServingWorkerMessage& message);
 [[nodiscard]] std::string encode(const ServingCoordinatorMessage& message);
-// A JSON array, as RTCPeerConnection takes it; a name and a password only where there are any.
+// A JSON array in the form for RTCPeerConnection. A name and a password are written only if they
+// are set.
 [[nodiscard]] std::string encode(const std::vector<IceServer>& servers);
-// One sentence that names the place, as codec.h.
+// Decode a message. An error is one sentence that names the place, as in codec.h.
 [[nodiscard]] Result<ServingWorkerMessage> decode_worker(std::string_view text);
 [[nodiscard]] Result<ServingCoordinatorMessage> decode_coordinator(std::string_view text);
 
-// Bytes from one member of a chain to another. Longer messages than a frame takes travel in parts,
-// in order.
+// Bytes from one member of a chain to another. Messages that are longer than a frame travel in
+// parts, in order.
 struct HopFrame {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
@@ -294,21 +306,22 @@ struct HopFrame {
   bool more = false;  // Another part follows.
   ByteVector payload{};
 };
-inline constexpr std::uint16_t hop_to_coordinator = 0xFFFF;  // For itself, and not passed on.
+// The coordinator itself is the receiver, so it does not relay the hop.
+inline constexpr std::uint16_t hop_to_coordinator = 0xFFFF;
 inline constexpr std::size_t hop_header_bytes = 14;
 inline constexpr std::size_t hop_payload_bytes_max =
-    std::size_t{60} << 10;  // Fits into every data channel's message.
+    std::size_t{60} << 10;  // Fits into a message of every data channel.
 
 [[nodiscard]] ByteVector encode(const HopFrame& frame);
 [[nodiscard]] Result<HopFrame> decode_hop(ByteSpan bytes);
 
-// How long is the way to another member, on the line between the two.
+// Measures the time to another member, on the line between the two.
 struct PingFrame {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
   std::uint16_t from = 0;
   std::uint16_t to = 0;
-  bool answer = false;  // Comes back with the same number.
+  bool answer = false;  // True if it comes back, with the same number.
   std::uint32_t number = 0;
 };
 [[nodiscard]] ByteVector encode(const PingFrame& frame);

@@ -1,4 +1,4 @@
-// The fields of the messages on /v1/serve, as fields.h has those of /v1/worker. Private to this
+// The fields of the messages on /v1/serve; fields.h has those of /v1/worker. Private to this
 // folder.
 #pragma once
 

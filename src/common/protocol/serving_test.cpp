@@ -1,4 +1,5 @@
-// Every message on /v1/serve survives its text, and broken ones get a sentence.
+// Every message on /v1/serve is read as it was written, and invalid ones are refused with a
+// sentence.
 #include "common/protocol/serving.h"
 
 #include <gtest/gtest.h>
@@ -110,14 +111,14 @@ TEST(Serving, MessagesSurviveTheirText) {
   }
 }
 
-// A worker has no place for words: the coordinator writes all text.
+// A worker sends token numbers only: the coordinator writes all text.
 TEST(Serving, ATokenWithATextIsNoMessage) {
   std::string text = encode(ServingWorkerMessage(Tokens{.tokens = {{.id = 5}}}));
   text.replace(text.find("\"id\":5"), 6, R"("id":5,"text":"a")");
   EXPECT_FALSE(decode_worker(text).has_value());
 }
 
-// However long its numbers are.
+// The longest prompt fits even with the longest numbers.
 TEST(Serving, TheLongestPromptFitsIntoAFrameWithAsLongAnAnswer) {
   const Ask ask{.prompt = std::vector<std::int32_t>(prompt_tokens_max, 999'999),
                 .answered = std::vector<std::int32_t>(prompt_tokens_max, 999'999)};

@@ -1,7 +1,6 @@
-// How a message's fields are listed: their names on the wire, in order, with their bounds (fields.h
-// and serving_fields.h have the lists). Writing, strict reading and the JSON schema all follow from
-// these lists (write.h, read.h, schema.cpp), so that they cannot drift apart. Private to this
-// folder.
+// The lists of messages' fields: the names on the wire, in order, with their bounds (fields.h and
+// serving_fields.h have the lists). Writing, strict reading and the JSON schema all follow from
+// these lists (write.h, read.h, schema.cpp), so that they always agree. Private to this folder.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +11,10 @@
 namespace weft::protocol {
 
 struct FieldBounds {
-  std::size_t bytes_max = 256;  // Length of a string; of each string in a list.
-  std::size_t count_max = 256;  // Elements of a list or a map.
+  std::size_t bytes_max = 256;  // The length of a string, or of each string in a list.
+  std::size_t count_max = 256;  // The number of elements of a list or a map.
   std::uint64_t max = std::numeric_limits<std::uint64_t>::max();
-  bool optional = false;  // May be left out, and is where it has its default.
+  bool optional = false;  // True if the field is left out when it has its default value.
 };
 
 template <class Message, class Value>
@@ -32,7 +31,8 @@ consteval Field<Message, Value> field(std::string_view name, Value Message::* me
 
 inline constexpr FieldBounds message_text{.bytes_max = 4096};
 
-// fields: the list. type: the word in "type" of a message; name: what TypeScript calls it.
+// The shape of a message or part. fields: the list. type: the word in "type" of a message. name:
+// the name in TypeScript.
 template <class T>
 struct Shape;
 

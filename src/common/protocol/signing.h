@@ -1,5 +1,5 @@
-// What a client's wallet signs, so that a signature over one thing is not valid for another: each
-// kind has a prefix of its own.
+// The digests that a client's wallet signs. Each kind has a prefix of its own, so that a signature
+// over one kind is not valid for another.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,31 @@
 
 namespace weft::protocol {
 
-// A request's path and query without their percent signs: what the coordinator acts on, however a
-// proxy writes it.
+// A request's path and query with percent-encoding decoded. The coordinator acts on these, so the
+// spelling that a proxy uses makes no difference.
 struct RequestTarget {
   std::string path = {};
   std::map<std::string, std::string> query = {};
 };
-// "/v1/models/a%20b?from=1". A percent sign without two hex digits stands for itself.
+// Reads a target such as "/v1/models/a%20b?from=1". A percent sign without two hex digits stands
+// for itself.
 [[nodiscard]] RequestTarget read_target(std::string_view text);
 
 inline constexpr std::size_t request_nonce_bytes = 16;
 
-// A request as its signature covers it.
+// The parts of a request that its signature covers.
 struct RequestClaim {
-  PublicKey coordinator = {};  // For which it is meant.
+  PublicKey coordinator = {};  // The coordinator that the request is meant for.
   std::string_view method = {};
   RequestTarget target = {};
-  Hash body = {};         // SHA-256 of the body; for an upload the blob's hash, for a
-                          // part of one part_digest() (part_claim.h).
+  // SHA-256 of the body; for an upload the blob's hash, for a part of one part_digest()
+  // (part_claim.h).
+  Hash body = {};
   std::int64_t time = 0;  // Milliseconds since 1970, by the client's clock.
-  ByteSpan nonce = {};    // request_nonce_bytes.
+  ByteSpan nonce = {};    // request_nonce_bytes bytes.
 };
-// Which parts of a claim are covered: all, but in tests, which see the attack that each part stops.
+// The parts of a claim that are covered: all of them, except in tests, which show the attack that
+// each part stops.
 struct SignedParts {
   bool coordinator = true;
   bool method = true;
@@ -46,18 +49,19 @@ struct SignedParts {
 // little-endian: counts and lengths u32, the time u64; text is its length and its bytes.
 [[nodiscard]] ByteVector request_digest(const RequestClaim& claim, const SignedParts& parts = {});
 
-// What a coordinator signs to show that it holds its key and has this name: SHA-256(
-// "weft-identity-1" || coordinator || nonce || host). `host` is canonical_host() of what the client
-// asked for: a coordinator under another name cannot pass the signature on as its own.
+// The digest that a coordinator signs to prove that it holds its key and has this name: SHA-256(
+// "weft-identity-1" || coordinator || nonce || host). `host` is canonical_host() of the name that
+// the client asked for, so that a coordinator under another name cannot pass the signature on as
+// its own.
 [[nodiscard]] ByteVector identity_digest(const PublicKey& coordinator, ByteSpan nonce,
                                          std::string_view host);
 
-// What the old key of a coordinator signs for the new one to be believed:
+// The digest that the old key of a coordinator signs so that clients accept the new key:
 // SHA-256("weft-rotation-1" || old || new).
 [[nodiscard]] ByteVector rotation_digest(const PublicKey& before, const PublicKey& after);
 
-// To belong to an owner, as a device of it at one coordinator, in the role "full" or "recovery":
-// SHA-256("weft-device-1" || coordinator || owner || role).
+// The digest that a key signs to become a device of an owner at one coordinator, in the role "full"
+// or "recovery": SHA-256("weft-device-1" || coordinator || owner || role).
 [[nodiscard]] ByteVector device_digest(const PublicKey& coordinator, const PublicKey& owner,
                                        std::string_view role);
 

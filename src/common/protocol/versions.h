@@ -1,8 +1,9 @@
-// Which versions of the messages this program speaks, and what a side is told that speaks others.
+// The versions of the messages that this program speaks, and the refusal of a side that speaks
+// other versions.
 //
-// Hello::versions lists what a worker speaks; the coordinator chooses the highest that both speak
-// (Challenge::version). What never changes, so that sides of any two versions understand the
-// refusal: "type" and "v" of every message, "versions" and "kind" of a hello, and the whole of an
+// Hello::versions lists the versions of a worker; the coordinator chooses the highest that both
+// speak (Challenge::version). Some parts never change, so that sides of any two versions understand
+// the refusal: "type" and "v" of every message, "versions" and "kind" of a hello, and all of an
 // error.
 #pragma once
 
@@ -18,7 +19,7 @@
 
 namespace weft::protocol {
 
-// From the first to the last; protocol::version is the last that this program speaks.
+// The versions from `first` to the last; protocol::version is the last that this program speaks.
 struct VersionRange {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
@@ -26,28 +27,29 @@ struct VersionRange {
 };
 inline constexpr VersionRange spoken_versions{.first = 7, .last = version};
 
-// For a hello.
+// The list of versions for a hello.
 [[nodiscard]] std::vector<std::uint32_t> version_list(const VersionRange& range = spoken_versions);
-// The highest version that is offered and spoken here; nothing if there is none.
+// The highest version that is both offered and spoken here; no value if there is none.
 [[nodiscard]] std::optional<std::uint32_t> common_version(
     std::span<const std::uint32_t> offered, const VersionRange& spoken = spoken_versions);
 
-// What a text frame says of itself, whatever version it is of: nothing where it is no message at
-// all.
+// The data of a text frame that can be read whatever its version. No value if the frame is not a
+// message.
 struct FrameHead {
   std::uint32_t version = 0;
-  std::vector<std::uint32_t> offered;  // From a hello; else `version` alone.
-  std::optional<WorkerKind> kind;      // From a hello.
+  // The versions in a hello; for other messages `version` alone.
+  std::vector<std::uint32_t> offered;
+  std::optional<WorkerKind> kind;  // Set for a hello.
 };
 [[nodiscard]] std::optional<FrameHead> read_head(std::string_view text);
 
-// One sentence for a worker or a page and a coordinator that have no version in common: which of
-// them is older, and how that one is updated. `worker` and `coordinator` are what each speaks, in
-// any order and not empty.
+// One sentence for a worker, or a page, and a coordinator that have no version in common: it says
+// which of them is older, and how to update that one. `worker` and `coordinator` are the versions
+// of each, in any order and not empty.
 [[nodiscard]] std::string update_sentence(WorkerKind kind, std::span<const std::uint32_t> worker,
                                           std::span<const std::uint32_t> coordinator);
 
-// An error as a side of `spoken` reads it.
+// An error in the form that a side of version `spoken` reads.
 [[nodiscard]] std::string encode_error(const ErrorMessage& error, std::uint32_t spoken);
 
 }  // namespace weft::protocol

@@ -1,6 +1,5 @@
-// Frames of every version that is spoken are read and written as their golden files say; messages
-// cannot change without a new version; and a side of another version is told in one sentence how to
-// update.
+// Frames of every spoken version are read and written as their golden files say. Messages cannot
+// change without a new version. A side of another version is told in one sentence how to update.
 #include "common/protocol/versions.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +56,7 @@ TEST(Versions, GoldenFilesOfEachThatIsSpokenAreReadAndWrittenTheSame) {
   }
 }
 
-// A line of testdata/versions.txt for each version: the digest of the schemas of its messages.
+// testdata/versions.txt has a line for each version: the digest of the schemas of its messages.
 TEST(Versions, MessagesDoNotChangeWithoutANewVersion) {
   std::map<std::uint32_t, std::string> lines;
   std::ifstream file(testdata / "versions.txt");

@@ -12,10 +12,10 @@
 namespace weft::protocol::watch {
 namespace {
 
-// What is read may end where its buffer ends.
+// Texts that are read need not be null-terminated.
 constexpr glz::opts lenient{.null_terminated = false, .error_on_unknown_keys = false};
 
-// A name with a control character in it must not become text that is no JSON.
+// Control characters in a name are escaped, or the output would not be JSON.
 struct Escaping : glz::opts {
   bool escape_control_characters = true;
 };
@@ -55,7 +55,7 @@ std::size_t digits(std::uint32_t number) {
   return count;
 }
 
-// Length of a run in JSON: two numbers with their commas, and a letter.
+// The length of a run in JSON: two numbers with their commas, and a letter.
 std::size_t run_bytes(std::uint32_t first, std::uint32_t count) {
   return digits(first) + digits(count) + 3;
 }
@@ -69,7 +69,7 @@ std::string pack(std::span<const TaskState> tasks) {
   return to_base64(bytes);
 }
 
-// Collects runs until they are longer than the packed form would be.
+// Collects runs, until they are longer than the packed form would be.
 class Runs {
  public:
   explicit Runs(std::span<const TaskState> tasks)

@@ -1,6 +1,6 @@
-// What is pushed to watchers: its shape changes on purpose only (the page's types are generated
-// from the golden file), tasks stay small on the wire and arrive as they were, and what a watcher
-// sends is bounded and strict.
+// The messages to watchers: their shape changes on purpose only (the page's types are generated
+// from the golden file), tasks stay small on the wire and arrive unchanged, and a watcher's own
+// message is bounded and strict.
 #include "common/protocol/watch.h"
 
 #include <gmock/gmock.h>

@@ -17,7 +17,7 @@ struct WriteOptions : glz::opts {
 
 void write_string(std::string& out, std::string_view text, std::size_t bytes_max) {
   std::string quoted;
-  // Writing a string to a growing buffer has no way to fail.
+  // Writing a string to a growing buffer cannot fail.
   static_cast<void>(glz::write<WriteOptions{}>(utf8::replace_invalid(text, bytes_max), quoted));
   out += quoted;
 }

@@ -1,6 +1,6 @@
-// A message as JSON text, from its Shape. What is written can always be read again: strings are cut
-// to their bound and made valid UTF-8 (a driver's name or a compiler's message may hold anything),
-// numbers are made finite. Private to this folder.
+// Writes a message as JSON text from its Shape. The output can always be read again: strings are
+// cut to their bound and made valid UTF-8 (a driver's name or a compiler's message may contain any
+// bytes), and numbers are made finite. Private to this folder.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ inline void write_value(std::string& out, const std::map<std::string, std::uint6
   out += '}';
 }
 
-// The fields of `message`, without the braces around them.
+// Writes the fields of `message`, without the braces around them.
 template <HasShape T>
 void write_fields(std::string& out, const T& message) {
   bool first = true;

@@ -1,16 +1,17 @@
-// The accounts of the double entry. An owner has free, granted, held and staked credits, and what
-// it has settled: moved out of the ledger to be paid on a chain, a sum that only grows. A job has
-// an escrow; `verification` pays verifiers, `platform` is the operator's.
+// The accounts of the double entry. An owner has free, granted, held and staked credits, and a
+// settled account: the sum of credits that were moved out of the ledger to be paid on a chain,
+// which only grows. A job has an escrow. `verification` pays verifiers; `platform` is the
+// operator's account.
 //
-// Granted credits come from mint as a gift. They can be spent on jobs and answers, and what is
-// earned from them is granted again: they are never staked, transferred or settled. Therefore each
-// account that both can reach has a second one for granted credits.
+// Granted credits come from mint as a gift. They can be spent on jobs and answers, and pay from
+// them is granted again: they are never staked, transferred or settled. So each account that both
+// kinds can reach has a second account for granted credits.
 //
 //   mint  owner:OWNER  granted:OWNER  held:OWNER  held-granted:OWNER  stake:OWNER  settled:OWNER
 //   escrow:JOB  escrow-granted:JOB  verification  verification-granted  platform  platform-granted
 //
 // Two names occur only in histories of older databases and are still read: worker:KEY, the account
-// of what a wallet had earned, and client:KEY, the former name of owner:OWNER.
+// of a wallet's earnings, and client:KEY, the former name of owner:OWNER.
 #pragma once
 
 #include <array>
@@ -29,8 +30,7 @@ namespace weft {
 struct OwnerId : FixedBytes<32> {
   [[nodiscard]] std::string text() const { return to_base58(bytes); }
   [[nodiscard]] static Result<OwnerId> parse(std::string_view text);
-  // The owner that a key makes alone. Whether it belongs to another owner is known to
-  // ledger::Owners.
+  // The owner that a key alone makes. ledger::Owners knows if the key belongs to another owner.
   [[nodiscard]] static OwnerId of_first(const PublicKey& device) { return {{device.bytes}}; }
 };
 
@@ -41,15 +41,15 @@ struct std::hash<weft::OwnerId> : std::hash<weft::FixedBytes<32>> {};
 
 namespace weft::ledger {
 
-// A value that is compared, hashed and ordered (by kind, then id); make one with the functions
-// below.
+// An account, as a value that is compared, hashed and ordered (by kind, then id). The functions
+// below make accounts.
 struct Account {
-  // The numbers are stored.
+  // The numbers are stored, so they must not change.
   enum class Kind : std::uint8_t {
     mint = 0,
-    owner = 1,  // Free: spent, transferred, staked.
+    owner = 1,  // Free credits, which may be spent, transferred and staked.
     escrow = 2,
-    worker = 3,  // From older histories; holds nothing.
+    worker = 3,  // Occurs in older histories; has no credits.
     stake = 4,
     platform = 5,
     granted = 6,
@@ -59,12 +59,12 @@ struct Account {
     verification = 10,
     verification_granted = 11,
     platform_granted = 12,
-    settled = 13,  // Nothing takes from it.
+    settled = 13,  // Credits are never taken from it.
   };
   static constexpr std::size_t kinds = 14;
 
   Kind kind = Kind::mint;
-  std::array<std::uint8_t, 32> id{};  // The owner; a job's id and zeros; otherwise zeros.
+  std::array<std::uint8_t, 32> id{};  // The owner, or a job's id and zeros; otherwise zeros.
 
   [[nodiscard]] static Account mint() { return {}; }
   [[nodiscard]] static Account owner(const OwnerId& owner) { return of(Kind::owner, owner); }
@@ -95,9 +95,9 @@ struct Account {
   static Account of(Kind kind, const OwnerId& owner) { return {.kind = kind, .id = owner.bytes}; }
 };
 
-// Whether what the account holds is granted credits.
+// True if accounts of this kind hold granted credits.
 [[nodiscard]] bool is_granted(Account::Kind kind);
-// Whether its id is an owner's (of worker: a key).
+// True if the id of such an account is an owner's (for `worker`: a key).
 [[nodiscard]] bool has_owner(Account::Kind kind);
 
 }  // namespace weft::ledger

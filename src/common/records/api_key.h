@@ -1,4 +1,4 @@
-// A key of the OpenAI-compatible interface, as it is stored (decisions/billing/api_keys.h).
+// A key of the OpenAI-compatible interface, as a row of the store (decisions/billing/api_keys.h).
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 namespace weft::store {
 
 struct ApiKey {
-  std::string id;    // 16 hex digits, no secret; after "here-" where no other endpoint may answer.
-  std::string name;  // For people.
+  std::string id;    // 16 hex digits, not secret; after "here-" if no other endpoint may answer.
+  std::string name;  // A name for people.
   Hash hash;         // SHA-256 of the secret.
-  PublicKey owner;   // Whose client account pays.
+  PublicKey owner;   // The client that pays.
   UnixMillis created = 0;
-  UnixMillis revoked = 0;  // 0: not.
-  // 0: no limit.
+  UnixMillis revoked = 0;  // 0: not revoked.
+  // Limits; 0: no limit.
   std::uint32_t requests_per_min = 0;
   std::uint32_t tokens_per_min = 0;
-  std::uint64_t tokens_max = 0;  // Ever.
-  MicroCredits credits_max = 0;  // Ever.
+  std::uint64_t tokens_max = 0;  // The most tokens in all.
+  MicroCredits credits_max = 0;  // The most credits in all.
   // Sums over answers that have ended.
   std::uint64_t requests = 0;
   std::uint64_t tokens = 0;

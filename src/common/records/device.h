@@ -1,4 +1,4 @@
-// The devices of owners, as rows.
+// The devices of owners, as rows of the store.
 #pragma once
 
 #include <string>
@@ -9,22 +9,22 @@
 
 namespace weft::store {
 
-// What a device may sign. A recovery device manages devices and nothing else, so that it can be
-// kept in a drawer; only a recovery device revokes it.
+// The messages that a device may sign. A recovery device manages devices and does nothing else, so
+// that it can be kept in a drawer; only a recovery device revokes it.
 enum class DeviceRole : std::uint8_t { full = 0, recovery = 1 };
 [[nodiscard]] inline std::string_view to_string(DeviceRole role) {
   return role == DeviceRole::full ? "full" : "recovery";
 }
 
-// A key that belongs to an owner permanently: a revoked one acts for no owner any more, and what it
-// has still to get is its owner's.
+// A key that belongs to an owner permanently. A revoked key may not act for any owner, and its
+// outstanding pay goes to its owner.
 struct Device {
   PublicKey key;
   OwnerId owner;
   DeviceRole role = DeviceRole::full;
-  std::string name;  // For people.
+  std::string name;  // A name for people.
   UnixMillis added = 0;
-  UnixMillis revoked = 0;  // 0: not.
+  UnixMillis revoked = 0;  // 0: not revoked.
   friend bool operator==(const Device&, const Device&) = default;
 };
 

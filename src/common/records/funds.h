@@ -1,5 +1,5 @@
-// An amount of money by where it came from, and how an amount is divided without losing a
-// micro-credit and without changing where it came from.
+// An amount of money by its origin, and the division of an amount without losing a micro-credit or
+// changing its origin.
 #pragma once
 
 #include <span>
@@ -17,15 +17,16 @@ struct Funds {
   friend bool operator==(const Funds&, const Funds&) = default;
 };
 
-// `amount` out of `from`, granted credits first, as what is spent; at most what `from` holds is
-// granted, the rest is free (whether it is there is the ledger's to say).
+// `amount` out of `from` with granted credits first, as for spending. At most the granted credits
+// of `from` are granted, and the rest is free; the ledger checks that there is enough.
 [[nodiscard]] Funds granted_first(const Funds& from, MicroCredits amount);
-// Free credits first, as what is returned from an escrow: what stays there is spent first.
+// `amount` out of `from` with free credits first, as for returns from an escrow: the credits that
+// stay in the escrow are spent first.
 [[nodiscard]] Funds free_first(const Funds& from, MicroCredits amount);
 
 // Divides `all` over `amounts`, whose sum it is, each with its share of the granted credits: the
-// first i amounts together have floor(granted * (their sum) / total) of them. None differs by as
-// much as one micro-credit from its exact share, and both columns sum to `all`. Amounts are not
+// first i amounts together get floor(granted * (their sum) / total) of them. Each differs by less
+// than one micro-credit from its exact share, and both columns sum to `all`. Amounts are not
 // negative.
 [[nodiscard]] std::vector<Funds> divide(const Funds& all, std::span<const MicroCredits> amounts);
 

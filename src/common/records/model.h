@@ -1,6 +1,6 @@
-// What the coordinator knows of a model: its file as blobs, and the sizes by which its layers are
-// spread over workers. Made by `weft model add`, which reads the file; workers check the bytes, so
-// that a wrong card makes a model that does not load.
+// The coordinator's record of a model: its file as blobs, and the sizes by which its layers are
+// spread over workers. `weft model add` makes it from the file. Workers check the bytes, so a model
+// with a wrong card does not load.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@ namespace weft::store {
 struct Model {
   std::string name;
   std::string file;    // SHA-256 of the GGUF file, a blob.
-  std::string chunks;  // Blob: the SHA-256 of each chunk, one behind the other.
+  std::string chunks;  // Blob of the SHA-256 hashes of all chunks, in order.
   std::uint64_t bytes = 0;
-  std::uint64_t header_bytes = 0;  // Before the tensors' data.
+  std::uint64_t header_bytes = 0;  // The bytes before the tensors' data.
   std::uint32_t chunk_bytes = 0;
   std::string architecture;
   std::uint32_t layers = 0;
   std::uint32_t embedding = 0;
   std::uint32_t vocabulary = 0;
   std::uint32_t context = 0;
-  std::uint64_t layer_bytes = 0;  // Size of the largest layer.
-  std::uint64_t first_bytes = 0;  // What the first layer's holder has besides: the embedding.
-  std::uint64_t last_bytes = 0;   // The head.
-  std::uint64_t cache_bytes = 0;  // For each position and layer.
-  std::uint32_t shards_min = 1;   // Workers that a chain is made of at least.
+  std::uint64_t layer_bytes = 0;  // Bytes of the largest layer.
+  std::uint64_t first_bytes = 0;  // Additional bytes of the first layer's holder: the embedding.
+  std::uint64_t last_bytes = 0;   // Additional bytes of the last layer's holder: the head.
+  std::uint64_t cache_bytes = 0;  // Bytes of the cache for each position and layer.
+  std::uint32_t shards_min = 1;   // The least number of workers of a chain.
   MicroCredits price = 0;         // For 1,000 tokens, of the prompt or the answer.
-  std::string wire{};  // How hidden states travel between them: "f32", "f16", "i8"; empty: as the
-                       // coordinator has it.
+  // The type of hidden states between workers: "f32", "f16" or "i8"; empty: the coordinator's.
+  std::string wire{};
   std::int64_t created = 0;  // Milliseconds since 1970.
-  std::string owner;         // The client that added it: its key.
+  std::string owner;         // The key of the client that added it.
 
   [[nodiscard]] Hash file_hash() const { return Hash::parse(file).value(); }
   [[nodiscard]] Hash chunks_hash() const { return Hash::parse(chunks).value(); }

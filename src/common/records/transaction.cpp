@@ -21,7 +21,7 @@ Funds minus(const Funds& a, const Funds& b) {
   return {.free = a.free - b.free, .granted = a.granted - b.granted};
 }
 
-// A part of one worker's whole share, in thousandths.
+// `part` thousandths of a worker's whole share.
 MicroCredits permille(MicroCredits whole, std::uint32_t part) {
   return whole / 1000 * part + whole % 1000 * part / 1000;
 }

@@ -1,10 +1,11 @@
-// What moves money: a list of entries that sums to zero, applied once, known by its key. The
-// functions make the transactions that Weft uses; Ledger::apply() judges and applies them.
+// Transactions, which move money: a list of entries that sums to zero, applied once and identified
+// by its key. The functions make the transactions that Weft uses; Ledger::apply() judges and
+// applies them.
 //
-// Where credits come from stays known (account.h). What is spent is granted credits first, and what
-// an escrow pays is granted first; payments of one transaction share them in proportion to their
-// amounts (ledger::divide), so that each payee's part follows from the entries alone. What goes
-// back goes back as what it was.
+// The origin of credits stays known (account.h). Granted credits are spent first, and an escrow
+// pays granted credits first. The payments of one transaction share them in proportion to their
+// amounts (ledger::divide), so that each payee's part follows from the entries alone. Returned
+// credits keep their origin.
 #pragma once
 
 #include <cstdint>
@@ -20,31 +21,31 @@
 
 namespace weft::ledger {
 
-// How every key of an answer's transactions begins.
+// The prefix of the keys of all transactions of answers.
 inline constexpr std::string_view answer_key_prefix = "answer-";
 
 struct Entry {
   Account account;
-  MicroCredits amount = 0;  // Added to the balance; negative takes away.
+  MicroCredits amount = 0;  // Added to the balance; negative amounts are taken away.
   friend bool operator==(const Entry&, const Entry&) = default;
 };
 
 struct Transaction {
-  std::string key;  // Idempotency: the same key is applied once, whatever else it says.
+  std::string key;  // For idempotency: a key is applied once, whatever the entries are.
   std::optional<JobId>
-      job;  // The job it belongs to. Keys of a job are forgotten by Ledger::close().
+      job;  // The job that it belongs to. Ledger::close() forgets the keys of a job.
   std::vector<Entry> entries;
-  std::string what;  // One line for a person: "pays task 3 to 2 workers".
+  std::string what;  // One line for people: "pays task 3 to 2 workers".
   friend bool operator==(const Transaction&, const Transaction&) = default;
 };
 
-// That a transaction with this key has been applied.
+// The key of a transaction that was applied.
 struct AppliedKey {
   std::string key;
   std::optional<JobId> job;
 };
 
-// --- Entries that move `funds`, without those of 0.
+// --- Functions that add the entries for `funds`, without those of 0.
 
 enum class Sign : std::int8_t { add = 1, take = -1 };
 void post_owner(std::vector<Entry>& entries, const OwnerId& owner, const Funds& funds, Sign sign);
@@ -53,41 +54,43 @@ void post_escrow(std::vector<Entry>& entries, const JobId& job, const Funds& fun
 void post_platform(std::vector<Entry>& entries, const Funds& funds, Sign sign);
 void post_verification(std::vector<Entry>& entries, const Funds& funds, Sign sign);
 
-// --- Credits come and move
+// --- Creation and transfer of credits
 
-// `amount` of granted credits from mint to a new owner. Key "grant:OWNER": one grant an owner,
-// ever.
+// Moves `amount` of granted credits from mint to a new owner. Key "grant:OWNER", so an owner gets
+// one grant at most.
 [[nodiscard]] Transaction grant(const OwnerId& owner, MicroCredits amount);
 
-// `amount` of free credits from mint, which the operator has been paid for. Key
+// Moves `amount` of free credits, for which the operator was paid, from mint to the owner. Key
 // "issue:OWNER:NUMBER".
 [[nodiscard]] Transaction issue(const OwnerId& owner, MicroCredits amount, std::uint64_t number);
 
-// Free credits of one owner to another, or to itself, which changes nothing. Key
+// Moves free credits of one owner to another, or to itself, which changes nothing. Key
 // "transfer:FROM:NUMBER".
 [[nodiscard]] Transaction transfer(const OwnerId& from, const OwnerId& to, MicroCredits amount,
                                    std::uint64_t number);
 
-// Free credits of an owner out of the ledger, to be paid on a chain. Key "settle:OWNER:NUMBER".
+// Moves free credits of an owner out of the ledger, to be paid on a chain. Key
+// "settle:OWNER:NUMBER".
 [[nodiscard]] Transaction settle(const OwnerId& owner, MicroCredits amount, std::uint64_t number);
 
 // --- Jobs
 
-// The job's budget from its client, who has `has`, into its escrow. Key "open:JOB".
+// Moves the job's budget from its client, whose funds are `has`, into its escrow. Key "open:JOB".
 [[nodiscard]] Transaction open_escrow(const JobId& job, const OwnerId& client, MicroCredits budget,
                                       const Funds& has);
 
-// A task's price out of the job's escrow, to those who worked; the rest goes back to the client.
-// Key "pay:JOB/INDEX": a task is paid once.
+// Pays a task's price out of the job's escrow to its workers; the rest goes back to the client. Key
+// "pay:JOB/INDEX": a task is paid once.
 struct TaskPay {
   TaskId task;
   OwnerId client;
   MicroCredits price = 0;
   std::uint32_t replicas = 1;
-  // Both in thousandths of each worker's share, rounded down; together below 1000.
-  // To the platform. Always 0 today: used when the operator's fee becomes part of a signed quote.
+  // Parts of each worker's share, in thousandths, rounded down; both together are below 1000. The
+  // fee goes to the platform. It is always 0 today: it will be used when the operator's fee becomes
+  // part of a signed quote.
   std::uint32_t fee_permille = 0;
-  std::uint32_t verification_permille = 0;  // To the verification account.
+  std::uint32_t verification_permille = 0;  // Goes to the verification account.
 };
 enum class PayAs : std::uint8_t { free, held };
 struct Payee {
@@ -95,28 +98,29 @@ struct Payee {
   MicroCredits amount = 0;
   PayAs as = PayAs::free;
   MicroCredits staked =
-      0;  // Part of it that goes into the owner's stake; less where less of it is free credits.
+      0;  // The part that goes into the owner's stake; less if fewer of its credits are free.
 };
-// What each agreeing worker gets of it: price / replicas (rounded down) without fee and
-// verification.
+// The share of each agreeing worker: price / replicas (rounded down), without fee and verification.
 [[nodiscard]] MicroCredits share(const TaskPay& pay);
-// Agreeing workers as payees of a share each, at most `replicas` of them.
+// The agreeing workers as payees of one share each, at most `replicas` of them.
 [[nodiscard]] std::vector<Payee> equal_shares(const TaskPay& pay,
                                               std::span<const OwnerId> agreeing);
-// `agreeing`: how many of the payees, from the first on, have the fee and the verification of their
-// share taken; others (auditors) get their amount out of what would go back. All amounts together
-// are at most the price. `escrow` is what the job's escrow holds, at least the price.
+// Pays the payees. From the shares of the first `agreeing` of them the fee and the verification are
+// taken. The other payees (auditors) get their amounts out of the part that would go back to the
+// client. All amounts together are at most the price. `escrow` is the content of the job's escrow,
+// which is at least the price.
 [[nodiscard]] Transaction pay_task(const TaskPay& pay, std::span<const Payee> payees,
                                    std::size_t agreeing, const Funds& escrow);
 
-// The agreeing workers' equal shares, free at once.
+// Pays the agreeing workers' equal shares, free at once.
 [[nodiscard]] Transaction pay_task(const TaskPay& pay, std::span<const OwnerId> agreeing,
                                    const Funds& escrow);
 
-// What `transaction` adds to the owner's held credits: remember it until release() or forfeit().
+// The credits that `transaction` adds to the owner's held credits. Keep them until release() or
+// forfeit().
 [[nodiscard]] Funds held_by(const Transaction& transaction, const OwnerId& owner);
 
-// Pay of a task that was held becomes the owner's. Key "release:JOB/INDEX:WORKER".
+// Held pay of a task becomes free credits of the owner. Key "release:JOB/INDEX:WORKER".
 struct HeldPay {
   TaskId task;
   PublicKey worker;
@@ -124,53 +128,54 @@ struct HeldPay {
   Funds funds;
 };
 [[nodiscard]] Transaction release(const HeldPay& held);
-// Pay of a task that was held and is lost: to the client of the task where its result was wrong,
-// else to the verification account. Key "forfeit:JOB/INDEX:WORKER".
+// Held pay of a task is lost. It goes to the task's client if the result was wrong, otherwise to
+// the verification account. Key "forfeit:JOB/INDEX:WORKER".
 [[nodiscard]] Transaction forfeit(const HeldPay& held, const std::optional<OwnerId>& client);
 
-// What a client paid for a task whose accepted result was wrong, out of what a conviction took, the
-// stake of the convicted worker's owner and the verification account. Key "correct:JOB/INDEX:TIME".
+// Refunds a client's payment for a task whose accepted result was wrong. The refund comes from the
+// amounts that a conviction took, the stake of the convicted worker's owner and the verification
+// account. Key "correct:JOB/INDEX:TIME".
 struct WrongRefund {
   TaskId task;
-  std::int64_t time = 0;  // When it was corrected: tells refunds of one task apart.
+  std::int64_t time = 0;  // When it was corrected, which distinguishes refunds of one task.
   OwnerId client;
-  Funds platform;      // From each
-  Funds verification;  // of the two accounts,
-  OwnerId worker;      // and from this owner's stake.
+  Funds platform;      // The amount from the platform account,
+  Funds verification;  // the one from the verification account,
+  OwnerId worker;      // and the owner whose stake pays the rest.
   MicroCredits stake = 0;
 };
 [[nodiscard]] Transaction refund_wrong(const WrongRefund& refund);
 
-// `amount` out of the verification account, which holds `has`, to a verifier or auditor. Key
-// "verify:JOB/INDEX:WORKER".
+// Pays `amount` out of the verification account, whose funds are `has`, to a verifier or auditor.
+// Key "verify:JOB/INDEX:WORKER".
 [[nodiscard]] Transaction pay_verifier(const TaskId& task, const PublicKey& worker,
                                        const OwnerId& owner, MicroCredits amount, const Funds& has);
 
-// `amount` of the escrow, which holds `escrow`, back to the client before the job's end.
-// `key_suffix` tells refunds of one job apart. Key "refund:JOB:SUFFIX". Not used yet: it will
+// Returns `amount` of the escrow, whose funds are `escrow`, to the client before the job's end.
+// `key_suffix` distinguishes refunds of one job. Key "refund:JOB:SUFFIX". Not used yet: it will
 // return the price of the tasks of a convicted worker.
 [[nodiscard]] Transaction refund(const JobId& job, const OwnerId& client, MicroCredits amount,
                                  std::string_view key_suffix, const Funds& escrow);
 
-// Whatever is left in the escrow (`remaining`, from Ledger::escrow) back to the client at the job's
-// end. Key "close:JOB".
+// Returns the rest of the escrow (`remaining`, from Ledger::escrow) to the client at the job's end.
+// Key "close:JOB".
 [[nodiscard]] Transaction close_escrow(const JobId& job, const OwnerId& client,
                                        const Funds& remaining);
 
 // --- Stakes
 
-// Moves free credits of an owner to its stake and back. `number` tells those of one owner apart.
-// Keys "stake:OWNER:NUMBER" and "unstake:OWNER:NUMBER". What is at risk for open tasks is trust's
-// to know: it says how much may be taken out.
+// Moves free credits of an owner to its stake, and back. `number` distinguishes the moves of one
+// owner. Keys "stake:OWNER:NUMBER" and "unstake:OWNER:NUMBER". decisions/trust knows the stake that
+// is at risk for open tasks, and says how much may be withdrawn.
 [[nodiscard]] Transaction deposit_stake(const OwnerId& owner, MicroCredits amount,
                                         std::uint64_t number);
 [[nodiscard]] Transaction withdraw_stake(const OwnerId& owner, MicroCredits amount,
                                          std::uint64_t number);
 
-// A wrong result costs: out of the stake of the worker's owner (at most what it holds: `stake`),
-// first the client's damage, the rest to the platform. Key "slash:JOB/INDEX:WORKER": one task
-// slashes a worker once. Nothing to take gives no entries; apply() takes that too, so that the key
-// is spent.
+// Charges the worker's owner for a wrong result out of its stake (whose content is `stake`): first
+// the client's damage, then the rest of the penalty to the platform. Key "slash:JOB/INDEX:WORKER":
+// one task slashes a worker once. An empty stake gives no entries; apply() accepts this, too, so
+// that the key is used up.
 struct Slash {
   TaskId task;
   PublicKey worker;

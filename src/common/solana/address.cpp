@@ -18,7 +18,8 @@ PublicKey well_known(std::string_view text) {
 }  // namespace
 
 bool is_on_curve(const PublicKey& key) {
-  // x^2 = (y^2 - 1) / (d y^2 + 1) is a square exactly if the product of both is one, or zero.
+  // x^2 = (y^2 - 1) / (d y^2 + 1) is a square exactly if the product of numerator and denominator
+  // is a square or zero.
   const Field25519 y = Field25519::from_bytes(key.bytes);
   const Field25519 y2 = y * y;
   const Field25519 one = Field25519::one();

@@ -1,5 +1,5 @@
 // Addresses of Solana. A program's own address has no key: it is SHA-256(seeds || bump || program
-// || "ProgramDerivedAddress"), taken for the largest bump whose hash is no point of the curve
+// || "ProgramDerivedAddress") for the largest bump whose hash is not a point of the curve
 // edwards25519.
 #pragma once
 
@@ -16,12 +16,12 @@ namespace weft::solana {
 inline constexpr std::size_t seeds_max = 16;
 inline constexpr std::size_t seed_bytes_max = 32;
 
-// As the runtime decides it: the sign bit is dropped, a y of p or more is reduced, x = 0 counts
-// with either sign.
+// True if the key is on the curve, as the runtime decides it: the sign bit is dropped, a y of p or
+// more is reduced, and x = 0 counts with either sign.
 [[nodiscard]] bool is_on_curve(const PublicKey& key);
 
-// With the bump as the last seed. nullopt if the address is on the curve. invalid_argument above
-// the bounds.
+// The address for these seeds, of which the last one is the bump. nullopt if the address is on the
+// curve. Fails with invalid_argument above the bounds.
 [[nodiscard]] Result<std::optional<PublicKey>> program_address(std::span<const ByteSpan> seeds,
                                                                const PublicKey& program);
 struct FoundAddress {

@@ -1,5 +1,5 @@
-// Addresses of programs: the curve test and the bump decide which account a program signs for, so a
-// wrong answer loses money.
+// Addresses of programs. The curve test and the bump decide for which account a program signs, so a
+// wrong result loses money.
 #include "common/solana/address.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST(SolanaAddress, TooManyOrTooLongSeedsAreRefused) {
 }
 
 TEST(SolanaAddress, NumbersOfPAndMoreAreReduced) {
-  // p itself is zero, 2^255 - 1 is 18; both have no form below p of their own.
+  // p itself is reduced to 0, and 2^255 - 1 to 18.
   std::array<std::uint8_t, 32> p{};
   p.fill(0xff);
   p[0] = 0xed;

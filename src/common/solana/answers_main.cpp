@@ -1,11 +1,15 @@
-// Answers cases of chain/tests/client.test.mjs, a line each, so that another library's answers can
-// be compared:
-//   curve KEY                                 yes | no
-//   address PROGRAM SEED...                   ADDRESS BUMP          (seeds in hex, - for an empty
-//   one) token_account WALLET MINT                 ADDRESS message legacy|v0 PAYER BLOCKHASH
-//   WORD... HEX | refused          words: i PROGRAM DATA, a KEY FLAGS (s, w or -), t TABLE, k KEY
-//   decode HEX                                HEX | refused          a transaction, decoded and
-//   encoded again tree POSITION OWNER:INDEX:AMOUNT:UNITS... ROOT SUM SIBLING:SUM...
+// Answers the cases of chain/tests/client.test.mjs, one line each, so that they can be compared
+// with the answers of another library:
+//
+//   curve KEY                               -> yes | no
+//   address PROGRAM SEED...                 -> ADDRESS BUMP
+//   token_account WALLET MINT               -> ADDRESS
+//   message legacy|v0 PAYER BLOCKHASH WORD...  -> HEX | refused
+//   decode HEX                              -> HEX | refused
+//   tree POSITION OWNER:INDEX:AMOUNT:UNITS...  -> ROOT SUM SIBLING:SUM...
+//
+// Seeds are in hex, with - for an empty one. The words of a message are: i PROGRAM DATA, a KEY
+// FLAGS (s, w or -), t TABLE, k KEY. `decode` decodes a transaction and encodes it again.
 #include <charconv>
 #include <iostream>
 #include <optional>

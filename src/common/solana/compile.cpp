@@ -9,7 +9,7 @@
 namespace weft::solana {
 namespace {
 
-// A key of the message, its flags united over all its uses.
+// A key of the message, with the flags of all its uses combined.
 struct Used {
   PublicKey key;
   std::string text = {};

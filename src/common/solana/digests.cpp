@@ -32,7 +32,7 @@ Hash statement_digest(const SigningPlace& place, const EarningStatement& stateme
 }
 
 Hash receipt_digest(const SigningPlace& place, const ReceiptParts& parts) {
-  // The coordinator's key stands in the place of the config: the program's layout of receipts.
+  // The program's layout of receipts has the coordinator's key in the place of the config.
   return crypto::Sha256()
       .update(as_bytes(std::string_view("weft-receipt-2")))
       .update(place.genesis.span())

@@ -48,7 +48,7 @@ Field25519 operator+(const Field25519& a, const Field25519& b) {
 }
 
 Field25519 operator-(const Field25519& a, const Field25519& b) {
-  // 4p is added first, so that no limb goes below zero.
+  // 4p is added first, so that no limb becomes negative.
   Field25519 out;
   for (std::size_t i = 0; i < 5; ++i) {
     const std::uint64_t four_p = 4 * (i == 0 ? limb_mask - 18 : limb_mask);
@@ -70,8 +70,8 @@ Field25519 operator*(const Field25519& a, const Field25519& b) {
     out.limbs_[i] = static_cast<std::uint64_t>(sums[i]) & limb_mask;
     carried = sums[i] >> 51;
   }
-  // What is carried out of the top comes back 19 times; that may be more than 64 bits hold before
-  // it is split.
+  // The carry out of the top limb is added to the lowest one 19 times. The sum may need more than
+  // 64 bits before it is split.
   const Wide low = Wide{out.limbs_[0]} + carried * 19;
   out.limbs_[0] = static_cast<std::uint64_t>(low) & limb_mask;
   out.limbs_[1] += static_cast<std::uint64_t>(low >> 51);
@@ -83,7 +83,7 @@ std::array<std::uint8_t, 32> Field25519::bytes() const {
   Field25519 reduced = *this;
   reduced.carry();
   reduced.carry();
-  // Below 2^255 now; one subtraction of p, where it fits, is left.
+  // The number is below 2^255 now: at most one subtraction of p is left.
   std::uint64_t excess = (reduced.limbs_[0] + 19) >> 51;
   for (std::size_t i = 1; i < 5; ++i) excess = (reduced.limbs_[i] + excess) >> 51;
   reduced.limbs_[0] += 19 * excess;
@@ -100,8 +100,8 @@ std::array<std::uint8_t, 32> Field25519::bytes() const {
 }
 
 bool Field25519::is_square() const {
-  // Euler: a^((p-1)/2) is 0, 1 or -1. (p-1)/2 = 2^254 - 10: its bits are ones but for 0 at the
-  // places 0 and 3.
+  // Euler's criterion: a^((p-1)/2) is 0, 1 or -1. All bits of (p-1)/2 = 2^254 - 10 are ones, except
+  // bits 0 and 3.
   Field25519 power = one();
   for (int bit = 253; bit >= 0; --bit) {
     power = power * power;

@@ -1,5 +1,5 @@
-// Defends the bytes of instructions of the runtime's programs and of signed digests. That the
-// runtime takes them is seen in tests/e2e/settle.test.mjs.
+// Checks the bytes of instructions of the runtime's programs and of signed digests.
+// tests/e2e/settle.test.mjs checks that the runtime accepts them.
 #include "common/solana/instructions.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,8 @@ TEST(Instructions, a_signature_check_names_only_bytes_of_its_own) {
   EXPECT_EQ(single.data.size(), 144U);
   EXPECT_EQ(to_hex(ByteSpan(single.data).first(16)), "01003000ffff1000ffff70002000ffff");
   EXPECT_EQ(two.data.size(), 2U + 2 * (14 + 128));
-  // The second signature's: signature at 30 + 128 + 32, key at 30 + 128, message at 30 + 128 + 96.
+  // The offsets of the second signature: signature at 30 + 128 + 32, key at 30 + 128, message at 30
+  // + 128 + 96.
   EXPECT_EQ(to_hex(ByteSpan(two.data).subspan(16, 14)), "be00ffff9e00fffffe002000ffff");
 }
 
@@ -62,7 +63,8 @@ TEST(Digests, no_part_of_the_place_or_the_message_can_be_another) {
   EXPECT_NE(receipt_digest(place, one), receipt_digest(place, two));
 }
 
-// Made with node's crypto; proof/claim_tree_test.cpp has the same root of three claims.
+// The digest was computed with node's crypto; proof/claim_tree_test.cpp has the same root of three
+// claims.
 TEST(Digests, a_receipt_has_the_bytes_that_the_program_hashes) {
   SigningPlace place{.genesis = {}, .program = bytes_of(2), .config = bytes_of(9)};
   place.genesis.bytes.fill(1);

@@ -1,4 +1,4 @@
-// The order of keys in a message is that of @solana/kit; chain/tests/client.test.mjs compares whole
+// The keys of a message are in the order of @solana/kit; chain/tests/client.test.mjs compares whole
 // messages.
 #include "common/solana/key_order.h"
 

@@ -1,5 +1,5 @@
-// Defends what "published" means: any reader builds the same tree from the text, and a difference
-// is named by its first owner.
+// Tests what "published" means: any reader builds the same tree from the text, and a difference is
+// reported with its first owner.
 #include "common/solana/owner_rows.h"
 
 #include <gmock/gmock.h>

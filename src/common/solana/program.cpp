@@ -16,7 +16,7 @@ const Field& field_named(std::span<const Field> fields, std::string_view name) {
   return *found;
 }
 
-// The keys that an instruction takes whatever the network.
+// Sets `out` for a kind of account whose key is the same on every network.
 bool fixed_key(std::string_view kind, PublicKey& out) {
   if (kind == "system_program") {
     out = system_program();

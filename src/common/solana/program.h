@@ -1,10 +1,11 @@
-// The on-chain program of settlement as the client sees it: what its instructions take, what its
-// accounts hold, what its refusals mean. The tables are generated from chain/layout.mjs, as the
-// program's own layout is; chain/LAYOUT.md explains the fields.
+// The client's view of the on-chain settlement program: the parameters of its instructions, the
+// contents of its accounts, and the meaning of its refusals. The tables are generated from
+// chain/layout.mjs, as the program's own layout is; chain/LAYOUT.md explains the fields.
 //
 //   ProgramCall call = ProgramCall::named("unstake").value();
-//   call.key("owner", wallet).key("config", config).key("stake", stake).number("amount",
-//   5'000'000); WEFT_ASSIGN(Instruction instruction, call.build(program));
+//   call.key("owner", wallet).key("config", config).key("stake", stake);
+//   call.number("amount", 5'000'000);
+//   WEFT_ASSIGN(Instruction instruction, call.build(program));
 #pragma once
 
 #include <cstdint>
@@ -24,11 +25,11 @@ struct Field {
   std::string_view name;
   FieldType type;
   std::uint32_t at;
-  std::uint32_t count;  // Elements of an array.
+  std::uint32_t count;  // The number of elements of an array.
 };
 struct CallAccount {
   std::string_view name;
-  std::string_view kind;  // As chain/layout.mjs names it.
+  std::string_view kind;  // The name in chain/layout.mjs.
   bool signer, writable;
 };
 struct CallLayout {
@@ -47,7 +48,7 @@ struct StateLayout {
 struct CheckText {
   std::uint32_t number;
   std::string_view name;
-  std::string_view attack;  // What would go through without the check.
+  std::string_view attack;  // The attack that would succeed without the check.
 };
 struct ParameterBounds {
   std::string_view name;
@@ -58,18 +59,19 @@ struct ParameterBounds {
 [[nodiscard]] std::span<const CheckText> check_texts();
 [[nodiscard]] std::span<const ParameterBounds> parameter_bounds();
 
-[[nodiscard]] const StateLayout& state_layout(std::string_view name);  // One that exists.
+[[nodiscard]] const StateLayout& state_layout(std::string_view name);  // The layout must exist.
 
-// Epochs that the config remembers, each at its number modulo this, and owners of a page.
+// The number of epochs that the config remembers (each at its number modulo this), and of owners on
+// a page.
 inline constexpr std::uint64_t epochs_remembered = 16;
 inline constexpr std::uint32_t owners_of_page = 1280;
 enum class EpochState : std::uint8_t { none, pending, final, voided };
 
-// "charge_funds: a charge above the deposit"; "error 17" for a number that the program does not
-// use.
+// The text of a refusal, such as "charge_funds: a charge above the deposit"; "error 17" for a
+// number that the program does not use.
 [[nodiscard]] std::string refusal_text(std::uint32_t number);
 
-// One instruction of the program, filled in by name. A name that does not exist is a bug.
+// One instruction of the program, whose fields are set by name. An unknown name is a bug.
 class ProgramCall {
  public:
   [[nodiscard]] static Result<ProgramCall> named(std::string_view name);
@@ -77,11 +79,11 @@ class ProgramCall {
   ProgramCall& key(std::string_view account, const PublicKey& key);
   ProgramCall& number(std::string_view field, std::uint64_t value, std::size_t index = 0);
   ProgramCall& data_key(std::string_view field, const PublicKey& key, std::size_t index = 0);
-  ProgramCall& tail(ByteSpan bytes);          // What follows the fields, such as siblings.
-  ProgramCall& signer(const PublicKey& key);  // A further account that signs.
+  ProgramCall& tail(ByteSpan bytes);          // Bytes after the fields, such as siblings.
+  ProgramCall& signer(const PublicKey& key);  // Adds an account that signs.
 
-  // invalid_argument if an account is missing. The system, token and instructions accounts are
-  // filled in.
+  // Builds the instruction and fills in the system, token and instructions accounts. Fails with
+  // invalid_argument if an account is missing.
   [[nodiscard]] Result<Instruction> build(const PublicKey& program) const;
   [[nodiscard]] const CallLayout& layout() const { return *layout_; }
 
@@ -93,10 +95,10 @@ class ProgramCall {
   ByteVector data_;
 };
 
-// An account of the program, read by name.
+// An account of the program, whose fields are read by name.
 class ProgramState {
  public:
-  // data_loss if the bytes are no such account.
+  // Fails with data_loss if the bytes are not an account of this kind.
   [[nodiscard]] static Result<ProgramState> read(std::string_view name, ByteVector bytes);
   [[nodiscard]] std::uint64_t number(std::string_view field) const;
   [[nodiscard]] PublicKey key(std::string_view field, std::size_t index = 0) const;
@@ -125,7 +127,7 @@ struct Network {
   [[nodiscard]] PublicKey vote(const PublicKey& proposal, const PublicKey& stake) const;
   [[nodiscard]] PublicKey device(const PublicKey& owner, const PublicKey& device) const;
   [[nodiscard]] PublicKey receipt(const Hash& digest) const;
-  // Each payer that shows a leaf has an address of its own for it.
+  // The address for a leaf that `payer` shows; each payer has its own.
   [[nodiscard]] PublicKey shown_leaf(const PublicKey& root, std::uint64_t position,
                                      const PublicKey& payer) const;
   [[nodiscard]] PublicKey demand(std::uint64_t post, const PublicKey& owner) const;

@@ -1,4 +1,4 @@
-// Calls of the on-chain program by name, as chain/layout.mjs has them.
+// Calls of the on-chain program by the names of chain/layout.mjs.
 #include "common/solana/program.h"
 
 #include <gtest/gtest.h>

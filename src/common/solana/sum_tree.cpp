@@ -29,7 +29,8 @@ SumNode hash_leaf(crypto::RepeatedSha256& sha256, const Earned& earned) {
   put_le(at, earned.units);
   return {sha256(bytes), earned.amount};
 }
-// The sum wraps; callers have seen that the sum of all amounts fits, or look at it.
+// The parent of two nodes. The sum may wrap: callers have checked that the sum of all amounts fits,
+// or check the result.
 SumNode hash_pair(crypto::RepeatedSha256& sha256, const SumNode& left, const SumNode& right) {
   std::array<std::uint8_t, 81> bytes{1};
   std::uint8_t* at = put_bytes(bytes.data() + 1, left.hash.bytes);
@@ -39,8 +40,8 @@ SumNode hash_pair(crypto::RepeatedSha256& sha256, const SumNode& left, const Sum
   return {sha256(bytes), left.sum + right.sum};
 }
 
-// The first bytes of an owner's key, as a number of the same order, and its row: a quarter of the
-// bytes that sorting whole rows would move.
+// The first bytes of an owner's key as a number of the same order, with the index of its row.
+// Sorting these moves a quarter of the bytes of whole rows.
 struct Place {
   std::uint64_t first = 0;
   std::uint32_t row = 0;
@@ -51,7 +52,7 @@ std::uint64_t first_bytes(const PublicKey& key) {
   return out;
 }
 
-// Sorted by owner, the halves on a thread each. Published rows are in order already.
+// The rows sorted by owner, with a thread for each half. Published rows are in order already.
 std::vector<Earned> sorted_by_owner(std::vector<Earned> owners) {
   if (std::ranges::is_sorted(owners, {}, &Earned::owner)) return owners;
   std::vector<Place> places(owners.size());
@@ -77,7 +78,7 @@ Result<> check_owners(std::span<const Earned> sorted) {
     return fail(ErrorCode::resource_exhausted, "A tree has {} owners; {} are the most.",
                 sorted.size(), tree_owners_max);
   std::vector<bool> taken(sorted.size());
-  std::vector<std::uint32_t> far;  // Indices behind the number of owners.
+  std::vector<std::uint32_t> far;  // Indices of at least the number of owners.
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     const Earned& one = sorted[i];
@@ -193,7 +194,8 @@ Result<> SumTree::update(std::span<const Earned> changed) {
   crypto::RepeatedSha256 sha256;
   for (std::size_t i = 0; i < changed.size(); ++i) {
     Earned& own = owners_[places[i]];
-    if (changed[i].amount < own.amount || changed[i].units < own.units) continue;  // Named twice.
+    // The owner is named twice.
+    if (changed[i].amount < own.amount || changed[i].units < own.units) continue;
     units_ += changed[i].units - own.units;
     own = changed[i];
     levels_[0][places[i]] = hash_leaf(sha256, own);

@@ -1,6 +1,6 @@
-// The tree of an epoch at size: sum_tree_bench [owners] [changed] [rounds]. Prints the median of
-// the rounds, of the root also the longest one and the processor time: where other programs take
-// the cores, only that says what the work is.
+// Measures a large tree of an epoch: sum_tree_bench [owners] [changed] [rounds]. Prints the median
+// of the rounds. For the root it also prints the longest round and the processor time, which alone
+// shows the work if other programs use the cores.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -31,7 +31,7 @@ std::vector<solana::Earned> many(std::size_t count) {
 struct Spent {
   double median = 0;
   double most = 0;
-  double processor = 0;  // All threads of one round together.
+  double processor = 0;  // For all threads of one round together.
 };
 double processor_seconds() {
   std::timespec time{};

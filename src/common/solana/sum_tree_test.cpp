@@ -1,5 +1,5 @@
-// The tree of an epoch: what an owner is paid follows from its root, so a wrong path, sum or order
-// loses money.
+// The tree of an epoch. An owner's pay follows from its root, so a wrong path, sum or order loses
+// money.
 #include "common/solana/sum_tree.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST(SumTree, TheOrderOfRowsMakesNoDifference) {
   EXPECT_EQ(SumTree::create(owners)->root(), root);
 }
 
-// The root as the definition has it, one node after the other.
+// The root by its definition, one node after the other.
 SumNode folded(std::vector<Earned> owners) {
   std::ranges::sort(owners, {}, &Earned::owner);
   std::vector<SumNode> level;
@@ -86,7 +86,7 @@ TEST(SumTree, TwoThreadsMakeTheRootThatOneMakes) {
 
     EXPECT_EQ(tree.root(), root) << count;
     EXPECT_TRUE(std::ranges::is_sorted(tree.owners(), {}, &Earned::owner)) << count;
-    owners.back() = owners.front();  // The same owner at both ends: one in each half.
+    owners.back() = owners.front();  // The same owner is in both halves.
     owners.back().index = static_cast<std::uint32_t>(count);
     EXPECT_FALSE(SumTree::create(owners).has_value()) << count;
   }

@@ -39,7 +39,8 @@ void append_counted(ByteVector& out, ByteSpan part) {
   append(out, part);
 }
 
-// Every index names a key, programs are keys of the message itself and not its payer.
+// Checks that every index names a key, and that programs are keys of the message itself and not its
+// payer.
 Result<> check_indices(const Message& message) {
   std::size_t count = message.keys.size();
   for (const TableUse& table : message.tables)

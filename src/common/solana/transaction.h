@@ -3,9 +3,9 @@
 //
 // transaction = compact-u16 n, n signatures of 64 bytes, message. message = [0x80 for version 0] u8
 // signers, u8 read-only signers, u8 read-only others, compact-u16 keys, keys, blockhash,
-// compact-u16 instructions, instructions, [compact-u16 lookup tables, tables]. Keys stand in the
+// compact-u16 instructions, instructions, [compact-u16 lookup tables, tables]. The keys are in the
 // order payer, writable signers, read-only signers, writable others, read-only others; within a
-// class in the order that @solana/kit 8.4 gives them, so that both make the same bytes.
+// class in the order of @solana/kit 8.4, so that both libraries make the same bytes.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@
 namespace weft::solana {
 
 inline constexpr std::size_t transaction_bytes_max = 1232;  // One packet of the network.
-inline constexpr std::size_t keys_max = 256;  // An instruction names keys by one byte.
+inline constexpr std::size_t keys_max = 256;  // An instruction names a key by one byte.
 
-// 7 bits a byte, lowest first; the high bit says that another byte follows. One form for each
-// number.
+// Appends the number with 7 bits a byte, lowest first; the high bit says that another byte follows.
+// Each number has one form.
 void append_compact_u16(ByteVector& out, std::uint16_t value);
-// Reads one at the start of `bytes` and moves them past it. invalid_argument if it is cut,
-// longer than it needs to be or too large.
+// Reads a number at the start of `bytes` and moves `bytes` past it. Fails with invalid_argument if
+// the number is cut, longer than it needs to be, or too large.
 [[nodiscard]] Result<std::uint16_t> read_compact_u16(ByteSpan& bytes);
 
 struct AccountUse {
@@ -39,7 +39,7 @@ struct Instruction {
   ByteVector data = {};
 };
 
-// What an account on the chain lists; a version 0 message names its keys by one byte each.
+// An account on the chain that lists keys; a version 0 message names these keys by one byte each.
 struct LookupTable {
   PublicKey address;
   std::vector<PublicKey> keys;
@@ -78,12 +78,12 @@ struct MessagePlan {
   MessageVersion version = MessageVersion::legacy;
   std::span<const LookupTable> tables = {};
 };
-// invalid_argument if a program is to be writable or pays, tables come with a legacy message, or
-// there are too many keys.
+// Compiles a message. Fails with invalid_argument if a program is writable or pays, if tables come
+// with a legacy message, or if there are too many keys.
 [[nodiscard]] Result<Message> compile(const MessagePlan& plan);
 
 [[nodiscard]] ByteVector encode(const Message& message);
-// Accepts exactly what encode() writes; every index must name a key.
+// Decodes a message. Accepts exactly the output of encode(); every index must name a key.
 [[nodiscard]] Result<Message> decode_message(ByteSpan bytes);
 
 struct Transaction {

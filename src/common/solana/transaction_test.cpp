@@ -1,5 +1,5 @@
-// Bytes of transactions: one form for each, refusals of all others. chain/tests/client.test.mjs
-// compares them with another library.
+// Bytes of transactions: each has one form, and all other forms are refused.
+// chain/tests/client.test.mjs compares them with another library.
 #include "common/solana/transaction.h"
 
 #include <gtest/gtest.h>
@@ -72,7 +72,7 @@ TEST(SolanaTransaction, ATableTakesWhatNeitherSignsNorRuns) {
   EXPECT_EQ(message.tables[0].writable, (std::vector<std::uint8_t>{1}));
   EXPECT_TRUE(message.tables[0].read_only.empty());
   EXPECT_EQ(message.keys.size(), 5U);
-  // The keys of tables come behind those of the message.
+  // The keys of tables come after those of the message.
   EXPECT_EQ(message.instructions[0].accounts[1], 5);
 }
 

@@ -14,7 +14,8 @@ void in_two_parts(std::size_t count, const std::function<void(std::size_t, std::
     std::thread second;
     try {
       second = std::thread([&] { work(middle, count); });
-    } catch (const std::system_error&) {  // No thread is to be had: both parts are done here.
+    // No thread could be started: this thread does both parts.
+    } catch (const std::system_error&) {
     }
     work(0, middle);
     if (second.joinable()) {

@@ -1,6 +1,6 @@
-// Work over many places on two threads: the calling one, and one that lives for the call. What both
-// read must not change, and each writes its own places only. Small work, and all work in a browser,
-// stays on the calling thread.
+// Splits work over many places between two threads: the calling one, and one that lives for the
+// call. Data that both read must not change, and each writes only its own places. Small work, and
+// all work in a browser, stays on the calling thread.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 namespace weft::solana {
 
-// So many places are worth a thread: it starts in tens of microseconds, and a place takes tenths of
-// one.
+// The least number of places that is worth a thread: a thread starts in tens of microseconds, and a
+// place takes tenths of one.
 inline constexpr std::size_t places_for_two_threads = 4096;
 
-// work(begin, end) for two parts that together are [0, count): [0, count / 2) is one of them where
-// there are two. Returns when both are done.
+// Calls work(begin, end) for the two halves of [0, count), which are split at count / 2, on two
+// threads if the work is large. Returns when both are done.
 void in_two_parts(std::size_t count, const std::function<void(std::size_t, std::size_t)>& work);
 
 }  // namespace weft::solana

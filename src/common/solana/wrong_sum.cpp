@@ -3,7 +3,8 @@
 namespace weft::solana {
 
 std::optional<WrongSum> find_wrong_sum(const SumTree& tree, const SumNode& root) {
-  // One node's sum is off by as much as the root's: sums wrap in 64 bits.
+  // The difference of the one wrong sum is the difference of the root's sum, because sums wrap in
+  // 64 bits.
   const std::uint64_t off = root.sum - tree.root().sum;
   if (off == 0) return std::nullopt;
   crypto::RepeatedSha256 sha256;

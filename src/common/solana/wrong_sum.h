@@ -1,5 +1,5 @@
-// Where in a tree of sums (sum_tree.h) a node's sum is not that of its children: evidence against a
-// root whose rows were published.
+// Finds the node of a tree of sums (sum_tree.h) whose sum is not that of its children: evidence
+// against a root whose rows were published.
 #pragma once
 
 #include <optional>
@@ -12,13 +12,13 @@ namespace weft::solana {
 struct WrongSum {
   unsigned level = 0;  // Leaves are level 0.
   std::uint32_t position = 0;
-  std::uint64_t sum = 0;  // As the root has it.
+  std::uint64_t sum = 0;  // The sum in the tree of the wrong root.
   SumNode left, right;
-  std::vector<SumNode> siblings;  // From the node up.
+  std::vector<SumNode> siblings;  // From the node to the root.
 };
-// The node whose sum alone is to be another one so that the rows make `root` in the place of the
-// tree's own; nullopt if no single node does. It hashes all nodes below as often as there are
-// levels above them: seconds for a million owners.
+// The single node whose changed sum makes the rows give `root` instead of the tree's own root;
+// nullopt if no single node does. For each node it hashes the path to the root: seconds for a
+// million owners.
 [[nodiscard]] std::optional<WrongSum> find_wrong_sum(const SumTree& tree, const SumNode& root);
 
 }  // namespace weft::solana

@@ -1,4 +1,4 @@
-// A raised sum is found wherever it is, and nothing else is taken for one.
+// A raised sum is found at every node, and other differences are not reported as one.
 #include "common/solana/wrong_sum.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ SumTree tree_of(std::size_t count) {
   return SumTree::as_given(std::move(rows));
 }
 
-// The root of a tree in which one node's sum is another one.
+// The root of a tree in which one node's sum is raised.
 SumNode raised(const SumTree& tree, unsigned level, std::uint32_t position, std::uint64_t by) {
   crypto::RepeatedSha256 sha256;
   SumNode node = tree.node(level, position);

@@ -34,7 +34,8 @@ std::string_view trimmed(std::string_view text) {
   return begin == text.size() ? std::string_view() : text.substr(begin, end + 1 - begin);
 }
 
-// What stands at a place where a word is expected.
+// The text at a place where a word is expected: the word, other text, or the beginning of the word
+// at the end of the text.
 enum class Word : std::uint8_t { there, other, cut };
 Word word_at(std::string_view text, std::size_t at, std::string_view word) {
   const std::string_view rest = text.substr(std::min(at, text.size()));
@@ -42,7 +43,7 @@ Word word_at(std::string_view text, std::size_t at, std::string_view word) {
   return word.starts_with(rest) ? Word::cut : Word::other;
 }
 
-// Where `text` ends with a beginning of `word`; its size where it does not.
+// The offset at which `text` ends with a beginning of `word`; the size of `text` if it does not.
 std::size_t partial_at(std::string_view text, std::string_view word) {
   for (std::size_t n = std::min(text.size(), word.size() - 1); n > 0; --n)
     if (text.ends_with(word.substr(0, n))) return text.size() - n;
@@ -116,7 +117,7 @@ void AnswerParser::step(std::vector<Piece>& out, bool ended, bool whole) {
   }
 }
 
-// One step before or within a thought. False if more text is needed.
+// Takes one step before or within a thought. Returns false if more text is needed.
 bool AnswerParser::step_thought(std::vector<Piece>& out, bool ended) {
   if (where_ == Where::begin) {
     const std::size_t at = skip_blanks(held_, 0);
@@ -149,7 +150,7 @@ void AnswerParser::say(std::vector<Piece>& out, std::size_t bytes) {
   Piece piece{.kind = Piece::Kind::text, .raw = held_.substr(0, bytes)};
   held_.erase(0, bytes);
   std::string_view text = piece.raw;
-  // Blanks behind a thought, and around calls, are not for the reader.
+  // Blanks after a thought, and around calls, do not belong to the reader's text.
   if (!said_ && (where_ == Where::after_thought || called_))
     text.remove_prefix(skip_blanks(text, 0));
   said_ = said_ || !text.empty();
@@ -157,7 +158,7 @@ void AnswerParser::say(std::vector<Piece>& out, std::size_t bytes) {
   out.push_back(std::move(piece));
 }
 
-// Where a call begins or may begin; the size of what is held where none does.
+// The offset at which a call begins or may begin; the size of the held text if none does.
 std::size_t AnswerParser::find_call() const {
   if (!said_) {
     const std::size_t at = skip_blanks(held_, 0);
@@ -175,7 +176,7 @@ bool AnswerParser::step_text(std::vector<Piece>& out, bool ended, bool whole) {
     return false;
   }
   std::size_t at = find_call();
-  // Objects that are calls may have semicolons between them.
+  // Semicolons may separate objects that are calls.
   bool parted = false;
   if (const std::size_t mark = skip_blanks(held_, 0);
       !said_ && called_ && mark < held_.size() && held_[mark] == ';') {
@@ -185,7 +186,8 @@ bool AnswerParser::step_text(std::vector<Piece>& out, bool ended, bool whole) {
     if (parted) at = next;
   }
   if (at > 0 && !parted) {
-    // Blanks wait for what follows: before a call they are not for the reader.
+    // Blanks are held back until more text comes, because blanks before a call do not belong to the
+    // reader's text.
     const std::size_t last = std::string_view(held_).substr(0, at).find_last_not_of(blanks);
     std::size_t bytes = last == std::string_view::npos ? 0 : last + 1;
     if (ended && at == held_.size()) bytes = at;
@@ -217,12 +219,12 @@ bool AnswerParser::step_text(std::vector<Piece>& out, bool ended, bool whole) {
     held_.clear();
     return false;
   }
-  // It only looked like a call: its first byte is text, and what follows is parsed again.
+  // The text only looked like a call: its first byte is text, and the rest is parsed again.
   say(out, at + 1);
   return true;
 }
 
-// The call that the JSON is: an object with a name that was offered, and arguments.
+// Adds the call if the JSON is one: an object with an offered name, and arguments.
 bool AnswerParser::add_call(std::string_view text, std::vector<Piece>& calls) const {
   const auto root = json::parse(text, {.bytes_max = call_bytes_max, .depth_max = 64});
   if (!root || root->kind() != json::Kind::object) return false;
@@ -235,7 +237,8 @@ bool AnswerParser::add_call(std::string_view text, std::vector<Piece>& calls) co
     } else if (key == "arguments" || key == "parameters") {
       if (value.kind() == json::Kind::object) {
         call.arguments = value.text();
-      } else if (value.kind() == json::Kind::string) {  // As it stands in OpenAI's documents.
+        // In OpenAI's documents arguments are a string of JSON.
+      } else if (value.kind() == json::Kind::string) {
         call.arguments = value.string({.bytes_max = call_bytes_max}).value_or("");
         const auto inner = json::parse(call.arguments, {.depth_max = 64});
         if (!inner || inner->kind() != json::Kind::object) return false;
@@ -262,7 +265,7 @@ AnswerParser::Found AnswerParser::read_call(std::string_view text, bool whole) c
     found.bytes += at;
     return found;
   }
-  return {.kind = Found::Kind::more};  // A beginning of a mark.
+  return {.kind = Found::Kind::more};  // The text is the beginning of a mark.
 }
 
 AnswerParser::Found AnswerParser::read_tagged(std::string_view text, bool whole) const {
@@ -276,15 +279,15 @@ AnswerParser::Found AnswerParser::read_tagged(std::string_view text, bool whole)
   const std::size_t end = skip_blanks(text, body + extent.bytes);
   const Word word = word_at(text, end, tag_close);
   if (word == Word::other) return {};
-  // A model may end its answer with the object.
+  // A model may end its answer with the object, without a closing mark.
   if (word == Word::cut && !(whole && end == text.size())) return {.kind = Found::Kind::more};
   out.kind = Found::Kind::calls;
   out.bytes = word == Word::there ? end + tag_close.size() : end;
   return out;
 }
 
-// Values stand as they are, a line each or several; a value of a parameter that takes no string is
-// JSON.
+// Reads calls whose values are written without quotes, on one line or several. The value of a
+// parameter that does not take a string is JSON.
 AnswerParser::Found AnswerParser::read_functions(std::string_view text, bool whole) const {
   constexpr std::string_view function_open = "<function=", function_close = "</function>",
                              value_open = "<parameter=", value_close = "</parameter>";
@@ -315,7 +318,8 @@ AnswerParser::Found AnswerParser::read_functions(std::string_view text, bool who
     const std::string key(trimmed(text.substr(at, key_end - at)));
     std::size_t begin = key_end + 1;
     if (text.substr(begin).starts_with('\n')) ++begin;
-    // A value may speak of the mark itself: it ends where another parameter or the end follows.
+    // A value may contain the closing mark itself: it ends at the mark that another parameter or
+    // the end follows.
     std::size_t end = begin, behind = 0;
     for (;; ++end) {
       end = text.find(value_close, end);
@@ -330,7 +334,7 @@ AnswerParser::Found AnswerParser::read_functions(std::string_view text, bool who
     if (value.ends_with('\n')) value.remove_suffix(1);
     const auto known = tool->second.texts.find(key);
     const bool is_text = known != tool->second.texts.end() && known->second;
-    // Some templates show models Python's words.
+    // Some templates show models Python's words (True, False, None).
     const auto word = std::ranges::find(python_words, trimmed(value),
                                         &std::pair<std::string_view, std::string_view>::first);
     const std::string_view plain = word == std::end(python_words) ? trimmed(value) : word->second;
@@ -340,7 +344,7 @@ AnswerParser::Found AnswerParser::read_functions(std::string_view text, bool who
     at = behind;
   }
   call.arguments = "{" + call.arguments + "}";
-  // A key that stands there twice makes no object.
+  // Arguments with a duplicate key are not an object.
   if (const auto object =
           json::parse(call.arguments, {.bytes_max = 4 * call_bytes_max, .depth_max = 64});
       !object || !object->members())
@@ -411,7 +415,8 @@ AnswerParser::Found AnswerParser::read_deepseek(std::string_view text) const {
   return out;
 }
 
-// An object that is the whole answer. Only one that begins with the name of a tool is waited for.
+// Reads an object that is the whole answer. The parser waits for its end only if it begins with the
+// name of an offered tool.
 AnswerParser::Found AnswerParser::read_bare(std::string_view text) const {
   const std::size_t key = skip_blanks(text, 1);
   const Word name = word_at(text, key, "\"name\"");

@@ -1,16 +1,17 @@
-// Takes an answer of a model apart as it is written: thoughts, calls of tools, and the text for the
-// reader. Calls are found in the formats in which the templates of models ask for them:
+// Splits an answer of a model while it is written into thoughts, calls of tools, and text for the
+// reader. It finds calls in the formats that the templates of models ask for:
 //
-//   <tool_call>{"name": ..., "arguments": {...}}</tool_call>         Hermes, Qwen 2.5, Qwen 3,
-//   SmolLM3 <tool_call><function=NAME><parameter=KEY>value</parameter>...    Qwen 3.5
-//   {"name": ..., "parameters": {...}}                               Llama 3.1, 3.2: the whole
-//   answer [TOOL_CALLS][{"name": ..., "arguments": {...}}, ...]             Mistral Nemo
-//   <｜tool▁calls▁begin｜>...<｜tool▁calls▁end｜>                          DeepSeek
+//   <tool_call>{"name": ..., "arguments": {...}}</tool_call>       Hermes, Qwen 2.5, Qwen 3,
+//   SmolLM3 <tool_call><function=NAME><parameter=KEY>value</parameter>...  Qwen 3.5
+//   {"name": ..., "parameters": {...}} as the whole answer         Llama 3.1, 3.2
+//   [TOOL_CALLS][{"name": ..., "arguments": {...}}, ...]           Mistral Nemo
+//   <｜tool▁calls▁begin｜>...<｜tool▁calls▁end｜>                        DeepSeek
 //
-// Every byte of the answer is in exactly one piece. Text that begins like a call and is not one (no
-// JSON, a tool that was not offered) is text. A call that ends before it is whole is told as cut.
+// Every byte of the answer is in exactly one piece. Text that begins like a call but is not one
+// (not JSON, or a tool that was not offered) is text. A call that ends before it is complete is
+// marked as cut.
 //
-// Threading: one thread. Bounds: it holds back at most what may be one call.
+// Threading: one thread. Bounds: it holds back at most the text of one possible call.
 #pragma once
 
 #include <array>
@@ -24,50 +25,50 @@
 
 namespace weft::tools {
 
-// Tokens of vocabularies that mark calls and that decoding usually leaves out.
+// Tokens of vocabularies that mark calls. Decoding usually leaves them out.
 inline constexpr std::array<std::string_view, 8> call_marks = {
     "[TOOL_CALLS]",        "<|python_tag|>",         "<tool_call>",
     "</tool_call>",        "<｜tool▁calls▁begin｜>", "<｜tool▁call▁begin｜>",
     "<｜tool▁call▁end｜>", "<｜tool▁calls▁end｜>"};
 
-// What a parser knows of the tools that were offered.
+// The parser's data of one offered tool.
 struct Tool {
-  std::map<std::string, bool> texts{};  // By parameter: whether it takes a string.
+  std::map<std::string, bool> texts{};  // By parameter: true if it takes a string.
 };
 using Tools = std::map<std::string, Tool>;  // By name.
-// Reads the member "tools" of a request. invalid_argument with the place of what is wrong.
+// Reads the member "tools" of a request. Fails with invalid_argument and the place of the error.
 [[nodiscard]] Result<Tools> read_tools(std::string_view json);
 
 struct Piece {
   enum class Kind : std::uint8_t { text, thought, call, cut };
 
   Kind kind = Kind::text;
-  std::string raw;          // As it stands in the answer.
-  std::string text{};       // For the reader: without marks and the blanks around them.
+  std::string raw;          // The bytes in the answer.
+  std::string text{};       // The text for the reader: without marks and the blanks around them.
   std::string name{};       // A call's name,
-  std::string arguments{};  // and its arguments: a JSON object.
+  std::string arguments{};  // and its arguments as a JSON object.
 
   friend bool operator==(const Piece&, const Piece&) = default;
 };
 
 class AnswerParser {
  public:
-  // Without tools only thoughts are set apart.
+  // Without tools only thoughts are separated.
   explicit AnswerParser(Tools tools) : tools_(std::move(tools)) {}
 
-  // The pieces that have become certain.
+  // Returns the pieces that have become certain.
   [[nodiscard]] std::vector<Piece> push(std::string_view text);
-  // What is left. `whole`: the model ended the answer; otherwise it was cut off, and a call without
-  // its closing mark is not complete.
+  // Returns the remaining pieces. `whole` is true if the model ended the answer. Otherwise the
+  // answer was cut off, and a call without its closing mark is incomplete.
   [[nodiscard]] std::vector<Piece> finish(bool whole);
 
  private:
-  // What stands at the beginning of the text that is held back.
+  // The beginning of the text that is held back: nothing, possibly a call, or calls.
   struct Found {
     enum class Kind : std::uint8_t { nothing, more, calls };
     Kind kind = Kind::nothing;
     std::size_t bytes = 0;
-    std::vector<Piece> calls{};  // The first has all the bytes.
+    std::vector<Piece> calls{};  // The first of them has all the bytes.
   };
 
   void step(std::vector<Piece>& out, bool ended, bool whole);
@@ -87,7 +88,7 @@ class AnswerParser {
   std::string held_;
   enum class Where : std::uint8_t { begin, thought, after_thought, text };
   Where where_ = Where::begin;
-  bool said_ = false;  // Any text but blanks.
+  bool said_ = false;  // True once there was text other than blanks.
   bool called_ = false;
 };
 

@@ -1,5 +1,5 @@
-// Thoughts, calls and text, wherever the answer is cut into parts: the same pieces, and every byte
-// once. Answers as templates write them are in engine/chat/tool_calls_test.cpp.
+// Thoughts, calls and text give the same pieces wherever the answer is cut, and every byte occurs
+// once. engine/chat/tool_calls_test.cpp has the answers that templates write.
 #include "common/tools/answer_parser.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ Tools offered() {
       .value();
 }
 
-// What a reader sees: neighbouring texts together.
+// The answer for a reader, with neighbouring texts joined.
 struct Heard {
   std::string text, thought, raw;
   std::vector<std::pair<std::string, std::string>> calls;
@@ -64,7 +64,8 @@ Heard parse(std::string_view answer, const std::vector<std::size_t>& cuts, bool 
   return out;
 }
 
-// The same however it is cut: whole, byte by byte, in two at every place.
+// Parses an answer whole, byte by byte, and in two parts cut at every place, and expects the same
+// each time.
 Heard parse_everyhow(std::string_view answer, bool whole = true, const Tools& tools = offered()) {
   const Heard expected = parse(answer, {}, whole, tools);
   EXPECT_EQ(expected.raw, answer);
@@ -167,7 +168,7 @@ TEST(AnswerParser, CutCallsAreToldAsSuch) {
     EXPECT_EQ(heard.text, "Well.");
     EXPECT_EQ("Well." + heard.cut, call.substr(0, end));
   }
-  // A model that ends its answer with the object meant the call.
+  // A model that ends its answer with the object means the call.
   EXPECT_EQ(parse_everyhow("<tool_call>\n{\"name\": \"f\"}", true).calls, (Calls{{"f", "{}"}}));
 }
 

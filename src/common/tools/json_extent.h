@@ -1,4 +1,4 @@
-// How far a JSON value goes in a text that may end before it does.
+// The extent of a JSON value in a text that may end before the value does.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@ namespace weft::tools {
 struct Extent {
   enum class Kind : unsigned char { whole, open, none };
 
-  Kind kind = Kind::none;  // whole: `bytes` of it; open: it may go on; none: it is no object.
+  Kind kind = Kind::none;  // whole: it has `bytes` bytes; open: more may follow; none: no object.
   std::size_t bytes = 0;
 };
-// The extent of an object or a list that begins with the first byte: brackets are counted, strings
-// passed over. That it is JSON is for a parser to say.
+// The extent of an object or a list that begins with the first byte. It counts brackets and skips
+// strings; a parser has to check that the text is JSON.
 [[nodiscard]] Extent json_extent(std::string_view text);
 
 }  // namespace weft::tools

@@ -19,7 +19,7 @@ std::string StopText::push(std::string_view text) {
     held_.resize(first);
     return std::exchange(held_, {});
   }
-  // The longest end of the text that begins a stop text stays.
+  // The longest end of the text that begins a stop text is kept.
   std::size_t kept = 0;
   for (const std::string& stop : stops_) {
     for (std::size_t size = std::min(stop.size() - 1, held_.size()); size > kept; --size) {

@@ -1,4 +1,4 @@
-// Looks for stop texts in text that comes in pieces, and holds back what may be the beginning of
+// Finds stop texts in text that comes in pieces, and holds back text that may be the beginning of
 // one.
 #pragma once
 
@@ -10,12 +10,12 @@ namespace weft::tools {
 
 class StopText {
  public:
-  // Empty texts never stop anything.
+  // Empty stop texts are ignored.
   explicit StopText(std::vector<std::string> stops);
 
-  // What is certain to stand before any stop text. After found() nothing comes any more.
+  // Returns the text that certainly comes before any stop text. Returns nothing after found().
   [[nodiscard]] std::string push(std::string_view text);
-  // What was held back, at the end.
+  // Returns the text that was held back, at the end.
   [[nodiscard]] std::string finish();
   [[nodiscard]] bool found() const { return found_; }
 

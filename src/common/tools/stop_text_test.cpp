@@ -1,4 +1,4 @@
-// Stop texts are found however the text is cut, and no part of them is ever let out.
+// Stop texts are found however the text is cut, and no part of them is returned.
 #include "common/tools/stop_text.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Bytes that come in pieces, as whole characters: a piece may end inside a character, whose bytes
-// are held back until the rest has come. Bytes that cannot become a character turn into U+FFFD, so
-// that the text is UTF-8 throughout.
+// Turns bytes that come in pieces into whole characters. A piece may end inside a character, whose
+// bytes are held back until the rest has come. Bytes that cannot become a character turn into
+// U+FFFD, so the text is always UTF-8.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace weft::tools {
 
 class WholeText {
  public:
-  // The text that these bytes complete, perhaps none.
+  // Returns the text that these bytes complete; it may be empty.
   [[nodiscard]] std::string push(std::string_view bytes);
-  // What is still held back, at the end.
+  // Returns the text for the bytes that are held back, at the end.
   [[nodiscard]] std::string finish();
 
  private:

@@ -1,4 +1,4 @@
-// Characters come whole, however their bytes are cut.
+// Characters are complete, however their bytes are cut.
 #include "common/tools/whole_text.h"
 
 #include <gtest/gtest.h>

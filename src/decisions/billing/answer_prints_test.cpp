@@ -1,4 +1,4 @@
-// Whether an auditor's fingerprints are those that were claimed.
+// Comparisons of an auditor's fingerprints with the claimed ones.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
-// Answers of language models as the core sees them: who may ask, what is set aside for an answer,
-// what it is paid when it has ended, and who is believed about it. The desk (serving/desk.h) finds
-// the workers; the core holds the money and the reputations.
+// Answers of language models from the core's point of view: who may ask, the amount that is set
+// aside for an answer, its pay when it has ended, and who is believed about it. The desk
+// (decisions/inference/desk.h) finds the workers; the core holds the money and the reputations.
 #pragma once
 
 #include <limits>
@@ -17,41 +17,42 @@
 
 namespace weft::billing {
 
-// Names an answer as JobId names a job; its escrow is escrow:ID.
+// The id of an answer, of the same type as a job's. Its escrow is escrow:ID.
 using AnswerId = JobId;
 
 struct AnswerChecks {
-  // p(r) = floor + (1 - floor) * (1 - r)^2 of an established wallet's answers are audited, all of
-  // any other's. An audit of an answer is one prefill, so that the floor is higher than that of
-  // tasks.
+  // The share of audited answers is p(r) = floor + (1 - floor) * (1 - r)^2 for an established
+  // wallet of reputation r, and 1 for any other wallet. An audit of an answer is one prefill, so
+  // the floor is higher than that of tasks.
   double floor = 0.2;
-  std::size_t open_max = 65536;  // Answers under way or being audited.
+  std::size_t open_max = 65536;  // The most answers that are under way or being audited.
 };
 
-// A request with an API key, before it is asked.
+// A request with an API key, before the desk is asked.
 struct AnswerOrder {
-  Hash key{};  // Hash of the secret.
+  Hash key{};  // Hash of the key's secret.
   std::string model;
-  std::vector<AnswerId> ids{};      // New ones, one for each of its answers.
+  std::vector<AnswerId> ids{};      // A new id for each answer of the request.
   std::uint64_t tokens_likely = 0;  // Tokens of one answer, the prompt included.
   std::uint64_t tokens_worst = 0;
-  // Where the client named no bound: tokens_worst may be lowered to what the key's budget takes,
+  // True if the client named no bound: tokens_worst may then be lowered to fit the key's budget,
   // down to tokens_least.
   bool fits_budget = false;
-  std::uint64_t tokens_least = 0;  // What the prompt has at most: no worker is believed more.
-  MicroCredits price = 0;          // Price of 1,000 tokens.
+  // The most tokens of the prompt: a worker that reports more is not believed.
+  std::uint64_t tokens_least = 0;
+  MicroCredits price = 0;  // Price of 1,000 tokens.
 };
 struct AnswerAdmission {
   std::optional<KeyRefusal> refused;
   RateStates rates;
-  std::uint64_t tokens_worst = 0;  // Tokens of one answer, as they were set aside.
+  std::uint64_t tokens_worst = 0;  // The tokens of one answer that were set aside.
   std::vector<AnswerId> answers;
 };
 
-// A request with an API key that becomes a job of the key's owner: what the job may cost is held
-// back of the key's budget until it has ended. The money itself is the job's escrow.
+// A request with an API key that becomes a job of the key's owner. The job's possible cost is held
+// back from the key's budget until the job has ended. The money itself is in the job's escrow.
 struct JobRequest {
-  Hash key{};  // Hash of the secret.
+  Hash key{};  // Hash of the key's secret.
   MicroCredits budget = 0;
 };
 struct JobAdmission {
@@ -65,19 +66,20 @@ struct JobAdmission {
 struct AnswerReport {
   AnswerId id;
   inference::AnswerEnd end;
-  bool must_audit = false;  // Its client waits for that.
+  bool must_audit = false;  // True if the client waits for an audit.
 };
-// What became of an answer. `unaudited`: no worker was there that could have.
+// The outcome of an answer. `unaudited`: no worker could have audited it.
 enum class AnswerFate : std::uint8_t { nothing, believed, verified, refuted, unaudited };
-// What the auditor's own reading came to.
-// `unheard`: the auditor did not answer; `undecided`: there is no worker to ask.
+// The outcome of the auditor's own reading. `unheard`: the auditor did not answer; `undecided`:
+// there is no worker to ask.
 enum class AnswerVerdict : std::uint8_t { agrees, differs, unheard, undecided };
 struct AnswerAudited {
   AnswerId id;
   AnswerVerdict verdict = AnswerVerdict::undecided;
   std::vector<PublicKey> auditors{};
   std::string reason{};
-  // Where it differs: tokens that its settings do not give; 0: its fingerprints differ.
+  // For `differs`: the number of tokens that the settings do not give; 0 if the fingerprints
+  // differ.
   std::uint32_t doubtful = 0;
 };
 struct AnswerAuditOrder {
@@ -86,18 +88,18 @@ struct AnswerAuditOrder {
   std::uint64_t draw = 0;
 };
 
-// A refuted answer of a chain: roots are to search for the stage to blame
+// An order to search for the guilty stage of a chain whose answer was refuted, by root workers
 // (decisions/inference/stage_trace.h).
 struct AnswerTraceOrder {
   AnswerId id;
-  std::vector<PublicKey> except;  // All but roots, and its members.
+  std::vector<PublicKey> except;  // All workers but roots, and the chain's members.
   std::uint64_t draw = 0;
 };
 struct AnswerTraced {
   AnswerId id;
   std::vector<inference::TraceFinding> findings{};
 };
-// The worker that two of them found, or nothing.
+// The worker that two of the findings name; no value if there is none.
 [[nodiscard]] std::optional<PublicKey> found_by_two(
     std::span<const inference::TraceFinding> findings);
 
@@ -106,74 +108,75 @@ struct AnswerTraced {
 enum class KeyMaker : std::uint8_t { client, the_operator };
 
 struct AnswerCounters {
-  std::uint64_t paid = 0;      // Answers,
-  std::uint64_t refunded = 0;  // answers that no worker is paid for,
-  std::uint64_t audits = 0;    // and audits of either.
+  std::uint64_t paid = 0;      // Answers that were paid,
+  std::uint64_t refunded = 0;  // answers for which no worker is paid,
+  std::uint64_t audits = 0;    // and audits of both kinds.
   std::uint64_t mismatches = 0;
-  std::uint64_t unaudited = 0;  // Drawn for an audit that no worker could do.
+  std::uint64_t unaudited = 0;  // Answers drawn for an audit that no worker could do.
 };
 
 // An answer that is under way or being audited.
 struct OpenAnswer {
-  std::string key;  // Id of its API key; empty: the answer is free.
+  std::string key;  // The id of its API key; empty if the answer is free.
   PublicKey client;
   MicroCredits price = 0;
   MicroCredits held = 0;
   KeyUse use{};
-  bool counts = false;  // The first answer of a request.
+  bool counts = false;  // True for the first answer of a request.
   std::uint64_t prompt_max =
-      std::numeric_limits<std::uint64_t>::max();  // Tokens that its prompt can have.
-  // When it has ended and is being audited.
+      std::numeric_limits<std::uint64_t>::max();  // The most tokens of its prompt.
+  // The fields from here on are set when the answer has ended and is being audited.
   std::vector<PublicKey> workers{};
   std::vector<inference::WorkShare> work{};
   std::uint64_t tokens = 0;
   MicroCredits due = 0;
-  MicroCredits stake = 0;                          // That each worker may lose.
-  std::vector<PublicKey> agreeing{}, differing{};  // Auditors, a chain of them as its first.
-  std::vector<PublicKey> asked{};                  // All of them.
-  std::uint32_t unheard = 0;                       // How often nothing came of it.
-  // What the roots found that say it differs: wrong fingerprints, or so few tokens that are not
-  // what its settings give.
+  MicroCredits stake = 0;                          // The amount that each worker may lose.
+  std::vector<PublicKey> agreeing{}, differing{};  // Auditors; the first worker stands for a chain.
+  std::vector<PublicKey> asked{};                  // All auditors that were asked.
+  std::uint32_t unheard = 0;                       // Audits that gave no result.
+  // The findings of roots that differ from the answer: wrong fingerprints, or the least number of
+  // tokens that the settings do not give.
   bool prints_differ = false;
   std::optional<std::uint32_t> doubtful{};
   std::optional<std::int64_t>
-      lead{};  // The audits' lead, while its chain's guilty stage is searched.
-  std::optional<PublicKey> guilty{};  // That stage's worker, once two roots have found it.
-  bool audited = false;               // Its workers' stakes are at risk.
-  bool without_roots = false;         // None is there that was not asked.
+      lead{};  // The audits' lead, while the guilty stage of its chain is searched for.
+  // The worker of the guilty stage, once two roots have found it.
+  std::optional<PublicKey> guilty{};
+  bool audited = false;        // True if its workers' stakes are at risk.
+  bool without_roots = false;  // True if every present root was asked already.
 };
-// Whether the auditor's fingerprints are those that were claimed (common/proof/fingerprint.h). Both
-// sides hand in theirs and see nothing of the other's. `complete`: the answer was not broken off,
-// so that the last position counts.
+// The comparison of an auditor's fingerprints with the claimed ones (common/proof/fingerprint.h).
+// Each side hands in its own and does not see the other's. `complete` (parameter): the answer was
+// not broken off, so the last position counts.
 struct PrintsVerdict {
-  bool complete = true;  // The claim has all that it must have.
-  bool readable = true;  // The audit as well.
+  bool complete = true;  // True if the claim has all fingerprints that it must have.
+  bool readable = true;  // True if the audit has them as well.
   bool agrees = true;
-  double error = 0, missing = 0;  // The largest.
+  double error = 0, missing = 0;  // The largest over all positions.
   std::string reason;
 };
 [[nodiscard]] PrintsVerdict compare_prints(const inference::Prints& claimed,
                                            const inference::Prints& own, std::uint32_t tokens,
                                            bool complete, std::uint32_t embedding,
                                            const proof::FingerprintTolerance& tolerance = {});
-// As far as it can be told without an audit.
+// True if the claim has all fingerprints that it must have, as far as this shows without an audit.
 [[nodiscard]] bool prints_complete(const inference::Prints& claimed, std::uint32_t tokens,
                                    bool complete);
 
-// How far the two sides' fingerprints may be apart: least where both computed exactly (AnswerEnd),
-// most where activations are rounded to int8.
+// The tolerance between the two sides' fingerprints: the smallest if both computed exactly
+// (AnswerEnd), the largest if activations are rounded to int8.
 [[nodiscard]] proof::FingerprintTolerance audit_tolerance(bool rounded, bool both_exact);
 
-// What an audit says of an answer: its fingerprints first, then the tokens that were drawn again.
-// An auditor that drew none again, or fewer than there are, has said nothing.
+// The outcome of an audit of an answer: first from its fingerprints, then from the tokens that were
+// drawn again. An auditor that drew fewer tokens again than it was to counts as unheard.
 struct AuditReading {
   AnswerVerdict verdict = AnswerVerdict::unheard;
   std::uint32_t doubtful = 0;
   double error = 0, missing = 0;
   std::string reason{};
 };
-// What an audit looked for: fingerprints of so many tokens, the last one's with them if the answer
-// is complete, and so many tokens drawn again. A vector has one fingerprint and no tokens.
+// The scope of an audit: fingerprints of `tokens` tokens, including the last one if the answer is
+// complete, and `drawn` tokens drawn again. A vector has one fingerprint and no tokens.
 struct AuditScope {
   std::uint32_t tokens = 0;
   std::uint32_t drawn = 0;

@@ -18,12 +18,12 @@ Duration seconds_of(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 
-// Until a bucket with so much a minute has `missing` more.
+// The time until a bucket that gains `per_minute` a minute has `missing` more.
 Duration wait_for(double missing, double per_minute) {
   return seconds_of(std::max(0.0, missing) * minute_s / per_minute);
 }
 
-// One minute's worth at once.
+// A rate whose bucket holds one minute's worth.
 TokenBucket::Rate rate_of(double per_minute) {
   return {.per_second = per_minute / minute_s, .burst = per_minute};
 }
@@ -162,7 +162,7 @@ KeyAdmission KeyRing::admit(const Hash& hash, const KeyUse& use, Instant now) {
   const auto refuse = [&](ErrorCode code, std::string message, Duration retry) {
     if (!out.refused) out.refused = {.error = {code, std::move(message)}, .retry = retry};
   };
-  // A day: nothing comes back by waiting, but clients want a number.
+  // A day: a budget does not recover by waiting, but clients want a number.
   constexpr Duration long_wait = std::chrono::hours(24);
   if (key.tokens_max > 0 && key.tokens + entry->tokens_held + use.tokens_worst > key.tokens_max) {
     refuse(
@@ -224,7 +224,7 @@ std::optional<ApiKey> KeyRing::settle(const std::string& id, const KeyUse& held,
   entry.credits_held -= std::min(entry.credits_held, held.cost_worst);
   if (const double tokens = entry.key.tokens_per_min; tokens > 0) {
     entry.tokens.refill(rate_of(tokens), now);
-    // Tokens beyond the likely number are owed.
+    // Unused tokens come back. Tokens beyond the likely number are taken now, even below zero.
     entry.tokens.spend(rate_of(tokens),
                        static_cast<double>(used.tokens) - static_cast<double>(held.tokens_likely));
   }

@@ -1,10 +1,11 @@
-// Keys of the OpenAI-compatible interface: whose they are, what they may use a minute and ever, and
-// what they have used. A secret is shown once and kept as its SHA-256 (it has 256 random bits, so
-// that nothing slower is needed).
+// Keys of the OpenAI-compatible interface: their owners, their limits a minute and in all, and
+// their use so far. A secret is shown once and stored as its SHA-256 (it has 256 random bits, so no
+// slower hash is needed).
 //
-// Rates are token buckets that hold one minute's worth: `requests_per_min` at once, and so many a
-// minute in the long run; the same for tokens. A request takes what it may need and gives back what
-// it did not; budgets (ever) count the same, so that requests side by side cannot pass them.
+// Rates are token buckets that hold one minute's worth: `requests_per_min` requests at once, and as
+// many a minute in the long run; the same for tokens. A request takes the most that it may need and
+// gives back what it did not use. Budgets (in all) count in the same way, so that concurrent
+// requests cannot exceed them.
 //
 // Pure: the time is passed in. Threading: one thread. Bounds: keys_max.
 #pragma once
@@ -27,37 +28,37 @@ namespace weft::billing {
 
 using store::ApiKey;
 
-// All but the hash, for people and programs.
+// All fields but the hash, for people and programs.
 [[nodiscard]] std::string to_json(const ApiKey& key);
 
 inline constexpr std::string_view api_key_prefix = "weft-";
-// The beginning of a key whose requests no other endpoint may answer: the secret itself says so, so
-// that neither its bearer nor a row can take it back.
+// The prefix of a key whose requests no other endpoint may answer. The secret itself says so, so
+// that neither its bearer nor a stored row can change it.
 inline constexpr std::string_view key_prefix_here = "weft-here-";
-// Their ids begin with this, so that lists show it, too.
+// The prefix of the ids of such keys, so that lists show it, too.
 inline constexpr std::string_view id_prefix_here = "here-";
-// A prefix and 32 random bytes in base58.
+// A new secret: a prefix and 32 random bytes in base58.
 [[nodiscard]] std::string new_api_secret(bool stays_here = false);
 [[nodiscard]] Hash api_key_hash(std::string_view secret);
 
-// One bucket as clients see it.
+// The state of one bucket for clients.
 struct RateState {
   std::uint64_t limit = 0;
   std::uint64_t remaining = 0;
-  Duration reset{};  // Until it is full.
+  Duration reset{};  // The time until the bucket is full.
 };
 struct RateStates {
   std::optional<RateState> requests, tokens;
 };
 
-// What a request may take, for all of its answers together.
+// The most that a request may take, for all of its answers together.
 struct KeyUse {
-  std::uint64_t tokens_likely = 0;  // Taken from this minute's.
-  std::uint64_t tokens_worst = 0;   // Held back of the budgets.
+  std::uint64_t tokens_likely = 0;  // Taken from the bucket of this minute.
+  std::uint64_t tokens_worst = 0;   // Held back from the budgets.
   MicroCredits cost_worst = 0;
 };
-// Error: unauthenticated (no such key), resource_exhausted (a rate) or insufficient_funds (a
-// budget).
+// A refused request. The error is unauthenticated (unknown key), resource_exhausted (a rate) or
+// insufficient_funds (a budget).
 struct KeyRefusal {
   Error error;
   Duration retry{};
@@ -70,34 +71,36 @@ struct KeyAdmission {
 class KeyRing {
  public:
   static constexpr std::size_t keys_max = 100'000;
-  static constexpr std::size_t keys_of_owner_max = 1'000;     // Revoked ones too.
-  static constexpr std::size_t keys_of_operator_min = 1'000;  // Kept free for the operator.
+  static constexpr std::size_t keys_of_owner_max = 1'000;     // Includes revoked keys.
+  static constexpr std::size_t keys_of_operator_min = 1'000;  // Reserved for keys of the operator.
 
-  // already_exists for an id that is there, resource_exhausted beyond keys_max.
+  // Adds a key. Fails with already_exists for a known id, and with resource_exhausted beyond
+  // keys_max.
   [[nodiscard]] Result<> add(ApiKey key);
-  // Whether a client may make one more: resource_exhausted beyond its own share or the limit of
-  // all.
+  // Succeeds if a client may make one more key. Fails with resource_exhausted beyond its own share
+  // or the limit of all.
   [[nodiscard]] Result<> may_add(const PublicKey& owner) const;
-  // not_found if there is none, permission_denied if it is another's (`who` empty: the
-  // operator, who may).
+  // Revokes a key. Fails with not_found if there is no such key, and with permission_denied if
+  // `who` does not own the key. An empty `who` is the operator, who may revoke any key.
   [[nodiscard]] Result<ApiKey> revoke(std::string_view id, const std::optional<PublicKey>& who,
                                       UnixMillis now);
-  // Those of `owner`, or all; by creation.
+  // The keys of `owner`, or all keys, by the time of creation.
   [[nodiscard]] std::vector<ApiKey> list(const std::optional<PublicKey>& owner) const;
-  // Whether answers with one of the owner's keys are under way.
+  // True if answers with one of the owner's keys are under way.
   [[nodiscard]] bool in_use(const PublicKey& owner) const;
-  // All keys of the owner: their ids.
+  // Removes all keys of the owner and returns their ids.
   std::vector<std::string> remove_of(const PublicKey& owner);
-  // Null for an unknown or revoked one.
+  // Returns null for an unknown or revoked key.
   [[nodiscard]] const ApiKey* find(const Hash& hash) const;
   [[nodiscard]] const ApiKey* by_id(const std::string& id) const;
-  // How many tokens the key's budgets still take, at `price` for a thousand; nothing: no bound.
+  // The number of tokens that the key's budgets still allow, at `price` for 1,000; no value:
+  // unlimited.
   [[nodiscard]] std::optional<std::uint64_t> tokens_left(const ApiKey& key,
                                                          MicroCredits price) const;
 
   [[nodiscard]] KeyAdmission admit(const Hash& hash, const KeyUse& use, Instant now);
-  // One part of what was admitted has ended; `first` of its request counts it. The key as it is
-  // then; nothing where it is gone.
+  // One answer of an admitted request has ended. `counts` is true for the first answer of a
+  // request. Returns the key with its new use, or no value if the key is gone.
   struct Used {
     std::uint64_t tokens = 0;
     MicroCredits credits = 0;
@@ -119,9 +122,9 @@ class KeyRing {
   std::unordered_map<Hash, std::string> ids_;
 };
 
-// "1s", "6m0s", "120ms", as OpenAI writes them.
+// A duration as OpenAI writes it: "1s", "6m0s", "120ms".
 [[nodiscard]] std::string rate_duration(Duration duration);
-// x-ratelimit-*.
+// The headers x-ratelimit-*.
 [[nodiscard]] std::map<std::string, std::string> rate_headers(const RateStates& rates);
 
 }  // namespace weft::billing

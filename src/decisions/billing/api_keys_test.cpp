@@ -1,5 +1,5 @@
-// Keys: no key is used more than was allowed, however requests overlap, and what is kept of a key
-// does not give it away.
+// No key is used beyond its limits, however requests overlap, and the stored data of a key does not
+// reveal its secret.
 #include "decisions/billing/api_keys.h"
 
 #include <gtest/gtest.h>

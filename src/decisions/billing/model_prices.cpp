@@ -13,7 +13,8 @@ void ModelPrices::set(const std::string& model, MicroCredits price, Instant now)
   const auto [found, is_new] = prices_.try_emplace(model);
   Price& entry = found->second;
   const MicroCredits holds = is_new ? price : entry.at(now);
-  const bool same = !is_new && price == entry.follows && price > holds;  // It is announced already.
+  // The price is announced already.
+  const bool same = !is_new && price == entry.follows && price > holds;
   entry.removed.reset();
   if (same) return;
   entry.holds = holds;

@@ -1,4 +1,4 @@
-// A price that was shown holds for a minute.
+// A price that was shown stays valid for a minute.
 #include "decisions/billing/model_prices.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ TEST(ModelPrices, ARaisedPriceIsChargedAfterAMinute) {
   EXPECT_EQ(prices.next("m", epoch + 1h + 59s), 9);
   EXPECT_EQ(prices.price("m", epoch + 1h + 60s), 9);
   EXPECT_EQ(prices.next("m", epoch + 1h + 60s), std::nullopt);
-  // Without the minute the owner of a model charges what no request has seen.
+  // With a hold of zero the owner of a model charges a price that no request has seen.
   ModelPrices off(0s);
   off.set("m", 7, epoch);
   off.set("m", 1'000'000'000, epoch + 1h);
@@ -46,7 +46,7 @@ TEST(ModelPrices, EveryRiseCountsItsOwnMinuteAndTheSameAnnouncementDoesNot) {
   ModelPrices prices;
   prices.set("m", 7, epoch);
   prices.set("m", 9, epoch);
-  prices.set("m", 9, epoch + 30s);  // Again, as a command that is repeated does.
+  prices.set("m", 9, epoch + 30s);  // Repeated, as by a repeated command.
   EXPECT_EQ(prices.price("m", epoch + 60s), 9);
   prices.set("m", 20, epoch + 60s);
   prices.set("m", 30, epoch + 90s);
@@ -62,7 +62,7 @@ TEST(ModelPrices, AModelThatIsRemovedAndAddedAgainKeepsItsPriceForTheMinute) {
   EXPECT_EQ(prices.price("m", epoch + 70s), 7);
   EXPECT_EQ(prices.price("m", epoch + 71s), 900);
   prices.remove("m", epoch + 100s);
-  prices.set("m", 5000, epoch + 160s);  // A minute later it is a new one.
+  prices.set("m", 5000, epoch + 160s);  // After a minute it counts as a new model.
   EXPECT_EQ(prices.price("m", epoch + 160s), 5000);
 }
 

@@ -43,7 +43,7 @@ void WatchBoard::ended(const WatchSource& source, const JobId& id, watch::Job he
   if (const auto found = jobs_.find(id); found != jobs_.end() && !watched_) forget(found);
   Shown& job = jobs_.contains(id) ? jobs_.at(id) : show(source, id);
   look_again(source, id, job);
-  // No worker runs them any more.
+  // No worker runs the remaining tasks any more.
   for (std::uint32_t i = 0;
        i < job.tasks.size() && head.state != "done" && head.state != "corrected"; ++i) {
     if (job.tasks[i] != watch::TaskState::leased && job.tasks[i] != watch::TaskState::checking)
@@ -72,7 +72,7 @@ void WatchBoard::corrected(const JobId& id, watch::Job head) {
   set_head(found->second, std::move(changed));
 }
 
-// Its tasks as they are now.
+// Shows the job, with the present state of its tasks.
 WatchBoard::Shown& WatchBoard::show(const WatchSource& source, const JobId& id) {
   watch::Job head = source.watched_head(id);
   Shown& job = jobs_[id];
@@ -90,7 +90,7 @@ WatchBoard::Shown& WatchBoard::show(const WatchSource& source, const JobId& id) 
 }
 
 void WatchBoard::look_again(const WatchSource& source, const JobId& id, Shown& job) {
-  // Only those whose state is another one are told.
+  // Only tasks whose state has changed are reported.
   std::erase_if(job.touched, [&](std::uint32_t index) {
     job.is_touched[index] = false;
     const auto state = source.watched_task({.job = id, .index = index});

@@ -1,9 +1,10 @@
-// The network as watchers were last told it, and the difference to how it is now. The core says
-// which tasks were touched; when the board is asked for a delta it looks at those again, at every
-// worker, and at the heads of the jobs: a delta costs what changed, not what there is.
+// The network as it was last reported to watchers, and the difference to its present state. The
+// core names the tasks that it touched. When the board is asked for a delta it looks at these tasks
+// again, at every worker, and at the heads of the jobs, so that a delta costs as much as has
+// changed, not as much as there is.
 //
-// Nothing is noted while there is no watcher. Threading: the core's. Bounds: jobs_max jobs are
-// shown, tasks_max of their tasks.
+// Nothing is recorded while there is no watcher. Threading: the core's. Bounds: jobs_max jobs are
+// shown, and tasks_max of their tasks.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@
 
 namespace weft::dashboard {
 
-// How the core shows itself to the board.
+// The board's view of the core.
 class WatchSource {
  public:
   virtual ~WatchSource() = default;
@@ -27,13 +28,13 @@ class WatchSource {
   // Running jobs, newest first, at most `count`.
   [[nodiscard]] virtual std::vector<JobId> watched_jobs(std::size_t count) const = 0;
   [[nodiscard]] virtual std::size_t jobs_running() const = 0;
-  // Everything but counts and map, of a running job.
+  // A running job, without counts and map.
   [[nodiscard]] virtual protocol::watch::Job watched_head(const JobId& job) const = 0;
   [[nodiscard]] virtual protocol::watch::TaskState watched_task(const TaskId& task) const = 0;
 
   struct WorkerNow {
     PublicKey key;
-    std::uint64_t session = 0;  // Another one is another worker to the board.
+    std::uint64_t session = 0;  // A new session is a new worker to the board.
     std::uint32_t held = 0;
     std::uint32_t slots = 0;
     std::uint64_t accepted = 0;
@@ -43,41 +44,42 @@ class WatchSource {
     friend bool operator==(const WorkerNow&, const WorkerNow&) = default;
   };
   virtual void each_worker(const std::function<void(const WorkerNow&)>& use) const = 0;
-  // Its number is the board's.
+  // The worker, without its number, which the board gives.
   [[nodiscard]] virtual protocol::watch::Worker watched_worker(const PublicKey& key) const = 0;
 };
 
 class WatchBoard {
  public:
   static constexpr std::size_t jobs_max = 64;
-  static constexpr std::size_t ended_max = 16;  // Jobs among them that have ended.
+  static constexpr std::size_t ended_max = 16;  // The jobs among them that have ended.
   static constexpr std::size_t tasks_max = 1'000'000;
 
   WatchHistory history;
 
-  // The core's hooks. A task was leased, delivered, accepted, refused or lost.
+  // --- Hooks for the core. A task was leased, delivered, accepted, refused or lost.
   void touch(const TaskId& task);
-  // A running job ends now, as `head` says: the last look at its tasks.
+  // A running job ends now, in the state of `head`. The board looks at its tasks for the last time.
   void ended(const WatchSource& source, const JobId& id, protocol::watch::Job head);
 
-  // A job that has ended has other results now. `head` where it is no longer shown.
+  // A job that has ended has other results now. `head` is used if the job is no longer shown.
   void corrected(const JobId& id, protocol::watch::Job head);
 
-  // Looks at everything again. The next sequence, unless nothing changed.
+  // Looks at everything that may have changed. The delta has the next sequence number, unless
+  // nothing changed.
   [[nodiscard]] protocol::watch::Delta advance(const WatchSource& source, UnixMillis time);
-  // As of the last advance().
+  // The state as of the last advance().
   [[nodiscard]] protocol::watch::Snapshot snapshot() const;
-  // The last watcher has left.
+  // Call this when the last watcher has left.
   void rest();
 
  private:
   struct Shown {
-    protocol::watch::Job head;  // Without its map.
+    protocol::watch::Job head;  // Without the map of its tasks.
     std::vector<protocol::watch::TaskState> tasks;
     std::vector<bool> is_touched;
-    std::vector<std::uint32_t> touched;  // In any order, each once.
+    std::vector<std::uint32_t> touched;  // Touched tasks, in any order, each once.
     bool running = true;
-    bool is_new = true;  // To those who watch.
+    bool is_new = true;  // True if watchers do not know it yet.
     bool has_changed = false;
   };
   using Jobs = std::map<JobId, Shown>;
@@ -85,7 +87,7 @@ class WatchBoard {
     std::uint32_t number = 0;
     WatchSource::WorkerNow now;
     protocol::watch::Worker head;
-    std::uint64_t seen = 0;  // By the round that saw it last.
+    std::uint64_t seen = 0;  // The last round in which the worker was present.
   };
   Shown& show(const WatchSource& source, const JobId& id);
   void look_again(const WatchSource& source, const JobId& id, Shown& job);
@@ -102,7 +104,7 @@ class WatchBoard {
   std::uint64_t rounds_ = 0;
   std::uint64_t history_told_ = 0;
   Jobs jobs_;
-  std::vector<std::string> jobs_gone_;  // To be told.
+  std::vector<std::string> jobs_gone_;  // Jobs whose removal is still to be reported.
   std::size_t tasks_shown_ = 0;
   std::map<PublicKey, ShownWorker> workers_;
   std::uint32_t next_number_ = 1;

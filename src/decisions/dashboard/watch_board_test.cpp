@@ -1,6 +1,6 @@
-// What watchers are told adds up: a snapshot and the deltas after it give what the network is,
-// whatever happens between two looks. The source is scripted; everything that is told goes over the
-// wire's texts.
+// The reports to watchers are consistent: a snapshot and the deltas after it give the state of the
+// network, whatever happens between two looks. The source is scripted; all reports pass through the
+// texts of the wire.
 #include "decisions/dashboard/watch_board.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ PublicKey key_of(std::uint8_t number) {
   return key;
 }
 
-// A network that a test moves by hand.
+// A network that a test changes step by step.
 class ScriptedSource final : public WatchSource {
  public:
   struct Job {
@@ -78,7 +78,7 @@ class ScriptedSource final : public WatchSource {
   }
 };
 
-// What a watcher that was told everything knows.
+// The knowledge of a watcher that got every report.
 struct Known {
   struct Job {
     watch::Job head;
@@ -183,7 +183,7 @@ TEST(WatchBoard, SnapshotAndDeltasAddUpToTheNetworkWhateverHappens) {
               head.ended = step;
               board.ended(source, id, head);
               source.jobs.erase(id);
-              ++ended[number];  // An id never comes again.
+              ++ended[number];  // An id is used once.
             }
             break;
           case 2:

@@ -1,5 +1,5 @@
-// What the network did, second by second, for the last minutes: what the dashboard's charts show.
-// Pure: the time is passed in.
+// The network's activity in each second of the last minutes, for the dashboard's charts. Pure: the
+// time is passed in.
 //
 // Bounds: seconds_max rows; latencies of at most samples_max tasks of one second count.
 #pragma once
@@ -19,25 +19,25 @@ class WatchHistory {
   static constexpr std::size_t seconds_max = 600;
   static constexpr std::size_t samples_max = 1024;
 
-  // What is so at the end of a second, whatever happened in it.
+  // The state of the network at the end of a second.
   struct Gauges {
     std::uint32_t workers = 0;
     std::uint32_t open = 0;
     MicroCredits per_unit = 0;
   };
 
-  // `latency` is from the task's first lease on.
+  // Counts an accepted task. `latency` begins with the task's first lease.
   void accepted(Duration latency, MicroCredits paid);
   void refused() { ++now_.refused; }
 
-  // True where the second that is being counted is over: call roll().
+  // True if the second that is being counted is over: call roll() then.
   [[nodiscard]] bool is_over(UnixMillis time) const { return time / 1000 > second_; }
-  // Ends it. Seconds without a call are rows of nothing, with these gauges.
+  // Ends the second. Seconds in which this was not called get empty rows with these gauges.
   void roll(UnixMillis time, const Gauges& gauges);
 
-  // How many rows there ever were; the next one has this number.
+  // The number of rows so far, which is the number of the next row.
   [[nodiscard]] std::uint64_t rows() const { return rows_ended_; }
-  // Rows from this number on, as far as they are kept.
+  // The rows from this number on, as far as they are kept.
   [[nodiscard]] protocol::watch::History since(std::uint64_t row) const;
 
  private:
@@ -52,7 +52,7 @@ class WatchHistory {
   };
   void end_row(const Gauges& gauges);
 
-  std::int64_t second_ = 0;  // Being counted.
+  std::int64_t second_ = 0;  // The second that is being counted.
   Row now_;
   std::vector<double> latencies_;
   std::deque<Row> rows_;

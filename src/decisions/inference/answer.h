@@ -1,5 +1,5 @@
-// An answer of a language model that has ended: what was said, by which workers, and what it is
-// paid and checked by.
+// An answer of a language model that has ended: the tokens, the workers that made it, and the data
+// that it is paid and checked by.
 #pragma once
 
 #include <cstddef>
@@ -15,73 +15,79 @@
 
 namespace weft::inference {
 
-// What workers read and drew of it, those of chains that were lost in the middle included.
+// The work that one worker did for an answer, also as a member of a chain that was lost before the
+// answer ended.
 struct WorkShare {
   PublicKey worker;
   std::uint64_t work = 0;  // Tokens times layers.
   friend bool operator==(const WorkShare&, const WorkShare&) = default;
 };
-// Fingerprints by the number of the answer's tokens before them.
+// Fingerprints, by the number of the answer's tokens before each.
 using Prints = std::map<std::uint32_t, ByteVector>;
-// Adds those that a worker sends of an answer of `answered` tokens so far: at most one for every 16
-// tokens and 16 more, twice of what an answer has.
+// Adds the fingerprints that a worker sends of an answer of `answered` tokens so far. Keeps at most
+// one for every 16 tokens and 16 more, which is twice the number that an answer has.
 void keep_prints(Prints& prints, const std::vector<protocol::serving::Print>& told,
                  std::size_t answered);
 
-// The chain that an answer came from, where its members committed to their frames.
+// The chain that made an answer, if its members committed to their frames.
 struct Pipeline {
   struct Stage {
     PublicKey worker;
-    std::uint32_t begin = 0, end = 0;  // Layers.
+    std::uint32_t begin = 0, end = 0;  // Layers [begin, end).
   };
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
-  std::uint32_t sequence = 0;  // By which frames name the answer.
-  bool exact = false;          // As protocol::serving::Link.
+  std::uint32_t sequence = 0;  // The number by which frames name the answer.
+  bool exact = false;          // As in protocol::serving::Link.
   std::vector<Stage> stages{};
 };
 
 struct AnswerEnd {
   std::string reason;  // "eos", "stop", "length", "cancelled", "failed"; "told" of a look.
-  Error error{};       // Where failed.
+  Error error{};       // Set if the answer failed.
   std::uint32_t prompt_tokens = 0;
-  std::uint32_t cached_tokens = 0;  // Prompt tokens that were read for an earlier request.
+  // Tokens of the prompt that were already in the cache from an earlier request.
+  std::uint32_t cached_tokens = 0;
   std::uint32_t answer_tokens = 0;
-  std::uint32_t shards = 0;            // Members of the chain that began it.
-  std::uint32_t resumed = 0;           // Times that it went on behind a loss.
-  std::vector<std::string> workers{};  // Keys, in the chain's order, of the chain that ended it.
-  std::string transport{};             // "self", "relay", "webrtc", "tcp": how their hops went.
-  // "anyone": newcomers may have answered; "pending": trusted workers did, and an audit may follow;
-  // "verified": after one; "refuted" by one.
+  std::uint32_t shards = 0;   // The number of members of the chain that began the answer.
+  std::uint32_t resumed = 0;  // The number of times that it continued after a loss.
+  // Keys of the members of the chain that ended it, in the chain's order.
+  std::vector<std::string> workers{};
+  std::string transport{};  // The way of their hops: "self", "relay", "webrtc" or "tcp".
+  // The trust in the answer. "anyone": newcomers may have answered; "pending": trusted workers
+  // answered, and an audit may follow; "verified": an audit confirmed it; "refuted": an audit
+  // refuted it.
   std::string trust{};
-  std::uint64_t seed = 0;  // That its tokens were drawn with.
-  // What it is paid and checked by.
+  std::uint64_t seed = 0;  // The seed that its tokens were drawn with.
+  // Data that the answer is paid and checked by.
   std::vector<WorkShare> work{};
   std::vector<std::int32_t> answered{};
   Prints prints{};
-  std::vector<float> vector{};  // Empty for a model that draws tokens.
-  bool exact = false;  // Computed by processors, in f32: fingerprints of such differ by less.
-  std::optional<Pipeline> pipeline{};  // Where one chain gave all of its tokens.
+  std::vector<float> vector{};  // Empty if the model draws tokens.
+  // Computed by processors in f32, so that its fingerprints have a smaller tolerance.
+  bool exact = false;
+  std::optional<Pipeline> pipeline{};  // Set if one chain gave all of its tokens.
 
-  // What fingerprints are looked for: those of so many tokens. A vector has one, before any token.
+  // The number of tokens whose fingerprints are checked. A vector has one fingerprint, before any
+  // token.
   [[nodiscard]] std::uint32_t checked_tokens() const {
     return vector.empty() ? static_cast<std::uint32_t>(answered.size()) : 1;
   }
-  // The last token has one as well.
+  // True if the last token has a fingerprint as well.
   [[nodiscard]] bool checked_to_its_end() const { return vector.empty() && reason != "cancelled"; }
 };
 
-// What another worker's reading of an answer came to.
+// The result of another worker's reading of an answer.
 struct AuditEnd {
-  std::optional<Error> error{};  // Set if no worker could read it, or did.
+  std::optional<Error> error{};  // Set if no worker could read the answer, or the reading failed.
   std::vector<PublicKey> auditors{};
   Prints prints{};
   std::uint32_t redrawn = 0;              // Tokens that were drawn again.
-  std::vector<std::uint32_t> doubtful{};  // Those that the settings do not give.
-  bool exact = false;                     // As AnswerEnd.
+  std::vector<std::uint32_t> doubtful{};  // Tokens that the answer's settings do not give.
+  bool exact = false;                     // As in AnswerEnd.
 };
 
-// Whom the search for the guilty stage of an answer found (stage_trace.h).
+// The worker that one auditor found guilty in the search for the guilty stage (stage_trace.h).
 struct TraceFinding {
   PublicKey auditor;
   PublicKey guilty;
@@ -89,9 +95,9 @@ struct TraceFinding {
   friend bool operator==(const TraceFinding&, const TraceFinding&) = default;
 };
 struct TraceEnd {
-  std::vector<TraceFinding> findings{};  // At most one of each auditor.
-  double farthest = 0;                   // Error of the stages that were found right.
-  std::uint32_t stages = 0;              // That were computed again, by all auditors.
+  std::vector<TraceFinding> findings{};  // At most one finding of each auditor.
+  double farthest = 0;                   // The greatest error of the stages that were found right.
+  std::uint32_t stages = 0;              // The number of stages that all auditors computed again.
 };
 
 }  // namespace weft::inference

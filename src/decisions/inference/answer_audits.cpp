@@ -35,9 +35,9 @@ bool AnswerAudits::may_begin() const {
          })) <= tables_.settings.audits_max;
 }
 
-// For each chain of trusted workers there must be another one that shares no member with it, or a
-// trusted worker outside that holds all of the model or has room for it. Where no chain has formed,
-// one of `shards_min` workers would.
+// True if, for each chain of trusted workers, there is another chain that shares no member with it,
+// or a trusted worker outside of it that holds the whole model or has room for it. If no chain has
+// formed yet, a chain of `shards_min` workers is assumed.
 bool AnswerAudits::is_auditable(const ModelCard& card) const {
   const std::uint64_t all = shard_bytes(card, 0, card.layers, tables_.shards.context_of(card),
                                         tables_.settings.sequences);
@@ -103,23 +103,23 @@ bool AnswerAudits::by_holder(Audit& audit) {
   if (able.empty()) return false;
   audit.shard = able[audit.what.draw % able.size()];
   audit.chain = tables_.chains.next_id();
-  // It stands by no longer, so that its engine has no other use meanwhile.
+  // The worker stands by no longer, so that its engine has no other use meanwhile.
   tables_.shards.give(audit.shard, audit.chain);
   const Shard& shard = tables_.shards.at(audit.shard);
   audit.worker = shard.worker;
   audit.auditors.push_back(tables_.workers.key(shard.worker));
-  if (shard.loaded) link(audit);  // Otherwise when it has been.
+  if (shard.loaded) link(audit);  // Otherwise loaded() links it.
   return true;
 }
 
-// A worker that serves nothing first; else one that serves other models and has room beside them.
+// Prefers a worker that serves nothing to one that serves other models and has room beside them.
 bool AnswerAudits::by_room(Audit& audit) {
   const ModelCard& card = tables_.models.at(audit.what.model);
   std::vector<Candidate> able = tables_.shards.candidates({});
   std::erase_if(able, [&](Candidate& one) {
     const ServingWorker& worker = tables_.workers.at(one.session);
     one.memory_free = tables_.shards.memory_beside(worker);
-    // One that has the model at work already takes its audits one after the other.
+    // Excludes a worker that uses this model already: it takes its audits one after the other.
     const bool at_work = tables_.shards.any_of(
         worker, [&](const Shard& shard) { return shard.chain && shard.model == card.name; });
     return at_work || std::ranges::contains(audit.what.except, worker.key);
@@ -169,9 +169,9 @@ void AnswerAudits::end(RequestId id, std::optional<Error> error) {
     exact = shard->exact;
     tables_.world.send(audit.worker, wire::Unlink{.chain = audit.chain.number()});
     if (shard->loaded && !error) {
-      tables_.shards.give(audit.shard, {});  // For the next audit, or to stand by.
+      tables_.shards.give(audit.shard, {});  // The shard stands by, for the next audit.
     } else {
-      tables_.shards.unload(audit.shard);  // It may be at it still.
+      tables_.shards.unload(audit.shard);  // The worker may still be busy with it.
     }
   } else if (!audit.shard && error && !audit.waiting && tables_.workers.contains(audit.worker)) {
     tables_.world.send(audit.worker, wire::Drop{.request = id});

@@ -1,9 +1,9 @@
-// Audits: an answer is read once more by workers that did not give it, for its fingerprints.
+// Audits: workers that did not give an answer read it once more and compute its fingerprints.
 //
-// An audit is asked of a chain that serves the model, else of a worker that stands by with all of
-// its layers, else of an idle worker that has room for them; the last two are linked as a chain of
-// one for this audit alone. Not for several threads. Bounds: DeskSettings::audits_max at a time,
-// audits_waiting_max with those that wait.
+// An audit is asked of a chain that serves the model. If there is none, it is asked of a worker
+// that stands by with all layers, or else of an idle worker that has room for them. Such a worker
+// is linked as a chain of one for this audit alone. Not for several threads. Bounds:
+// DeskSettings::audits_max audits at a time, and audits_waiting_max with the waiting ones.
 #pragma once
 
 #include <cstdint>
@@ -25,16 +25,17 @@ class AnswerAudits {
  public:
   explicit AnswerAudits(DeskTables& tables) : tables_(tables) {}
 
-  // Ends with one DeskWorld::audited().
+  // Begins an audit, which ends with one call of DeskWorld::audited().
   void audit(AuditRequest request, Instant now);
-  // Begins audits that wait, and ends those that take too long or lost their chain.
+  // Begins audits that wait, and ends audits that take too long or have lost their chain.
   void look(Instant now);
   void end_on(ServingId worker);
   void end_of_model(const std::string& model);
-  // Whichever trusted workers answer, others can audit that.
+  // True if other workers can audit the model's answers, whichever trusted workers give them.
   [[nodiscard]] bool is_auditable(const ModelCard& card) const;
 
-  // What workers say. True if it was about an audit, so that it is for no other part of the desk.
+  // Messages of workers. Each returns true if the message was about an audit, so that no other part
+  // of the desk handles it.
   [[nodiscard]] bool loaded(ChainId chain);
   [[nodiscard]] bool unloaded(ChainId chain, const std::string& message);
   [[nodiscard]] bool linked(ServingId session, const protocol::serving::Linked& message) const;
@@ -42,18 +43,18 @@ class AnswerAudits {
   [[nodiscard]] bool on(ServingId session, const protocol::serving::Tokens& message);
   [[nodiscard]] bool on(ServingId session, const protocol::serving::Answered& message);
 
-  // Audits that have this shard for themselves.
+  // The number of audits that use this shard for themselves.
   [[nodiscard]] std::size_t holders_of(ShardId shard) const;
   [[nodiscard]] std::string inconsistency() const;
 
  private:
   struct Audit {
     AuditRequest what;
-    ChainId chain{};  // One that answers, or a number for this audit alone.
+    ChainId chain{};  // A chain that answers, or a number for this audit alone.
     std::uint32_t epoch = 0;
     ServingId worker = 0;  // The worker that is asked.
-    ShardId shard{};       // Where it is linked for this audit alone.
-    bool waiting = false;  // For a worker that audits another answer now.
+    ShardId shard{};       // Set if a worker is linked for this audit alone.
+    bool waiting = false;  // True if it waits for a worker, which audits another answer now.
     Instant since{};
     std::vector<PublicKey> auditors{};
     Prints prints{};
@@ -68,7 +69,7 @@ class AnswerAudits {
   void link(Audit& audit) const;
   void ask(const Audit& audit) const;
   void end(RequestId id, std::optional<Error> error);
-  // The audit that is linked on this chain of its own; null if there is none.
+  // The audit that uses `chain` for itself alone; null if there is none.
   [[nodiscard]] Audit* of_chain(ChainId chain);
   [[nodiscard]] const Audit* of_chain(ChainId chain) const;
 

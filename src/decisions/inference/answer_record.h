@@ -1,5 +1,5 @@
-// What is known of an answer while it is made: its tokens, fingerprints and vector, as workers told
-// of them, and the work that each did.
+// The record of an answer that is being made: its tokens, fingerprints and vector, as workers
+// report them, and the work that each worker did.
 #pragma once
 
 #include <cstddef>
@@ -16,26 +16,27 @@ namespace weft::inference {
 
 class AnswerRecord {
  public:
-  // The tokens that follow. False, and nothing is taken, if they are not the next ones of an answer
-  // to `ask`, or not all of them are numbers below `vocabulary`.
+  // Adds the tokens that follow. Returns false and adds no token if they are not the next tokens of
+  // an answer to `ask`, or if one of them is not a number below `vocabulary`.
   [[nodiscard]] bool take(const protocol::serving::Tokens& message,
                           const protocol::serving::Ask& ask, std::uint32_t vocabulary);
-  // The vector of a model that makes such; its fingerprint is made here, so that the one that is
-  // audited is of the vector that is given away. False if the text is not one of `width` numbers.
+  // Sets the vector of a model that makes vectors. Its fingerprint is made here, so that the
+  // audited fingerprint is that of the vector that the client gets. Returns false if the text is
+  // not a vector of `width` numbers.
   [[nodiscard]] bool take_vector(const std::string& text, std::uint32_t width);
-  // The end that a worker told of.
+  // Records the end of the answer, as a worker reports it.
   void ended(const protocol::serving::Answered& message, std::size_t prompt_tokens);
 
-  // Tokens that were worked on when so many more were drawn: the prompt counts once, for the chain
-  // that draws the first token after it.
+  // The number of tokens that a chain worked on when it drew `drawn` more tokens. The prompt counts
+  // once, for the chain that draws the first token after it.
   [[nodiscard]] std::uint64_t work_of(std::uint64_t drawn);
-  // `amount`: tokens times layers.
+  // Adds work of a worker. `amount` is tokens times layers.
   void add_work(const PublicKey& worker, std::uint64_t amount) { work_[worker] += amount; }
 
   [[nodiscard]] const std::vector<std::int32_t>& tokens() const { return tokens_; }
-  // The number by which its chain's frames name it; known when it has ended.
+  // The number by which the chain's frames name the answer; known when the answer has ended.
   [[nodiscard]] std::uint32_t sequence() const { return sequence_; }
-  // The parts of an end that are known here.
+  // An AnswerEnd with the fields that this record knows.
   [[nodiscard]] AnswerEnd end(std::string reason, Error error) const;
 
  private:

@@ -3,7 +3,8 @@
 namespace weft::inference {
 namespace {
 
-// Q8_0 takes 34 bytes for 32 weights, bf16 and f16 two for each.
+// True if weights have 8 bits or fewer. Q8_0 takes 34 bytes for 32 weights, bf16 and f16 take 2
+// bytes each.
 bool has_narrow_weights(const store::Model& card) {
   const auto weights = std::uint64_t{card.vocabulary} * card.embedding;
   return weights > 0 && card.first_bytes > 0 && card.first_bytes / 34 <= weights / 32;

@@ -7,7 +7,7 @@
 namespace weft::inference {
 namespace {
 
-// A model of 1,000 words and 64 numbers each, whose embedding takes `bytes`.
+// A model with 1,000 tokens of 64 numbers each, whose embedding takes `bytes`.
 ModelCard embedding_of(std::uint64_t bytes) {
   ModelCard out = card("m");
   out.vocabulary = 1000;

@@ -45,7 +45,7 @@ void ChainKeeper::advance(ChainId id, Instant now) {
 
 void ChainKeeper::mend(ChainId id, Instant now) {
   Chain& chain = tables_.chains.at(id);
-  ++chain.epoch;  // What the others still send is too late.
+  ++chain.epoch;  // Messages of the old epoch are too late.
   chain.state = ChainState::loading;
   chain.since = chain.changed = now;
   for (ChainMember& member : chain.members) {
@@ -62,7 +62,8 @@ bool ChainKeeper::replace(ChainId id, ChainMember& member) {
   const ModelCard& card = tables_.models.at(chain.model);
   const auto others =
       tables_.shards.candidates(chain.workers(), chain.trusted ? Whom::trusted : Whom::all);
-  // One that stands by with other layers of this model is warm: it has compiled what it takes.
+  // A worker that stands by with other layers of this model is preferred, because it has compiled
+  // the kernels already.
   std::vector<Candidate> warm;
   std::ranges::copy_if(others, std::back_inserter(warm), [&](const Candidate& one) {
     return tables_.shards.any_of(tables_.workers.at(one.session), [&](const Shard& shard) {
@@ -156,7 +157,7 @@ void ChainKeeper::on(ServingId session, const wire::Linked& message, Instant now
     if (other < chain->members.size())
       tables_.lines.set_relayed(session, chain->members[other].worker, now);
   }
-  // The word for all is that of the slowest line.
+  // The transport of the chain is that of its slowest line.
   if (chain->transport.empty() || message.line == "relay") chain->transport = message.line;
   advance(ChainId(message.chain), now);
 }
@@ -165,23 +166,23 @@ void ChainKeeper::on(ServingId session, const wire::Broken& message, Instant now
   const Chain* const chain = tables_.chains.find(message.chain, message.epoch);
   if (chain == nullptr || chain->member_of(session) == nullptr) return;
   log_warning("A chain of {} is broken: {}", chain->model, message.message);
-  // The word of one member convicts no other: the chain is formed again, if possible without the
-  // two side by side.
+  // The report of one member does not prove another guilty: the chain is formed again, if possible
+  // without the two as neighbours.
   if (message.member < chain->members.size())
     tables_.lines.separate(tables_.workers.key(session),
                            tables_.workers.key(chain->members[message.member].worker), now);
   dissolve(ChainId(message.chain), now);
 }
 
-// The next epoch continues after what may be lost, and without that line. If the other end is
-// dead its connection says so too.
+// Links the members again, in an epoch that continues after what may be lost and relays the broken
+// line. If the other end is dead, its connection will break, too.
 void ChainKeeper::on(ServingId session, const wire::Parted& message, Instant now) {
   const Chain* const chain = tables_.chains.find(message.chain, message.epoch);
   if (chain == nullptr || chain->state == ChainState::loading ||
       message.member >= chain->members.size() || chain->member_of(session) == nullptr)
     return;
   const ServingId other = chain->members[message.member].worker;
-  // It is relayed already: such reports must not relink without end.
+  // The line is relayed already, so this report must not lead to another link, or it never ends.
   if (tables_.lines.is_relayed(session, other, now)) {
     log_warning(
         "A worker says that a line of a chain of {} broke which it does not have; another chain is "

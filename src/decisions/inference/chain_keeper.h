@@ -1,8 +1,8 @@
-// Chains from their first load to their end: loaded, linked, mended after a loss, changed for a
-// better one, dissolved.
+// Chains from their first load to their end: they are loaded, linked, mended after a loss, changed
+// to a better one, and dissolved.
 //
-// Not for several threads. What becomes of a chain's requests and of its model is not decided here:
-// the ChainOwner is told, and may call back.
+// Not for several threads. This class does not decide about a chain's requests and its model: the
+// ChainOwner is told, and may call back.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ namespace weft::inference {
 class ChainOwner {
  public:
   virtual ~ChainOwner() = default;
-  // It can answer; requests that it was answering before continue.
+  // The chain can answer. Requests that it was answering before continue.
   virtual void ready(ChainId id, Instant now) = 0;
-  // It is gone; its requests have no chain.
+  // The chain no longer exists, and its requests have no chain.
   virtual void dissolved(const Chain& chain, Instant now) = 0;
 };
 
@@ -33,29 +33,30 @@ class ChainKeeper {
   ChainKeeper(DeskTables& tables, Standby& standby, ChainOwner& owner)
       : tables_(tables), standby_(standby), owner_(owner) {}
 
-  // A chain of these workers loads the model. `trusted`: made for clients that ask for trusted
-  // workers.
+  // Makes a chain of these workers, which load the model. `trusted`: the chain is made for clients
+  // that ask for trusted workers.
   void add(const std::string& model, const std::vector<Placed>& placed, bool trusted, Instant now);
-  // From loading to linking to ready as far as it is time.
+  // Moves the chain from loading to linking and from linking to ready, if all its members have done
+  // their part.
   void advance(ChainId id, Instant now);
-  // Puts every lost part on another worker. If there is none, the chain ends.
+  // Puts the layers of every lost member on another worker. Dissolves the chain if there is none.
   void mend(ChainId id, Instant now);
-  // Members that stay as they are keep their layers; the others are loaded, and requests continue
-  // after the tokens that they have.
+  // Changes the chain's members. Members that stay as they are keep their layers; new members load
+  // theirs. Requests continue after the tokens that they have.
   void change(ChainId id, const std::vector<Placed>& placed, Instant now);
   void dissolve(ChainId id, Instant now);
-  // Dissolves chains that take too long to load or link, or draw nothing.
+  // Dissolves chains that take too long to load or to link, or that draw no tokens.
   void dissolve_stuck(Instant now);
 
   void on(ServingId session, const protocol::serving::Linked& message, Instant now);
   void on(ServingId session, const protocol::serving::Broken& message, Instant now);
   void on(ServingId session, const protocol::serving::Parted& message, Instant now);
-  // Handed to the member that it is for.
+  // Passes the signal on to the member that it is for.
   void on(ServingId session, const protocol::serving::Signal& message);
 
  private:
   void load(ChainId id, ChainMember& member);
-  // Puts the layers of a lost member on another worker. False if there is none.
+  // Puts the layers of a lost member on another worker. Returns false if there is none.
   [[nodiscard]] bool replace(ChainId id, ChainMember& member);
 
   DeskTables& tables_;

@@ -1,4 +1,4 @@
-// What the members of a chain are told of each other, and the tokens of the direct lines between
+// Links the members of a chain: tells them of each other, with tokens for the direct lines between
 // them.
 #pragma once
 
@@ -15,13 +15,13 @@ class ChainLinks {
  public:
   explicit ChainLinks(DeskTables& tables) : tables_(tables) {}
 
-  // All members have their layers: each is told of the others, in a new epoch.
+  // Tells each member of the others, in a new epoch. All members must have their layers.
   void relink(ChainId id, Instant now);
 
  private:
   [[nodiscard]] protocol::serving::Link link_of(ChainId id, std::uint32_t index, Instant now) const;
-  // The token of two members for one epoch: no other program can make it, and it opens nothing
-  // else.
+  // The token of the line between two members for one epoch. No other program can make it, and it
+  // is valid for no other line.
   [[nodiscard]] std::string token_of(ChainId id, std::uint32_t epoch, std::uint32_t a,
                                      std::uint32_t b) const;
 

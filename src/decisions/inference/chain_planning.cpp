@@ -11,7 +11,7 @@
 namespace weft::inference {
 namespace {
 
-// After a shard could not be loaded, or there was no room for a further chain.
+// The wait after a shard could not be loaded, or after there was no room for a further chain.
 constexpr Duration form_again_after = std::chrono::seconds(2);
 
 }  // namespace
@@ -40,14 +40,15 @@ bool ChainPlanning::form(const std::string& model, Whom whom, Instant now) {
   ++tables_.counters.plans;
   const DeskSettings& settings = tables_.settings;
   const ModelCard& card = tables_.models.at(model);
-  // Another chain is for workers that do not serve the model yet.
+  // A further chain consists of workers that do not serve the model yet.
   std::vector<Candidate> workers = tables_.shards.candidates({}, whom);
   std::erase_if(workers, [&](const Candidate& one) {
     return tables_.shards.any_of(tables_.workers.at(one.session), [&](const Shard& shard) {
       return shard.chain && shard.model == card.name;
     });
   });
-  // As many chains as those who wait fill; the first of all is for one.
+  // The plan makes as many chains as the waiting requests fill. The first chain of a model is
+  // planned for one prompt.
   const std::size_t full =
       (requests_.demand(model).waiting + settings.sequences - 1) / settings.sequences;
   const auto waiting = static_cast<std::uint32_t>(std::clamp<std::size_t>(full, 1, 64));
@@ -122,7 +123,7 @@ void ChainPlanning::form_where_needed(const std::string& model, Instant now) {
     return;
   }
   if (!demand.since || now_serving.has_room) return;
-  // A chain that was to go is still there.
+  // A retiring chain still exists and is kept.
   if (now_serving.retiring) {
     tables_.chains.at(now_serving.retiring).retiring = false;
     plan.busy = now;
@@ -158,7 +159,7 @@ void ChainPlanning::shrink(const std::string& model, Instant now) {
   std::size_t demand = requests_.demand(model).waiting, capacity = 0;
   for (const auto& [id, chain] : tables_.chains.all()) {
     if (chain.model != model) continue;
-    // Newcomers stay as long as they like.
+    // Newcomers' chains are never retired.
     if (!settings.newcomers_answer && !chain.trusted && !tables_.chains.is_trusted(chain)) continue;
     demand += chain.requests.size();
     if (!chain.retiring) {

@@ -1,6 +1,7 @@
-// How many chains a model has: one at least, another if requests wait and all are full, one less if
-// fewer would do. Between the two lie a time and a share, so that demand that comes and goes moves
-// nothing. Beside chains of trusted workers, newcomers form some for shadow requests.
+// The number of chains of a model. It is at least one; it grows if requests wait and all chains are
+// full, and shrinks if fewer chains would be enough. Growing and shrinking differ by a time and a
+// share of load, so that short changes of demand move nothing. Newcomers form chains for shadow
+// requests beside chains of trusted workers.
 #pragma once
 
 #include <map>
@@ -20,45 +21,47 @@ class ChainPlanning {
       : tables_(tables), keeper_(keeper), requests_(requests) {}
 
   void add_model(const std::string& model, Instant now);
-  // Its file is another one: it is planned again at once.
+  // The model's file has changed: its chain is planned again at once.
   void model_changed(const std::string& model);
-  // No chain of it is formed from now on.
+  // Forms no chain of the model from now on.
   void stop(const std::string& model);
   void remove_model(const std::string& model);
 
   void form_where_needed(const std::string& model, Instant now);
-  // With less to do than a part of what one chain less could, for long enough, the chain with the
-  // least to do gets no more requests and goes when it is done.
+  // Retires the chain with the fewest requests if, for long enough, all requests were fewer than a
+  // share of what one chain less could take. A retiring chain gets no more requests and is
+  // dissolved when it has none.
   void shrink(const std::string& model, Instant now);
 
-  // There is more room: all models may be planned again.
+  // Memory became free: all models may be planned again.
   void room_was_made();
-  // A worker could not load its part.
+  // A worker could not load its part of the model.
   void refused(const std::string& model, const std::string& why, Instant now);
-  // A chain of it is ready.
+  // A chain of the model is ready.
   void served(const std::string& model);
-  // Why the last chain could not be formed; empty if it could.
+  // The reason why the last chain could not be formed; empty if it could.
   [[nodiscard]] const std::string& trouble(const std::string& model) const;
 
  private:
   struct Plan {
     std::string trouble{};
-    Instant retry{};         // No new chain before.
-    Instant shadow_retry{};  // None of newcomers before.
+    Instant retry{};         // The earliest time of a new chain.
+    Instant shadow_retry{};  // The earliest time of a new chain of newcomers.
     PlanBackoff backoff{};   // When its first chain is planned again.
-    Instant busy{};          // When its chains were last needed, all of them.
+    Instant busy{};          // When all of its chains were last needed.
   };
-  // The chains that serve some of a model's requests.
+  // The chains that serve a model's requests, or only its requests for trusted workers.
   struct Serving {
     bool has_chain = false;
-    bool has_room = false;  // One of them would take another request, or will.
+    bool has_room = false;  // True if one of the chains takes, or soon will take, another request.
     ChainId retiring{};
   };
   [[nodiscard]] Serving serving(const std::string& model, bool trusted_only) const;
-  // Forms chains for the requests that wait. False, and the plan says why, if there is no room.
+  // Forms chains for the requests that wait. Returns false if there is no room; the plan says why.
   [[nodiscard]] bool form(const std::string& model, Whom whom, Instant now);
   [[nodiscard]] std::string trouble_of(const std::string& model, Whom whom) const;
-  // Newcomers show what they can: beside a chain of trusted workers, whose answers they repeat.
+  // Forms chains of newcomers beside a chain of trusted workers. They repeat its answers and so
+  // show what they can do.
   void form_shadow_chains(const std::string& model, Instant now);
 
   DeskTables& tables_;

@@ -1,4 +1,4 @@
-// The question which workers could serve a model, as placement.h asks it.
+// The question of which workers could serve a model, as input of placement.h.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace weft::inference {
 
-// Lifetime: the tables and the candidates outlive the question.
+// Makes the question. The tables and the candidates must outlive it.
 [[nodiscard]] Question chain_question(const DeskTables& tables, const ModelCard& card,
                                       std::span<const Candidate> candidates);
 

@@ -1,5 +1,5 @@
-// Chains that should be others: a worker became slow, or a better one came. A chain is changed only
-// if several looks in a row find a better one, and not soon after it was changed.
+// Changes chains for better ones, after a worker became slow or a better one came. A chain is
+// changed only if several looks in a row find a better one, and not soon after its last change.
 #pragma once
 
 #include <optional>
@@ -17,14 +17,14 @@ class ChainReview {
  public:
   ChainReview(DeskTables& tables, ChainKeeper& keeper) : tables_(tables), keeper_(keeper) {}
 
-  // Does nothing before DeskSettings::look_every has passed.
+  // Looks for better chains. Does nothing before DeskSettings::look_every has passed.
   void look(Instant now);
-  // How long layers took, by which chains are compared.
+  // Takes in the measured times of layers, by which chains are compared.
   void heard(ServingId session, const std::vector<protocol::serving::ShardPace>& paces);
 
  private:
   [[nodiscard]] std::optional<std::vector<Placed>> better(ChainId id, Instant now) const;
-  // Workers that could be members; layers that they hold cost nothing to load.
+  // The workers that could be members of the chain. Layers that they hold cost nothing to load.
   [[nodiscard]] std::vector<Candidate> candidates(ChainId id) const;
 
   DeskTables& tables_;

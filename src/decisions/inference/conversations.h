@@ -1,5 +1,5 @@
-// Which chain answered a conversation last: it may still hold what the conversation's earlier turns
-// said. Bounds: conversations_max conversations, those that came first are forgotten first.
+// The chain that answered each conversation last, which may still hold the conversation's earlier
+// turns in its cache. Bounds: conversations_max conversations; the oldest are forgotten first.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ class Conversations {
  public:
   static constexpr std::size_t conversations_max = 4096;
 
-  // None for a conversation that is not known.
+  // Returns no chain for an unknown conversation.
   [[nodiscard]] ChainId chain_of(std::uint64_t conversation) const {
     const auto found = chains_.find(conversation);
     return found == chains_.end() ? ChainId() : found->second;

@@ -38,7 +38,7 @@ void Desk::put_model(const ModelCard& card, Instant now) {
 
 void Desk::remove_model(const std::string& name, Instant now) {
   if (!parts_->tables.models.contains(name)) return;
-  parts_->planning.stop(name);  // What is dissolved now forms no new chain.
+  parts_->planning.stop(name);  // Chains that are dissolved now are not formed again.
   parts_->audits.end_of_model(name);
   parts_->requests.end_all(name, now);
   parts_->stop_serving(name, now);
@@ -130,7 +130,8 @@ void Desk::tick(Instant now) {
   parts_->review.look(now);
 }
 
-// Nothing here is so exact that it needs its own alarm.
+// A pulse after the last message of a worker. No time limit of the desk is so exact that it needs
+// an alarm of its own.
 std::optional<Instant> Desk::next_deadline() const {
   const auto& workers = parts_->tables.workers.all();
   if (workers.empty() && parts_->requests.empty()) return std::nullopt;

@@ -1,16 +1,20 @@
 // The serving of language models as decisions: which workers hold which layers, how they form
-// chains, which request is answered where, and how an answer continues when a worker is lost in the
+// chains, which chain answers a request, and how an answer continues when a worker is lost in the
 // middle of it.
 //
-//   desk.join(session, key, offer, now)   desk.hear(session, message, now)   desk.left(session,
-//   now) desk.ask(request, now)   desk.drop(id, now)   desk.tick(now) at next_deadline()
+//   desk.join(session, key, offer, now);
+//   desk.hear(session, message, now);
+//   desk.left(session, now);
+//   desk.ask(request, now);
+//   desk.drop(id, now);
+//   desk.tick(now);  // at next_deadline()
 //
-// A chain of one worker is a whole model. After a loss the chain is mended (the lost layers on
-// another worker, everything linked again) and continues after the tokens that each request has.
-// The desk hands events to its parts, each of which has one idea and a header of its own
-// (README.md); the tables that they share are desk_tables.h.
+// A chain of one worker holds a whole model. After a loss the chain is mended: the lost layers go
+// to another worker, all members are linked again, and each request continues after the tokens that
+// it has. The desk hands events to its parts, each of which has one task and a header of its own
+// (README.md). The tables that the parts share are desk_tables.h.
 //
-// Pure: no socket, clock or thread; effects go through DeskWorld at once and must not call back.
+// Pure: no socket, clock or thread. Effects go through DeskWorld at once and must not call back.
 // Bounds: DeskSettings. Every request ends with exactly one ended().
 #pragma once
 
@@ -48,36 +52,36 @@ class Desk {
   void hear(ServingId session, const protocol::serving::ServingWorkerMessage& message, Instant now);
   void hop(ServingId session, ByteVector frame, Instant now);
   void left(ServingId session, Instant now);
-  // How long a ping to it and back took.
+  // Takes in the time of a ping from the coordinator to the worker and back.
   void measured(ServingId session, Duration round_trip, Instant now);
 
-  // not_found for an unknown model; resource_exhausted if too many wait (the caller says
-  // when to come back); deadline_exceeded if its turn would come too late by the pace of the
-  // answers before it.
+  // Asks for an answer. Fails with not_found for an unknown model, with resource_exhausted if too
+  // many requests wait (the caller says when to come back), and with deadline_exceeded if its turn
+  // would come too late, judged by the pace of earlier answers.
   [[nodiscard]] Result<> ask(AnswerRequest request, Instant now);
   void drop(RequestId request, Instant now);
-  // Whether a shadow request of this model would be answered at once.
+  // True if a shadow request of this model would be answered at once.
   [[nodiscard]] bool has_room_for_shadow(const std::string& model) const;
 
-  // Has other workers audit an answer (answer_audits.h). Ends with one DeskWorld::audited().
+  // Lets other workers audit an answer (answer_audits.h). Ends with one DeskWorld::audited().
   void audit(AuditRequest request, Instant now);
-  // Searches for the stage of its chain that an answer's refutation is to be blamed on
-  // (stage_trace.h). Ends with one DeskWorld::traced().
+  // Searches for the guilty stage of a chain whose answer was refuted (stage_trace.h). Ends with
+  // one DeskWorld::traced().
   void trace(TraceRequest request, Instant now);
-  // Serves no more on this worker's connections.
+  // Closes this worker's connections: it serves no more.
   void expel(const PublicKey& worker, const std::string& why, Instant now);
 
   void tick(Instant now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
-  // Positions that a request of this model has.
+  // The number of positions of a request of this model.
   [[nodiscard]] std::uint32_t context_of(const ModelCard& card) const;
   [[nodiscard]] std::vector<ServedModel> models() const;
   [[nodiscard]] std::vector<ServedWorker> workers() const;
   [[nodiscard]] std::vector<ServedChain> chains() const;
   [[nodiscard]] const ServingCounters& counters() const;
-  // The first thing that does not hold between the tables, as a sentence; empty if all is well. For
-  // tests, after every event: it looks at everything.
+  // The first violated invariant between the tables, as a sentence; empty if all hold. For tests,
+  // after every event: it looks at everything.
   [[nodiscard]] std::string inconsistency() const;
 
  private:

@@ -1,11 +1,11 @@
-// Answers are read once more by other workers: which ones are asked, in which order, and what
-// follows if one leaves.
+// Audits: other workers read answers once more. Tests which workers are asked, in which order, and
+// what follows if one leaves.
 #include "decisions/inference/test_desk.h"
 
 namespace weft::inference {
 namespace {
 
-// So many workers, of whom some have given an answer.
+// Joins `workers` workers and lets some of them give an answer.
 RequestId answered_by(Network& network, ServingId workers, std::uint32_t shards_min = 1) {
   for (ServingId id = 1; id <= workers; ++id) network.join(id);
   network.desk.put_model(card("m", shards_min), network.time);
@@ -39,7 +39,7 @@ TEST(DeskAudits, HasAnswersAuditedByWhoStandsByOneAfterTheOther) {
   EXPECT_EQ(network.desk.models()[0].state, ModelState::ready);
 }
 
-// A member could send one for each of the million tokens that an answer may have.
+// A member could send a fingerprint for each of the million tokens that an answer may have.
 TEST(DeskAudits, KeepsNoMoreFingerprintsThanAnAnswerHas) {
   Network network;
   network.join(1);
@@ -131,7 +131,7 @@ TEST(DeskAudits, AreNotGivenToAWorkerThatLeaves) {
 
   EXPECT_TRUE(network.audits[first].error);
   const RequestId third =
-      network.audit(network.ends[id]);  // Looks at the workers of all that are under way.
+      network.audit(network.ends[id]);  // Checks the workers of all audits that are under way.
   EXPECT_EQ(network.audits[third].error->code, ErrorCode::unavailable);
   network.pass(61s);
   EXPECT_TRUE(network.audits.contains(second)) << "each ends";

@@ -1,5 +1,5 @@
-// How many requests a chain of several workers answers at a time: as many as its member with the
-// fewest sequences, for which each has set memory aside.
+// The number of requests that a chain of several workers answers at a time: that of its member with
+// the fewest sequences, because each member has set memory aside for its own number.
 #include "decisions/inference/placement.h"
 #include "decisions/inference/test_desk.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 ModelCard with_cache() {
   ModelCard one = card("m");
-  one.cache_bytes = 1 << 10;  // For a layer and a position.
+  one.cache_bytes = 1 << 10;  // Bytes of a layer and a position.
   return one;
 }
 
@@ -45,7 +45,7 @@ TEST(DeskCapacity, APartOfAChainHasRoomForEachOfItsSequencesAtFullLength) {
     EXPECT_LE(load.sequences, 64u);
     EXPECT_LE(bytes(load.sequences), memory_mb << 20);
     const std::uint64_t may =
-        bytes(2) + ((memory_mb << 20) - bytes(2)) / 2;  // DeskSettings::cache_share.
+        bytes(2) + ((memory_mb << 20) - bytes(2)) / 2;  // Half, which is DeskSettings::cache_share.
     EXPECT_LE(bytes(load.sequences), may);
     EXPECT_TRUE(load.sequences == 64 || bytes(load.sequences * 2) > may) << memory_mb;
   }
@@ -67,7 +67,7 @@ TEST(DeskCapacity, AWorkerThatTakesFewerGivesTheRestOfItsMemoryBack) {
   EXPECT_GT(free[1], free[0]);
 }
 
-// Forty are answered at a time: the eleventh request does not wait for the first ten.
+// Forty requests are answered at a time: the eleventh does not wait for the first ten.
 TEST(DeskCapacity, ADeadlineCountsTheRequestsThatAWorkerAnswersTogether) {
   Network network({.sequences = 2, .batch = 40});
   network.sequences = 40;

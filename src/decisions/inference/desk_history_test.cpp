@@ -1,8 +1,8 @@
-// Random histories of a desk, each from a seed: workers join, leave, fall silent, have no room,
-// load and link late, lose lines and tell nonsense, while clients ask and give up. After every
+// Random histories of a desk, each from a seed. Workers join, leave, fall silent, have no room,
+// load and link late, lose lines and send nonsense, while clients ask and give up. After every
 // event the desk's tables agree, no worker is told to hold more than it offered, and every token of
-// a request reaches its client once and in its place. At the end every request, audit and search
-// has ended once.
+// a request reaches its client once and in order. At the end every request, audit and search has
+// ended once.
 #include <gtest/gtest.h>
 
 #include <deque>
@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 class History : public DeskWorld {
  public:
   explicit History(std::uint64_t seed) : seed_(seed), random_(seed), desk_(*this, settings(seed)) {
-    // Every second history has only workers that have as much room as they say.
+    // In every second history all workers have as much room as they offer.
     room_is_true_ = seed % 2 == 0;
   }
 
@@ -37,7 +37,7 @@ class History : public DeskWorld {
       step();
       look();
     }
-    // Clients that wait are answered or told that they are not within these times.
+    // Waiting clients get an answer or an error within these times.
     for (const ServingId id : std::set(alive_)) leave(id);
     for (int i = 0; i < 400 && !testing::Test::HasFailure(); ++i) pass(500ms);
     EXPECT_EQ(ended_.size(), asked_) << where();
@@ -175,7 +175,7 @@ class History : public DeskWorld {
     forget(id);
     desk_.left(id, time_);
   }
-  // One message of the coordinator's reaches the worker.
+  // Delivers one message of the coordinator to the worker.
   void receive(ServingId id) {
     auto& inbox = inbox_[id];
     if (inbox.empty()) return;
@@ -213,7 +213,7 @@ class History : public DeskWorld {
       answers_[id].clear();
     }
   }
-  // Tokens of what a worker answers: number n is n.
+  // Draws tokens of a request that a worker answers: token number n is n.
   void draw() {
     const ServingId id = any_worker();
     auto& open = answers_[id];
@@ -300,7 +300,7 @@ class History : public DeskWorld {
     if (chance(20)) request.patience = Duration(100ms) * (1 + pick(60));
     request.for_newcomers = chance(60);
     request.shadow = chance(10);
-    // A refusal is one answer, ended() another: a request has one of the two.
+    // A request ends with either a refusal here or one ended().
     if (desk_.ask(std::move(request), time_)) ++asked_;
   }
   void drop() {
@@ -358,7 +358,8 @@ class History : public DeskWorld {
   std::map<ServingId, PublicKey> keys_;
   std::map<ServingId, std::uint64_t> memory_;
   std::map<ServingId, std::deque<wire::ServingCoordinatorMessage>> inbox_;
-  std::map<ServingId, std::map<std::uint32_t, std::uint64_t>> held_;  // Bytes of shards.
+  // Bytes by shard of each worker.
+  std::map<ServingId, std::map<std::uint32_t, std::uint64_t>> held_;
   std::map<ServingId, wire::Link> links_;
   std::map<ServingId, std::map<RequestId, std::pair<wire::Ask, std::uint32_t>>> answers_;
   std::map<RequestId, std::int32_t> told_;
@@ -378,7 +379,7 @@ TEST(DeskHistories, LeaveTheTablesInAgreementAndEndEveryRequestOnce) {
     resumed += history.counters().resumed;
     replanned += history.counters().replanned;
   }
-  // A history in which nothing succeeds would show nothing.
+  // The counts make sure that the histories test something: many requests must succeed.
   EXPECT_GT(answered, histories);
   EXPECT_GT(audits, histories / 4);
   EXPECT_GT(resumed, histories);

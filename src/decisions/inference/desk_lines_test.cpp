@@ -1,5 +1,5 @@
-// Lines, heartbeats and what follows from them: tokens of pairs, a line that breaks, and chains
-// that become others when a worker slows down or a better one comes.
+// Lines and heartbeats, and their effects: tokens for pairs of members, a line that breaks, and
+// chains that change when a worker slows down or a better one comes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@ namespace {
 namespace wire = protocol::serving;
 using namespace std::chrono_literals;
 
-// Workers that do as they are told and beat twice a second; a layer takes `ms` on each.
+// A network of workers that do as they are told and send two heartbeats a second. A layer takes
+// `ms` on each.
 class LinesNetwork : public DeskWorld {
  public:
   explicit LinesNetwork(DeskSettings settings = {}) : desk(*this, std::move(settings)) {}
@@ -134,8 +135,8 @@ TEST(DeskLines, EveryPairHasATokenOfItsOwnForEveryEpoch) {
   }
   EXPECT_EQ(tokens.size(), 3u);
 
-  // A line breaks: the next epoch has other tokens, and none for these two; later they may try
-  // again.
+  // The line between these two breaks. The next epoch has new tokens for the others and none for
+  // these two, which may try again later.
   const std::uint32_t epoch = network.links[members[0]].epoch;
   const RequestId request = network.ask(8);
   network.desk.hear(members[0], wire::Parted{.chain = 1, .epoch = epoch, .member = 1},
@@ -148,7 +149,7 @@ TEST(DeskLines, EveryPairHasATokenOfItsOwnForEveryEpoch) {
   ASSERT_EQ(network.asked.size(), 2u) << "the request goes on";
   EXPECT_EQ(network.asked[1].second.request, request);
   EXPECT_EQ(network.asked[1].second.epoch, epoch + 1);
-  // A second report, from an epoch that is over, changes nothing.
+  // A second report, from an old epoch, changes nothing.
   network.desk.hear(members[1], wire::Parted{.chain = 1, .epoch = epoch, .member = 0},
                     network.time);
   network.settle();
@@ -249,7 +250,7 @@ TEST(DeskLines, AWorkerThatBecomesSlowIsReplacedAndItsRequestsGoOn) {
       ++told;
     }
   };
-  // Noise changes nothing.
+  // Noise of the measured paces changes nothing.
   for (int i = 0; i < 80; ++i) {
     network.paces[before[0]] = i % 2 == 0 ? 1.8 : 2.3;
     network.pass(1s);
@@ -277,7 +278,7 @@ TEST(DeskLines, AFasterWorkerThatComesTakesItsPlace) {
   network.settle();
   network.pass(40s);
   EXPECT_EQ(network.desk.counters().replanned, 0u);
-  // It stands by first, and shows there how fast it is.
+  // The new worker stands by first, and so shows how fast it is.
   network.join(3, 1);
   network.pass(60s);
   EXPECT_GE(network.desk.counters().replanned, 1u);

@@ -51,7 +51,7 @@ void Desk::Parts::lose_worker(ServingId session, Instant now) {
     if (tables.chains.contains(id)) keeper.mend(id, now);
   }
   searches.end_on(session, now);
-  // Only when the worker is known no longer: what waits for an auditor must not be given to it.
+  // Called after the worker is forgotten, so that a waiting audit or search is not given to it.
   audits.end_on(session);
 }
 
@@ -95,7 +95,7 @@ void Desk::Parts::on(ServingId session, const wire::Unloaded& message, Instant n
   if (audits.unloaded(chain, message.message) || searches.failed(chain, session, now)) return;
   planning.refused(tables.chains.at(chain).model, message.message, now);
   keeper.dissolve(chain, now);
-  // It has less room than it says.
+  // The worker has less room than it offered.
   if (message.code == to_string(ErrorCode::out_of_memory) ||
       message.code == to_string(ErrorCode::resource_exhausted)) {
     ServingWorker& worker = tables.workers.at(session);
@@ -157,7 +157,7 @@ void Desk::Parts::on_hop(ServingId session, ByteVector bytes, Instant now) {
   if (frame->to == wire::hop_to_coordinator) return searches.open_frame(session, *frame);
   if (searches.take_replayed(session, *frame, now)) return;
   const Chain* const chain = tables.chains.find(frame->chain, frame->epoch);
-  if (chain == nullptr) return;  // Sent before it heard of the next epoch.
+  if (chain == nullptr) return;  // The worker sent this before it heard of the next epoch.
   const auto& members = chain->members;
   if (frame->from >= members.size() || frame->to >= members.size() ||
       members[frame->from].worker != session)

@@ -1,5 +1,5 @@
-// The parts of the desk, and who hears what: an event goes to the parts that it concerns, in this
-// order, and what they decide together is decided here.
+// The parts of the desk. This file decides which parts hear an event and in which order, and makes
+// the decisions that concern several parts.
 #pragma once
 
 #include <string>
@@ -21,15 +21,15 @@ class Desk::Parts final : private ChainOwner {
  public:
   Parts(DeskWorld& world, DeskSettings settings) : tables(world, std::move(settings)) {}
 
-  // The worker is gone: its chains are mended, what it audited ends.
+  // The worker is gone: its chains are mended, and its audits end.
   void lose_worker(ServingId session, Instant now);
-  // Closes its connection, too.
+  // Loses the worker and closes its connection, too.
   void close(ServingId session, const std::string& why, Instant now);
   void lose_silent(Instant now);
-  // Nothing serves the model any longer; its requests stay.
+  // Dissolves everything that serves the model. Its requests stay.
   void stop_serving(const std::string& model, Instant now);
 
-  // A worker that is here says this.
+  // Messages of connected workers.
   void on(ServingId, const protocol::serving::Offer&, Instant) {}
   void on(ServingId session, const protocol::serving::Loaded& message, Instant now);
   void on(ServingId session, const protocol::serving::Unloaded& message, Instant now);
@@ -59,7 +59,7 @@ class Desk::Parts final : private ChainOwner {
  private:
   void ready(ChainId id, Instant now) override;
   void dissolved(const Chain& chain, Instant now) override;
-  // A shard is a part of one chain, audit or search, or it stands by.
+  // Checks that each shard belongs to exactly one chain, audit or search, or stands by.
   [[nodiscard]] std::string inconsistency_of_owners() const;
 };
 

@@ -1,10 +1,11 @@
-// How often chains are planned for models that no worker has room for.
+// The number of plans for models that no worker has room for.
 #include "decisions/inference/test_desk.h"
 
 namespace weft::inference {
 namespace {
 
-// 20 models of 70 MiB that fit nowhere, on 10 servers of 1 MiB, for a minute of pulses.
+// The number of plans in a minute of pulses, for 20 models of 70 MiB that fit nowhere on 10 workers
+// of 1 MiB.
 std::uint64_t plans_of_a_minute(DeskSettings settings) {
   Network network(std::move(settings));
   for (ServingId id = 1; id <= 10; ++id) network.join(id, 1);
@@ -15,7 +16,7 @@ std::uint64_t plans_of_a_minute(DeskSettings settings) {
 }
 
 TEST(DeskPlans, AModelThatFitsNowhereIsPlannedEverMoreSeldom) {
-  // After 0.5, 1, 2, 4, 8, 16 and 32 seconds.
+  // Each model is planned again after 0.5, 1, 2, 4, 8, 16 and 32 seconds.
   EXPECT_LE(plans_of_a_minute({}), 20u * 8);
   // Without the back-off every look is a plan: ten a second.
   EXPECT_GE(plans_of_a_minute({.plan_again = {.first = 0s, .longest = 0s}}), 20u * 600);

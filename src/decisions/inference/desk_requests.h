@@ -1,4 +1,4 @@
-// What the desk is asked for.
+// Requests to the desk.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,23 @@ namespace weft::inference {
 struct AnswerRequest {
   RequestId id = 0;
   std::string model;
-  std::uint64_t conversation = 0;  // Equal for turns of one conversation: they are best answered
-                                   // where the earlier ones were.
-  std::uint64_t asker = 0;         // Equal for requests of one API key, or of one address without.
-  protocol::serving::Ask ask;      // request, chain, epoch and answered are the desk's.
-  // From now on, until when the answer is wanted; nothing: whenever it comes.
+  // Equal for turns of one conversation, which are best answered by the same chain.
+  std::uint64_t conversation = 0;
+  std::uint64_t asker = 0;  // Equal for requests of one API key, or of one address without a key.
+  protocol::serving::Ask ask;  // The desk sets request, chain, epoch and answered.
+  // The time from now on within which the answer is wanted; no value: without limit.
   std::optional<Duration> patience{};
-  bool for_newcomers = true;  // They may answer it as well.
-  bool shadow = false;        // For newcomers alone: its tokens reach no client.
+  bool for_newcomers = true;  // True if newcomers may answer it, too.
+  bool shadow = false;        // True if newcomers alone answer it; its tokens reach no client.
 };
 
-// An answer that another worker is to read: prompt and tokens, nothing of what was claimed about
-// them.
+// An answer that another worker is to read: its prompt and tokens, without the claims about them.
 struct AuditRequest {
-  RequestId id = 0;  // One of the numbers of requests, used once.
+  RequestId id = 0;  // A number from the numbers of requests, used once.
   std::string model;
   protocol::serving::Ask ask;     // With all of `answered`, and `redraw`.
   std::vector<PublicKey> except;  // Workers that answered it or have audited it.
-  std::uint64_t draw = 0;         // Chooses among those who could.
+  std::uint64_t draw = 0;         // Chooses among the possible auditors.
 };
 
 }  // namespace weft::inference

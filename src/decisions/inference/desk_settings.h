@@ -18,55 +18,60 @@ namespace weft::inference {
 
 struct DeskSettings {
   Duration pulse = std::chrono::milliseconds(500);
-  Duration silent_max = std::chrono::milliseconds(1600);  // Three pulses and a little.
-  Duration silent_busy_max =
-      std::chrono::seconds(20);  // While it loads: putting weights on a device takes the thread.
+  Duration silent_max = std::chrono::milliseconds(1600);  // Three pulses and a margin.
+  // While it loads, because putting weights on a device blocks its thread.
+  Duration silent_busy_max = std::chrono::seconds(20);
   Duration load_max = std::chrono::minutes(10);
   Duration link_max = std::chrono::seconds(10);
-  Duration stall_max = std::chrono::seconds(30);  // A chain with requests that draws nothing.
-  Duration patience = std::chrono::seconds(60);   // A request for which there is no chain.
-  PlanBackoff::Times plan_again{};                // After no chain could be planned.
-  // Another chain of a model once a request has waited so long while all are full; one chain less
-  // once there was so long no more to do than such a part of what one less could.
+  Duration stall_max = std::chrono::seconds(30);  // For a chain with requests that draws no token.
+  Duration patience = std::chrono::seconds(60);   // For a request of a model without a chain.
+  PlanBackoff::Times plan_again{};                // After a failed plan.
+  // A model gets another chain once a request has waited for grow_after while all chains are full.
+  // It gets one chain less once, for shrink_after, all requests were fewer than shrink_share of
+  // what one chain less could take.
   Duration grow_after = std::chrono::seconds(1);
   Duration shrink_after = std::chrono::minutes(1);
   double shrink_share = 0.5;
-  std::uint32_t sequences = 4;  // Requests at a time that a model or a part of one is placed for.
-  std::uint32_t batch = 256;  // For workers that draw them together: as many of these as the cache
-                              // has room for.
-  double cache_share = 0.5;   // Share of the memory that such a worker has left for its cache.
+  // Requests at a time that fit in the memory for which a model, or a part of one, is placed.
+  std::uint32_t sequences = 4;
+  // The most requests at a time of workers that draw them together, if the cache has room.
+  std::uint32_t batch = 256;
+  double cache_share = 0.5;  // The share of such a worker's remaining memory that its cache takes.
   std::uint32_t context_max = 4096;
-  std::size_t waiting_max = 1024;   // Requests of one model.
+  std::size_t waiting_max = 1024;   // Waiting requests of one model.
   std::string activations = "f32";  // "f32", "int8" or "auto" (arithmetic.h).
   std::uint32_t resumes_max = 16;
-  // Chains are formed of newcomers and others alike; without, of trusted workers for clients, and
-  // of newcomers for shadow requests.
+  // True: chains are formed of newcomers and trusted workers alike. False: clients get chains of
+  // trusted workers, and shadow requests get chains of newcomers.
   bool newcomers_answer = true;
-  std::uint32_t shadow_chains_max = 4;            // Chains of newcomers, for each model.
-  Duration audit_max = std::chrono::seconds(60);  // Until an audit has ended.
-  std::size_t audits_max = 64;                    // At a time;
-  std::size_t audits_waiting_max = 4096;          // with those that wait for their turn.
-  // Searches for a guilty stage at a time, and auditors that search one after the other.
+  std::uint32_t shadow_chains_max = 4;            // Chains of newcomers for each model.
+  Duration audit_max = std::chrono::seconds(60);  // The time limit of an audit.
+  std::size_t audits_max = 64;                    // Audits that run at a time,
+  std::size_t audits_waiting_max = 4096;          // and audits that run or wait.
+  // The most searches for a guilty stage at a time, and the auditors that search one after the
+  // other.
   std::size_t traces_max = 4;
   std::size_t trace_auditors = 2;
-  Duration trace_step_max = std::chrono::seconds(60);  // For opening, and for each stage.
-  // Frames that a search looks at.
+  // The time limit of opening, and of each stage.
+  Duration trace_step_max = std::chrono::seconds(60);
+  // The most bytes of frames that one search looks at.
   std::uint64_t trace_bytes_max = std::uint64_t{256} << 20;
-  std::string wire = "f32";  // Type of hidden states between workers, where a model does not say:
-                             // "f32", "f16", "i8".
+  // Type of hidden states between workers, unless the model says one: "f32", "f16" or "i8".
+  std::string wire = "f32";
   mesh::Strategy strategy =
       mesh::Strategy::hybrid;  // How prompts and layers are cut between workers.
-  ByteVector secret{};         // Tokens of direct lines are made from it.
+  ByteVector secret{};         // The tokens of direct lines are made from it.
   std::function<std::vector<protocol::serving::IceServer>(const PublicKey& worker)>
-      ice{};  // For a tab's connections.
+      ice{};  // ICE servers for browsers' connections.
   Duration relayed_for = std::chrono::minutes(
-      1);  // Two workers that have no line between them are not told to try again before.
+      1);  // Two workers without a direct line between them do not try again before.
   Duration apart_for = std::chrono::minutes(
-      10);  // Two workers of which one blamed the other are not placed side by side.
-  Duration look_every = std::chrono::seconds(2);  // Whether a chain should be another one,
-  std::uint32_t looks_min = 3;                    // which so many looks in a row must find.
-  double gain_min = 0.4;                          // By how much a token must come sooner,
-  Duration quiet = std::chrono::seconds(30);      // and how long the last change must be ago.
+      10);  // Two workers of which one blamed the other are not neighbours for this time.
+  // How often each chain is compared with other chains.
+  Duration look_every = std::chrono::seconds(2);
+  std::uint32_t looks_min = 3;                // The looks in a row that must find a better chain.
+  double gain_min = 0.4;                      // The least relative gain of a token's time.
+  Duration quiet = std::chrono::seconds(30);  // The least time since the chain's last change.
 };
 
 }  // namespace weft::inference

@@ -1,5 +1,5 @@
-// The desk's tables, which its parts share: each is a class that keeps its own invariant. What the
-// parts decide by (requests that wait, audits that run) is theirs alone.
+// The desk's tables, which its parts share. Each table is a class that keeps its own invariant.
+// State that only one part needs (requests that wait, audits that run) is private to that part.
 #pragma once
 
 #include <utility>

@@ -1,5 +1,5 @@
-// A network of simulated workers, and a clock: chains form, answers go on behind losses, and every
-// request ends once.
+// A desk with a network of simulated workers and a clock: chains form, answers continue after
+// losses, and every request ends once.
 #include <algorithm>
 #include <cstring>
 
@@ -12,7 +12,7 @@ namespace {
 TEST(Desk, GivesAWholeModelToTheFastestThatHasRoom) {
   Network network;
   network.join(1, 1000, 10);
-  network.join(2, 10, 1000);  // Fast, and too small.
+  network.join(2, 10, 1000);  // Fast, but too small.
   network.join(3, 1000, 50);
   network.desk.put_model(card("m"), network.time);
   network.settle();
@@ -38,7 +38,7 @@ TEST(Desk, SpreadsAModelThatFitsNowhereAlone) {
   EXPECT_EQ(network.desk.models()[0].shards, 2u);
 }
 
-// A worker's words are for the log.
+// A worker's own words go only to the log.
 TEST(Desk, TellsAClientNothingThatAWorkerWrote) {
   Network network;
   network.join(1);
@@ -71,7 +71,7 @@ TEST(Desk, DissolvesAChainThatTellsOfNumbersThatAreNoTokens) {
   }
 }
 
-// A model with one chain of four places, whose answers took two seconds so far.
+// A model with one chain of four places, whose answers have taken two seconds so far.
 class DeskDeadlines : public testing::Test {
  protected:
   DeskDeadlines() {
@@ -111,7 +111,8 @@ class DeskDeadlines : public testing::Test {
 
 TEST_F(DeskDeadlines, ARequestWhoseTurnComesTooLateIsRefusedAtOnce) {
   for (int i = 0; i < 4; ++i) ASSERT_NE(ask(std::nullopt), 0u);
-  // All places are taken: one of them is free in half a second, as four end in two.
+  // All four places are taken. Four answers end in two seconds, so a place is free in half a
+  // second.
   EXPECT_EQ(ask(400ms), 0u);
   ASSERT_TRUE(network.refused);
   EXPECT_EQ(network.refused->code, ErrorCode::deadline_exceeded);
@@ -188,7 +189,7 @@ TEST(Desk, HasAsManyStandByAsHaveRoom) {
   network.desk.put_model(card("m", 3), network.time);
   network.settle();
   ASSERT_EQ(network.loads, 3u);
-  network.join(4, 30);  // With memory for 30 of the model's 70 MB.
+  network.join(4, 30);  // It has memory for 30 of the model's 70 MB.
   EXPECT_GE(network.desk.models()[0].covered, 1u);
   EXPECT_LE(network.desk.models()[0].covered, 2u);
   network.join(5, 70);
@@ -209,8 +210,8 @@ TEST(Desk, LeavesAWorkerThatStandsByWithWhatItCouldLoad) {
   EXPECT_EQ(network.loads, loads) << "it is not asked again and again";
 }
 
-// How a model's demand moves its chains: up where requests wait, down only after a while with much
-// less to do.
+// A model's demand changes the number of its chains: more if requests wait, and fewer only after a
+// while with much less to do.
 class DeskScale : public testing::Test {
  protected:
   DeskScale() : network({.sequences = 2}) {
@@ -218,7 +219,7 @@ class DeskScale : public testing::Test {
     network.desk.put_model(card("m"), network.time);
     network.settle();
   }
-  // `count` requests, all the time, for so long.
+  // Keeps `count` requests under way for `duration`.
   void demand(std::size_t count, Duration duration) {
     for (Duration done{}; done < duration; done += 500ms) {
       std::erase_if(open, [&](RequestId id) { return network.ends.contains(id); });
@@ -278,7 +279,7 @@ TEST_F(DeskScale, KeepsWhatIsNeededHalfOfTheTime) {
 
 TEST_F(DeskScale, DoesNotGrowForAMomentsWait) {
   for (int i = 0; i < 20; ++i) {
-    demand(4, 500ms);  // Two wait, and go.
+    demand(4, 500ms);  // Two of the requests wait, and leave.
     demand(1, 5s);
   }
   EXPECT_EQ(chains, 1u);
@@ -287,7 +288,7 @@ TEST_F(DeskScale, DoesNotGrowForAMomentsWait) {
 TEST_F(DeskScale, LetsARetiringChainEndItsAnswersAndTakesItBackWhereDemandReturns) {
   demand(4, 10s);
   ASSERT_EQ(chains, 2u);
-  // One long answer in each of the two.
+  // Each of the two chains makes one long answer.
   std::set<ServingId> busy;
   for (const auto& [worker, requests] : network.asked) {
     if (!requests.empty()) busy.insert(worker);
@@ -403,7 +404,7 @@ TEST(Desk, DropsAWorkerThatIsSilentOrTalksNonsense) {
   network.pass(300ms);
   EXPECT_TRUE(network.closed.contains(second));
 
-  // A hop by a worker that is no member.
+  // A hop that comes from a worker outside of the chain.
   const wire::HopFrame hop{
       .chain = 1, .epoch = network.links[first].epoch, .from = 1, .to = 0, .payload = {1}};
   network.desk.hop(first, wire::encode(hop), network.time);
@@ -413,7 +414,7 @@ TEST(Desk, DropsAWorkerThatIsSilentOrTalksNonsense) {
   EXPECT_EQ(network.told[id], counted(8));
 }
 
-// A member that blames each of the others puts none out, and is at last left out itself.
+// A member that blames all others excludes no other member, and is itself left out at last.
 class DeskComplaints : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(BrokenAndParted, DeskComplaints, testing::Bool());
 
@@ -444,7 +445,7 @@ TEST_P(DeskComplaints, SeparateTheTwoAndConvictNone) {
       if (member != liar) other = member;
     }
     ASSERT_TRUE(blamed.insert(other).second) << other << " is beside the liar again";
-    // That a line broke is believed once: then the two are relayed.
+    // A report of a broken line is believed once: after it the two are relayed.
     for (int i = 0; i < (GetParam() ? 1 : 2); ++i) {
       const wire::Link link = network.links[liar];
       const std::uint32_t member = network.links[other].index;
@@ -531,8 +532,8 @@ TEST(Desk, TakesNoTokensOutOfTurnOrOfAnEarlierEpoch) {
   EXPECT_EQ(network.told[id], counted(8));
 }
 
-// A worker that draws requests together says how many, and gets as many, with a cache for them out
-// of what memory it has left.
+// A worker that draws requests together reports their number, and gets that number, with a cache
+// for them in its remaining memory.
 TEST(Desk, GivesAWorkerAsManyRequestsAsItAnswersTogether) {
   Network network({.sequences = 2, .batch = 40});
   ModelCard one = card("m");
@@ -551,8 +552,8 @@ TEST(Desk, GivesAWorkerAsManyRequestsAsItAnswersTogether) {
   EXPECT_LE(network.load.cache_bytes, ((1000ull << 20) - weights) / 2 + 6ull * 512 * 1024 * 2);
 }
 
-// One asker has filled every place before another one comes: it waits for one answer, not for all,
-// and takes a place to wait from the first.
+// One asker has filled every place before a second asker comes. The second waits for one answer,
+// not for all, and takes a waiting place of the first.
 TEST(Desk, SharesBetweenAskersHoweverManyRequestsOneOfThemHas) {
   Network network({.sequences = 2, .waiting_max = 6});
   network.join(1);
@@ -582,7 +583,7 @@ TEST(Desk, KeepsAConversationWhereItIs) {
   network.join(2);
   network.desk.put_model(card("m"), network.time);
   network.settle();
-  // Two chains, since one is full.
+  // There are two chains, because one is full.
   const RequestId a = network.ask("m", 1, 7), b = network.ask("m", 1, 8);
   network.pass(3s);
   std::map<RequestId, ServingId> where;
@@ -595,8 +596,8 @@ TEST(Desk, KeepsAConversationWhereItIs) {
   EXPECT_TRUE(network.asked[where[b]].contains(again));
 }
 
-// Everything at random; in the end, with workers enough, every request has ended, whole or with a
-// reason.
+// Random events. In the end, with enough workers, every request has ended, complete or with an
+// error.
 TEST(Desk, EndsEveryRequestWhateverHappens) {
   for (std::uint32_t seed = 1; seed <= 60; ++seed) {
     std::mt19937 random(seed);

@@ -1,5 +1,5 @@
-// Roots and the search for a guilty stage at the desk: who is asked for what, what counts as
-// evidence, and that a search ends whatever its workers do.
+// Roots and the search for a guilty stage at the desk: which members and auditors are asked, what
+// counts as evidence, and that a search ends whatever its workers do.
 #include <gtest/gtest.h>
 
 #include "common/crypto/keys.h"
@@ -11,7 +11,7 @@
 namespace weft::inference {
 namespace {
 
-// Members 1 to 3 of a chain, each with a key; 4 and 5 are there to search.
+// Workers 1 to 3 are members of a chain, each with a key; workers 4 and 5 can search.
 class DeskTraces : public testing::Test {
  protected:
   DeskTraces() {
@@ -91,7 +91,7 @@ TEST_F(DeskTraces, AnAnswerNamesTheChainThatItIsOf) {
   EXPECT_EQ(pipeline.stages[2].begin, pipeline.stages[1].end);
 }
 
-// Its prints and frames are of two chains.
+// The fingerprints and frames of such an answer are of two chains.
 TEST_F(DeskTraces, AnAnswerThatWentOnElsewhereNamesNone) {
   const RequestId id = network.ask("m", 2);
   network.draw();
@@ -163,7 +163,8 @@ TEST_F(DeskTraces, ASearchOfAModelThatIsNotThereEndsAtOnce) {
   EXPECT_TRUE(network.traces.contains(900));
 }
 
-// A member shows what it did not commit to, and one that is no end of the line shows anything.
+// A member may show a frame that it did not commit to, and a worker that is no end of the line may
+// show any frame.
 TEST_F(DeskTraces, AFrameThatIsUnderNoRootOfBothEndsIsNoEvidence) {
   ByteVector frame;
   proof::append_activations(frame, {.sequence = 0}, std::vector<std::int32_t>{7, 8, 9},

@@ -1,5 +1,5 @@
-// Clients are answered by trusted workers; newcomers repeat what those were asked, and no client
-// reads it. And an answer ends where it says that it ends.
+// Trusted workers answer clients. Newcomers answer copies of these requests, which no client reads.
+// An answer ends where its tokens say that it ends.
 #include <gmock/gmock.h>
 
 #include "decisions/inference/test_desk.h"
@@ -14,7 +14,7 @@ DeskSettings for_strangers() {
   out.newcomers_answer = false;
   return out;
 }
-// As a client that asks for trusted workers.
+// Asks like a client that wants trusted workers.
 RequestId ask(Network& network, std::uint32_t tokens = 8) {
   return network.ask("m", tokens, 0, 0, false);
 }
@@ -103,9 +103,9 @@ TEST(DeskTrust, ARequestForTrustedWorkersPassesNewcomersWhereAnyoneMayAnswer) {
   EXPECT_TRUE(network.asked[2].contains(own));
 }
 
-// Workers of both kinds come and go, chains of several members are mended: of 10,000 answers that
-// clients asked of trusted workers, none has a token of a newcomer, though newcomers are five times
-// as many and faster.
+// Workers of both kinds come and go, and chains of several members are mended. Clients ask trusted
+// workers for 10,000 answers. No answer contains a token of a newcomer, although newcomers are five
+// times as many and faster.
 TEST(DeskTrust, NoTokenOfANewcomerReachesAClient) {
   Network network(for_strangers());
   std::mt19937 random(11);
@@ -144,7 +144,7 @@ TEST(DeskTrust, NoTokenOfANewcomerReachesAClient) {
       shadowed += whole && shadows.at(id) ? 1 : 0;
       if (shadows.at(id)) continue;
       answered += whole ? 1 : 0;
-      // Members behind the first compute as well.
+      // Members after the first one compute, too.
       for (const WorkShare& share : end.work)
         by_newcomers += network.is_trusted(share.worker) ? 0 : 1;
     }
@@ -169,7 +169,7 @@ TEST(DeskTrust, AModelIsAuditableIfOthersThanItsChainCanReadItsAnswers) {
   network.leave(1);
   EXPECT_FALSE(network.desk.models()[0].auditable);
 
-  // A chain's members have room for all of the model, and are no auditors of what they answered.
+  // The members of a chain have room for the whole model, but cannot audit their own answers.
   Network pair;
   pair.join(1);
   pair.join(2);

@@ -1,5 +1,5 @@
-// A model that makes vectors: served whole, by workers whose vectors are what vectors are, and
-// audited by the vector that was given away.
+// A model that makes vectors is served whole, its workers' vectors are checked, and audits check
+// the vector that the client got.
 #include <bit>
 #include <cmath>
 
@@ -42,7 +42,7 @@ TEST(ReadVector, TakesFiniteNumbersOfLength1AndNothingElse) {
 
 TEST(DeskVectors, AreAskedOfOneWorkerWithAllOfTheModel) {
   Network network;
-  // The model takes 70 MB: two together would have room for it, and none alone.
+  // The model takes 70 MB: the two workers together would have room for it, and neither has alone.
   network.join(1, 50);
   network.join(2, 50);
   network.desk.put_model(encoder("e"), network.time);
@@ -67,7 +67,7 @@ TEST(DeskVectors, EndWithTheVectorAndAFingerprintThatTheDeskMade) {
   const wire::Ask ask = network.asked[1].at(id);
   const std::vector<float> vector = a_vector(64);
 
-  // What it claims of its fingerprint itself is not listened to.
+  // A fingerprint that the worker sends for its own vector is ignored.
   network.desk.hear(
       1, wire::Tokens{.request = id, .epoch = ask.epoch, .prints = {{.at = 0, .data = "AAAA"}}},
       network.time);

@@ -1,4 +1,4 @@
-// What the desk shows of itself.
+// Views of the desk's state.
 #include "decisions/inference/desk_parts.h"
 
 namespace weft::inference {

@@ -1,4 +1,4 @@
-// What the desk does to the world, and what it asks of it.
+// Effects of the desk on the world, and questions that it asks.
 #pragma once
 
 #include <string>
@@ -21,16 +21,16 @@ class DeskWorld {
                     const protocol::serving::ServingCoordinatorMessage& message) = 0;
   virtual void send_hop(ServingId session, ByteVector frame) = 0;
   virtual void close(ServingId session,
-                     const std::string& reason) = 0;  // left() is not called for it.
+                     const std::string& reason) = 0;  // left() is not called for this worker.
   virtual void tokens(RequestId request, const std::vector<protocol::serving::Token>& tokens) = 0;
   virtual void ended(RequestId request, const AnswerEnd& end) = 0;
   virtual void audited(RequestId, const AuditEnd&) {}
   virtual void traced(RequestId, const TraceEnd&) {}
-  // Whether a worker's answers may reach clients that ask for trusted ones: invited and established
-  // workers'. A question, without an effect.
+  // True if a worker's answers may reach clients that ask for trusted workers, as those of invited
+  // and established workers do. A question without an effect.
   [[nodiscard]] virtual bool is_trusted(const PublicKey&) { return true; }
-  // Whether the tokens that were told of end as a worker says that they do: "eos" or "stop". A
-  // question, without an effect.
+  // True if the reported tokens end in the way that the worker reports: "eos" or "stop". A question
+  // without an effect.
   [[nodiscard]] virtual bool ends_so(RequestId, std::string_view) { return true; }
 };
 

@@ -1,5 +1,6 @@
-// What members of chains commit to: signed roots over their frames, which the two ends of a line
-// must tell alike. Two ends that do not are kept apart, and their chain is formed again.
+// Commitments of members of chains: signed roots over their frames. The two ends of a line must
+// report the same roots. If they do not, the two workers are separated and their chain is formed
+// again.
 #pragma once
 
 #include <cstdint>
@@ -18,14 +19,14 @@ class FrameCommitments {
  public:
   FrameCommitments(DeskTables& tables, ChainKeeper& keeper) : tables_(tables), keeper_(keeper) {}
 
-  // False if the worker did not sign what it says.
+  // Takes in a root. Returns false if the worker's signature is wrong.
   [[nodiscard]] bool on(ServingId session, const protocol::serving::Frames& message, Instant now);
-  // Chains of which one end of a line does not tell in time.
+  // Handles chains of which one end of a line does not report in time.
   void look(Instant now);
 
  private:
-  // The two ends of a line do not say the same of what went over it. Either may lie, or the line
-  // between them: none is blamed, and a request continues elsewhere.
+  // Separates the two ends of a line that report different roots. Either end may lie, or the line
+  // may be faulty, so no worker is blamed, and the requests continue on another chain.
   void part_line(ChainId id, std::uint32_t line, std::string_view why, Instant now);
 
   DeskTables& tables_;

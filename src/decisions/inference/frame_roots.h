@@ -1,7 +1,7 @@
-// What members of chains committed to of their frames: of each line the roots that its sender and
-// its receiver told of (common/proof/frame_block.h), and whether the two say the same.
+// The roots that members of chains committed to: for each line, the roots that its sender and its
+// receiver reported (common/proof/frame_block.h), and if the two are equal.
 //
-// Two that differ prove nothing about either of them. Pure; bounded: the newest epochs_max epochs
+// Two different roots prove nothing about either end. Pure; bounded: the newest epochs_max epochs
 // of chains, and blocks_max blocks of each line. Not for several threads.
 #pragma once
 
@@ -22,19 +22,20 @@ class FrameRoots {
   static constexpr std::size_t blocks_max = 1024;
   static constexpr Duration late_after = std::chrono::minutes(1);
 
-  // The chain's members commit in this epoch.
+  // Begins an epoch in which the chain's members commit.
   void begin(std::uint32_t chain, std::uint32_t epoch, std::uint32_t members);
 
-  // `unwanted`: of no such epoch, or a block that is not the next one of this member and line.
+  // The result of add(). `unwanted`: the epoch is unknown, or the block is not the next one of this
+  // member and line.
   enum class Told : std::uint8_t { kept, differs, unwanted };
   [[nodiscard]] Told add(const proof::FrameBlock& block, std::uint32_t member, Instant now);
 
-  // A line of which one end has told of a block for late_after and the other has not. A sender
-  // tells when it hands a frame to its connection, so that it is longer than any line that still
-  // works.
+  // A line of which one end reported a block late_after ago and the other end has not. A sender
+  // reports a block when it hands a frame to its connection, so late_after is longer than the delay
+  // of any line that still works.
   [[nodiscard]] std::optional<std::uint32_t> late_line(std::uint32_t chain, std::uint32_t epoch,
                                                        Instant now) const;
-  // The block of which both ends told the same.
+  // The block for which both ends reported the same root; null if there is none.
   [[nodiscard]] const proof::FrameBlock* agreed(std::uint32_t chain, std::uint32_t epoch,
                                                 std::uint32_t line, std::uint32_t first) const;
 
@@ -44,8 +45,8 @@ class FrameRoots {
     Instant since{};
   };
   struct Line {
-    std::map<std::uint32_t, Block> blocks{};  // By their first frame.
-    std::uint32_t sent = 0, received = 0;     // The next block's first frame.
+    std::map<std::uint32_t, Block> blocks{};  // By the number of their first frame.
+    std::uint32_t sent = 0, received = 0;     // The first frame of the next block of each end.
   };
   struct Epoch {
     std::uint32_t chain = 0;
@@ -54,7 +55,7 @@ class FrameRoots {
   };
   [[nodiscard]] const Epoch* find(std::uint32_t chain, std::uint32_t epoch) const;
 
-  std::deque<Epoch> epochs_;  // The oldest first.
+  std::deque<Epoch> epochs_;  // Oldest first.
 };
 
 }  // namespace weft::inference

@@ -1,5 +1,5 @@
-// Roots of the two ends of a line: the same are evidence, others are a dispute, and one end that
-// says nothing is late.
+// Roots of the two ends of a line: equal roots are evidence, different ones are a dispute, and an
+// end that reports nothing is late.
 #include "decisions/inference/frame_roots.h"
 
 #include <gtest/gtest.h>

@@ -71,7 +71,7 @@ void LineMap::set_relayed(ServingId a, ServingId b, Instant now) {
 }
 
 std::optional<mesh::Link> LineMap::between(const Candidate& from, const Candidate& to) const {
-  // Where only times were measured.
+  // Assumed bandwidths, because only times are measured.
   constexpr double direct_bytes_per_s = 25e6, relayed_bytes_per_s = 50e6;
   // Longer than any measured way, so that another chain is faster.
   constexpr mesh::Link apart{.seconds = 10, .bytes_per_s = relayed_bytes_per_s};

@@ -1,7 +1,8 @@
-// What is known of the ways between workers: measured times, pairs that have no direct line for a
-// while, and pairs that are kept apart because one blamed the other.
+// Lines between workers: measured times, pairs that have no direct line for a while, and pairs that
+// are kept apart because one blamed the other.
 //
-// Not for several threads. Bounds: pairs_max pairs without a line; Separations bounds the others.
+// Not for several threads. Bounds: pairs_max pairs without a line; Separations bounds the pairs
+// that are kept apart.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@
 
 namespace weft::inference {
 
-// How mesh plans name a worker.
+// The name of a worker in mesh plans.
 [[nodiscard]] std::string mesh_name(ServingId session);
 
 class LineMap {
@@ -34,20 +35,21 @@ class LineMap {
 
   void joined(ServingId session, Instant now);
   void left(ServingId session);
-  // The times that a worker measured to others.
+  // Takes in the times that a worker measured to other workers.
   void heard(ServingId session, const protocol::serving::Pulse& pulse, Instant now);
-  // How long a ping of the coordinator to it and back took.
+  // Takes in the time of a ping from the coordinator to the worker and back.
   void measured(ServingId session, Duration round_trip, Instant now);
 
-  // Whether the two have no direct line for now, so that their hops are relayed.
+  // True if the two workers have no direct line for now, so that their hops are relayed.
   [[nodiscard]] bool is_relayed(ServingId a, ServingId b, Instant now) const;
   void set_relayed(ServingId a, ServingId b, Instant now);
-  // The two are not placed side by side for a time, unless there is no other chain.
+  // Keeps the two workers from being neighbours in a chain for a time, unless there is no other
+  // chain.
   void separate(const PublicKey& a, const PublicKey& b, Instant now) {
     separations_.add(a, b, now + settings_.apart_for);
   }
   void forget_separations(Instant now) { separations_.forget(now); }
-  // The way from one candidate to another; nothing if it is not known.
+  // The line from one candidate to another; no value if it is unknown.
   [[nodiscard]] std::optional<mesh::Link> between(const Candidate& from, const Candidate& to) const;
 
   [[nodiscard]] std::string inconsistency() const;
@@ -57,7 +59,7 @@ class LineMap {
   ServingWorkers& workers_;
   mesh::Topology topology_{
       {.silent_max = std::chrono::hours(1), .edge_age_max = std::chrono::minutes(10)}};
-  // Until when two have no line; the smaller number first.
+  // The time until which two workers have no direct line. The smaller id is first.
   std::map<std::pair<ServingId, ServingId>, Instant> relayed_;
   Separations separations_;
 };

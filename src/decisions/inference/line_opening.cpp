@@ -13,7 +13,7 @@ bool LineOpening::ask() {
   if (step_ == Step::waits) {
     step_ = Step::first;
     ask_ends(0, {});
-    ask_ends(stages - 1, {});  // Final states: all that are kept, which are few.
+    ask_ends(stages - 1, {});  // Asks for all final states that are kept, which are few.
     return true;
   }
   step_ = Step::others;
@@ -63,7 +63,7 @@ bool LineOpening::take(ServingId session, const wire::HopFrame& hop) {
   if (!opening || opening->line != hop.from ||
       bytes_ + opening->frame.size() > tables_.settings.trace_bytes_max)
     return true;
-  // What only one end committed to is no evidence against the other.
+  // A frame that only one end committed to is no evidence against the other end.
   const proof::FrameBlock* const block =
       tables_.roots.agreed(hop.chain, hop.epoch, hop.from, opening->first);
   if (block == nullptr || block->count != opening->count || !proof::opens(*opening, block->root))

@@ -1,7 +1,7 @@
-// Opening what the lines of a chain carried for one answer: members are asked for the frames that
-// they committed to, first the line out of the first stage by the answer's sequence, then the
-// others by the numbers of its frames. What comes in counts only under a root that both ends
-// signed.
+// Opens the frames that the lines of a chain carried for one answer. Members are asked for the
+// frames that they committed to: first the line out of the first stage, by the answer's sequence,
+// then the other lines, by the numbers of those frames. A frame counts only under a root that both
+// ends signed.
 //
 // Not for several threads. Bounds: DeskSettings::trace_bytes_max bytes of frames.
 #pragma once
@@ -30,22 +30,22 @@ class LineOpening {
   enum class Step : std::uint8_t { waits, first, others, done };
   [[nodiscard]] Step step() const { return step_; }
 
-  // Goes to the next step and asks the members for what it needs. False if there is nothing to ask
-  // for, or too much.
+  // Goes to the next step and asks the members for the frames that it needs. Returns false if there
+  // is nothing to ask for, or too much.
   [[nodiscard]] bool ask();
-  // Whether members still owe what was asked for.
+  // True if no member still has to send what it was asked for.
   [[nodiscard]] bool is_heard() const { return awaited_.empty(); }
-  // The step is over, with what has come. `tokens`: the answer's, with its prompt.
+  // Ends the step with the frames that have come. `tokens` are the prompt and the answer.
   void close_step(std::span<const std::int32_t> tokens);
 
-  // True if the hop is a part of a frame that was asked for.
+  // Takes in a hop. Returns true if it is a part of a frame that was asked for.
   [[nodiscard]] bool take(ServingId session, const protocol::serving::HopFrame& hop);
-  // True if that member owed this line.
+  // A member has sent all its frames of a line. Returns true if it was asked for this line.
   [[nodiscard]] bool reopened(ServingId session, const protocol::serving::Reopened& message);
-  // True if it owed something.
+  // A member has left. Returns true if it still had to send frames.
   [[nodiscard]] bool left(ServingId session);
 
-  // Once the step is `done`.
+  // Results, once step() is `done`.
   [[nodiscard]] const AnswerPlaces& places() const { return places_; }
   [[nodiscard]] const std::vector<LineFrames>& lines() const { return lines_; }
 
@@ -55,12 +55,14 @@ class LineOpening {
   DeskTables& tables_;
   Pipeline pipeline_;
   Step step_ = Step::waits;
-  std::map<std::uint32_t, std::map<std::uint32_t, ByteVector>> frames_;  // By line and number.
+  // By line and frame number.
+  std::map<std::uint32_t, std::map<std::uint32_t, ByteVector>> frames_;
   std::uint64_t bytes_ = 0;
-  std::set<std::pair<ServingId, std::uint32_t>> awaited_;  // Members and lines.
+  // Members, each with a line that it has to open.
+  std::set<std::pair<ServingId, std::uint32_t>> awaited_;
   std::map<ServingId, protocol::serving::HopJoiner> joiners_;
   AnswerPlaces places_;
-  std::vector<LineFrames> lines_;  // By the sender's number.
+  std::vector<LineFrames> lines_;  // By the sender's index.
 };
 
 }  // namespace weft::inference

@@ -10,7 +10,7 @@ namespace {
 bool is_pass(const proof::Activations& frame) {
   return frame.head.kind == std::to_underlying(proof::FrameKind::pass);
 }
-// What an honest stage sends in place of a frame that it could not work off.
+// True for the frame that an honest stage sends in place of one that it could not process.
 bool is_empty(const proof::Activations& frame) {
   return is_pass(frame) && frame.tokens.empty() &&
          frame.head.want == std::to_underlying(proof::FrameWant::nothing);
@@ -44,7 +44,7 @@ LineFrames read_frames(const std::map<std::uint32_t, ByteVector>& frames) {
 
 AnswerPlaces find_answer(const LineFrames& frames, std::span<const std::int32_t> tokens) {
   AnswerPlaces out;
-  std::vector<std::int32_t> stand;  // Tokens that the sequence has, and where.
+  std::vector<std::int32_t> stand;  // The tokens of the sequence, with the place of each in `rows`.
   std::vector<AnswerPlaces::Row> rows;
   const auto keep_longest = [&] {
     const auto same = std::ranges::mismatch(stand, tokens).in1 - stand.begin();
@@ -54,7 +54,7 @@ AnswerPlaces find_answer(const LineFrames& frames, std::span<const std::int32_t>
   for (const auto& [number, frame] : frames) {
     if (!is_pass(frame)) continue;
     if (frame.head.at != stand.size()) keep_longest();
-    if (frame.head.at > stand.size()) {  // What came between is not kept any more.
+    if (frame.head.at > stand.size()) {  // The frames between are no longer kept.
       stand.clear();
       rows.clear();
       continue;
@@ -69,7 +69,8 @@ AnswerPlaces find_answer(const LineFrames& frames, std::span<const std::int32_t>
         stand.size() <= tokens.size() && std::ranges::equal(stand, tokens.first(stand.size()));
     if (frame.head.want != std::to_underlying(proof::FrameWant::hidden) || !is_prefix) continue;
     const auto positions = static_cast<std::uint32_t>(stand.size());
-    // The last one of the same state: an earlier answer may have begun with the same tokens.
+    // The last pass of a state counts, because an earlier answer may have begun with the same
+    // tokens.
     std::erase_if(out.asked,
                   [&](const auto& entry) { return entry.second.positions == positions; });
     out.asked[frame.head.ticket] = {.number = number, .positions = positions};
@@ -87,7 +88,7 @@ StageRows stage_rows(const AnswerPlaces& places, const LineFrames* in, const Lin
     const auto found = line->find(number);
     return found == line->end() ? nullptr : &found->second;
   };
-  // False where one of the two lines has nothing to compare.
+  // False if one of the two lines has nothing to compare, or if the stage altered the frame.
   const auto comes_out = [&](std::uint32_t number) {
     const proof::Activations* const came = frame_of(in, number);
     const proof::Activations* const went = frame_of(out, number);

@@ -1,6 +1,6 @@
 // Hidden states that the lines of a chain carried for one answer, read from their frames. Frames of
-// all lines from the first to the last stage correspond by their numbers: a stage hands each one
-// on, with rows of its own in it.
+// equal number belong together on all lines from the first stage to the last, because a stage hands
+// each frame on with its own rows.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace weft::inference {
 
-// Frames of a line by their number.
+// Frames of a line, by number.
 using LineFrames = std::map<std::uint32_t, proof::Activations>;
 [[nodiscard]] LineFrames read_frames(const std::map<std::uint32_t, ByteVector>& frames);
 
-// Where a line has an answer: the frame and the row in it of each position, and the passes that
+// The places of an answer on a line: the frame and the row of each position, and the passes that
 // asked for the final state.
 struct AnswerPlaces {
   struct Row {
@@ -26,26 +26,27 @@ struct AnswerPlaces {
   };
   struct Asked {
     std::uint32_t number = 0;
-    std::uint32_t positions = 0;  // Before the state.
+    std::uint32_t positions = 0;  // The number of positions before the state.
   };
   std::vector<Row> rows{};                 // By position.
   std::map<std::uint32_t, Asked> asked{};  // By ticket.
 };
-// By the line out of the first stage, all frames of one sequence: where its tokens are `tokens`.
-// What was read again after going back replaces what was read first; of several answers of a
-// sequence it is the one with these tokens. Positions behind a gap are missing.
+// Finds the rows of the answer whose prompt and tokens are `tokens`, in all frames of its sequence
+// on the line out of the first stage. Rows that were read again after going back replace the first
+// ones. If a sequence has several answers, the one with these tokens counts. Positions after a gap
+// are missing.
 [[nodiscard]] AnswerPlaces find_answer(const LineFrames& frames,
                                        std::span<const std::int32_t> tokens);
 
-// A stage's frames, in and out: what came in, and what it handed on for that.
+// The rows of a stage's frames: the rows that came in, and the rows that it handed on for them.
 struct StageRows {
-  std::vector<std::vector<float>> in{}, out{};  // By position, as many as both lines have.
-  bool altered = false;  // It handed something else on than what came: of other rows or tokens.
+  std::vector<std::vector<float>> in{}, out{};  // By position, as far as both lines have them.
+  bool altered = false;  // True if it handed on frames of other rows or tokens than it got.
 };
-// `in` is empty for the first stage, which gets tokens.
+// Reads a stage's rows. `in` is null for the first stage, which gets tokens.
 [[nodiscard]] StageRows stage_rows(const AnswerPlaces& places, const LineFrames* in,
                                    const LineFrames* out, std::size_t embedding);
-// Final states by their pass's ticket.
+// Final states, by the ticket of their pass.
 [[nodiscard]] std::map<std::uint32_t, std::vector<float>> final_states(const LineFrames& frames,
                                                                        std::size_t embedding);
 

@@ -1,5 +1,6 @@
-// An answer's rows found in the frames of a chain's lines: also where a sequence went back, served
-// other answers, or lost its oldest frames; and a stage that hands on other frames than came.
+// Finding an answer's rows in the frames of a chain's lines, also if a sequence went back, served
+// other answers, or lost its oldest frames. A stage that hands on other frames than it got is
+// detected.
 #include "decisions/inference/line_rows.h"
 
 #include <gtest/gtest.h>
@@ -94,7 +95,7 @@ TEST(LineRows, AStagesRowsAreThoseOfTheSameFrames) {
   EXPECT_EQ(rows.out[2], (std::vector<float>{2, 2}));
 }
 
-// Each of these would hide rows from a search that looks for the answer's tokens on each line.
+// Each of these changes would hide rows from a search for the answer's tokens on each line.
 TEST(LineRows, AStageThatHandsOnOtherFramesIsSeen) {
   const auto altered = [](auto change) {
     Stage stage;
@@ -110,7 +111,7 @@ TEST(LineRows, AStageThatHandsOnOtherFramesIsSeen) {
   EXPECT_FALSE(altered([](auto&) {}));
 }
 
-// As an honest stage does with one that it cannot work off.
+// An honest stage sends such a frame in place of one that it cannot process.
 TEST(LineRows, AFrameWithoutRowsInPlaceOfOneIsNoLie) {
   Stage stage;
   stage.out[1] = pass(0, {}, 0);

@@ -2,7 +2,7 @@
 
 namespace weft::inference {
 
-// As engine/llm/encoders has them (served_models_test.cpp in apps/cli compares the two).
+// The architectures of engine/llm/encoders (served_models_test.cpp in apps/cli compares the two).
 bool makes_vectors(const ModelCard& card) {
   return card.architecture == "bert" || card.architecture == "nomic-bert";
 }

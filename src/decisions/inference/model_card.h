@@ -1,4 +1,4 @@
-// A model's card as JSON: what `weft model add` sends and clients are shown.
+// A model's card as JSON: `weft model add` sends it, and clients are shown it.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@ namespace weft::inference {
 using ModelCard = store::Model;
 
 [[nodiscard]] std::string to_json(const ModelCard& card);
-// One exact sentence; every number is within its bounds. `created` and `owner` may be missing.
+// Reads a card. An error is one exact sentence, and every number is within its bounds. `created`
+// and `owner` may be missing.
 [[nodiscard]] Result<ModelCard> read_model_card(std::string_view json);
 
 }  // namespace weft::inference

@@ -79,7 +79,7 @@ std::string specs_json(const std::vector<TensorSpec>& specs) {
 
 using Symbols = std::map<std::string, std::uint64_t>;
 
-// Whether the shape is one of the spec's, from dimension `first` on.
+// True if the shape matches the spec from dimension `first` on.
 bool fits(const TensorSpec& spec, const TensorShape& shape, std::size_t first, Symbols& symbols) {
   if (spec.shape.size() != shape.size()) return false;
   for (std::size_t d = first; d < shape.size(); ++d) {

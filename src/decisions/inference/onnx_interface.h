@@ -1,9 +1,9 @@
-// ONNX models among the models that were added: what one takes and gives, and which shapes a
-// request has for it.
+// The interface of an ONNX model among the added models: its inputs and outputs, and their shapes
+// in a request.
 //
-// The card of such a model has the architecture "onnx"; its `chunks` is the blob of this document,
-// and the sizes of its layers say nothing (each is 1, or 0 where that is the least). Its file runs
-// as jobs of the kind "onnx", so that no worker serves it in advance.
+// The card of such a model has the architecture "onnx". Its `chunks` is the blob of this document,
+// and the sizes of its layers have no meaning (each is 1, or 0 if that is the least). Its file runs
+// as jobs of the kind "onnx", so no worker serves it in advance.
 //
 // Pure. Errors: invalid_argument with one sentence.
 #pragma once
@@ -19,18 +19,18 @@ namespace weft::inference {
 
 inline constexpr std::string_view onnx_architecture = "onnx";
 [[nodiscard]] bool is_onnx(const ModelCard& card);
-// The card of such a model, without name, hashes and length of its file.
+// The card of an ONNX model, without name, hashes and file length.
 [[nodiscard]] ModelCard onnx_card();
 
 // A size of a shape: a number from 1 on, or a symbol that a request binds.
 struct TensorSize {
-  std::uint64_t number = 0;  // 0: the symbol stands for it.
+  std::uint64_t number = 0;  // 0 if a symbol stands for it.
   std::string symbol{};
   friend bool operator==(const TensorSize&, const TensorSize&) = default;
 };
 struct TensorSpec {
   std::string name;
-  std::string type;  // "f32", "bool" and so on, as the reader of models names them.
+  std::string type;  // "f32", "bool" and so on; the names of the model reader.
   std::vector<TensorSize> shape{};
   friend bool operator==(const TensorSpec&, const TensorSpec&) = default;
 };
@@ -39,29 +39,29 @@ struct OnnxInterface {
   friend bool operator==(const OnnxInterface&, const OnnxInterface&) = default;
 };
 
-// A job has so many inputs and outputs beside its model.
+// The most inputs and outputs of a job beside its model.
 inline constexpr std::size_t onnx_tensors_max = 15;
 inline constexpr std::size_t onnx_interface_bytes_max = std::size_t{64} << 10;
 
 [[nodiscard]] std::string to_json(const OnnxInterface& interface);
-// Every symbol of an output is one of an input; names are there once.
+// Reads the document. Every symbol of an output must occur in an input, and names must be unique.
 [[nodiscard]] Result<OnnxInterface> read_onnx_interface(std::string_view json);
 
 using TensorShape = std::vector<std::uint64_t>;
 [[nodiscard]] std::string to_string(const TensorShape& shape);    // "[1,3,640,640]"
-[[nodiscard]] std::string to_string(const TensorSpec& expected);  // The same with symbols.
+[[nodiscard]] std::string to_string(const TensorSpec& expected);  // With the spec's symbols.
 
-// The shapes of a request.
+// The shapes of one request.
 struct BoundShapes {
-  // More than one, or `stacked`: the model has a batch of one, and the outermost dimension counts
-  // runs of it.
+  // If this is more than one, or `stacked` is set, the model has a batch of one, and the outermost
+  // dimension counts its runs.
   std::uint32_t items = 1;
   bool stacked = false;
-  std::vector<TensorShape> inputs, outputs;  // As the client has them.
+  std::vector<TensorShape> inputs, outputs;  // The client's shapes.
 };
-// `given`: a shape for each input, in the interface's order. A request fits the model's sizes, or,
-// where each input and output begins with a size of 1, all of its shapes begin with the same number
-// of items instead.
+// Binds a request's shapes. `given` has a shape for each input, in the interface's order. A request
+// either fits the model's sizes, or, if each input and output begins with a size of 1, all its
+// shapes begin with the same number of items instead.
 [[nodiscard]] Result<BoundShapes> bind(const OnnxInterface& interface,
                                        const std::vector<TensorShape>& given);
 

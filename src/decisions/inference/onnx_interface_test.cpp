@@ -1,4 +1,4 @@
-// What an ONNX model takes and gives, and the shapes of requests.
+// The inputs and outputs of an ONNX model, and the shapes of requests.
 #include "decisions/inference/onnx_interface.h"
 
 #include <gmock/gmock.h>

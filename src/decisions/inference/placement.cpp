@@ -9,7 +9,8 @@
 namespace weft::inference {
 namespace {
 
-// If nothing was measured: a data channel on the same network, and the way over the coordinator.
+// Assumed lines if nothing was measured: a data channel on the same network, and the relay over the
+// coordinator.
 constexpr mesh::Link direct{.seconds = 0.5e-3, .bytes_per_s = 25e6};
 constexpr mesh::Link relayed{.seconds = 2e-3, .bytes_per_s = 50e6};
 constexpr double speed_min = 1e-3;  // GB/s, of a worker that has measured nothing.
@@ -84,8 +85,8 @@ std::vector<std::vector<Placed>> place(const Question& question, mesh::Strategy 
          .begin = part.begin,
          .end = part.end});
   }
-  // A strategy may put whole models side by side; chains with fewer members than the card asks for
-  // are left out.
+  // Drops chains with fewer members than the card asks for, because a strategy may put whole models
+  // side by side.
   std::erase_if(out, [&](const auto& chain) { return chain.size() < question.card.shards_min; });
   return out;
 }

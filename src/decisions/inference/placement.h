@@ -1,4 +1,4 @@
-// Which worker gets which layers of a model.
+// Placement of a model's layers on workers.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,22 @@ namespace weft::inference {
 struct Candidate {
   std::uint64_t session = 0;
   std::uint64_t memory_free = 0;
-  double gb_per_s = 0;         // Layers are read once a token, so this is how fast they go.
+  double gb_per_s = 0;         // Layers are read once a token, so this is their speed.
   std::uint32_t load = 0;      // Shards that it serves already.
-  bool prefers_peers = false;  // It reaches other such workers without the coordinator.
-  std::uint32_t held_begin = 0, held_end = 0;  // Layers of this model that it has already.
+  bool prefers_peers = false;  // True if it reaches other such workers without the coordinator.
+  std::uint32_t held_begin = 0, held_end = 0;  // Layers of this model that it already holds.
 };
 struct Placed {
   std::uint64_t session = 0;
-  std::uint32_t begin = 0, end = 0;  // Layers.
+  std::uint32_t begin = 0, end = 0;  // Layers [begin, end).
 };
 
-// What layers [begin, end) take with the caches of `sequences`.
+// The bytes of layers [begin, end) with the caches of `sequences` sequences.
 [[nodiscard]] std::uint64_t shard_bytes(const ModelCard& card, std::uint32_t begin,
                                         std::uint32_t end, std::uint32_t context,
                                         std::uint32_t sequences);
 
-// What a plan is made of. `between`: of two candidates by their places in the list, what is known
-// of the way from one to the other.
+// The input of a plan. `between` gives the known line between two candidates, by their indexes.
 struct Question {
   const ModelCard& card;
   std::span<const Candidate> candidates;
@@ -41,8 +40,8 @@ struct Question {
   std::string_view wire = "f32";
   std::function<std::optional<mesh::Link>(std::size_t from, std::size_t to)> between = {};
 };
-// The question as decisions/mesh asks it; nodes are in the candidates' order, and called by their
-// sessions.
+// The question in the form of decisions/mesh. Nodes are in the candidates' order and are named by
+// their sessions.
 struct MeshQuestion {
   mesh::Model model;
   std::vector<mesh::Node> nodes;
@@ -51,18 +50,19 @@ struct MeshQuestion {
 };
 [[nodiscard]] MeshQuestion mesh_question(const Question& question);
 
-// Chains for so many prompts at a time, cut by the strategy (mesh::partition): layer gives one
-// chain, batch whole models side by side, hybrid what ends soonest of everything between; with one
-// prompt, the chain by which a token comes soonest. Each has card.shards_min workers at least.
-// Empty if there is none.
+// Chains for this number of prompts at a time, cut by the strategy (mesh::partition). `layer` gives
+// one chain, `batch` whole models side by side, and `hybrid` the fastest mixture of both. With one
+// prompt it is the chain by which a token comes soonest. Each chain has at least card.shards_min
+// workers. Empty if there is no such chain.
 [[nodiscard]] std::vector<std::vector<Placed>> place(const Question& question,
                                                      mesh::Strategy strategy,
                                                      std::uint32_t prompts);
-// "layer", "batch" or "hybrid". unsupported for "spatial": a prompt has no rows and columns;
-// invalid_argument for anything else.
+// Reads "layer", "batch" or "hybrid". Fails with unsupported for "spatial", because a prompt has no
+// rows and columns, and with invalid_argument for anything else.
 [[nodiscard]] Result<mesh::Strategy> parse_strategy(std::string_view word);
 
-// The worker that can take over layers [begin, end): the fastest with the least to do.
+// The worker that can take over layers [begin, end): the fastest one, where a worker counts as
+// slower the more shards it serves.
 [[nodiscard]] std::optional<std::uint64_t> place_shard(const ModelCard& card, std::uint32_t begin,
                                                        std::uint32_t end,
                                                        std::span<const Candidate> candidates,

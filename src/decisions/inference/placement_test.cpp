@@ -1,4 +1,4 @@
-// How a model is cut into shards and prompts are spread.
+// Cutting a model into shards, and spreading prompts over workers.
 #include "decisions/inference/placement.h"
 
 #include <gtest/gtest.h>
@@ -38,8 +38,8 @@ TEST(Placement, CutsAllLayersAndKeepsToMemory) {
   }
 }
 
-// Many prompts at a time: every worker that holds the model takes its share, by batch and by
-// hybrid; layer has one chain whatever comes.
+// With many prompts at a time, batch and hybrid give every worker that holds the model its share;
+// layer always makes one chain.
 TEST(Placement, CutsManyPromptsByTheStrategy) {
   const ModelCard model = card("m", 1, 12);
   std::vector<Candidate> workers;
@@ -58,7 +58,7 @@ TEST(Placement, CutsManyPromptsByTheStrategy) {
     }
     EXPECT_EQ(used.size(), 4u);
   }
-  // If no worker holds it whole, hybrid makes several chains of several.
+  // If no worker holds the whole model, hybrid makes several chains of several workers.
   for (auto& worker : workers) worker.memory_free = 80u << 20;
   const auto chains = place(question, mesh::Strategy::hybrid, 8);
   ASSERT_EQ(chains.size(), 2u);

@@ -1,6 +1,6 @@
-// When a model for which no chain could be planned is planned again. A plan takes time that grows
-// with the square of the workers, and it fails for the same reason until there is more room: until
-// a worker joins or memory becomes free.
+// The time at which a failed plan of a model's chain is tried again. A plan takes time that grows
+// with the square of the workers, and fails for the same reason until a worker joins or memory
+// becomes free.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace weft::inference {
 
-// `room` counts the times that room was made; a plan that failed is tried again after `first`, if
-// room was made since, and otherwise after a time that doubles up to `longest`. With both zero
-// every look is a plan.
+// `room` counts how often a worker joined or memory became free. A failed plan is tried again after
+// `first` if room was made since, and otherwise after a time that doubles up to `longest`. If both
+// are zero, every look makes a plan.
 class PlanBackoff {
  public:
   struct Times {

@@ -13,25 +13,26 @@ namespace wire = protocol::serving;
 
 namespace {
 
-constexpr std::int64_t answers_of_pace = 4;  // A new answer counts as one of so many.
+constexpr std::int64_t answers_of_pace = 4;  // A new answer has the weight of one in this many.
 
 bool may_answer(const DeskTables& tables, const Chain& chain, const AnswerRequest& request) {
   if (request.shadow) return !tables.chains.is_trusted(chain);
   return request.for_newcomers || tables.chains.is_trusted(chain);
 }
 
-// Whether so many tokens end as the worker says.
+// True if the answer's tokens end in the way that the worker reports.
 bool ends_so(const DeskTables& tables, const AnswerRequest& request, std::size_t answered,
              const std::string& reason) {
   const ModelCard& card = tables.models.at(request.model);
-  if (makes_vectors(card)) return true;  // Its end is its vector, which is looked at when it comes.
+  // The answer ends with its vector, which is checked when it comes.
+  if (makes_vectors(card)) return true;
   if (reason == "length")
     return answered >= request.ask.tokens_max ||
            request.ask.prompt.size() + answered >= tables.shards.context_of(card);
   return (reason != "eos" && reason != "stop") || tables.world.ends_so(request.id, reason);
 }
 
-// Tells the worker that answers it that the answer is no longer wanted.
+// Tells the answering worker that the answer is no longer wanted.
 void tell_dropped(const DeskTables& tables, RequestId id, ChainId chain_id) {
   const Chain* const chain = tables.chains.find(chain_id);
   if (chain != nullptr && chain->state == ChainState::ready)
@@ -78,7 +79,7 @@ Result<> RequestQueue::ask(AnswerRequest what, Instant now) {
   return {};
 }
 
-// Requests that wait take their turns as answers end, each after the mean time of one.
+// Waiting requests get their turns as answers end, each after the mean time of one answer.
 std::optional<Duration> RequestQueue::wait_of(const std::string& model) const {
   const Queue& queue = queues_.at(model);
   std::size_t places = 0, taken = 0;
@@ -93,7 +94,7 @@ std::optional<Duration> RequestQueue::wait_of(const std::string& model) const {
   return queue.pace * (before - places + 1) / places;
 }
 
-// What is not wanted any more holds no place.
+// A request whose deadline has passed takes no place.
 void RequestQueue::end_late(Instant now) {
   std::vector<RequestId> late;
   for (const auto& [id, request] : requests_) {
@@ -126,8 +127,8 @@ void RequestQueue::drop(RequestId id, Instant now) {
   end(id, "cancelled", {ErrorCode::cancelled, "The client has gone."}, now);
 }
 
-// The first request that waits, of the asker that has the fewest under way.
-// `can`: of those that could be answered now.
+// The first waiting request of the asker with the fewest requests under way. Only requests for
+// which `can` is true are considered.
 std::deque<RequestId>::iterator RequestQueue::next_of(
     const std::string& model, const std::function<bool(const Request&)>& can) {
   std::map<std::uint64_t, std::size_t> running;
@@ -326,9 +327,9 @@ std::optional<ChainId> RequestQueue::on(ServingId session, const wire::Answered&
   }
   const ErrorCode code =
       message.reason == "failed" ? error_code_from(message.code) : ErrorCode::internal;
-  // A device that is lost says nothing about the request.
+  // The loss of a device says nothing about the request.
   if (code == ErrorCode::device_lost || code == ErrorCode::out_of_memory) return request->chain;
-  // Its words are for the log: a client reads nothing that a worker wrote.
+  // The worker's message goes to the log: a client reads nothing that a worker wrote.
   log_info("A worker could not answer ({}): {}", message.code, message.message);
   end(message.request, "failed",
       {code, weft::format("The worker could not answer ({}).", to_string(code))}, now);

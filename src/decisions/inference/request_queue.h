@@ -1,8 +1,8 @@
-// Requests for answers: they wait for a chain, are handed to one, followed token by token, and
-// ended once. A request is known with all its tokens so far, so that another chain can continue it.
+// Requests for answers. A request waits for a chain, is handed to one, followed token by token, and
+// ended once. It is kept with all its tokens so far, so that another chain can continue it.
 //
-// Not for several threads. Bounds: DeskSettings::waiting_max requests of a model wait, and as many
-// as dissolved chains gave back.
+// Not for several threads. Bounds: DeskSettings::waiting_max requests of a model wait, besides the
+// requests that dissolved chains gave back.
 #pragma once
 
 #include <cstdint>
@@ -28,40 +28,41 @@ class RequestQueue {
   explicit RequestQueue(DeskTables& tables) : tables_(tables) {}
 
   void add_model(const std::string& model) { queues_.try_emplace(model); }
-  // Ends all of its requests.
+  // Ends all requests of the model.
   void end_all(const std::string& model, Instant now);
   void remove_model(const std::string& model) { queues_.erase(model); }
 
-  // As Desk::ask(), up to the planning of further chains.
+  // Does what Desk::ask() does, except for the planning of further chains.
   [[nodiscard]] Result<> ask(AnswerRequest request, Instant now);
   void drop(RequestId id, Instant now);
-  // Hands requests that wait to chains that have a place, the asker with the fewest first.
+  // Hands waiting requests to chains that have a place. The asker with the fewest requests under
+  // way comes first.
   void hand_out(const std::string& model, Instant now);
-  // The chain can answer: requests that it had before continue.
+  // The chain can answer: its requests from before continue.
   void resume(ChainId id, Instant now);
-  // The chain is gone: its requests wait again, the first to be answered; one that has lost chains
-  // too often ends.
+  // The chain is gone: its requests wait again and come first. A request that has lost too many
+  // chains ends.
   void give_back(const Chain& chain, Instant now);
-  // Ends what is not there within its deadline.
+  // Ends the requests whose deadline has passed.
   void end_late(Instant now);
-  // Ends what has waited for longer than DeskSettings::patience; `trouble` says why a model has no
-  // chain, or nothing.
+  // Ends the requests that have waited for longer than DeskSettings::patience. `trouble` returns
+  // the reason why a model has no chain, or an empty string.
   void end_unserved(const std::function<std::string(const std::string& model)>& trouble,
                     Instant now);
 
-  // What a worker tells of an answer. Gives the chain if it is to be dissolved, because a member
-  // told nonsense or lost its device.
+  // Messages about answers. Each returns a chain if the chain is to be dissolved, because a member
+  // sent invalid data or lost its device.
   [[nodiscard]] std::optional<ChainId> on(ServingId session,
                                           const protocol::serving::Tokens& message, Instant now);
   [[nodiscard]] std::optional<ChainId> on(ServingId session,
                                           const protocol::serving::Answered& message, Instant now);
 
   [[nodiscard]] bool empty() const { return requests_.empty(); }
-  // What waits for chains of a model.
+  // The waiting requests of a model.
   struct Demand {
     std::size_t waiting = 0;
-    std::optional<Instant> since{};  // That the first one waits.
-    bool wants_trusted = false;      // One is for trusted workers alone.
+    std::optional<Instant> since{};  // Since when the first one waits.
+    bool wants_trusted = false;      // True if one of them is for trusted workers alone.
   };
   [[nodiscard]] Demand demand(const std::string& model) const;
 
@@ -70,30 +71,30 @@ class RequestQueue {
  private:
   struct Request {
     AnswerRequest what;
-    ChainId chain{};  // None: waits.
+    ChainId chain{};  // None while it waits.
     AnswerRecord record{};
-    std::uint32_t shards = 0;  // Members of the chain that began it; 0: not begun.
+    std::uint32_t shards = 0;  // The number of members of the chain that began it; 0: not begun.
     std::uint32_t resumed = 0;
-    Instant since{};  // That it waits.
-    Instant begun{};  // Its first turn; 0: not yet.
+    Instant since{};  // Since when it waits.
+    Instant begun{};  // When it had its first turn; 0: not yet.
     std::optional<Instant> deadline{};
   };
   struct Queue {
     std::deque<RequestId> waiting{};
-    Duration pace{};  // How long an answer takes from its turn to its end; 0: not known.
+    Duration pace{};  // The mean time of an answer from its turn to its end; 0: unknown.
   };
   [[nodiscard]] std::deque<RequestId>::iterator next_of(
       const std::string& model, const std::function<bool(const Request&)>& can);
-  // The best chain that has a place for it; none if there is none.
+  // The best chain that has a place for the request; no chain if none has.
   [[nodiscard]] ChainId chain_for(const Request& request) const;
-  // Where all places to wait are taken, an asker with fewer of them takes the last of the one with
-  // the most. An answer that has begun is never given up.
+  // Makes room if all places to wait are taken: an asker that holds fewer of them takes the last
+  // place of the asker that holds the most. A request whose answer has begun never loses its place.
   [[nodiscard]] bool make_room(const std::string& model, std::uint64_t asker, Instant now);
   void ask_chain(RequestId id, ChainId chain, Instant now);
-  // Until a request that is asked now has its turn; nothing if that is not known.
+  // The time until a request that is asked now has its turn; no value if it is unknown.
   [[nodiscard]] std::optional<Duration> wait_of(const std::string& model) const;
   void end(RequestId id, std::string reason, Error error, Instant now);
-  // The request, if that worker answers it in that epoch of its chain.
+  // The request, if that worker answers it in that epoch of its chain; otherwise null.
   [[nodiscard]] Request* request_of(ServingId session, RequestId id, std::uint32_t epoch);
   void count_work(Request& request, std::uint64_t tokens) const;
 

@@ -1,4 +1,4 @@
-// Pairs of workers of which one said that the other broke a chain.
+// Pairs of workers of which one reported that the other broke a chain.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,16 @@
 
 namespace weft::inference {
 
-// A worker's word about another proves nothing: the sender may be the one that fails, or lies. So
-// it costs both the same: for a time the two are placed side by side only if there is no other
-// chain. A worker that blames all others, or that all others blame, is left out of chains by that
-// alone. Workers are known by their keys: to connect again ends nothing. Not for several threads.
+// A worker's report about another proves nothing: the reporter itself may have failed, or may lie.
+// So both pay the same price: for a time the two are neighbours in a chain only if there is no
+// other chain. A worker that blames all others, or that all others blame, is left out of chains by
+// this rule alone. Workers are known by their keys, so that connecting again ends nothing. Not for
+// several threads.
 class Separations {
  public:
   static constexpr std::size_t pairs_max = 65'536;
 
-  // A full table takes no further pair until forget() makes room.
+  // Adds a pair. A full table takes no further pair until forget() makes room.
   void add(const PublicKey& a, const PublicKey& b, Instant until) {
     if (a == b || (pairs_.size() >= pairs_max && !pairs_.contains(pair_of(a, b)))) return;
     Instant& end = pairs_[pair_of(a, b)];
@@ -28,7 +29,7 @@ class Separations {
   [[nodiscard]] bool apart(const PublicKey& a, const PublicKey& b) const {
     return !pairs_.empty() && pairs_.contains(pair_of(a, b));
   }
-  // Those whose time has ended.
+  // Forgets the pairs whose time has ended.
   void forget(Instant now) {
     std::erase_if(pairs_, [now](const auto& entry) { return entry.second <= now; });
   }

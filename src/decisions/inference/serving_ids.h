@@ -1,4 +1,4 @@
-// What the serving of models is named by.
+// The ids of things that the serving of models names.
 #pragma once
 
 #include <cstdint>

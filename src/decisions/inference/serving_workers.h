@@ -1,5 +1,5 @@
-// The workers that are connected to serve models: what they offer, what was heard of them and how
-// fast they are.
+// The workers that are connected to serve models: their offers, their last messages and their
+// speed.
 //
 // Not for several threads. Bounds: one entry for each connection.
 #pragma once
@@ -19,13 +19,13 @@ namespace weft::inference {
 
 struct ServingWorker {
   PublicKey key;
-  protocol::serving::Offer offer;  // Its memory_bytes become fewer once it has refused a shard.
+  protocol::serving::Offer offer;  // memory_bytes is reduced when the worker refuses a shard.
   Instant heard{};
-  std::set<ShardId> shards{};           // Entered and removed by the ShardTable.
-  protocol::serving::Pulse pulse{};     // The last.
-  double gb_per_s = 0;                  // Measured by its layers; 0: not yet.
-  std::map<ServingId, double> peers{};  // The workers that it measured the way to, and the ms.
-  double coordinator_ms = 0;            // One way; 0: not known.
+  std::set<ShardId> shards{};           // The ShardTable adds and removes them.
+  protocol::serving::Pulse pulse{};     // The last pulse.
+  double gb_per_s = 0;                  // Measured by its layers; 0: not yet measured.
+  std::map<ServingId, double> peers{};  // Milliseconds to each worker that it measured.
+  double coordinator_ms = 0;            // One-way time; 0: unknown.
 };
 
 class ServingWorkers {
@@ -34,24 +34,24 @@ class ServingWorkers {
 
   void join(ServingId session, const PublicKey& key, const protocol::serving::Offer& offer,
             Instant now);
-  // Its shards; other workers forget their way to it.
+  // Removes a worker and returns its shards. Other workers forget their line to it.
   [[nodiscard]] std::set<ShardId> remove(ServingId session);
 
   [[nodiscard]] bool contains(ServingId session) const { return workers_.contains(session); }
-  // Null for a connection that is not here.
+  // Returns null if the connection is not here.
   [[nodiscard]] ServingWorker* find(ServingId session);
   [[nodiscard]] const ServingWorker* find(ServingId session) const;
   [[nodiscard]] ServingWorker& at(ServingId session) { return workers_.at(session); }
   [[nodiscard]] const ServingWorker& at(ServingId session) const { return workers_.at(session); }
   [[nodiscard]] const PublicKey& key(ServingId session) const { return workers_.at(session).key; }
   [[nodiscard]] const std::map<ServingId, ServingWorker>& all() const { return workers_; }
-  // A key may have several connections.
+  // The connections of a key, which may be several.
   [[nodiscard]] std::vector<ServingId> sessions_of(const PublicKey& key) const;
 
-  // False for a connection that is not here.
+  // Returns false if the connection is not here.
   [[nodiscard]] bool is_trusted(ServingId session) const;
-  // Measured by its layers. What a worker offers (the bandwidth of copies) is brought to the same
-  // scale by those of whom both are known.
+  // The speed, measured by the worker's layers. Until then it is the offered bandwidth of copies,
+  // scaled by the median ratio of workers for which both numbers are known.
   [[nodiscard]] double speed_of(const ServingWorker& worker) const;
 
  private:

@@ -21,10 +21,10 @@ ShardId ShardTable::load(ServingId worker, ChainId chain, const std::string& mod
   const auto bytes_of = [&](std::uint32_t sequences) {
     return shard_bytes(card, begin, end, context, sequences);
   };
-  // A model is for many requests: the few that it was placed for, and as many more as a part of
-  // what memory is left has room for. A worker with all layers shares its cache between
-  // them; a part of a chain has room for each of them at full length, since it cannot refuse what
-  // the first member takes.
+  // A shard gets memory for settings_.sequences requests, and for more of them from a share
+  // (cache_share) of the remaining memory. A worker with all layers shares its cache between
+  // requests. A part of a chain has room for each of them at full length, because it cannot refuse
+  // a request that the first member takes.
   std::uint64_t bytes = bytes_of(settings_.sequences), cache_bytes = 0;
   std::uint32_t sequences = settings_.sequences;
   const std::uint64_t free = memory_free(workers_.at(worker)),
@@ -78,7 +78,7 @@ bool ShardTable::loaded(ServingId session, const wire::Loaded& message) {
   shard.loaded = true;
   shard.exact = message.device == "cpu";
   shard.sequences = message.sequences;
-  // One that takes few has no use for the cache of many.
+  // A worker that takes few requests has no use for the cache of many.
   if (message.sequences > 0) {
     const ModelCard& card = models_.at(shard.model);
     shard.bytes =

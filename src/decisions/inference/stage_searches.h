@@ -1,8 +1,9 @@
-// Searches for the guilty stage of a refuted answer (stage_trace.h): its lines are opened, and
-// auditors run the stages again, each as a member of a chain whose other members are the desk.
+// Searches for the guilty stage of a refuted answer (stage_trace.h). The lines of its chain are
+// opened, and auditors run the stages again. To an auditor the desk plays all other members of the
+// chain.
 //
-// Not for several threads. Bounds: DeskSettings::traces_max searches at a time; waiting_max with
-// those that wait.
+// Not for several threads. Bounds: DeskSettings::traces_max searches at a time, and waiting_max
+// with the waiting ones.
 #pragma once
 
 #include <cstddef>
@@ -26,26 +27,28 @@ class StageSearches {
 
   explicit StageSearches(DeskTables& tables) : tables_(tables) {}
 
-  // Ends with one DeskWorld::traced().
+  // Begins a search, which ends with one call of DeskWorld::traced().
   void search(TraceRequest request, Instant now);
-  // Begins searches that wait, and goes on with those that wait for a worker for too long.
+  // Begins searches that wait, and moves on searches that have waited for a worker for too long.
   void look(Instant now);
   void end_on(ServingId worker, Instant now);
 
-  // What workers say. True if it was about a search, so that it is for no other part of the desk.
+  // Messages of workers. Each returns true if the message was about a search, so that no other part
+  // of the desk handles it.
   [[nodiscard]] bool loaded(ChainId chain, ServingId session);
   [[nodiscard]] bool linked(ServingId session, const protocol::serving::Linked& message);
-  // The auditor failed: the next one is asked.
+  // The auditor has failed: the search asks the next one.
   [[nodiscard]] bool failed(ChainId chain, ServingId session, Instant now);
   [[nodiscard]] bool on(ServingId session, const protocol::serving::Answered& message, Instant now);
   void on(ServingId session, const protocol::serving::Reopened& message, Instant now);
-  // A hop to the coordinator: an opened frame.
+  // Takes in a hop to the coordinator: a part of an opened frame.
   void open_frame(ServingId session, const protocol::serving::HopFrame& hop);
-  // A hop to another member of an auditor's chain: what its stage made.
+  // Takes in a hop from an auditor to another member of its chain: the output of the stage that it
+  // runs.
   [[nodiscard]] bool take_replayed(ServingId session, const protocol::serving::HopFrame& hop,
                                    Instant now);
 
-  // Searches that have this shard.
+  // The number of searches that have this shard.
   [[nodiscard]] std::size_t holders_of(ShardId shard) const;
   [[nodiscard]] std::string inconsistency() const;
 
@@ -53,38 +56,39 @@ class StageSearches {
   struct Search {
     TraceRequest what;
     LineOpening opening;
-    Instant since{};  // That it waits for what it waits for now.
-    // The auditor that searches now, the stage that it runs, and what came out of it.
-    ServingId worker = 0;  // 0: none.
+    Instant since{};  // When the present step began.
+    // The auditor that searches now, the stage that it runs, and the output of that stage.
+    ServingId worker = 0;  // 0 if there is none.
     PublicKey auditor{};
     std::uint32_t stage = 0;
     ShardId shard{};
     ChainId chain{};
     std::uint32_t epoch = 0;
     protocol::serving::HopJoiner joiner{};
-    StageRows rows{};        // The stage's that is run.
-    StageOutput own{};       // What came out so far;
-    StageOutput unshaken{};  // before, where the stage is run a second time (shaken()).
+    StageRows rows{};        // The rows of the stage that is run.
+    StageOutput own{};       // The output so far,
+    StageOutput unshaken{};  // and the first output, if the stage is run again with shaken() rows.
     bool shakes = false;
     std::vector<PublicKey> asked{};
     TraceEnd end{};
 
     [[nodiscard]] bool is_last_stage() const { return stage + 1 == what.pipeline.stages.size(); }
   };
-  // The search whose auditor this is; null if there is none.
+  // The search for which this worker audits; null if there is none.
   [[nodiscard]] Search* find(ChainId chain, ServingId session);
   void open_lines(Search& search, Instant now);
-  // All members have answered, or will not: the search continues with the frames that have come.
+  // Continues the search with the frames that have come: all members have answered, or will not.
   void opened(Search& search, Instant now);
   void next_auditor(Search& search, Instant now);
-  // The next stage of which both lines are there.
+  // Runs the next stage of which both lines are known.
   void run_stage(Search& search, Instant now);
   void link_stage(Search& search);
-  // The rows that came in, and a question after each position whose final state was asked for.
+  // Sends the auditor the rows that came in, and a question after each position whose final state
+  // was asked for.
   void feed_stage(const Search& search) const;
-  // Takes what an auditor's stage handed on. False if it is a fault.
+  // Takes in an output of the auditor's stage. Returns false if the auditor reports a fault.
   [[nodiscard]] bool take_output(Search& search, ByteSpan message) const;
-  // Once all that can come is there.
+  // Judges the stage once its whole output is here.
   void judge_stage(Search& search, Instant now);
   void found(Search& search, const PublicKey& guilty, std::string why, Instant now);
   void leave_stage(Search& search);

@@ -1,11 +1,12 @@
-// Which stage of a chain an answer that two roots refuted is to be blamed on: what is asked, what
-// is found and how a stage is judged. The search itself is StageSearches.
+// Finding the guilty stage of a chain whose answer two roots refuted: the request, the findings,
+// and how a stage is judged. StageSearches runs the search.
 //
-// A stage is judged by its own word alone. Of the line into it and the line out of it both ends
-// have signed the same roots; the frames are opened under these, an auditor runs the stage's layers
-// over the very rows that came in, and what comes out must be what the stage handed on, within the
-// tolerance of honest engines. So what an earlier stage did, however it chose its errors, is never
-// laid at a later one's door: an honest stage passes whatever it was given.
+// A stage is judged by its own commitments alone. Both ends of the line into it, and both ends of
+// the line out of it, have signed the same roots. The frames are opened under these roots, an
+// auditor runs the stage's layers over the rows that came in, and the output must equal what the
+// stage handed on, within the tolerance of honest engines. So a later stage is never blamed for an
+// error of an earlier one, however the earlier stage chose it: an honest stage passes whatever it
+// was given.
 #pragma once
 
 #include <cstdint>
@@ -30,31 +31,32 @@ struct StageOutput {
 };
 
 struct TraceRequest {
-  std::uint32_t id = 0;  // One of the numbers of requests, used once.
+  std::uint32_t id = 0;  // A number from the numbers of requests, used once.
   std::string model{};
   protocol::serving::Ask ask{};  // With all of `answered`.
   Pipeline pipeline{};
   Prints prints{};
-  double error_max = 0;             // Distance of honest engines (proof::FingerprintTolerance).
-  std::vector<PublicKey> except{};  // Workers that may not search; its members among them.
-  std::uint64_t draw = 0;           // Chooses among those who may.
+  double error_max = 0;  // The largest distance of honest engines (proof::FingerprintTolerance).
+  std::vector<PublicKey> except{};  // Workers that may not search, the members included.
+  std::uint64_t draw = 0;           // Chooses among the workers that may search.
 };
 
-// How far what a stage handed on is from what an auditor makes of the same input: the farthest row
-// or state of those that both have. Where the auditor's own numbers are not finite there is nothing
-// to compare: what came in made them so.
+// The distance between the output that a stage handed on and the auditor's output for the same
+// input: that of the farthest row or state that both have. Rows in which the auditor's own numbers
+// are not finite are not compared, because the input made them so.
 //
-// `shaken`: what the auditor makes of the input with each number off by 2^-11, as an honest
-// engine's arithmetic may have it. An input can be chosen so that the layers enlarge such
-// differences, and that honest engines do not agree: a row counts only where it is off by
-// shaken_least times as much as that changes it.
+// `shaken` is the auditor's output for the input with each number changed by 2^-11 of itself, as an
+// honest engine's arithmetic may change it. A member can choose an input whose small differences
+// the layers enlarge, so that honest engines disagree. So a row counts only if its error is
+// shaken_least times the change that this makes to it.
 inline constexpr double shaken_least = 16;
 [[nodiscard]] double stage_error(const StageOutput& claimed, const StageOutput& own,
                                  const StageOutput* shaken = nullptr);
-// The rows, each number off by 2^-11 to one side or the other.
+// The rows with each number changed by 2^-11 of itself, up or down.
 [[nodiscard]] std::vector<std::vector<float>> shaken(std::vector<std::vector<float>> rows);
-// Tokens of the answer before a print that is not the final state that the last stage committed to;
-// nothing where all are. The first stage tells of prints.
+// The number of the answer's tokens before the first fingerprint that does not match the final
+// state that the last stage committed to; no value if all match. The first stage reports
+// fingerprints.
 [[nodiscard]] std::optional<std::uint32_t> false_print(const TraceRequest& what,
                                                        const AnswerPlaces& places,
                                                        const FinalStates& committed);

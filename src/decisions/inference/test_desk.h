@@ -1,4 +1,5 @@
-// A network of simulated workers under a desk, and its clock.
+// A desk with a network of simulated workers, and its clock. The workers load and link at once, and
+// draw when they are told to.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +18,7 @@ namespace weft::inference {
 namespace wire = protocol::serving;
 using namespace std::chrono_literals;
 
-// Workers that load and link at once and draw when they are told to.
+// A random number below `count`.
 inline std::uint32_t pick(std::mt19937& random, std::uint32_t count) {
   return static_cast<std::uint32_t>(random() % count);
 }
@@ -56,7 +57,7 @@ class Network : public DeskWorld {
     settle();
     return id;
   }
-  // One token of every request that a worker answers: number n is n.
+  // Draws one token of every request that a worker answers: token number n is n.
   void draw() {
     for (const auto& [worker, requests] : std::map(asked)) {
       for (const auto& [id, ask] : requests) {
@@ -187,9 +188,9 @@ class Network : public DeskWorld {
   std::vector<std::pair<ServingId, wire::Reopen>> reopens;
   std::optional<Error> refused;
   std::size_t loads = 0;
-  wire::Load load{};                                // The last.
-  std::uint32_t sequences = 0;                      // That a worker says it answers at a time,
-  std::map<ServingId, std::uint32_t> sequences_of;  // if it is not among these.
+  wire::Load load{};            // The last Load message.
+  std::uint32_t sequences = 0;  // The number of requests at a time that a worker reports,
+  std::map<ServingId, std::uint32_t> sequences_of;  // unless it is in this map.
   std::size_t refuses_after = ~std::size_t{0};
   bool slow = false;
 };

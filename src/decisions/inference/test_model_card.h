@@ -1,4 +1,4 @@
-// A model as tests of the desk have it.
+// A model card for tests of the desk.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Vectors that workers send: read, and held to what every one of them is.
+// Reading and checking of the vectors that workers send.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace weft::inference {
 
-// f32 in base64, little-endian: `width` finite numbers whose squares add up to 1, as far as f32
-// says. One sentence for anything else.
+// Reads `width` finite numbers, f32 in base64, little-endian, whose squares add up to 1 within the
+// accuracy of f32. Fails with one sentence for anything else.
 [[nodiscard]] Result<std::vector<float>> read_vector(std::string_view base64, std::uint32_t width);
 
 }  // namespace weft::inference

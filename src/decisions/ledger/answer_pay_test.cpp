@@ -1,5 +1,5 @@
-// Whatever an answer costs comes out of what was set aside for it, once, and nothing is lost in
-// dividing it.
+// The cost of an answer comes out of the amount that was set aside for it, once, and no credit is
+// lost in dividing it.
 #include "decisions/ledger/answer_pay.h"
 
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-// Adds without wrapping; false where it would.
+// Adds without wrapping; returns false on overflow.
 bool add(MicroCredits& sum, MicroCredits amount) {
   return !__builtin_add_overflow(sum, amount, &sum);
 }
@@ -108,7 +108,7 @@ std::map<Account, MicroCredits> Ledger::balances() const {
 
 MicroCredits Ledger::sum() const {
   Wide total =
-      0;  // The partial sums of an unordered walk may leave 64 bits even where the whole is 0.
+      0;  // The partial sums of a walk in any order may leave 64 bits even if the whole sum is 0.
   for (const auto& [account, amount] : balances_) total += amount;
   check(total >= INT64_MIN && total <= INT64_MAX, "balances sum to a number of 64 bits");
   return static_cast<MicroCredits>(total);

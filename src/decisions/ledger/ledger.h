@@ -1,19 +1,19 @@
-// The balances of all owners. Double entry in micro-credits: every transaction sums to zero, so all
-// balances always do; none is negative except mint's, whose negative balance is what was ever
-// granted or issued.
+// The balances of all owners. Double entry in micro-credits: every transaction sums to zero, so the
+// sum of all balances is always zero. No balance is negative except mint's, whose negative balance
+// is the sum of all granted and issued credits.
 //
-// Granted credits stay granted (common/records/account.h): only mint makes or takes them, each
-// transaction that does neither moves as many out of granted accounts as into others, and an
+// Granted credits stay granted (common/records/account.h): only mint makes or takes them. Every
+// other transaction moves as many credits out of granted accounts as into granted accounts, and an
 // owner's granted credits leave it only for an escrow. Held credits go to their owner, to a client
 // whose task was wrong or to the verification account, and are neither spent nor staked before.
-// Only an owner's own free credits are settled, and nothing takes them back. These are rules of
-// apply(), whatever made the transaction (rules.h).
+// Only an owner's own free credits are settled, and settled credits are never taken back. apply()
+// enforces these rules (rules.h) for every transaction, whatever made it.
 //
 // Pure: no clock, no store. The wiring applies a transaction here, puts it into the batch that it
 // commits, and shows no client the effect before the commit is durable. After a restart, restore()
 // takes the stored balances and the keys of jobs that have not ended.
 //
-// Keys of ended jobs are not held in memory; a replay of one finds its escrow empty and is refused
+// Keys of ended jobs are not held in memory. A replay of one finds its escrow empty and is refused
 // with insufficient_funds, and the store refuses a key that it has seen before in any case.
 #pragma once
 
@@ -33,30 +33,31 @@ namespace weft::ledger {
 
 enum class Applied : std::uint8_t {
   now,     // The balances moved; store the transaction.
-  before,  // A transaction with this key was applied earlier; nothing moved, store nothing.
+  before,  // A transaction with this key was applied before. No balance moved: store nothing.
 };
 
-// What an owner has. Not what is in escrows of its jobs.
+// An owner's balances, without the escrows of its jobs.
 struct Balances {
-  Funds spendable;  // free: spent, transferred, staked; granted: spent, and first.
-  Funds held;       // Pay that is not free yet.
+  // free may be spent, transferred or staked; granted may be spent, and is spent first.
+  Funds spendable;
+  Funds held;  // Pay that is not free yet.
   MicroCredits staked = 0;
-  MicroCredits settled = 0;  // Ever; paid on a chain.
+  MicroCredits settled = 0;  // Paid on a chain since the start.
   friend bool operator==(const Balances&, const Balances&) = default;
 };
 
 class Ledger {
  public:
-  // Applies all entries or none. invalid_argument if they do not sum to zero, an amount
-  // overflows or the key is empty; permission_denied if they move granted or held credits
-  // against the rules; insufficient_funds where a balance other than mint's would become negative.
-  // The key is looked up first.
+  // Applies all entries or none. A key that was applied before is detected first. Fails with
+  // invalid_argument if the entries do not sum to zero, an amount overflows or the key is empty;
+  // with permission_denied if they move granted or held credits against the rules; and with
+  // insufficient_funds if a balance other than mint's would become negative.
   [[nodiscard]] Result<Applied> apply(const Transaction& transaction);
 
-  // Whether a transaction without a job was applied with this key.
+  // True if a transaction without a job was applied with this key.
   [[nodiscard]] bool knows(const std::string& key) const { return keys_.contains(key); }
 
-  // 0 for an account that never had anything.
+  // Returns 0 for an account that never had credits.
   [[nodiscard]] MicroCredits balance(const Account& account) const;
   [[nodiscard]] Balances balances(const OwnerId& owner) const;
   [[nodiscard]] Funds spendable(const OwnerId& owner) const;
@@ -69,19 +70,19 @@ class Ledger {
   // Always 0; computed from the balances, for tests, the demo and /v1/ledger.
   [[nodiscard]] MicroCredits sum() const;
 
-  // Forgets the keys of a job that has ended, to keep memory bounded. Call when the job's escrow is
-  // closed.
+  // Forgets the keys of a job that has ended, to keep memory bounded. Call this when the job's
+  // escrow is closed.
   void close(const JobId& job);
 
-  // Only on an empty ledger. data_loss if the balances do not sum to zero or one is negative
-  // that must not be.
+  // Restores an empty ledger. Fails with data_loss if the balances do not sum to zero, or if one is
+  // negative that must not be.
   using AppliedKey = ledger::AppliedKey;
   [[nodiscard]] Result<> restore(std::span<const Entry> balances, std::span<const AppliedKey> keys);
 
  private:
   std::unordered_map<Account, MicroCredits>
-      balances_;                          // Looked up only; listed through balances(), in order.
-  std::unordered_set<std::string> keys_;  // Keys of transactions without a job.
+      balances_;                          // Only looked up; balances() lists them in order.
+  std::unordered_set<std::string> keys_;  // Keys of applied transactions without a job.
   std::unordered_map<JobId, std::unordered_set<std::string>> job_keys_;
 };
 

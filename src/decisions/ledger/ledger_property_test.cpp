@@ -1,7 +1,7 @@
-// Whatever comes, in whatever order and however often, the balances sum to zero, none is negative
-// but the mint's, granted credits stay granted to the last one, each key moves money once, a
-// restart forgets nothing, and the log replays to the same balances. WEFT_LONG=1: 5,000,000 events
-// instead of 200,000.
+// Properties for any transactions, in any order and repeated: the balances sum to zero, no balance
+// but mint's is negative, granted credits stay granted to the last one, each key moves money once,
+// a restart forgets nothing, and the log replays to the same balances. WEFT_LONG=1: 5,000,000
+// events instead of 200,000.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -13,18 +13,18 @@
 namespace weft::ledger {
 namespace {
 
-// A market of a few clients, workers and jobs, driven by one seed. The model beside it keeps
-// balances in the plainest way.
+// A market of a few clients, workers and jobs, driven by one seed. The Model beside it keeps
+// balances in the simplest way.
 class Market {
  public:
   explicit Market(std::uint64_t seed) : random_(seed) {}
 
-  // What comes next; `ledger` says what accounts hold, which most transactions fit.
+  // The next transaction. Most transactions fit the balances in `ledger`.
   Transaction next(const Ledger& ledger) {
     if (!sent_.empty() && chance(20)) return sent_[pick(sent_.size())];  // A replay.
     Transaction transaction = fresh(ledger);
-    if (chance(3)) transaction.entries.push_back({account(), amount()});  // A broken one.
-    if (chance(3)) {  // One that moves credits between any two accounts.
+    if (chance(3)) transaction.entries.push_back({account(), amount()});  // An invalid transaction.
+    if (chance(3)) {  // Credits move between any two accounts.
       const MicroCredits moved = amount();
       transaction.entries.push_back({account(), moved});
       transaction.entries.push_back({account(), -moved});
@@ -165,7 +165,7 @@ class Market {
   std::vector<HeldPay> held_;
 };
 
-// The plainest ledger there is, kept beside the one under test, and all that was ever applied.
+// The simplest possible ledger, kept beside the one under test, with all applied transactions.
 struct Model {
   std::map<Account, MicroCredits> balances;
   std::unordered_set<std::string> keys;
@@ -181,7 +181,7 @@ struct Model {
     std::erase_if(rows, [](const auto& row) { return row.second == 0; });
     return rows;
   }
-  // As a store would give it to a coordinator that starts again.
+  // A ledger restored from rows, as by a coordinator that starts again.
   [[nodiscard]] Ledger restarted() const {
     std::vector<Entry> rows;
     for (const auto& [account, amount] : balances)
@@ -196,10 +196,10 @@ struct Model {
   }
 };
 
-// Credits by where they came from: what mint gave is all there is, whatever moved since.
+// Credits by their origin: all credits come from mint, whatever moved since.
 struct Minted {
   Funds given;
-  // A transaction that was applied.
+  // Counts a transaction that was applied.
   void note(const Transaction& transaction) {
     MicroCredits mint = 0;
     Funds sum;
@@ -223,7 +223,8 @@ struct Minted {
   }
 };
 
-// What must hold after each event, of the accounts that it touched; of all of them now and then.
+// Checks the invariants after an event: of the accounts that it touched, and now and then of all
+// accounts.
 std::string wrong_after(const Ledger& ledger, const Model& model, const Transaction& transaction) {
   MicroCredits total = 0;
   MicroCredits settled = 0;
@@ -286,7 +287,7 @@ TEST(LedgerProperty, SumsToZeroStaysPositiveAndReplaysToTheSameOverRandomEvents)
     EXPECT_GT(minted.given.granted, 0);
     EXPECT_GT(Minted::there(*ledger).free, 0);
 
-    // The log alone gives the same ledger, and twice over changes nothing.
+    // The log alone gives the same ledger, and a second replay changes nothing.
     Ledger replayed;
     for (const Transaction& transaction : model.log)
       ASSERT_EQ(replayed.apply(transaction), Applied::now) << transaction.key;
@@ -296,8 +297,8 @@ TEST(LedgerProperty, SumsToZeroStaysPositiveAndReplaysToTheSameOverRandomEvents)
   }
 }
 
-// What was refused is as if it had never come: the ledger that sees only what was applied ends the
-// same, whatever stood between.
+// A refused transaction has no effect: a ledger that gets only the applied transactions ends with
+// the same balances, whatever came between.
 TEST(LedgerProperty, RefusedTransactionsLeaveNoTrace) {
   const bool long_run = weft::test::long_tests();
   for (int seed = 1; seed <= (long_run ? 20 : 1); ++seed) {
@@ -313,7 +314,7 @@ TEST(LedgerProperty, RefusedTransactionsLeaveNoTrace) {
       if (event % 10 == 0) {
         ASSERT_EQ(ledger.balances(), balances) << "seed " << seed << ", event " << event;
       }
-      // And its key is not spent.
+      // The key of the refused transaction is not used up.
       ASSERT_EQ(ledger.apply(transaction), result) << "seed " << seed << ", event " << event;
     }
     EXPECT_GT(refused, 100);

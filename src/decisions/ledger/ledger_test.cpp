@@ -1,4 +1,5 @@
-// Money moves whole or not at all, once for each key, and never below zero except at the mint.
+// A transaction moves all its money or none, once for each key, and no balance but mint's goes
+// below zero.
 #include "decisions/ledger/ledger.h"
 
 #include <gtest/gtest.h>
@@ -149,7 +150,7 @@ TEST(Ledger, PaysNothingFromAnEscrowThatIsClosed) {
   EXPECT_EQ(ledger.balance(Account::owner(worker_a)), 100);
 }
 
-// One row for each precondition: what is refused leaves every balance as it was.
+// One row for each precondition: a refused transaction leaves every balance as it was.
 TEST(Ledger, RefusesWhatBreaksItsRulesAndChangesNothing) {
   constexpr MicroCredits most = std::numeric_limits<MicroCredits>::max();
   struct Row {

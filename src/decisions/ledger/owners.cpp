@@ -49,7 +49,7 @@ std::vector<Device> Owners::devices(const OwnerId& owner) const {
   const auto found = keys_.find(owner);
   const PublicKey first{{owner.bytes}};
   if (found == keys_.end()) {
-    // An owner of one device, unless the key is another owner's.
+    // The owner has one device, its own key, unless this key belongs to another owner.
     if (owner_of(first) != owner) return {};
     return {Device{.key = first, .owner = owner, .name = {}}};
   }
@@ -122,8 +122,8 @@ Result<Device> Owners::revoke(const PublicKey& by, const PublicKey& key, UnixMil
       return each != key && other.revoked == 0 && (!spends || other.role == DeviceRole::full);
     });
   };
-  // A recovery device may revoke the last one that spends, which may be a thief's, and adds
-  // another.
+  // A recovery device may revoke the last spending device, which a thief may hold, and then adds
+  // another one.
   const bool leaves_enough =
       device.role == DeviceRole::recovery || by_role == DeviceRole::recovery || another(true);
   if (!leaves_enough || !another(false))

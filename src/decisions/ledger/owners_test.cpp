@@ -1,5 +1,5 @@
-// Every key is an owner until it joins another one, once and permanently; devices are added and
-// revoked by devices, and money on its way cannot be diverted by either.
+// Every key is an owner until it joins another one, once and permanently. Devices add and revoke
+// devices, and neither can divert money on its way.
 #include "decisions/ledger/owners.h"
 
 #include <gtest/gtest.h>
@@ -115,7 +115,8 @@ TEST(Owners, NamesAndNumbersOfDevicesAreBounded) {
   EXPECT_EQ(owners.add(laptop, device(phone), 1).error().code, ErrorCode::resource_exhausted);
 }
 
-// A thief that has a device fills the list, puts the others out and stays the last one that spends.
+// A thief that has a device fills the list, revokes the other devices and keeps the last one that
+// may spend.
 TEST(Owners, ARecoveryKeyPutsOutAThiefThatHasFilledTheList) {
   Owners owners;
   ASSERT_TRUE(owners.add(laptop, device(drawer, DeviceRole::recovery), 1).has_value());
@@ -136,8 +137,8 @@ TEST(Owners, ARecoveryKeyPutsOutAThiefThatHasFilledTheList) {
   EXPECT_TRUE(owners.may_act(stranger, Wants::spending).has_value());
 }
 
-// Random histories: a key has one owner from its first join on, every owner keeps a device, and
-// what is stored gives the same registry again.
+// Random histories: a key has one owner from its first join on, every owner keeps a device, and the
+// stored rows restore the same registry.
 TEST(Owners, RandomHistoriesKeepTheirInvariantsAndRestoreToTheSame) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 random(seed);

@@ -8,7 +8,7 @@ using Kind = Account::Kind;
 bool is_held(Kind kind) { return kind == Kind::held || kind == Kind::held_granted; }
 bool is_escrow(Kind kind) { return kind == Kind::escrow || kind == Kind::escrow_granted; }
 
-// Sums of what changes.
+// Sums of the changes by kind of account.
 struct Totals {
   MicroCredits mint = 0;
   MicroCredits free = 0;
@@ -28,14 +28,14 @@ Result<Totals> totals_of(std::string_view key, std::span<const Entry> net) {
   return totals;
 }
 
-// Granted credits come from mint and go back there; nothing else makes or takes them.
+// True if the transaction makes or takes granted credits other than from or to mint.
 bool changes_origin(const Totals& totals) {
   if (totals.mint < 0) return totals.free < 0 || totals.granted < 0;
   if (totals.mint > 0) return totals.free > 0 || totals.granted > 0;
   return totals.granted != 0;
 }
 
-// Whether one account may get credits of a transaction that takes from the other.
+// True if `given` may get credits in a transaction that takes some from `taken`.
 bool may_follow(const Account& taken, const Account& given) {
   const bool same_owner = given.id == taken.id;
   if (given.kind == Kind::settled) return taken.kind == Kind::owner && same_owner;

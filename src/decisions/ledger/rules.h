@@ -1,4 +1,4 @@
-// What credits may not do, whatever a transaction says: the rules of granted and held credits.
+// The rules for granted and held credits, which hold for every transaction.
 #pragma once
 
 #include <span>
@@ -9,11 +9,12 @@
 
 namespace weft::ledger {
 
-// `net`: the changes of a transaction that sum to zero, each account once. permission_denied if
+// Checks the rules. `net` holds the changes of a transaction that sum to zero, each account once.
+// Fails with permission_denied if
 //
 // - granted credits would become others: without mint, the changes of granted accounts sum to zero,
 //   and so do those of the others; mint gives to both or takes from both. A stake has no granted
-//   account, so nothing granted is staked;
+//   account, so granted credits are never staked;
 // - an owner's granted credits would go anywhere but into an escrow or back to mint: they are not
 //   transferred;
 // - held credits would be spent, staked, or held for another owner;

@@ -1,5 +1,6 @@
-// What granted and held credits may not do, a test a rule: each fails where the rule is taken out
-// of rules.cpp. The transactions are what an attacker would want to make, not what Weft makes.
+// The rules for granted and held credits, one test for each rule: each test fails if its rule is
+// removed from rules.cpp. The transactions are those that an attacker would want to make; Weft does
+// not make them.
 #include "decisions/ledger/rules.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +36,7 @@ class Granted : public testing::Test {
     ASSERT_TRUE(applied.has_value()) << transaction.key << ": " << applied.error().message;
     ASSERT_EQ(*applied, Applied::now) << transaction.key;
   }
-  // That `entries` are refused for a rule, not for a lack of credits.
+  // Expects that `entries` are refused because of a rule, not for a lack of credits.
   void refused(std::vector<Entry> entries) {
     const auto before = ledger.balances();
     const auto result = ledger.apply(
@@ -77,7 +78,7 @@ TEST_F(Granted, CreditsDoNotBecomeFreeOnes) {
 
 TEST_F(Granted, CreditsDoNotBecomeFreeOnesByWayOfMint) {
   must(issue(honest, 1000, 1));
-  // More is issued in the same breath, which the entries would hide.
+  // The transaction also issues credits, which would hide the change of granted ones in the sums.
   refused(
       {{Account::granted(attacker), -10}, {Account::mint(), -5}, {Account::owner(attacker), 15}});
   refused({{Account::granted(attacker), -10}, {Account::mint(), 5}, {Account::owner(attacker), 5}});
@@ -131,7 +132,8 @@ TEST_F(Granted, CreditsStayGrantedOverHeldPayAndVerification) {
   EXPECT_EQ(ledger.held(second_wallet), Funds{});
 }
 
-// A stake grows out of what is earned (`weft serve --stake-permille`), of its free part alone.
+// A stake grows out of earned credits (`weft serve --stake-permille`), but only out of their free
+// part.
 TEST_F(Granted, CreditsThatAreEarnedDoNotGrowAStake) {
   must(issue(attacker, 500, 1));
   open(attacker, 1500);
@@ -164,7 +166,7 @@ TEST_F(Granted, CreditsOfOnePaymentAreSharedInProportion) {
   const std::vector<OwnerId> agreeing{second_wallet, honest};
   must(pay_task(pay, equal_shares(pay, agreeing), 2, ledger.escrow(the_job)));
 
-  // 601 each, of 1,202 that hold all 1,000 granted credits.
+  // Each gets 601 of the 1,202 credits, which include all 1,000 granted ones.
   EXPECT_EQ(ledger.spendable(second_wallet), (Funds{.free = 101, .granted = 500}));
   EXPECT_EQ(ledger.spendable(honest), (Funds{.free = 101, .granted = 500}));
   EXPECT_EQ(ledger.spendable(attacker), (Funds{.free = 1, .granted = 0}));
@@ -172,7 +174,7 @@ TEST_F(Granted, CreditsOfOnePaymentAreSharedInProportion) {
 
 class Held : public Granted {
  protected:
-  // A newcomer's pay of 300 free credits.
+  // A newcomer has pay of 300 free credits.
   void SetUp() override {
     must(issue(honest, 1000, 1));
     open(honest, 500);
@@ -260,7 +262,7 @@ TEST(Funds, AreDividedWithoutLossAndNoShareIsOffByAMicroCredit) {
       ASSERT_GE(parts[i].granted, 0);
       const double exact = static_cast<double>(all.granted) * static_cast<double>(amounts[i]) /
                            static_cast<double>(total);
-      // Doubles hold 53 bits of the exact value.
+      // The tolerance is relative because doubles hold only 53 bits of the exact value.
       ASSERT_NEAR(static_cast<double>(parts[i].granted), exact, 1 + exact * 1e-14) << round;
     }
     if (!amounts.empty()) {

@@ -57,13 +57,13 @@ Result<> check_input(const Model& model, std::span<const Node> nodes, const Late
   return {};
 }
 
-// The nodes that can have a part at all, the fastest first; of too many, those that are fast and
-// those that hold much.
+// The nodes that can have a shard at all, the fastest first. If there are too many, those that are
+// fast and those that hold much are kept.
 std::vector<std::size_t> usable_nodes(const Model& model, std::span<const Node> nodes) {
   struct Candidate {
     std::size_t node;
     double speed;
-    double holds;  // Layers.
+    double holds;  // In layers.
   };
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -76,7 +76,7 @@ std::vector<std::size_t> usable_nodes(const Model& model, std::span<const Node> 
     return a.speed > b.speed || (a.speed == b.speed && a.node < b.node);
   };
   if (candidates.size() > search_nodes_max) {
-    // Half by speed, the rest by speed times what they hold.
+    // Keeps one half by speed, and the rest by speed times the layers that they hold.
     std::ranges::sort(candidates, faster);
     const auto rest = candidates.begin() + search_nodes_max / 2;
     std::partial_sort(rest, candidates.begin() + search_nodes_max, candidates.end(),
@@ -93,7 +93,7 @@ std::vector<std::size_t> usable_nodes(const Model& model, std::span<const Node> 
   return usable;
 }
 
-// The plan's problem and what is needed to bound its period.
+// The search problem of a plan, with the data that bounds its period.
 class Planner {
  public:
   Planner(const Model& model, std::span<const Node> nodes, const Latency& latency,
@@ -123,15 +123,15 @@ class Planner {
 
   [[nodiscard]] std::optional<Chain> best_token() const { return solve(problem_); }
 
-  // The least bound on the period for which there is a chain, and of such chains the one whose
+  // The chain for the least bound on the period that has one; among such chains the one whose
   // tokens come soonest.
   [[nodiscard]] std::optional<Chain> best_period(double slack) const {
     const std::vector<double> bounds = possible_periods();
     const auto start =
         std::ranges::partition_point(bounds, [&](double bound) { return !could_hold(bound); });
     if (start == bounds.end()) return std::nullopt;
-    // Links, roles and memory may ask for more than that: go up in growing steps, then bisect the
-    // last one.
+    // Links, roles and memory may require a greater bound: the bound goes up in growing steps, and
+    // the last step is bisected.
     auto least = static_cast<std::size_t>(start - bounds.begin());
     std::size_t at = least;
     const SearchEffort glance{
@@ -151,7 +151,7 @@ class Planner {
         least = middle + 1;
       }
     }
-    // So far any chain did; now the one whose tokens come soonest.
+    // Up to here any chain was enough; now the one whose tokens come soonest is searched for.
     if (auto chain = solve(bounded(bounds[at] * (1 + slack)));
         chain && chain->seconds < best->seconds)
       best = std::move(chain);
@@ -169,7 +169,7 @@ class Planner {
     return shards;
   }
 
-  // Why there is no chain, in words.
+  // The reason why there is no chain, in words.
   [[nodiscard]] std::string shortage() const {
     const std::uint64_t held = most_held(problem_);
     if (held < problem_.layers) {
@@ -202,7 +202,7 @@ class Planner {
 
   [[nodiscard]] ChainProblem::Room bounded_room(std::size_t node, double bound) const {
     const auto within = [&](std::uint32_t room, double besides) {
-      // A bound is some node's whole number of layers: rounding must not lose that layer.
+      // A bound is a whole number of layers of some node, and rounding must not lose one of them.
       const double layers = std::floor(bound * (1 + 1e-9) / problem_.layer_seconds[node] - besides);
       return layers < 1 ? 0U
                         : static_cast<std::uint32_t>(std::min(layers, static_cast<double>(room)));
@@ -232,7 +232,7 @@ class Planner {
     return most_held(rooms) >= problem_.layers;
   }
 
-  // Every time that a shard or a link can take: a best period is one of these.
+  // Every time that a shard or a link can take. The best period is one of these.
   [[nodiscard]] std::vector<double> possible_periods() const {
     std::vector<double> periods;
     for (std::size_t node = 0; node < problem_.nodes(); ++node) {
@@ -254,8 +254,9 @@ class Planner {
   const Model& model_;
   std::span<const Node> nodes_;
   std::vector<std::size_t> usable_;
-  ChainProblem problem_;          // The problem of the usable nodes.
-  std::vector<double> occupied_;  // [from][to]: how long a hidden state takes up that link.
+  ChainProblem problem_;  // The problem of the usable nodes.
+  // [from][to]: the time for which a hidden state occupies that link.
+  std::vector<double> occupied_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
-// The best chain is found for few workers (against every order of every subset and every cut of the
-// layers), chains of many workers stay near it, and what a plan says about itself is what it costs.
+// The best chain is found for few workers (compared with every order of every subset and every cut
+// of the layers). Chains of many workers are nearly the best. The times that a plan reports are
+// correct.
 #include "decisions/mesh/chain_plan.h"
 
 #include <gtest/gtest.h>
@@ -23,8 +24,8 @@ struct Instance {
   PlanOptions options;
 };
 
-// Everything unlike: speeds over two orders of magnitude, memory from a layer to the whole model,
-// links one-way.
+// An instance in which everything differs: speeds over two orders of magnitude, memory from one
+// layer to the whole model, and one-way links.
 Instance random_instance(unsigned seed, std::size_t nodes_max, std::uint32_t layers_max) {
   std::mt19937 random(seed);
   const auto below = [&](std::uint32_t n) {
@@ -50,7 +51,7 @@ Instance random_instance(unsigned seed, std::size_t nodes_max, std::uint32_t lay
                        .can_last = below(8) != 0});
   }
   x.latency = Latency(n);
-  const double far = between(1e-5, 1);  // In some instances hops matter, in others computing.
+  const double far = between(1e-5, 1);  // Hops matter in some instances, computing in others.
   for (std::size_t a = 0; a < n; ++a) {
     for (std::size_t b = 0; b < n; ++b) {
       if (a == b) continue;
@@ -73,7 +74,7 @@ double value(const Plan& plan, Objective objective) {
   return objective == Objective::token ? plan.token_seconds : plan.period_seconds;
 }
 
-// Every order of every subset, every cut. Infinite if nothing fits.
+// The best time over every order of every subset and every cut; infinite if no chain fits.
 class BruteForce {
  public:
   explicit BruteForce(const Instance& x)
@@ -139,7 +140,7 @@ void expect_as_it_says(const Instance& x, const Plan& plan, unsigned seed) {
   EXPECT_TRUE(std::isfinite(plan.token_seconds)) << "seed " << seed;
 }
 
-// What the instances were, so that a test can say that it has not compared nothing with nothing.
+// Counts of the instances, so that a test can check that it has compared real chains.
 struct Seen {
   int impossible = 0;
   int whole = 0;
@@ -181,7 +182,7 @@ TEST(ChainPlan, IsTheBestThereIsForEightWorkers) {
   EXPECT_GT(seen.chains, 1000);
 }
 
-// The search for many workers, on problems small enough to know the answer.
+// The search for many workers, on problems that are small enough to know the best chain.
 TEST(ChainPlan, SearchesManyWorkersNearlyAsWell) {
   std::size_t compared = 0;
   std::size_t missed = 0;
@@ -287,7 +288,7 @@ TEST(ChainPlan, BalancesByMeasuredSpeedWhereThePeriodCounts) {
                         .value();
 
   EXPECT_NEAR(plan.period_seconds, 0.3,
-              1e-12);  // 9 layers and 3; the link's latency holds nothing up.
+              1e-12);  // 9 layers and 3; the link's latency occupies nothing.
 }
 
 TEST(ChainPlan, TakesALongerPeriodWithinTheSlackForATokenThatComesSooner) {
@@ -307,7 +308,7 @@ TEST(ChainPlan, TakesALongerPeriodWithinTheSlackForATokenThatComesSooner) {
 }
 
 TEST(ChainPlan, CountsEmbeddingHeadAndCacheWhereTheyAre) {
-  // 6 layers of 110 bytes: with the embedding 710, with the head 730.
+  // 6 layers take 710 bytes with the embedding, and 730 with the head.
   const auto with_memory = [](std::uint64_t a, std::uint64_t b) {
     const std::vector<Node> nodes = {
         {.id = "a", .layers_per_s = 10, .memory_free = a, .can_last = false},

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-// A set of nodes; the least is the fastest.
+// A set of nodes. The node with the least number is the fastest.
 class NodeSet {
  public:
   void add(std::size_t node) { words_[node / 64] |= std::uint64_t{1} << (node % 64); }
@@ -23,7 +23,7 @@ class NodeSet {
   [[nodiscard]] bool has(std::size_t node) const {
     return (words_[node / 64] >> (node % 64) & 1) != 0;
   }
-  // Calls `visit(node)` in order until it says false.
+  // Calls `visit(node)` in order until it returns false.
   template <class Visit>
   void each(Visit visit) const {
     for (std::size_t word = 0; word < words_.size(); ++word) {
@@ -37,8 +37,8 @@ class NodeSet {
   std::array<std::uint64_t, search_nodes_max / 64> words_{};
 };
 
-// What computing costs on a set of nodes between `first` and `last`: each has one layer, and the
-// fastest have as many of the rest as they hold. Layers that found no room are `missing`.
+// The computing time of a set of nodes between `first` and `last`. Each node has one layer, and the
+// fastest ones take the other layers as far as they have room. Layers without room are `missing`.
 struct Computing {
   double seconds = 0;
   std::uint32_t missing = 0;
@@ -65,8 +65,8 @@ Computing compute_on(const ChainProblem& problem, const NodeSet& nodes, std::uin
   return result;
 }
 
-// How good an order of nodes is: fewer faults first (layers without room, missing links, shards too
-// few or too many), then sooner.
+// The quality of an order of nodes: fewer faults are better (layers without room, missing links,
+// too few or too many shards), then less time.
 struct Worth {
   std::uint32_t faults = std::numeric_limits<std::uint32_t>::max();
   double seconds = infinite;
@@ -109,8 +109,8 @@ Chain chain_of(const ChainProblem& problem, std::vector<std::uint32_t> order, do
   return chain;
 }
 
-// Held and Karp: paths_[(set * n) + last] is the shortest path from `first` through the set to
-// `last`.
+// The paths of Held and Karp: paths_[(set * n) + last] is the shortest path from `first` through
+// the set to `last`.
 class PathsFrom {
  public:
   PathsFrom(const ChainProblem& problem, std::size_t first)
@@ -180,7 +180,7 @@ std::optional<Chain> search_exactly(const ChainProblem& problem) {
         const Computing computing =
             compute_on(problem, nodes, count, first, last, [](std::size_t, std::uint32_t) {});
         const Worth worth{.faults = computing.missing, .seconds = computing.seconds + hops};
-        // Among equal ones, the one with fewer shards.
+        // Among equal chains, the one with fewer shards is taken.
         const bool shorter = worth.faults == 0 && worth.seconds <= best.seconds * (1 + 1e-12) &&
                              count < best_order.size();
         if (worth.better_than(best) || shorter) {
@@ -196,12 +196,12 @@ std::optional<Chain> search_exactly(const ChainProblem& problem) {
 
 namespace {
 
-// The best chain that ends at a node after each number of layers; a chain remembers which nodes it
-// has, so that none comes twice. Only one chain is kept for each end, which is why this is a seed
-// and no answer. O(layers nodes^2).
+// The best chain that ends at each node after each number of layers. A chain remembers its nodes,
+// so that no node comes twice. Only one chain is kept for each end, so the result is a seed and not
+// always the best chain. O(layers nodes^2).
 class OverLayers {
  public:
-  // Every hop costs `toll` more, which makes shorter chains.
+  // Adds `toll` to the cost of every hop, which makes chains shorter.
   OverLayers(const ChainProblem& problem, double toll)
       : problem_(problem),
         n_(problem.nodes()),
@@ -248,11 +248,11 @@ class OverLayers {
     double seconds = infinite;
     NodeSet nodes;
     std::uint32_t from =
-        0;  // An end's: the layer where its node started. A start's: the node before.
+        0;  // In ends_: the layer where the node started. In starts_: the node before.
     std::uint32_t first = 0;
   };
 
-  // Chains whose last node has computed the layers before `layer`.
+  // Updates the chains whose last node has computed the layers before `layer`.
   void end_at(std::uint32_t layer) {
     const bool last = layer == problem_.layers;
     for (std::size_t node = 0; node < n_; ++node) {
@@ -277,7 +277,7 @@ class OverLayers {
     }
   }
 
-  // Chains that have hopped to a node which is to begin with `layer`.
+  // Updates the chains that have hopped to a node that is to begin with `layer`.
   void start_at(std::uint32_t layer, double toll) {
     Cell* starts = &starts_[layer * n_];
     for (std::size_t from = 0; from < n_; ++from) {
@@ -307,13 +307,13 @@ class OverLayers {
   std::vector<Cell> starts_;  // [layer][node]
 };
 
-// Moves of one or two nodes, taken as soon as they help.
+// A local search: tries moves of one or two nodes, and takes each that helps at once.
 class LocalSearch {
  public:
   LocalSearch(const ChainProblem& problem, std::size_t visits_max, bool any)
       : problem_(problem), left_(visits_max), any_(any) {}
 
-  // Makes `order` better until no move helps or the visits are used up.
+  // Improves `order` until no move helps or the visits are used up.
   Worth improve(std::vector<std::uint32_t>& order) {
     order_ = &order;
     worth_ = worth_of(problem_, order);
@@ -340,7 +340,7 @@ class LocalSearch {
     return nodes;
   }
 
-  // Whether the links around place `i` lead to `node` and from it to the node at `next`.
+  // True if links lead from the node before place `i` to `node`, and from it to the node at `next`.
   [[nodiscard]] bool linked(std::size_t i, std::uint32_t node, std::size_t next) const {
     return (i == 0 || std::isfinite(problem_.hop((*order_)[i - 1], node))) &&
            (next >= order_->size() || std::isfinite(problem_.hop(node, (*order_)[next])));
@@ -398,7 +398,7 @@ class LocalSearch {
     }
     return helped;
   }
-  // A stretch of the chain the other way round, or a node carried elsewhere.
+  // Tries to reverse each stretch of the chain, and to move each node to another place.
   bool turn() {
     bool helped = false;
     for (std::size_t i = 0; i + 1 < order_->size(); ++i) {
@@ -427,8 +427,8 @@ class LocalSearch {
   Worth worth_;
 };
 
-// Nodes by `before`, each put where it makes the path longer by the least and left out where no
-// link leads, until all layers fit.
+// Gathers nodes in the order `before` until all layers fit. Each node is put where it makes the
+// path longer by the least, and is left out if no link leads there.
 template <class Before>
 std::vector<std::uint32_t> gathered(const ChainProblem& problem, Before before) {
   std::vector<std::uint32_t> nodes(problem.nodes());
@@ -476,7 +476,8 @@ std::vector<std::uint32_t> best_alone(const ChainProblem& problem) {
 
 std::vector<std::uint32_t> best_over_layers(const ChainProblem& problem) {
   std::vector<std::uint32_t> order = OverLayers(problem, 0).order();
-  // Too long a chain: a toll of what one layer takes a middling node, then more.
+  // If the chain is too long, each hop gets a toll: a middling node's time for one layer, then
+  // eight times that.
   double toll = problem.layer_seconds[problem.nodes() / 2];
   for (int attempt = 0; attempt < 2 && order.size() > problem.max_shards; ++attempt, toll *= 8)
     order = OverLayers(problem, toll).order();

@@ -1,5 +1,5 @@
-// The search behind plan_chain(), on numbers alone. A problem's nodes are sorted: node 0 is the
-// fastest.
+// The search for plan_chain(), on numbers alone. A problem's nodes are sorted by speed: node 0 is
+// the fastest.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 namespace weft::mesh {
 
 struct ChainProblem {
-  // How many layers a node can hold, by its place in the chain.
+  // The number of layers that a node can hold, by its place in the chain.
   struct Room {
     std::uint32_t middle = 0;
     std::uint32_t first = 0;
     std::uint32_t last = 0;
-    std::uint32_t alone = 0;  // First and last.
+    std::uint32_t alone = 0;  // As the only shard, first and last.
   };
 
   std::uint32_t layers = 0;
   std::uint32_t min_shards = 1;
   std::uint32_t max_shards = 1;
   double last_work_layers = 0;
-  std::vector<double> layer_seconds{};  // Ascending.
+  std::vector<double> layer_seconds{};  // By node, ascending.
   std::vector<Room> rooms{};
-  std::vector<double> hop_seconds{};   // [from][to]; infinite: not this link.
+  std::vector<double> hop_seconds{};   // [from][to]; infinite: the link must not be used.
   std::vector<double> back_seconds{};  // [last][first]
 
   [[nodiscard]] std::size_t nodes() const { return rooms.size(); }
@@ -41,22 +41,22 @@ struct ChainProblem {
 };
 
 struct Chain {
-  std::vector<std::uint32_t> order{};   // Nodes.
+  std::vector<std::uint32_t> order{};   // Nodes in the order of the chain.
   std::vector<std::uint32_t> layers{};  // Layers of each node.
   double seconds = std::numeric_limits<double>::infinity();
 };
 
-// The chain with the least sum, by trying every set of nodes: O(2^n n^3). At most 16 nodes.
+// The chain with the least sum, found by trying every set of nodes: O(2^n n^3). At most 16 nodes.
 [[nodiscard]] std::optional<Chain> search_exactly(const ChainProblem& problem);
 
-// A good chain among at most search_nodes_max nodes: seeds (every node alone, the greatest rooms,
-// the fastest nodes and, where `over_layers` is set, the dynamic programme over layers) improved by
-// moves of one or two nodes until none helps or chains of `visits_max` nodes have been looked at.
-// Nothing where it finds no chain that fits.
+// A good chain among at most search_nodes_max nodes; no value if none that fits is found. The
+// search begins with seeds: every node alone, the nodes with the most room, the fastest nodes and,
+// if `over_layers` is set, the result of the dynamic programme over layers. Moves of one or two
+// nodes improve them until no move helps or `visits_max` nodes have been visited.
 struct SearchEffort {
   bool over_layers = true;
-  std::size_t visits_max = 400'000;  // Nodes of the chains looked at.
-  bool any = false;                  // The first chain that fits will do.
+  std::size_t visits_max = 400'000;  // The most nodes of the tried chains in all.
+  bool any = false;                  // True if the first chain that fits is enough.
 };
 [[nodiscard]] std::optional<Chain> search_well(const ChainProblem& problem,
                                                const SearchEffort& effort);

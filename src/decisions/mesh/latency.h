@@ -1,6 +1,6 @@
-// What a hop between two workers costs: a time that does not depend on the size, and a rate.
-// Workers are numbered as the nodes that a plan is made for; a directed pair has its own link,
-// since uploads are slower than downloads.
+// The cost of a hop between two workers: a time that does not depend on the size, and a rate.
+// Workers are numbered as the nodes of a plan. Each directed pair has its own link, because uploads
+// are slower than downloads.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 namespace weft::mesh {
 
 struct Link {
-  double seconds = 0;  // One way. Infinite: these two cannot reach each other.
+  double seconds = 0;  // One-way; infinite if the two cannot reach each other.
   double bytes_per_s = std::numeric_limits<double>::infinity();
 
-  // How long the link is taken up by a message; the next may follow then.
+  // The time for which a message occupies the link, before the next one may follow.
   [[nodiscard]] double occupied_seconds(std::uint64_t bytes) const {
     return static_cast<double>(bytes) / bytes_per_s;
   }
-  // Until a message has arrived.
+  // The time until a message has arrived.
   [[nodiscard]] double arrival_seconds(std::uint64_t bytes) const {
     return seconds + occupied_seconds(bytes);
   }
@@ -26,11 +26,12 @@ struct Link {
 
 class Latency {
  public:
-  // Between `nodes` workers; every link is `everywhere` until it is set.
+  // Latencies between `nodes` workers. Every link is `everywhere` until it is set.
   explicit Latency(std::size_t nodes, Link everywhere = {});
 
   [[nodiscard]] std::size_t nodes() const { return nodes_; }
-  // From itself to itself a node needs no time. Both numbers are below nodes().
+  // The link between two nodes; from a node to itself it takes no time. Both numbers are below
+  // nodes().
   [[nodiscard]] Link at(std::size_t from, std::size_t to) const;
   void set(std::size_t from, std::size_t to, Link link);
   void set_both(std::size_t a, std::size_t b, Link link);

@@ -6,7 +6,8 @@
 namespace weft::mesh {
 namespace {
 
-// What takes items: `seconds` until the first is through, then one every `period`.
+// A worker or chain that takes items. The first item is through after `seconds`, and another one
+// after each further `period`.
 struct Lane {
   double seconds = 0;
   double period = 0;
@@ -16,8 +17,9 @@ double finish(const Lane& lane, std::uint32_t items) {
   return items == 0 ? 0 : lane.seconds + (items - 1) * lane.period;
 }
 
-// How many items each lane takes so that the last is done soonest: one after another, each where it
-// is done first. This is the optimum, since a lane's next item never comes sooner than its last.
+// The number of items of each lane so that the last item is done soonest. Each item in turn goes to
+// the lane where it is done first. This is optimal, because a lane's next item never comes sooner
+// than its last one.
 std::vector<std::uint32_t> share_out(std::span<const Lane> lanes, std::uint32_t items) {
   struct Next {
     double done;
@@ -48,7 +50,7 @@ double last_done(std::span<const Lane> lanes, std::span<const std::uint32_t> sha
   return seconds;
 }
 
-// The chains take the items; those that get none are left out.
+// Shares the items out between the chains. Chains that get no item are left out.
 Partition of_chains(Strategy strategy, std::span<const Plan> chains, std::uint32_t items) {
   std::vector<Lane> lanes;
   for (const Plan& chain : chains)
@@ -72,10 +74,10 @@ Partition of_chains(Strategy strategy, std::span<const Plan> chains, std::uint32
   return out;
 }
 
-// Every node that holds the whole model, as a chain of its own.
+// A chain of its own for every node that holds the whole model.
 Result<std::vector<Plan>> whole_models(const Model& model, std::span<const Node> nodes,
                                        const Latency& latency) {
-  // Says what is wrong with the question, or that no node holds all.
+  // This plan is made for its error: an invalid question, or no node that holds the whole model.
   WEFT_ASSIGN([[maybe_unused]] const Plan one,
               plan_chain(model, nodes, latency, {.max_shards = 1}));
   std::vector<Plan> plans;
@@ -88,8 +90,8 @@ Result<std::vector<Plan>> whole_models(const Model& model, std::span<const Node>
   return plans;
 }
 
-// Chains from disjoint nodes, each the best of what the earlier ones left, of at most so many
-// shards each.
+// Chains of disjoint nodes, each of at most max_shards shards and each the best one of the nodes
+// that the earlier chains left.
 std::vector<Plan> chains_of(const Work& work, std::span<const Node> nodes, const Latency& latency,
                             PlanOptions options, std::uint32_t max_shards) {
   options.max_shards = max_shards;
@@ -154,8 +156,8 @@ Result<Partition> spatial(const Work& work, std::span<const Node> nodes, const L
     }
     return weights;
   };
-  // Slow workers' tiles cost more halo than they take off the others: leave them out one after
-  // another while that helps.
+  // The halo of a slow worker's tile may cost more than the tile saves the other workers. Slow
+  // workers are left out one after another while that makes the work faster.
   std::vector<double> speeds;
   for (const double speed : weights_of(0)) {
     if (speed > 0) speeds.push_back(speed);
@@ -168,7 +170,7 @@ Result<Partition> spatial(const Work& work, std::span<const Node> nodes, const L
     Partition found{.strategy = Strategy::spatial, .parts = {}, .seconds = 0};
     for (const Tile& tile : cut) {
       const Node& node = nodes[tile.worker];
-      // The halo is computed as well: what comes in is what counts.
+      // The halo is computed as well, so the tile's time follows from its input.
       const double share = static_cast<double>(tile.input.area()) / whole;
       found.seconds =
           std::max(found.seconds,

@@ -1,11 +1,11 @@
-// One interface for the ways in which one piece of work is cut between workers:
+// One interface for the strategies that cut one piece of work between workers:
 //
-//   layer    a chain of shards (chain_plan.h), every item through all of them
-//   batch    the whole model on each worker, the items shared out
-//   spatial  an image in tiles with halos (tiles.h), the whole model on each worker
-//   hybrid   several chains, the items shared out between them: layer x batch
+// - layer: a chain of shards (chain_plan.h); every item passes through all of them.
+// - batch: the whole model on each worker; the items are shared out.
+// - spatial: an image in tiles with halos (tiles.h); the whole model on each worker.
+// - hybrid: several chains with the items shared out between them: layer x batch.
 //
-// Every part names its worker, its layers, its items and its tile; together the parts cover all
+// Every part names its worker, its layers, its items and its tile. Together the parts cover all
 // layers of all items (or of the whole image) exactly once.
 #pragma once
 
@@ -26,8 +26,8 @@ enum class Strategy : std::uint8_t { layer, batch, spatial, hybrid };
 
 struct Work {
   Model model;
-  std::uint32_t items = 1;  // Prompts, images.
-  // For spatial: what comes in and what slides over it.
+  std::uint32_t items = 1;  // The number of prompts or images.
+  // For `spatial`: the input image, and the windows that slide over it.
   Image image{};
   std::vector<Window> windows{};
 };
@@ -35,8 +35,8 @@ struct Work {
 struct Part {
   std::string node;
   std::uint32_t chain =
-      0;  // Parts of one chain hand on to each other, in the order of their layers.
-  std::uint32_t begin = 0;  // Layers.
+      0;  // The parts of one chain hand on to each other, in the order of their layers.
+  std::uint32_t begin = 0;  // Layers [begin, end).
   std::uint32_t end = 0;
   std::uint32_t first_item = 0;
   std::uint32_t items = 0;
@@ -47,11 +47,11 @@ struct Partition {
   Strategy strategy = Strategy::layer;
   std::vector<Part> parts;
   double seconds =
-      0;  // Until the last part is done; one pass of every item (a token each, an image).
+      0;  // Until the last part is done, for one pass of every item (a token each, or an image).
 };
 
-// The best that a strategy has for this work. Errors as plan_chain(); invalid_argument besides for
-// no items, for spatial with several items, and as tiles() says.
+// The best partition of the work by the strategy. Fails as plan_chain() does, with invalid_argument
+// also for no items and for `spatial` with several items, and as tiles() does.
 [[nodiscard]] Result<Partition> partition(Strategy strategy, const Work& work,
                                           std::span<const Node> nodes, const Latency& latency,
                                           const PlanOptions& options = {});

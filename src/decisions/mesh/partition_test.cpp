@@ -1,5 +1,5 @@
-// Whatever the strategy, every layer of every item belongs to exactly one node; and the items go
-// where they are done soonest.
+// By every strategy each layer of each item belongs to exactly one node, and the items go where
+// they are done soonest.
 #include "decisions/mesh/partition.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Node node(std::string id, double layers_per_s, std::uint64_t layers) {
 }
 
 void expect_exact_cover(const Partition& partition, const Work& work, unsigned seed) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, int> covered;  // Item and layer.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, int> covered;  // By item and layer.
   std::map<std::string, std::uint32_t> chain_of;
   for (const Part& part : partition.parts) {
     for (std::uint32_t item = part.first_item; item < part.first_item + part.items; ++item) {
@@ -63,7 +63,7 @@ TEST(Partition, CoversEveryLayerOfEveryItemOnce) {
   EXPECT_GT(compared, 150);
 }
 
-// Against every way to share a few items out.
+// Compares with every possible way to share a few items out.
 TEST(Partition, SharesABatchOutAsWellAsCanBe) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
@@ -104,7 +104,8 @@ TEST(Partition, MakesTwoChainsOfFourWorkersThatHoldHalfTheModelEach) {
   }
   EXPECT_EQ(chains.size(), 2U);
   EXPECT_FALSE(
-      partition(Strategy::batch, work, nodes, Latency(4)).has_value());  // No node holds all of it.
+      // No node holds the whole model.
+      partition(Strategy::batch, work, nodes, Latency(4)).has_value());
 }
 
 TEST(Partition, LeavesOutWorkersWhoseItemsWouldComeLast) {
@@ -134,7 +135,7 @@ TEST(Partition, GivesTilesBySpeedAndNoneToWhomTheyDoNotPayFor) {
     area += part.tile->output.area();
   }
   EXPECT_EQ(area, 256U * 256U);
-  EXPECT_LT(spatial.seconds, 8 / 30.0);  // Sooner than the fastest alone.
+  EXPECT_LT(spatial.seconds, 8 / 30.0);  // Faster than the fastest worker alone.
 }
 
 TEST(Partition, RefusesWhatIsNoWork) {

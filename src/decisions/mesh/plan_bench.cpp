@@ -1,5 +1,6 @@
-// How long plan_chain() takes and what its chains cost: mesh_plan_bench [rounds]. One line a case;
-// times are of this process on its processor (nothing else in it runs or waits).
+// Measures how long plan_chain() takes and how good its chains are: mesh_plan_bench [rounds].
+// Prints one line for each case. Times are of this process on its processor (it has no other thread
+// and never waits).
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -16,7 +17,7 @@ struct Case {
   const char* name;
   std::size_t nodes;
   std::uint32_t layers;
-  double memory_layers;  // What a node holds on average.
+  double memory_layers;  // Layers that a node holds on average.
   Objective objective;
   std::uint32_t max_shards;
 };

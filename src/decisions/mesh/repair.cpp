@@ -33,7 +33,7 @@ class Repairs {
     return options_.plan.objective == Objective::token ? plan.token_seconds : plan.period_seconds;
   }
 
-  // In seconds, as the header says.
+  // The cost of a repair in seconds, as described in the header.
   [[nodiscard]] double cost(const Repair& repair) const {
     const auto touched = std::ranges::count_if(repair.plan.shards, [&](const Shard& shard) {
       return !std::ranges::contains(running_, shard);
@@ -42,7 +42,8 @@ class Repairs {
            options_.tokens_expected * objective(repair.plan);
   }
 
-  // No value if a shard does not fit or the chain is too long or too short.
+  // A repair with these shards; no value if a shard does not fit or the chain is too long or too
+  // short.
   [[nodiscard]] std::optional<Repair> with(std::vector<Shard> shards, Repair::Change change) const {
     if (shards.size() < options_.plan.min_shards ||
         (options_.plan.max_shards != 0 && shards.size() > options_.plan.max_shards))
@@ -60,7 +61,8 @@ class Repairs {
     return repair;
   }
 
-  // Shard `which` goes to a spare, or to the shard before or behind.
+  // Adds the repairs in which shard `which` goes to a spare worker, or to the shard before or after
+  // it.
   void replace(std::size_t which, std::vector<Repair>& out) const {
     const auto add = [&](std::vector<Shard> shards) {
       if (auto repair = with(std::move(shards), Repair::Change::replace))
@@ -98,7 +100,8 @@ class Repairs {
   [[nodiscard]] const std::vector<Shard>& running() const { return running_; }
 
  private:
-  // What the shard's worker has not, neither from the running chain nor held besides.
+  // The bytes of the shard that its worker lacks: it has them neither from the running chain nor as
+  // held layers.
   [[nodiscard]] std::uint64_t missing_bytes(const Shard& shard) const {
     const Node& node = *by_id_.at(shard.node);
     const auto runs = std::ranges::find(running_, shard.node, &Shard::node);
@@ -152,7 +155,8 @@ Result<Repair> repair(const Model& model, std::span<const Shard> running,
     const auto keep = repairs.with(repairs.running(), Repair::Change::keep);
     if (keep && seconds_since_change < options.quiet_seconds) return *keep;
     if (keep) choices.push_back(*keep);
-    // A shard that does not fit any more is as good as lost; else any of them may be the slow one.
+    // A running shard that no longer fits is treated as lost; otherwise any shard may be the slow
+    // one.
     for (std::size_t i = 0; i < running.size(); ++i) repairs.replace(i, choices);
   } else if (lost.size() == 1) {
     repairs.replace(lost.front(), choices);
@@ -161,7 +165,7 @@ Result<Repair> repair(const Model& model, std::span<const Shard> running,
   if (replanned) choices.push_back(std::move(*replanned));
   if (choices.empty())
     return pass(std::move(replanned), "while repairing a chain of {} shards", running.size());
-  // Among equal ones, the first: the smaller change.
+  // Among equal repairs the first one is taken, which is the smaller change.
   Repair best = *std::ranges::min_element(
       choices, {}, [&](const Repair& choice) { return repairs.cost(choice); });
   const Repair& first = choices.front();

@@ -1,16 +1,17 @@
-// What changes in a running chain when a worker is lost, slows down or joins: the smallest change
-// that is worth it. A change costs the loading of layers (no answer advances meanwhile), something
-// for each shard that is touched, and what the new chain takes for the tokens that are expected;
-// the change whose sum is least is taken:
+// Repairs a running chain when a worker is lost, slows down or joins, with the smallest change that
+// is worth it. A change costs the loading of layers (no answer advances meanwhile), a fixed time
+// for each shard that changes, and the new chain's time for the tokens that are still expected. The
+// change with the least sum is taken:
 //
-//   keep      nothing changes (not where a worker is lost)
-//   replace   the worker's layers go to a spare, or to a neighbour in the chain; all other shards
-//   stay as they are replan    the chain as plan_chain() would make it now
+// - keep: nothing changes (not possible if a worker is lost).
+// - replace: the worker's layers go to a spare worker, or to a neighbour in the chain; all other
+//   shards stay as they are.
+// - replan: the chain that plan_chain() would make now.
 //
-// A chain that only got slower is changed with hysteresis, so that noise and two plans that are
-// nearly as good never make it go back and forth: not within `quiet_seconds` of the last change,
-// and only where a token (or the period) becomes shorter by `gain_min` of what it is. A lost worker
-// is replaced at once.
+// A chain that only got slower is changed with hysteresis, so that noise, or two plans that are
+// nearly equal, never make it go back and forth. It is not changed within `quiet_seconds` of its
+// last change, and only if a token (or the period) becomes shorter by `gain_min` of its time. A
+// lost worker is replaced at once.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +27,10 @@ namespace weft::mesh {
 
 struct RepairOptions {
   PlanOptions plan{};
-  double load_bytes_per_s = 50e6;  // How fast a worker gets weights that it has not.
+  double load_bytes_per_s = 50e6;  // The speed at which a worker loads weights that it lacks.
   double change_seconds =
-      0.5;  // For each shard that is not as it was: its connections and its cache are made again.
-  double tokens_expected = 256;  // What the chain is still wanted for.
+      0.5;  // For each shard that changes, because its connections and its cache are made again.
+  double tokens_expected = 256;  // The tokens that the chain is still expected to make.
   double gain_min = 0.2;
   double quiet_seconds = 10;
 };
@@ -37,16 +38,16 @@ struct RepairOptions {
 struct Repair {
   enum class Change : std::uint8_t { keep, replace, replan };
   Change change = Change::keep;
-  Plan plan;  // What runs from now on, by the measurements as they are now.
+  Plan plan;  // The chain from now on, with its times by the present measurements.
   std::vector<std::size_t>
-      loading{};            // Shards of `plan` that are new to their worker, in whole or in part.
-  double load_seconds = 0;  // Loading time of the shard that loads longest.
+      loading{};            // Shards of `plan` that their worker has to load, in whole or in part.
+  double load_seconds = 0;  // The time of the longest load of a shard.
 };
 
-// `nodes` are the workers that are there, with the memory that they would have free without this
-// chain; a running shard whose node is not among them is lost. `seconds_since_change` counts from
-// the last change of this chain. invalid_argument for an invalid chain, resource_exhausted
-// if a worker is lost and what is left cannot hold the model.
+// `nodes` are the present workers, with the memory that they would have free without this chain. A
+// running shard whose node is not among them is lost. `seconds_since_change` counts from the last
+// change of this chain. Fails with invalid_argument for an invalid chain, and with
+// resource_exhausted if a worker is lost and the remaining ones cannot hold the model.
 [[nodiscard]] Result<Repair> repair(const Model& model, std::span<const Shard> running,
                                     std::span<const Node> nodes, const Latency& latency,
                                     double seconds_since_change, const RepairOptions& options = {});

@@ -1,5 +1,5 @@
-// A lost worker is replaced by the smallest change that will do; a slower one only where that is
-// worth it and not again and again.
+// A lost worker is replaced by the smallest change that is enough. A slower worker is replaced only
+// if that is worth it, and not again and again.
 #include "decisions/mesh/repair.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ const std::vector<Shard> chain = {{"a", 0, 4}, {"b", 4, 8}, {"c", 8, 12}};
 
 Latency near(std::size_t nodes) { return Latency(nodes, {.seconds = 0.001}); }
 
-// The chain has the whole model, in order, and no node that is not there.
+// Checks that the chain has the whole model, in order, on present nodes only.
 void expect_sound(const Repair& repair, const std::vector<Node>& nodes, const Latency& latency) {
   const auto again = evaluate(model(), nodes, latency, repair.plan.shards);
   ASSERT_TRUE(again.has_value()) << again.error().message;
@@ -70,7 +70,8 @@ TEST(Repair, LetsANeighbourTakeOverWhereThereIsNoSpare) {
 }
 
 TEST(Repair, PlansAgainIfNoWorkerCanTakeThePlace) {
-  const std::vector<Node> nodes = {node("a", 100, 6), node("c", 100, 6)};  // Neither holds eight.
+  // Neither node holds eight layers.
+  const std::vector<Node> nodes = {node("a", 100, 6), node("c", 100, 6)};
 
   const auto repaired = repair(model(), chain, nodes, near(2), 0).value();
 
@@ -134,7 +135,7 @@ TEST(Repair, MovesAShardThatDoesNotFitAnyMoreAtOnce) {
   expect_sound(repaired, nodes, near(4));
 }
 
-// Ten minutes of measurements that go up and down by a quarter, one heartbeat every 500 ms.
+// Ten minutes of measurements that vary by a quarter, with one heartbeat every 500 ms.
 TEST(Repair, DoesNotThrashOnNoise) {
   for (unsigned seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
@@ -156,7 +157,7 @@ TEST(Repair, DoesNotThrashOnNoise) {
   }
 }
 
-// A worker whose speed swings wildly is left behind once and not taken back at each upswing.
+// A worker whose speed varies widely is left out once, and is not taken back each time it is fast.
 TEST(Repair, DoesNotFollowAWorkerThatIsFastAndSlowByTurns) {
   std::vector<Shard> running = chain;
   double since = 0;
@@ -174,8 +175,8 @@ TEST(Repair, DoesNotFollowAWorkerThatIsFastAndSlowByTurns) {
   EXPECT_EQ(changes, 1);
 }
 
-// Whichever worker is lost, the repair is a chain over the whole model without it, or the rest is
-// too small.
+// Whichever worker is lost, the repair is a chain over the whole model without this worker, or the
+// remaining workers are too small.
 TEST(Repair, IsAlwaysAChainOverTheWholeModel) {
   int repaired_count = 0;
   for (unsigned seed = 0; seed < 2000; ++seed) {

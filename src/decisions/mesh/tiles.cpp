@@ -19,7 +19,7 @@ std::uint32_t output_size(std::uint32_t input_size, const Window& window) {
   return static_cast<std::uint32_t>((padded - reach(window)) / window.stride + 1);
 }
 
-// The extent that a window needs of what it slides over, cut at its edges.
+// The extent of a window's input that an output extent needs, cut at the edges of the input.
 Extent input_of(Extent output, const Window& window, std::uint32_t size) {
   if (output.size() == 0) return {};
   const std::int64_t begin = std::int64_t{output.begin} * window.stride - window.padding;
@@ -48,7 +48,7 @@ void cut(const Rectangle& whole, std::span<const double> weights,
   const std::size_t half = workers.size() / 2;
   const double share = weight_of(workers.first(half)) / weight_of(workers);
   const auto ideal = static_cast<std::uint32_t>(std::lround(share * side.size()));
-  // Each side has an element at least, and one for each worker where there are enough.
+  // Each side gets at least one element, and one for each of its workers if there are enough.
   const auto lines_for = [&](std::size_t count) {
     return static_cast<std::uint32_t>((count + across - 1) / across);
   };

@@ -1,12 +1,12 @@
 // The geometry of an image that is computed in tiles: rectangles that cover the output exactly, one
 // for each worker, and the part of the input that each needs, halo included. A stack of
-// convolutions and poolings is a list of windows; the input of an output range [b, e) of one window
-// is [b * stride - padding, (e - 1) * stride - padding + dilation * (kernel - 1) + 1), followed
-// through the list from the last to the first (A. Araujo et al., Computing receptive fields of
-// convolutional neural networks, Distill 2019). What lies outside of the image is padding, of every
-// layer on its own: see TileRange.
+// convolutions and poolings is a list of windows. The input of an output range [b, e) of one window
+// is [b * stride - padding, (e - 1) * stride - padding + dilation * (kernel - 1) + 1), computed
+// through the list from the last window to the first (A. Araujo et al., Computing receptive fields
+// of convolutional neural networks, Distill 2019). Positions outside of the image are padding, of
+// each layer separately: see TileRange.
 //
-// Used by plans (partition.h) alone yet: tiles run when image models are split over workers.
+// Only plans (partition.h) use this so far: tiles run when image models are split over workers.
 #pragma once
 
 #include <cstdint>
@@ -41,13 +41,13 @@ struct Rectangle {
   friend bool operator==(const Rectangle&, const Rectangle&) = default;
 };
 
-// What one dimension has behind the windows; 0 where a window is larger than what it slides over.
+// The size of one dimension after all windows; 0 if a window is larger than its input.
 [[nodiscard]] std::uint32_t output_size(std::uint32_t input_size, std::span<const Window> windows);
 
-// What a tile holds of every layer's input in one dimension: [0] of the image, [i] of what window i
-// slides over, and last the tile of the output itself. A tile that runs window i over its extent
-// [i], padding with zeros only where that extent ends at the edge of the whole (begin 0, or the
-// end), has exactly the extent [i + 1] of the whole's values. Sizes are of the whole.
+// The extent of a tile in every layer's input, in one dimension: [0] of the image, [i] of the input
+// of window i, and last the tile of the output itself. A tile that runs window i over its extent
+// [i] gets exactly the extent [i + 1] of the whole's values, if it pads with zeros only at the
+// edges of the whole (at 0, or at the end). Sizes are of the whole.
 struct TileRange {
   std::vector<Extent> extents;
   std::vector<std::uint32_t> sizes;
@@ -56,9 +56,9 @@ struct TileRange {
                                    std::span<const Window> windows);
 
 struct Tile {
-  std::size_t worker = 0;  // Which of the weights.
+  std::size_t worker = 0;  // Index into the weights.
   Rectangle output;
-  Rectangle input;  // With its halo, cut at the edges of the image.
+  Rectangle input;  // With the halo, cut at the edges of the image.
 };
 
 struct Image {
@@ -66,10 +66,11 @@ struct Image {
   std::uint32_t columns = 0;
 };
 
-// One tile for each weight that is above 0, as large as the weights say, by cutting the longer side
-// again and again; fewer where there is hardly an element for each. The outputs cover the whole
-// output without overlapping. invalid_argument: an output without elements, no weight above 0, a
-// kernel, stride or dilation of 0, padding that is as large as its kernel.
+// One tile for each weight that is above 0, with an area in proportion to the weight. The longer
+// side is cut again and again; there are fewer tiles if there is hardly an element for each. The
+// tiles cover the whole output without overlapping. Fails with invalid_argument for an output
+// without elements, for no weight above 0, for a kernel, stride or dilation of 0, and for padding
+// that is as large as its kernel.
 [[nodiscard]] Result<std::vector<Tile>> tiles(const Image& input, std::span<const Window> windows,
                                               std::span<const double> weights);
 

@@ -1,5 +1,5 @@
-// Tiles cover the output exactly, and a stack of convolutions that runs on each tile's own input
-// has the whole's numbers.
+// Tiles cover the output exactly. A stack of convolutions that runs on each tile's own input gives
+// the whole's values.
 #include "decisions/mesh/tiles.h"
 
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@ namespace {
 
 using Pixels = std::vector<std::int64_t>;
 
-// One convolution with the weights 1, 2, 3, ... over rows `rows` and columns `columns` of a layer,
-// whose values are zero outside of it and unknown (here: a number that spoils everything) where the
-// layer has them and the tile has not.
+// Computes one convolution with the weights 1, 2, 3, ... for the output rectangle `want`. Values
+// outside of the layer are zero. Values that the layer has but the tile does not are unknown: they
+// are a number that spoils every result.
 Pixels convolved(const Pixels& in, const Rectangle& have, const Image& size, const Window& window,
                  const Rectangle& want) {
   constexpr std::int64_t unknown = std::int64_t{1} << 40;
@@ -43,7 +43,7 @@ Pixels convolved(const Pixels& in, const Rectangle& have, const Image& size, con
   return out;
 }
 
-// All windows over what the tile has.
+// Runs all windows over the tile's input.
 Pixels run(const Pixels& input, const Image& image, std::span<const Window> windows,
            const Rectangle& output) {
   const TileRange rows = tile_range(output.rows, image.rows, windows);
@@ -122,8 +122,8 @@ TEST(Tiles, AreAsLargeAsTheWeightsSay) {
 }
 
 TEST(Tiles, NeedTheHaloOfTheReceptiveFieldAndNoMore) {
-  // Three convolutions of 3 x 3 that keep the size: three elements to each side, but not beyond the
-  // edge.
+  // Three convolutions of 3 x 3 that keep the size: the input has three more elements on each side,
+  // but not beyond the edge.
   const std::vector<Window> windows(3, {.kernel = 3, .stride = 1, .padding = 1});
 
   const auto cut = tiles({.rows = 64, .columns = 16}, windows, std::vector<double>{1, 1}).value();

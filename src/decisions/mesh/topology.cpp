@@ -13,7 +13,7 @@ bool measures(double value) { return std::isfinite(value) && value >= 0; }
 
 }  // namespace
 
-// How a vertex is best reached from another.
+// The best known way from one vertex to another.
 struct Topology::Reach {
   Link link{.seconds = infinite};
   std::size_t before = std::numeric_limits<std::size_t>::max();
@@ -71,7 +71,7 @@ Result<> Topology::heard(const Heartbeat& heartbeat, Instant now) {
         return now - entry.second.measured > options_.edge_age_max;
       });
     if (edge == vertex.edges.end() && vertex.edges.size() >= options_.peers_max)
-      continue;  // Known peers stay; others wait for room.
+      continue;  // A known peer is updated; a new one waits for room.
     Link link{
         .seconds = peer.seconds,
         .bytes_per_s = peer.bytes_per_s > 0 ? peer.bytes_per_s : options_.bytes_per_s_unmeasured};
@@ -109,7 +109,7 @@ std::vector<std::string> Topology::age(Instant now) {
 }
 
 std::vector<Node> Topology::nodes() const {
-  constexpr double least_share = 0.05;  // However loaded: it gets its turn.
+  constexpr double least_share = 0.05;  // A loaded worker still gets this share of its time.
   std::vector<Node> nodes;
   for (const auto& [id, vertex] : vertices_) {
     if (vertex.last.relays || vertex.layers_per_s <= 0) continue;
@@ -120,7 +120,7 @@ std::vector<Node> Topology::nodes() const {
   return nodes;
 }
 
-// As measured by the sender; where it has not, as measured the other way.
+// The link as the sender measured it, or else as it was measured in the other direction.
 std::optional<Link> Topology::link_between(const Vertex& from, const Vertex& to) const {
   if (const auto edge = from.edges.find(to.last.id); edge != from.edges.end())
     return edge->second.link;
@@ -136,7 +136,7 @@ std::optional<Link> Topology::edge(std::string_view from, std::string_view to) c
   return link_between(a->second, b->second);
 }
 
-// Dijkstra, 1959, on a dense graph. Only who relays stands in the middle of a path.
+// Dijkstra's algorithm (1959) on a dense graph. Only relays are inner vertices of a path.
 std::vector<Topology::Reach> Topology::reach(const std::vector<const Vertex*>& vertices,
                                              std::size_t from) const {
   std::vector<Reach> reached(vertices.size());

@@ -1,10 +1,10 @@
-// Distances between workers: a graph from their heartbeats. Each says how fast it is, what it has
-// free and how long its messages to others took; the coordinator's own measurements come the same
-// way. Measurements are smoothed, old edges and silent workers age out, and shortest paths
-// (Dijkstra) lead directly or over workers that relay.
+// Distances between workers, as a graph made from their heartbeats. Each worker reports its speed,
+// its free memory and the times of its messages to other workers; the coordinator's own
+// measurements come in the same way. Measurements are smoothed, and old edges and silent workers
+// are dropped. Shortest paths (Dijkstra) lead directly or over workers that relay.
 //
-// Bounds: options.vertices_max vertices and options.peers_max edges from each; what is beyond is
-// refused. Times are handed in and must not run backwards.
+// Bounds: options.vertices_max vertices and options.peers_max edges from each; more are refused.
+// Times are parameters and must not run backwards.
 #pragma once
 
 #include <map>
@@ -23,26 +23,26 @@ namespace weft::mesh {
 
 struct PeerMeasurement {
   std::string peer;
-  double seconds = 0;      // One way: half of a round trip.
+  double seconds = 0;      // One-way: half of a round trip.
   double bytes_per_s = 0;  // 0: not measured.
 };
 
 struct Heartbeat {
   std::string id;
-  double load = 0;  // Share of its time that is taken, [0, 1].
+  double load = 0;  // The busy share of its time, in [0, 1].
   std::uint64_t memory_free = 0;
-  double layers_per_s = 0;  // Idle; 0: not measured.
+  double layers_per_s = 0;  // When idle; 0: not measured.
   std::vector<PeerMeasurement> peers{};
-  bool relays = false;  // Passes on what others send: the coordinator.
+  bool relays = false;  // True if it relays messages of others, as the coordinator does.
 };
 
 class Topology {
  public:
   struct Options {
     Duration silent_max =
-        std::chrono::milliseconds(1500);               // Three heartbeats; then a worker is gone.
-    Duration edge_age_max = std::chrono::seconds(10);  // Since it was last measured.
-    double smoothing = 0.25;                           // How much of a new measurement counts.
+        std::chrono::milliseconds(1500);  // A worker is dropped after three heartbeats.
+    Duration edge_age_max = std::chrono::seconds(10);  // Since its last measurement.
+    double smoothing = 0.25;                           // The weight of a new measurement.
     double bytes_per_s_unmeasured = 1e6;
     std::size_t vertices_max = 100'000;
     std::size_t peers_max = 256;
@@ -51,29 +51,29 @@ class Topology {
   Topology();
   explicit Topology(const Options& options);
 
-  // invalid_argument for invalid numbers, resource_exhausted past the bounds; then nothing
-  // has changed.
+  // Takes in a heartbeat. Fails with invalid_argument for invalid numbers, and with
+  // resource_exhausted past the bounds; in both cases nothing has changed.
   [[nodiscard]] Result<> heard(const Heartbeat& heartbeat, Instant now);
-  // A closed connection.
+  // Removes a worker whose connection was closed.
   void gone(std::string_view id);
-  // Drops who is silent and edges that are old; says who is gone.
+  // Drops silent workers and old edges. Returns the ids of the dropped workers.
   std::vector<std::string> age(Instant now);
 
   [[nodiscard]] std::size_t size() const { return vertices_.size(); }
-  // Workers that are there, by id, with the speed that their load leaves; relays and those without
-  // a speed are no nodes.
+  // The present workers, by id, with the speed that their load leaves. Relays and workers without a
+  // speed are not nodes.
   [[nodiscard]] std::vector<Node> nodes() const;
   [[nodiscard]] std::optional<Link> edge(std::string_view from, std::string_view to) const;
 
   struct Path {
-    std::vector<std::string> vertices;  // From the first to the last.
+    std::vector<std::string> vertices;  // In order, with both ends.
     double seconds = 0;
   };
-  // Nothing if no path leads there. Not used by placement yet (latency() is): image models that are
-  // split over workers will exchange the borders of their tiles along it.
+  // The shortest path; no value if there is none. Placement uses latency() instead: image models
+  // that are split over workers will exchange the borders of their tiles along this path.
   [[nodiscard]] std::optional<Path> shortest_path(std::string_view from, std::string_view to) const;
-  // Between nodes, in their order: shortest paths, each as wide as its narrowest edge; infinite
-  // where none leads. O(nodes (nodes + relays)^2).
+  // Latencies between the nodes, in their order: shortest paths, each with the bandwidth of its
+  // narrowest edge; infinite if there is no path. O(nodes (nodes + relays)^2).
   [[nodiscard]] Latency latency(std::span<const Node> nodes) const;
 
  private:
@@ -83,7 +83,7 @@ class Topology {
   };
   struct Vertex {
     Heartbeat last;
-    double layers_per_s = 0;  // Smoothed.
+    double layers_per_s = 0;  // The smoothed value.
     double load = 0;
     Instant heard;
     std::map<std::string, Edge, std::less<>> edges;

@@ -1,4 +1,4 @@
-// The graph says what was measured lately and nothing else; paths are the shortest, and lead over
+// The graph holds recent measurements and nothing else. Paths are the shortest ones, and lead over
 // relays only.
 #include "decisions/mesh/topology.h"
 
@@ -54,7 +54,7 @@ TEST(Topology, DoesNotLeadThroughAWorker) {
   EXPECT_TRUE(std::isinf(topology.latency(topology.nodes()).at(0, 2).seconds));
 }
 
-// Against Floyd and Warshall's way, on random graphs where every worker relays.
+// Compares with the algorithm of Floyd and Warshall on random graphs in which every worker relays.
 TEST(Topology, FindsTheShortestOfAllPaths) {
   for (unsigned seed = 0; seed < 100; ++seed) {
     std::mt19937 random(seed);
@@ -122,7 +122,7 @@ TEST(Topology, SmoothsOneOutlierAway) {
   ASSERT_TRUE(topology.heard(worker("a", {{"b", 0.05}}), at(seconds(10))));
 
   EXPECT_NEAR(topology.edge("a", "b")->seconds, 0.02, 1e-9);
-  EXPECT_NEAR(topology.edge("b", "a")->seconds, 0.02, 1e-9);  // No measurement in that direction.
+  EXPECT_NEAR(topology.edge("b", "a")->seconds, 0.02, 1e-9);  // This direction was not measured.
 }
 
 TEST(Topology, CountsTheSpeedThatLoadLeaves) {

@@ -1,7 +1,7 @@
-// What a lost lease says about its task and its job: which worker counts, and when it is enough to
-// end the job.
+// Rules that say what a lost lease shows about its task and its job: which workers' losses count,
+// and how many losses end the job.
 //
-// Wallets are free: what newcomers alone report says nothing about a job, unless no other worker
+// Wallets are free, so reports of newcomers alone say nothing about a job, unless no other worker
 // could run it. Pure; not safe to share between threads.
 #pragma once
 
@@ -16,21 +16,22 @@ namespace weft::scheduler {
 
 // How a lease ended without a result.
 enum class Blame : std::uint8_t {
-  none,  // It goes elsewhere at once.
-  ours,  // It was taken back, or makes way: the worker did nothing wrong.
-  busy,  // The worker gave it back: not to the same one for a while.
-  // The worker has signed a result of it, or does not know whether it has: says nothing about the
-  // worker or the job, and it does not get it again soon.
+  none,  // The task goes to another worker at once.
+  ours,  // The scheduler ended the lease: the worker did nothing wrong.
+  busy,  // The worker gave the task back, and does not get it again for a while.
+  // The worker has signed a result of the task before, or does not know whether it has. This says
+  // nothing about the worker or the job. The worker does not get the task again soon.
   signed_before,
-  forgery,  // The worker's answer was wrong: says nothing about the task, and the worker does not
-            // get it again soon.
-  failure,  // It failed there.
+  // The worker's answer was wrong. This says nothing about the task. The worker does not get the
+  // task again soon.
+  forgery,
+  failure,  // The task failed on the worker.
   timeout,
   refusal,  // The worker says that the job is wrong.
-  unable,   // It has not got what the task takes.
-  gone,     // The worker vanished while running it.
+  unable,   // The worker lacks something that the task needs, such as memory.
+  gone,     // The worker vanished while it ran the task.
 };
-// What the error of a worker that lost its lease stands for.
+// The blame that the error code of a lost lease stands for.
 [[nodiscard]] Blame blame_for(ErrorCode code);
 
 class BlameRules {
@@ -38,21 +39,21 @@ class BlameRules {
   explicit BlameRules(const SchedulerTables& tables) : tables_(tables) {}
 
   struct Loss {
-    std::uint32_t index = 0;  // The task's.
+    std::uint32_t index = 0;  // Index of the task.
     Blame kind = Blame::none;
-    bool canary = false;  // It was the job's canary.
+    bool canary = false;  // True if the task was the job's canary.
   };
-  // Notes the loss with the task and its job. An error ends the job.
+  // Records the loss in the task and in the job. Returns an error if the loss ends the job.
   [[nodiscard]] std::optional<Error> note(JobState& job, TaskState& task, const WorkerState& worker,
                                           const Loss& loss, const Error& why) const;
-  // Whether every connected worker that could run the job is one of these.
+  // True if `keys` names every connected worker that could run the job.
   [[nodiscard]] bool no_other_worker(const JobState& job, const std::vector<PublicKey>& keys) const;
 
  private:
-  // How many of them are trusted, each counted once.
+  // The number of different trusted workers in `keys`.
   [[nodiscard]] std::size_t trusted_among(const std::vector<PublicKey>& keys) const;
-  // Whether these workers are enough to blame the job, where it takes so many different trusted
-  // ones.
+  // True if the workers in `keys` are enough to blame the job, when `enough` different trusted
+  // workers are needed for this kind of loss.
   [[nodiscard]] bool are_enough(const JobState& job, const std::vector<PublicKey>& keys,
                                 std::size_t enough, Blame kind) const;
 

@@ -1,4 +1,5 @@
-// When a task that fails ends its job, and when it says nothing about it (blame.h, task_events.h).
+// A failed task ends its job in some cases, and says nothing about the job in others (blame.h,
+// task_events.h).
 #include <gtest/gtest.h>
 
 #include <set>

@@ -39,7 +39,8 @@ void Canaries::take_back(WorkerState& worker, Instant now) {
 
 bool Canaries::pass(JobState& job, const Measurement& measurement, const WorkerState* by,
                     Instant now) {
-  const bool alone = by == nullptr || !by->established();  // Its word is enough.
+  // True if this worker's measurement alone makes the price.
+  const bool alone = by == nullptr || !by->established();
   if (alone) job.paces.clear();
   if (!alone) parts_.prices.note(job, measurement, *by);
   const std::vector<double> own =
@@ -54,7 +55,7 @@ bool Canaries::pass(JobState& job, const Measurement& measurement, const WorkerS
   const PriceTerms terms = job.price_terms();
   const MicroCredits most = most_of(terms);
   if (made.price > most && !alone && parts_.prices.another_measures(job)) {
-    // This task is paid as one that the client allows.
+    // This task is paid at the highest price that the client allows.
     const std::uint64_t shares = std::uint64_t{job.spec.tasks} * job.spec.replicas;
     job.spec.estimate = made;
     job.spec.estimate->price = most - most % static_cast<MicroCredits>(shares);

@@ -1,5 +1,5 @@
-// A job's canary: when it has passed, at what price, and what that means for the tasks that run
-// beside it and behind it on its worker.
+// A job's canary: when it has passed, at what price, and what its passing means for the tasks that
+// run beside it and for those that wait after it on its worker.
 //
 // Pure; not safe to share between threads.
 #pragma once
@@ -24,19 +24,19 @@ class Canaries {
   };
   Canaries(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // To call with the first result of a canary; `by` is null if the operator's device measured it.
-  // Returns false if the price is above what the client allows: the job was ended, and `job` no
-  // longer exists.
+  // Call this with the first result of a canary. `by` is null if the operator's device measured the
+  // canary. Returns false if the price is above what the client allows: the job has ended then, and
+  // `job` no longer exists.
   bool pass(JobState& job, const Measurement& measurement, const WorkerState* by, Instant now);
-  // Asks for the operator's device where no trusted worker could run the canary.
+  // Asks the operator's device to measure the canary if no trusted worker could run it.
   void want_device(JobState& job);
-  // What was put behind a task whose length is not known, and that runs for long, goes back into
-  // the queue, for any free worker. The worker has fetched its data for nothing, at most.
+  // Returns the tasks that wait on this worker after a long task of unknown length to the queue, so
+  // that any free worker can take them. At most, the worker has fetched their data for nothing.
   void take_back(WorkerState& worker, Instant now);
 
  private:
-  // The canary has passed while others of its job were under way: how long they take is known now,
-  // too.
+  // Predicts the length of the job's other running tasks, which is possible now that its canary has
+  // passed.
   void time_scouts(JobState& job, Instant now);
 
   SchedulerTables& tables_;

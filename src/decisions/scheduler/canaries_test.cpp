@@ -1,4 +1,4 @@
-// An urgent job is not held back by its own canary, and no job by another's.
+// An urgent job does not wait for its own canary, and no job waits for another job's canary.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -88,7 +88,7 @@ TEST_F(CanariesTest, OtherJobsAndShadersThatOnlyBrowsersCouldRunWaitForTheirCana
   add(common, 1);
   EXPECT_EQ(decide(1).size(), 1U);
 
-  // A built-in kernel is not a stranger's shader.
+  // A built-in kernel, unlike a stranger's shader, may run beside its canary in a browser.
   scheduler.remove_job(job_id_of(2), "");
   add(urgent_job(3, 8, manifest::Kind::kernel), 2);
   EXPECT_EQ(decide(2).size(), 4U);
@@ -117,8 +117,8 @@ TEST_F(CanariesTest, WhicheverIsDoneFirstPricesTheJobAndTheRestGoes) {
   EXPECT_TRUE(all<Estimated>(last).empty()) << "a job is priced once";
 }
 
-// Once the pace is known, so is when the scouts end: a much more urgent job may take their
-// places.
+// When the pace is known, the ends of the scouts are known, too: a much more urgent job may take
+// their places.
 TEST_F(CanariesTest, ScoutsCountAsLongTasksOnceTheirPaceIsKnown) {
   for (std::uint64_t number = 1; number <= 2; ++number) add(native_worker(number));
   Job job = urgent_job(1, 2);

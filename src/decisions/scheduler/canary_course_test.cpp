@@ -1,4 +1,5 @@
-// A job's canary: where it runs, what it prices, and when it ends its job (canaries.h, blame.h).
+// The course of a job's canary: where it runs, what it prices, and when it ends its job
+// (canaries.h, blame.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -86,7 +87,7 @@ TEST(Canary, PricesTheJobAndLetsTheRestGo) {
   rig.decide(0);
 
   ASSERT_TRUE(rig.report(1, 0, 1, 10, 4)
-                  .has_value());  // 10 workgroups in 4 s on half the reference: 0.2 s each.
+                  .has_value());  // 10 workgroups in 4 s at half the reference rate: 0.2 s each.
   const auto leases = rig.decide(10);
 
   const auto estimated = all<Estimated>(rig.last);
@@ -111,7 +112,7 @@ TEST(Canary, PricesAJobAlikeWhateverTheWorkerDidBefore) {
       }
       time += 5;
       rig.scheduler.heard(key_of(1), at(time));
-      rig.finish(job, index, 1, time, index % 2 == 0 ? 4 : 1);  // Rows are unlike.
+      rig.finish(job, index, 1, time, index % 2 == 0 ? 4 : 1);  // Tasks take different times.
     }
     rig.decide(time);
   }

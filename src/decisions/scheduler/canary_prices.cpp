@@ -8,7 +8,8 @@ namespace weft::scheduler {
 namespace {
 
 constexpr std::size_t paces_max = 3;
-// A price stays as it was first shown if the median of three is no further from it.
+// A price stays as it was first shown if the median of three differs from it by at most this
+// factor.
 constexpr double apart_max = 1.25;
 
 bool has_measured(std::span<const std::pair<PublicKey, double>> paces, const PublicKey& worker) {
@@ -29,7 +30,7 @@ Estimate CanaryPrices::priced(const JobState& job, std::span<const double> own) 
   return agreed(made, job.price_terms());
 }
 
-// With the rate that its accepted work has shown.
+// Corrects the measured pace by the rate that the worker's accepted work has shown.
 void CanaryPrices::note(JobState& job, const Measurement& measurement, const WorkerState& by) {
   const double pace = reference_seconds_per_workgroup(measurement) * by.rate / by.rate_said;
   if (job.paces.size() < paces_max && !has_measured(job.paces, by.info.key)) {

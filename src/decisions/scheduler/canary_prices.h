@@ -1,8 +1,9 @@
-// What a job's canaries show of its price. An established worker may say anything, by taking its
-// time: one of them neither prices a job nor ends it, and the price follows the median of three. An
-// invited worker and the operator's device price a job alone.
+// The price of a job, from the measurements of its canaries. An established worker can report a
+// false pace by taking its time. So one established worker alone neither prices a job nor ends it,
+// and the price follows the median of three. An invited worker or the operator's device prices a
+// job alone.
 //
-// Pure; not safe to share between threads. Paces are reference seconds a workgroup.
+// Pure; not safe to share between threads. Paces are in reference seconds a workgroup.
 #pragma once
 
 #include <span>
@@ -15,15 +16,18 @@ class CanaryPrices {
  public:
   explicit CanaryPrices(SchedulerTables& tables) : tables_(tables) {}
 
-  // The price that these paces make, with those that earlier canaries of the same work have shown.
+  // The price that follows from the paces in `own` together with the paces that earlier canaries of
+  // the same work have shown.
   [[nodiscard]] Estimate priced(const JobState& job, std::span<const double> own) const;
-  // An established worker has measured the job. Each of them counts once, and three at most.
+  // Records the measurement of an established worker. Each worker counts once, and at most three
+  // workers count.
   void note(JobState& job, const Measurement& measurement, const WorkerState& by);
-  // Whether an established worker that has not measured the job could. O(workers).
+  // True if an established worker that has not measured the job yet could measure it. O(workers).
   [[nodiscard]] bool another_measures(const JobState& job) const;
-  // Whether the worker has measured the job, whose canary others are to run now.
+  // True if the worker has measured the job already, so that other workers are to run its canary.
   [[nodiscard]] bool leaves_canary(const WorkerState& worker, const JobState& job) const;
-  // One more result of a job that has a price: the third worker that measures it may correct that.
+  // Uses one more result of a job that has a price: the third established worker that measures the
+  // job may correct the price.
   void reprice(JobState& job, const Measurement& measurement, const WorkerState& by);
 
  private:

@@ -1,4 +1,5 @@
-// What may run beside a job's canary, and where the canary runs. Pure functions of a job.
+// Rules for the tasks that may run beside a job's canary, and for the workers that may run the
+// canary. Pure functions of a job.
 #pragma once
 
 #include "decisions/scheduler/job_state.h"
@@ -6,21 +7,23 @@
 
 namespace weft::scheduler {
 
-// A stranger's shader is tried natively first, where a native worker that fits is connected.
+// True if the canary waits for a native worker: a stranger's shader runs natively first if a native
+// worker that fits is connected.
 [[nodiscard]] inline bool waits_for_native(const JobState& job) {
   constexpr auto native = static_cast<std::size_t>(protocol::WorkerKind::native);
   return job.canary != CanaryState::passed && job.spec.kind == manifest::Kind::wgsl &&
          (job.has_trusted() ? job.trusted_able(native) : job.able(native)) > 0;
 }
 
-// While a canary runs: whether more tasks of its job may go out, if a worker may take one
-// (may_scout()).
+// True if, while the job's canary runs, more tasks of the job may go to workers that may_scout()
+// allows.
 [[nodiscard]] inline bool sends_scouts(const Settings& settings, const JobState& job) {
   return job.urgent && job.canary == CanaryState::leased && job.leases <= settings.scouts_max;
 }
 
-// How long a scout takes is not known: it goes to an idle worker. A stranger's shader has run
-// nowhere yet: browsers wait.
+// True if the worker may run a task beside the canary (a scout). The length of a scout is not
+// known, so it goes to an idle worker. Browsers do not run scouts of a shader, because a stranger's
+// shader has run nowhere yet.
 [[nodiscard]] inline bool may_scout(const Settings& settings, const WorkerState& worker,
                                     const JobState& job) {
   return sends_scouts(settings, job) && worker.running.empty() &&

@@ -1,7 +1,7 @@
-// What the scheduler is told of checks: how far verifiers are with newcomers' results
-// (sample_queue.h; of jobs with Job::sample_parts), and what the operator's device has measured.
+// Reports of checks to the scheduler: the progress of verifiers with newcomers' results
+// (sample_queue.h; for jobs with Job::sample_parts), and the measurements of the operator's device.
 //
-// Pure; not safe to share between threads. Tasks and jobs that are not known are nothing.
+// Pure; not safe to share between threads. Reports on unknown tasks and jobs do nothing.
 #pragma once
 
 #include "common/base/clock.h"
@@ -20,13 +20,13 @@ class CheckReports {
   CheckReports(SchedulerTables& tables, SampleChecks& samples, Canaries& canaries)
       : tables_(tables), samples_(samples), canaries_(canaries) {}
 
-  // A verifier has the result in its queue, and is going to compute such a part of the task again.
-  // A result that was leased before a restart counts from here on.
+  // A verifier has the result in its queue, and is going to compute the share `share` of the task
+  // again. A result that was leased before a restart counts from this call on.
   void begins(const TaskId& task, const PublicKey& worker, double share, Instant now);
-  // No verifier that is here can check it.
+  // No connected verifier can check the result.
   void stalls(const TaskId& task, const PublicKey& worker);
   void ends(const TaskId& task, const PublicKey& worker, SampleQueue::Outcome outcome, Instant now);
-  // It is accepted or refused.
+  // The result was accepted or refused.
   void decided(const TaskId& task, const PublicKey& worker);
 
   // The operator's device has measured the job's canary, as CanaryWanted asked. Does nothing if the

@@ -1,5 +1,5 @@
-// Long tasks keep their state where they are worth it, make way for urgent ones at a checkpoint and
-// go on; what is known of workers' comings and goings can be stored and taken up again.
+// Long tasks store checkpoints if that is worth it, make way for urgent tasks at a checkpoint, and
+// go on later. The histories of workers' comings and goings can be stored and restored.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -10,7 +10,7 @@
 namespace weft::scheduler {
 namespace {
 
-// One task of 100 s on one worker, and 20 workgroups of them each.
+// A job of `tasks` tasks, each of 100 s on one worker, and of 20 workgroups.
 Job long_job(std::uint64_t number, std::uint32_t tasks = 1) {
   Job job = known_job(number, tasks, 1, 10);
   job.priority = 0;
@@ -44,7 +44,7 @@ TEST(Checkpoints, AreWantedOfLongTasksAndOfCanaries) {
   for (std::uint64_t worker = 1; worker <= 3; ++worker)
     ASSERT_TRUE(scheduler.add_worker(native_worker(worker), at(0)));
   ASSERT_TRUE(scheduler.add_job(long_job(1), at(0)));
-  ASSERT_TRUE(scheduler.add_job(known_job(2, 1, 1, 0.1), at(0)));  // A second.
+  ASSERT_TRUE(scheduler.add_job(known_job(2, 1, 1, 0.1), at(0)));  // Its task takes a second.
   ASSERT_TRUE(scheduler.add_job(small_job(3, 1), at(0)));
 
   std::map<JobId, std::uint32_t> wanted;
@@ -66,7 +66,8 @@ TEST(Checkpoints, ALongTaskIsAskedToMakeWayAndTheUrgentOneTakesItsPlace) {
   ASSERT_TRUE(scheduler.add_job(urgent_job(2), at(14)));
 
   const auto asked = all<Yield>(
-      scheduler.decide(at(14)));  // 9 % are done since: stopping now would cost too much.
+      // 9 % were done since the checkpoint: stopping now would cost too much.
+      scheduler.decide(at(14)));
   ASSERT_EQ(asked.size(), 1U);
   EXPECT_EQ(asked[0].task.task, victim.task);
   EXPECT_TRUE(all<Yield>(scheduler.decide(at(15))).empty()) << "it is asked once";
@@ -82,7 +83,7 @@ TEST(Checkpoints, ALongTaskIsAskedToMakeWayAndTheUrgentOneTakesItsPlace) {
   EXPECT_EQ(all<LeaseLost>(decisions).size(), 1U);
   EXPECT_EQ(scheduler.views().preemptions(), 1U);
 
-  // The urgent one is done; the other goes on, as another attempt.
+  // The urgent task is done; the long one goes on, as another attempt.
   ASSERT_TRUE(scheduler.result(
       {.task = held_by(leases[0]).task, .worker = key_of(1), .attempt = 1, .gpu_seconds = 1},
       at(16)));
@@ -92,8 +93,8 @@ TEST(Checkpoints, ALongTaskIsAskedToMakeWayAndTheUrgentOneTakesItsPlace) {
   EXPECT_GT(again[0].tasks[0].attempt, 1U);
 }
 
-// The length of a canary is not known, and others are put behind it; with its first checkpoint it
-// is.
+// The length of a canary is not known at first, and other tasks are put after it on its worker. Its
+// first checkpoint shows its length.
 TEST(Checkpoints, ALongCanaryMakesWayToo) {
   Scheduler scheduler(patient());
   ASSERT_TRUE(scheduler.add_worker(native_worker(1), at(0)));
@@ -105,7 +106,7 @@ TEST(Checkpoints, ALongCanaryMakesWayToo) {
       {.task = victim.task, .worker = victim.worker, .attempt = 1, .done = 0.05}, at(5)));
   ASSERT_TRUE(scheduler.checkpointed(
       {.task = victim.task, .worker = victim.worker, .attempt = 1, .done = 0.2}, at(20)));
-  Job urgent = small_job(2, 1);  // Its canary.
+  Job urgent = small_job(2, 1);  // Its only task is its canary.
   urgent.priority = 100;
   ASSERT_TRUE(scheduler.add_job(urgent, at(21)));
 
@@ -116,7 +117,8 @@ TEST(Checkpoints, ALongCanaryMakesWayToo) {
   ASSERT_FALSE(leases.empty());
   EXPECT_EQ(leases[0].job, job_id_of(2));
   EXPECT_TRUE(all<JobFailed>(decisions).empty());
-  // The other is behind it, whose length is not known either.
+  // The long canary comes after the urgent one on the worker, because the urgent one's length is
+  // not known either.
   ASSERT_EQ(leases.size(), 2U);
   EXPECT_EQ(leases[1].tasks[0].attempt, 2U);
 }
@@ -159,8 +161,8 @@ TEST(Checkpoints, NoTaskMakesWayForEqualsOrIfAnotherWorkerIsFree) {
   }
 }
 
-// Two workers with a replica each of a task of 100 s, 20 s of which they have kept; one made way
-// for an urgent job at 21 s.
+// Two workers that each run a replica of a task of 100 s and have stored 20 s of it. One of them
+// made way for an urgent job at 21 s.
 struct Replicated {
   Scheduler scheduler{patient()};
   Held urgent;
@@ -219,7 +221,7 @@ TEST(Checkpoints, AReplicaMakesWayAndTheWorkerThatHasItsStateGoesOnWithIt) {
 TEST(Checkpoints, AReplicaThatMadeWayIsBegunAnewWhereItsWorkerLeavesPausesOrStaysBusy) {
   enum class Way : std::uint8_t { leaves, pauses, stays_busy };
   for (const auto how : {Way::leaves, Way::pauses, Way::stays_busy}) {
-    Replicated network(5);  // The urgent one takes 50 s.
+    Replicated network(5);  // The urgent task takes 50 s.
     ASSERT_TRUE(network.scheduler.add_worker(native_worker(3), at(22)));
     ASSERT_TRUE(network.decide(22).empty());
     double time = 25;
@@ -229,14 +231,14 @@ TEST(Checkpoints, AReplicaThatMadeWayIsBegunAnewWhereItsWorkerLeavesPausesOrStay
     if (how == Way::stays_busy) {
       EXPECT_TRUE(network.decide(40).empty());
       EXPECT_LE(*network.scheduler.next_deadline(), at(41));
-      time = 41.1;  // As long as it had been computed.
+      time = 41.1;  // The replica is reserved as long as it had been computed.
     }
 
     std::map<JobId, PublicKey> leased;
     for (const Lease& lease : network.decide(time)) leased[lease.job] = lease.worker;
 
-    // Where the worker left, the urgent task that it had waits too, and comes first; the replica
-    // then at the next place.
+    // When the worker leaves, the urgent task that it had waits, too, and comes first. The replica
+    // gets the next place.
     if (how == Way::leaves) {
       EXPECT_EQ(leased[job_id_of(2)], key_of(3));
       ASSERT_TRUE(network.scheduler.add_worker(native_worker(4), at(26)));
@@ -280,7 +282,7 @@ TEST(Checkpoints, AWorkerGoesOnWithItsOwnStateBeforeItTakesAnOlderTask) {
 }
 
 TEST(Checkpoints, BothReplicasOfATaskMayMakeWayEachFromItsOwnState) {
-  Replicated network(5);  // For 50 s: the second one would wait for it.
+  Replicated network(5);  // The urgent job takes 50 s: the second replica would wait for it.
   Job second = urgent_job(3);
   ASSERT_TRUE(network.scheduler.add_job(second, at(21.5)));
   const auto decisions = network.scheduler.decide(at(21.5));
@@ -290,7 +292,7 @@ TEST(Checkpoints, BothReplicasOfATaskMayMakeWayEachFromItsOwnState) {
   EXPECT_NE(all<Cancel>(decisions)[0].worker, network.made_way);
   EXPECT_EQ(network.scheduler.views().preemptions(), 2U);
 
-  // Each goes on where it was.
+  // Each replica goes on on the worker that has its state.
   ASSERT_TRUE(network.scheduler.result({.task = {job_id_of(3), 0},
                                         .worker = all<Cancel>(decisions)[0].worker,
                                         .attempt = 1,
@@ -307,7 +309,7 @@ TEST(Checkpoints, BothReplicasOfATaskMayMakeWayEachFromItsOwnState) {
   EXPECT_EQ(second_again[0].worker, network.made_way);
 }
 
-// A result of one replica is not the end of what is known of the other.
+// The result of one replica does not make the scheduler forget the run of the other replica.
 TEST(Checkpoints, AReplicaStaysPreemptibleAfterAnotherOfItsTaskIsDone) {
   Scheduler scheduler(patient());
   for (std::uint64_t number = 1; number <= 2; ++number)
@@ -324,7 +326,7 @@ TEST(Checkpoints, AReplicaStaysPreemptibleAfterAnotherOfItsTaskIsDone) {
   ASSERT_TRUE(scheduler.result(
       {.task = slow.task, .worker = leases[0].worker, .attempt = 1, .gpu_seconds = 60}, at(61)));
   scheduler.counted(slow.task, leases[0].worker);
-  scheduler.set_slots(leases[0].worker, 0);  // So that there is one place only.
+  scheduler.set_slots(leases[0].worker, 0);  // This leaves one worker only.
   ASSERT_TRUE(scheduler.add_job(urgent_job(2), at(62)));
 
   const auto decisions = scheduler.decide(at(62));
@@ -342,7 +344,7 @@ TEST(Checkpoints, AResumedTaskIsMeasuredByWhatItComputed) {
   const Held held = held_by(all<Lease>(scheduler.decide(at(0))).at(0));
   const double before = scheduler.views().load(key_of(1))->rate;
 
-  // Nine tenths came out of a checkpoint; the rest took its 10 s.
+  // Nine tenths of the work came out of a checkpoint; the rest took its 10 s.
   ASSERT_TRUE(scheduler.result(
       {.task = held.task, .worker = held.worker, .attempt = 1, .gpu_seconds = 10, .resumed = 0.9},
       at(11)));
@@ -369,7 +371,7 @@ TEST(Checkpoints, WhatIsKnownOfAWorkerIsTakenUpAgain) {
   constexpr UnixMillis noon = UnixMillis{20'000} * 86'400'000 + 12 * 3'600'000;
   Scheduler first;
   first.histories().set_clock(at(0), noon);
-  // It leaves after a minute, ten times.
+  // The worker leaves after a minute, ten times.
   for (int i = 0; i < 10; ++i) {
     ASSERT_TRUE(first.add_worker(native_worker(1), at(i * 100)));
     first.remove_worker(key_of(1), Departure::left, at(i * 100 + 60));

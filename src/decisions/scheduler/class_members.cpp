@@ -5,7 +5,7 @@
 namespace weft::scheduler {
 namespace {
 
-// Whether some prices that this worker accepts are accepted by no other of these now.
+// True if the worker accepts a price that no worker counted in `floors` accepts.
 bool was_last(const PriceFloors (&floors)[2], const WorkerState& worker) {
   const auto left = floors[worker.side()].least();
   return !left || *left > worker.info.price_min;
@@ -22,8 +22,8 @@ void ClassMembers::enter(WorkerState& worker) {
 void ClassMembers::count(WorkerState& worker, int change) {
   if (worker.newcomer()) tables_.workers.count_newcomer(worker.info.prefix, change);
   for (RequirementClass* each : worker.classes) {
-    // With the first member that accepts a job's price it has a use for a canary of the operator's
-    // device.
+    // The first member that accepts the price of a job is a reason to ask the operator's device for
+    // the job's canary, so the job is looked at again.
     if (change > 0)
       for (auto& [rank, job] : each->needing[RequirementClass::canary])
         if (job->able() == 0) tables_.agenda.mark(*job);
@@ -36,7 +36,7 @@ void ClassMembers::count(WorkerState& worker, int change) {
     each->trusted_rates =
         each->trusted[0] + each->trusted[1] == 0
             ? 0
-            : each->trusted_rates + change * worker.rate;  // No rounding is left behind.
+            : each->trusted_rates + change * worker.rate;  // Exactly 0, without rounding errors.
   }
 }
 
@@ -52,7 +52,7 @@ void ClassMembers::set_slots(WorkerState& worker, std::uint32_t slots) {
   if (change >= 0) return;
   for (RequirementClass* each : worker.classes) {
     if (!worker.newcomer() && was_last(each->trusted_floors, worker)) trusted_gone(*each);
-    // Where the last native worker of a class is gone, a canary may go to a browser.
+    // When the last native worker of a class is gone, a canary may go to a browser.
     if (!was_last(each->floors, worker)) continue;
     for (auto& [rank, job] : each->needing[RequirementClass::canary]) tables_.agenda.mark(*job);
   }

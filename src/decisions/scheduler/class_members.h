@@ -1,9 +1,9 @@
-// Which workers count as members of the classes that they fit, and with what: they are counted
-// while they take tasks, by their kind, standing, least price and rate. What changes there decides
-// which jobs are looked at again.
+// The membership of workers in the classes that they fit. A worker is counted in a class while it
+// takes tasks, by its kind, standing, least price and rate. A change of these counts decides which
+// jobs are looked at again.
 //
 // Pure; not safe to share between threads. O(classes that the worker fits), and O(waiting canaries
-// of those) where the first or last worker of a kind comes or goes.
+// of those classes) if the first or last worker of a kind comes or goes.
 #pragma once
 
 #include "decisions/scheduler/listings.h"
@@ -22,27 +22,29 @@ class ClassMembers {
   };
   ClassMembers(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // The worker has just come: it is counted where it takes tasks, and stands among the free.
+  // A worker has connected: it is counted if it takes tasks, and is listed among the free workers.
   void enter(WorkerState& worker);
-  // 0 pauses it: what it holds is finished, and what was promised or kept there goes elsewhere.
+  // Sets the worker's number of slots. 0 pauses the worker: the tasks that it holds are finished,
+  // and tasks that were promised or reserved for it go to other workers.
   void set_slots(WorkerState& worker, std::uint32_t slots);
   void set_standing(WorkerState& worker, Standing standing);
-  // Relative to the reference.
+  // Sets the worker's rate, relative to the reference.
   void set_rate(WorkerState& worker, double rate);
 
-  // Whether what a worker of this standing says of its speed and its times counts.
+  // True if the scheduler uses the speed and the times that a worker of this standing reports
+  // itself.
   [[nodiscard]] bool says(Standing standing) const {
     return standing == Standing::invited || !tables_.settings.safeguards.rates_are_shown;
   }
-  // What is assumed of a worker that has shown nothing: the lower quartile of the others' rates.
-  // O(workers).
+  // The rate that is assumed of a worker that has shown nothing: the lower quartile of the other
+  // workers' rates. O(workers).
   [[nodiscard]] double assumed_rate() const;
 
  private:
-  // Counts it in, or out, of its classes.
+  // Adds the worker to the counts of its classes (`change` 1) or takes it out of them (-1).
   void count(WorkerState& worker, int change);
-  // A trusted worker of a class has gone that was the last to accept some price: others may take
-  // what was kept for it.
+  // The last trusted worker of a class that accepted some price has gone: other workers may take
+  // the tasks that were kept for it.
   void trusted_gone(RequirementClass& of);
 
   SchedulerTables& tables_;

@@ -1,8 +1,9 @@
-// What is done for a client moves its jobs in the queue: the work of each lease is charged when it
-// is given, and corrected when its result has come or it is lost (client_queue.h).
+// Charges clients for the work that is done for them, which moves their jobs in the queue. The work
+// of a lease is charged when the lease is given, and corrected when its result has come or the
+// lease is lost (client_queue.h).
 //
-// Within a pass over the queue jobs only ever move back. Pure; not safe to share between threads.
-// Work is in seconds of the reference.
+// Jobs only move back within a pass over the queue. Pure; not safe to share between threads. Work
+// is in seconds of the reference.
 #pragma once
 
 #include "decisions/scheduler/listings.h"
@@ -15,15 +16,16 @@ class ClientCharges {
   ClientCharges(SchedulerTables& tables, Listings& listings)
       : tables_(tables), listings_(listings) {}
 
-  // Negative: it was not done after all.
+  // Charges the job's client. A negative number takes back a charge for work that was not done.
   void charge(JobState& job, double reference_seconds, Instant now);
-  // Before each pass over the queue: what was done is forgotten by and by, and shares follow the
-  // workers that are here. O(workers) every five seconds or when their number has changed.
+  // Call this before each pass over the queue. Old usage decays, and the clients' shares follow the
+  // capacity of the connected workers. O(workers) every five seconds or when the number of workers
+  // has changed.
   void refresh(Instant now);
 
  private:
-  // Within a pass a job only ever moves back, and what the pass goes through next is behind where
-  // it was (matcher.h).
+  // Changes the job's rank. A job only moves back within a pass, so that the queue's next job in
+  // the pass still comes after the old place (matcher.h).
   void move(JobState& job, std::int64_t change);
 
   SchedulerTables& tables_;

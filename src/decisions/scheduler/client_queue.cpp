@@ -9,7 +9,7 @@ namespace weft::scheduler {
 namespace {
 
 constexpr auto refresh_every =
-    std::chrono::seconds(5);  // Usage is forgotten slowly; workers come and go.
+    std::chrono::seconds(5);  // Usage decays slowly, and workers come and go.
 
 std::int64_t penalty_of(Duration lead) {
   return std::llround(seconds(lead) / 60 * ageing_per_minute * 1e6);
@@ -51,10 +51,11 @@ void ClientQueue::charge(const PublicKey& client, double reference_seconds, Inst
                          const Rerank& rerank) {
   if (reference_seconds == 0) return;
   shares_.charge(client, reference_seconds, now);
-  if (stale_ || clients_.size() < 2) return;  // All are looked at before anything else is given.
+  // refresh() recomputes all clients before the next lease.
+  if (stale_ || clients_.size() < 2) return;
   Client& charged = clients_.at(client);
   const std::int64_t penalty = penalty_of(shares_.lead(client, now));
-  // Less of a lead is seen by refresh().
+  // A smaller penalty is left to refresh().
   if (penalty > charged.penalty) set_penalty(charged, penalty, rerank);
 }
 
@@ -63,7 +64,8 @@ void ClientQueue::refresh(std::size_t workers, const std::function<double()>& ca
   const bool due = !looked_at_ || now >= *looked_at_ + refresh_every;
   if (!stale_ && !due) return;
   stale_ = false;
-  // Not for each client that comes and goes: there may be thousands of workers.
+  // The capacity is not summed for each client that comes or goes, because there may be thousands
+  // of workers.
   if (due || workers_then_ != workers) {
     looked_at_ = now;
     workers_then_ = workers;

@@ -1,8 +1,8 @@
-// Clients with jobs, and how much later than they came their jobs stand in the queue: a client that
-// had more than its share (fair_share.h) waits. Leads are looked at again when clients come or go,
-// and every five seconds.
+// Clients with jobs, and the delay that each client's jobs get in the queue: a client that had more
+// than its share (fair_share.h) waits. The delays are recomputed when clients come or go, and every
+// five seconds.
 //
-// Pure. A job's rank is the caller's to change: it stands in several indexes.
+// Pure. The caller changes a job's rank, because the job is listed in several indexes.
 #pragma once
 
 #include <cstdint>
@@ -21,20 +21,21 @@ struct JobState;
 
 class ClientQueue {
  public:
-  // Moves the job's place (Rank::place) by so much.
+  // Adds `change` to the job's place in the queue (Rank::place).
   using Rerank = std::function<void(JobState& job, std::int64_t change)>;
 
   explicit ClientQueue(const FairShares::Settings& settings) : shares_(settings) {}
 
-  // Puts the job where its client's jobs stand. It is in no index yet.
+  // Adds the job to its client's jobs and gives it their delay. The job is in no index yet.
   void join(JobState& job);
   void leave(JobState& job);
-  // For the client's jobs, from now on.
+  // Sets the client's weight, for its present jobs, from now on.
   void set_weight(const PublicKey& client, double weight);
-  // What was done for a client; negative: it was not done after all. Within a pass over the queue
-  // jobs only ever move back.
+  // Charges work that was done for the client; a negative number takes a charge back. Jobs only
+  // move back within a pass over the queue.
   void charge(const PublicKey& client, double reference_seconds, Instant now, const Rerank& rerank);
-  // `capacity` is asked only if leads are due or the number of workers is another one.
+  // Recomputes the clients' delays if they are due or clients came or went. Calls `capacity` only
+  // if the delays are due or the number of workers has changed.
   void refresh(std::size_t workers, const std::function<double()>& capacity, Instant now,
                const Rerank& rerank);
 
@@ -45,15 +46,15 @@ class ClientQueue {
  private:
   struct Client {
     std::map<std::uint64_t, JobState*> jobs;  // By Rank::sequence.
-    std::int64_t penalty = 0;                 // As in Rank::place.
+    std::int64_t penalty = 0;                 // In the unit of Rank::place.
   };
   static void set_penalty(Client& client, std::int64_t penalty, const Rerank& rerank);
 
   FairShares shares_;
   std::map<PublicKey, Client> clients_;
-  std::optional<Instant> looked_at_;  // When all leads were looked at.
+  std::optional<Instant> looked_at_;  // When all leads were recomputed.
   std::size_t workers_then_ = 0;
-  bool stale_ = false;  // Clients came or went since.
+  bool stale_ = false;  // Clients came or went since then.
 };
 
 }  // namespace weft::scheduler

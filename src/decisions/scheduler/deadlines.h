@@ -1,5 +1,5 @@
-// What the scheduler has to look at at a time, by what it is. Plain data: each set keeps its own
-// order.
+// The times at which the scheduler has to look at something, one set for each kind of thing. Plain
+// data: each set keeps its own order.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 namespace weft::scheduler {
 
 struct Deadlines {
-  Timers<std::uint64_t> workers;  // By WorkerState::sequence: WorkerState::deadline.
+  Timers<std::uint64_t> workers;  // WorkerState::deadline, by WorkerState::sequence.
   Timers<JobId> jobs;             // Job::deadline.
   Timers<JobId> unfit_looks;      // JobState::unfit_at.
-  Timers<TaskId> retries;         // A failed task may go to the same worker again.
-  Timers<TaskId> starving;        // See NoWorkerLeft.
+  Timers<TaskId> retries;         // When a failed task may go to the same worker again.
+  Timers<TaskId> starving;        // When NoWorkerLeft is decided for a task.
   Timers<JobId> patience;         // JobState::patient_until.
 
-  // The earliest of all.
+  // The earliest time in all sets.
   [[nodiscard]] std::optional<Instant> next() const {
     std::optional<Instant> next;
     for (const auto at : {jobs.next(), unfit_looks.next(), workers.next(), retries.next(),

@@ -1,5 +1,5 @@
-// What was decided since the last decide(), in order. Tasks of one job that go to one worker in one
-// decide() are one Lease.
+// The decisions since the last decide(), in order. Tasks of one job that go to one worker in one
+// decide() form one Lease.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@ namespace weft::scheduler {
 class DecisionQueue {
  public:
   void push_back(Decision decision) { decisions_.push_back(std::move(decision)); }
-  // Adds the task to the worker's lease of the job; `made` gives that lease without tasks, if there
-  // is none yet. `worker`: WorkerState::sequence.
+  // Adds the task to the worker's lease of the job. If there is no such lease yet, `made` returns
+  // one without tasks. `worker` is a WorkerState::sequence.
   void lease(std::uint64_t worker, const JobId& job, const std::function<Lease()>& made,
              const protocol::LeasedTask& task);
   [[nodiscard]] std::vector<Decision> take();
 
  private:
   std::vector<Decision> decisions_;
-  std::map<std::pair<std::uint64_t, JobId>, std::size_t> leases_;  // Where they are.
+  std::map<std::pair<std::uint64_t, JobId>, std::size_t> leases_;  // Indexes into decisions_.
 };
 
 }  // namespace weft::scheduler

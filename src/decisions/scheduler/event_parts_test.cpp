@@ -1,6 +1,6 @@
-// What events do and what others may ask: WorkerEvents, JobEvents, TaskEvents, CheckReports,
-// SchedulerViews, WaitExplainer, and the parts behind decide(): WorkerChoice, match(), MakingWay
-// and Expiry.
+// The effects of events and the views of the queue: WorkerEvents, JobEvents, TaskEvents,
+// CheckReports, SchedulerViews, WaitExplainer, and the parts that decide() uses: WorkerChoice,
+// match(), MakingWay and Expiry.
 #include <gtest/gtest.h>
 
 #include "decisions/scheduler/matcher.h"
@@ -45,7 +45,7 @@ TEST(WorkerEvents, ABoundOfLeasesFreesAWorkerOnceItIsRaised) {
   EXPECT_TRUE(worker.free_key.has_value());
   EXPECT_EQ(worker.sample_share, 1);
   EXPECT_TRUE(test.tables.agenda.has_workers());
-  test.parts.worker_events.set_leases_max(key_of(9), 2, 1);  // Not connected.
+  test.parts.worker_events.set_leases_max(key_of(9), 2, 1);  // The worker is not connected.
 }
 
 TEST(WorkerEvents, AReturningWorkerHasWhatIsWantedAndDropsTheRest) {
@@ -268,8 +268,8 @@ TEST(WorkerChoice, ATaskWaitsForABetterWorkerThatMayGetFree) {
   TestParts test;
   WorkerState& slow = test.add(native_worker(1));
   WorkerState& busy = test.add(native_worker(2, 10));
-  test.lease(busy, test.add(known_job(9, 1, 1, 10)), 0);  // Ten seconds.
-  JobState& job = test.add(known_job(1, 1, 1, 4));        // 40 s on the slow one.
+  test.lease(busy, test.add(known_job(9, 1, 1, 10)), 0);  // The task takes ten seconds.
+  JobState& job = test.add(known_job(1, 1, 1, 4));        // The task takes 40 s on the slow worker.
 
   EXPECT_FALSE(test.parts.worker_choice.give(job, at(0)));
 

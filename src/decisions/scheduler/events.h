@@ -1,4 +1,4 @@
-// What the scheduler is told of workers and tasks, as plain data.
+// Events of workers and tasks that the scheduler is told of, as plain data.
 #pragma once
 
 #include <cstdint>
@@ -7,26 +7,26 @@
 
 namespace weft::scheduler {
 
-// Why a worker is taken out.
+// The reason why a worker is removed.
 enum class Departure : std::uint8_t {
-  left,  // It said Bye: no task is blamed.
-  lost,  // Its connection broke: whatever it was running may be the cause.
+  left,  // The worker said Bye: no task is blamed.
+  lost,  // The connection broke: the task that the worker was running may be the cause.
 };
 
 struct TaskResult {
   TaskId task;
   PublicKey worker;
   std::uint32_t attempt = 0;
-  double gpu_seconds = 0;  // As the worker says.
-  double resumed = 0;      // The share of its work that came out of a checkpoint.
+  double gpu_seconds = 0;  // As the worker reports it.
+  double resumed = 0;      // The share of the task's work that came out of a checkpoint.
 };
-// The state of a task is stored, as far as it was done there.
+// A worker has stored a checkpoint of a task.
 struct TaskCheckpoint {
   TaskId task;
   PublicKey worker;
   std::uint32_t attempt = 0;
-  double done = 0;       // Share of its work, in (0, 1).
-  bool stopped = false;  // The lease ends with it.
+  double done = 0;       // The share of the task's work that the checkpoint holds, in (0, 1).
+  bool stopped = false;  // True if the lease ends with the checkpoint.
 };
 
 }  // namespace weft::scheduler

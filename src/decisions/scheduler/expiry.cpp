@@ -28,8 +28,8 @@ void Expiry::end_late_jobs(Instant now) {
   }
 }
 
-// A job is looked at a day after its submission, and again a day after the last look or the time at
-// which its last worker left: the earliest at which it could have had none for a day.
+// Checks a job a day after its submission. The next check is a day after this one, or a day after
+// the job's last worker left: the earliest time at which it could have had no worker for a day.
 void Expiry::end_unfit_jobs(Instant now) {
   while (const auto due = tables_.deadlines.unfit_looks.due(now)) {
     JobState& job = tables_.jobs.at(*due);
@@ -106,7 +106,7 @@ void Expiry::try_again(Instant now) {
     TaskState* task = tables_.jobs.find_task(*id);
     if (task == nullptr || !task->missing()) continue;
     JobState& job = *tables_.jobs.find(id->job);
-    job.reopen(id->index, *task);  // Those who passed over it look again.
+    job.reopen(id->index, *task);  // Workers that passed over the task look at it again.
     parts_.listings.list(job);
     tables_.agenda.mark(job);
   }

@@ -1,8 +1,7 @@
-// What happens by itself when its time has come: jobs end at their deadline or for want of a worker
-// that fits, workers that say nothing are lost, leases expire, tasks that failed may be tried
-// again.
+// Events that time alone causes: jobs end at their deadline or because no worker fits them, silent
+// workers are lost, leases expire, and failed tasks may be tried again.
 //
-// Pure; not safe to share between threads. O(log entries) for each that is due.
+// Pure; not safe to share between threads. O(log entries) for each entry that is due.
 #pragma once
 
 #include "decisions/scheduler/blame.h"
@@ -29,19 +28,20 @@ class Expiry {
   };
   Expiry(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // Everything that is due (Deadlines).
+  // Handles everything that is due (Deadlines).
   void expire(Instant now);
 
  private:
   void end_late_jobs(Instant now);
-  // Ends the jobs for which no worker had what they require for Settings::unfit_max.
+  // Ends the jobs whose requirements no worker has met for Settings::unfit_max.
   void end_unfit_jobs(Instant now);
   void look_at(WorkerState& worker, Instant now);
-  // The lease of its first task has expired. False where the worker is lost with it.
+  // Ends the expired lease of the worker's first task. Returns false if the worker is lost with it.
   bool expire_leases(WorkerState& worker, Instant now);
   void try_again(Instant now);
   void end_patience(Instant now);
-  // Says so where every worker that could run a further replica has had its turn.
+  // Decides NoWorkerLeft for tasks that need a further replica although every worker that could run
+  // it has had its turn.
   void look_at_starving(Instant now);
 
   SchedulerTables& tables_;

@@ -1,4 +1,4 @@
-// What happens when workers vanish, say nothing or do not finish (expiry.h, worker_removal.h).
+// Workers that vanish, are silent or do not finish lose their tasks (expiry.h, worker_removal.h).
 #include <gtest/gtest.h>
 
 #include "decisions/scheduler/test_rig.h"

@@ -30,7 +30,8 @@ void FairShares::remove_job(const PublicKey& key) {
   const auto found = clients_.find(key);
   if (found == clients_.end() || found->second.jobs == 0) return;
   if (--found->second.jobs > 0) return;
-  weights_ = --active_ == 0 ? 0 : weights_ - found->second.weight;  // No rounding is left behind.
+  // Exactly 0, without rounding errors.
+  weights_ = --active_ == 0 ? 0 : weights_ - found->second.weight;
 }
 
 double FairShares::decayed(const Client& client, Instant now) const {

@@ -1,17 +1,18 @@
 // Fair shares between clients. Each client has a right to weight / (all weights of clients with
-// jobs) of what the network does, and a client that has had more than that is *ahead* by so many
-// seconds of the whole network's time:
+// jobs) of the network's work. A client that has had more than that is *ahead*. Its lead is
+// measured in seconds of the whole network's time:
 //
-//   lead = usage / capacity * (all weights / weight)      usage in reference seconds, capacity in
-//   reference seconds a second
+//   lead = usage / capacity * (all weights / weight)
 //
-// Its jobs stand in the queue as if they had been submitted that much later (score.h: 0.1 of a
-// score a minute), so that two clients with the same kind of jobs end up with work in proportion to
-// their weights, whatever the order of submission. Half of the usage is forgotten in every
-// half_life. The lead is at most lead_max, which bounds how long fairness alone keeps a job waiting
-// behind jobs of newer clients. A client that is alone has no lead.
+// Usage is in reference seconds, capacity in reference seconds a second.
 //
-// Pure. Memory: one entry for each client that has jobs or whose usage is not forgotten yet.
+// The client's jobs stand in the queue as if they had been submitted later by the lead (score.h:
+// 0.1 of a score a minute). So two clients with the same kind of jobs get work in proportion to
+// their weights, whatever the order of submission. Usage decays by half in every half_life. The
+// lead is at most lead_max, which bounds how long fairness alone keeps a job waiting after jobs of
+// newer clients. A client that is alone has no lead.
+//
+// Pure. Memory: one entry for each client that has jobs or whose usage has not decayed yet.
 #pragma once
 
 #include <cstdint>
@@ -28,20 +29,21 @@ class FairShares {
     Duration half_life = std::chrono::hours(1);
     Duration lead_max = std::chrono::hours(4);
     Duration step = std::chrono::seconds(
-        1);  // A lead is a multiple of this: smaller changes do not reorder queues.
+        1);  // A lead is a multiple of this, so that smaller changes do not reorder queues.
   };
 
   FairShares() : FairShares(Settings{}) {}
   explicit FairShares(Settings settings) : settings_(settings) {}
 
-  // A job of the client came or ended. The weight is that of its latest job; at least 1/1000.
+  // A job of the client came (add_job) or ended (remove_job). The client's weight is that of its
+  // latest job, and at least 1/1000.
   void add_job(const PublicKey& client, double weight);
   void remove_job(const PublicKey& client);
-  // From now on. Nothing for a client that is not known.
+  // Sets the client's weight from now on. Does nothing for an unknown client.
   void set_weight(const PublicKey& client, double weight);
-  // What was done for the client, in reference seconds; negative: it was not done after all.
+  // Adds work that was done for the client, in reference seconds; a negative number takes it back.
   void charge(const PublicKey& client, double reference_seconds, Instant now);
-  // In reference seconds a second; of all workers together.
+  // Sets the capacity of all workers together, in reference seconds a second.
   void set_capacity(double capacity) { capacity_ = capacity; }
 
   [[nodiscard]] Duration lead(const PublicKey& client, Instant now) const;
@@ -54,7 +56,7 @@ class FairShares {
  private:
   struct Client {
     double weight = 1;
-    double usage = 0;  // As of `since`.
+    double usage = 0;  // As of the time `since`.
     Instant since{};
     std::size_t jobs = 0;
   };
@@ -64,7 +66,7 @@ class FairShares {
   Settings settings_;
   std::map<PublicKey, Client> clients_;
   double capacity_ = 0;
-  double weights_ = 0;  // Sum over clients with jobs.
+  double weights_ = 0;  // The sum over clients with jobs.
   std::size_t active_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Clients get what their weights say, in whatever order they came; old usage is forgotten. The
-// second half asks the scheduler itself.
+// Clients get work by their weights, in whatever order they came; old usage decays. The second half
+// tests this through the scheduler.
 #include "decisions/scheduler/fair_share.h"
 
 #include <gtest/gtest.h>
@@ -25,8 +25,8 @@ TEST(FairShares, CountsUsageAgainstTheWholeNetworkAndTheWeight) {
   shares.charge(bob, 100, at(0));
 
   EXPECT_EQ(shares.lead(alice, at(0)),
-            seconds(40));  // Ten seconds of the network, a quarter of which is its own.
-  EXPECT_EQ(shares.lead(bob, at(0)), seconds(13));  // 13.3, in whole steps.
+            seconds(40));  // Ten seconds of the network; the client's own part is a quarter.
+  EXPECT_EQ(shares.lead(bob, at(0)), seconds(13));  // 13.3, rounded down to whole steps.
 }
 
 TEST(FairShares, AWeightThatIsSetLaterCountsAtOnce) {
@@ -95,8 +95,8 @@ Job job_of(std::uint64_t number, const PublicKey& client, std::uint32_t tasks, d
   return job;
 }
 
-// Two workers, one task each at a time, tasks of one second; how many of the first `steps` seconds
-// each client had.
+// The number of seconds, of the first `steps`, in which each client was served by two workers that
+// each run one task of one second at a time.
 std::map<PublicKey, int> served(const std::vector<std::pair<double, Job>>& arrivals, int steps) {
   Scheduler scheduler;
   std::map<JobId, PublicKey> owners;
@@ -159,8 +159,8 @@ TEST(FairShare, DoesNotDependOnHowManyJobsTheWorkIsCutInto) {
 
   const auto done = served(arrivals, 201);
 
-  // One large job is worth more than a small one (score.h), which is some fifty seconds of a lead,
-  // and no more.
+  // A large job has a better score than a small one (score.h). The difference is worth some fifty
+  // seconds of a lead, and no more.
   EXPECT_NEAR(done.at(alice) - done.at(bob), 50, 20);
 }
 

@@ -1,4 +1,4 @@
-// What happens to jobs: they come into the queue, new or from before a restart, and are taken out.
+// Events of jobs: a job comes into the queue, new or from before a restart, or is removed.
 //
 // Pure; not safe to share between threads.
 #pragma once
@@ -23,10 +23,10 @@ class JobEvents {
   };
   JobEvents(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // already_exists for a known id; invalid_argument for no tasks, or progress of a task that the
-  // job has not got.
+  // Adds a job. Fails with already_exists if the job's id is known, and with invalid_argument if
+  // the job has no tasks or `progress` names a task that the job does not have.
   [[nodiscard]] Result<> add(const Job& job, Instant now, std::span<const TaskProgress> progress);
-  // Its leases are cancelled with this reason. Nothing for an unknown job.
+  // Removes the job and cancels its leases with this reason. Does nothing for an unknown job.
   void remove(const JobId& job, std::string_view reason);
 
  private:

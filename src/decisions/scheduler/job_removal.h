@@ -1,4 +1,4 @@
-// A job leaves the queue: every table and part that knows of it forgets it.
+// Removes a job from the queue: every table and part that knows the job forgets it.
 //
 // Pure; not safe to share between threads.
 #pragma once
@@ -21,7 +21,7 @@ class JobRemoval {
   };
   JobRemoval(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // No worker holds a task of the job. It is gone then.
+  // Deletes the job. No worker may hold a task of the job.
   void erase(JobState& job);
 
  private:

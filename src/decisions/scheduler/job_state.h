@@ -1,5 +1,5 @@
-// A job in the queue, and those of its tasks that something has happened to. Plain data and what
-// follows from it alone.
+// A job in the queue, with the state of its tasks that are no longer untouched. Plain data, and
+// functions of this data alone.
 #pragma once
 
 #include <cstdint>
@@ -26,30 +26,31 @@ struct ReplicaOf {
   PublicKey worker;
   std::uint32_t attempt = 0;
   ReplicaState state = ReplicaState::leased;
-  std::optional<Measurement> measured = {};  // From its result, until that is accepted.
-  bool newcomer = false;                     // Its worker was one when it was leased.
+  // From the replica's result until the result is accepted.
+  std::optional<Measurement> measured = {};
+  bool newcomer = false;  // True if the worker was a newcomer at the lease.
 };
 
 struct FailureOn {
   PublicKey worker;
-  Instant retry_at;  // Not before that on the same worker.
+  Instant retry_at;  // The worker does not get the task again before this time.
 };
 
-// A task that something has happened to and that is not settled. The others are known by their
-// index alone.
+// A touched task that is not settled: something has happened to it, such as a lease. An untouched
+// task has no TaskState and is known by its index alone.
 struct TaskState {
-  std::uint32_t wanted = 0;  // Replicas in all.
-  std::uint32_t copies = 0;  // And on top, because one is late.
+  std::uint32_t wanted = 0;  // Replicas in all, without copies.
+  std::uint32_t copies = 0;  // Copies on top of `wanted`, made because a replica is late.
   std::uint32_t next_attempt = 1;
-  std::uint64_t open_sequence = 0;  // Its place in JobState::open; 0: not there.
+  std::uint64_t open_sequence = 0;  // The key of the task in JobState::open; 0 if it is not there.
   std::vector<ReplicaOf> replicas;
-  std::vector<FailureOn> failures;  // The latest of each worker.
+  std::vector<FailureOn> failures;  // The latest failure on each worker.
   std::vector<PublicKey> failed;    // Different workers that count towards failed_workers_max.
   std::uint32_t failed_attempts = 0;
   std::vector<PublicKey> timeouts;
   std::vector<PublicKey> browsers_lost;
-  std::uint32_t newcomer_attempts = 0;  // Failed ones, of newcomers.
-  bool for_trusted = false;             // A newcomer has lost it.
+  std::uint32_t newcomer_attempts = 0;  // Failed attempts of newcomers.
+  bool for_trusted = false;             // True if a newcomer has lost the task.
 
   [[nodiscard]] bool missing() const { return replicas.size() < wanted + copies; }
   [[nodiscard]] ReplicaOf* replica_of(const PublicKey& worker);
@@ -61,49 +62,50 @@ struct JobState {
   Job spec;
   Rank rank;
   RequirementClass* requirements = nullptr;
-  Instant since{};            // When it was submitted.
-  MicroCredits per_unit = 0;  // What a unit of it costs.
+  Instant since{};            // When the job was submitted.
+  MicroCredits per_unit = 0;  // The price of a compute unit for this job.
   CanaryState canary = CanaryState::waiting;
-  std::optional<std::uint32_t> canary_index;  // Once it was leased.
-  // Reference seconds a workgroup: the slowest seen so far, from which bounds are made, and a
-  // moving average, which says how much work a worker has ahead and what a client's fair share is
-  // charged.
+  std::optional<std::uint32_t> canary_index;  // Set once the canary was leased.
+  // Paces, in reference seconds a workgroup. `pace` is the slowest seen so far, from which time
+  // bounds are made. `pace_usual` is a moving average, from which a worker's load and a client's
+  // charge are made.
   double pace = 0;
   double pace_usual = 0;
   std::uint32_t leases = 0;
-  std::size_t copies = 0;                // Copies of its tasks.
-  WorkerState* promised = nullptr;       // Where its next task has a reservation.
-  std::optional<Instant> patient_until;  // It passes over workers until then.
-  Instant unfit_at{};                    // Whether any worker fits it is looked at then.
-  double score = 0;                      // Without its age.
+  std::size_t copies = 0;           // Copies of the job's tasks.
+  WorkerState* promised = nullptr;  // The worker that has promised room to the job's next task.
+  std::optional<Instant> patient_until;  // The job passes over unsuitable workers until then.
+  Instant unfit_at{};                    // When to check whether any worker fits the job.
+  double score = 0;                      // The score (score.h) without ageing.
   bool urgent = false;                   // See Settings::urgent_from.
   std::vector<bool> settled;
   std::uint32_t settled_count = 0;
-  std::map<std::uint32_t, TaskState> tasks;  // By index.
+  std::map<std::uint32_t, TaskState> tasks;  // By the index of the task.
   std::uint32_t fresh =
-      0;  // Tasks from here on that are neither settled nor in `tasks` are untouched.
-  // Touched tasks that miss a replica, oldest first. A task that becomes available again gets
-  // a new sequence, so that a worker that has passed over everything up to a sequence need not look
-  // there again (passed).
+      0;  // A task from this index on is untouched if it is neither settled nor in `tasks`.
+  // Touched tasks that miss a replica, oldest first, by a sequence number. A task that becomes
+  // available again gets a new number. So a worker that has passed over everything up to some
+  // number (`passed`) need not look at those tasks again.
   std::map<std::uint64_t, std::uint32_t> open;
   std::uint64_t next_sequence = 1;
-  std::unordered_map<PublicKey, std::uint64_t> passed;  // Looked up only.
-  std::vector<PublicKey> timeouts;                      // Before the canary has passed.
-  std::vector<PublicKey> browsers_lost;                 // Before the canary has passed.
+  std::unordered_map<PublicKey, std::uint64_t> passed;  // Only looked up, never iterated.
+  std::vector<PublicKey> timeouts;                      // Timeouts of canaries.
+  std::vector<PublicKey> browsers_lost;  // Browsers that were lost while they ran a canary.
   std::vector<PublicKey> refusals;
-  std::vector<PublicKey> unable;  // Workers that have not got what it takes.
-  std::vector<PublicKey> barred;  // Their results of it were wrong.
-  // Leases that newcomers had of it, but for those whose results were accepted.
+  std::vector<PublicKey> unable;  // Workers that lack something that the job needs.
+  std::vector<PublicKey> barred;  // Workers whose results of the job were wrong.
+  // Leases of the job that newcomers had, without those whose results were accepted.
   std::uint32_t newcomer_tries = 0;
-  PrefixCounts prefix_leases;  // Leases that newcomers hold now, by their prefixes.
-  // Established workers' measurements that make its price while no better one is known, in
-  // reference seconds a workgroup.
+  PrefixCounts prefix_leases;  // Leases of the job that newcomers hold now, by address prefix.
+  // Measurements by established workers, in reference seconds a workgroup. They make the job's
+  // price while no better measurement is known.
   std::vector<std::pair<PublicKey, double>> paces;
-  bool canary_wanted = false;  // The operator's device was asked for one.
-  RequirementClass::Phase listed_phase =
-      RequirementClass::phases;  // Where it stands in the class; phases: nowhere.
+  bool canary_wanted = false;  // True if the operator's device was asked for the canary.
+  // The queue of the class that lists the job; `phases` if no queue does.
+  RequirementClass::Phase listed_phase = RequirementClass::phases;
 
-  // Members of its class that accept its price, of one kind and in all; those that are trusted.
+  // The number of members of the job's class that accept the job's price, by worker kind (`side`)
+  // or in all; trusted_able() counts only trusted members.
   [[nodiscard]] std::size_t able(std::size_t side) const;
   [[nodiscard]] std::size_t able() const { return able(0) + able(1); }
   [[nodiscard]] std::size_t trusted_able(std::size_t side) const;
@@ -114,17 +116,17 @@ struct JobState {
   [[nodiscard]] TaskId task_id(std::uint32_t index) const {
     return {.job = spec.id, .index = index};
   }
-  // Moves `fresh` to the next untouched task; false if there is none.
+  // Moves `fresh` to the next untouched task. Returns false if there is none.
   [[nodiscard]] bool has_fresh();
-  // Where that is; spec.tasks: nowhere.
+  // The index of the next untouched task; spec.tasks if there is none.
   [[nodiscard]] std::uint32_t next_fresh() const;
   TaskState& touch(std::uint32_t index);
-  // Puts a task that misses a replica at the end of `open`, takes any other out.
+  // Puts the task at the end of `open` if it misses a replica; otherwise takes it out of `open`.
   void reopen(std::uint32_t index, TaskState& task);
   void close(TaskState& task);
 };
 
-// The paces of JobState::paces.
+// The paces in `paces`, without the workers.
 [[nodiscard]] std::vector<double> values_of(std::span<const std::pair<PublicKey, double>> paces);
 
 }  // namespace weft::scheduler

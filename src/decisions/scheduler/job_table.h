@@ -1,7 +1,7 @@
-// The jobs of the queue, by their ids. A job's address stays the same until it is erased.
+// The jobs of the queue, by their ids. A job's address stays valid until the job is erased.
 //
-// Pure. Not safe to share between threads. Memory: an entry for each job. A table that is const
-// still gives jobs that may be changed: what it keeps is which jobs there are.
+// Pure. Not safe to share between threads. Memory: an entry for each job. A const table still gives
+// access to mutable jobs: only the set of jobs is const.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@ namespace weft::scheduler {
 
 class JobTable {
  public:
-  // The next number in the order in which jobs come (Rank::sequence).
+  // The next number in the order of arrival of jobs (Rank::sequence).
   [[nodiscard]] std::uint64_t next_number() { return next_number_++; }
-  // The job's id is not in the table yet.
+  // Adds a job whose id is not in the table yet.
   JobState& add(std::unique_ptr<JobState> job);
   void erase(const JobState& job);
 
   [[nodiscard]] bool contains(const JobId& id) const { return jobs_.contains(id); }
-  // Null for a job that is not in the table.
+  // Returns null if the job is not in the table.
   [[nodiscard]] JobState* find(const JobId& id) const;
-  // The job is in the table.
+  // Returns a job that must be in the table.
   [[nodiscard]] JobState& at(const JobId& id) const { return *jobs_.at(id); }
-  // Null for a task of an unknown job, for one that is settled, and for one that is untouched.
+  // Returns null if the job is unknown, or if the task is settled or untouched.
   [[nodiscard]] TaskState* find_task(const TaskId& id) const;
   [[nodiscard]] std::size_t size() const { return jobs_.size(); }
 
  private:
-  std::unordered_map<JobId, std::unique_ptr<JobState>> jobs_;  // Looked up only.
+  std::unordered_map<JobId, std::unique_ptr<JobState>> jobs_;  // Only looked up, never iterated.
   std::uint64_t next_number_ = 1;
 };
 

@@ -10,16 +10,17 @@ void LearnedRates::learn(WorkerState& worker, JobState& job, const Measurement& 
   const double pace = reference_seconds_per_workgroup(measurement);
   const double canary = job.spec.estimate ? job.spec.estimate->reference_seconds_per_workgroup : 0;
   if (pace > 0 && canary > 0) {
-    // How much faster it is than it said, against the canary: halfway in five results, in the
-    // logarithm, so that one wild value moves it by no more than another. Measured with the rate
-    // that it said, or each value would feed the next.
+    // The factor by which the worker is faster than it claims, compared with the canary. Five
+    // results move the known factor halfway to the shown one. The average is of logarithms, so that
+    // one wild value moves it by no more than any other. Measurements use the claimed rate, because
+    // with the corrected rate each value would feed the next one.
     const double most = members_.says(worker.info.standing) ? rate_correction_max : rate_shown_max;
     const double shown = std::clamp(canary / pace, 1 / most, most);
     const double now_at = worker.rate / worker.rate_said;
     members_.set_rate(worker, worker.rate_said * now_at * std::pow(shown / now_at, 0.13));
   }
   if (worker.newcomer() && tables_.settings.safeguards.rates_are_shown)
-    return;  // What it takes to delay one of its own results delays no other.
+    return;  // A newcomer that delays its own result must not change the paces of others.
   job.pace = std::max(job.pace, pace);
   constexpr double weight = 0.1;
   job.pace_usual += weight * (pace - job.pace_usual);

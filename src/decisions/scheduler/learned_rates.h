@@ -1,7 +1,7 @@
-// How fast workers are, and how long a job's work takes, as results show it.
+// Learns from results how fast workers are and how long a job's work takes.
 //
-// Pure; not safe to share between threads. Rates are relative to the reference; paces are reference
-// seconds a workgroup.
+// Pure; not safe to share between threads. Rates are relative to the reference; paces are in
+// reference seconds a workgroup.
 #pragma once
 
 #include "decisions/scheduler/canary_prices.h"
@@ -15,8 +15,8 @@ class LearnedRates {
   LearnedRates(const SchedulerTables& tables, CanaryPrices& prices, ClassMembers& members)
       : tables_(tables), prices_(prices), members_(members) {}
 
-  // A result of a job whose canary has passed: the worker's rate, the job's paces and its price
-  // learn from it.
+  // Updates the worker's rate, the job's paces and the job's price from a result of a job whose
+  // canary has passed.
   void learn(WorkerState& worker, JobState& job, const Measurement& measurement);
 
  private:

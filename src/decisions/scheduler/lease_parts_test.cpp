@@ -1,4 +1,5 @@
-// What workers hold and how that ends: Leases, BlameRules, JobRemoval, WorkerRemoval and Canaries.
+// The leases of workers and the ways in which they end: Leases, BlameRules, JobRemoval,
+// WorkerRemoval and Canaries.
 #include <gtest/gtest.h>
 
 #include "decisions/scheduler/test_parts.h"

@@ -33,7 +33,7 @@ void Leases::give(WorkerState& worker, JobState& job, std::uint32_t index, std::
   const double usual = job.pace > 0 ? predicted * job.pace_usual / job.pace : 0;
   if (worker.running.empty()) {
     worker.head_since = now;
-    worker.heard = std::max(worker.heard, now);  // It is asked to beat from here on.
+    worker.heard = std::max(worker.heard, now);  // The worker has to send heartbeats from now on.
   }
   worker.running.push_back({.job = &job,
                             .index = index,
@@ -51,7 +51,7 @@ void Leases::give(WorkerState& worker, JobState& job, std::uint32_t index, std::
   }
   worker.load_seconds += usual;
   parts_.long_runs.watch(worker, job, index, predicted, now);
-  parts_.promises.withdraw(job);  // It has what it waited for.
+  parts_.promises.withdraw(job);  // The job has the room that it waited for.
   if (worker.promised != nullptr && job.rank < worker.promised->rank)
     parts_.promises.renew(worker, now);
   parts_.listings.list(job);
@@ -70,7 +70,7 @@ void Leases::report(WorkerState& worker, std::vector<Holding>::iterator running,
   worker.load_seconds -= running->usual;
   worker.running.erase(running);
   if (worker.running.empty()) worker.load_seconds = 0;
-  worker.head_since = now;  // Whatever is first now runs from here on at the latest.
+  worker.head_since = now;  // The task that is first now runs from here on at the latest.
   if (worker.sliced() && !worker.running.empty()) worker.head_since = worker.running.front().since;
   await_receipt(worker, reported);
 }
@@ -87,7 +87,7 @@ void Leases::release(WorkerState& worker, JobState& job, std::uint32_t index, In
   const auto count_out = [&](const Holding& holding) {
     if (!holding.newcomer) return;
     job.prefix_leases.add(worker.info.prefix, -1);
-    tables_.agenda.mark(job);  // Another newcomer of the prefix may take something of it.
+    tables_.agenda.mark(job);  // Another newcomer of the prefix may get a task of the job.
   };
   if (const auto running = std::ranges::find_if(worker.running, is_it);
       running != worker.running.end()) {
@@ -97,7 +97,7 @@ void Leases::release(WorkerState& worker, JobState& job, std::uint32_t index, In
     worker.running.erase(running);
     if (worker.sliced() && !worker.running.empty())
       worker.head_since = worker.running.front().since;
-    if (worker.running.empty()) worker.load_seconds = 0;  // No rounding is carried on.
+    if (worker.running.empty()) worker.load_seconds = 0;  // Exactly 0, without rounding errors.
   } else {
     const auto reported = std::ranges::find_if(worker.reported, is_it);
     check(reported != worker.reported.end(), "a lease is held by its worker");
@@ -142,7 +142,8 @@ bool Leases::lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame
   release(worker, job, index, now);
   tables_.samples.remove(job.task_id(index), worker.info.key);
   parts_.long_runs.lost(job, index, worker.info.key);
-  if (task.copies > 0) parts_.copies.drop(job, task, 1);  // Whichever is left is no copy any more.
+  // The remaining one is not a copy any more.
+  if (task.copies > 0) parts_.copies.drop(job, task, 1);
   std::erase_if(task.replicas,
                 [&](const ReplicaOf& each) { return each.worker == worker.info.key; });
   if (canary) job.canary = CanaryState::waiting;
@@ -151,7 +152,7 @@ bool Leases::lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame
                                   .attempt = replica.attempt,
                                   .reason = why.message});
 
-  // Until the canary has passed no other task of the job is leased: what was lost is the canary.
+  // No other task of the job is leased until the canary has passed, so the lost task is the canary.
   if (auto reason = parts_.blame.note(
           job, task, worker,
           {.index = index, .kind = kind, .canary = job.canary != CanaryState::passed}, why)) {
@@ -181,7 +182,7 @@ void Leases::lose_all(WorkerState& worker, Blame head, const Error& why, Instant
 }
 
 void Leases::cancel(JobState& job, std::string_view reason, Instant now) {
-  std::map<std::uint64_t, Cancel> cancels;  // By the workers' order of arrival.
+  std::map<std::uint64_t, Cancel> cancels;  // In the workers' order of arrival.
   for (auto& [index, task] : job.tasks) {
     for (const ReplicaOf& replica : task.replicas) {
       if (replica.state == ReplicaState::counted) continue;

@@ -1,9 +1,9 @@
-// What workers hold: a lease is given, waits for its receipt once its result has come, and ends
-// with a replica that counts or without one. What that means for the job is decided here, too: a
-// loss may end it.
+// The leases that workers hold. A lease is given, waits for its receipt once its result has come,
+// and ends with a replica that counts or without one. This part also decides what the end of a
+// lease means for the job: a loss may end the job.
 //
 // Invariant: each replica that is leased or reported is held by its worker, once, and counted in
-// its job's leases. Pure; not safe to share between threads. Times are seconds, as predicted.
+// its job's leases. Pure; not safe to share between threads. Times are predicted seconds.
 #pragma once
 
 #include <cstdint>
@@ -37,32 +37,32 @@ class Leases {
   };
   Leases(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // The worker has room for the task and holds no replica of it.
+  // Leases the task to the worker, which must have room for the task and hold no replica of it.
   void give(WorkerState& worker, JobState& job, std::uint32_t index, std::uint32_t attempt,
             Instant now);
-  // The result of one of its running tasks has come, which took so many seconds of the reference:
-  // the slot is free, and the receipt is waited for.
+  // The result of one of the worker's running tasks has come, for which `charged` reference seconds
+  // are charged. The slot is free now, and the lease waits for its receipt.
   void report(WorkerState& worker, std::vector<Holding>::iterator running, double charged,
               Instant now);
-  // In the order of `since`.
+  // Inserts a reported task into the worker's list, which is ordered by `since`.
   static void await_receipt(WorkerState& worker, const Holding& reported);
-  // Takes a lease from its worker; the replica stays with the task.
+  // Takes a lease from its worker. The replica stays with the task.
   void release(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);
-  // One more newcomer may have a lease of the job again.
+  // Lets one more newcomer have a lease of the job again.
   void give_try_back(JobState& job);
 
-  // The lease is over without a result. False where that ended the job, which is gone then.
+  // Ends the lease without a result. Returns false if that ended the job, which is deleted then.
   bool lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame kind, const Error& why,
             Instant now);
-  // Everything that the worker holds; only what it was running is blamed.
+  // Ends everything that the worker holds. Only the task that it was running is blamed.
   void lose_all(WorkerState& worker, Blame head, const Error& why, Instant now);
-  // Those of the job: workers are told so.
+  // Cancels all leases of the job and tells the workers.
   void cancel(JobState& job, std::string_view reason, Instant now);
-  // The same, and the job has failed. It is gone then.
+  // Cancels all leases of the job, tells the workers, and decides JobFailed. Deletes the job.
   void end_job(JobState& job, Error reason, Instant now);
 
  private:
-  // The task may go to the worker again, but not at once.
+  // Keeps the worker from the task for a while, after which the worker may get it again.
   void bar_for_a_while(const WorkerState& worker, JobState& job, std::uint32_t index, Blame kind,
                        Instant now);
 

@@ -1,9 +1,9 @@
-// Where jobs and workers stand in the indexes that make matching cheap: a job that has something to
-// give in its class's queue, a worker that has room among the free of its classes, and when it has
-// to be looked at.
+// Keeps the indexes for matching up to date: a job that has tasks to give is listed in the queue of
+// its class, a worker that has room is listed among the free workers of its classes, and each has
+// its next deadline.
 //
-// Call list() after anything that may have changed where a job or worker stands. Pure; not safe to
-// share between threads. O(log jobs), or O(classes log workers).
+// Call list() after every change that may move a job or a worker in these indexes. Pure; not safe
+// to share between threads. O(log jobs) for a job, O(classes log workers) for a worker.
 #pragma once
 
 #include "decisions/scheduler/prospects.h"
@@ -17,11 +17,11 @@ class Listings {
       : tables_(tables), prospects_(prospects) {}
 
   void list(JobState& job);
-  // The job ends: it stands nowhere.
+  // Takes a job that ends out of all indexes.
   static void unlist(JobState& job);
-  // Gives the job another rank, wherever it stands.
+  // Gives the job another rank in every index that lists it.
   void move(JobState& job, const Rank& next);
-  // A worker that is gone stands nowhere.
+  // Lists the worker where it belongs now. A worker that is gone is listed nowhere.
   void list(WorkerState& worker);
 
  private:

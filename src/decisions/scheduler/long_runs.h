@@ -1,8 +1,8 @@
-// Runs that are long enough for checkpoints: the scheduler knows of each what it has done, so that
-// it can make way (preemption.h), and keeps its place for the only worker that can continue it
+// Runs that are long enough for checkpoints. The scheduler knows the progress of each, so that the
+// run can make way (preemption.h), and reserves the task for the only worker that can continue it
 // (docs/decisions/0006).
 //
-// Pure; not safe to share between threads. Memory: an entry for each such run and each replica that
+// Pure; not safe to share between threads. Memory: an entry for each long run and each replica that
 // made way.
 #pragma once
 
@@ -17,29 +17,30 @@ class LongRuns {
   LongRuns(SchedulerTables& tables, const Prospects& prospects, Listings& listings)
       : tables_(tables), prospects_(prospects), listings_(listings) {}
 
-  // The run is one worker's if only that worker can continue from its state.
+  // The id of the run. It names the worker if only this worker can continue from the run's state.
   [[nodiscard]] static RunId run_of(const JobState& job, std::uint32_t index,
                                     const PublicKey& worker);
 
-  // The worker runs the task since then, and takes so many seconds. Nothing for a short one. How
-  // long a canary takes is known with its first checkpoint.
+  // The worker runs the task since `since`, predicted to take `predicted` seconds. Does nothing for
+  // a short task. The length of a canary is known with its first checkpoint.
   void watch(const WorkerState& worker, const JobState& job, std::uint32_t index, double predicted,
              Instant since);
-  // The run has ended with a result,
+  // The run has ended with a result.
   void done(const JobState& job, std::uint32_t index, const PublicKey& worker);
-  // or without one: what its checkpoints hold stays known.
+  // The run has ended without a result: its latest checkpoint stays known.
   void lost(const JobState& job, std::uint32_t index, const PublicKey& worker);
   // The task is settled, or its job ends.
   void forget(const TaskId& task);
 
-  // Keeps the task for the worker whose lease has just ended so, having done so many seconds of it.
-  // Nothing where any worker can continue it, or this one cannot.
+  // Reserves the task for the worker whose lease has just ended after `done_seconds` of work. Does
+  // nothing if any worker can continue the task, or if this worker cannot.
   void reserve(const WorkerState& worker, JobState& job, std::uint32_t index, double done_seconds,
                Instant now);
-  // Each replica that the task misses is kept for another worker.
+  // True if each replica that the task misses is reserved for another worker.
   [[nodiscard]] bool is_reserved_for_other(const TaskId& id, const TaskState& task,
                                            const PublicKey& worker) const;
-  // The worker is gone or has paused: any other may begin what was kept for it.
+  // Releases the reservations of a worker that is gone or has paused: any other worker may begin
+  // the reserved tasks.
   void release_reservations(const WorkerState& worker);
 
  private:

@@ -39,7 +39,8 @@ void MakingWay::find_place(JobState& urgent, RequirementClass::Phase phase, Inst
     if (worker == nullptr || other == nullptr || worker->info.slots == 0 ||
         (native_only && !worker->native()))
       return false;
-    // It must have left something behind, and not come first again once it has made way.
+    // The victim must have a checkpoint, and must not be the first in the queue once it has made
+    // way.
     if (!tables_.preemption.resume_from(LongRuns::run_of(*other, victim.index, at)) ||
         !(urgent.rank < other->rank))
       return false;

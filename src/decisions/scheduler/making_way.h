@@ -1,5 +1,5 @@
-// Places for urgent tasks: which run makes way, and when. Which runs may, and what they lose by it,
-// is preemption.h.
+// Places for urgent tasks: which run makes way, and when. preemption.h says which runs may make way
+// and what they lose by it.
 //
 // Pure; not safe to share between threads. A look at the queues is O(classes), at most four times a
 // second while a job waits for a place.
@@ -30,28 +30,30 @@ class MakingWay {
   };
   MakingWay(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // The matcher has just looked: the job that is first in the queue of its class waits because no
-  // worker that could take it is free.
+  // Call this after a pass of the matcher: a job that is still first in the queue of its class
+  // waits because no worker that could take it is free.
   void look(Instant now);
-  // When that is to be called again.
+  // When look() is to be called again.
   [[nodiscard]] std::optional<Instant> next_look() const { return look_at_; }
-  // The worker has stored what it has done of the task. Where its place is wanted, or it stopped,
-  // the lease ends. not_found if the worker does not run this attempt.
+  // The worker has stored a checkpoint of the task. The lease ends if an urgent task wants the
+  // worker's place, or if the worker has stopped. Fails with not_found if the worker does not run
+  // this attempt.
   [[nodiscard]] Result<> checkpointed(const TaskCheckpoint& checkpoint, Instant now);
-  // Tasks that were stopped for more urgent ones.
+  // The number of tasks that were stopped for more urgent ones.
   [[nodiscard]] std::uint64_t made() const { return made_; }
 
  private:
   void find_place(JobState& urgent, RequirementClass::Phase phase, Instant now);
-  // Its lease ends now; what it has done since its last checkpoint is done again.
+  // Ends the worker's lease now. The work since its last checkpoint is done again.
   void stop(WorkerState& worker, JobState& job, std::uint32_t index, Instant now);
-  // A canary's length is known with its first checkpoint, and no task should wait for it.
+  // Predicts a canary's length from its first checkpoint and adds it to the worker's load, so that
+  // no task is made to wait after a long canary.
   void time_canary(WorkerState& worker, JobState& job, Holding& holding,
                    const TaskCheckpoint& checkpoint, Instant now);
 
   SchedulerTables& tables_;
   Parts parts_;
-  std::optional<Instant> look_at_;  // While a job waits for a place.
+  std::optional<Instant> look_at_;  // Set while a job waits for a place.
   std::uint64_t made_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What quotes are made of cannot be had for free, and a worker gets no job below its price.
+// No client or worker can move a quote for nothing, and a worker gets no job below its price.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -19,8 +19,8 @@ class MarketTest : public testing::Test {
     worker.price_min = floor;
     ASSERT_TRUE(scheduler.add_worker(worker, at(0)).has_value());
   }
-  // So many tasks of a second, of which none can be leased: its price is below every floor, or
-  // there is no room.
+  // A job of `tasks` tasks of a second, of which no task can be leased, because its price is below
+  // every floor or there is no room.
   Job waiting_job(std::uint64_t number, std::uint32_t tasks) { return known_job(number, tasks); }
   [[nodiscard]] MicroCredits per_unit(const Job& job, double time) {
     return quote({}, scheduler.views().market(job, at(time)), 1).per_unit;
@@ -71,7 +71,8 @@ TEST_F(MarketTest, WorkBelowThePriceOfEveryTrustedWorkerRaisesNoPrice) {
   EXPECT_GT(per_unit(small_job(9), 13), 1'000'000) << "that one accepts it";
 }
 
-// It costs nothing to let work wait that no worker runs, and to cancel it.
+// A client pays nothing for work that no worker runs and that it cancels later, so such work must
+// hardly raise prices.
 TEST_F(MarketTest, WorkThatCannotRunOrOnlyOnFewWorkersRaisesPricesByLittle) {
   for (std::uint64_t i = 1; i <= 100; ++i) join(i, Standing::invited);
   Job job = waiting_job(1, 100'000);
@@ -102,7 +103,7 @@ TEST_F(MarketTest, AJobThatFewWorkersCanRunCostsMore) {
   EXPECT_EQ(per_unit(job, 0), 1'750'000) << "the same with a class";
 }
 
-// H-2, and a thousand wallets: whatever they claim, the quote is the one without them.
+// Finding H-2 with a thousand wallets: whatever they claim, the quote is the one without them.
 TEST_F(MarketTest, AThousandStrangersMoveNoQuote) {
   for (std::uint64_t i = 1; i <= 10; ++i) join(i, Standing::established);
   for (std::uint64_t i = 1; i <= 10; ++i) scheduler.set_leases_max(key_of(i), 0);
@@ -148,7 +149,7 @@ TEST_F(MarketTest, AWorkerGetsNoJobBelowItsPrice) {
   EXPECT_EQ(leases[0].job, job.id);
 }
 
-// A floor keeps the worker from the job, and no other worker.
+// A floor keeps its own worker from the job, and no other worker.
 TEST_F(MarketTest, AJobBelowEveryTrustedWorkersPriceIsTheNewcomers) {
   join(1, Standing::established, 1, 5'000'000);
   join(stranger, Standing::newcomer);

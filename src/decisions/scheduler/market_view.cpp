@@ -10,12 +10,12 @@ namespace {
 
 constexpr Duration waited_min = std::chrono::seconds(10);
 constexpr Duration look_every = std::chrono::seconds(1);
-// Work that only few workers can do counts for no longer than they would take for so long: what is
-// made to wait, by asking for what is rare, costs its client nothing.
+// The waiting work of a class counts at most as the work of its workers for this time. Otherwise a
+// client could raise prices for nothing, by jobs that wait because they ask for rare workers.
 constexpr double class_seconds_max = 600;
 
-// The part of the job's price that stands for tasks which no worker has, in units; what was granted
-// is left out.
+// The part of the job's price, in units, for tasks that no worker has. Granted credits are left
+// out.
 double waiting_units(const JobState& job) {
   if (!job.spec.estimate || job.per_unit <= 0) return 0;
   const double open = static_cast<double>(job.spec.tasks - job.settled_count) -

@@ -1,5 +1,5 @@
-// What quotes are made of: trusted workers' rates, and paid work that has waited, as of at most a
-// second ago.
+// The numbers that quotes are made from: trusted workers' rates and the paid work that has waited.
+// They are at most a second old.
 #pragma once
 
 #include <cstdint>

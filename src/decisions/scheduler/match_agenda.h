@@ -1,8 +1,8 @@
-// What the matcher has to look at: jobs that may have something new to give, and workers that may
-// take something new. Everything else was matched before.
+// The jobs and workers that the matcher has to look at: jobs that may have something new to give,
+// and workers that may take something new. Everything else was matched before.
 //
-// A pass over the queue takes the marked jobs in its hand, in the order of their rank; what is
-// marked meanwhile waits for the next pass. A job that moves in the queue moves here, too.
+// A pass over the queue takes the marked jobs into its hand, in the order of their rank. Jobs that
+// are marked during a pass wait for the next pass. A job that moves in the queue moves here, too.
 //
 // Pure. Not safe to share between threads. Memory: an entry for each marked job and worker.
 #pragma once
@@ -20,24 +20,24 @@ class MatchAgenda {
  public:
   void mark(JobState& job) { jobs_[job.rank] = &job; }
   void mark(WorkerState& worker) { workers_[worker.sequence] = &worker; }
-  // Before it is erased, outside of a pass.
+  // Forgets a job or worker that is about to be erased. Call this outside of a pass only.
   void forget(const JobState& job) { jobs_.erase(job.rank); }
   void forget(const WorkerState& worker) { workers_.erase(worker.sequence); }
   [[nodiscard]] bool empty() const { return jobs_.empty() && workers_.empty(); }
 
-  // The marked jobs are in the hand now.
+  // Begins a pass: moves the marked jobs into the hand.
   void begin_pass() { hand_ = std::exchange(jobs_, {}); }
   // The first job of the hand; null if it is empty.
   [[nodiscard]] JobState* first() const { return hand_.empty() ? nullptr : hand_.begin()->second; }
   // Takes the first job out of the hand, which is not empty.
   JobState& take_first();
-  // The job is looked at once more in this pass.
+  // Puts the job back into the hand, so that this pass looks at it once more.
   void put_back(JobState& job) { hand_[job.rank] = &job; }
 
   [[nodiscard]] bool has_workers() const { return !workers_.empty(); }
   [[nodiscard]] WorkersInOrder take_workers() { return std::exchange(workers_, {}); }
 
-  // The job's rank is about to become this one.
+  // Call this before the job's rank changes to `next`.
   void move(JobState& job, const Rank& next);
 
  private:

@@ -32,19 +32,19 @@ class MatchPass {
   enum class Takers : std::uint8_t { some, none, none_of_class };
 
   void advance(RequirementClass& of, Phase phase, const Rank* after);
-  // The marked workers, for the jobs after this rank.
+  // Takes the marked workers out of the agenda, to offer them jobs whose rank comes after `after`.
   void take_workers(const Rank* after);
   void give_all(JobState& job);
   void look_at(const Front& front);
-  // Whether one of these workers could take something of the job. Those without room are dropped.
+  // Says if one of the candidates could take a task of the job. Drops the candidates without room.
   [[nodiscard]] Takers takers(std::vector<WorkerState*>& candidates, JobState& job);
 
   SchedulerTables& tables_;
   WorkerChoice& choice_;
   Instant now_;
-  // Changed workers with room.
+  // The changed workers that have room, by class.
   std::unordered_map<RequirementClass*, std::vector<WorkerState*>> hands_;
-  std::set<Front> fronts_;  // A rank is one job's, and so one class's.
+  std::set<Front> fronts_;  // A rank belongs to one job, and so to one class.
 };
 
 void MatchPass::advance(RequirementClass& of, Phase phase, const Rank* after) {
@@ -54,7 +54,7 @@ void MatchPass::advance(RequirementClass& of, Phase phase, const Rank* after) {
 }
 
 void MatchPass::take_workers(const Rank* after) {
-  std::set<RequirementClass*> touched;  // In any order: the fronts are sorted.
+  std::set<RequirementClass*> touched;  // Its order does not matter, because the fronts are sorted.
   for (const auto& [sequence, worker] : tables_.agenda.take_workers()) {
     if (!worker->free_key) continue;
     for (RequirementClass* each : worker->classes) {
@@ -74,7 +74,7 @@ void MatchPass::give_all(JobState& job) {
   const Rank rank = job.rank;
   while (choice_.give(job, now_)) {
     if (job.rank == rank) continue;
-    tables_.agenda.put_back(job);  // Others are before it now.
+    tables_.agenda.put_back(job);  // Other jobs come before it now.
     break;
   }
   if (tables_.agenda.has_workers()) take_workers(&rank);
@@ -86,7 +86,7 @@ MatchPass::Takers MatchPass::takers(std::vector<WorkerState*>& candidates, JobSt
   for (std::size_t i = candidates.size(); i-- > 0;) {
     WorkerState* worker = candidates[i];
     if (!worker->free_key) {
-      candidates[i] = candidates.back();  // Looked at already.
+      candidates[i] = candidates.back();  // The last candidate was looked at already.
       candidates.pop_back();
       continue;
     }
@@ -95,8 +95,8 @@ MatchPass::Takers MatchPass::takers(std::vector<WorkerState*>& candidates, JobSt
     free_taker = true;
     if (choice_.takes(*worker, job, now_)) return Takers::some;
   }
-  // Canaries and scouts alike ask for native workers, and scouts for those that have nothing to do:
-  // so do the rest of the class.
+  // No candidate is a native worker, or an idle one. All jobs in this queue (canaries or scouts)
+  // need such a worker, so no candidate can take the rest of the queue.
   return (only_natives || job.canary == CanaryState::leased) && !free_taker ? Takers::none_of_class
                                                                             : Takers::none;
 }

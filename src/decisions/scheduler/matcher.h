@@ -1,15 +1,15 @@
-// One pass over the queue: which jobs are looked at, and in which order. Which worker then gets a
-// job's next task is worker_choice.h.
+// One pass over the queue: decides which jobs are looked at, and in which order. worker_choice.h
+// decides which worker gets a job's next task.
 //
-// Jobs come in the order of their rank. Only those that have changed, and those that a changed
-// worker might take something of, are looked at: everything else was matched before. The latter are
-// found class by class, from the front of each queue for as long as a changed worker of the class
-// has room: to ask each worker for its next job instead would ask all of them again for every job
-// that only one can have.
+// Jobs are looked at in the order of their rank. A pass looks only at jobs that have changed, and
+// at jobs of which a changed worker might take something: everything else was matched before. The
+// jobs for changed workers are found class by class, from the front of each queue, while a changed
+// worker of the class has room. The pass does not ask each worker for its next job, because that
+// would ask all workers again for every job that only one of them can have.
 //
-// What is given may put its client's jobs further back (client_charges.h): those that were to be
-// looked at stay so at their new place, and the queues' fronts go on from where they were. Where a
-// promise is kept elsewhere its worker is free for those behind.
+// A lease may move the jobs of its client further back (client_charges.h). Jobs that were still to
+// be looked at are looked at in their new place, and the fronts of the queues go on from the old
+// place. If a promise moves to another worker, the old worker is free for the next jobs.
 //
 // Pure; not safe to share between threads.
 #pragma once
@@ -19,9 +19,9 @@
 
 namespace weft::scheduler {
 
-// After it no worker that has room could take a task of any job, except of what the agenda has
-// marked meanwhile: that takes another pass. O(log workers) for each class of requirements in use
-// and task given; nothing scans tasks.
+// Afterwards no worker that has room could take a task of any job, except for jobs and workers that
+// were marked in the agenda meanwhile: they take another pass. O(log workers) for each class of
+// requirements in use and each task given; nothing scans tasks.
 void match(SchedulerTables& tables, WorkerChoice& choice, Instant now);
 
 }  // namespace weft::scheduler

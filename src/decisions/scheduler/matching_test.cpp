@@ -1,4 +1,4 @@
-// Which worker gets which task, and how many (matcher.h, worker_choice.h).
+// The scheduler decides which worker gets which task, and how many (matcher.h, worker_choice.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,10 +1,11 @@
-// What the same work has taken before: the canaries of earlier jobs, by the work that they
-// measured, so that the price of a job is known before it runs.
+// Paces of work that earlier jobs have measured: the canaries' results, by the work that they
+// measured, so that the price of a job with the same work is known before it runs.
 //
-// A price needs a measurement by a worker that prices a job alone (an invited one, or the
-// operator's device), or by three established workers; it is their median, the lower of two. A
-// worker counts once, with its latest. Pure. Bounds: measurements_max for a work, works_max in all,
-// of which the one that was measured longest ago is forgotten first.
+// A price needs a measurement by a worker that prices a job alone (an invited worker or the
+// operator's device), or measurements by three established workers. The pace is the median, and the
+// lower of two. Each worker counts once, with its latest measurement. Pure. Limits:
+// measurements_max for one work, works_max works in all; the work that was measured longest ago is
+// forgotten first.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +29,13 @@ class MeasuredWork {
   static constexpr std::size_t works_max = 10'000;
   static constexpr std::size_t established_min = 3;
 
-  // Those that are forgotten for it. A pace that is not finite and positive is left out.
+  // Adds a pace and returns the paces that were dropped to make room. Ignores a pace that is not
+  // finite and positive.
   std::vector<Pace> add(const Pace& pace);
-  // Reference seconds a workgroup of those that count; none where too little is known.
+  // The paces that count for this work, in reference seconds a workgroup; empty if too few are
+  // known.
   [[nodiscard]] std::vector<double> paces_of(const Hash& work) const;
-  // Their median.
+  // The median of the paces that count for this work; no value if too few are known.
   [[nodiscard]] std::optional<double> pace_of(const Hash& work) const;
   [[nodiscard]] std::size_t works() const { return works_.size(); }
 
@@ -45,7 +48,8 @@ class MeasuredWork {
   std::set<std::pair<UnixMillis, Hash>> by_age_;
 };
 
-// The lower of two in the middle: the client pays. Not empty.
+// The median of `values`, which are not empty. Of two values in the middle it takes the lower one,
+// in favour of the client, who pays.
 [[nodiscard]] double lower_median(std::vector<double> values);
 
 }  // namespace weft::scheduler

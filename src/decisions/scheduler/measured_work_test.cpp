@@ -1,5 +1,5 @@
-// What earlier canaries have shown prices a job before it runs; one worker moves no price, and
-// memory is bounded.
+// Paces of earlier canaries price a job before it runs. One worker alone moves no price, and memory
+// is bounded.
 #include "decisions/scheduler/measured_work.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,8 @@ TEST(MeasuredWork, NeedsThreeEstablishedWorkersOrOneThatPricesAlone) {
   EXPECT_EQ(known.pace_of(work_of(2)), std::nullopt);
 }
 
-// An established worker that takes its time, in every job.
+// An established worker that takes its time in every job moves the price at most to the pace that
+// another worker showed.
 TEST(MeasuredWork, OneWorkerMovesThePriceToNoMoreThanAnotherShowed) {
   MeasuredWork known;
   for (std::uint64_t worker = 1; worker <= 4; ++worker)
@@ -57,7 +58,7 @@ TEST(MeasuredWork, KeepsTheLatestAndForgetsTheWorkOfLongAgo) {
   for (std::uint64_t work = 2; work <= MeasuredWork::works_max; ++work)
     (void)known.add(pace_of(1, 1, true, work, static_cast<UnixMillis>(work)));
   EXPECT_EQ(known.works(), MeasuredWork::works_max);
-  (void)known.add(pace_of(1, 1, true, 1, 1'000'000));  // Used again.
+  (void)known.add(pace_of(1, 1, true, 1, 1'000'000));  // The oldest work is measured again.
   EXPECT_EQ(known.add(pace_of(1, 1, true, 1'000'000, 1'000'001)).size(), 1U);
   EXPECT_EQ(known.works(), MeasuredWork::works_max);
   EXPECT_EQ(known.pace_of(work_of(2)), std::nullopt);

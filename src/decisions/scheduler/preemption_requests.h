@@ -1,4 +1,5 @@
-// Which running replicas were asked to stop at their next checkpoint, and for which job.
+// The running replicas that were asked to stop at their next checkpoint, each with the urgent job
+// that wants its place.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +13,10 @@ namespace weft::scheduler {
 class PreemptionRequests {
  public:
   void add(const TaskId& task, const PublicKey& worker, const JobId& urgent);
-  // The replica does not run any more.
+  // The replica no longer runs.
   void end(const TaskId& task, const PublicKey& worker);
   void end(const TaskId& task);
-  // The urgent job has ended.
+  // The urgent job has ended: its requests are dropped.
   void end_for(const JobId& urgent);
   [[nodiscard]] std::size_t count_for(const JobId& urgent) const;
 

@@ -1,5 +1,5 @@
-// Urgent tasks get a place soon, and the long ones that made way lose next to nothing and are not
-// pushed about.
+// Urgent tasks get a place soon. The long tasks that made way lose next to nothing and are not
+// preempted again and again.
 #include "decisions/scheduler/preemption.h"
 
 #include <gtest/gtest.h>
@@ -91,25 +91,24 @@ TEST(Preemption, RefusesCheckpointsThatGoBackOrCannotBe) {
   EXPECT_EQ(preemption.resume_from(film), std::nullopt);
 }
 
-// One worker, one long task that stores a checkpoint every few seconds, and urgent tasks that come
+// One worker runs one long task that stores a checkpoint every few seconds, while urgent tasks come
 // at random without end.
 struct Hour {
   double long_done_at = 0;
   std::uint32_t preemptions = 0;
-  double lost = 0;         // Share of the long task's work, by what it really did again.
-  double urgent_wait = 0;  // On average.
+  double lost = 0;         // The share of the long task's work that was really done again.
+  double urgent_wait = 0;  // Seconds, on average.
   int urgents = 0;
 };
 Hour run(std::uint64_t seed, bool with_preemption) {
   constexpr double work = 600;
   std::mt19937_64 random(seed);
   const double every = 5 + static_cast<double>(random() % 40);
-  const double pause =
-      15 + static_cast<double>(random() % 45);  // Between urgent tasks, on average.
+  const double pause = 15 + static_cast<double>(random() % 45);  // Seconds between urgent tasks.
   Preemption preemption;
   Hour hour;
   double time = 0;
-  double progress = 0;  // Seconds of the long task's work.
+  double progress = 0;  // Seconds of the long task's work that are done.
   double stored = 0;
   double urgent_left = 0;
   std::vector<double> waiting;

@@ -1,6 +1,6 @@
-// Newcomers by the networks from which they come: however many wallets stand behind one address
-// prefix, together they get what one network gets. With P prefixes connected, each may hold a P-th
-// of what newcomers may hold of a job, and one lease at least.
+// Newcomers by the address prefixes of the networks from which they come. All wallets of one prefix
+// together get what one network gets. With P prefixes connected, each prefix may hold a P-th of the
+// leases that newcomers may hold of a job, and at least one lease.
 //
 // Pure. Memory: an entry for each prefix with a connected newcomer, and for each prefix with leases
 // of a job.
@@ -13,8 +13,7 @@
 
 namespace weft::scheduler {
 
-// How many there are of each prefix. The empty one, which is no network of strangers, is not
-// counted.
+// Counts by prefix. The empty prefix, which is not a network of strangers, is not counted.
 class PrefixCounts {
  public:
   void add(const std::string& prefix, int change) {
@@ -33,7 +32,8 @@ class PrefixCounts {
   std::map<std::string, int> counts_;
 };
 
-// The leases of a job that newcomers of one prefix may hold, where all newcomers may hold `all`.
+// The number of a job's leases that newcomers of one prefix may hold, if all newcomers together may
+// hold `all`.
 [[nodiscard]] inline int prefix_share(double all, std::size_t prefixes) {
   return std::max(1,
                   static_cast<int>(all / static_cast<double>(std::max<std::size_t>(prefixes, 1))));

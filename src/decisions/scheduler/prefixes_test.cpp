@@ -1,5 +1,5 @@
-// A thousand wallets behind one address prefix get of a job what one network gets; workers that are
-// known, or come from this machine or a private network, are not kept from anything.
+// A thousand wallets of one address prefix get from a job what one network gets. Workers that are
+// known, or come from this machine or a private network, are not limited.
 #include "decisions/scheduler/prefixes.h"
 
 #include <gtest/gtest.h>
@@ -32,8 +32,8 @@ TEST(PrefixCounts, EachPrefixHasTheSameShareAndOneLeaseAtLeast) {
   EXPECT_EQ(prefix_share(0.5, 0), 1);
 }
 
-// Leases by prefix of a job's first decision, where 200 strangers come from one prefix and one from
-// each of two others.
+// The leases by prefix in a job's first decision, if 200 strangers come from one prefix and one
+// from each of two others.
 std::map<std::string, int> first_leases(const Safeguards& rules, const Worker& also) {
   Settings settings;
   settings.safeguards = rules;
@@ -60,7 +60,7 @@ std::map<std::string, int> first_leases(const Safeguards& rules, const Worker& a
 }
 
 TEST(PrefixShares, AThousandWalletsBehindOnePrefixHoldWhatOneNetworkHolds) {
-  Worker own = native_worker(1);  // From a private network: its prefix is empty.
+  Worker own = native_worker(1);  // The worker is in a private network: its prefix is empty.
   own.standing = Standing::newcomer;
   own.slots = 1;
 

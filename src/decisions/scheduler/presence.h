@@ -1,15 +1,15 @@
-// Whether a worker will still be here when a task would end, learned from its own comings and
-// goings by the hour of day.
+// The chance that a worker will still be connected when a task would end, learned from the worker's
+// own comings and goings by the hour of day.
 //
-// Leaving in an hour of the day is a Poisson process whose rate has a Gamma distribution: what was
-// seen of the worker in that hour (departures over seconds present) with what was seen of it at all
-// as the prior, worth half an hour; a stranger is expected to stay for an hour. The chance to stay
-// for t seconds within an hour is then (b / (b + t))^a (Lomax), a and b being the distribution's
-// parameters, and over several hours the product. What was seen yesterday counts for four fifths of
-// today's.
+// Departures within an hour of the day are a Poisson process whose rate has a Gamma distribution.
+// The evidence is the worker's departures over its seconds present in that hour. The prior is the
+// same ratio over all hours, with a weight of half an hour; a stranger is expected to stay for an
+// hour. The chance to stay for t seconds within an hour is then (b / (b + t))^a (Lomax), with a and
+// b the distribution's parameters; over several hours it is the product. Yesterday's observations
+// count four fifths of today's.
 //
-// Pure; an update and a prediction cost a few powers. UTC: an hour of day is the same hour for all,
-// whatever zone it lives in.
+// Pure; an update and a prediction cost a few powers. Hours are in UTC, so that an hour of day is
+// the same hour for all workers, whatever their time zone.
 #pragma once
 
 #include <array>
@@ -26,19 +26,19 @@ class Presence {
 
   void arrived(UnixMillis time);
   void left(UnixMillis time);
-  // The chance, in [0, 1], that it is here for so many seconds from `time` on. Counts its being
-  // here until now first.
+  // The chance, in [0, 1], that the worker stays connected for `seconds` from `time` on. First
+  // counts its presence until `time`.
   [[nodiscard]] double stays(UnixMillis time, double seconds);
 
-  // What was seen in one hour of the day; the store keeps it. The fields are small because each
+  // Observations of one hour of the day; the store keeps them. The fields are small because each
   // worker has 24 of these.
   struct Hour {
     float present_seconds = 0;
     float departures = 0;
-    std::int32_t day = 0;  // When it was last seen in that hour, in days since 1970.
+    std::int32_t day = 0;  // The last day with a presence in that hour, in days since 1970.
   };
   [[nodiscard]] const std::array<Hour, hours>& seen() const { return seen_; }
-  // Values that cannot be are left out.
+  // Restores stored observations. Ignores impossible values.
   void restore(const std::array<Hour, hours>& seen);
 
  private:
@@ -46,9 +46,9 @@ class Presence {
   Hour& hour_at(UnixMillis time);
 
   std::array<Hour, hours> seen_{};
-  double present_seconds_ = 0;  // Sums of the above.
+  double present_seconds_ = 0;  // Sums over all hours.
   double departures_ = 0;
-  std::optional<UnixMillis> here_since_;  // Counted until then.
+  std::optional<UnixMillis> here_since_;  // Presence is counted until this time.
 };
 
 }  // namespace weft::scheduler

@@ -1,5 +1,5 @@
-// What a worker's comings and goings say of whether it stays: by the hour of day, forgotten over
-// days, cautious with strangers. The second half asks the scheduler who gets a long task.
+// A worker's comings and goings predict its stay: by the hour of day, with less weight after some
+// days, and cautiously for strangers. The second half tests which worker gets a long task.
 #include "decisions/scheduler/presence.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 constexpr UnixMillis hour = 3'600'000;
 constexpr UnixMillis day = 24 * hour;
 
-// Comes at eight and leaves at three minutes past six, so many days in a row.
+// A worker that comes at eight and leaves at three minutes past six, for `days` days in a row.
 Presence commuter(int days) {
   Presence presence;
   for (int i = 0; i < days; ++i) {
@@ -70,8 +70,8 @@ TEST(Presence, ComesBackFromTheStoreAsItWas) {
 }
 
 TEST(Presence, IsCalibratedWhereDeparturesArePoisson) {
-  // Sessions of 20 minutes on average; of 5-minute tasks that are begun at a random moment
-  // exp(-1/4) end in time.
+  // Sessions last 20 minutes on average, so of the 5-minute tasks that begin at a random moment a
+  // share of exp(-1/4) ends in time.
   std::uint64_t state = 7;
   const auto uniform = [&] {
     state = state * 6364136223846793005U + 1442695040888963407U;
@@ -89,8 +89,8 @@ TEST(Presence, IsCalibratedWhereDeparturesArePoisson) {
   EXPECT_NEAR(presence.stays(time, 300), std::exp(-0.25), 0.06);
 }
 
-// Two workers: a fast one that goes home every evening, and a slow one that stays. Seconds since
-// some midnight.
+// Two workers: a fast one that leaves every evening, and a slow one that stays. Times are seconds
+// since some midnight.
 struct Week {
   static constexpr double evening = 7 * 86'400 + 17.75 * 3600;
   static constexpr double morning = 7 * 86'400 + 10 * 3600;
@@ -112,7 +112,7 @@ struct Week {
     }
     EXPECT_TRUE(scheduler.add_worker(native_worker(2, 2), at(7 * 86'400 + 8 * 3600)).has_value());
   }
-  // One task of so many seconds on the fast worker.
+  // The worker that gets a job of one task that takes `seconds` on the fast worker.
   std::optional<PublicKey> who_gets(std::uint64_t number, double seconds, double time) {
     EXPECT_TRUE(scheduler.add_job(known_job(number, 1, 1, seconds * 2 / 10), at(time)).has_value());
     const auto leases = all<Lease>(scheduler.decide(at(time)));
@@ -158,7 +158,7 @@ TEST(PredictedLoad, PassesOverAWorkerThatIsTooSlowForTheBoundOnTime) {
   fast.slots = 1;
   ASSERT_TRUE(scheduler.add_worker(fast, at(0)).has_value());
   ASSERT_TRUE(scheduler.add_job(known_job(1, 2, 1, 0.1), at(0))
-                  .has_value());  // A second on the one, 100 s on the other.
+                  .has_value());  // A second on one worker, 100 s on the other.
 
   const auto leases = all<Lease>(scheduler.decide(at(0)));
 

@@ -1,6 +1,6 @@
-// The least prices that the workers of a class accept (`weft work --price`): how many of them take
-// a job, and whether any does. A floor is a worker's own word: it decides what that worker is
-// given, and enters no formula.
+// The least prices that the workers of a class accept (`weft work --price`): the number of workers
+// that accept a given price, and the least price. A floor is a worker's own claim. It decides which
+// jobs this worker gets, and enters no price formula.
 //
 // Pure. Memory: an entry for each different floor, 90 for each power of ten at most (step()).
 #pragma once
@@ -16,8 +16,8 @@ namespace weft::scheduler {
 
 class PriceFloors {
  public:
-  // Rounded up to two decimal digits, so that round prices stay what they are: workers with floors
-  // of their own each would cost memory.
+  // Rounds the floor up to two decimal digits, because each different floor costs memory. Round
+  // prices stay as they are.
   [[nodiscard]] static MicroCredits step(MicroCredits floor) {
     if (floor <= 0) return 0;
     constexpr MicroCredits most = 1'000'000'000'000'000'000;
@@ -32,7 +32,7 @@ class PriceFloors {
     count += change;
     if (count <= 0) floors_.erase(floor);
   }
-  // How many accept so much for a unit.
+  // The number of workers that accept this price for a unit.
   [[nodiscard]] std::size_t within(MicroCredits per_unit) const {
     int count = 0;
     for (auto each = floors_.begin(); each != floors_.end() && each->first <= per_unit; ++each)

@@ -19,11 +19,11 @@ Estimate estimate(const JobSize& size, double reference_seconds_per_workgroup,
       reference_seconds_per_workgroup * static_cast<double>(size.workgroups) * size.replicas;
 
   // Each replica of each task costs the same, in whole micro-credits, so that a task's price
-  // divides without a rest.
+  // divides without a remainder.
   const double per_replica =
       result.units * static_cast<double>(pricing.per_unit) / size.tasks / size.replicas;
-  constexpr double most = 1e12;  // A million credits a replica: keeps the product below 2^63 for
-                                 // every job there can be.
+  // A million credits a replica: keeps the product below 2^63 for every possible job.
+  constexpr double most = 1e12;
   const auto whole = std::max(pricing.per_replica_min,
                               static_cast<MicroCredits>(std::ceil(std::min(per_replica, most))));
   result.price = whole * size.replicas * size.tasks;

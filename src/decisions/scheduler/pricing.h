@@ -10,40 +10,41 @@
 namespace weft::scheduler {
 
 struct Pricing {
-  MicroCredits per_unit = 1'000'000;  // One credit.
-  // For each replica of each task at least; so that short tasks earn something.
+  MicroCredits per_unit = 1'000'000;  // The price of one unit: one credit.
+  // The least price of each replica of each task, so that short tasks earn something.
   MicroCredits per_replica_min = 100;
 };
 
-// A run of a part of a job, as measured.
+// A measured run of a part of a job.
 struct Measurement {
   std::uint32_t workgroups = 0;
-  double gpu_seconds = 0;  // The worker's claim; 0 where it has none.
+  double gpu_seconds = 0;  // As the worker claims; 0: no claim.
   double elapsed_seconds =
-      0;  // From lease to result by the coordinator's clock: what the claim is held against.
-  double rate = 1;  // The worker's, relative to the reference (1 TFLOP/s).
+      0;            // From lease to result by the coordinator's clock: the claim may not exceed it.
+  double rate = 1;  // The worker's rate, relative to the reference (1 TFLOP/s).
 };
 
-// Reference seconds a workgroup takes: never more than what passed on the coordinator's clock.
+// The reference seconds that one workgroup takes. Never more than the time that passed on the
+// coordinator's clock allows.
 [[nodiscard]] double reference_seconds_per_workgroup(const Measurement& measurement);
 
 struct Estimate {
   double reference_seconds_per_workgroup = 0;
-  double units = 0;        // All tasks, all replicas.
-  MicroCredits price = 0;  // Price of the whole job; a multiple of its tasks.
+  double units = 0;        // For all replicas of all tasks.
+  MicroCredits price = 0;  // The price of the whole job; a multiple of the number of its tasks.
 
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
 struct JobSize {
-  std::uint64_t workgroups = 1;  // Along the split axis, of the whole job.
+  std::uint64_t workgroups = 1;  // Workgroups of the whole job along the split axis.
   std::uint32_t tasks = 1;
   std::uint32_t replicas = 1;
 };
 [[nodiscard]] Estimate estimate(const JobSize& size, double reference_seconds_per_workgroup,
                                 const Pricing& pricing);
 
-// What one task of it costs: price / tasks. Feed it to ledger::pay_task.
+// The price of one task of the job: price / tasks. Feed it to ledger::pay_task.
 [[nodiscard]] inline MicroCredits task_price(const Estimate& estimate, std::uint32_t tasks) {
   return estimate.price / tasks;
 }

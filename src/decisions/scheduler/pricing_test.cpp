@@ -1,4 +1,5 @@
-// A price follows from what was measured, never above what passed on the coordinator's own clock.
+// A price follows from the measurement, and never exceeds the time that passed on the coordinator's
+// own clock.
 #include "decisions/scheduler/pricing.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@ namespace weft::scheduler {
 namespace {
 
 TEST(Pricing, CountsSecondsAtTheReferenceRate) {
-  // 10 workgroups in 2 s on half the reference: 0.1 reference seconds each.
+  // 10 workgroups in 2 s at half the reference rate: 0.1 reference seconds each.
   const double each = reference_seconds_per_workgroup(
       {.workgroups = 10, .gpu_seconds = 2, .elapsed_seconds = 3, .rate = 0.5});
   EXPECT_DOUBLE_EQ(each, 0.1);

@@ -7,8 +7,8 @@
 namespace weft::scheduler {
 namespace {
 
-constexpr double brief_seconds = 0.25;  // A connected worker is assumed to stay for so long.
-// For a task that is worth checkpointing: one for each twentieth of its work.
+constexpr double brief_seconds = 0.25;  // A connected worker is assumed to stay for this long.
+// A task is worth checkpoints if it is long enough for one after each twentieth of its work.
 constexpr int checkpoints_min = 20;
 
 }  // namespace
@@ -46,7 +46,7 @@ Duration Prospects::starts_in(const JobState& job, Instant now) const {
     if (worker->info.slots == 0 || worker->running.empty() ||
         !std::ranges::contains(worker->classes, job.requirements))
       continue;
-    // Sliced ones: when the first of them ends; else when all have.
+    // A sliced worker is free when the first of its tasks ends, another one when all have ended.
     double left = std::numeric_limits<double>::infinity();
     if (worker->sliced()) {
       for (const Holding& each : worker->running) {

@@ -1,7 +1,7 @@
-// How a task would fare on a worker: how long it takes there, whether the worker will still be
-// there when it ends, and when a worker that has enough to do gets free.
+// Predictions of how a task would do on a worker: how long it takes, if the worker will stay until
+// it ends, and when a busy worker gets free.
 //
-// Pure; not safe to share between threads. Changes nothing. Times are seconds, as predicted by the
+// Pure; not safe to share between threads. Changes nothing. Times are seconds, predicted from the
 // job's slowest pace so far, or durations.
 #pragma once
 
@@ -16,39 +16,42 @@ class Prospects {
  public:
   explicit Prospects(const SchedulerTables& tables) : tables_(tables) {}
 
-  // 0 while the job's pace is not known.
+  // The predicted time of the task on the worker; 0 while the job's pace is not known.
   [[nodiscard]] double predicted_seconds(const WorkerState& worker, const JobState& job,
                                          std::uint32_t index) const;
-  // How long a task may take there, the others in their slices included.
+  // The longest time that a task may take on the worker, including the tasks in its other slices.
   [[nodiscard]] Duration wall_bound(const WorkerState& worker) const;
-  // The chance that the task is done there; 0 where the worker is too slow for the bound on time.
+  // The chance that the worker completes the task; 0 if the worker is too slow for the time bound.
   [[nodiscard]] double chance(const WorkerState& worker, const JobState& job, std::uint32_t index,
                               Instant now) const;
-  // Whether that is enough (Settings::leaving_risk_max).
+  // True if the chance that the worker completes the task is high enough
+  // (Settings::leaving_risk_max).
   [[nodiscard]] bool suits(const WorkerState& worker, const JobState& job, std::uint32_t index,
                            Instant now) const;
-  // Whether a task that takes so long is worth checkpoints, and may make way at one.
+  // True if a task of this predicted length is worth checkpoints, and may make way at one.
   [[nodiscard]] bool is_long(double predicted_seconds) const;
-  // Workgroups of one dispatch, so that it takes Settings::dispatch_max at most; 0: the whole task
-  // fits. The job's canary has passed.
+  // The number of workgroups in one dispatch, chosen so that the dispatch takes at most
+  // Settings::dispatch_max; 0 if the whole task fits in one dispatch. The job's canary must have
+  // passed.
   [[nodiscard]] std::uint32_t piece_workgroups_max(const WorkerState& worker,
                                                    const JobState& job) const;
-  // In a worker that runs one task after the other: the first one's length is not known, and it has
-  // run for so long that it may well take until its bound.
+  // True if a worker that runs its tasks in turn has run its first task, whose length is not known,
+  // for so long that the task may well take until its time bound.
   [[nodiscard]] bool is_stuck(const WorkerState& worker) const;
-  // Until the first worker that could run the job is expected to be free; Duration::max() where no
-  // end is known. O(workers).
+  // The time until the first worker that could run the job is expected to be free; Duration::max()
+  // if no end is known. O(workers).
   [[nodiscard]] Duration starts_in(const JobState& job, Instant now) const;
 
  private:
   const SchedulerTables& tables_;
 };
 
-// Asked for each lease and each look at a worker.
+// Inline because it is called for each lease and each look at a worker.
 inline double Prospects::predicted_seconds(const WorkerState& worker, const JobState& job,
                                            std::uint32_t index) const {
   const double alone = job.pace * job.range_count(index) / worker.rate;
-  return worker.sliced() ? alone * worker.info.slots : alone;  // With all slots busy.
+  // Sliced: the time with all slots busy.
+  return worker.sliced() ? alone * worker.info.slots : alone;
 }
 
 inline Duration Prospects::wall_bound(const WorkerState& worker) const {

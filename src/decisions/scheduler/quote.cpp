@@ -17,8 +17,8 @@ Quote quote(const Pricing& pricing, const Market& market, double season) {
   constexpr double half_backlog_seconds = 60;
   Quote made{.base = pricing.per_unit,
              .season = std::isfinite(season) ? std::clamp(season, season_min, season_max) : 1};
-  // Demand and capability stay 0 without a trusted worker: they are relative to what such workers
-  // can do.
+  // Demand and capability stay 0 without a trusted worker, because they are relative to the
+  // capacity of trusted workers.
   if (market.fleet_rate > 0) {
     const double backlog = std::max(market.waiting_seconds, 0.0) / market.fleet_rate;
     made.demand = std::isfinite(backlog) ? backlog / (backlog + half_backlog_seconds) : 1;
@@ -45,7 +45,8 @@ MicroCredits most_of(const PriceTerms& terms) {
 PriceTerms default_terms(MicroCredits budget, MicroCredits known, std::uint64_t shares) {
   PriceTerms terms{.budget = budget, .quoted = 0, .max = default_max(known)};
   if (known <= 0 || known > budget || shares == 0) return terms;
-  // A task's price divides by its replicas without a rest; `known` is such a price.
+  // A task's price divides by its replicas without a remainder, so the maximum is rounded down to
+  // such a price. `known` is one already.
   terms.max = std::min(terms.max, budget);
   terms.max -= terms.max % static_cast<MicroCredits>(shares);
   terms.capped = true;

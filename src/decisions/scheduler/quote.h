@@ -1,22 +1,23 @@
-// What a compute unit costs at the moment of submission:
+// The price of a compute unit at the moment of submission:
 //
 //   per unit = base * (1 + demand) * (1 + capability) * season
 //
-//   base        set by the operator (Pricing::per_unit).
-//   demand      b / (b + 60 s), b being the paid work that has waited for 10 s over what the
-//               trusted workers do in a second: 0 for an empty queue, one half for a minute of
-//               work.
-//   capability  the share of the trusted workers' rates that the job cannot use: 0 for a job that
-//               runs everywhere, near 1 for one that only rare workers can run.
-//   season      how busy this hour of the week has been, over the mean of the week; between 0.5 and
-//               2, and 1 where little is known.
+// - base: set by the operator (Pricing::per_unit).
+// - demand: b / (b + 60 s), where b is the paid work that has waited for 10 s over the work that
+// the
+//   trusted workers do in a second. It is 0 for an empty queue, and one half for a minute of work.
+// - capability: the share of the trusted workers' rates that the job cannot use. It is 0 for a job
+//   that runs everywhere, and near 1 for a job that only rare workers can run.
+// - season: how busy this hour of the week has been, over the mean of the week. It is between 0.5
+// and
+//   2, and 1 if little is known.
 //
-// No number that a stranger claims enters: rates are those of invited and established workers (what
-// the operator's own say, and what accepted work has shown), and waiting work counts as far as it
-// was priced and is paid for with credits that were not granted.
+// No number that a stranger claims enters the formula. Rates are those of invited workers (the
+// operator's own workers' claims) and of established workers (as accepted work has shown). Waiting
+// work counts as far as it was priced and is paid for with credits that were not granted.
 //
-// The quote is made before submission and travels with the job: what is asked later does not change
-// it. `agreed` and `most_of` say what that means for the price that the canary shows.
+// The quote is made before submission and travels with the job, and later quotes do not change it.
+// `agreed` and `most_of` say what the quote means for the price that the canary shows.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +28,11 @@
 
 namespace weft::scheduler {
 
-// What there is to do and which trusted workers can do it. See Scheduler::market().
+// The work that waits, and the trusted workers that can do it. See Scheduler::market().
 struct Market {
   double waiting_seconds = 0;  // At the reference rate: paid work that has waited for 10 s.
-  double fitting_rate = 0;     // What the trusted workers that fit the job do in a second,
-  double fleet_rate = 0;       // and all trusted workers, whether they fit or not.
+  double fitting_rate = 0;     // The work a second of the trusted workers that fit the job,
+  double fleet_rate = 0;       // and of all trusted workers, whether they fit or not.
 };
 
 struct Quote {
@@ -43,43 +44,44 @@ struct Quote {
 
   friend bool operator==(const Quote&, const Quote&) = default;
 };
-// `season` is taken within its bounds.
+// `season` is clamped to its bounds.
 [[nodiscard]] Quote quote(const Pricing& pricing, const Market& market, double season);
 
-// What a job may cost, as its client and the coordinator agreed before it ran.
+// The price that a job may have, as its client and the coordinator agreed before it ran.
 struct PriceTerms {
   MicroCredits budget = 0;
-  MicroCredits quoted = 0;  // The price of the whole job in a quote that was given; 0: none.
-  MicroCredits max = 0;     // max_price; 0: the budget alone bounds it.
-  // The client named no max_price for work whose price was known: a slow canary does not end the
-  // job, which costs the most that it may.
+  MicroCredits quoted = 0;  // The price of the whole job in the given quote; 0: no quote.
+  MicroCredits max = 0;     // max_price; 0: only the budget bounds it.
+  // True if the client named no max_price for work whose price was known. A slow canary does not
+  // end such a job: the job costs at most most_of().
   bool capped = false;
 
   friend bool operator==(const PriceTerms&, const PriceTerms&) = default;
 };
 
-// How far a canary may be from what was measured before, either way, for the job to be the one that
-// was quoted; and max_price over a quote, where the client says none.
+// The factor by which a canary may differ from the earlier measurement, either way, for the quoted
+// price to hold. Also max_price over the known price, if the client names no max_price.
 inline constexpr double quote_slack = 1.5;
 
-// max_price where a client says none: 1.5 times the price that was known at submission; 0 (the
-// budget alone bounds the job) if none was.
+// max_price for a client that names none: 1.5 times the price that was known at submission; 0 if no
+// price was known, so that only the budget bounds the job.
 [[nodiscard]] MicroCredits default_max(MicroCredits price_known);
 
-// The terms of a job whose client named no max_price and showed no quote. `known`: what the work is
-// known to cost, 0 if nothing is known. `shares`: its replicas of tasks, which cost the same each.
+// The terms of a job whose client named no max_price and showed no quote. `known` is the known
+// price of the work, 0 if no price is known. `shares` is the number of replicas of tasks, which
+// cost the same each.
 [[nodiscard]] PriceTerms default_terms(MicroCredits budget, MicroCredits known,
                                        std::uint64_t shares);
 
 // The most that the job may cost.
 [[nodiscard]] MicroCredits most_of(const PriceTerms& terms);
 
-// What is charged where the canary shows `measured`: the quoted price, if it is within quote_slack
-// of that; otherwise `measured`, which the client pays if it is less, and which ends the job if it
-// is over most_of(), or costs that if the terms are capped.
+// The charge if the canary shows the price `measured`. It is the quoted price if that is within
+// quote_slack of `measured`; otherwise it is `measured`. A price over most_of() ends the job, or is
+// reduced to most_of() if the terms are capped.
 [[nodiscard]] Estimate agreed(const Estimate& measured, const PriceTerms& terms);
 
-// One sentence, for a job whose price is over most_of().
+// One sentence that says that a job's price is over most_of().
 [[nodiscard]] std::string over_the_most(const Estimate& made, const PriceTerms& terms);
 
 }  // namespace weft::scheduler

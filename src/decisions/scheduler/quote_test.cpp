@@ -1,5 +1,5 @@
-// A quote is the formula within its bounds, and what is agreed before a job runs bounds what it
-// costs: never over max_price, and the price that was shown where the canary confirms it.
+// A quote is the formula within its bounds. The terms that are agreed before a job runs bound its
+// price: it is never over max_price, and is the quoted price if the canary confirms it.
 #include "decisions/scheduler/quote.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ TEST(Quote, IsTheBaseWhereNoTrustedWorkerIs) {
             1'000'000);
 }
 
-// Each factor at most doubles the price, whatever comes in.
+// Each factor at most doubles the price, for any input.
 TEST(Quote, StaysWithinItsBounds) {
   std::mt19937_64 random(14);
   const auto wild = [&] {
@@ -78,7 +78,7 @@ TEST(Agreed, WhatIsChargedIsWhatWasQuotedAndNeverOverTheMost) {
     if (made.price == terms.quoted) {
       ++quoted;
     } else {
-      // Not the work that was measured before: it costs what it takes.
+      // The work is not the one that was measured before, so the job costs what the canary shows.
       ASSERT_EQ(made.price, measured.price) << i;
       ASSERT_LT(static_cast<double>(made.price) * quote_slack, static_cast<double>(terms.quoted));
       ++cheaper;
@@ -103,7 +103,7 @@ TEST(Agreed, SaysInASentenceWhichBoundAJobIsOver) {
             "(weft quote).");
 }
 
-// What a job pays through the scheduler, whose canary takes `seconds`; 0: it ended.
+// The price that the scheduler charges for a job whose canary takes `seconds`; 0 if the job ended.
 MicroCredits charged(const Job& job, double seconds, std::string* reason = nullptr) {
   Scheduler scheduler;
   EXPECT_TRUE(scheduler.add_worker(native_worker(1), at(0)).has_value());
@@ -142,7 +142,7 @@ TEST(Agreed, APriceThatWasQuotedIsChargedHoweverTheCanaryWavers) {
             "(weft quote).");
 }
 
-// One canary of several is slow, the first of a new worker often.
+// A slow canary among several moves no price: the first canary of a new worker is often slow.
 TEST(Agreed, AJobCostsTheMedianOfItsCanaryAndThoseBefore) {
   Job job = small_job(1, 4);
   job.paces_known = {0.1};
@@ -153,7 +153,7 @@ TEST(Agreed, AJobCostsTheMedianOfItsCanaryAndThoseBefore) {
   EXPECT_EQ(charged(job, 0.001), 4'000'000);
 }
 
-// Its client named no max_price, and a busy machine ran its canary.
+// The job's client named no max_price, and a busy machine ran its canary.
 TEST(Agreed, AJobWhoseClientNamedNoMaxPriceCostsTheMostOfItAndGoesOn) {
   Job job = small_job(1, 4);
   const PriceTerms terms = default_terms(job.budget, 4'000'000, 4);

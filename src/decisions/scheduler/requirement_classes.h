@@ -1,8 +1,8 @@
-// All classes of requirements (requirement_class.h), and which workers fit which of them. A class's
-// address stays the same while it has jobs or workers that fit it know it.
+// All classes of requirements (requirement_class.h), and the workers that fit each of them. A
+// class's address stays valid while the class has jobs or workers that fit it.
 //
-// Pure. Not safe to share between threads. Memory: classes_kept_max classes without jobs, and those
-// with jobs.
+// Pure. Not safe to share between threads. Memory: all classes with jobs, and up to
+// classes_kept_max classes without jobs.
 #pragma once
 
 #include <map>
@@ -18,15 +18,16 @@ using ClassTable = std::map<ClassKey, std::unique_ptr<RequirementClass>>;
 
 class RequirementClasses {
  public:
-  // Classes without jobs are kept for the next job of their kind, up to this many classes.
+  // The most classes without jobs that are kept for the next job of their kind.
   static constexpr std::size_t classes_kept_max = 64;
 
-  // The class of jobs that ask for what this one does. One that is new is entered at each worker
-  // that fits it. O(workers) then, otherwise O(log classes).
+  // The class of jobs with the requirements of this job. A new class is entered at each worker that
+  // fits it, in O(workers); otherwise O(log classes).
   RequirementClass& of(const Job& job, const WorkerTable& workers, Instant now);
-  // Enters the classes that the worker fits, where it is not counted yet.
+  // Enters the classes that the worker fits into its list. The worker is not counted in them yet.
   void enter(WorkerState& worker);
-  // The worker leaves; it is counted in no class and free in none.
+  // Takes a worker that leaves out of its classes, in which it must not be counted or free any
+  // more.
   static void leave(WorkerState& worker);
 
   [[nodiscard]] const ClassTable& all() const { return classes_; }

@@ -1,11 +1,11 @@
-// EASY backfill (Lifka 1995): if no worker can start the task at the head of the queue now, it is
-// promised the worker where it can start soonest, and others may go there in the meantime only
-// where that does not delay it: they are expected to have ended by then, or what they take is not
-// needed then.
+// EASY backfill (Lifka 1995). If no worker can start the task at the head of the queue now, the
+// task is promised the worker on which it can start soonest. Meanwhile other tasks may start on
+// that worker only if they do not delay the promised task: they are expected to have ended by then,
+// or the memory that they take is not needed then.
 //
-// For workers whose slots run at a time and share its memory (Sharing::sliced). Predicted ends are
-// those with all slots busy, so that a task that joins never makes another one later than
-// predicted.
+// This is for workers whose slots run at the same time and share the worker's memory
+// (Sharing::sliced). Predicted ends assume that all slots are busy, so that a task that joins never
+// makes another task later than predicted.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace weft::scheduler {
 
 // A task that runs on the worker.
 struct Occupant {
-  Instant ends;  // As predicted.
+  Instant ends;  // The predicted end.
   std::uint64_t memory_bytes = 0;
 };
 
@@ -27,17 +27,17 @@ struct Room {
   std::uint32_t slots = 1;
 };
 
-// When a slot and so much memory will be free, going by the predictions: `now` where they are.
-// Those that are late are expected to end now. Nothing where the worker is too small.
+// The predicted time at which a slot and `memory_bytes` of memory will be free; `now` if they are
+// free already. Late tasks are expected to end now. No value if the worker is too small.
 [[nodiscard]] std::optional<Instant> earliest_start(const Room& room,
                                                     std::span<const Occupant> occupants,
                                                     std::uint64_t memory_bytes, Instant now);
 
 struct Promise {
   Instant start;
-  std::uint64_t memory_bytes = 0;  // That the promised task needs.
+  std::uint64_t memory_bytes = 0;  // The memory that the promised task needs.
 };
-// Whether a task that fits now may start now without delaying the promised one.
+// True if a task that fits now may start now without delaying the promised task.
 [[nodiscard]] bool may_backfill(const Room& room, std::span<const Occupant> occupants,
                                 const Promise& promise, const Occupant& task);
 

@@ -1,5 +1,5 @@
-// A task that needs much is promised room and is never delayed by those behind it, and what it
-// leaves over is used meanwhile.
+// A task that needs much room is promised it and is never delayed by later tasks. Room that it
+// leaves is used meanwhile.
 #include "decisions/scheduler/reservation.h"
 
 #include <gtest/gtest.h>
@@ -43,8 +43,8 @@ TEST(MayBackfill, TakesWhatEndsBeforeOrIsNotNeededThen) {
                             {.ends = at(11), .memory_bytes = 0}));
 }
 
-// Two shared workers under an endless stream of small tasks, and now and then a job that needs a
-// whole worker. Tasks take between a third and all of what is predicted.
+// Two shared workers get an endless stream of small tasks, and now and then a job that needs a
+// whole worker. Tasks take between a third and all of their predicted time.
 class Stream {
  public:
   explicit Stream(std::uint64_t seed) : random_(seed), seed_(seed) {
@@ -73,7 +73,8 @@ class Stream {
 
   std::uint64_t bigs = 0;
   std::uint64_t bigs_started = 0;
-  std::uint64_t backfilled = 0;  // Small tasks behind a promised one that went to its worker.
+  // Small tasks that went to the worker of a promised task before it.
+  std::uint64_t backfilled = 0;
   double longest_wait = 0;
 
  private:
@@ -81,7 +82,7 @@ class Stream {
     double since = 0;
     std::optional<Instant> promised;
     PublicKey worker;
-    bool first = false;  // No task was before it when this was seen.
+    bool first = false;  // True if no task came before it then.
   };
 
   Job job(std::uint64_t memory, double task_seconds) {
@@ -127,7 +128,7 @@ class Stream {
       if (waiting.worker == lease.worker) ++backfilled;
     }
   }
-  // A promise is kept: only those who come before may move it.
+  // Checks that a promise is kept: only tasks that come before the promised one may move it.
   void watch() {
     for (const ReservationView& view : scheduler_.views().reservations()) {
       const auto big = big_.find(view.job);
@@ -177,7 +178,7 @@ class Stream {
   double time_ = 0;
   std::uint64_t next_job_ = 1;
   int waiting_small_ = 0;
-  std::map<JobId, double> takes_;  // With all slots busy.
+  std::map<JobId, double> takes_;  // Predicted, with all slots busy.
   std::map<JobId, std::uint64_t> order_;
   std::map<JobId, Waiting> big_;
   std::multimap<double, TaskResult> running_;

@@ -1,5 +1,5 @@
-// Replicas that made way for a more urgent task and that only their own worker can continue
-// (docs/decisions/0006): until a time no other worker begins them again.
+// Reservations of replicas that made way for a more urgent task and that only their own worker can
+// continue (docs/decisions/0006): no other worker begins such a replica again before a given time.
 //
 // Pure. Memory: an entry for each such replica.
 #pragma once
@@ -16,18 +16,18 @@ namespace weft::scheduler {
 class ResumeReservations {
  public:
   void reserve(const TaskId& task, const PublicKey& worker, Instant until);
-  // The worker has the task again, or does not want it any more.
+  // The worker has the task again, or no longer wants it.
   void release(const TaskId& task, const PublicKey& worker);
   void release(const TaskId& task);
-  // Gives back the tasks that were reserved for the worker.
+  // Releases all reservations of the worker and returns their tasks.
   [[nodiscard]] std::vector<TaskId> release_all(const PublicKey& worker);
   void drop_expired(const TaskId& task, Instant now);
 
   [[nodiscard]] bool empty() const { return reserved_.empty(); }
   [[nodiscard]] bool has(const TaskId& task, const PublicKey& worker) const;
-  // Workers for which a replica of the task is reserved.
+  // The number of workers for which a replica of the task is reserved.
   [[nodiscard]] std::size_t count(const TaskId& task) const;
-  // The last of the task's reservations ends then.
+  // When the last of the task's reservations ends.
   [[nodiscard]] std::optional<Instant> ends(const TaskId& task) const;
   // The tasks of the job that are reserved for the worker, by their index.
   [[nodiscard]] std::vector<TaskId> of(const JobId& job, const PublicKey& worker) const;

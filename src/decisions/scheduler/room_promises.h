@@ -1,6 +1,6 @@
-// The memory of shared workers: which task fits beside what runs there, and which job is promised
-// room (reservation.h). Of the jobs that require the same, the first one that only lacks room has
-// a promise.
+// The memory of workers that share it between tasks: which task fits beside the running ones, and
+// which job is promised room (reservation.h). Among jobs with the same requirements, the first one
+// that lacks only room has a promise.
 //
 // Invariant: a job, its class and its worker name the same promise, or none. Pure; not safe to
 // share between threads.
@@ -20,18 +20,21 @@ class RoomPromises {
   RoomPromises(SchedulerTables& tables, const Prospects& prospects, TaskChoice& choice)
       : tables_(tables), prospects_(prospects), choice_(choice) {}
 
-  // Beside what runs on a sliced worker.
+  // True if a task of the job fits in a sliced worker's memory beside the running tasks.
   [[nodiscard]] bool has_memory(const WorkerState& worker, const JobState& job) const;
-  // Whether the worker has room for the task, and no job that comes first waits longer for it.
+  // True if the worker has room for the task without delaying a job that comes first and is
+  // promised this room.
   [[nodiscard]] bool admits(const WorkerState& worker, const JobState& job, std::uint32_t index,
                             Instant now) const;
 
-  // The job, which has just found no room, gets a promise on the worker that has room soonest,
-  // unless a job before it has the promise of their class. O(sliced workers).
+  // Promises room to a job that has just found none, on the worker that has room soonest, unless a
+  // job that comes before it has the promise of their class. O(sliced workers).
   void promise(JobState& job, Instant now);
-  // The job has what it waited for, or waits no more. Nothing without a promise.
+  // Withdraws the job's promise: the job has its room, or no longer waits. Does nothing without a
+  // promise.
   void withdraw(JobState& job);
-  // Something went to the worker that comes before the promised task.
+  // Computes the worker's promise again, because a task that comes before the promised task went to
+  // the worker.
   void renew(WorkerState& worker, Instant now);
 
  private:

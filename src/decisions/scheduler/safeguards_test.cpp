@@ -1,5 +1,5 @@
-// What strangers cannot do to a job: price it, end it, or take its tasks and do nothing. Each rule
-// is one field of Safeguards, and each test shows what happens without it.
+// Strangers can neither price a job, nor end it, nor take its tasks and do nothing. Each rule is
+// one field of Safeguards, and each test shows what happens without the rule.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -51,7 +51,7 @@ class SafeguardsTest : public testing::Test {
   std::vector<Decision> last;
 };
 
-// H-1 of a review: one stranger called the shader wrong, and the job ended.
+// Finding H-1 of a review: one stranger called the shader wrong, and the job ended.
 TEST_F(SafeguardsTest, StrangersThatFailDoNotEndAJob) {
   const auto ended = [&](const Safeguards& rules) {
     start(rules);
@@ -74,7 +74,8 @@ TEST_F(SafeguardsTest, StrangersThatFailDoNotEndAJob) {
                      .newcomer_share_max = 1}));
 }
 
-// Two strangers' lies and one honest worker that lost its connection ended a job.
+// Once, the lies of two strangers together with one honest worker that lost its connection ended a
+// job.
 TEST_F(SafeguardsTest, AnHonestWorkersBadLuckIsNoWitnessForStrangers) {
   start({.lost_goes_to_trusted = false, .newcomer_share_max = 1, .tries_are_spent = false});
   join(1);
@@ -127,11 +128,11 @@ TEST_F(SafeguardsTest, WithoutATrustedWorkerTheOperatorsDeviceMeasuresTheJob) {
   EXPECT_TRUE(scheduler->views().progress(job_id_of(1))->canary_passed);
 }
 
-// One of three established workers takes its time: the job is priced by the others.
+// One of three established workers takes its time: the other two price the job.
 class PricesTest : public SafeguardsTest {
  protected:
-  // What the job costs when three tasks are done, in credits; 0: it ended. The first of
-  // `seconds` is the canary's.
+  // The price of the job when three tasks are done, in credits; 0 if the job ended. `seconds` are
+  // the times of the tasks, the canary's first.
   double price(const std::vector<double>& seconds, MicroCredits budget,
                Standing standing = Standing::established) {
     start();
@@ -149,7 +150,7 @@ class PricesTest : public SafeguardsTest {
       for (const auto& failed : all<JobFailed>(last)) return failed.reason.message.empty() ? 1 : 0;
       for (const auto& each : all<Estimated>(last))
         estimated = static_cast<double>(each.estimate.price) / 1e6;
-      // Each worker runs its tasks one after the other, beside the others.
+      // Each worker runs its tasks one after the other, at the same time as the other workers.
       std::map<PublicKey, double> ends;
       std::multimap<double, std::function<void()>> results;
       for (const Lease& lease : leases) {
@@ -188,7 +189,7 @@ TEST_F(PricesTest, OneEstablishedWorkerThatTakesItsTimeMovesNoPrice) {
   ASSERT_GT(honest, 0);
   EXPECT_NEAR(price({20, 1, 1}, 1'000'000'000), honest, honest / 4);
   EXPECT_NEAR(price({1, 20, 1}, 1'000'000'000), honest, honest / 4);
-  // An invited worker is the operator's: its canary is believed.
+  // An invited worker is one of the operator's own: its canary is believed.
   EXPECT_GT(price({20, 1, 1}, 1'000'000'000, Standing::invited), 10 * honest);
 }
 
@@ -199,7 +200,7 @@ TEST_F(PricesTest, OneEstablishedWorkerEndsNoJobAtItsCanary) {
   EXPECT_EQ(price({20, 20, 20}, budget), 0) << "all of them say so";
 }
 
-// A job that was submitted before any worker came was never measured.
+// Once, a job that was submitted before any worker came was never measured.
 TEST_F(SafeguardsTest, AJobThatWaitedForItsFirstWorkerIsMeasuredByTheOperatorsDevice) {
   start();
   ASSERT_TRUE(scheduler->add_job(small_job(1), at(0)).has_value());
@@ -230,7 +231,8 @@ TEST_F(SafeguardsTest, AThousandHoardersHoldATenthOfAJob) {
   EXPECT_GT(held(1, false), 400U);
 }
 
-// A thousand wallets that each took one lease and lost it had all of a job's tasks run twice.
+// Once, a thousand wallets that each took one lease and lost it made all of a job's tasks run
+// twice.
 TEST_F(SafeguardsTest, ALeaseThatAStrangerLostCountsForGood) {
   const auto leased = [&](bool rule) {
     start({.tries_are_spent = rule});
@@ -331,7 +333,7 @@ TEST_F(SafeguardsTest, AStrangersSpeedIsWhatItsAcceptedWorkHasShown) {
   double time = 0;
   for (int round = 0; round < 6; ++round) {
     (void)decide(time);
-    time += 0.001;  // It is ten times as fast as the others.
+    time += 0.001;  // The worker is ten times as fast as the others.
     for (const auto& [of, attempt] : std::exchange(attempts, {})) {
       if (of.second != key_of(stranger)) continue;
       (void)scheduler->result(

@@ -1,8 +1,8 @@
-// Newcomers' results that wait for a check, and the jobs that newcomers get nothing of meanwhile:
-// how the queue of checks (sample_queue.h) and the queue of tasks meet.
+// Newcomers' results that wait for a check, and the jobs of which newcomers get no tasks meanwhile.
+// This part connects the queue of checks (sample_queue.h) to the queue of tasks.
 //
 // Pure; not safe to share between threads. Memory: an entry for each job that newcomers are kept
-// from, besides the queue's.
+// from, besides the entries of the queue of checks.
 #pragma once
 
 #include <optional>
@@ -16,25 +16,26 @@ class SampleChecks {
  public:
   explicit SampleChecks(SchedulerTables& tables) : tables_(tables) {}
 
-  // Whether the worker's result of the job could not be checked in time.
+  // True if the worker's result of the job could not be checked in time.
   [[nodiscard]] bool is_late(const WorkerState& worker, const JobState& job, Instant now) const;
-  // Seconds until the sample of one more newcomer would be decided, and whether that is too long:
-  // newcomers get no tasks then.
+  // wait() is the number of seconds until the sample of one more newcomer would be decided. If
+  // are_late() is true, this is too long, and newcomers get no tasks.
   [[nodiscard]] double wait(Instant now) const { return tables_.samples.wait(now); }
   [[nodiscard]] bool are_late(Instant now) const;
 
-  // A newcomer was leased the task, whose result is checked if the job cuts tasks into parts.
+  // A newcomer was leased the task. Its result will be checked if the job cuts tasks into parts.
   void leased(const WorkerState& worker, const JobState& job, std::uint32_t index);
-  // A verifier has the result in its queue, and is going to compute such a part of the task again.
-  // Nothing for a job that is unknown or whose results wait for no check.
+  // A verifier has the result in its queue, and is going to compute the share `share` of the task
+  // again. Does nothing if the job is unknown or its results wait for no check.
   void begin(const TaskId& task, const PublicKey& worker, double share, Instant now);
 
-  // Newcomers got nothing of the job, since checks are late: it is looked at again once they may.
+  // Notes that newcomers got no task of the job because checks are late, so that the job is looked
+  // at again once they may.
   void keep(const JobState& job) { kept_.insert(job.spec.id); }
   void forget(const JobState& job);
-  // Marks the jobs that newcomers may get something of again, no more often than once a second.
+  // Marks the jobs of which newcomers may get tasks again, at most once a second.
   void look_again(Instant now);
-  // When that is to be called.
+  // When look_again() is to be called.
   [[nodiscard]] std::optional<Instant> next_look() const;
 
  private:
@@ -43,7 +44,7 @@ class SampleChecks {
 
   SchedulerTables& tables_;
   std::set<JobId> kept_;
-  Instant looked_at_{};  // When those were looked at last.
+  Instant looked_at_{};  // When look_again() last marked jobs.
 };
 
 }  // namespace weft::scheduler

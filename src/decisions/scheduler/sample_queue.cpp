@@ -5,11 +5,11 @@
 namespace weft::scheduler {
 namespace {
 
-constexpr double newest_weight = 0.25;  // The weight of the latest check among those measured.
+constexpr double newest_weight = 0.25;  // The weight of the latest check in the average.
 constexpr double check_seconds_min = 1e-4;
-// Newcomers' samples have half of the verifiers' time at the least.
+// Newcomers' samples get at least half of the verifiers' time.
 constexpr double halves = 2;
-constexpr double networks = 4;  // One network has so much of the time, if others come as well.
+constexpr double networks = 4;  // One network gets a quarter of the time if others come as well.
 
 double blend(double known, double newest) { return known + newest_weight * (newest - known); }
 
@@ -48,7 +48,7 @@ void SampleQueue::discount(Entry& entry) {
   job.workgroups -= entry.sample.workgroups;
   group->second.seconds -= entry.seconds;
   if (--group->second.entries == 0) groups_.erase(group);
-  if (groups_.empty()) total_ = 0;  // No rounding stays.
+  if (groups_.empty()) total_ = 0;  // Exactly 0, without rounding errors.
   fallen_ = true;
 }
 
@@ -73,7 +73,8 @@ void SampleQueue::remove(const TaskId& task, const PublicKey& worker) {
 void SampleQueue::decide(const TaskId& task, const PublicKey& worker) {
   const auto found = entries_.find({task, worker});
   if (found == entries_.end()) return;
-  // Others have decided: its job's results need not wait for a first check to be measured.
+  // The result was decided without a check. The usual time of a check now counts as measured for
+  // its job, so that the job's other results need not wait for a first check.
   const Sample& sample = found->second.sample;
   if (!jobs_.at(sample.job).seconds_per_workgroup && found->second.state == State::coming)
     measured(sample.job, sample.workgroups, usual_);
@@ -136,7 +137,7 @@ void SampleQueue::measured(const JobId& id, double workgroups, double seconds) {
   const double newest = seconds / std::max(workgroups, 1e-9);
   if (!job.seconds_per_workgroup) {
     unmeasured_ -= job.entries;
-    // What was guessed of the entries that are there is what they come to from here on.
+    // Replaces the guessed times of the job's entries in the total by the measured ones.
     const auto first = entries_.lower_bound({TaskId{.job = id, .index = 0}, PublicKey{}});
     for (auto each = first; each != entries_.end() && each->first.first.job == id; ++each) {
       const Entry& entry = each->second;
@@ -169,7 +170,8 @@ double SampleQueue::wait(const Sample& sample, Instant now) const {
 double SampleQueue::wait(Instant now) const { return halves * (total_ + usual_) + overdue(now); }
 
 bool SampleQueue::admits(const Sample& sample, double seconds_max, Instant now) const {
-  if (entries_.empty()) return true;  // Nothing is before it, and it shows what a check takes.
+  // No sample comes before this one, and its check shows how long checks take.
+  if (entries_.empty()) return true;
   const auto job = jobs_.find(sample.job);
   if (job != jobs_.end() && job->second.stalled > 0) return false;
   if (job == jobs_.end() || !job->second.seconds_per_workgroup) {

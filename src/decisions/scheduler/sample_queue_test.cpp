@@ -1,5 +1,5 @@
-// Newcomers get no task whose result could not be checked in time: what waits for the verifier is
-// bounded by what it can do, however many wallets ask for it.
+// Newcomers get no task whose result could not be checked in time. The queue of a verifier is
+// bounded by what it can do, however many wallets ask for checks.
 #include "decisions/scheduler/sample_queue.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ class SampleQueueTest : public testing::Test {
   void add(std::uint64_t job, std::uint32_t index, const std::string& group = "") {
     queue.add(task(job, index), key_of(1), sample(job, group));
   }
-  // Checks of this job take so long.
+  // Makes checks of this job take `seconds`.
   void measure(std::uint64_t job, double seconds) {
     constexpr std::uint32_t index = 1'000'000;
     add(job, index);
@@ -178,8 +178,8 @@ TEST_F(SampleQueueTest, NothingIsLeftOfAnEndedJob) {
   EXPECT_LT(queue.wait(sample(2), at(time)), 10);
 }
 
-// Two hundred strangers, whose tasks take a second each, and a verifier that takes ten seconds for
-// each check.
+// Two hundred strangers with tasks of a second each, and a verifier that takes ten seconds for each
+// check.
 class LateChecks {
  public:
   explicit LateChecks(bool samples_in_time) {
@@ -208,7 +208,7 @@ class LateChecks {
   [[nodiscard]] std::size_t leases_of(std::uint64_t number) { return leases_[key_of(number)]; }
 
   double time = 0;
-  double longest_wait = 0;  // From a result to the end of its check.
+  double longest_wait = 0;  // Seconds from a result to the end of its check.
   std::size_t checked = 0;
   bool verifier_works = true;
 
@@ -267,7 +267,8 @@ class LateChecks {
   std::set<std::uint64_t> here_;
   std::set<PublicKey> trusted_;
   std::vector<Run> running_;
-  std::map<PublicKey, std::deque<Run>> waiting_;  // Each is a network, and these take turns.
+  // Each worker is a network, and networks take turns.
+  std::map<PublicKey, std::deque<Run>> waiting_;
   PublicKey last_turn_{};
   std::map<PublicKey, std::size_t> leases_;
   std::optional<Run> checking_;

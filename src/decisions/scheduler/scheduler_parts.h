@@ -1,6 +1,6 @@
-// The parts of the scheduler, wired together: an event goes to one of them, which decides and tells
-// the others that it names. What all of them share is scheduler_tables.h. A part stands after those
-// that it names, none of which needs it.
+// The parts of the scheduler, wired together. An event goes to one part, which decides and tells
+// the parts that it names. All parts share scheduler_tables.h. A part stands after the parts that
+// it names, and is not used by them.
 #pragma once
 
 #include "decisions/scheduler/blame.h"
@@ -39,7 +39,7 @@ struct SchedulerParts {
 
   SchedulerTables tables;
 
-  // What is known of a task on a worker, and where jobs and workers stand.
+  // Predictions for a task on a worker, and the indexes of jobs and workers.
   Prospects prospects{tables};
   Listings listings{tables, prospects};
   ClientCharges charges{tables, listings};
@@ -49,13 +49,13 @@ struct SchedulerParts {
   CanaryPrices prices{tables};
   MarketView market;
 
-  // Which task a worker may have.
+  // The choice of a task for a worker.
   TaskChoice choice{tables, {.long_runs = long_runs, .samples = samples, .prices = prices}};
   RoomPromises promises{tables, prospects, choice};
   ClassMembers members{tables,
                        {.listings = listings, .long_runs = long_runs, .promises = promises}};
 
-  // Leases and how they end.
+  // Leases, and the ways in which they end.
   BlameRules blame{tables};
   JobRemoval job_removal{
       tables, {.long_runs = long_runs, .samples = samples, .copies = copies, .promises = promises}};
@@ -79,7 +79,7 @@ struct SchedulerParts {
                      .leases = leases}};
   LearnedRates rates{tables, prices, members};
 
-  // What decide() does.
+  // The steps of decide().
   Expiry expiry{tables,
                 {.prospects = prospects,
                  .blame = blame,
@@ -119,7 +119,7 @@ struct SchedulerParts {
                           .rates = rates}};
   CheckReports checks{tables, samples, canaries};
 
-  // What others ask.
+  // Views for callers.
   WaitExplainer explainer{
       tables,
       {.prospects = prospects, .long_runs = long_runs, .samples = samples, .promises = promises}};

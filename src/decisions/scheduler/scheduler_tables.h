@@ -1,6 +1,6 @@
-// What the parts of the scheduler share: tables, each of which keeps its own invariant, the time
-// and the decisions. What a part alone decides by is private to it. Pure; not safe to share between
-// threads.
+// The tables that the parts of the scheduler share, with the time and the decisions. Each table
+// keeps its own invariant. State that only one part needs is private to that part. Pure; not safe
+// to share between threads.
 #pragma once
 
 #include "decisions/scheduler/client_queue.h"
@@ -23,11 +23,11 @@ struct SchedulerTables {
       : settings(chosen), clients(chosen.fair_shares), preemption(chosen.preemption) {}
   SchedulerTables(const SchedulerTables&) = delete;
 
-  // The time of an event has come in.
+  // Notes the time of an event.
   void reach(Instant now) { latest = std::max(latest, now); }
 
   const Settings settings;
-  Instant latest{};  // The last time that came in.
+  Instant latest{};  // The latest time of an event.
   JobTable jobs;
   WorkerTable workers;
   RequirementClasses classes;
@@ -35,9 +35,9 @@ struct SchedulerTables {
   Deadlines deadlines;
   ClientQueue clients;
   WorkerHistories histories;
-  Preemption preemption;  // For long tasks.
+  Preemption preemption;  // Runs of long tasks.
   PreemptionRequests preemption_requests;
-  // Replicas that made way; these are in deadlines.retries, too.
+  // Replicas that made way. They are in deadlines.retries, too.
   ResumeReservations resume_reservations;
   SampleQueue samples;  // Newcomers' results that wait for a check.
   DecisionQueue out;

@@ -1,5 +1,5 @@
-// The scheduler as a whole: replicas, workers that come back, jobs from before a restart, and what
-// it refuses. The time is a number here.
+// The scheduler as a whole: replicas, workers that come back, jobs from before a restart, and
+// events that it refuses. Times are numbers of seconds.
 #include <gtest/gtest.h>
 
 #include <set>

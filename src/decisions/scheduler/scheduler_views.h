@@ -1,8 +1,8 @@
-// What others may ask of the queue: for leases that they grant besides, for quotes, for pages and
-// for tests. Nothing that is asked changes a decision.
+// Read-only views of the queue: for leases that other parts grant, for quotes, for pages and for
+// tests. A view never changes a decision.
 //
-// Pure; not safe to share between threads. O(1) or O(log entries), unless a
-// function says otherwise.
+// Pure; not safe to share between threads. O(1) or O(log entries), unless a function says
+// otherwise.
 #pragma once
 
 #include <cstdint>
@@ -40,51 +40,52 @@ class SchedulerViews {
   SchedulerViews(const SchedulerTables& tables, const Parts& parts)
       : tables_(tables), parts_(parts) {}
 
-  // What a job like this would meet: feed it to quote(). O(jobs) once a second, and O(workers)
-  // where no running job requires the same.
+  // The market that a job like this one would meet; feed it to quote(). O(jobs) once a second, and
+  // O(workers) if no running job requires the same.
   [[nodiscard]] Market market(const Job& job, Instant now) const;
   // The share of connected trusted workers that hold a task; no value if none is connected.
   // O(workers).
   [[nodiscard]] std::optional<double> busy() const;
 
-  // --- For leases that others grant besides (audits).
-  // Connected workers that could run the job and take tasks, in the order of arrival. O(workers).
+  // --- For leases that other parts grant (audits). The connected workers that take tasks and could
+  // run the job, in the order of arrival. O(workers).
   [[nodiscard]] std::vector<PublicKey> able(const JobId& job) const;
-  // How many of them there are.
+  // The number of connected workers that take tasks and could run the job.
   [[nodiscard]] std::size_t able_count(const JobId& job) const;
   [[nodiscard]] LeaseTerms terms(const JobId& job, const PublicKey& worker) const;
 
   // --- Jobs and clients.
   [[nodiscard]] std::optional<JobProgress> progress(const JobId& job) const;
-  // Why no worker runs the job's next task. Nothing for an unknown job, or if none waits.
-  // O(workers).
+  // Why no worker runs the job's next task. No value if the job is unknown or none of its tasks
+  // waits. O(workers).
   [[nodiscard]] std::optional<Waiting> waiting(const JobId& job, Instant now) const;
-  // Those with jobs, and what one has had.
+  // The clients that have jobs; share() says what one client has had.
   [[nodiscard]] std::vector<PublicKey> clients() const;
   [[nodiscard]] ClientShare share(const PublicKey& client, Instant now) const;
 
   // --- Workers.
   [[nodiscard]] std::optional<WorkerLoad> load(const PublicKey& worker) const;
   [[nodiscard]] std::vector<ReservationView> reservations() const;
-  // The chance that a connected worker stays for so long, and nothing for any other.
+  // The chance that the worker stays connected for so many seconds. No value if it is not
+  // connected.
   [[nodiscard]] std::optional<double> stays(const PublicKey& worker, double seconds,
                                             Instant now) const;
-  // A known worker's history, until now if it is here. Null for an unknown one.
+  // The history of a known worker, up to now if it is connected. Null for an unknown worker.
   [[nodiscard]] const Presence* presence(const PublicKey& worker) const;
 
   // --- Counts.
   [[nodiscard]] std::size_t workers() const;
   [[nodiscard]] std::size_t jobs() const;
-  // Copies of late tasks under way, and how many there were.
+  // The number of copies of late tasks that are under way, and of all that were made.
   [[nodiscard]] std::size_t copies() const;
   [[nodiscard]] std::uint64_t copies_made() const;
-  // Tasks that were stopped for more urgent ones.
+  // The number of tasks that were stopped for more urgent ones.
   [[nodiscard]] std::uint64_t preemptions() const;
 
   // --- Checks of newcomers' results.
   // Seconds until the sample of one more newcomer would be decided.
   [[nodiscard]] double sample_wait(Instant now) const;
-  // Newcomers get no tasks now, since that is too long.
+  // True if newcomers get no tasks now, because the sample of one more would wait too long.
   [[nodiscard]] bool samples_are_late(Instant now) const;
 
  private:

@@ -1,16 +1,20 @@
-// In which order jobs are served: by a score in [0, 1] that says what the job is worth, plus an
-// ageing that lets nothing starve. score = 0.4 * stake + 0.3 * urgency + 0.3 * complexity, each in
-// [0, 1]:
+// The order in which jobs are served: by a score in [0, 1] that says what the job is worth, plus an
+// ageing that keeps every job from starving.
 //
-//   stake       s / (s + 1000 credits), s being what the client has staked: half for 1000 credits,
-//   never quite 1. urgency     the greater of priority / 100 and, where there is a deadline d, 60 s
-//   / (60 s + d). complexity  log2(1 + workgroups * replicas) / 32, at most 1: what many workers
-//   are wanted for goes first.
+//   score = 0.4 * stake + 0.3 * urgency + 0.3 * complexity, each in [0, 1]
 //
-// Every job gains `ageing_per_minute` while it waits, all at the same pace, so that the order of
-// two jobs never changes: it follows from score and time of submission alone, and a queue ordered
-// by it stays ordered. With 0.1 a minute the least job is ahead of the greatest that comes ten
-// minutes later.
+// - stake: s / (s + 1000 credits), where s is the client's stake. It is one half for 1000 credits,
+// and
+//   never quite 1.
+// - urgency: priority / 100, or 60 s / (60 s + d) for a deadline d, whichever is greater.
+// - complexity: log2(1 + workgroups * replicas) / 32, at most 1. Jobs that keep many workers busy
+// go
+//   first.
+//
+// Every job gains `ageing_per_minute` while it waits. All jobs gain the same, so the order of two
+// jobs never changes: it follows from score and time of submission alone, and a queue ordered by it
+// stays ordered. With 0.1 a minute the job with the least score is ahead of the one with the
+// greatest score that comes ten minutes later.
 #pragma once
 
 #include <compare>
@@ -23,8 +27,8 @@ namespace weft::scheduler {
 
 struct Worth {
   MicroCredits stake = 0;
-  std::uint32_t priority = 50;  // 0 to 100.
-  double deadline_s = 0;        // From submission; 0: none.
+  std::uint32_t priority = 50;  // From 0 to 100.
+  double deadline_s = 0;        // Seconds from submission; 0: no deadline.
   std::uint64_t workgroups = 1;
   std::uint32_t replicas = 1;
 };
@@ -36,8 +40,8 @@ inline constexpr double ageing_per_minute = 0.1;
 
 // A job's place in the queue; the least is served first.
 struct Rank {
-  std::int64_t place = 0;      // Millionths: age at some fixed instant and score, taken together.
-  std::uint64_t sequence = 0;  // Then who came first.
+  std::int64_t place = 0;      // Millionths of a score: the time of submission minus the score.
+  std::uint64_t sequence = 0;  // Order of arrival, for equal places.
   friend auto operator<=>(const Rank&, const Rank&) = default;
 };
 

@@ -1,5 +1,5 @@
-// The score is what its formula says, in [0, 1]; and whatever is worth more, no task waits without
-// end.
+// The score follows its formula, in [0, 1]. No task waits without end, whatever jobs of greater
+// worth come.
 #include "decisions/scheduler/score.h"
 
 #include <gtest/gtest.h>

@@ -16,7 +16,7 @@ bool Seasons::observe(UnixMillis time, double busy) {
   return ended;
 }
 
-// The hour that has ended joins what is usual: the last weeks count most.
+// Adds the hour that has ended to the usual values. The last weeks have the greatest weight.
 void Seasons::fold() {
   constexpr double weight = 0.3;
   double& usual = usual_[static_cast<std::size_t>(*hour_ % static_cast<std::int64_t>(hours))];

@@ -1,5 +1,6 @@
-// How busy each hour of the week is, learned as time goes by. UTC; the week begins on Thursday, as
-// 1970 did. Pure. A week that repeats itself makes its busy hours expensive and the others cheap.
+// How busy each hour of the week is, learned as time goes by. If the weeks are alike, busy hours
+// become expensive and the other hours cheap. Hours are in UTC; the week begins on Thursday, as
+// 1970 did. Pure.
 #pragma once
 
 #include <array>
@@ -19,16 +20,16 @@ class Seasons {
  public:
   static constexpr std::size_t hours = 168;
 
-  // The share of the trusted workers that are busy, in [0, 1]; call it about once a minute. True
-  // where an hour has ended with it: save() gives other values than before.
+  // Records the share of the trusted workers that are busy, in [0, 1]; call it about once a minute.
+  // Returns true if this ended an hour, so that save() gives other values than before.
   bool observe(UnixMillis time, double busy);
-  // Between season_min and season_max; 1 before a day's worth of hours is known, and for an hour
-  // that is not.
+  // The factor of this hour of the week, between season_min and season_max. It is 1 until a day's
+  // worth of hours is known, and for an unknown hour.
   [[nodiscard]] double factor(UnixMillis time) const;
 
-  // For the store: 168 doubles; negative if nothing is known.
+  // The values for the store: 168 doubles, negative for an unknown hour.
   [[nodiscard]] std::vector<double> save() const { return {usual_.begin(), usual_.end()}; }
-  // Anything but 168 finite numbers of at most 1 is left alone.
+  // Restores saved values. Ignores anything but 168 finite numbers of at most 1.
   void restore(std::span<const double> saved);
 
  private:
@@ -40,7 +41,7 @@ class Seasons {
     none.fill(-1);
     return none;
   }();
-  std::optional<std::int64_t> hour_;  // Being observed.
+  std::optional<std::int64_t> hour_;  // The hour that is being observed.
   double sum_ = 0;
   std::uint64_t count_ = 0;
 };

@@ -1,4 +1,4 @@
-// The hour of the week moves a price within its bounds, and only where a week is known.
+// The hour of the week moves a price within its bounds, and only if the week is known.
 #include "decisions/scheduler/seasons.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ TEST(Seasons, KnowsNothingAtFirst) { EXPECT_DOUBLE_EQ(Seasons().factor(123 * hou
 
 TEST(Seasons, LearnsWhichHoursAreBusy) {
   Seasons seasons;
-  // Two weeks: the hour 20 of each day is busy, the others are half so.
+  // Two weeks: hour 20 of each day is busy, and the other hours are half as busy.
   for (std::int64_t i = 0; i <= 2 * 168; ++i) seasons.observe(i * hour, i % 24 == 20 ? 0.8 : 0.4);
 
   const double mean = (0.8 + 23 * 0.4) / 24;

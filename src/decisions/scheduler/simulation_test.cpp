@@ -1,6 +1,6 @@
 // A whole network from one seed: scheduler, trust and ledger together, with workers that are slow,
-// hang, lie, crash and come back, and messages that are lost, late, doubled and reordered. Whatever
-// happens, every job ends, no worker holds a task twice, no task has more replicas under way than
+// hang, lie, crash and come back, and messages that are lost, late, duplicated and reordered. In
+// all cases every job ends, no worker holds a task twice, no task has more replicas under way than
 // it wants, and the money adds up.
 #include <gtest/gtest.h>
 
@@ -85,7 +85,8 @@ class Simulation {
     bool liar = false;
     std::uint64_t hanging_percent = 0;
     std::uint64_t failing_percent = 0;
-    std::uint64_t connection = 0;  // Which one: messages of an earlier one are dropped.
+    // The number of the connection: messages of an earlier one are dropped.
+    std::uint64_t connection = 0;
     bool connected = false;
     bool busy = false;
     std::vector<Assignment> queue;
@@ -104,7 +105,8 @@ class Simulation {
         time_ + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(delay));
     events_[{when, next_event_++}] = std::move(event);
   }
-  // Over the network: lost, late and so reordered, or doubled. Only while the connection stands.
+  // Sends over the network, which loses, delays (and so reorders) or duplicates messages. A message
+  // arrives only while its connection stands.
   void send(std::uint64_t peer, const std::function<void()>& message) {
     const std::uint64_t connection = peers_[peer].connection;
     for (std::uint64_t copies = chance(2) ? 0 : chance(3) ? 2 : 1; copies > 0; --copies) {
@@ -148,7 +150,7 @@ class Simulation {
   void gone(std::uint64_t number) {
     Peer& peer = peers_[number];
     peer.connected = false;
-    if (chance(50)) {  // It was restarted and knows nothing.
+    if (chance(50)) {  // The worker was restarted and remembers nothing.
       peer.queue.clear();
       peer.busy = false;
     }
@@ -301,7 +303,7 @@ class Simulation {
         << where() << ": a worker holds a task twice";
     EXPECT_FALSE(counted_[id].contains(lease.worker))
         << where() << ": a worker gets a second replica";
-    // A late task may have a copy more.
+    // A late task may have one more copy.
     EXPECT_LE(leases_[id].size() + counted_[id].size(),
               std::max(book.spec.replicas, wanted_[id]) + 1)
         << where() << ": more replicas than wanted";
@@ -309,7 +311,7 @@ class Simulation {
     if (peers_.at(number).info.sharing == Sharing::sliced) {
       std::uint64_t held = 0;
       for (const auto& [each, workers] : leases_) {
-        // What waits for its receipt only has been computed.
+        // A task that only waits for its receipt has been computed and holds no memory.
         if (workers.contains(lease.worker) && !reported_.contains({each, lease.worker}))
           held += books_.at(each.job).spec.requirements.memory_bytes;
       }

@@ -1,10 +1,10 @@
-// Slow tails: a task that runs for much longer than predicted gets a copy on another worker.
-// The first result that counts settles the task; the other lease is cancelled and no worker is
-// blamed.
+// Copies for slow tails: a task that runs for much longer than predicted gets a copy on another
+// worker. The first result that counts settles the task; the other lease is cancelled, and no
+// worker is blamed.
 //
-// Only the tail of a job: while it has tasks that no worker runs, a free worker does more good with
-// one of those. And only a few at a time: where everything is late the predictions are wrong, not
-// the workers.
+// Only the tail of a job gets copies: while the job has tasks that no worker runs, a free worker is
+// more useful on one of those. The number of copies is limited, because if everything is late the
+// predictions are wrong, not the workers.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,16 @@
 namespace weft::scheduler {
 
 struct Speculation {
-  double late_factor = 3;  // Times the predicted time,
+  double late_factor = 3;  // A run is late after this many times its predicted time,
   Duration late_min =
-      std::chrono::seconds(2);    // but not before this: fetching and sending are not predicted.
-  double copies_share_max = 0.1;  // Share of all workers, and one in any case.
+      std::chrono::seconds(2);  // but not before this: fetching and sending are not predicted.
+  // The most copies at a time, as a share of all workers; at least one.
+  double copies_share_max = 0.1;
   bool enabled = true;
 };
 
-// From when on a task is late that was begun at `began` and predicted to take so long.
+// The time from which a task is late that began at `began` and was predicted to take
+// `predicted_seconds`.
 [[nodiscard]] inline Instant late_at(const Speculation& rule, Instant began,
                                      double predicted_seconds) {
   const auto late =

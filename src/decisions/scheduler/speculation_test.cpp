@@ -1,5 +1,5 @@
-// Late tasks get a copy, the first result settles them, and no worker is blamed; and small tasks
-// come in batches.
+// Late tasks get a copy, the first result settles them, and no worker is blamed. Small tasks come
+// in batches.
 #include "decisions/scheduler/speculation.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ TEST(MayCopy, KeepsCopiesToAShareOfAllWorkers) {
   EXPECT_FALSE(may_copy({.enabled = false}, 0, 100));
 }
 
-// Two workers with a task of one second each; the first is done in time, the second is not.
+// Two workers with a task of one second each. The first task is done in time, the second is late.
 struct Tail {
   Scheduler scheduler;
   std::vector<Decision> last;
@@ -118,7 +118,6 @@ TEST(Copies, GoWithTheirJob) {
 }
 
 // --- Batches
-// -----------------------------------------------------------------------------------------------------------
 
 TEST(Batches, FillAWorkerAgainWhenHalfIsDoneAndInOneLease) {
   Scheduler scheduler;
@@ -152,7 +151,7 @@ TEST(Batches, DoNotHoldBackTheNextOfTwoTasks) {
   worker.slots = 16;
   ASSERT_TRUE(scheduler.add_worker(worker, at(0)).has_value());
   ASSERT_TRUE(scheduler.add_job(known_job(1, 100, 1, 0.03), at(0))
-                  .has_value());  // 0.3 s: two are enough for half a second.
+                  .has_value());  // 0.3 s a task: two are enough for half a second.
   ASSERT_EQ(all<Lease>(scheduler.decide(at(0)))[0].tasks.size(), 2U);
 
   ASSERT_TRUE(

@@ -1,5 +1,5 @@
-// What is known of a task on a worker, and where jobs and workers stand: Prospects, Listings,
-// ClientCharges, ClassMembers and LearnedRates.
+// Predictions for tasks and the indexes of jobs and workers: Prospects, Listings, ClientCharges,
+// ClassMembers and LearnedRates.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -15,7 +15,7 @@ TEST(Prospects, ATaskTakesItsWorkOverTheRateAndAllSlotsOfASlicedWorker) {
   TestParts test;
   WorkerState& in_turn = test.add(native_worker(1, 2));
   WorkerState& sliced = test.add(sliced_worker(2));
-  JobState& job = test.add(known_job(1, 4));  // A second of the reference each.
+  JobState& job = test.add(known_job(1, 4));  // Each task takes a second of the reference.
 
   EXPECT_DOUBLE_EQ(test.parts.prospects.predicted_seconds(in_turn, job, 0), 0.5);
   EXPECT_DOUBLE_EQ(test.parts.prospects.predicted_seconds(sliced, job, 0), 4);
@@ -27,7 +27,7 @@ TEST(Prospects, AWorkerThatIsTooSlowForTheBoundHasNoChance) {
   TestParts test;
   WorkerState& worker = test.add(native_worker(1));
   JobState& brief = test.add(known_job(1, 4, 1, 0.01));
-  JobState& endless = test.add(known_job(2, 4, 1, 4));  // 40 s a task.
+  JobState& endless = test.add(known_job(2, 4, 1, 4));  // A task takes 40 s.
 
   EXPECT_EQ(test.parts.prospects.chance(worker, brief, 0, at(0)), 1);
   EXPECT_TRUE(test.parts.prospects.suits(worker, brief, 0, at(0)));
@@ -116,7 +116,7 @@ TEST(Listings, AJobKeepsItsPlaceUnderItsNewRank) {
 
 TEST(Listings, AWorkerIsFreeUntilItIsFullAndAgainWhenHalfOfThatIsDone) {
   TestParts test;
-  WorkerState& worker = test.add(native_worker(1));  // Four slots.
+  WorkerState& worker = test.add(native_worker(1));  // The worker has four slots.
   JobState& job = test.add(known_job(1, 8, 1, 0.001));
   EXPECT_TRUE(worker.free_key.has_value());
   EXPECT_TRUE(job.requirements->free[native_side].contains(*worker.free_key));

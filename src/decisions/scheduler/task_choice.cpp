@@ -24,13 +24,15 @@ std::optional<std::uint32_t> TaskChoice::task_for(const WorkerState& worker, Job
   if (job.canary == CanaryState::leased) {
     if (!may_scout(tables_.settings, worker, job)) return {};
   } else if (job.canary != CanaryState::passed && job.canary_index) {
-    const auto canary = job.tasks.find(*job.canary_index);  // Tried before: it stays the canary.
+    // The task was tried before, and stays the canary.
+    const auto canary = job.tasks.find(*job.canary_index);
     return canary != job.tasks.end() && canary->second.missing() &&
                    may_take(canary->first, canary->second)
                ? job.canary_index
                : std::nullopt;
   }
-  // A task that it has a state of goes first: no other worker can continue from that state.
+  // A task of which this worker has a state goes first, because no other worker can continue from
+  // it.
   for (const TaskId& own : tables_.resume_reservations.of(job.spec.id, key)) {
     const auto task = job.tasks.find(own.index);
     if (task != job.tasks.end() && task->second.missing() && may_take(task->first, task->second))
@@ -52,7 +54,7 @@ std::optional<std::uint32_t> TaskChoice::task_for(const WorkerState& worker, Job
 bool TaskChoice::keeps_from(const WorkerState& worker, const JobState& job, Instant now) {
   if (!worker.newcomer()) return false;
   const Safeguards& rules = tables_.settings.safeguards;
-  // What a job costs is measured by a worker that is trusted, or by the operator's own device.
+  // The price of a job is measured by a trusted worker, or by the operator's own device.
   if (job.canary != CanaryState::passed && rules.trusted_canaries && !job.spec.anyone) return true;
   const double most = std::max(1.0, std::floor(rules.newcomer_share_max * job.spec.tasks));
   const bool is_bounded = job.has_trusted();

@@ -1,7 +1,7 @@
-// Which task of a job a worker would get now, if it has room: the canary first, then one that the
-// worker alone can continue, then those that miss a replica, oldest first, then the untouched ones.
+// The task of a job that a worker with room would get now: the canary first, then a task that this
+// worker alone can continue, then tasks that miss a replica, oldest first, then untouched ones.
 //
-// Remembers in the job which tasks the worker has passed over. Pure; not safe to share between
+// The job remembers which tasks the worker has passed over. Pure; not safe to share between
 // threads.
 #pragma once
 
@@ -24,11 +24,11 @@ class TaskChoice {
   };
   TaskChoice(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // Its index. Nothing where the worker gets none of the job now. Whether its memory has room is
-  // not asked.
+  // The index of the task; no value if the worker gets no task of the job now. Does not check if
+  // the worker's memory has room.
   [[nodiscard]] std::optional<std::uint32_t> task_for(const WorkerState& worker, JobState& job,
                                                       Instant now);
-  // Whether safeguards keep a newcomer from all of the job.
+  // True if safeguards keep the worker, a newcomer, from all tasks of the job.
   [[nodiscard]] bool keeps_from(const WorkerState& worker, const JobState& job, Instant now);
 
  private:

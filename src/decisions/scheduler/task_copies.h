@@ -1,5 +1,5 @@
 // Copies of late tasks (speculation.h): a task that is late in the tail of its job gets one more
-// replica, and whichever is left of the two is no copy any more.
+// replica. When one of the two has ended, the other no longer counts as a copy.
 //
 // Pure; not safe to share between threads.
 #pragma once
@@ -16,15 +16,15 @@ class TaskCopies {
  public:
   TaskCopies(SchedulerTables& tables, Listings& listings) : tables_(tables), listings_(listings) {}
 
-  // Copies the worker's first task if it is late and another worker could run it. Call it when that
-  // task may be late.
+  // Copies the worker's first task if the task is late and another worker could run it. Call this
+  // when the task may be late.
   void look_for_late(WorkerState& worker, Instant now);
-  // So many of the task's copies count as replicas now, or are gone.
+  // `count` copies of the task no longer count as copies: they are replicas now, or are gone.
   void drop(JobState& job, TaskState& task, std::uint32_t count);
-  // The job ends.
+  // Stops counting the copies of a job that ends.
   void forget(const JobState& job) { under_way_ -= job.copies; }
 
-  // Now, and how many there were.
+  // The number of copies that are under way, and of all that were made.
   [[nodiscard]] std::size_t under_way() const { return under_way_; }
   [[nodiscard]] std::uint64_t made() const { return made_; }
 

@@ -43,10 +43,10 @@ Result<> TaskEvents::result(const TaskResult& result, Instant now) {
   worker->heard = std::max(worker->heard, now);
   worker->expiries = 0;
 
-  if (job.canary != CanaryState::passed) {  // A scout that is done first does as well.
+  if (job.canary != CanaryState::passed) {  // A scout that is done first serves as the canary.
     if (!parts_.canaries.pass(job, measurement, worker, now)) return {};
   } else if (!parts_.members.says(worker->info.standing)) {
-    replica->measured = measurement;  // It shows something once it is accepted.
+    replica->measured = measurement;  // The measurement counts once the result is accepted.
   } else {
     parts_.rates.learn(*worker, job, measurement);
   }

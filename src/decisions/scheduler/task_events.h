@@ -1,7 +1,7 @@
-// What happens to tasks: results come, count, are settled or found wrong, leases fail.
+// Events of tasks: results come, count, are settled or found wrong, and leases fail.
 //
-// Pure; not safe to share between threads. Tasks and leases that are not known are nothing, except
-// where a function says so.
+// Pure; not safe to share between threads. Events for unknown tasks and leases do nothing, except
+// where a function says otherwise.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +32,13 @@ class TaskEvents {
   };
   TaskEvents(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // not_found if the worker does not hold this attempt of the task, or has reported it.
+  // Fails with not_found if the worker does not hold this attempt of the task, or has reported it.
   [[nodiscard]] Result<> result(const TaskResult& result, Instant now);
-  // The time for the receipt of the result begins then.
+  // The time for the receipt of the result begins at `then`.
   void awaits_receipt_from(const TaskId& task, const PublicKey& worker, Instant then);
   void counted(const TaskId& task, const PublicKey& worker);
-  // not_found if the worker holds no such attempt, or it counts.
+  // Fails with not_found if the worker does not hold this attempt, or if the attempt counts
+  // already.
   [[nodiscard]] Result<> failed(const TaskId& task, const PublicKey& worker, std::uint32_t attempt,
                                 const Error& error, Instant now);
   void settled(const TaskId& task, std::span<const PublicKey> by);
@@ -47,7 +48,8 @@ class TaskEvents {
  private:
   [[nodiscard]] Measurement measured(const WorkerState& worker, const Holding& holding,
                                      const TaskResult& result, Instant now) const;
-  // What the replicas of a settled task showed, and what is left of them, is done with.
+  // learn_from() learns from the replicas of a settled task, and end_replicas() ends those that are
+  // left.
   void learn_from(JobState& job, TaskState& task, std::span<const PublicKey> by);
   void end_replicas(JobState& job, TaskState& task, const TaskId& id,
                     std::span<const PublicKey> by);

@@ -1,4 +1,4 @@
-// What decides which task a worker may have: LongRuns, SampleChecks, TaskCopies, CanaryPrices,
+// Parts that decide which task a worker may have: LongRuns, SampleChecks, TaskCopies, CanaryPrices,
 // TaskChoice and RoomPromises.
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ TEST(LongRuns, ATaskIsKeptForTheOnlyWorkerThatCanContinueIt) {
 TEST(LongRuns, ATaskThatAnyWorkerCanContinueIsKeptForNone) {
   TestParts test;
   WorkerState& worker = test.add(native_worker(1));
-  JobState& job = test.add(known_job(1));  // Its states are shared.
+  JobState& job = test.add(known_job(1));  // A job whose states are shared.
   job.touch(0);
   test.parts.long_runs.reserve(worker, job, 0, 60, at(0));
   EXPECT_TRUE(test.tables.resume_reservations.empty());
@@ -109,7 +109,7 @@ TEST(TaskCopies, ATaskThatIsLateInTheTailOfItsJobGetsOneCopy) {
   TestParts test;
   WorkerState& slow = test.add(native_worker(1));
   test.add(native_worker(2));
-  JobState& job = test.add(known_job(1, 1));  // Expected to take a second.
+  JobState& job = test.add(known_job(1, 1));  // Its task is expected to take a second.
   test.lease(slow, job, 0);
 
   test.parts.copies.look_for_late(slow, at(2.9));
@@ -227,7 +227,7 @@ TEST(TaskChoice, NewcomersRunNoCanaryAndHaveAShareOfAJob) {
 
   JobState& known = test.add(known_job(2, 20));
   EXPECT_FALSE(test.parts.choice.keeps_from(stranger, known, at(0)));
-  known.newcomer_tries = 2;  // A tenth of it.
+  known.newcomer_tries = 2;  // A tenth of the job's tasks.
   EXPECT_TRUE(test.parts.choice.keeps_from(stranger, known, at(0)));
   EXPECT_FALSE(test.parts.choice.keeps_from(test.tables.workers.at(key_of(2)), known, at(0)));
 }
@@ -269,7 +269,7 @@ TEST(CanaryRules, UrgentJobsSendAFewScoutsToIdleWorkers) {
 
 TEST(RoomPromises, TasksOfASharedWorkerHaveRoomBesideEachOther) {
   TestParts test;
-  WorkerState& worker = test.add(sliced_worker(1));  // 1 GiB.
+  WorkerState& worker = test.add(sliced_worker(1));  // The worker has 1 GiB.
   Job half = known_job(1);
   half.requirements.memory_bytes = device_memory / 2;
   Job whole = known_job(2);

@@ -1,4 +1,5 @@
-// What the scheduler's tests share: keys, workers and jobs by number, and a reader of decisions.
+// Helpers that the scheduler's tests share: keys, workers and jobs by number, and readers of
+// decisions.
 #pragma once
 
 #include <cstring>
@@ -58,7 +59,7 @@ inline Job small_job(std::uint64_t number, std::uint32_t tasks = 4, std::uint32_
           .share = 1,
           .states_shared = replicas == 1};
 }
-// The same, with its canary passed long ago: a workgroup takes `pace` reference seconds.
+// A job whose canary passed long ago: a workgroup takes `pace` reference seconds.
 inline Job known_job(std::uint64_t number, std::uint32_t tasks = 4, std::uint32_t replicas = 1,
                      double pace = 0.1) {
   Job job = small_job(number, tasks, replicas);

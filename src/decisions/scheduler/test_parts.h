@@ -1,5 +1,5 @@
-// The parts of the scheduler with workers and jobs by number, for tests of one part: what stands
-// beside it is the real thing.
+// The parts of the scheduler with workers and jobs by number, for tests of one part. The other
+// parts are the real ones.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,9 +23,9 @@ struct TestParts {
   void lease(WorkerState& worker, JobState& job, std::uint32_t index, double time = 0) {
     parts.leases.give(worker, job, index, 1, at(time));
   }
-  // What was decided since the last call.
+  // The decisions since the last call.
   std::vector<Decision> decided() { return tables.out.take(); }
-  // Which jobs and workers the next pass would look at; the agenda is empty then.
+  // Empties the agenda, so that the next pass would look at no jobs and workers.
   void clear_agenda() {
     tables.agenda.begin_pass();
     while (tables.agenda.first() != nullptr) tables.agenda.take_first();

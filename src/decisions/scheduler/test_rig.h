@@ -40,7 +40,7 @@ struct Rig {
                              .gpu_seconds = gpu_seconds},
                             at(time));
   }
-  // A result that is accepted at once.
+  // Reports a result that is accepted at once.
   void finish(std::uint64_t job, std::uint32_t index, std::uint64_t worker, double time,
               double gpu_seconds = 1) {
     ASSERT_TRUE(report(job, index, worker, time, gpu_seconds).has_value());

@@ -1,4 +1,4 @@
-// What has to be looked at at a time: a set of (time, what), the earliest first.
+// A set of (time, what) of things to look at, the earliest first.
 #pragma once
 
 #include <optional>
@@ -17,12 +17,12 @@ class Timers {
   [[nodiscard]] std::optional<Instant> next() const {
     return set_.empty() ? std::nullopt : std::optional(set_.begin()->first);
   }
-  // The earliest one, if its time has come; it stays.
+  // Returns the earliest entry if its time has come, and keeps it in the set.
   [[nodiscard]] std::optional<What> due(Instant now) const {
     if (set_.empty() || set_.begin()->first > now) return {};
     return set_.begin()->second;
   }
-  // The earliest one, if its time has come; it is gone then.
+  // Returns the earliest entry if its time has come, and takes it out of the set.
   [[nodiscard]] std::optional<What> take_due(Instant now) {
     auto what = due(now);
     if (what) set_.erase(set_.begin());

@@ -24,7 +24,8 @@ class UnfitTest : public testing::Test {
   void add(Scheduler& to, const Job& job, double time) {
     ASSERT_TRUE(to.add_job(job, at(time)).has_value());
   }
-  // The reasons of the jobs that end up to then, as the coordinator asks: when a deadline has come.
+  // The reasons of the jobs that end up to `until`. Like the coordinator, it calls decide() when a
+  // deadline has come.
   static std::vector<Error> ends(Scheduler& of, double until) {
     std::vector<Error> out;
     for (auto next = of.next_deadline(); next && *next <= at(until); next = of.next_deadline()) {

@@ -1,4 +1,4 @@
-// What pages and tests see of the queue, as plain data.
+// The state of the queue for pages and tests, as plain data.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace weft::scheduler {
 
 struct JobProgress {
   std::uint32_t settled = 0;
-  std::uint32_t leased = 0;  // Leases now, replicas counted each.
+  std::uint32_t leased = 0;  // Present leases; each replica counts.
   bool canary_passed = false;
   std::optional<Estimate> estimate;
 };
@@ -20,11 +20,11 @@ struct JobProgress {
 struct WorkerLoad {
   std::uint32_t held = 0;
   std::uint32_t slots = 0;
-  double rate = 0;             // Relative to the reference, as measured so far.
-  MicroCredits price_min = 0;  // As counted: Worker::price_min, rounded up a little.
+  double rate = 0;             // As measured so far, relative to the reference.
+  MicroCredits price_min = 0;  // Worker::price_min, rounded up a little as in PriceFloors.
 };
 
-// A job's next task waits for room on this worker, which is expected then.
+// A reservation: a job's next task waits for room on this worker, expected at `start`.
 struct ReservationView {
   JobId job;
   PublicKey worker;
@@ -33,9 +33,9 @@ struct ReservationView {
 
 // One client's share (fair_share.h).
 struct ClientShare {
-  std::uint32_t jobs = 0;   // Now.
-  double used_seconds = 0;  // Seconds of the reference; forgotten by and by.
-  double lead_seconds = 0;  // So much later its jobs stand in the queue.
+  std::uint32_t jobs = 0;   // Present jobs.
+  double used_seconds = 0;  // Seconds of the reference; old use decays.
+  double lead_seconds = 0;  // The delay that its jobs have in the queue.
 };
 
 // How a worker is to run a range of a job whose canary has passed.

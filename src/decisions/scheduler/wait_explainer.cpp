@@ -13,18 +13,18 @@
 namespace weft::scheduler {
 namespace {
 
-constexpr std::size_t tasks_looked_at_max = 4;  // Tasks of one job.
+constexpr std::size_t tasks_looked_at_max = 4;  // The most open tasks of a job that are looked at.
 
 }  // namespace
 
 struct WaitExplainer::Census {
-  const TaskState* task = nullptr;  // Null: nothing has happened to it.
+  const TaskState* task = nullptr;  // Null for an untouched task.
   bool natives_only = false;        // A canary goes to native workers first.
   bool no_worker_fits = false;
   std::map<std::string, std::uint32_t> lacks;
-  std::uint32_t others = 0;    // Able, without a replica of it,
-  std::uint32_t asked = 0;     // and asked now.
-  std::uint32_t retrying = 0;  // Among those:
+  std::uint32_t others = 0;    // Able workers without a replica of the task,
+  std::uint32_t asked = 0;     // those of them that may run it now,
+  std::uint32_t retrying = 0;  // and those of them that failed it recently.
   std::uint32_t slow = 0;
   std::uint32_t no_memory = 0;
   std::uint32_t promised_away = 0;
@@ -151,7 +151,8 @@ std::optional<Waiting> WaitExplainer::why_waits(const JobState& job, std::uint32
   if (job.promised != nullptr)
     return because(WaitReason::reserved, seconds(job.promised->promise.start - now));
   if (census.free > 0) {
-    if (!job.patient_until || *job.patient_until <= now) return {};  // It is about to go there.
+    // The task is about to go to a free worker.
+    if (!job.patient_until || *job.patient_until <= now) return {};
     return because(WaitReason::patience, seconds(*job.patient_until - now));
   }
   if (census.promised_away > 0) return because(WaitReason::promised);
@@ -166,7 +167,7 @@ std::optional<Waiting> WaitExplainer::why_waits(const JobState& job, std::uint32
 
 std::optional<Waiting> WaitExplainer::explain(const JobState& job, Instant now) const {
   if (job.open.empty() && job.next_fresh() == job.spec.tasks)
-    return {};  // All that is left of it is under way.
+    return {};  // All tasks that are left are under way.
   if (job.canary == CanaryState::leased) {
     return Waiting{.reason = WaitReason::canary,
                    .index = job.canary_index.value_or(0),

@@ -1,5 +1,5 @@
-// Why a task that waits runs nowhere now (waiting.h): what the matcher looks at, in the same order,
-// over all workers instead of those that are free.
+// Explains why a waiting task does not run now (waiting.h). It checks what the matcher checks, in
+// the same order, but over all workers instead of the free ones.
 //
 // Pure; not safe to share between threads. Changes nothing. O(workers) for each task that it looks
 // at, which are five of a job at most.
@@ -28,16 +28,16 @@ class WaitExplainer {
   WaitExplainer(const SchedulerTables& tables, const Parts& parts)
       : tables_(tables), parts_(parts) {}
 
-  // For the task of the job that is nearest to running. Nothing if none waits, or one is about to
-  // run.
+  // Explains the task of the job that is nearest to running. No value if no task waits, or if one
+  // is about to run.
   [[nodiscard]] std::optional<Waiting> explain(const JobState& job, Instant now) const;
 
  private:
   struct Census;
-  // The task misses a replica. Nothing: it is about to run.
+  // Explains a task that misses a replica. No value if the task is about to run.
   [[nodiscard]] std::optional<Waiting> why_waits(const JobState& job, std::uint32_t index,
                                                  Instant now) const;
-  // How many of the workers could run the task, and what keeps each of them from it.
+  // Counts the workers that could run the task, and what keeps each of them from it.
   void look_at_workers(const JobState& job, Instant now, Waiting& made, Census& census) const;
   void look_at(const WorkerState& worker, const JobState& job, Instant now, Waiting& made,
                Census& census) const;

@@ -1,4 +1,4 @@
-// A client that asks why nothing happens hears the true reason, and asking changes nothing.
+// A client that asks why nothing happens gets the true reason, and asking changes nothing.
 #include "decisions/scheduler/waiting.h"
 
 #include <gmock/gmock.h>
@@ -97,7 +97,7 @@ TEST_F(WaitingTest, WhatNoWorkerHasIsNamedWithHowManyLackIt) {
   EXPECT_FALSE(decide().empty());
 }
 
-// The words must not say more or less than what the scheduler goes by.
+// The words name a missing requirement exactly if the scheduler finds that the worker does not fit.
 TEST_F(WaitingTest, AWorkerLacksSomethingExactlyWhereItDoesNotFit) {
   for (int bits = 0; bits < 32; ++bits) {
     Worker worker = native_worker(1);
@@ -136,7 +136,7 @@ TEST_F(WaitingTest, ATaskThatIsTooLongForEveryWorkerSaysHowLongItWouldTake) {
   before.priority = 100;
   add(before);
   ASSERT_EQ(decide().size(), 2U);
-  add(known_job(2, 1, 1, 9));  // 90 s on the reference.
+  add(known_job(2, 1, 1, 9));  // A task of 90 s at the reference rate.
   decide();
 
   ASSERT_EQ(why(2), WaitReason::too_slow);
@@ -162,7 +162,7 @@ TEST_F(WaitingTest, TheRestOfAJobWaitsForItsCanary) {
 
 TEST_F(WaitingTest, AJobThatWaitsForABusyWorkerHearsItsPlaceAndWhenOneGetsFree) {
   add(one_at_a_time(1));
-  add(known_job(1, 1, 1, 2));  // 20 s.
+  add(known_job(1, 1, 1, 2));  // A task of 20 s.
   ASSERT_EQ(decide().size(), 1U);
   add(known_job(2));
   add(known_job(3));

@@ -1,6 +1,6 @@
-// Which worker gets a job's next task: the best free one that will likely end it. A task passes
-// over workers that are too slow or will leave too soon, as long as a better one may get free, and
-// over one that failed it before, as long as another is free.
+// Chooses the worker that gets a job's next task: the best free one that will likely complete it. A
+// task passes over workers that are too slow or will leave too soon, as long as a better one may
+// get free, and over a worker that failed it before, as long as another worker is free.
 //
 // Pure; not safe to share between threads. Looks at no more than 64 workers that do not suit.
 #pragma once
@@ -27,10 +27,10 @@ class WorkerChoice {
   };
   WorkerChoice(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // Leases one task of the job to the best worker. False if none gets one now: the job may have a
-  // promise of room then, or wait for a better worker.
+  // Leases one task of the job to the best worker. Returns false if no worker gets one now: the job
+  // may have a promise of room then, or wait for a better worker.
   bool give(JobState& job, Instant now);
-  // Whether this worker would get something of the job now, or be promised to it.
+  // True if this worker would get a task of the job now, or would be promised to it.
   [[nodiscard]] bool takes(const WorkerState& worker, JobState& job, Instant now);
 
  private:

@@ -8,10 +8,11 @@
 namespace weft::scheduler {
 namespace {
 
-constexpr std::uint32_t slots_max = 1024;  // Slots of one worker: bounds a Lease message.
+// The most slots of one worker, which bounds the length of a Lease message.
+constexpr std::uint32_t slots_max = 1024;
 
-// Where a worker has measured nothing itself: a small part of the reference, so that it proves
-// itself on small shares.
+// The rate at the start of a worker. One that has measured nothing itself starts with a small part
+// of the reference, so that it proves itself on small shares.
 double first_rate(const protocol::Capabilities& capabilities) {
   if (std::isfinite(capabilities.f32_gflop_per_s) && capabilities.f32_gflop_per_s > 0)
     return std::clamp(capabilities.f32_gflop_per_s / 1000, 1e-4, 1000.0);
@@ -78,7 +79,8 @@ void WorkerEvents::heard(const PublicKey& worker, Instant now) {
   tables_.reach(now);
   WorkerState* found = tables_.workers.find(worker);
   if (found != nullptr)
-    found->heard = std::max(found->heard, now);  // Its deadline is checked again when it comes.
+    // The worker's deadline is checked again when it comes.
+    found->heard = std::max(found->heard, now);
 }
 
 bool WorkerEvents::is_wanted_again(const WorkerState& worker, const protocol::HeldTask& held,
@@ -93,7 +95,7 @@ bool WorkerEvents::is_wanted_again(const WorkerState& worker, const protocol::He
   if ((job->canary == CanaryState::waiting && job->spec.kind == manifest::Kind::wgsl &&
        !worker.native()) ||
       parts_.choice.keeps_from(worker, *job, now))
-    return false;  // It goes through the queue.
+    return false;  // The task goes through the queue.
   TaskState* task = tables_.jobs.find_task(held.task);
   return task == nullptr || (task->missing() && task->replica_of(worker.info.key) == nullptr);
 }
@@ -112,7 +114,7 @@ std::vector<protocol::HeldTask> WorkerEvents::resume(const PublicKey& worker,
     const ReplicaOf* replica = task == nullptr ? nullptr : task->replica_of(worker);
     if (replica != nullptr && replica->attempt == each.attempt &&
         replica->state == ReplicaState::leased) {
-      taken.push_back(each);  // It is its already.
+      taken.push_back(each);  // The worker has this lease already.
     } else if (is_wanted_again(*found, each, now)) {
       parts_.leases.give(*found, tables_.jobs.at(each.task.job), each.task.index, each.attempt,
                          now);

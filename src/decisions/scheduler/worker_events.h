@@ -1,8 +1,8 @@
-// What happens to workers: they come, leave, pause, are trusted more or less, and come back with
-// tasks that they hold.
+// Events of workers: they come, leave, pause, are trusted more or less, and come back with tasks
+// that they hold.
 //
-// Pure; not safe to share between threads. Workers that are not connected are nothing, except
-// where a function says so.
+// Pure; not safe to share between threads. Events for workers that are not connected do nothing,
+// except where a function says otherwise.
 #pragma once
 
 #include <cstdint>
@@ -31,19 +31,20 @@ class WorkerEvents {
   };
   WorkerEvents(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // already_exists for a key that is connected: remove the first one.
+  // Fails with already_exists if a worker with this key is connected: remove that worker before.
   [[nodiscard]] Result<> add(const Worker& worker, Instant now);
   void remove(const PublicKey& worker, Departure departure, Instant now);
   void set_slots(const PublicKey& worker, std::uint32_t slots);
   void set_standing(const PublicKey& worker, Standing standing);
   void set_leases_max(const PublicKey& worker, std::uint32_t leases, double sample_share);
   void heard(const PublicKey& worker, Instant now);
-  // The tasks that are the worker's again; the rest comes as one Cancel.
+  // Returns the tasks whose leases the worker has again. The other tasks are cancelled with one
+  // Cancel.
   std::vector<protocol::HeldTask> resume(const PublicKey& worker,
                                          std::span<const protocol::HeldTask> held, Instant now);
 
  private:
-  // Whether the worker may go on with a task of which it has no lease any more.
+  // True if the worker may go on with a task whose lease it no longer has.
   [[nodiscard]] bool is_wanted_again(const WorkerState& worker, const protocol::HeldTask& held,
                                      Instant now);
 

@@ -1,6 +1,6 @@
-// What is known of the workers that are or were connected: when they tend to be here (presence.h),
-// and whether they were trusted when they left. A departed worker is remembered until 100,000
-// others have left after it.
+// The histories of workers that are or were connected: when they tend to be here (presence.h), and
+// if they were trusted when they left. A departed worker is remembered until 100,000 others have
+// left after it.
 //
 // Pure. Hours of the day follow the wall clock of set_clock().
 #pragma once
@@ -22,34 +22,36 @@ class WorkerHistories {
  public:
   explicit WorkerHistories(std::size_t departed_max = 100'000) : departed_max_(departed_max) {}
 
-  // What the wall clock says at this instant. Until then hours begin with Instant's epoch.
+  // Sets the wall clock's time at the instant `now`. Until this is called, hours begin with
+  // Instant's epoch.
   void set_clock(Instant now, UnixMillis unix);
   [[nodiscard]] UnixMillis unix_at(Instant now) const;
 
-  // The presence stays where it is until the worker has departed.
+  // Records an arrival. The reference to the presence stays valid until the worker has departed.
   [[nodiscard]] Presence& arrives(const PublicKey& worker, bool trusted, Instant now);
-  // The worker has arrived before.
+  // Records a departure of a worker that has arrived before.
   void departs(const PublicKey& worker, Instant now);
   void set_trusted(const PublicKey& worker, bool trusted);
 
-  // Whether it is trusted, or was when it left; false for an unknown worker.
+  // True if the worker is trusted, or was when it left; false for an unknown worker.
   [[nodiscard]] bool trusted(const PublicKey& worker) const;
-  // Null for an unknown worker.
+  // Returns null for an unknown worker.
   [[nodiscard]] const Presence* presence(const PublicKey& worker) const;
 
-  // As it was stored. Nothing for a known worker.
+  // Restores a stored history. Does nothing for a known worker.
   void restore(const PublicKey& worker, const std::array<Presence::Hour, Presence::hours>& seen);
-  // Nothing for a worker that is unknown or connected.
+  // Forgets a worker's history. Does nothing for a worker that is unknown or connected.
   void forget(const PublicKey& worker);
 
-  // Departures, and forgotten workers, since the last call.
+  // take_moved() returns the workers that departed since its last call, take_forgotten() those that
+  // were forgotten since its last call.
   [[nodiscard]] std::vector<PublicKey> take_moved();
   [[nodiscard]] std::vector<PublicKey> take_forgotten();
 
  private:
   struct History {
     Presence presence;
-    std::uint64_t departure = 0;  // Departures are numbered; 0: it is connected.
+    std::uint64_t departure = 0;  // The number of its departure; 0: connected.
     bool trusted = false;
   };
 

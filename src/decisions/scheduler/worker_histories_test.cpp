@@ -32,7 +32,7 @@ TEST(WorkerHistories, TheOneThatLeftFirstIsForgottenFirst) {
     histories.departs(key(number), start);
   }
   EXPECT_EQ(histories.take_forgotten(), std::vector{key(1)});
-  // A second departure counts, not the first one.
+  // The second departure counts, not the first one.
   (void)histories.arrives(key(2), false, start);
   histories.departs(key(2), start);
   (void)histories.arrives(key(4), false, start);
@@ -57,9 +57,9 @@ TEST(WorkerHistories, WhatWasStoredReplacesNothing) {
   std::array<Presence::Hour, Presence::hours> seen{};
   (void)histories.arrives(key(1), true, start);
   histories.restore(key(1), seen);
-  histories.departs(key(1), start);  // It was connected and stays so.
+  histories.departs(key(1), start);  // The worker was connected and stays so.
   histories.restore(key(2), seen);
-  histories.forget(key(2));  // One that was restored is not connected.
+  histories.forget(key(2));  // A restored worker is not connected.
   EXPECT_EQ(histories.take_forgotten(), std::vector{key(2)});
 }
 

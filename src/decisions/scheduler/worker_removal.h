@@ -1,4 +1,4 @@
-// A worker leaves: what it held waits again for others, and nothing stands for it in any table.
+// Removes a worker that leaves: its tasks wait again for other workers, and every table forgets it.
 //
 // Pure; not safe to share between threads.
 #pragma once
@@ -19,8 +19,8 @@ class WorkerRemoval {
   };
   WorkerRemoval(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // The task that it was running is lost in this way; the others are not blamed on it. The worker
-  // is gone then.
+  // Removes the worker. `head` is the blame for the task that it was running; its other tasks are
+  // not blamed on it. The worker is deleted.
   void disconnect(WorkerState& worker, Blame head, const Error& why, Instant now);
 
  private:

@@ -1,4 +1,4 @@
-// A connected worker and what it holds. Plain data.
+// A connected worker and the tasks that it holds. Plain data.
 #pragma once
 
 #include <cstdint>
@@ -19,43 +19,43 @@ struct Holding {
   JobState* job = nullptr;
   std::uint32_t index = 0;
   std::uint32_t attempt = 0;
-  double seconds = 0;     // Predicted, at the slowest pace.
-  double usual = 0;       // At the usual one.
-  Instant since;          // Leased, later reported.
-  double charged = 0;     // To its client, in reference seconds.
-  Instant look_again;     // Whether it is late, at the earliest.
-  bool newcomer = false;  // Its worker was one when it was leased.
+  double seconds = 0;     // Predicted, from the slowest pace.
+  double usual = 0;       // Predicted, from the usual pace.
+  Instant since;          // When it was leased; later, when it was reported.
+  double charged = 0;     // Charged to the client, in reference seconds.
+  Instant look_again;     // When to check next if the task is late.
+  bool newcomer = false;  // True if the worker was a newcomer at the lease.
 };
 
-// Results correct what a worker says of its speed by at most this, either way.
+// The largest factor by which results correct the speed that a worker claims, up or down.
 inline constexpr double rate_correction_max = 10;
-// And what is assumed of one that has shown nothing.
+// The largest factor by which results correct the assumed speed of a worker that has shown nothing.
 inline constexpr double rate_shown_max = 1000;
 
 struct WorkerState {
   Worker info;
-  std::uint64_t sequence = 0;  // Order of arrival.
+  std::uint64_t sequence = 0;  // In the order of arrival.
   double rate_said =
-      1;            // Relative to the reference, as it measured itself: what prices are made with.
-  double rate = 1;  // Corrected by what its results show: what its work is predicted with.
+      1;  // The rate that the worker claims, relative to the reference; prices are made with it.
+  double rate = 1;                // rate_said, corrected by results; predictions are made with it.
   std::vector<Holding> running;   // In the order in which it runs them.
-  std::vector<Holding> reported;  // Waiting for their receipts.
-  Instant head_since;             // When it began with running.front().
+  std::vector<Holding> reported;  // Tasks that wait for their receipts.
+  Instant head_since;             // When running.front() began.
   Instant heard;
   double load_seconds = 0;
   std::size_t full_at =
-      0;  // How many tasks it held when it had no room any more; 0: it is being filled.
-  JobState* promised = nullptr;  // Which job's task waits for room here,
-  Promise promise;               // and what it was promised.
+      0;  // The number of tasks that it held when it was full; 0: it is being filled.
+  JobState* promised = nullptr;  // The job whose task waits for room here,
+  Promise promise;               // and the room that it was promised.
   Presence* presence = nullptr;
-  std::uint32_t expiries = 0;  // In a row.
+  std::uint32_t expiries = 0;  // Leases that expired in a row.
   std::optional<Instant> deadline;
-  std::vector<RequirementClass*> classes;  // That it fits.
-  std::optional<FreeKey> free_key;         // Under which it stands in their `free`.
-  bool gone = false;                       // Being removed: nothing is sent to it.
+  std::vector<RequirementClass*> classes;  // The classes that it fits.
+  std::optional<FreeKey> free_key;         // Its key in the `free` map of its classes.
+  bool gone = false;                       // True while it is removed: nothing is sent to it.
 
   double sample_share = 1;  // The part of each of its results that a check computes again.
-  bool ranks_last = false;  // Behind all that are trusted.
+  bool ranks_last = false;  // True if all trusted workers come before it.
   std::uint32_t leases_max = std::numeric_limits<std::uint32_t>::max();
 
   [[nodiscard]] bool newcomer() const { return info.standing == Standing::newcomer; }

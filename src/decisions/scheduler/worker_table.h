@@ -1,8 +1,8 @@
-// The connected workers, by their keys and in the order in which they came, and the networks from
-// which the newcomers among them come. A worker's address stays the same until it is erased.
+// The connected workers, by key and by order of arrival, and the networks from which the newcomers
+// among them come. A worker's address stays valid until the worker is erased.
 //
-// Pure. Not safe to share between threads. Memory: an entry for each worker. A table that is const
-// still gives workers that may be changed: what it keeps is which workers there are.
+// Pure. Not safe to share between threads. Memory: an entry for each worker. A const table still
+// gives access to mutable workers: only the set of workers is const.
 #pragma once
 
 #include <cstdint>
@@ -21,26 +21,27 @@ using WorkersInOrder = std::map<std::uint64_t, WorkerState*>;  // By WorkerState
 
 class WorkerTable {
  public:
-  // Numbers the worker. Its key is not in the table yet.
+  // Adds a worker whose key is not in the table yet, and numbers it.
   WorkerState& add(std::unique_ptr<WorkerState> worker);
   void erase(const WorkerState& worker);
 
   [[nodiscard]] bool contains(const PublicKey& key) const { return workers_.contains(key); }
-  // Null for a worker that is not connected.
+  // Returns null if the worker is not connected.
   [[nodiscard]] WorkerState* find(const PublicKey& key) const;
-  // The worker is connected.
+  // Returns a worker that must be connected.
   [[nodiscard]] WorkerState& at(const PublicKey& key) const { return *workers_.at(key); }
   [[nodiscard]] WorkerState& at(std::uint64_t sequence) const { return *in_order_.at(sequence); }
   [[nodiscard]] const WorkersInOrder& in_order() const { return in_order_; }
   [[nodiscard]] std::size_t size() const { return workers_.size(); }
 
-  // One newcomer of the prefix more, or less, takes tasks.
+  // Counts one newcomer of the prefix more (1) or less (-1) that takes tasks.
   void count_newcomer(const std::string& prefix, int change) { prefixes_.add(prefix, change); }
-  // Different prefixes of newcomers that take tasks.
+  // The number of different prefixes of newcomers that take tasks.
   [[nodiscard]] std::size_t newcomer_prefixes() const { return prefixes_.prefixes(); }
 
  private:
-  std::unordered_map<PublicKey, std::unique_ptr<WorkerState>> workers_;  // Looked up only.
+  // Only looked up, never iterated.
+  std::unordered_map<PublicKey, std::unique_ptr<WorkerState>> workers_;
   WorkersInOrder in_order_;
   std::uint64_t next_sequence_ = 1;
   PrefixCounts prefixes_;

@@ -1,16 +1,16 @@
-// What vouchers charge on the chain becomes credits in the ledger, each once, whatever is lost,
-// doubled or late on the way and whenever a process ends. What is deposited and not charged can be
+// Charges of vouchers on the chain become credits in the ledger, each once, whatever is lost,
+// duplicated or late on the way and whenever a process ends. A deposit that is not charged can be
 // withdrawn without the ledger, and is no credit.
 //
-// An escrow on the chain has one number for all that was ever charged of it. A crediting takes the
-// ledger from one such number to the next. It is written into a journal before anything is
-// asked of the ledger, and the ledger is asked with a key that follows from it alone: asked again,
-// the ledger moves nothing. Only one crediting of an owner is open at a time, so each begins where
-// the one before ended.
+// An escrow on the chain has one number: the sum of everything that was ever charged. A crediting
+// takes the ledger from one such number to the next. It is written into a journal before the ledger
+// is asked, and the ledger is asked with a key that follows from the crediting alone, so that a
+// second question moves no credits. Only one crediting of an owner is open at a time, so each
+// begins where the one before ended.
 //
-// Pure: the wiring reads escrows that the cluster has finally agreed on (finalized: a fork can
-// take nothing back of them), keeps the journal and asks the ledger. Threading: one thread. Memory:
-// a row for each owner that was ever charged.
+// Pure: the wiring reads escrows that the cluster has finally agreed on (finalized: no fork can
+// take a charge back), keeps the journal and asks the ledger. Threading: one thread. Memory: a row
+// for each owner that was ever charged.
 #pragma once
 
 #include <cstdint>
@@ -26,14 +26,14 @@ namespace weft::settlement {
 
 struct Crediting {
   PublicKey owner;
-  std::uint64_t from = 0;  // Micro-credits since the start.
+  std::uint64_t from = 0;  // Micro-credits charged since the start.
   std::uint64_t to = 0;
 
   [[nodiscard]] std::uint64_t amount() const { return to - from; }
   friend bool operator==(const Crediting&, const Crediting&) = default;
 };
 // SHA-256("weft-credit-1" || config || owner || u64 from || u64 to): the ledger moves credits once
-// for each.
+// for each such key.
 [[nodiscard]] Hash key_of(const Crediting& crediting, const PublicKey& config);
 
 struct JournalRow {
@@ -45,18 +45,20 @@ struct JournalRow {
 
 class Charges {
  public:
-  // The journal from its start; data_loss if a row does not follow from those before it.
+  // Restores from the whole journal. Fails with data_loss if a row does not follow from those
+  // before it.
   [[nodiscard]] static Result<Charges> restore(std::span<const JournalRow> journal);
 
-  // What an escrow finally holds. Gives what to write into the journal as open, and then to ask of
-  // the ledger; nullopt if nothing is new or the owner's last one is still open.
+  // An escrow finally holds the charges `charged`. Returns the crediting to write into the journal
+  // as open, and then to ask of the ledger; nullopt if nothing is new or the owner's last crediting
+  // is still open.
   [[nodiscard]] std::optional<Crediting> seen(const PublicKey& owner, std::uint64_t charged) const;
-  // A row that was written; data_loss if it does not follow.
+  // A row was written to the journal. Fails with data_loss if the row does not follow.
   [[nodiscard]] Result<> written(const JournalRow& row);
 
-  // In order of their owners: what to ask of the ledger, again or for the first time.
+  // The open creditings, in the order of owners: to ask of the ledger, again or for the first time.
   [[nodiscard]] std::vector<Crediting> open() const;
-  // What the ledger has given the owner for its charges.
+  // The amount that the ledger has credited to the owner for its charges.
   [[nodiscard]] std::uint64_t credited(const PublicKey& owner) const;
 
  private:

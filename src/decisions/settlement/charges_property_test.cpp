@@ -1,5 +1,5 @@
-// Whatever is lost, doubled, late or out of order between chain, journal and ledger, and wherever
-// the process ends, each charge is credited once: never more than the chain finally holds, and
+// Each charge is credited once, whatever is lost, duplicated, late or out of order between chain,
+// journal and ledger, and wherever the process ends: never more than the chain finally holds, and
 // all of it in the end. Two controls: without the key a lost answer pays twice; with charges that
 // are not final a fork leaves credits without a charge. WEFT_LONG=1: 100,000 histories instead of
 // 1,000.
@@ -19,8 +19,8 @@ namespace {
 constexpr int owners = 3;
 
 struct Rules {
-  bool keyed = true;    // The ledger is asked with the crediting's own key.
-  bool settled = true;  // Only what is final is read.
+  bool keyed = true;    // True if the ledger is asked with the crediting's own key.
+  bool settled = true;  // True if only final charges are read.
 };
 
 PublicKey owner_named(int number) {
@@ -33,7 +33,7 @@ class History {
  public:
   History(std::uint64_t seed, Rules rules) : random_(seed), rules_(rules), chain_(random_) {}
 
-  // Empty, or what went wrong.
+  // Plays a history. Returns what went wrong, or an empty string.
   std::string run() {
     for (int step = 0; step < 200 && wrong_.empty(); ++step) {
       switch (random_() % 6) {
@@ -54,7 +54,7 @@ class History {
       }
       look(false);
     }
-    // The end: nothing is lost any more, and the last block becomes final.
+    // At the end nothing is lost any more, and the last block becomes final.
     chain_.pass(ChargedChain::final_slots + 1);
     while (!late_.empty()) late_arrives();
     for (int i = 0; i < 3; ++i) turn(0);
@@ -70,7 +70,7 @@ class History {
   int any_owner() { return static_cast<int>(random_() % owners); }
   bool chance(std::uint64_t percent) { return random_() % 100 < percent; }
 
-  // One pass of the process over all owners; it may end after every single step.
+  // One pass of the process over all owners, which may end after every single step.
   void turn(std::uint64_t trouble) {
     const auto restored = Charges::restore(journal_);
     if (!restored) {
@@ -96,19 +96,20 @@ class History {
     }
   }
 
-  // Whether an answer came.
+  // Asks the ledger. Returns true if an answer came.
   bool ask(const Crediting& crediting, std::uint64_t trouble) {
     Ask out{.key = key_of(crediting, {}), .crediting = crediting};
     if (!rules_.keyed)
       for (auto& byte : out.key.bytes) byte = static_cast<std::uint8_t>(random_());
-    if (chance(trouble)) {  // Lost, or on its way for long.
+    if (chance(trouble)) {  // The question is lost, or on its way for long.
       if (chance(50)) late_.push_back(out);
       return false;
     }
     arrives(out);
-    if (chance(trouble)) arrives(out);          // Doubled.
-    if (chance(trouble)) late_.push_back(out);  // Doubled, and the second one comes much later.
-    return !chance(trouble);                    // The answer is lost.
+    if (chance(trouble)) arrives(out);  // The question is duplicated.
+    // The question is duplicated, and the copy comes much later.
+    if (chance(trouble)) late_.push_back(out);
+    return !chance(trouble);  // The answer is lost.
   }
   void late_arrives() {
     if (late_.empty()) return;

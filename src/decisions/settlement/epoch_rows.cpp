@@ -6,10 +6,10 @@
 namespace weft::settlement {
 namespace {
 
-__extension__ using Wide = unsigned __int128;  // Both compilers have it.
+__extension__ using Wide = unsigned __int128;  // GCC and Clang both have it.
 
 struct Due {
-  std::uint64_t before = 0;  // By its row, without emission.
+  std::uint64_t before = 0;  // The amount in its row, without emission.
   std::uint64_t settled = 0;
   std::uint64_t emission = 0;
   std::uint64_t units_before = 0;
@@ -52,8 +52,9 @@ Result<Dues> dues_of(std::span<const solana::Earned> previous, std::span<const S
   return dues;
 }
 
-// `total` in proportion to the weights, all of it: each part rounded down, and what that leaves one
-// each to the largest remainders, of equal ones to the first. Nothing where all weights are 0.
+// Shares all of `total` out in proportion to the weights. Each part is rounded down; the remainder
+// goes in units of one to the largest fractions, among equal ones to the first. All parts are 0 if
+// all weights are 0.
 std::vector<std::uint64_t> shares(std::uint64_t total, std::span<const std::uint64_t> weights) {
   Wide all = 0;
   for (const std::uint64_t weight : weights) all += weight;

@@ -1,16 +1,16 @@
-// The rows of the next epoch: what owners have settled in the ledger since the start, as far as the
-// chain can pay it, and their parts in the emission.
+// The rows of the next epoch: the credits that owners have settled in the ledger since the start,
+// as far as the chain can pay them, and the owners' parts of the emission.
 //
-// A row has what the owner was ever given, how much of that was emission, and the millionths of
-// compute units of verified work that the ledger counts for it. Each epoch's rows follow from those
-// of the epoch before, the ledger's settled accounts, the amount that is charged and not posted yet
-// and the epoch's emission. The same four give the same rows, so that rows that were lost are made
-// again.
+// A row holds everything that the owner was ever given, the part of it that was emission, and the
+// millionths of compute units of verified work that the ledger counts for the owner. Each epoch's
+// rows follow from four inputs: the rows of the epoch before, the ledger's settled accounts, the
+// amount that is charged and not posted yet, and the epoch's emission. The same inputs give the
+// same rows, so lost rows can be made again.
 //
 // An owner has a row from its first settlement on. The emission of an epoch is shared by the units
-// that owners have done since the rows before: work that was done before an owner had a row has no
-// part in any emission, so that nothing is gained by settling it in an epoch in which others do
-// little. Units never fall in the rows; units that the ledger took back since are made up for
+// that owners have done since the rows before. Work that was done before an owner had a row has no
+// part in any emission, so an owner gains nothing by settling it in an epoch in which others do
+// little. Units never fall in the rows: units that the ledger has taken back since are made up for
 // first.
 //
 // Pure.
@@ -33,39 +33,39 @@ struct Settled {
   std::uint64_t amount = 0;  // Micro-credits since the start.
   std::uint64_t units = 0;   // Millionths of compute units of verified work since the start.
 };
-// What an epoch may give out, both in micro-credits.
+// The amounts that an epoch may give out, in micro-credits.
 struct EpochFunds {
   std::uint64_t available = 0;  // Charged by vouchers and not posted yet.
   std::uint64_t emission = 0;   // New tokens.
 };
 struct EpochRows {
   std::vector<solana::Earned> rows;  // Sorted by owner.
-  std::uint64_t given = 0;    // What is given of settled credits, more than in the epoch before.
-  std::uint64_t waiting = 0;  // Settled and left for a later epoch.
-  std::uint64_t emitted = 0;  // All of the emission, or nothing where no work was done.
+  std::uint64_t given = 0;    // Settled credits that are given beyond the rows of the epoch before.
+  std::uint64_t waiting = 0;  // Settled credits that are left for a later epoch.
+  std::uint64_t emitted = 0;  // The whole emission, or 0 if no work was done.
 };
 
-// `previous` are the rows of the last epoch that was posted and is not void (empty: none),
-// `settled` an owner at most once each. At most `available` is given: to all that they have
-// settled, or if that is more, to each its share of it, rounded down. Owners without a row get the
-// next indices, in the order of their keys. data_loss if an owner has settled less than its row
-// gives, as after the return to an old copy of the ledger; invalid_argument if an owner comes
-// twice or a row's emission is above its amount; resource_exhausted beyond solana::tree_owners_max
-// owners.
+// Makes the next rows. `previous` are the rows of the last posted epoch that is not void (empty: no
+// epoch yet); `settled` names each owner at most once. At most `available` is given: to each owner
+// all that it has settled, or, if that is more, its share of `available`, rounded down. Owners
+// without a row get the next indices, in the order of their keys. Fails with data_loss if an owner
+// has settled less than its row gives, as after the return to an old copy of the ledger; with
+// invalid_argument if an owner occurs twice or a row's emission is above its amount; with
+// resource_exhausted beyond solana::tree_owners_max owners.
 [[nodiscard]] Result<EpochRows> next_rows(std::span<const solana::Earned> previous,
                                           std::span<const Settled> settled,
                                           const EpochFunds& funds);
 
-// What the on-chain program lets an epoch emit (chain/program/epochs.h, emission_of).
+// The emission that the on-chain program allows an epoch (chain/program/epochs.h, emission_of).
 struct EmissionPlan {
   std::uint64_t first = 0;
   std::uint64_t halving_epochs = 1;
-  std::uint64_t left = 0;  // What the cap leaves.
+  std::uint64_t left = 0;  // The emission that the cap leaves.
 };
 [[nodiscard]] std::uint64_t emission_of(const EmissionPlan& plan, std::uint64_t epoch);
 
-// Which owner's emission is not its part of what these rows emit beyond those before them, as a
-// sentence; nullopt if each is.
+// Checks that each owner's new emission is its part of what these rows emit beyond the previous
+// ones. Returns a sentence that names an owner for which it is not; nullopt if all are right.
 [[nodiscard]] std::optional<std::string> emission_difference(
     std::span<const solana::Earned> previous, std::span<const solana::Earned> rows);
 

@@ -135,8 +135,8 @@ TEST(EpochRows, TheEmissionHalvesAndEndsAtTheCap) {
   EXPECT_EQ(emission_of(plan, 10), 70U);
 }
 
-// Owners settle, clients are charged, epochs are posted, void and made again: no epoch gives more
-// than was charged, none takes from an owner, and all is given in the end.
+// Owners settle, clients are charged, and epochs are posted, declared void and made again. No epoch
+// gives more than was charged, none takes from an owner, and everything is given in the end.
 TEST(EpochRows, GiveEachCreditOnceOverRandomHistories) {
   std::uint64_t ever_emitted = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {

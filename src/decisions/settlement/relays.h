@@ -1,10 +1,10 @@
-// Claims that the coordinator relays for owners: what they cost it is taken off their compute
-// units, by which emission is shared, once for each transaction that landed. Money of owners is not
+// Claims that the coordinator relays for owners. Their cost is taken off the owners' compute units,
+// by which emission is shared, once for each transaction that landed. The owners' money is not
 // touched: a claim pays all that the root gives.
 //
-// A relay is written down before its transaction is sent, with the transaction's signature, and
-// counts when the cluster has finally agreed on the transaction, with the fee that it paid,
-// whether the claim went through or was refused. One that can no longer land costs nothing.
+// A relay is written down before its transaction is sent, with the transaction's signature. It
+// counts when the cluster has finally agreed on the transaction, with the fee that it paid, whether
+// the claim succeeded or was refused. A transaction that can no longer land costs nothing.
 //
 // Pure. The bridge keeps the journal and asks the chain. Threading: one thread. Memory: a row for
 // each owner, and one for each relay that is under way.
@@ -26,22 +26,24 @@ struct RelayRow {
   State state = State::sent;
   PublicKey owner;
   Signature signature;
-  std::uint64_t lamports = 0;  // done: the fee.
+  std::uint64_t lamports = 0;  // The fee, if the state is `done`.
   friend bool operator==(const RelayRow&, const RelayRow&) = default;
 };
 
 class Relays {
  public:
-  // The journal from its start; data_loss if a row does not follow from those before it.
+  // Restores from the whole journal. Fails with data_loss if a row does not follow from those
+  // before it.
   [[nodiscard]] static Result<Relays> restore(std::span<const RelayRow> journal);
-  // A row that was written: `sent` if nothing of the owner is under way, the others for what is;
-  // data_loss if it does not follow.
+  // A row was written to the journal: `sent` if no relay of the owner is under way, the other
+  // states for the relay that is. Fails with data_loss if the row does not follow.
   [[nodiscard]] Result<> written(const RelayRow& row);
 
-  // What was sent and is neither done nor expired, in order of their owners: one at most for each.
+  // The relays that are sent and neither done nor expired, in the order of owners; at most one for
+  // each owner.
   [[nodiscard]] std::vector<RelayRow> open() const;
   [[nodiscard]] bool is_under_way(const PublicKey& owner) const { return open_.contains(owner); }
-  // What relays of the owner have paid in fees since the start.
+  // The fees that relays of the owner have paid since the start.
   [[nodiscard]] std::uint64_t lamports(const PublicKey& owner) const;
 
  private:
@@ -49,13 +51,11 @@ class Relays {
   std::map<PublicKey, std::uint64_t> paid_;
 };
 
-// What the fees are in millionths of a unit, rounded up, at so many units for a SOL (10^9
-// lamports).
+// The fees in millionths of a unit, rounded up, at `units_a_sol` units for a SOL (10^9 lamports).
 [[nodiscard]] std::uint64_t relay_units(std::uint64_t lamports, std::uint64_t units_a_sol);
 
-// Takes the cost of relays off the units of each: to nothing at least. Units never fall in the
-// rows, so that what an owner's new work does not cover is made up for by later work
-// (epoch_rows.h).
+// Takes the cost of relays off each owner's units, down to 0. Units never fall in the rows, so a
+// cost that an owner's new work does not cover is made up for by its later work (epoch_rows.h).
 void deduct_relays(std::span<Settled> settled, const Relays& relays, std::uint64_t units_a_sol);
 
 }  // namespace weft::settlement

@@ -1,7 +1,7 @@
-// What relayed claims cost is taken off their owners' units once for each transaction that landed,
-// wherever the process ends and whatever a node loses or a fork takes back. Two controls: without a
-// row before the transaction is sent its fee is lost, and with fees of what is not final a fork
-// leaves fees that no transaction paid.
+// The cost of relayed claims is taken off their owners' units once for each transaction that
+// landed, wherever the process ends and whatever a node loses or a fork takes back. Two controls:
+// if no row is written before the transaction is sent, its fee is lost; if fees of transactions
+// that are not final count, a fork leaves fees that no transaction paid.
 #include "decisions/settlement/relays.h"
 
 #include <gtest/gtest.h>
@@ -81,10 +81,11 @@ TEST(Relays, TakeUnitsAndNoMore) {
   for (const Settled& one : settled) EXPECT_EQ(one.amount, 7U) << "money is not touched";
 }
 
-// What an epoch's work does not cover is made up for by the next one's, and taken once.
+// The cost that an epoch's work does not cover is made up for by the next epoch's work, and is
+// taken once.
 TEST(Relays, AnOwnersEpochsTogetherLackTheCostOnce) {
-  const auto relays =
-      Relays::restore(std::vector<RelayRow>{sent(0, 1), done(0, 1, 1000)}).value();  // 1,000 units.
+  // The fee is 1,000 units.
+  const auto relays = Relays::restore(std::vector<RelayRow>{sent(0, 1), done(0, 1, 1000)}).value();
   const auto rows = [&](std::span<const solana::Earned> before, std::uint64_t units) {
     std::vector<Settled> settled = {{.owner = relay_owner(0), .amount = 10, .units = units},
                                     {.owner = relay_owner(1), .amount = 10, .units = units}};
@@ -100,11 +101,11 @@ TEST(Relays, AnOwnersEpochsTogetherLackTheCostOnce) {
 }
 
 struct RelayRules {
-  bool written_first = true;  // The row is on the disk before the transaction is sent.
-  bool settled = true;        // Only fees of what is final count.
+  bool written_first = true;  // True if the row is on disk before the transaction is sent.
+  bool settled = true;        // True if only fees of final transactions count.
 };
 
-// A chain on which transactions land, are forked away while they are not final, and expire.
+// A chain on which transactions land, are lost in a fork while they are not final, and expire.
 struct RelayChain {
   struct Transaction {
     std::uint64_t number, expires, fee;
@@ -130,13 +131,13 @@ struct RelayChain {
   }
 };
 
-// The fees that rows would take, and those that were paid, at the end of a history.
+// Plays a random history. Returns the fees that the rows take, and the fees that were paid.
 std::pair<std::uint64_t, std::uint64_t> play(std::uint64_t seed, const RelayRules& rules) {
   std::mt19937_64 random(seed);
   RelayChain chain{random};
   std::vector<RelayRow> disk;
   std::uint64_t numbers = 0;
-  for (int run = 0; run < 12; ++run) {  // Each ends wherever it likes.
+  for (int run = 0; run < 12; ++run) {  // Each run ends at a random step.
     const auto ends = [&] { return run < 11 && random() % 5 == 0; };
     auto relays = Relays::restore(disk).value();
     const auto write = [&](const RelayRow& row) {
@@ -178,7 +179,7 @@ std::pair<std::uint64_t, std::uint64_t> play(std::uint64_t seed, const RelayRule
     }
   }
   chain.slot += 1000;
-  // A last run that no end cuts short.
+  // A last run, which is not cut short.
   auto relays = Relays::restore(disk).value();
   for (const RelayRow& open : relays.open()) {
     std::uint64_t number = 0;

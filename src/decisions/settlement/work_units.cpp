@@ -11,7 +11,8 @@ constexpr std::string_view answer_open = "answer-open:";
 constexpr std::string_view answer_end = "answer-end:";
 constexpr long double micro = 1e6L;
 
-// Free credits that came to an owner: to spend, or as part of its pay into its stake.
+// True if free credits come to an owner: to spend, or as the part of its pay that goes into its
+// stake.
 bool is_free_pay(const ledger::Entry& entry) {
   using Kind = ledger::Account::Kind;
   return entry.amount > 0 &&

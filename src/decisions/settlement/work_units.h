@@ -1,14 +1,14 @@
-// Compute units of verified work, by owner, counted out of the ledger's transactions: what emission
-// is shared by (epoch_rows.h).
+// Compute units of verified work by owner, counted from the ledger's transactions. Emission is
+// shared in proportion to them (epoch_rows.h).
 //
-// Work counts when it is paid for and the pay is free: not while it is held, and only as far as it
-// was paid with free credits, so that wallets that are granted credits make no units of them. What
-// an owner pays itself counts nothing. A task's units are those that priced its job; a token of an
-// answer has the units of its price, one for a credit (docs/pricing.md). Owners that pay each other
-// make units for what the fee and the verification take of it: units dilute, they never raise what
-// is emitted.
+// Work counts when it is paid and the pay is free, not while the pay is held. It counts only as far
+// as it was paid with free credits, so that wallets that are granted credits cannot turn them into
+// units. Payments of an owner to itself count nothing. A task's units are those that priced its
+// job; a token of an answer has the units of its price, one unit for a credit (docs/pricing.md).
+// Owners that pay each other make units at the cost of the fee and the verification. Their units
+// only dilute those of others: they never raise the emission.
 //
-// Pure. Threading: one thread at a time. Memory: a number for each owner, a row for each answer
+// Pure. Threading: one thread at a time. Memory: a number for each owner, and a row for each answer
 // that has begun and not ended.
 #pragma once
 
@@ -27,16 +27,16 @@ namespace weft::settlement {
 // The job that a transaction belongs to.
 struct PaidJob {
   OwnerId client;
-  MicroCredits price = 0;  // Both for all its tasks together.
+  MicroCredits price = 0;  // price and units are of all its tasks together.
   double units = 0;
 };
-// What to read of a job before a transaction with this key is counted: whether it needs one.
+// True if counting a transaction with this key needs the job that it belongs to.
 [[nodiscard]] bool counts_work_of_job(std::string_view key);
 
 class WorkUnits {
  public:
-  // A transaction of the audit trail, each once and in their order. `job` where
-  // counts_work_of_job(); without one nothing is counted.
+  // Counts a transaction of the audit trail: each once, in order. `job` is needed if
+  // counts_work_of_job(); without it nothing is counted.
   void add(std::string_view key, std::span<const ledger::Entry> entries,
            const std::optional<PaidJob>& job);
 
@@ -45,7 +45,8 @@ class WorkUnits {
 
  private:
   std::unordered_map<OwnerId, std::uint64_t> units_;
-  std::unordered_map<std::string, OwnerId> askers_;  // Owners that asked, by the answer's id.
+  // The owner that asked for each answer, by the answer's id.
+  std::unordered_map<std::string, OwnerId> askers_;
 };
 
 }  // namespace weft::settlement

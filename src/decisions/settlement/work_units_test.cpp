@@ -1,5 +1,4 @@
-// Units are counted once for work that is paid with free credits of another owner, when the pay is
-// free.
+// Units are counted once, when the pay is free, for work that another owner paid with free credits.
 #include "decisions/settlement/work_units.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +16,8 @@ constexpr MicroCredits credit = 1'000'000;
 
 class WorkUnitsTest : public testing::Test {
  protected:
-  // A task at half a unit a credit, of a job with free and granted credits in its escrow.
+  // The pay of a task at half a unit a credit, of a job with free and granted credits in its
+  // escrow.
   ledger::Transaction paid(const OwnerId& worker, const ledger::Funds& escrow,
                            ledger::PayAs as = ledger::PayAs::free) {
     const ledger::TaskPay pay{

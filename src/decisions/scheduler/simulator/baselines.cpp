@@ -85,7 +85,7 @@ class Queue {
     }
     return used <= setup_.workers[machine].memory_bytes && count <= setup_.workers[machine].slots;
   }
-  // The emptiest machine where it may start now.
+  // The machine with the fewest running tasks on which the task may start now.
   std::size_t place(const Task& task, std::size_t reserved, double shadow,
                     std::uint64_t head_memory) const {
     std::size_t best = nowhere;
@@ -144,7 +144,7 @@ class Queue {
   const Baseline baseline_;
   const Scenario& setup_;
   std::vector<std::vector<Running>> machines_;
-  std::vector<std::uint32_t> left_;  // Tasks of each job.
+  std::vector<std::uint32_t> left_;  // Tasks that are left of each job.
   std::list<Task> waiting_;
   double time_ = 0;
   Log log_;

@@ -1,6 +1,6 @@
-// The same load by the two best-known schedulers, to compare ours with: one queue in
-// order of arrival, for shared workers (Sharing::sliced) that are all at no distance, tasks of one
-// replica. Written on their own: nothing of ours is in them.
+// Runs the same load under the two best-known schedulers, to compare ours with: one queue in order
+// of arrival, for shared workers (Sharing::sliced) without latency, and tasks of one replica. It
+// shares no code with our scheduler.
 #pragma once
 
 #include "decisions/scheduler/simulator/simulator.h"
@@ -8,12 +8,14 @@
 namespace weft::scheduler::simulator {
 
 enum class Baseline : std::uint8_t {
-  fifo,  // Strictly in order: what does not fit holds up everything behind it.
-  easy,  // The first that does not fit has a reservation; others go ahead where that does not delay
-         // it.
+  fifo,  // Strictly in order: a task that does not fit delays all tasks after it.
+  // The first task that does not fit has a reservation. Later tasks go ahead if that does not delay
+  // it.
+  easy,
 };
 
-// invalid_argument for workers that are not shared, replicas, or a task that fits no worker.
+// Fails with invalid_argument for workers that are not shared, for replicas, or for a task that
+// fits no worker.
 [[nodiscard]] Result<Log> run_baseline(Baseline baseline, const Scenario& setup);
 
 }  // namespace weft::scheduler::simulator

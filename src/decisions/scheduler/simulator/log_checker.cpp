@@ -21,7 +21,7 @@ Rank rank_in(const Scenario& setup, std::size_t number) {
 
 Report check_log(const Scenario& setup, const Log& log) {
   Report report;
-  // What each client's jobs have to give, by the memory and the time that they ask for.
+  // The open jobs of each client, by the memory and the time that their tasks ask for.
   using Needs = std::pair<std::uint64_t, double>;
   const auto needs_of = [&](std::size_t number) {
     return Needs(setup.jobs[number].memory_bytes, setup.jobs[number].task_seconds);
@@ -41,7 +41,7 @@ Report check_log(const Scenario& setup, const Log& log) {
     }
     ++report.leases;
     if (!started[start.job].insert(start.index).second)
-      continue;  // A copy: of a task that was its turn already.
+      continue;  // A copy of a task, which had its turn already.
     const SimulatedJob& job = setup.jobs[start.job];
     auto& of_client = open[job.client];
     const auto inverted = [&](const auto& entry) {

@@ -1,4 +1,4 @@
-// The checker sees what is wrong where something is wrong: logs made by hand.
+// The checker finds the faults in logs that are made by hand.
 #include "decisions/scheduler/simulator/log_checker.h"
 
 #include <gtest/gtest.h>

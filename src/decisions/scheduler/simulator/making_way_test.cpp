@@ -1,5 +1,5 @@
-// What making way is worth, and what it costs: urgent tasks among long ones that fill every worker.
-// Prints its table.
+// The gain and the cost of making way: urgent tasks among long ones that fill every worker. Prints
+// its table.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace weft::scheduler::simulator {
 namespace {
 
 struct Outcome {
-  double waits = 0;       // Waits of urgent jobs, seconds on average
+  double waits = 0;       // Waits of urgent jobs in seconds, on average,
   double waits_most = 0;  // and at most.
-  double repeated = 0;    // Share of the work that was done again.
-  double seconds = 0;     // Until all was done.
+  double repeated = 0;    // The share of the work that was done again.
+  double seconds = 0;     // Until all jobs were done.
   std::uint64_t made_way = 0;
 };
 
@@ -28,7 +28,8 @@ Outcome outcome(std::uint64_t seed, std::chrono::milliseconds checkpoint_min,
   setup.settings.speculation.enabled = false;
   setup.workers.assign(std::size_t{4} * replicas, {.rate = 1, .slots = 2});
   std::mt19937_64 random(seed);
-  std::exponential_distribution<double> long_gap(1 / 60.0);  // Six tenths of what there is.
+  // Long jobs take six tenths of the network's capacity.
+  std::exponential_distribution<double> long_gap(1 / 60.0);
   std::exponential_distribution<double> urgent_gap(1 / 30.0);
   for (double at = long_gap(random); at < 7200; at += long_gap(random)) {
     setup.jobs.push_back({.at = at,

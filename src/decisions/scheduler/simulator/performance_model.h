@@ -1,12 +1,12 @@
-// What n workers give:
+// The performance of n workers:
 //
 //   P = N * G * E / (1 + L / C)
 //
-// N workers of G GFLOP/s each, of which a share E is spent on work that counts; for each task of C
-// seconds of computing a worker waits L seconds for what comes and goes. Amdahl's law with the
-// network as the serial part. It knows nothing of the end of a job, where some workers have nothing
-// to do any more, of unlike workers, or of fetching the next task ahead, which hides L: how far off
-// that makes it is in docs/performance.md.
+// There are N workers of G GFLOP/s each, and a share E of their work counts. For each task of C
+// seconds of computing a worker waits L seconds for transfers. This is Amdahl's law with the
+// network as the serial part. The model leaves out the end of a job, where some workers have
+// nothing to do, workers of different speeds, and fetching the next task ahead, which hides L.
+// docs/performance.md says how far off the model is.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,21 @@ namespace weft::scheduler::simulator {
 
 struct Network {
   double workers = 1;          // N
-  double gflops = 1000;        // G, of one, in GFLOP/s
+  double gflops = 1000;        // G, of one worker, in GFLOP/s
   double efficiency = 1;       // E, in (0, 1]
   double latency_seconds = 0;  // L
   double compute_seconds = 1;  // C
 };
 
-// In GFLOP/s. invalid_argument if a number cannot be.
+// The performance in GFLOP/s. Fails with invalid_argument if a number is out of range.
 [[nodiscard]] Result<double> performance(const Network& network);
 
 struct PlannedJob {
   std::uint64_t tasks = 1;
   std::uint32_t replicas = 1;
 };
-// The whole job, all replicas, in seconds. Every task is C seconds of one worker.
+// The time of the whole job with all replicas, in seconds. Every task takes C seconds of one
+// worker.
 [[nodiscard]] Result<double> job_seconds(const Network& network, const PlannedJob& job);
 
 }  // namespace weft::scheduler::simulator

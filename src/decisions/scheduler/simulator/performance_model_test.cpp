@@ -19,7 +19,7 @@ TEST(PerformanceModel, IsTheFormula) {
 }
 
 TEST(PerformanceModel, SaysHowLongAJobTakes) {
-  // 100 tasks of a second, twice, on ten workers that wait a second for each.
+  // 100 tasks of a second, twice each, on ten workers that wait a second for each task.
   EXPECT_DOUBLE_EQ(
       job_seconds({.workers = 10, .gflops = 500, .latency_seconds = 1, .compute_seconds = 1},
                   {.tasks = 100, .replicas = 2})

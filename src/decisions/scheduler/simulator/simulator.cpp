@@ -54,12 +54,13 @@ class Simulation {
 
     std::size_t next_job = 0;
     while (done_ < setup_.jobs.size()) {
-      // Whatever comes first: a job, an event, something to expire.
+      // The time of the next thing that happens: a submission, an event, or a deadline of the
+      // scheduler.
       double next = std::numeric_limits<double>::infinity();
       if (next_job < setup_.jobs.size()) next = setup_.jobs[next_job].at;
       if (!events_.empty()) next = std::min(next, events_.begin()->first);
       if (const auto deadline = scheduler_.next_deadline()) {
-        // A microsecond late, so that rounding does not leave it ahead without end.
+        // A microsecond late, so that rounding never leaves the deadline after the present time.
         next = std::min(next, std::max(seconds(*deadline - instant(0)) + 1e-6, time_));
       }
       if (!std::isfinite(next))
@@ -99,19 +100,19 @@ class Simulation {
     std::uint32_t worker = 0;
     Run run;
     double took = 0;
-    double share = 0;      // Share of the task that is done,
-    bool stopped = false;  // and it makes way.
+    double share = 0;      // The share of the task that is done.
+    bool stopped = false;  // True if the run makes way.
     bool checkpoints = false;
-    std::uint64_t serial = 0;  // The run that a checkpoint belongs to.
+    std::uint64_t serial = 0;  // The run to which a checkpoint belongs.
   };
   struct Queued {
     Run run;
     bool checkpoints = false;
-    double share = 0;  // That was done before.
+    double share = 0;  // The share of the task that was done before.
   };
   struct Running {
     double began = 0;
-    double rate = 1;  // Reference seconds of its work a second.
+    double rate = 1;  // Reference seconds of work a second.
     bool yields = false;
     std::uint64_t serial = 0;
   };
@@ -120,10 +121,10 @@ class Simulation {
     std::map<Run, Running> running;
   };
   struct Progress {
-    std::map<std::uint32_t, std::uint32_t> results;  // For open tasks.
+    std::map<std::uint32_t, std::uint32_t> results;  // Results of open tasks, by task.
     std::set<std::uint32_t> settled;
-    // The share of open tasks that is stored: of each worker's replica, or of the one that there
-    // is.
+    // The share of each open task that is stored in a checkpoint, for each worker's replica or for
+    // the only one.
     std::map<std::pair<std::uint32_t, std::uint32_t>, double> kept;
   };
 
@@ -186,7 +187,7 @@ class Simulation {
             {.run = event.run, .checkpoints = event.checkpoints, .share = event.share});
         return begin(event.worker);
       case Event::Kind::ends:
-        if (!is_running(event)) return;  // Cancelled meanwhile.
+        if (!is_running(event)) return;  // The run was cancelled meanwhile.
         end(machine, event.run);
         later(setup_.latency_seconds / 2, {.kind = Event::Kind::reports,
                                            .worker = event.worker,
@@ -258,7 +259,7 @@ class Simulation {
       const Queued next = machine.queue.front();
       const Run run = next.run;
       machine.queue.pop_front();
-      // A shared worker is as slow as with all of its slots busy: what is predicted.
+      // A shared worker runs each task as slowly as with all of its slots busy, as predicted.
       const double alone = setup_.jobs[run.job].task_seconds / worker.rate *
                            real_factor(setup_, run.job, run.index, run.attempt);
       const double whole = shared ? alone * worker.slots : alone;
@@ -300,7 +301,7 @@ class Simulation {
                             .gpu_seconds = gpu,
                             .resumed = event.share},
                            instant(time_)))
-      return;  // Too late.
+      return;  // The result is too late.
     scheduler_.counted(task, key);
     Progress& progress = progress_[run.job];
     if (++progress.results[run.index] < setup_.jobs[run.job].replicas) return;
@@ -319,7 +320,8 @@ class Simulation {
   Scheduler scheduler_;
   std::vector<Machine> machines_;
   std::unordered_map<std::uint32_t, Progress> progress_;
-  std::multimap<double, Event> events_;  // Equal times in the order in which they were made.
+  // Events of one time are in the order in which they were made.
+  std::multimap<double, Event> events_;
   double time_ = 0;
   std::size_t done_ = 0;
   std::uint64_t serial_ = 0;
@@ -335,14 +337,14 @@ Settings Scenario::patient_settings() {
   settings.wall_max = std::chrono::hours(24);
   settings.beat = std::chrono::hours(24);
   settings.checkpoint_min = std::chrono::milliseconds(0);
-  settings.leaving_risk_max = 1;  // No worker leaves here.
+  settings.leaving_risk_max = 1;  // No worker leaves in a simulation.
   return settings;
 }
 
 double real_factor(const Scenario& setup, std::uint32_t job, std::uint32_t index,
                    std::uint32_t attempt) {
   if (setup.spread <= 0 && setup.stalls <= 0) return 1;
-  // How long the task is follows from the task; whether a run of it stalls, from the attempt too.
+  // The length of a run follows from its task. A stall of the run follows from the attempt, too.
   const std::uint64_t task = (setup.seed << 48) ^ (std::uint64_t{job} << 24) ^ index;
   std::mt19937_64 of_task(task * 0x9e3779b97f4a7c15U);
   std::normal_distribution<double> normal(-setup.spread * setup.spread / 2,

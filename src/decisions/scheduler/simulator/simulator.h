@@ -1,12 +1,13 @@
-// A network in simulated time under the real scheduler: workers of given speeds that are some time
-// away, tasks that take longer or shorter than predicted, runs that stall. Everything follows from
-// the setup and its seed. The log says who got what, when; log_checker.h reads it.
+// Simulates a network in simulated time under the real scheduler: workers of given speeds and
+// latencies, tasks that take longer or shorter than predicted, and runs that stall. Everything
+// follows from the setup and its seed. The log says which worker got which task, and when;
+// log_checker.h reads it.
 //
-// Where Settings::checkpoint_min is not 0, long tasks keep a twentieth after the other, make way,
-// and go on elsewhere.
+// If Settings::checkpoint_min is not 0, long tasks store a checkpoint after each twentieth of their
+// work, make way, and go on on other workers.
 //
-// What is left out: trust (every result counts at once), canaries (the tasks' time is known), and
-// whatever fails.
+// The simulation leaves out trust (every result counts at once), canaries (the tasks' time is
+// known), and failures.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +19,9 @@
 namespace weft::scheduler::simulator {
 
 struct SimulatedJob {
-  double at = 0;  // Seconds; submitted then. In order.
+  double at = 0;  // Time of submission, in seconds. Jobs are in this order.
   std::uint32_t tasks = 1;
-  double task_seconds =
-      1;  // On a worker of the reference rate that runs nothing else, as predicted.
+  double task_seconds = 1;  // Predicted, on a worker of the reference rate that runs nothing else.
   std::uint32_t replicas = 1;
   std::uint32_t priority = 50;
   std::uint64_t client = 0;
@@ -30,7 +30,7 @@ struct SimulatedJob {
 };
 
 struct SimulatedWorker {
-  double rate = 1;  // TFLOP/s; the reference has one.
+  double rate = 1;  // In TFLOP/s; the reference has 1.
   std::uint32_t slots = 1;
   Sharing sharing = Sharing::in_turn;
   std::uint64_t memory_bytes = std::uint64_t{1} << 40;
@@ -39,46 +39,45 @@ struct SimulatedWorker {
 struct Scenario {
   std::vector<SimulatedWorker> workers;
   std::vector<SimulatedJob> jobs;
-  double latency_seconds = 0;  // There and back.
-  double spread =
-      0;  // Spread of a task's real time: a log-normal factor with this sigma and a mean of one.
-  double stalls = 0;  // Share of runs that take stall_factor times as long.
+  double latency_seconds = 0;  // The time of a round trip.
+  double spread = 0;           // Sigma of the log-normal factor, of mean 1, on a task's real time.
+  double stalls = 0;           // The share of runs that take stall_factor times as long.
   double stall_factor = 20;
   std::uint64_t seed = 1;
   Settings settings = patient_settings();
 
-  // For long tasks, without checkpoints, and without beats, which are not sent here.
+  // Settings for long tasks, without checkpoints and without heartbeats, which are not simulated.
   [[nodiscard]] static Settings patient_settings();
 };
 
 struct Start {
-  double at = 0;  // Leased.
+  double at = 0;  // When it was leased.
   std::uint32_t job = 0;
   std::uint32_t index = 0;
   std::uint32_t worker = 0;
 };
 struct JobEnd {
   double first_start = 0;  // When its first task was leased.
-  double at = 0;           // Its last task was settled.
+  double at = 0;           // When its last task was settled.
 };
 
 struct Log {
   std::vector<Start> starts;  // In the order of the decisions.
-  std::vector<JobEnd> jobs;   // By their number in Scenario::jobs.
-  double seconds = 0;         // Until everything was done.
-  double useful_seconds = 0;  // Predicted reference seconds of all tasks, each once.
+  std::vector<JobEnd> jobs;   // By the job's index in Scenario::jobs.
+  double seconds = 0;         // The time until all jobs were done.
+  double useful_seconds = 0;  // Predicted reference seconds of all tasks, each counted once.
   std::uint64_t lease_messages = 0;
   std::uint64_t cancelled =
-      0;  // Leases that were ended because another run was first, or was more urgent.
+      0;  // Leases that ended because another run was first or was more urgent.
   std::uint64_t made_way = 0;   // Runs that stopped at a checkpoint because they were asked to.
-  double computed_seconds = 0;  // Reference seconds of all runs, what was done again included.
+  double computed_seconds = 0;  // Reference seconds of all runs, repeated work included.
 };
 
-// internal where the network stands still with tasks left.
+// Fails with internal if nothing happens any more although tasks are left.
 [[nodiscard]] Result<Log> simulate(const Scenario& setup);
 
-// --- Shared with the baselines: what a run really takes over what is predicted, and the keys and
-// ids of numbers.
+// --- Shared with the baselines: the factor of a run's real time over its predicted time, and keys
+// and ids made from numbers.
 [[nodiscard]] double real_factor(const Scenario& setup, std::uint32_t job, std::uint32_t index,
                                  std::uint32_t attempt);
 

@@ -1,5 +1,5 @@
-// What the scheduler is worth, in figures that docs/performance.md quotes: each test prints its
-// table and holds it to a bound.
+// Figures of the scheduler's performance that docs/performance.md quotes. Each test prints its
+// table and checks it against a bound.
 //
 //   build/release/tests/scheduler_simulator_test --gtest_filter='Study.*'
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ Log run(const Scenario& setup) {
   return log ? std::move(*log) : Log{};
 }
 
-// Tasks a second over what the model says, less one.
+// The simulated tasks a second over the model's, minus one.
 double model_error(std::uint32_t workers, double latency, std::uint32_t slots, double spread,
                    std::uint32_t tasks_each) {
   Scenario setup;
@@ -60,8 +60,8 @@ TEST(Study, ThePerformanceModelIsExactForOneTaskAtATimeAndCautiousOtherwise) {
   }
 }
 
-// Eight shared workers nearly full: mostly small tasks, some that need half a worker, a few that
-// need all of it.
+// A load that nearly fills eight shared workers: mostly small tasks, some that need half a worker,
+// and a few that need a whole one.
 Scenario mixed_load(std::uint64_t seed, bool priorities) {
   Scenario setup;
   setup.seed = seed;
@@ -76,7 +76,7 @@ Scenario mixed_load(std::uint64_t seed, bool priorities) {
     SimulatedJob job{
         .at = time,
         .tasks = 1,
-        .task_seconds = std::round(10 * std::exp(uniform(random) * 3)) / 10};  // 1 to 20 s.
+        .task_seconds = std::round(10 * std::exp(uniform(random) * 3)) / 10};  // From 1 to 20 s.
     job.memory_bytes = kind < 0.85 ? (1 + random() % 3) * gib : kind < 0.97 ? 8 * gib : 16 * gib;
     if (priorities) job.priority = static_cast<std::uint32_t>(random() % 101);
     setup.jobs.push_back(job);
@@ -120,8 +120,8 @@ TEST(Study, StarvesNoClientHoweverMuchAnotherSubmits) {
   Scenario setup;
   setup.settings.speculation.enabled = false;
   setup.workers.assign(16, {.rate = 1, .slots = 1});
-  // One client has an hour of work for all workers at once; nine others submit a small job every
-  // minute.
+  // One client has an hour of work for all workers at once. Nine other clients submit a small job
+  // every minute.
   setup.jobs.push_back({.at = 0, .tasks = 16 * 3600 / 5, .task_seconds = 5, .client = 0});
   for (int minute = 1; minute < 60; ++minute) {
     for (std::uint64_t client = 1; client < 10; ++client)
