@@ -1,6 +1,8 @@
-// How the page's calls cross into the modules of src/bindings and are answered: an Emscripten --js-library.
+// Passes the page's calls to the modules of src/bindings and their answers back: an Emscripten
+// --js-library.
 addToLibrary({
-  // Calls `use` with copies of texts and of bytes (Uint8Array) on the heap: pointer and length of each in turn.
+  // Copies texts and bytes (Uint8Array) to the heap and calls `use` with the pointer and the length
+  // of each in turn. The copies are freed when `use` returns.
   $weftInto__deps: ['malloc', 'free'],
   $weftInto: (texts, use) => {
     const places = [];
@@ -18,7 +20,7 @@ addToLibrary({
     }
   },
 
-  // Calls that are answered later, by number.
+  // The calls that are still unanswered, by number.
   $weftCalls: { next: 1, waiting: new Map() },
   $weftCall__deps: ['$weftCalls'],
   $weftCall: (ask, onPiece) => {
@@ -27,7 +29,7 @@ addToLibrary({
     try {
       ask(call);
     } catch (error) {
-      weftCalls.waiting.delete(call); // Nothing was asked, so that no answer comes.
+      weftCalls.waiting.delete(call); // The module got no call, so no answer comes.
       throw error;
     }
     return { call, answer };

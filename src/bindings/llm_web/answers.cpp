@@ -7,8 +7,8 @@
 
 namespace weft::llm_web {
 
-// The documents; the names are their keys. Not in the unnamed namespace: glaze reads its members'
-// names.
+// The documents that are written as JSON; their field names are the keys. They are not in the
+// unnamed namespace, because glaze reads the names of their members.
 struct CandidateDocument {
   llm::Token token = 0;
   float logprob = 0;
@@ -57,7 +57,7 @@ struct WriteOptions : glz::opts {
   bool escape_control_characters = true;
 };
 
-// JSON has no infinities; a token that was impossible is very improbable.
+// JSON has no infinities, so the logprob of an impossible token (minus infinity) becomes -1e30.
 float finite(float logprob) { return std::max(logprob, -1e30f); }
 
 template <class Document>

@@ -1,4 +1,4 @@
-// What the page is told, as the JSON that README.md lists.
+// Writes the answers for the page: the JSON that README.md lists.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace weft::llm_web {
 
-// One token, with the text of the answer that became certain by it.
+// One token and `text`, the part of the answer that is final with this token.
 [[nodiscard]] std::string piece_json(const llm::GeneratedToken& token, std::string_view text);
 [[nodiscard]] std::string done_json(const llm::Generation& generation);
 [[nodiscard]] std::string tokens_json(std::span<const llm::Token> tokens);
 
-// What a loaded model is and where it runs.
+// The properties of a loaded model and of its device.
 struct ModelInfo {
   const llm::Engine& engine;
   bool gpu = false;
   std::string device;
-  std::string_view no_gpu;  // Why it is not a GPU although one was wanted if there is one.
-  // Where its template is from; none where it has no way to chat.
+  std::string_view no_gpu;  // The reason that no GPU is used; empty if none was tried.
+  // The origin of the chat template; nothing if the model has no chat template.
   std::optional<std::string_view> chat_template;
   std::uint64_t file_bytes = 0;
   std::uint64_t weight_bytes = 0;

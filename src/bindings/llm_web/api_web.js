@@ -1,8 +1,9 @@
-// The methods of the module, README.md's table: linked into the factory behind what Emscripten writes (--post-js).
+// The methods of the module, which README.md lists. The linker adds this file after Emscripten's
+// own code in the factory (--post-js).
 const weftAsk = (texts, use, onPiece) => weftCall((call) => weftInto(texts, (...places) => use(call, ...places)), onPiece);
 
 Module['load'] = async (options) => JSON.parse(await weftAsk([JSON.stringify(options)], (call, json, size) => _weft_llm_load(call, json, size)).answer);
-// input: { text }, { tokens } or { chat }. Gives { call, answer }.
+// `input` is { text }, { tokens } or { chat }. Returns { call, answer }.
 Module['generate'] = (input, options, onPiece) => {
   const [kind, text] = input.text !== undefined ? [0, input.text] : input.tokens !== undefined ? [1, JSON.stringify(input.tokens)] : [2, JSON.stringify(input.chat)];
   const { call, answer } = weftAsk([JSON.stringify(options), text],

@@ -1,5 +1,5 @@
-// The model's file where the Worker can read it synchronously: in OPFS, a File, or memory outside
-// of WebAssembly's.
+// The model's file as a gguf::Source. The Worker reads the file synchronously from OPFS, from a
+// File, or from memory outside of WebAssembly's memory.
 #pragma once
 
 #include "engine/gguf/source.h"

@@ -1,12 +1,13 @@
-// The model's file, the event loop and the answers for the model's Worker: an Emscripten --js-library; imports.h says what crosses.
-// Module.source is { bytes, read(offset, into) }, synchronous. A trap in C++ surfaces instead of vanishing in a promise.
+// Gives the model's Worker its file, its event loop and the way for answers: an Emscripten
+// --js-library. imports.h describes the functions. Module.source is { bytes, read(offset, into) },
+// and its read is synchronous. A trap in C++ is thrown and is not swallowed by a promise.
 addToLibrary({
   weft_llm_answer__deps: ['$weftCalls', '$UTF8ToString'],
   weft_llm_answer__sig: 'vipipi',
   weft_llm_answer: (call, code, codeSize, text, size) => {
     const { resolve, reject } = weftCalls.waiting.get(call);
     weftCalls.waiting.delete(call);
-    const words = size ? UTF8ToString(text, size, true) : '';  // Also what stands behind a NUL.
+    const words = size ? UTF8ToString(text, size, true) : '';  // `true` keeps the text after a NUL.
     if (codeSize) reject(Object.assign(new Error(words), { code: UTF8ToString(code, codeSize) }));
     else resolve(words);
   },
@@ -26,7 +27,8 @@ addToLibrary({
     }
   },
 
-  // A message to oneself stands behind those that wait already; a promise would not.
+  // The callback waits for a message that the Worker sends to itself, because such a message comes
+  // after the messages that already wait. A promise would be resolved before them.
   $weftTurns: { channel: null, waiting: [] },
   weft_llm_turn__deps: ['$weftTurns', 'weft_llm_turned'],
   weft_llm_turn__sig: 'vp',

@@ -1,4 +1,4 @@
-// The module's entry points, called by api_web.js: one Model, and the calls that it answers.
+// The module's entry points, which api_web.js calls. The module has one Model.
 #include <memory>
 #include <string>
 #include <string_view>
@@ -29,7 +29,7 @@ void answer(std::uint32_t call, const Result<std::string>& result) {
                   static_cast<std::uint32_t>(text.size()));
 }
 
-// What an input is, in the order of api_web.js.
+// The kinds of input, with the numbers that api_web.js uses.
 enum class Input : int { text = 0, tokens = 1, chat = 2 };
 
 Result<std::vector<weft::llm::Token>> read_input(Input kind, std::string_view input) {

@@ -17,7 +17,7 @@ Async<> turn() {
   (void)co_await come;
 }
 
-// Most browsers give away no more than the vendor and the family.
+// Most browsers name only the vendor and the architecture of a GPU.
 std::string device_name(const gpu::AdapterInfo& adapter) {
   if (!adapter.description.empty()) return adapter.description;
   return adapter.architecture.empty() ? adapter.vendor
@@ -44,8 +44,8 @@ Async<Result<std::unique_ptr<Model>>> Model::load(std::unique_ptr<gguf::Source> 
   WEFT_CO_ASSIGN(out->tokenizer_, tokenizer::Tokenizer::create(out->file_.metadata));
   out->chat_ = chat::ChatTemplate::create(out->file_.metadata, out->tokenizer_->vocabulary());
   WEFT_CO_OK(co_await out->open_engine(std::move(request)));
-  // Between two parts of a prompt a call can be cancelled; a GPU reads hundreds of tokens in the
-  // time of one.
+  // A call can be cancelled only between two parts of its prompt. The parts are larger on a GPU,
+  // because a GPU reads hundreds of tokens in the time of one.
   const std::uint32_t append_max = out->device_ ? 512 : 16;
   out->generator_ = std::make_unique<llm::Generator>(
       *out->engine_, *out->tokenizer_, llm::Generator::Options{.append_max = append_max});
@@ -55,8 +55,8 @@ Async<Result<std::unique_ptr<Model>>> Model::load(std::unique_ptr<gguf::Source> 
 Async<Result<>> Model::open_engine(LoadRequest request) {
   if (request.device == DeviceChoice::cpu) co_return open_processor(request.engine);
   auto opened = co_await open_gpu(request.engine);
-  // Without a GPU it is the processor; a GPU that cannot hold the model is not answered by
-  // something a hundred times slower.
+  // The processor is used only if no GPU is available. A GPU that cannot hold the model is an
+  // error, because the processor would be about a hundred times slower.
   if (opened || request.device == DeviceChoice::gpu || device_ ||
       opened.error().code != ErrorCode::unavailable)
     co_return opened;
@@ -68,7 +68,7 @@ Async<Result<>> Model::open_gpu(llm::EngineOptions options) {
   WEFT_CO_ASSIGN(device_,
                  co_await instance_->create_device({.label = "weft llm", .trusted_shaders = true}));
   WEFT_CO_ASSIGN(auto engine, co_await llm::create_gpu_engine(*device_, model_, *source_, options));
-  // A failure shows in the next part.
+  // The result of idle() is ignored, because an error of the device also fails the next part.
   engine_ = make_patient(std::move(engine), {.between_parts = [this] { return idle(); }});
   co_return Result<>();
 }
@@ -76,7 +76,7 @@ Async<Result<>> Model::open_gpu(llm::EngineOptions options) {
 Async<> Model::idle() { (void)co_await device_->idle(); }
 
 Result<> Model::open_processor(const llm::EngineOptions& options) {
-  // WebAssembly has 4 GiB, of which something is left for the cache and the rest.
+  // WebAssembly's memory ends at 4 GiB, and the cache and other data need the rest of it.
   constexpr std::uint64_t processor_bytes_max = std::uint64_t{3584} << 20;
   if (const std::uint64_t bytes = weight_bytes(); bytes > processor_bytes_max)
     return fail(ErrorCode::out_of_memory,
@@ -143,7 +143,7 @@ void Model::generate(std::uint32_t call, llm::Request request) {
 
 void Model::run() {
   running_ = true;
-  // Every call hears of a failure by itself.
+  // The result of run() is ignored, because the generator reports a failure to every call.
   start<Result<>>(generator_->run(), [this](const Result<>&) { running_ = false; });
 }
 

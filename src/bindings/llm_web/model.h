@@ -1,11 +1,14 @@
 // A language model in a browser's Worker: its file, its tokenizer, its chat template, and an engine
-// on the device that was asked for, which answers many calls side by side.
+// on the requested device. The engine answers many calls at once.
 //
 //   WEFT_CO_ASSIGN(auto model, co_await Model::load(std::make_unique<JsSource>(),
-//   gpu::web::create_instance(), request)); model->generate(call, std::move(request));     pieces
-//   and the answer go through imports.h
+//                                                   gpu::web::create_instance(), request));
+//   model->generate(call, std::move(request));
 //
-// Threading: the Worker's one thread. Lifetime: a model that is answering may not be destroyed.
+// The pieces and the answer of a call go to the page through the functions of imports.h.
+//
+// Threading: the Worker's only thread. Lifetime: a model must not be destroyed while it answers a
+// call.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +34,8 @@ namespace weft::llm_web {
 
 class Model {
  public:
-  // Fails with what is wrong with the file, with unavailable if a GPU is asked for and there is
-  // none, with out_of_memory if the weights do not fit.
+  // Fails with the error of the file, with unavailable if a GPU is requested and there is none, and
+  // with out_of_memory if the weights do not fit.
   [[nodiscard]] static Async<Result<std::unique_ptr<Model>>> load(
       std::unique_ptr<gguf::Source> source, std::unique_ptr<gpu::Instance> instance,
       LoadRequest request);
@@ -41,16 +44,17 @@ class Model {
   [[nodiscard]] std::string info() const;
   [[nodiscard]] const tokenizer::Tokenizer& tokenizer() const { return *tokenizer_; }
 
-  // `input` is what chat::ChatTemplate::render() takes.
+  // Renders the chat template with `input`, the JSON that chat::ChatTemplate::render() takes.
   [[nodiscard]] Result<std::string> render(std::string_view input) const;
   [[nodiscard]] Result<std::vector<llm::Token>> chat_prompt(std::string_view input) const;
   [[nodiscard]] Result<std::vector<llm::Token>> text_prompt(std::string_view text) const;
 
-  // Answers the call later: a piece for every token, then the whole.
+  // Starts to answer the call: the page gets a piece for every token and then the whole answer.
   void generate(std::uint32_t call, llm::Request request);
-  // The call is answered as cancelled, within a token. An answered call is left alone.
+  // Cancels a call within one token; it is answered as cancelled. A call that is already answered
+  // is not changed.
   void cancel(std::uint32_t call);
-  // Gives the GPU's memory back; what waits fails with device_lost.
+  // Frees the GPU's memory. Calls that are not answered yet fail with device_lost.
   void release();
 
  private:
@@ -68,11 +72,11 @@ class Model {
   std::unique_ptr<const tokenizer::Tokenizer> tokenizer_;
   Result<chat::ChatTemplate> chat_ = fail(ErrorCode::not_found, "There is no chat template.");
   std::unique_ptr<gpu::Instance> instance_;
-  std::unique_ptr<gpu::Device> device_;  // Null on the processor.
-  std::string no_gpu_;                   // Why it is the processor, where a GPU was looked for.
+  std::unique_ptr<gpu::Device> device_;  // Null if the processor is used.
+  std::string no_gpu_;                   // The reason that no GPU is used.
   std::unique_ptr<llm::Engine> engine_;
   std::unique_ptr<llm::Generator> generator_;
-  std::unordered_map<std::uint32_t, bool> calls_;  // Whether each is still wanted.
+  std::unordered_map<std::uint32_t, bool> calls_;  // True for a call that is still wanted.
   bool running_ = false;
 };
 

@@ -70,7 +70,7 @@ class PatientEngine final : public llm::Engine {
  private:
   const std::unique_ptr<Engine> inner_;
   const Pauses pauses_;
-  bool appended_ = false;  // The last thing that was done.
+  bool appended_ = false;  // True if append() was called after the last draw().
 };
 
 }  // namespace

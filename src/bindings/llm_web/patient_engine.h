@@ -1,8 +1,8 @@
-// An engine made to let the Worker's other messages through, so that an answer can be cancelled
-// while it is written or read. The processor's engine never waits by itself, and a GPU's takes a
-// whole prompt at once.
+// Wraps an engine so that the Worker handles its other messages while an answer is computed. A
+// message can then cancel the answer during the prompt or between tokens. Without the wrapper, the
+// processor's engine never waits, and a GPU's engine takes a whole prompt at once.
 //
-// Lifetime: as the engine inside.
+// Lifetime: as the wrapped engine.
 #pragma once
 
 #include <functional>
@@ -14,8 +14,8 @@ namespace weft::llm_web {
 
 struct Pauses {
   using Pause = std::function<Async<>()>;
-  Pause before_draw{};    // None where the engine waits by itself.
-  Pause between_parts{};  // Before a part of a prompt that follows on another one.
+  Pause before_draw{};    // Empty if the engine itself waits.
+  Pause between_parts{};  // Called before every part but a prompt's first.
 };
 
 [[nodiscard]] std::unique_ptr<llm::Engine> make_patient(std::unique_ptr<llm::Engine> engine,

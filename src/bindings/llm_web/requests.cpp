@@ -12,7 +12,8 @@ constexpr std::size_t text_bytes_max = std::size_t{64} << 20;
 constexpr std::size_t tokens_max = std::size_t{1} << 22;
 constexpr std::size_t stops_max = 64;
 
-// The places of an object's members, each read into a variable where it is there.
+// Reads members of a JSON object into variables. A variable keeps its value if the member is
+// missing.
 class Fields {
  public:
   explicit Fields(const json::Object& object) : object_(object) {}

@@ -1,5 +1,5 @@
-// What the page asks for, read from the JSON that README.md lists. A key that is missing has its
-// default; an unknown one is an error. Errors: invalid_argument with the place.
+// Parses the page's requests: the JSON that README.md lists. A missing key takes its default value;
+// an unknown key is an error. Errors: invalid_argument with the place in the JSON.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ struct LoadRequest {
   DeviceChoice device = DeviceChoice::automatic;
   llm::EngineOptions engine;
 };
-// {"device", "kv", "activations", "context", "sequences"}
+// Parses {"device", "kv", "activations", "context", "sequences"}.
 [[nodiscard]] Result<LoadRequest> parse_load(std::string_view json);
 
-// {"maxTokens", "temperature", "topK", "topP", "minP", "repetitionPenalty", "presencePenalty",
-// "frequencyPenalty", "penaltyWindow", "seed", "stop", "logprobs"}; the prompt is filled in by the
-// caller.
+// Parses {"maxTokens", "temperature", "topK", "topP", "minP", "repetitionPenalty",
+// "presencePenalty", "frequencyPenalty", "penaltyWindow", "seed", "stop", "logprobs"}. The caller
+// fills in the prompt.
 [[nodiscard]] Result<llm::Request> parse_generate(std::string_view json);
 
-// [1, 2, 3]
+// Parses an array of token numbers, such as [1, 2, 3].
 [[nodiscard]] Result<std::vector<llm::Token>> parse_tokens(std::string_view json);
 
 }  // namespace weft::llm_web

@@ -1,4 +1,4 @@
-// What a page asks for is read whole or refused with the place; nothing is guessed.
+// A page's request is read completely, or it is refused with the place of the mistake.
 #include "bindings/llm_web/requests.h"
 
 #include <gtest/gtest.h>

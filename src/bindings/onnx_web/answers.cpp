@@ -6,8 +6,8 @@
 
 namespace weft::onnx_web {
 
-// The documents; the names are their keys. Not in the unnamed namespace: glaze reads its members'
-// names.
+// The documents that are written as JSON; their field names are the keys. They are not in the
+// unnamed namespace, because glaze reads the names of their members.
 using SizeDocument = std::variant<std::int64_t, std::string>;
 struct ValueDocument {
   std::string_view name;

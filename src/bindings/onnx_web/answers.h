@@ -1,4 +1,4 @@
-// What the page is told, as JSON; README.md has the keys.
+// Writes the answers for the page as JSON; README.md lists the keys.
 #pragma once
 
 #include <string>
@@ -12,23 +12,24 @@ namespace weft::onnx_web {
 
 struct ModelInfo {
   const onnx::Graph& graph;
-  std::vector<std::optional<onnx::Tensor>> outputs;  // What is known of each before a run.
+  std::vector<std::optional<onnx::Tensor>> outputs;  // The facts that are known before a run.
   std::string name;
   bool gpu = false;
   std::string device;
-  std::string no_gpu;  // Why it is the processor, where a GPU was looked for.
+  std::string no_gpu;  // The reason that no GPU is used; empty if none was tried.
   std::uint64_t weight_bytes = 0;
 };
 [[nodiscard]] std::string info_json(const ModelInfo& info);
 
-// Names, types and shapes of what a run gave; the bytes travel beside it. Null: the processor ran.
+// The names, types and shapes of the outputs of a run; their bytes are passed separately.
+// `statistics` is null if the model runs on the processor.
 [[nodiscard]] std::string outputs_json(const onnx::Graph& graph,
                                        const std::vector<onnx::Tensor>& outputs,
                                        const onnx::GpuModel::Statistics* statistics);
 
 [[nodiscard]] std::string tensor_json(std::string_view name, const onnx::Tensor& tensor);
 
-// What Model::detect() found, and the traffic that it took.
+// The boxes that Model::detect() found, and the bytes that went to the GPU and back for them.
 [[nodiscard]] std::string found_json(const onnx::GpuDetector::Found& found);
 [[nodiscard]] std::string boxes_json(const std::vector<onnx::Detection>& boxes,
                                      std::int64_t classes);

@@ -1,4 +1,5 @@
-// The methods of the module, README.md's table: linked into the factory behind what Emscripten writes (--post-js).
+// The methods of the module, which README.md lists. The linker adds this file after Emscripten's
+// own code in the factory (--post-js).
 const weftAsk = (texts, use) => weftCall((call) => weftInto(texts, (...places) => use(call, ...places))).answer;
 const weftBytes = (data) => ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
 const weftArrays = { f32: Float32Array, f16: Uint16Array, u8: Uint8Array, i8: Int8Array, u16: Uint16Array, i16: Int16Array, i32: Int32Array,
@@ -6,7 +7,8 @@ const weftArrays = { f32: Float32Array, f16: Uint16Array, u8: Uint8Array, i8: In
 const weftTensor = (about, bytes) => ({ ...about, data: new weftArrays[about.type](bytes.buffer) });
 let weftModels = 0;
 
-// What a run is given: what there is about each input, and the bytes of all.
+// Converts the inputs of a run to the arguments of the module: a JSON list with one entry for each
+// input, and the bytes of all inputs.
 const weftInputs = (inputs) => {
   const list = [];
   const pieces = [];

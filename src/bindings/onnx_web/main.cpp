@@ -1,5 +1,4 @@
-// The module's entry points, called by api_web.js: models by number, and the calls that they
-// answer.
+// The module's entry points, which api_web.js calls. Each model has a number.
 #include <map>
 #include <memory>
 #include <string>
@@ -51,7 +50,7 @@ weft::Async<Result<std::string>> open(std::uint32_t number, std::string options,
   co_return info;
 }
 
-// A model that is closed while it runs lives to the end of the run.
+// The shared pointer keeps a model alive until its run ends, even if the model is closed before.
 weft::Async<Result<std::string>> run(std::uint32_t call, std::uint32_t number, std::string json,
                                      weft::ByteSpan data) {
   WEFT_CO_ASSIGN(const std::shared_ptr<Model> running, model(number));
@@ -111,7 +110,8 @@ EMSCRIPTEN_KEEPALIVE void weft_onnx_boxes(std::uint32_t call, std::uint32_t numb
   }));
 }
 EMSCRIPTEN_KEEPALIVE void weft_onnx_close(std::uint32_t number) { models().erase(number); }
-// A serialised TensorProto: {"name", "type", "shape"} and its bytes as a part.
+// Reads a serialised TensorProto. The answer is {"name", "type", "shape"}, and the tensor's bytes
+// are its only part.
 EMSCRIPTEN_KEEPALIVE void weft_onnx_read_tensor(std::uint32_t call, const std::uint8_t* bytes,
                                                 double size) {
   const auto read = weft::onnx::read_tensor(bytes_at(bytes, size));

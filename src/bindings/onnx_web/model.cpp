@@ -13,18 +13,19 @@ namespace {
 
 using onnx::Tensor;
 
-// A run on the processor keeps its values in the module's memory, which ends at 4 GiB.
+// The limit for a run on the processor, which keeps its values in the module's memory of at most 4
+// GiB.
 constexpr std::uint64_t values_bytes_max = std::uint64_t{2} << 30;
 
-// Most browsers give away no more than the vendor and the family.
+// Most browsers name only the vendor and the architecture of a GPU.
 std::string device_name(const gpu::AdapterInfo& adapter) {
   if (!adapter.description.empty()) return adapter.description;
   return adapter.architecture.empty() ? adapter.vendor
                                       : adapter.vendor + " " + adapter.architecture;
 }
 
-// What is known of outputs before a run; nothing where shapes depend on more than the inputs' fixed
-// sizes.
+// Returns the facts about the outputs that are known before a run. They are unknown if shapes
+// depend on more than the fixed sizes of the inputs.
 std::vector<std::optional<Tensor>> outputs_known(const onnx::Graph& graph) {
   std::vector<std::optional<Tensor>> out(graph.outputs.size());
   std::vector<Tensor> inputs;
@@ -36,7 +37,7 @@ std::vector<std::optional<Tensor>> outputs_known(const onnx::Graph& graph) {
     inputs.push_back(std::move(*tensor));
   }
   const auto inference = onnx::infer(graph, std::move(inputs));
-  if (!inference) return out;  // A run says what is wrong.
+  if (!inference) return out;  // The error appears again at a run.
   for (std::size_t i = 0; i < out.size(); ++i)
     if (const auto& value = inference->values[graph.outputs[i]]) out[i] = value->without_bytes();
   return out;
@@ -48,7 +49,7 @@ std::vector<onnx::Shape> shapes_of(const std::vector<Tensor>& tensors) {
   return out;
 }
 
-// The graph without the bytes of its constants.
+// Copies the graph without the bytes of its constants.
 onnx::Graph outline_of(const onnx::Graph& graph) {
   onnx::Graph out = graph;
   for (onnx::Value& value : out.values)

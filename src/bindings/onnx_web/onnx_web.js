@@ -1,4 +1,5 @@
-// The answers for the models' Worker: an Emscripten --js-library; imports.h says what crosses.
+// Passes answers from the models' Worker to the page: an Emscripten --js-library. imports.h
+// describes the functions.
 addToLibrary({
   $weftPart__deps: ['$weftCalls'],
   $weftPart: (call, part) => { (weftCalls.waiting.get(call).parts ??= []).push(part); },

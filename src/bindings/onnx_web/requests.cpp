@@ -11,7 +11,8 @@ using onnx::Graph;
 using onnx::Shape;
 using onnx::Tensor;
 
-constexpr std::uint64_t exact_max = std::uint64_t{1} << 53;  // A number in JavaScript.
+// The largest number that JavaScript holds exactly.
+constexpr std::uint64_t exact_max = std::uint64_t{1} << 53;
 
 struct Given {
   std::string name;

@@ -1,5 +1,5 @@
-// What the page asks for, read from the JSON that README.md lists. A key that is missing has its
-// default; an unknown one is an error. Errors: invalid_argument with the place.
+// Parses the page's requests: the JSON that README.md lists. A missing key takes its default value;
+// an unknown key is an error. Errors: invalid_argument with the place in the JSON.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,17 @@ struct OpenRequest {
   DeviceChoice device = DeviceChoice::automatic;
   std::vector<std::pair<std::string, std::int64_t>> sizes;
 };
-// {"device", "sizes": {NAME: SIZE}}
+// Parses {"device", "sizes": {NAME: SIZE}}.
 [[nodiscard]] Result<OpenRequest> parse_open(std::string_view json);
 
-// A model's inputs in the graph's order. One on the GPU has type and shape only.
+// A model's inputs in the order of the graph. An input that is on the GPU has a type and a shape
+// but no bytes.
 struct RunRequest {
   std::vector<onnx::Tensor> inputs;
   std::vector<bool> on_gpu;
 };
-// [{"name", "shape", "offset", "bytes", "gpu"}]; `data` holds the bytes of all. Every input of the
-// graph is there once; a shape may be left out where the model says it.
+// Parses [{"name", "shape", "offset", "bytes", "gpu"}]; `data` holds the bytes of all inputs. The
+// list must name every input of the graph once. An input may omit its shape if the model states it.
 [[nodiscard]] Result<RunRequest> parse_run(std::string_view json, ByteSpan data,
                                            const onnx::Graph& graph);
 
@@ -38,10 +39,10 @@ struct BoxesRequest {
   onnx::Placement placement;
   onnx::DetectionBounds bounds;
 };
-// {"left", "top", "scaleX", "scaleY", "scoreMin", "overlapMax"}
+// Parses {"left", "top", "scaleX", "scaleY", "scoreMin", "overlapMax"}.
 [[nodiscard]] Result<BoxesRequest> parse_boxes(std::string_view json);
 
-// The shape of an input whose sizes are all numbers.
+// Returns the shape of an input if all its sizes are numbers, else nothing.
 [[nodiscard]] std::optional<onnx::Shape> fixed_shape(const onnx::ValueInfo& input);
 
 }  // namespace weft::onnx_web

@@ -1,4 +1,4 @@
-// What a page asks for is read whole or refused with the place; nothing is guessed.
+// A page's request is read completely, or it is refused with the place of the mistake.
 #include "bindings/onnx_web/requests.h"
 
 #include <gtest/gtest.h>
@@ -51,13 +51,13 @@ TEST(OnnxWebRequests, RefuseWhatDoesNotFit) {
   EXPECT_NE(refused(R"([{"name":"z"}])").find("the model has no input 'z'"), std::string::npos);
   EXPECT_NE(refused(R"([{"name":"x","bytes":8},{"name":"x","bytes":8}])").find("given twice"),
             std::string::npos);
-  // Past the end, also where the sum of both wraps around.
+  // These ranges end past the data; in one of them, offset + bytes is larger than 2^53.
   for (const std::string_view range :
        {R"("offset":4,"bytes":8)", R"("offset":9007199254740991,"bytes":9007199254740991)",
         R"("offset":12,"bytes":0)"})
     EXPECT_EQ(refused(weft::format(R"([{{"name":"x",{}}}])", range)),
               "The bytes of the input 'x' are not there.");
-  EXPECT_NE(refused(R"([{"name":"x","bytes":4}])"), "");  // Half of it.
+  EXPECT_NE(refused(R"([{"name":"x","bytes":4}])"), "");  // The input has 8 bytes.
   EXPECT_EQ(refused(R"([{"name":"flags","bytes":3}])"),
             "The model does not say the shape of the input 'flags'; give one.");
   EXPECT_NE(refused(R"([{"name":"flags","shape":[9007199254740991,9007199254740991]}])"), "");

@@ -29,7 +29,7 @@ Range task_range(const Manifest& manifest, std::uint32_t index) {
   const std::uint32_t tasks = manifest.split.tasks;
   check(index < tasks, "no task of that index");
   const std::uint32_t each = length / tasks;
-  const std::uint32_t longer = length % tasks;  // The first tasks take one more.
+  const std::uint32_t longer = length % tasks;  // Tasks that take one workgroup more.
   return {.first = index * each + std::min(index, longer),
           .count = each + (index < longer ? 1U : 0U)};
 }

@@ -161,7 +161,7 @@ struct Client {
   std::string client;
   double weight = 1;
   std::int64_t set = 0;     // When the operator set it; 0: the weight from the coordinator's start.
-  std::uint32_t jobs = 0;   // Its running jobs.
+  std::uint32_t jobs = 0;   // The number of its running jobs.
   double used_seconds = 0;  // Work at the reference rate; decays by half every hour.
   double lead_seconds =
       0;  // The delay of its jobs in the queue, because it had more than its share.

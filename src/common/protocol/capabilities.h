@@ -23,7 +23,7 @@ struct Capabilities {
   std::string description{};
   std::string backend{};
   std::vector<std::string> features{};
-  std::map<std::string, std::uint64_t> limits{};  // By WebGPU's names.
+  std::map<std::string, std::uint64_t> limits{};  // The limits, by WebGPU's names.
   std::uint64_t memory_bytes = 0;                 // The memory that tasks may use.
   double copy_gb_per_s = 0;
   double f32_gflop_per_s = 0;

@@ -25,7 +25,7 @@ struct TaskResult {
   std::uint32_t attempt = 0;
   Hash root{};
   std::vector<OutputPart> outputs{};
-  double gpu_seconds = 0;  // For the part that was computed by this worker now.
+  double gpu_seconds = 0;  // Without the work that came out of a checkpoint.
   double wall_seconds = 0;
   double resumed = 0;  // The share of its work that came out of a checkpoint, in [0, 1).
 };

@@ -43,7 +43,7 @@ inline constexpr std::size_t vector_numbers_max = 16384;  // The bound of Answer
 // --- Messages of the worker.
 struct Offer {
   std::string token{};             // The token from its Welcome message.
-  std::uint64_t memory_bytes = 0;  // For weights and caches.
+  std::uint64_t memory_bytes = 0;  // Memory for weights and caches.
   double gb_per_s = 0;  // Measured copy bandwidth, which decides how fast tokens are drawn.
   std::vector<std::string>
       lines{};      // How others reach it: "webrtc", "tcp://HOST:PORT#SHA-256 of its certificate".
@@ -91,7 +91,7 @@ struct Frames {
   std::uint32_t first = 0;  // The number of the first frame, and the count of frames.
   std::uint32_t count = 0;
   Hash root{};
-  Signature signature{};  // By Offer::key, over frame_block_digest().
+  Signature signature{};  // Signs frame_block_digest() with Offer::key.
 };
 // After a Reopen: the member has sent all the requested frames that it keeps.
 struct Reopened {

@@ -93,7 +93,7 @@ struct Loads {
   std::vector<std::uint32_t> slots;
   std::vector<std::uint64_t> accepted;  // All accepted results.
   std::vector<std::uint64_t> refused;
-  std::vector<double> rate;           // As measured so far, relative to the reference.
+  std::vector<double> rate;           // The rates measured so far, relative to the reference.
   std::vector<double> round_trip_ms;  // Negative: unknown.
 };
 

@@ -16,7 +16,7 @@ struct ApiKey {
   PublicKey owner;   // The client that pays.
   UnixMillis created = 0;
   UnixMillis revoked = 0;  // 0: not revoked.
-  // Limits; 0: no limit.
+  // The limits a minute and in all; 0: no limit.
   std::uint32_t requests_per_min = 0;
   std::uint32_t tokens_per_min = 0;
   std::uint64_t tokens_max = 0;  // The most tokens in all.

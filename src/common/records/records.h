@@ -99,7 +99,7 @@ enum class Basis : std::uint8_t {
   invited = 4,      // An invited worker computed it, or parts of it.
   established = 5,  // Established workers computed it, or parts of it.
   agreement = 6,    // Workers agree on it, and the client required no more.
-  corrected = 7     // It was wrong; the coordinator's verifier computed it.
+  corrected = 7     // The result was wrong; the coordinator's verifier computed it again.
 };
 inline constexpr std::size_t bases = 8;
 using BasisCounts = std::array<std::uint32_t, bases>;  // The number of tasks by basis.
@@ -284,7 +284,7 @@ struct Presence {
 struct ClientWeight {
   PublicKey client;
   double weight = 1;
-  UnixMillis at = 0;  // By the operator's clock.
+  UnixMillis at = 0;  // When the operator set it, by the operator's clock.
   friend bool operator==(const ClientWeight&, const ClientWeight&) = default;
 };
 
@@ -396,7 +396,7 @@ struct Batch {
   std::vector<Changed<Pace>> paces;
   std::vector<Season> seasons;                // Replaces the hour's row.
   std::vector<Changed<HeldPay>> held_pays;    // At most one for each worker and task.
-  std::vector<std::string> api_keys_removed;  // By id.
+  std::vector<std::string> api_keys_removed;  // Ids of removed keys.
   std::vector<Task> corrected_tasks;          // Replace accepted tasks, except `agreeing`.
   std::vector<Changed<Recheck>> rechecks;
   std::vector<Correction> corrections;  // Replaces the task's row.
@@ -428,22 +428,22 @@ struct Loaded {
   std::vector<ledger::AppliedKey> keys;
   std::vector<Reputation> reputations;
   std::vector<Standing> standings;
-  std::vector<ClientShare> client_shares;  // By worker and client.
-  std::vector<Mismatch> mismatches;        // By worker and client.
-  std::vector<Watch> watches;              // By worker.
-  std::vector<Faults> faults;              // By job.
+  std::vector<ClientShare> client_shares;  // Ordered by worker and client.
+  std::vector<Mismatch> mismatches;        // Ordered by worker and client.
+  std::vector<Watch> watches;              // Ordered by worker.
+  std::vector<Faults> faults;              // Ordered by job.
   std::vector<ClientWeight> client_weights;
-  std::vector<ApiKey> api_keys;         // By id.
+  std::vector<ApiKey> api_keys;         // Ordered by id.
   std::vector<Checkpoint> checkpoints;  // For running and ended jobs.
   std::vector<Presence> presences;
   std::vector<Device> devices;          // In the order of their first commits.
-  std::vector<Model> models;            // By name.
-  std::vector<Pace> paces;              // By time, work and worker.
-  std::vector<Season> seasons;          // By hour.
-  std::vector<HeldPay> held_pays;       // By the commit of the job, by task and worker,
+  std::vector<Model> models;            // Ordered by name.
+  std::vector<Pace> paces;              // Ordered by time, work and worker.
+  std::vector<Season> seasons;          // Ordered by hour.
+  std::vector<HeldPay> held_pays;       // Ordered by the commit of the job, by task and worker,
   std::vector<Task> held_tasks;         // with their tasks
   std::vector<Job> held_jobs;           // and their jobs, running or ended, each once.
-  std::vector<Recheck> rechecks;        // By worker.
+  std::vector<Recheck> rechecks;        // Ordered by worker.
   std::vector<Correction> corrections;  // Corrections that are not settled, by job and task.
 };
 

@@ -31,7 +31,7 @@ std::vector<solana::Earned> many(std::size_t count) {
 struct Spent {
   double median = 0;
   double most = 0;
-  double processor = 0;  // For all threads of one round together.
+  double processor = 0;  // Processor time of all threads in one round.
 };
 double processor_seconds() {
   std::timespec time{};

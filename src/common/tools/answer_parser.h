@@ -1,8 +1,8 @@
 // Splits an answer of a model while it is written into thoughts, calls of tools, and text for the
 // reader. It finds calls in the formats that the templates of models ask for:
 //
-//   <tool_call>{"name": ..., "arguments": {...}}</tool_call>       Hermes, Qwen 2.5, Qwen 3,
-//   SmolLM3 <tool_call><function=NAME><parameter=KEY>value</parameter>...  Qwen 3.5
+//   <tool_call>{"name": ..., "arguments": {...}}</tool_call>       Hermes, Qwen 2.5 and 3, SmolLM3
+//   <tool_call><function=NAME><parameter=KEY>value</parameter>...  Qwen 3.5
 //   {"name": ..., "parameters": {...}} as the whole answer         Llama 3.1, 3.2
 //   [TOOL_CALLS][{"name": ..., "arguments": {...}}, ...]           Mistral Nemo
 //   <｜tool▁calls▁begin｜>...<｜tool▁calls▁end｜>                        DeepSeek
@@ -35,7 +35,7 @@ inline constexpr std::array<std::string_view, 8> call_marks = {
 struct Tool {
   std::map<std::string, bool> texts{};  // By parameter: true if it takes a string.
 };
-using Tools = std::map<std::string, Tool>;  // By name.
+using Tools = std::map<std::string, Tool>;  // The offered tools, by name.
 // Reads the member "tools" of a request. Fails with invalid_argument and the place of the error.
 [[nodiscard]] Result<Tools> read_tools(std::string_view json);
 

@@ -118,7 +118,7 @@ class KeyRing {
   };
   [[nodiscard]] Entry* entry_of(const Hash& hash);
 
-  std::map<std::string, Entry> entries_;  // By id.
+  std::map<std::string, Entry> entries_;  // The keys, by their ids.
   std::unordered_map<Hash, std::string> ids_;
 };
 

@@ -38,12 +38,12 @@ struct Pipeline {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
   std::uint32_t sequence = 0;  // The number by which frames name the answer.
-  bool exact = false;          // As in protocol::serving::Link.
+  bool exact = false;          // See protocol::serving::Link::exact.
   std::vector<Stage> stages{};
 };
 
 struct AnswerEnd {
-  std::string reason;  // "eos", "stop", "length", "cancelled", "failed"; "told" of a look.
+  std::string reason;  // "eos", "stop", "length", "cancelled" or "failed".
   Error error{};       // Set if the answer failed.
   std::uint32_t prompt_tokens = 0;
   // Tokens of the prompt that were already in the cache from an earlier request.
@@ -84,7 +84,7 @@ struct AuditEnd {
   Prints prints{};
   std::uint32_t redrawn = 0;              // Tokens that were drawn again.
   std::vector<std::uint32_t> doubtful{};  // Tokens that the answer's settings do not give.
-  bool exact = false;                     // As in AnswerEnd.
+  bool exact = false;                     // See AnswerEnd::exact.
 };
 
 // The worker that one auditor found guilty in the search for the guilty stage (stage_trace.h).

@@ -23,9 +23,10 @@ struct DeskSettings {
   Duration silent_busy_max = std::chrono::seconds(20);
   Duration load_max = std::chrono::minutes(10);
   Duration link_max = std::chrono::seconds(10);
-  Duration stall_max = std::chrono::seconds(30);  // For a chain with requests that draws no token.
-  Duration patience = std::chrono::seconds(60);   // For a request of a model without a chain.
-  PlanBackoff::Times plan_again{};                // After a failed plan.
+  // A chain with requests that draws no token is dissolved.
+  Duration stall_max = std::chrono::seconds(30);
+  Duration patience = std::chrono::seconds(60);  // A request of a model without a chain fails.
+  PlanBackoff::Times plan_again{};               // The times between plans that fail.
   // A model gets another chain once a request has waited for grow_after while all chains are full.
   // It gets one chain less once, for shrink_after, all requests were fewer than shrink_share of
   // what one chain less could take.

@@ -45,7 +45,7 @@ class FrameRoots {
     Instant since{};
   };
   struct Line {
-    std::map<std::uint32_t, Block> blocks{};  // By the number of their first frame.
+    std::map<std::uint32_t, Block> blocks{};  // Blocks, by the number of their first frame.
     std::uint32_t sent = 0, received = 0;     // The first frame of the next block of each end.
   };
   struct Epoch {

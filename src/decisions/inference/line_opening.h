@@ -55,14 +55,14 @@ class LineOpening {
   DeskTables& tables_;
   Pipeline pipeline_;
   Step step_ = Step::waits;
-  // By line and frame number.
+  // Opened frames, by line and frame number.
   std::map<std::uint32_t, std::map<std::uint32_t, ByteVector>> frames_;
   std::uint64_t bytes_ = 0;
   // Members, each with a line that it has to open.
   std::set<std::pair<ServingId, std::uint32_t>> awaited_;
   std::map<ServingId, protocol::serving::HopJoiner> joiners_;
   AnswerPlaces places_;
-  std::vector<LineFrames> lines_;  // By the sender's index.
+  std::vector<LineFrames> lines_;  // Frames of each line, by the sender's index.
 };
 
 }  // namespace weft::inference

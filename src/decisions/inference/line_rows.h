@@ -28,8 +28,8 @@ struct AnswerPlaces {
     std::uint32_t number = 0;
     std::uint32_t positions = 0;  // The number of positions before the state.
   };
-  std::vector<Row> rows{};                 // By position.
-  std::map<std::uint32_t, Asked> asked{};  // By ticket.
+  std::vector<Row> rows{};                 // Row of each position.
+  std::map<std::uint32_t, Asked> asked{};  // Passes that asked for the final state, by ticket.
 };
 // Finds the rows of the answer whose prompt and tokens are `tokens`, in all frames of its sequence
 // on the line out of the first stage. Rows that were read again after going back replace the first
@@ -40,7 +40,7 @@ struct AnswerPlaces {
 
 // The rows of a stage's frames: the rows that came in, and the rows that it handed on for them.
 struct StageRows {
-  std::vector<std::vector<float>> in{}, out{};  // By position, as far as both lines have them.
+  std::vector<std::vector<float>> in{}, out{};  // Rows by position, as far as both lines have them.
   bool altered = false;  // True if it handed on frames of other rows or tokens than it got.
 };
 // Reads a stage's rows. `in` is null for the first stage, which gets tokens.

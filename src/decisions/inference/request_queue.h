@@ -99,7 +99,7 @@ class RequestQueue {
   void count_work(Request& request, std::uint64_t tokens) const;
 
   DeskTables& tables_;
-  std::map<std::string, Queue> queues_;  // By model.
+  std::map<std::string, Queue> queues_;  // Queues, by model.
   std::map<RequestId, Request> requests_;
   Conversations conversations_;
 };

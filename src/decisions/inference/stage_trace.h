@@ -23,10 +23,11 @@
 
 namespace weft::inference {
 
-using FinalStates = std::map<std::uint32_t, std::vector<float>>;  // By ticket.
+// Final states, by the ticket of their pass.
+using FinalStates = std::map<std::uint32_t, std::vector<float>>;
 
 struct StageOutput {
-  std::vector<std::vector<float>> rows{};  // By position.
+  std::vector<std::vector<float>> rows{};  // Rows, by position.
   FinalStates finals{};
 };
 

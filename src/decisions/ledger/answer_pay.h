@@ -35,7 +35,7 @@ struct AnswerPay {
   JobId answer;
   OwnerId client;
   Funds held;            // The content of the answer's escrow.
-  MicroCredits due = 0;  // At most all held credits are paid.
+  MicroCredits due = 0;  // The pay of all workers; at most `held` is paid.
   std::uint64_t tokens = 0;
 };
 // Pays the workers their part of `due` in proportion to their work, rounded down, and the client

@@ -22,7 +22,7 @@ struct ChainProblem {
   std::uint32_t min_shards = 1;
   std::uint32_t max_shards = 1;
   double last_work_layers = 0;
-  std::vector<double> layer_seconds{};  // By node, ascending.
+  std::vector<double> layer_seconds{};  // Seconds a layer of each node, ascending.
   std::vector<Room> rooms{};
   std::vector<double> hop_seconds{};   // [from][to]; infinite: the link must not be used.
   std::vector<double> back_seconds{};  // [last][first]

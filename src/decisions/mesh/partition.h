@@ -46,8 +46,8 @@ struct Part {
 struct Partition {
   Strategy strategy = Strategy::layer;
   std::vector<Part> parts;
-  double seconds =
-      0;  // Until the last part is done, for one pass of every item (a token each, or an image).
+  // Seconds until the last part is done, for one pass of every item (a token each, or an image).
+  double seconds = 0;
 };
 
 // The best partition of the work by the strategy. Fails as plan_chain() does, with invalid_argument

@@ -23,7 +23,8 @@ Node node(std::string id, double layers_per_s, std::uint64_t layers) {
 }
 
 void expect_exact_cover(const Partition& partition, const Work& work, unsigned seed) {
-  std::map<std::pair<std::uint32_t, std::uint32_t>, int> covered;  // By item and layer.
+  // The number of parts that cover each item and layer.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, int> covered;
   std::map<std::string, std::uint32_t> chain_of;
   for (const Part& part : partition.parts) {
     for (std::uint32_t item = part.first_item; item < part.first_item + part.items; ++item) {

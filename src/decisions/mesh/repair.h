@@ -29,7 +29,7 @@ struct RepairOptions {
   PlanOptions plan{};
   double load_bytes_per_s = 50e6;  // The speed at which a worker loads weights that it lacks.
   double change_seconds =
-      0.5;  // For each shard that changes, because its connections and its cache are made again.
+      0.5;  // The cost of a changed shard, whose connections and cache are made again.
   double tokens_expected = 256;  // The tokens that the chain is still expected to make.
   double gain_min = 0.2;
   double quiet_seconds = 10;

@@ -66,7 +66,7 @@ class Topology {
   [[nodiscard]] std::optional<Link> edge(std::string_view from, std::string_view to) const;
 
   struct Path {
-    std::vector<std::string> vertices;  // In order, with both ends.
+    std::vector<std::string> vertices;  // The path's vertices in order, with both ends.
     double seconds = 0;
   };
   // The shortest path; no value if there is none. Placement uses latency() instead: image models

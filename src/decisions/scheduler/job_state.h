@@ -80,7 +80,7 @@ struct JobState {
   bool urgent = false;                   // See Settings::urgent_from.
   std::vector<bool> settled;
   std::uint32_t settled_count = 0;
-  std::map<std::uint32_t, TaskState> tasks;  // By the index of the task.
+  std::map<std::uint32_t, TaskState> tasks;  // Touched tasks, by index.
   std::uint32_t fresh =
       0;  // A task from this index on is untouched if it is neither settled nor in `tasks`.
   // Touched tasks that miss a replica, oldest first, by a sequence number. A task that becomes

@@ -1,5 +1,5 @@
-// What a job costs: an estimate in compute units from its canary. One unit is one second at a
-// reference rate of 1 TFLOP/s in f32, and costs `credits_per_unit`. docs/pricing.md explains it.
+// The price of a job: an estimate in compute units from its canary. One unit is one second at a
+// reference rate of 1 TFLOP/s in f32, and costs Pricing::per_unit. docs/pricing.md explains it.
 #pragma once
 
 #include <cstdint>

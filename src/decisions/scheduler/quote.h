@@ -4,13 +4,12 @@
 //
 // - base: set by the operator (Pricing::per_unit).
 // - demand: b / (b + 60 s), where b is the paid work that has waited for 10 s over the work that
-// the
-//   trusted workers do in a second. It is 0 for an empty queue, and one half for a minute of work.
+//   the trusted workers do in a second. It is 0 for an empty queue, and one half for a minute of
+//   work.
 // - capability: the share of the trusted workers' rates that the job cannot use. It is 0 for a job
 //   that runs everywhere, and near 1 for a job that only rare workers can run.
 // - season: how busy this hour of the week has been, over the mean of the week. It is between 0.5
-// and
-//   2, and 1 if little is known.
+//   and 2, and 1 if little is known.
 //
 // No number that a stranger claims enters the formula. Rates are those of invited workers (the
 // operator's own workers' claims) and of established workers (as accepted work has shown). Waiting
@@ -30,7 +29,7 @@ namespace weft::scheduler {
 
 // The work that waits, and the trusted workers that can do it. See Scheduler::market().
 struct Market {
-  double waiting_seconds = 0;  // At the reference rate: paid work that has waited for 10 s.
+  double waiting_seconds = 0;  // Paid work that has waited for 10 s, in reference seconds.
   double fitting_rate = 0;     // The work a second of the trusted workers that fit the job,
   double fleet_rate = 0;       // and of all trusted workers, whether they fit or not.
 };

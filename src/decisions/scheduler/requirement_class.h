@@ -59,7 +59,7 @@ struct RequirementClass {
       0, 0};  // Connected workers that fit and are not paused, by protocol::WorkerKind.
   std::size_t trusted[2] = {0, 0};  // Members that are not newcomers.
   PriceFloors floors[2];          // The least prices that members accept, by protocol::WorkerKind;
-  PriceFloors trusted_floors[2];  // the same for members that are not newcomers.
+  PriceFloors trusted_floors[2];  // and those that members other than newcomers accept.
   std::map<FreeKey, WorkerState*> free[2];  // Members with room, by protocol::WorkerKind.
   std::map<std::uint64_t, WorkerState*>
       sliced;                    // Members that share their memory, by order of arrival.

@@ -77,7 +77,7 @@ class SampleQueue {
   struct Entry {
     Sample sample;
     State state = State::coming;
-    double seconds = 0;  // As expected when it was counted.
+    double seconds = 0;  // The expected time of its check when it was counted.
     Instant since;       // When a verifier took it.
   };
   struct Job {

@@ -4,12 +4,10 @@
 //   score = 0.4 * stake + 0.3 * urgency + 0.3 * complexity, each in [0, 1]
 //
 // - stake: s / (s + 1000 credits), where s is the client's stake. It is one half for 1000 credits,
-// and
-//   never quite 1.
+//   and never quite 1.
 // - urgency: priority / 100, or 60 s / (60 s + d) for a deadline d, whichever is greater.
 // - complexity: log2(1 + workgroups * replicas) / 32, at most 1. Jobs that keep many workers busy
-// go
-//   first.
+//   go first.
 //
 // Every job gains `ageing_per_minute` while it waits. All jobs gain the same, so the order of two
 // jobs never changes: it follows from score and time of submission alone, and a queue ordered by it

@@ -226,7 +226,7 @@ struct Estimated {
 struct Measured {
   JobId job;
   PublicKey by;                      // Zeros for the operator's device.
-  double seconds_per_workgroup = 0;  // At the reference rate.
+  double seconds_per_workgroup = 0;  // In reference seconds.
   bool alone = false;                // True if this measurement alone makes a price.
 };
 // The job ends without all its tasks, and the scheduler has removed it: store this, refund the

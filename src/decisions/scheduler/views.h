@@ -20,7 +20,7 @@ struct JobProgress {
 struct WorkerLoad {
   std::uint32_t held = 0;
   std::uint32_t slots = 0;
-  double rate = 0;             // As measured so far, relative to the reference.
+  double rate = 0;             // The rate measured so far, relative to the reference.
   MicroCredits price_min = 0;  // Worker::price_min, rounded up a little as in PriceFloors.
 };
 

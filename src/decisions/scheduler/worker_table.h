@@ -17,7 +17,7 @@
 
 namespace weft::scheduler {
 
-using WorkersInOrder = std::map<std::uint64_t, WorkerState*>;  // By WorkerState::sequence.
+using WorkersInOrder = std::map<std::uint64_t, WorkerState*>;  // Workers by WorkerState::sequence.
 
 class WorkerTable {
  public:

@@ -12,7 +12,7 @@
 namespace weft::gguf {
 namespace {
 
-constexpr std::uint32_t magic = 0x46554747;  // "GGUF"
+constexpr std::uint32_t magic = 0x46554747;  // The bytes "GGUF".
 
 std::uint64_t aligned(std::uint64_t offset, std::uint64_t alignment) {
   return (offset + alignment - 1) & ~(alignment - 1);

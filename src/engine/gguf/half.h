@@ -29,7 +29,7 @@ namespace weft::gguf {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>((bits >> 16) & 0x8000);
   const std::uint32_t magnitude = bits & 0x7FFFFFFF;
-  if (magnitude > 0x7F800000) return sign | 0x7E00;   // NaN
+  if (magnitude > 0x7F800000) return sign | 0x7E00;   // NaN stays NaN.
   if (magnitude >= 0x477FF000) return sign | 0x7C00;  // 65520 and more become infinity.
   if (magnitude < 0x38800000) {  // Below 2^-14 the result is a multiple of 2^-24.
     const float scaled = std::bit_cast<float>(magnitude) +

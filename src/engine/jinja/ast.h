@@ -22,8 +22,8 @@ using Block = std::vector<const Statement*>;
 struct ArgumentNodes {
   std::vector<ExpressionRef> positional;
   std::vector<std::pair<std::string, ExpressionRef>> named;
-  ExpressionRef star = nullptr;       // *args
-  ExpressionRef star_star = nullptr;  // **kwargs
+  ExpressionRef star = nullptr;       // The list in *args.
+  ExpressionRef star_star = nullptr;  // The dict in **kwargs.
 };
 
 enum class UnaryOperator : std::uint8_t { plus, minus, logical_not };

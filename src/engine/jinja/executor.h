@@ -19,7 +19,7 @@ namespace weft::jinja {
 
 class Executor {
  public:
-  // How a loop goes on after its body: `on` at the end of the body, the others after break and
+  // The result of a block in a loop: `on` at its end, leave_loop after break, next_round after
   // continue.
   enum class Flow : std::uint8_t { on, leave_loop, next_round };
 

@@ -21,7 +21,7 @@ struct Value {
 };
 
 struct Node {
-  std::string name;  // The file's name for it, or "OP_NUMBER" if the file gives none.
+  std::string name;  // The name in the file, or "OP_NUMBER" if it has none.
   std::string op;
   std::vector<ValueId> inputs;   // no_value: the input is not given.
   std::vector<ValueId> outputs;  // no_value: the output is not asked for.

@@ -32,7 +32,7 @@ inline constexpr std::size_t schema_bytes_max = std::size_t{256} << 10;
 struct Part {
   std::string before{};
   std::string schema{};  // Schema of the value; empty: no value.
-  bool text = false;     // Instead of a value: text without "</".
+  bool text = false;     // True: a text without "</" instead of a value.
   std::string after{};
   bool optional = false;
 };

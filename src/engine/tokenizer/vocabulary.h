@@ -55,7 +55,7 @@ class Vocabulary {
 
   [[nodiscard]] Model model() const { return model_; }
   [[nodiscard]] std::optional<Token> begin() const { return begin_; }  // The BOS token.
-  [[nodiscard]] std::optional<Token> end() const { return end_; }      // EOS
+  [[nodiscard]] std::optional<Token> end() const { return end_; }      // The EOS token.
   [[nodiscard]] std::optional<Token> unknown() const { return unknown_; }
   [[nodiscard]] bool adds_begin() const { return adds_begin_; }
   [[nodiscard]] bool adds_end() const { return adds_end_; }

@@ -12,13 +12,13 @@ enum class Class : std::uint16_t {
   letter = 1 << 0,       // \p{L}
   mark = 1 << 1,         // \p{M}
   number = 1 << 2,       // \p{N}
-  decimal = 1 << 3,      // str.isdecimal()
-  digit = 1 << 4,        // str.isdigit()
+  decimal = 1 << 3,      // Python's str.isdecimal()
+  digit = 1 << 4,        // Python's str.isdigit()
   punctuation = 1 << 5,  // \p{P}
   space = 1 << 6,        // White_Space, which is \s
-  printable = 1 << 7,    // str.isprintable()
-  lower = 1 << 8,        // str.islower()
-  upper = 1 << 9,        // str.isupper()
+  printable = 1 << 7,    // Python's str.isprintable()
+  lower = 1 << 8,        // Python's str.islower()
+  upper = 1 << 9,        // Python's str.isupper()
 };
 
 // Returns all property bits of a code point, and 0 beyond U+10FFFF.

@@ -1,5 +1,5 @@
-// Puts what the Worker imports from other packages into its file, so that the package runs as it lies in dist: a browser
-// without a bundler knows no names of packages. The modules of this package stay files of their own.
+// Bundles the code that the Worker imports from other packages into the Worker's file, so that dist runs without a bundler: a browser
+// cannot resolve names of packages. The modules of this package stay separate files.
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
@@ -11,7 +11,7 @@ const bundle = await rolldown({
   input: file,
   platform: 'browser',
   external: (name, importer) => name.startsWith('.') && importer === file,
-  // Above all a package that is not installed.
+  // Every warning is an error, above all that of a package that is not installed.
   onwarn: ({ message }) => {
     throw new Error(message);
   },

@@ -1,4 +1,4 @@
-// Puts the WebAssembly beside the package's JavaScript. CMake's preset `web` builds it; WEFT_ENGINE_DIR names another folder.
+// Copies the WebAssembly into the package's dist folder. CMake's preset `web` builds it; WEFT_ENGINE_DIR names another folder to copy from.
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

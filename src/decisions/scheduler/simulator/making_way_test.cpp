@@ -15,7 +15,7 @@ struct Outcome {
   double waits = 0;       // Waits of urgent jobs in seconds, on average,
   double waits_most = 0;  // and at most.
   double repeated = 0;    // The share of the work that was done again.
-  double seconds = 0;     // Until all jobs were done.
+  double seconds = 0;     // Seconds until all jobs were done.
   std::uint64_t made_way = 0;
 };
 

@@ -63,7 +63,7 @@ struct JobEnd {
 
 struct Log {
   std::vector<Start> starts;  // In the order of the decisions.
-  std::vector<JobEnd> jobs;   // By the job's index in Scenario::jobs.
+  std::vector<JobEnd> jobs;   // Ends of jobs, by the index in Scenario::jobs.
   double seconds = 0;         // The time until all jobs were done.
   double useful_seconds = 0;  // Predicted reference seconds of all tasks, each counted once.
   std::uint64_t lease_messages = 0;

@@ -48,12 +48,12 @@ class GpuModel {
     std::size_t submits = 0;                   // Submits of the latest run.
     std::uint64_t memory_bytes = 0;            // Memory of values, shared between them.
     std::uint64_t unshared_bytes = 0;          // Memory that values would take without sharing.
-    std::vector<std::string> processor_nodes;  // "NAME (OP)".
+    std::vector<std::string> processor_nodes;  // Each as "NAME (OP)".
   };
   // The time of one kernel of a plan, which is measured by repeating the kernel alone.
   struct KernelTime {
     std::string node;   // Name of the node; of the first one if several are fused.
-    std::string label;  // "Conv+Relu"
+    std::string label;  // For example "Conv+Relu".
     double seconds = 0;
     std::uint64_t bytes = 0;  // Bytes that it reads and writes, each counted once.
   };

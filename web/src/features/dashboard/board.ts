@@ -32,7 +32,7 @@ export type Board = {
   readonly sequence: number;
   readonly time: number;
   readonly jobsRunning: number;
-  /** Newest first. */
+  /** The newest job is first. */
   readonly jobs: readonly BoardJob[];
   readonly workers: ReadonlyMap<number, BoardWorker>;
   /** Increases when workers join, leave or change. */

@@ -4,7 +4,7 @@ import type { Jobs, Ledger, Problem, Workers } from '../../wire/api';
 export type Job = Jobs['jobs'][number];
 export type Worker = Workers['workers'][number];
 export type Network = {
-  /** Newest first. */
+  /** The newest job is first. */
   readonly jobs: readonly Job[];
   /** The workers that are connected. */
   readonly workers: readonly Worker[];
