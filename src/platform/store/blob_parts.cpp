@@ -179,7 +179,7 @@ Result<> BlobParts::Part::write(ByteSpan bytes) {
     all.fetch_sub(bytes.size());
     return fail(
         ErrorCode::resource_exhausted,
-        "Uploads that are not finished take more than {} bytes; --blob-bytes-max raises the bound.",
+        "Uploads that are not finished take more than {} bytes; --blobs-bytes-max raises the bound.",
         state_->parts->options.bytes_max);
   }
   const std::string_view text = as_text(bytes);
