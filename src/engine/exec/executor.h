@@ -57,7 +57,7 @@ struct RunOptions {
 };
 
 struct Output {
-  std::vector<ByteVector> outputs;  // In manifest order.
+  std::vector<ByteVector> outputs;  // One for each output binding, in manifest order.
   // Measured by GPU timestamps. Without usable timestamps it is `wall_seconds`.
   double gpu_seconds = 0;
   double wall_seconds = 0;

@@ -20,7 +20,7 @@ namespace weft::kernels::test {
 struct Matrix {
   gguf::TensorType type = gguf::TensorType::f32;
   std::uint32_t rows = 0, columns = 0;
-  ByteVector bytes;           // In the format of the file.
+  ByteVector bytes;           // The weights in the file's format.
   std::vector<float> values;  // [row][column]
   float top = 0;              // The largest magnitude in `values`.
 

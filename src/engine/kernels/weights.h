@@ -14,7 +14,7 @@
 namespace weft::kernels {
 
 enum class WeightFormat : std::uint8_t {
-  f32,  // Also for file formats without a format here.
+  f32,  // Used for file formats that have no format here, too.
   f16,
   bf16,
   q8,   // int8; f16 scale for every 32: Q8_0, Q5_0, IQ4_NL.

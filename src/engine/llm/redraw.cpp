@@ -87,7 +87,7 @@ bool Redraw::may_be_kept(const Sampling& sampling, const Candidate& one) const {
 bool Redraw::is_surely_kept(const Sampling& sampling, const Candidate& one) const {
   const auto better = std::ranges::partition_point(
       highs_, [&](const Level& level) { return level.logit >= one.low; });
-  // With the candidate itself.
+  // The candidates that may be better, and the candidate itself.
   const auto count = static_cast<std::size_t>(better - highs_.begin());
   if (sampling.top_k > 0 && count > sampling.top_k) return false;
   if (sampling.top_p < 1 && count > 1) {

@@ -25,7 +25,7 @@ struct ExpectedToken {
 struct ExpectedCase {
   std::string prompt;
   std::vector<Token> prompt_tokens;
-  std::vector<ExpectedToken> tokens;  // With the token that ends the text.
+  std::vector<ExpectedToken> tokens;  // The tokens, with the token that ends the text.
 };
 
 inline Result<std::vector<Token>> read_tokens(const json::Value& value) {

@@ -203,7 +203,7 @@ TEST(Native, MultipliesSubgroupMatricesOfASizeThatTheAdapterNames) {
 TEST(Native, UploadsOfManyFramesGoThroughTwoBuffersThatAreKept) {
   const auto instance = native::create_instance();
   const auto device = run(*instance, instance->create_device({})).value();
-  constexpr std::size_t size = (3 << 20) + 2;  // Not a multiple of four.
+  constexpr std::size_t size = (3 << 20) + 2;  // The size is no multiple of four.
   const Buffer buffer = device->create_buffer(
       {.size = size + 2, .usage = BufferUsage::copy_source | BufferUsage::copy_destination});
   const Buffer back = device->create_buffer(

@@ -37,7 +37,7 @@ struct Int8ProductSpec {
   enum class Input : std::uint8_t { norm, normed, quantized };
   enum class Output : std::uint8_t { store, accumulate, swiglu };
 
-  WeightFormat format = WeightFormat::q8;  // Not a float format.
+  WeightFormat format = WeightFormat::q8;  // An integer format.
   std::uint32_t weight_rows = 0;
   std::uint32_t columns = 0;  // A multiple of 32.
   Input input = Input::quantized;

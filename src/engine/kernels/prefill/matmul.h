@@ -52,8 +52,8 @@ struct MatmulSpec {
   }
 };
 
-// How a product is divided. The widths of tiles count weight rows, of which swiglu needs two for
-// each output.
+// The division of a product into tiles. The widths of tiles count weight rows, of which swiglu
+// needs two for each output.
 struct MatmulTuning {
   // The subgroup matrices (m x k times k x n); m is 0 for the f32 kernel, which uses only tile_rows
   // and splits.

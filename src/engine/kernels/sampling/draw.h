@@ -35,7 +35,7 @@ inline constexpr std::uint32_t draw_history = 8192;
   return draw_history + (vocabulary + 31) / 32;
 }
 inline constexpr std::uint32_t draw_tile = 2048;
-// With this bound, sums of masses fit into 64 bits.
+// The largest vocabulary for which sums of masses fit into 64 bits.
 inline constexpr std::uint32_t draw_vocabulary_max = 1u << 20;
 
 struct DrawSpec {

@@ -62,7 +62,8 @@ Async<Result<>> add_part(BuildContext& context, Program& program, const MatrixPa
     co_return fail(ErrorCode::unsupported,
                    "The device has no f16 matrices for a product of {} x {}.", spec.weight_rows,
                    spec.columns);
-  // If the buffer has no room for partial sums, the product is one sum, for every number of rows.
+  // The product is computed as one sum, for every number of rows, if the buffer has no room for
+  // partial sums.
   if (kernels::matmul_partial_bytes(spec, ways.front().tuning, context.options.sequences) >
       to.partials.size())
     for (kernels::MatmulFrom& way : ways) way.tuning.splits = 1;

@@ -104,7 +104,7 @@ DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
   tuning.splits =
       cpu ? 2 : std::clamp(attention_workgroups / std::max(1u, attention.kv_heads), 1u, splits_max);
   tuning.share_min = 32;
-  // With few positions one workgroup for each head is quicker than splits: on a GPU below 320
+  // One workgroup for each head is faster than splits for few positions: on a GPU below 320
   // positions for a head_dim of 64 or less, and below 20,480 / head_dim for a head_dim up to 128.
   // Attention with wider heads is always split.
   tuning.whole_workgroup = kernels::workgroup_size(device, 512);

@@ -34,7 +34,8 @@ TEST_P(Ranges, RowsTogetherGetTheBitsOfEachAlone) {
   const auto first = range({0, 2}), last = range({2, layers});
   const std::size_t width = model_->model.config.embedding;
   struct Run {
-    std::vector<std::vector<float>> hidden;  // After the first range, one row for each step.
+    // The states after the first range, one row for each step.
+    std::vector<std::vector<float>> hidden;
     std::vector<Drawn> drawn;
   };
   const auto sampling = [](std::size_t i) {

@@ -73,7 +73,7 @@ struct LocalAttention {
 // softmax of these scores.
 struct ExpertsShape {
   std::uint32_t count = 0;
-  std::uint32_t used = 0;          // At most `count`.
+  std::uint32_t used = 0;          // The number of experts of a position, at most `count`.
   std::uint32_t feed_forward = 0;  // The width of one expert.
 };
 
@@ -82,7 +82,8 @@ struct Config {
   std::string name;
   std::uint32_t layers = 0;
   std::uint32_t embedding = 0;
-  std::uint32_t feed_forward = 0;  // With experts: the sum of the widths of the used experts.
+  // The sum of the widths of the used experts, if there are experts.
+  std::uint32_t feed_forward = 0;
   std::uint32_t vocabulary = 0;
   std::uint32_t context = 0;  // Positions that the model was trained for.
   float norm_epsilon = 0;
@@ -91,9 +92,9 @@ struct Config {
   kernels::Activation activation = kernels::Activation::silu;
   Rope rope;
   AttentionShape attention;
-  std::optional<LocalAttention> local;     // If some layers have it.
-  std::optional<DeltaNetShape> delta_net;  // If some layers have one.
-  std::optional<ExpertsShape> experts;     // If all layers have experts.
+  std::optional<LocalAttention> local;     // Set if some layers have local attention.
+  std::optional<DeltaNetShape> delta_net;  // Set if some layers have a delta net.
+  std::optional<ExpertsShape> experts;     // Set if all layers have experts.
 };
 
 // A matrix [rows][columns], stored row by row, or a vector (rows = 1).
