@@ -36,7 +36,7 @@ struct Bounds {
 // has no data.
 struct Job {
   manifest::Manifest manifest;
-  std::string shader;  // WGSL text.
+  std::string shader;  // The shader as WGSL text.
   std::vector<ByteVector> data;
 };
 

@@ -13,7 +13,7 @@ namespace weft::gpu {
 struct Report {
   AdapterInfo adapter;
   Limits limits;                      // The limits of the device.
-  std::vector<std::string> features;  // Enabled on the device.
+  std::vector<std::string> features;  // The enabled features.
   bool by_timestamps = false;         // True if the rates come from the GPU's own clock.
   // Bytes that a kernel reads and writes, of more data than caches hold.
   double copy_bytes_per_second = 0;

@@ -35,7 +35,7 @@ struct WeightLayout {
   std::uint32_t columns = 0;
 
   [[nodiscard]] std::uint32_t lanes() const { return (columns + 15) / 16; }
-  [[nodiscard]] std::uint32_t quant_row_bytes() const;  // A multiple of 8.
+  [[nodiscard]] std::uint32_t quant_row_bytes() const;  // The result is a multiple of 8.
   [[nodiscard]] std::uint32_t scale_row_bytes() const;  // A multiple of 4; 0 for floats.
 };
 

@@ -20,7 +20,7 @@ namespace weft::llm::test {
 struct ExpectedToken {
   Token token = 0;
   float logprob = 0;
-  std::vector<Drawn> top;  // Best first.
+  std::vector<Drawn> top;  // The best candidates, the best first.
 };
 struct ExpectedCase {
   std::string prompt;

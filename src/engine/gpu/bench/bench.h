@@ -25,8 +25,8 @@ struct Options {
 struct DispatchCost {
   std::uint32_t dispatches = 0;
   double gpu_seconds = 0;
-  double record_seconds = 0;  // CPU time.
-  double submit_seconds = 0;  // CPU time.
+  double record_seconds = 0;  // The CPU time of recording.
+  double submit_seconds = 0;  // The CPU time of submitting.
 };
 
 struct Peak {

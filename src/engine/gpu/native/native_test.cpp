@@ -180,11 +180,11 @@ TEST(Native, MultipliesSubgroupMatricesOfASizeThatTheAdapterNames) {
       {.size = c.size(), .usage = BufferUsage::map_read | BufferUsage::copy_destination});
   device->write(a, 0,
                 as_bytes(std::span<const std::uint16_t>(
-                    // 0x3c00 is 1.
+                    // 0x3c00 is 1 in f16.
                     std::vector<std::uint16_t>(std::size_t{size->m} * size->k, 0x3c00))));
   device->write(b, 0,
                 as_bytes(std::span<const std::uint16_t>(
-                    // 0x4000 is 2.
+                    // 0x4000 is 2 in f16.
                     std::vector<std::uint16_t>(std::size_t{size->n} * size->k, 0x4000))));
   const BindGroup group = device->create_bind_group(*pipeline, 0, {{0, a}, {1, b}, {2, c}});
 

@@ -68,7 +68,7 @@ MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec,
     const std::uint32_t depths = over(spec.columns, tuning.tile_depth);
     const std::uint32_t wanted =
         std::clamp((workgroups_wanted + workgroups() / 8) / workgroups(), 1u, splits_most);
-    tuning.splits = over(depths, over(depths, wanted));  // No split is empty.
+    tuning.splits = over(depths, over(depths, wanted));  // Rounds down so that no split is empty.
   };
 
   const gpu::SubgroupMatrix* matrix = wish.exact ? nullptr : prefill_matrix(device);

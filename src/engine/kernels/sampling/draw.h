@@ -75,11 +75,11 @@ struct DrawLayout {
 
   std::uint32_t tiles = 0;   // The number of tiles of a row.
   std::uint32_t groups = 0;  // The number of groups of 64 tokens of a row.
-  std::uint64_t bests = 0;   // [row][tile] of 5 words.
-  std::uint64_t highs = 0;   // [row][group]
-  std::uint64_t hot = 0;     // [row][group]
-  std::uint64_t counts = 0;  // [row][vocabulary]
-  std::uint64_t list = 0;    // [row][vocabulary] of 2 words.
+  std::uint64_t bests = 0;   // The shape is [row][tile] of 5 words.
+  std::uint64_t highs = 0;   // The shape is [row][group].
+  std::uint64_t hot = 0;     // The shape is [row][group].
+  std::uint64_t counts = 0;  // The shape is [row][vocabulary].
+  std::uint64_t list = 0;    // The shape is [row][vocabulary] of 2 words.
   std::uint64_t words = 0;
 };
 

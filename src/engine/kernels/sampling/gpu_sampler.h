@@ -105,7 +105,7 @@ class GpuSampler {
 
   gpu::Device& device_;
   const Options options_;
-  std::vector<DrawSettings> settings_of_;  // [slot]
+  std::vector<DrawSettings> settings_of_;  // The index is the slot.
   std::uint32_t step_ = 0;
   gpu::Buffer settings_, scratch_, history_, drawn_, steps_;
   gpu::Pipeline count_, tiles_, pick_, pick_restricted_;

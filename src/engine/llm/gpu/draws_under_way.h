@@ -100,7 +100,7 @@ class DrawsUnderWay {
   gpu::ReadbackRing drawn_ring_;
   std::unique_ptr<gpu::ReadbackRing> hidden_ring_;
   std::vector<Recorded> recorded_;
-  std::deque<UnderWay> under_way_;  // Oldest first.
+  std::deque<UnderWay> under_way_;  // Sorted, the oldest first.
   StepPacer pacer_;
 };
 

@@ -37,7 +37,7 @@ struct DecodeTuning {
   };
   struct Matrix {
     std::uint32_t workgroup = 0;
-    std::uint32_t rows_each = 1;  // The field of Int8ProductSpec.
+    std::uint32_t rows_each = 1;  // See the field of Int8ProductSpec.
     std::uint32_t share = 1;
     std::uint32_t rows_each_many = 1;  // Used from five sequences on, if above rows_each.
     // True if the norm is a dispatch of its own, instead of being computed in every workgroup.

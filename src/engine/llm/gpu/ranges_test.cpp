@@ -137,7 +137,8 @@ TEST_F(RangesFit, SequencesAreHalvedUntilTheDeviceCanBindTheirCache) {
 
 // A worker that replaces another one in a chain may have room for fewer or more sequences.
 TEST_F(RangesFit, TheRoomOfAnEngineDoesNotChangeTheBitsOfALongAnswer) {
-  constexpr std::size_t positions = 400;  // Enough for attention to be split.
+  // The number of positions is large enough for attention to be split.
+  constexpr std::size_t positions = 400;
   std::vector<std::vector<float>> hidden;
   for (const std::uint32_t room : {2u, 16u}) {
     const auto first = engine_of(

@@ -25,12 +25,12 @@ namespace weft::llm {
 // not the divisors of Model::rope_divisors.
 struct Rope {
   enum class Pairs : std::uint8_t {
-    adjacent,  // Elements 2p and 2p + 1.
+    adjacent,  // A pair is the elements 2p and 2p + 1.
     halves     // Elements p and p + frequencies.size() ("neox").
   };
   Pairs pairs = Pairs::adjacent;
   std::vector<double> frequencies;
-  double amplitude = 1;  // Factor of cosine and sine.
+  double amplitude = 1;  // The factor of cosine and sine.
 };
 
 struct AttentionShape {
@@ -41,7 +41,7 @@ struct AttentionShape {
   // True if every query head is followed by a gate of head_dim rows; the output is multiplied by
   // the sigmoid of the gate.
   bool gated = false;
-  float scale = 0;  // Factor of query . key.
+  float scale = 0;  // The factor of query . key.
 
   [[nodiscard]] std::uint32_t q_rows() const { return heads * head_dim * (gated ? 2 : 1); }
   [[nodiscard]] std::uint32_t kv_rows() const { return kv_heads * head_dim; }
@@ -110,14 +110,14 @@ struct Attention {
 
 struct DeltaNet {
   Weight qkv = nullptr;   // [2 * key rows + value rows][embedding]: queries, keys, values.
-  Weight gate = nullptr;  // [value rows][embedding]
+  Weight gate = nullptr;  // The shape is [value rows][embedding].
   // [value heads][embedding]; the sigmoid is the share of a value that is written.
   Weight beta = nullptr;
   Weight alpha = nullptr;  // [value heads][embedding]; decay = exp(a * softplus(alpha + dt_bias)).
-  Weight dt_bias = nullptr, a = nullptr;  // [value heads]
-  Weight conv = nullptr;                  // [conv rows][taps], oldest first.
-  Weight norm = nullptr;                  // [value dim]
-  Weight output = nullptr;                // [embedding][value rows]
+  Weight dt_bias = nullptr, a = nullptr;  // The shape is [value heads].
+  Weight conv = nullptr;                  // The shape is [conv rows][taps], the oldest tap first.
+  Weight norm = nullptr;                  // The shape is [value dim].
+  Weight output = nullptr;                // The shape is [embedding][value rows].
 };
 
 struct FeedForward {
@@ -125,9 +125,9 @@ struct FeedForward {
 };
 
 struct Experts {
-  Weight router = nullptr;              // [experts][embedding]
-  Weight gate = nullptr, up = nullptr;  // [experts][feed forward][embedding]
-  Weight down = nullptr;                // [experts][embedding][feed forward]
+  Weight router = nullptr;              // The shape is [experts][embedding].
+  Weight gate = nullptr, up = nullptr;  // The shape is [experts][feed forward][embedding].
+  Weight down = nullptr;                // The shape is [experts][embedding][feed forward].
 };
 
 struct Layer {
