@@ -265,9 +265,10 @@ TEST(Native, RunningOutOfGpuMemoryIsAnErrorAndNoLoss) {
     GTEST_SKIP() << "only a GPU with memory of its own has a bound that may be met";
   std::vector<Buffer> buffers;
   device->push_error_scope(Device::ErrorFilter::out_of_memory);
+  // The buffers have 2 TiB in all.
   for (int i = 0; i < 1024; ++i)
-    buffers.push_back(device->create_buffer(
-        {.size = std::uint64_t{2} << 30, .usage = BufferUsage::storage}));  // 2 TiB in all.
+    buffers.push_back(
+        device->create_buffer({.size = std::uint64_t{2} << 30, .usage = BufferUsage::storage}));
 
   const Result<> result = run(*instance, device->pop_error_scope());
   buffers.clear();
