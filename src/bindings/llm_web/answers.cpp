@@ -63,8 +63,8 @@ float finite(float logprob) { return std::max(logprob, -1e30f); }
 template <class Document>
 std::string write(const Document& document) {
   std::string json;
-  (void)glz::write<WriteOptions{{glz::opts{.skip_null_members = false}}}>(
-      document, json);  // The document holds strings and numbers only: writing cannot fail.
+  // Writing cannot fail, because the document holds only strings and numbers.
+  (void)glz::write<WriteOptions{{glz::opts{.skip_null_members = false}}}>(document, json);
   return json;
 }
 

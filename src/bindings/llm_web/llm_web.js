@@ -1,6 +1,7 @@
-// Gives the model's Worker its file, its event loop and the way for answers: an Emscripten
-// --js-library. imports.h describes the functions. Module.source is { bytes, read(offset, into) },
-// and its read is synchronous. A trap in C++ is thrown and is not swallowed by a promise.
+// Gives the model's Worker access to its file, to the event loop and to the page's calls: an
+// Emscripten --js-library. imports.h describes the functions. Module.source is
+// { bytes, read(offset, into) }, and its read is synchronous. Callbacks run in a message handler, so
+// a trap in C++ is an uncaught error of the Worker and not a rejected promise.
 addToLibrary({
   weft_llm_answer__deps: ['$weftCalls', '$UTF8ToString'],
   weft_llm_answer__sig: 'vipipi',

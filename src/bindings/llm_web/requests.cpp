@@ -87,8 +87,8 @@ Result<llm::Request> parse_generate(std::string_view text) {
   WEFT_OK(fields.number("frequencyPenalty", out.sampling.frequency_penalty));
   WEFT_OK(fields.count("penaltyWindow", out.sampling.penalty_window));
   if (const auto seed = object.find("seed")) {
-    constexpr std::uint64_t exact_max = std::uint64_t{1}
-                                        << 53;  // As far as JavaScript's numbers are exact.
+    // The largest number that JavaScript holds exactly.
+    constexpr std::uint64_t exact_max = std::uint64_t{1} << 53;
     WEFT_ASSIGN(out.sampling.seed, seed->unsigned_integer(exact_max));
   }
   if (const auto stop = object.find("stop")) {

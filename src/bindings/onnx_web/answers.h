@@ -29,7 +29,7 @@ struct ModelInfo {
 
 [[nodiscard]] std::string tensor_json(std::string_view name, const onnx::Tensor& tensor);
 
-// The boxes that Model::detect() found, and the bytes that went to the GPU and back for them.
+// The boxes that Model::detect() found, with the dispatches, the submits and the bytes read back.
 [[nodiscard]] std::string found_json(const onnx::GpuDetector::Found& found);
 [[nodiscard]] std::string boxes_json(const std::vector<onnx::Detection>& boxes,
                                      std::int64_t classes);

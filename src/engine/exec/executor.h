@@ -36,7 +36,7 @@ struct Bounds {
 // has no data.
 struct Job {
   manifest::Manifest manifest;
-  std::string shader;  // WGSL text.
+  std::string shader;  // The shader as WGSL text.
   std::vector<ByteVector> data;
 };
 
@@ -57,7 +57,7 @@ struct RunOptions {
 };
 
 struct Output {
-  std::vector<ByteVector> outputs;  // In manifest order.
+  std::vector<ByteVector> outputs;  // One for each output binding, in manifest order.
   // Measured by GPU timestamps. Without usable timestamps it is `wall_seconds`.
   double gpu_seconds = 0;
   double wall_seconds = 0;

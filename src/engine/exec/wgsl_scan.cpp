@@ -187,9 +187,9 @@ void WgslScan::read(const std::vector<std::string_view>& tokens) {
     return inside;
   };
   std::size_t braces = 0;
-  std::string id;            // From the last @id.
-  std::vector<Tokens> size;  // From the last @workgroup_size.
-  Binding binding;           // From the last @group and @binding.
+  std::string id;            // The argument of the last @id.
+  std::vector<Tokens> size;  // The arguments of the last @workgroup_size.
+  Binding binding;           // The last @group and @binding.
   for (std::size_t i = 0; i < tokens.size();) {
     const std::string_view token = tokens[i];
     if (token == "{") {

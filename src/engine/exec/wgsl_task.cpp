@@ -87,7 +87,7 @@ class WgslRun {
   const std::vector<Range> pieces_;
   const std::size_t step_first_;
   const std::size_t step_count_;
-  const std::shared_ptr<const std::vector<ByteVector>> state_;  // If set, there is one piece.
+  const std::shared_ptr<const std::vector<ByteVector>> state_;  // A run with a state has one piece.
   std::optional<TaskTimer> timer_;
   ByteVector weft_numbers_;
   std::uint64_t weft_stride_ = 0;

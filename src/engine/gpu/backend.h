@@ -52,9 +52,9 @@ class Backend {
   struct Description {
     AdapterInfo adapter;
     Limits limits;                      // The limits of the device.
-    std::vector<std::string> features;  // Enabled on the device.
-    bool debug = false;                 // DeviceOptions::debug.
-    bool trusted_shaders = false;       // DeviceOptions::trusted_shaders.
+    std::vector<std::string> features;  // The enabled features.
+    bool debug = false;                 // The value of DeviceOptions::debug.
+    bool trusted_shaders = false;       // The value of DeviceOptions::trusted_shaders.
   };
 
   Backend(Description description, std::shared_ptr<ReadyQueue> ready,
@@ -93,16 +93,16 @@ class Backend {
                        Handle destination, std::uint64_t offset) = 0;
   virtual void submit(Handle encoder) = 0;
 
-  // Methods of the queue.
+  // The methods of the queue.
   virtual void write(Handle buffer, std::uint64_t offset, ByteSpan bytes) = 0;
   virtual void read(Handle buffer, std::uint64_t offset, std::span<std::uint8_t> out,
                     Completion<> done) = 0;
   virtual void idle(Completion<> done) = 0;
 
-  // Methods for errors.
+  // The methods for errors.
   virtual void push_error_scope(Device::ErrorFilter filter) = 0;
   virtual void pop_error_scope(Completion<> done) = 0;
-  // Loses the device.
+  // Loses the device on purpose.
   virtual void destroy() = 0;
 
   // Counts the bytes of the buffers that exist; Object calls it.

@@ -81,7 +81,7 @@ class Pipeline : public Object {
 };
 
 struct BufferOptions {
-  std::uint64_t size = 0;  // In bytes; rounded up to a multiple of 4.
+  std::uint64_t size = 0;  // The size in bytes; rounded up to a multiple of 4.
   BufferUsage usage = BufferUsage::storage;
   std::string_view label = "";
 };
@@ -175,11 +175,12 @@ struct DeviceOptions {
   // The features to enable if the adapter has them. The default is all features of the adapter that
   // Weft knows.
   std::optional<std::vector<std::string>> features = {};
-  // Only natively: turns off validation and robustness, and turns on features that Dawn calls
-  // experimental. It is for Weft's own kernels only, never for other shaders, because a mistake may
-  // end the process. Compile errors are still reported.
+  // Turns off validation and robustness, and turns on features that Dawn calls experimental. It has
+  // an effect only natively. It is for Weft's own kernels only, never for other shaders, because a
+  // mistake may end the process. Compile errors are still reported.
   bool trusted_shaders = false;
-  // Only natively: the folder in which Dawn keeps compiled pipelines between runs; empty for none.
+  // The folder in which Dawn keeps compiled pipelines between runs; empty for none. It has an
+  // effect only natively.
   std::string cache_directory = {};
   std::uint64_t cache_bytes_max = std::uint64_t{256} << 20;
   // Catches the errors of each submit in a scope of its own and reports them with the encoder's
@@ -194,7 +195,7 @@ class Device {
   ~Device();
 
   [[nodiscard]] const AdapterInfo& adapter() const;
-  [[nodiscard]] const Limits& limits() const;  // Those of the device, not of the adapter.
+  [[nodiscard]] const Limits& limits() const;  // The limits of the device, not of the adapter.
   [[nodiscard]] bool has(std::string_view feature) const;  // True if it is enabled.
 
   // Creates a buffer. Errors for exhausted memory or exceeded limits are reported to the error

@@ -175,7 +175,8 @@ Async<Result<Workload>> create_peak(Device& device, Arithmetic arithmetic) {
       device.create_buffer({.size = 16,
                             .usage = BufferUsage::storage | BufferUsage::copy_destination,
                             .label = "peak"}));
-  // For floats a = 1 and b = 0 (chains that neither grow nor vanish); for integers a = 0.
+  // The numbers a and b of the chains: a = 1 and b = 0 for floats (chains that neither grow nor
+  // vanish), and a = 0 for integers.
   const std::array<std::uint32_t, 4> data = {arithmetic == Arithmetic::int8_dot ? 0U : 0x3f800000U,
                                              0x3f800000U, 0, 0};
   device.write(workload.buffers[0], 0, as_bytes(std::span<const std::uint32_t>(data)));

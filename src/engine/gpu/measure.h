@@ -18,7 +18,7 @@ struct Timing {
   double gpu_seconds = 0;
   double record_seconds = 0;  // CPU time of recording the pass.
   double submit_seconds = 0;  // CPU time of finishing the commands and submitting them.
-  double wall_seconds = 0;    // From the first recorded command to the end of the work.
+  double wall_seconds = 0;    // The time from the first recorded command to the end of the work.
 };
 
 class Meter {

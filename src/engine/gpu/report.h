@@ -13,12 +13,12 @@ namespace weft::gpu {
 struct Report {
   AdapterInfo adapter;
   Limits limits;                      // The limits of the device.
-  std::vector<std::string> features;  // Enabled on the device.
+  std::vector<std::string> features;  // The enabled features.
   bool by_timestamps = false;         // True if the rates come from the GPU's own clock.
   // Bytes that a kernel reads and writes, of more data than caches hold.
   double copy_bytes_per_second = 0;
   double f32_operations_per_second = 0;
-  std::optional<double> int8_operations_per_second;  // If dot4I8Packed exists.
+  std::optional<double> int8_operations_per_second;  // Nothing if dot4I8Packed does not exist.
 };
 
 // Measures the device, which takes about a third of a second. Fails with device_lost, or as

@@ -1,4 +1,5 @@
-// For the owner of a native thread, which polls the waits of an instance. Engine code only awaits.
+// Runs work on an instance whose waits are polled by the owner of a native thread. Engine code only
+// awaits and does not use run().
 //
 //   auto instance = native::create_instance();
 //   Result<int> result = run(*instance, work(*instance));

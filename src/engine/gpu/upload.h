@@ -41,7 +41,7 @@ class Uploader {
   Device& device_;
   const Options options_;
   std::uint64_t open_bytes_ = 0;  // Bytes since the last batch was closed.
-  std::deque<Batch> under_way_;   // Oldest first.
+  std::deque<Batch> under_way_;   // Sorted, the oldest first.
 };
 
 }  // namespace weft::gpu

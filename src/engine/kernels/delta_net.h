@@ -34,7 +34,7 @@ struct ConvolveSpec {
 struct DeltaStepSpec {
   std::uint32_t key_heads = 0;
   std::uint32_t value_heads = 0;  // A multiple of key_heads; head v uses key head v % key_heads.
-  std::uint32_t key_dim = 0;      // A multiple of 4.
+  std::uint32_t key_dim = 0;      // Must be a multiple of 4.
   std::uint32_t value_dim = 0;
   std::uint32_t pitch = 0;
   std::uint32_t alpha_offset = 0;

@@ -13,7 +13,7 @@ struct EmbedSpec {
   WeightFormat format = WeightFormat::f32;
   std::uint32_t weight_rows = 0;
   std::uint32_t first_token = 0;
-  std::uint32_t columns = 0;  // A multiple of 4.
+  std::uint32_t columns = 0;  // Must be a multiple of 4.
   float scale = 1;
 };
 [[nodiscard]] gpu::PipelineOptions embed_pipeline(const EmbedSpec& spec);

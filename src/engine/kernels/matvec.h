@@ -17,7 +17,7 @@ namespace weft::kernels {
 struct MatvecSpec {
   WeightFormat format = WeightFormat::f32;
   std::uint32_t weight_rows = 0;
-  std::uint32_t columns = 0;  // A multiple of 4.
+  std::uint32_t columns = 0;  // Must be a multiple of 4.
   std::uint32_t x_pitch = 0;
   std::uint32_t y_pitch = 0;
   std::uint32_t y_offset = 0;  // The place of the first weight row's result in a row of y.

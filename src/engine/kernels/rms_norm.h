@@ -11,9 +11,9 @@
 namespace weft::kernels {
 
 struct RmsNormSpec {
-  std::uint32_t columns = 0;  // A multiple of 4.
+  std::uint32_t columns = 0;  // Must be a multiple of 4.
   float epsilon = 0;
-  bool select = false;  // If set, row selected[i] of x goes to row i of out.
+  bool select = false;  // True if row i of `out` is computed from row selected[i] of x.
   bool accumulate = false;
 };
 [[nodiscard]] gpu::PipelineOptions rms_norm_pipeline(const RmsNormSpec& spec);

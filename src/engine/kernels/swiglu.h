@@ -9,7 +9,7 @@
 namespace weft::kernels {
 
 struct SwigluSpec {
-  std::uint32_t width = 0;  // A multiple of 4.
+  std::uint32_t width = 0;  // Must be a multiple of 4.
   Activation activation = Activation::silu;
 };
 [[nodiscard]] gpu::PipelineOptions swiglu_pipeline(const SwigluSpec& spec);

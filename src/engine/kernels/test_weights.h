@@ -20,8 +20,8 @@ namespace weft::kernels::test {
 struct Matrix {
   gguf::TensorType type = gguf::TensorType::f32;
   std::uint32_t rows = 0, columns = 0;
-  ByteVector bytes;           // In the format of the file.
-  std::vector<float> values;  // [row][column]
+  ByteVector bytes;           // The weights in the file's format.
+  std::vector<float> values;  // The shape is [row][column].
   float top = 0;              // The largest magnitude in `values`.
 
   [[nodiscard]] std::span<const float> row(std::size_t at) const {

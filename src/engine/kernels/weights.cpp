@@ -292,7 +292,7 @@ Result<> pack_weights(TensorType type, std::uint32_t columns, ByteSpan rows,
                                   scales = out_scales.subspan(row * scale_row, scale_row);
     if (packing.pack != nullptr) {
       if (scale_row > columns / about.block_elements * packing.scale_bytes)
-        scales[scale_row - 2] = scales[scale_row - 1] = 0;  // Padding to whole words.
+        scales[scale_row - 2] = scales[scale_row - 1] = 0;  // Two zeros pad the row to whole words.
       for (std::size_t block = 0; block < columns / about.block_elements; ++block)
         packing.pack(in.data() + block * about.block_bytes,
                      quants.data() + block * packing.quant_bytes,

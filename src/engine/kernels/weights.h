@@ -14,7 +14,7 @@
 namespace weft::kernels {
 
 enum class WeightFormat : std::uint8_t {
-  f32,  // Also for file formats without a format here.
+  f32,  // Used for file formats that have no format here, too.
   f16,
   bf16,
   q8,   // int8; f16 scale for every 32: Q8_0, Q5_0, IQ4_NL.
@@ -35,7 +35,7 @@ struct WeightLayout {
   std::uint32_t columns = 0;
 
   [[nodiscard]] std::uint32_t lanes() const { return (columns + 15) / 16; }
-  [[nodiscard]] std::uint32_t quant_row_bytes() const;  // A multiple of 8.
+  [[nodiscard]] std::uint32_t quant_row_bytes() const;  // The result is a multiple of 8.
   [[nodiscard]] std::uint32_t scale_row_bytes() const;  // A multiple of 4; 0 for floats.
 };
 

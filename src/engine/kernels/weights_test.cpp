@@ -79,7 +79,7 @@ TEST_P(WeightsTest, MultiplyAsTheReferenceDoes) {
     const Team team = Team::of(device(), subgroups);
     for (const std::uint32_t columns : column_counts()) {
       if (!subgroups && columns != column_counts().front() && columns != column_counts().back())
-        continue;  // Compilation takes long.
+        continue;  // Skipped, because compilation takes long.
       for (const std::uint32_t rows : {1u, 37u}) {
         if (rows == 1 && columns != column_counts().front()) continue;
         const Matrix matrix = random_matrix(GetParam(), rows, columns);

@@ -73,8 +73,9 @@ class Engine {
   virtual ~Engine() = default;
 
   [[nodiscard]] virtual const Config& config() const = 0;
-  [[nodiscard]] virtual const EngineOptions& options() const = 0;  // With the defaults filled in.
-  [[nodiscard]] virtual std::string device() const = 0;            // "cpu", "NVIDIA H200 (vulkan)".
+  // The options with the defaults filled in.
+  [[nodiscard]] virtual const EngineOptions& options() const = 0;
+  [[nodiscard]] virtual std::string device() const = 0;  // "cpu", "NVIDIA H200 (vulkan)".
   [[nodiscard]] virtual EngineCounters counters() const = 0;
 
   // Opens an empty sequence. Fails with resource_exhausted if options().sequences are open already.

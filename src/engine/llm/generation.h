@@ -77,9 +77,9 @@ enum class StopReason : std::uint8_t {
 [[nodiscard]] std::string_view to_string(StopReason reason);
 
 struct Generation {
-  // With the token that ended the text, without Request::answered.
+  // The tokens of the answer, with the token that ended the text and without Request::answered.
   std::vector<GeneratedToken> tokens;
-  std::string text;  // Without the stop text.
+  std::string text;  // The stop text is left out.
   StopReason stop = StopReason::length;
   std::uint32_t sequence = 0;  // The engine's sequence; frames of a chain name it by this number.
   std::uint32_t reused_tokens = 0;   // Prompt tokens that an earlier request left in the cache.

@@ -68,8 +68,8 @@ class Generator {
 
   // The slots that get a token in one step, by how they draw it.
   struct Turn {
-    std::vector<Slot*> drawn;   // Drawn together, by the engine.
-    std::vector<Slot*> shaped;  // Drawn one by one, from logits.
+    std::vector<Slot*> drawn;   // Slots that the engine draws together.
+    std::vector<Slot*> shaped;  // Slots drawn one by one, from logits.
     // The number of draws of the same slots that are likely to follow.
     std::uint32_t more = ~0u;
     std::size_t masked = 0;

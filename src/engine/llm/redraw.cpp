@@ -49,7 +49,7 @@ void Redraw::collect(const Sampling& sampling, std::span<const float> logits, do
   }
   candidates_.clear();
   for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (!(logits[i] > -INFINITY)) continue;  // True for NaN, too.
+    if (!(logits[i] > -INFINITY)) continue;  // The condition holds for NaN, too.
     const auto token = static_cast<Token>(i);
     const auto found = counts.find(token);
     const std::uint32_t count = found == counts.end() ? 0 : found->second;
@@ -87,7 +87,7 @@ bool Redraw::may_be_kept(const Sampling& sampling, const Candidate& one) const {
 bool Redraw::is_surely_kept(const Sampling& sampling, const Candidate& one) const {
   const auto better = std::ranges::partition_point(
       highs_, [&](const Level& level) { return level.logit >= one.low; });
-  // With the candidate itself.
+  // The candidates that may be better, and the candidate itself.
   const auto count = static_cast<std::size_t>(better - highs_.begin());
   if (sampling.top_k > 0 && count > sampling.top_k) return false;
   if (sampling.top_p < 1 && count > 1) {

@@ -90,14 +90,14 @@ struct RunningAnswer {
   std::string certain;               // Text since the last call of on_token.
   std::size_t told = 0;              // The number of tokens that on_token was called for.
   Clock::time_point begun;
-  Clock::time_point first;  // When the first token was drawn.
+  Clock::time_point first;  // The time of the first drawn token.
 };
 
 // A sequence of the engine and the tokens that it holds.
 struct GeneratorSlot {
   SequenceId sequence{};
   std::vector<Token> tokens;
-  std::size_t unread = 0;  // How many of the last tokens the engine has not been given.
+  std::size_t unread = 0;  // The number of last tokens that the engine has not been given.
   std::unique_ptr<RunningAnswer> answer;  // Null while the slot is free.
   std::uint64_t used = 0;                 // The rank of its last answer's end among all ends.
 

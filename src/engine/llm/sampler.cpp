@@ -42,7 +42,7 @@ std::optional<Token> best_of_all(std::span<const float> logits) {
   std::optional<Token> best;
   float best_logit = -INFINITY;
   for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (logits[i] > best_logit) {  // False for NaN.
+    if (logits[i] > best_logit) {  // The comparison is false for NaN.
       best_logit = logits[i];
       best = static_cast<Token>(i);
     }
@@ -182,7 +182,8 @@ std::optional<Token> Sampler::drawn_of_best(const Sampling& sampling, std::span<
   candidates_.clear();
   for (std::size_t i = 0; i < logits.size(); ++i) {
     if (logits[i] > -INFINITY)
-      candidates_.push_back({logits[i], static_cast<Token>(i)});  // False for NaN.
+      // The comparison is false for NaN.
+      candidates_.push_back({logits[i], static_cast<Token>(i)});
   }
   if (candidates_.empty()) return std::nullopt;
   restrict(sampling);

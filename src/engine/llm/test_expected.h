@@ -20,12 +20,12 @@ namespace weft::llm::test {
 struct ExpectedToken {
   Token token = 0;
   float logprob = 0;
-  std::vector<Drawn> top;  // Best first.
+  std::vector<Drawn> top;  // The best candidates, the best first.
 };
 struct ExpectedCase {
   std::string prompt;
   std::vector<Token> prompt_tokens;
-  std::vector<ExpectedToken> tokens;  // With the token that ends the text.
+  std::vector<ExpectedToken> tokens;  // The tokens, with the token that ends the text.
 };
 
 inline Result<std::vector<Token>> read_tokens(const json::Value& value) {

@@ -45,7 +45,7 @@ Result<Activations> activations_from(std::string_view name) {
 Result<> check_sampling(const Sampling& sampling) {
   const auto in = [](float value, float low, float high) {
     return value >= low && value <= high;
-  };  // False for NaN.
+  };  // The comparison is false for NaN.
   if (!in(sampling.temperature, 0, 100))
     return fail(ErrorCode::invalid_argument, "The temperature is {}; it lies between 0 and 100.",
                 sampling.temperature);

@@ -25,8 +25,8 @@ struct Options {
 struct DispatchCost {
   std::uint32_t dispatches = 0;
   double gpu_seconds = 0;
-  double record_seconds = 0;  // CPU time.
-  double submit_seconds = 0;  // CPU time.
+  double record_seconds = 0;  // The CPU time of recording.
+  double submit_seconds = 0;  // The CPU time of submitting.
 };
 
 struct Peak {
@@ -49,9 +49,9 @@ struct Results {
   AdapterInfo adapter;
   bool by_timestamps = false;
   DispatchCost dispatch;
-  double copy_bytes_per_second = 0;    // In GPU memory, read and written bytes.
-  double upload_bytes_per_second = 0;  // From this process into GPU memory.
-  double readback_seconds = 0;         // For a dispatch, a copy of 16 bytes, and its readback.
+  double copy_bytes_per_second = 0;    // Bytes that a copy in GPU memory reads and writes.
+  double upload_bytes_per_second = 0;  // Bytes from this process into GPU memory.
+  double readback_seconds = 0;  // The time of a dispatch, a copy of 16 bytes and its readback.
   std::vector<Peak> peaks;
   std::vector<MatrixRate> matrices;
 };

@@ -56,8 +56,8 @@ ByteVector BlobCache::read(ByteSpan key) const {
                     read_le<std::uint64_t>(bytes, magic.size() + 8) == size - header - key.size();
   if (!ours || !std::ranges::equal(bytes.subspan(header, key.size()), key)) return {};
   if (read_le<std::uint64_t>(bytes, magic.size() + 16) != hash(bytes.subspan(header))) return {};
-  fs::last_write_time(path, fs::file_time_type::clock::now(),
-                      error);  // Used: among the last to go.
+  // The new time makes the file, which is in use, one of the last that are deleted.
+  fs::last_write_time(path, fs::file_time_type::clock::now(), error);
   return ByteVector(file.begin() + static_cast<std::ptrdiff_t>(header + key.size()), file.end());
 }
 

@@ -231,8 +231,8 @@ void DawnBackend::create_pipeline(const PipelineOptions& options, Completion<Han
                device_.Get());
     return;
   }
-  // Without validation, Dawn crashes if a pipeline is made of a shader that did not compile, so
-  // that the compiler's messages are read first.
+  // The compiler's messages are read first, because without validation Dawn crashes if a pipeline
+  // is made of a shader that did not compile.
   loop_->add(device_.PopErrorScope(callback_mode, [](wgpu::PopErrorScopeStatus, wgpu::ErrorType,
                                                      wgpu::StringView) {}),
              device_.Get());

@@ -1,6 +1,6 @@
-// Only in sanitizer builds: keeps drivers loaded until the process ends. The Vulkan loader closes
-// each driver's library after asking it for devices, and the memory of its globals is then reported
-// as leaked, by code that no longer has a name.
+// Keeps drivers loaded until the process ends, only in sanitizer builds. The Vulkan loader closes
+// each driver's library after asking it for devices, and the memory of the library's globals is
+// then reported as leaked, by code that no longer has a name.
 namespace weft::gpu::native {
 
 void keep_drivers_loaded() {}  // instance.cpp calls it, so that the linker takes this file.

@@ -180,11 +180,11 @@ TEST(Native, MultipliesSubgroupMatricesOfASizeThatTheAdapterNames) {
       {.size = c.size(), .usage = BufferUsage::map_read | BufferUsage::copy_destination});
   device->write(a, 0,
                 as_bytes(std::span<const std::uint16_t>(
-                    // 0x3c00 is 1.
+                    // 0x3c00 is 1 in f16.
                     std::vector<std::uint16_t>(std::size_t{size->m} * size->k, 0x3c00))));
   device->write(b, 0,
                 as_bytes(std::span<const std::uint16_t>(
-                    // 0x4000 is 2.
+                    // 0x4000 is 2 in f16.
                     std::vector<std::uint16_t>(std::size_t{size->n} * size->k, 0x4000))));
   const BindGroup group = device->create_bind_group(*pipeline, 0, {{0, a}, {1, b}, {2, c}});
 
@@ -203,7 +203,7 @@ TEST(Native, MultipliesSubgroupMatricesOfASizeThatTheAdapterNames) {
 TEST(Native, UploadsOfManyFramesGoThroughTwoBuffersThatAreKept) {
   const auto instance = native::create_instance();
   const auto device = run(*instance, instance->create_device({})).value();
-  constexpr std::size_t size = (3 << 20) + 2;  // Not a multiple of four.
+  constexpr std::size_t size = (3 << 20) + 2;  // The size is no multiple of four.
   const Buffer buffer = device->create_buffer(
       {.size = size + 2, .usage = BufferUsage::copy_source | BufferUsage::copy_destination});
   const Buffer back = device->create_buffer(
@@ -265,9 +265,10 @@ TEST(Native, RunningOutOfGpuMemoryIsAnErrorAndNoLoss) {
     GTEST_SKIP() << "only a GPU with memory of its own has a bound that may be met";
   std::vector<Buffer> buffers;
   device->push_error_scope(Device::ErrorFilter::out_of_memory);
+  // The buffers have 2 TiB in all.
   for (int i = 0; i < 1024; ++i)
-    buffers.push_back(device->create_buffer(
-        {.size = std::uint64_t{2} << 30, .usage = BufferUsage::storage}));  // 2 TiB in all.
+    buffers.push_back(
+        device->create_buffer({.size = std::uint64_t{2} << 30, .usage = BufferUsage::storage}));
 
   const Result<> result = run(*instance, device->pop_error_scope());
   buffers.clear();

@@ -43,10 +43,10 @@ struct Command {
     idle,
   } kind;
   Handle object = 0;  // The object that was made or used: buffer, pass, encoder and so on.
-  // For a dispatch, the pipeline (also if it was set before); for copy and resolve, the
-  // destination.
+  // The pipeline of a dispatch (also if it was set before), or the destination of a copy or
+  // resolve.
   Handle other = 0;
-  std::array<Handle, Dispatch::groups_max> groups{};  // For a dispatch, all groups that are set.
+  std::array<Handle, Dispatch::groups_max> groups{};  // All groups that are set for a dispatch.
   Workgroups workgroups = {};
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
@@ -62,7 +62,7 @@ struct BoundRange {
 
 // The failures that happen from now on; all are off at the start.
 struct Failures {
-  bool no_device = false;                 // If set, create_device() fails with unavailable.
+  bool no_device = false;                 // Makes create_device() fail with unavailable.
   std::optional<CompileMessage> compile;  // Every shader gets this compiler message.
   // The most bytes of all buffers together; beyond it the innermost scope gets an out-of-memory
   // error.
@@ -71,7 +71,7 @@ struct Failures {
 };
 
 struct Options {
-  std::vector<AdapterInfo> adapters = {};  // If empty, there is only default_adapter().
+  std::vector<AdapterInfo> adapters = {};  // An empty list gives only default_adapter().
 };
 
 // An adapter with WebGPU's default limits, every known feature, and subgroups of 8.

@@ -98,7 +98,7 @@ AdapterInfo to_adapter(const Fields& fields) {
   info.device = field(fields, "device");
   info.description = field(fields, "description");
   info.backend = "webgpu";
-  // A browser does not tell whether a GPU is discrete, only whether it is a software fallback.
+  // A browser does not say if a GPU is discrete. It says only if the GPU is a software fallback.
   if (number(fields, "fallback") != 0 || info.architecture == "swiftshader")
     info.kind = AdapterKind::cpu;
   info.features = words(field(fields, "features"));
@@ -159,7 +159,7 @@ class WebInstance final : public Instance {
                     options.label.data(), static_cast<std::uint32_t>(options.label.size()),
                     wanted.data(), static_cast<std::uint32_t>(wanted.size()));
     Result<MadeDevice> result = co_await wait;
-    if (!result) delete listening;  // After a success the loss deletes it.
+    if (!result) delete listening;  // If it succeeded, the loss deletes it.
     WEFT_CO_ASSIGN(const MadeDevice made, std::move(result));
 
     Backend::Description description;

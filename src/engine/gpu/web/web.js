@@ -1,7 +1,8 @@
 // Implements the imports of web_backend.cpp with navigator.gpu, as an Emscripten --js-library;
 // imports.h describes the interface. Views of the heap are taken again after every await, because
 // growth replaces them. No exception leaves an import, because C++ is built without exceptions. A
-// trap in resumed C++ is rethrown where the page sees it instead of vanishing in a promise.
+// trap in resumed C++ is rethrown as an uncaught error, so that the page sees it; a promise would
+// hide it.
 addToLibrary({
   $weftGpu: { table: [null], free: [] },
 

@@ -37,12 +37,12 @@ struct Int8ProductSpec {
   enum class Input : std::uint8_t { norm, normed, quantized };
   enum class Output : std::uint8_t { store, accumulate, swiglu };
 
-  WeightFormat format = WeightFormat::q8;  // Not a float format.
+  WeightFormat format = WeightFormat::q8;  // An integer format.
   std::uint32_t weight_rows = 0;
-  std::uint32_t columns = 0;  // A multiple of 32.
+  std::uint32_t columns = 0;  // Must be a multiple of 32.
   Input input = Input::quantized;
   Output output = Output::store;
-  Activation activation = Activation::silu;  // Only used by swiglu.
+  Activation activation = Activation::silu;  // Used only by Output::swiglu.
   std::uint32_t y_pitch = 0;
   std::uint32_t y_offset = 0;
   bool bias = false;

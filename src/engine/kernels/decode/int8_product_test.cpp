@@ -55,7 +55,7 @@ class Int8ProductTest : public test::KernelTest, public testing::WithParamInterf
   // GPU before.
   struct Rows {
     std::vector<float> x, gain;
-    Rounded rounded;  // Normed first if the kernel norms.
+    Rounded rounded;  // The normed row if the kernel norms.
     gpu::Buffer first, second;
   };
   static Rows make_rows(Input input, std::uint32_t rows, std::uint32_t columns) {
@@ -114,7 +114,8 @@ TEST_P(Int8ProductTest, EqualsSumsOfRoundedNumbers) {
     const Team team = Team::of(device(), subgroups);
     const std::uint32_t workgroup = team.size * 8;
     for (const std::uint32_t columns : column_counts()) {
-      if (!subgroups && columns != column_counts().front()) continue;  // Compilation takes long.
+      // Skipped: compilation takes long.
+      if (!subgroups && columns != column_counts().front()) continue;
       const test::Matrix matrix = test::random_matrix(GetParam(), 37, columns);
       const OnGpu weights = upload_weights(matrix);
       for (const Input input : {Input::norm, Input::quantized}) {

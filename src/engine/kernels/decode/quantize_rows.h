@@ -11,15 +11,15 @@
 namespace weft::kernels {
 
 struct QuantizeRowsSpec {
-  std::uint32_t columns = 0;  // A multiple of 32.
-  std::uint32_t pitch = 0;    // A multiple of 4.
+  std::uint32_t columns = 0;  // Must be a multiple of 32.
+  std::uint32_t pitch = 0;    // Must be a multiple of 4.
 };
 [[nodiscard]] gpu::PipelineOptions quantize_rows_pipeline(const QuantizeRowsSpec& spec);
 [[nodiscard]] gpu::Workgroups quantize_rows_workgroups(const QuantizeRowsSpec& spec,
                                                        std::uint32_t rows);
 
 struct NormQuantizeSpec {
-  std::uint32_t columns = 0;  // A multiple of 32.
+  std::uint32_t columns = 0;  // Must be a multiple of 32.
   float epsilon = 0;
 };
 [[nodiscard]] gpu::PipelineOptions norm_quantize_pipeline(const NormQuantizeSpec& spec,

@@ -11,7 +11,7 @@
 namespace weft::kernels {
 
 struct ActivateSpec {
-  std::uint32_t columns = 0;  // A multiple of 4.
+  std::uint32_t columns = 0;  // Must be a multiple of 4.
   Activation activation = Activation::gelu;
 };
 [[nodiscard]] gpu::PipelineOptions activate_pipeline(const ActivateSpec& spec);

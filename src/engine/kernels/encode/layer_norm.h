@@ -17,7 +17,7 @@ namespace weft::kernels {
 struct LayerNormSpec {
   enum class Table : std::uint8_t { none, positions, one_row };
 
-  std::uint32_t columns = 0;  // A multiple of 4.
+  std::uint32_t columns = 0;  // Must be a multiple of 4.
   float epsilon = 0;
   Table table = Table::none;
 };

@@ -13,7 +13,7 @@ namespace weft::kernels {
 struct PoolRowsSpec {
   enum class Way : std::uint8_t { mean, first, last };
 
-  std::uint32_t columns = 0;  // A multiple of 4.
+  std::uint32_t columns = 0;  // Must be a multiple of 4.
   Way way = Way::mean;
 };
 [[nodiscard]] gpu::PipelineOptions pool_rows_pipeline(const PoolRowsSpec& spec);

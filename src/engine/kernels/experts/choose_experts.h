@@ -21,7 +21,7 @@ struct ChooseExpertsSpec {
   static constexpr std::uint32_t experts_max = 2048;
 
   std::uint32_t experts = 1;
-  std::uint32_t used = 1;  // At most `experts`.
+  std::uint32_t used = 1;  // The number of chosen experts, at most `experts`.
 };
 [[nodiscard]] gpu::PipelineOptions choose_experts_pipeline(const ChooseExpertsSpec& spec);
 [[nodiscard]] gpu::Workgroups choose_experts_workgroups(std::uint32_t rows);

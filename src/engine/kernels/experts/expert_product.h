@@ -29,7 +29,7 @@ struct ExpertProductSpec {
   std::uint32_t used = 1;
   std::uint32_t outputs = 0;  // The outputs of one expert in one tensor.
   std::uint32_t tensors = 1;
-  std::uint32_t columns = 0;  // Also the pitch of x; a multiple of 4.
+  std::uint32_t columns = 0;  // The length and pitch of rows of x; a multiple of 4.
   std::uint32_t part_first = 0, part_rows = 0;
   std::uint32_t y_pitch = 0;
   std::uint32_t y_offset = 0;

@@ -21,7 +21,7 @@ namespace weft::kernels {
 // A tile of consecutive rows of one segment.
 struct AttentionTile {
   std::uint32_t first_row = 0;
-  std::uint32_t rows = 0;  // At most tile_rows.
+  std::uint32_t rows = 0;  // The rows of a tile in use, at most tile_rows.
 };
 
 struct FlashTuning {

@@ -27,7 +27,7 @@ TEST_F(HalvesTest, NormsAsTheReferenceDoes) {
   for (const std::uint32_t columns : {4u, 896u, 2048u}) {
     std::vector<float> x = test::random_floats(std::size_t{3} * columns, columns, 2),
                        weight = test::random_floats(columns, 2);
-    weight[1] = 1e9f;  // Beyond the range of f16.
+    weight[1] = 1e9f;  // This weight is beyond the range of f16.
     const gpu::Pipeline pipeline =
         compile(norm_halves_pipeline({.columns = columns, .epsilon = 1e-5f}));
     const gpu::Buffer out = upload(std::vector<std::uint16_t>(std::size_t{3} * columns)),

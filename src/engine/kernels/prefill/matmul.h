@@ -26,20 +26,20 @@
 namespace weft::kernels {
 
 enum class MatmulOutput : std::uint8_t {
-  store,       // y = x . w
-  accumulate,  // y += x . w
+  store,       // Writes y = x . w.
+  accumulate,  // Adds: y += x . w.
   swiglu,      // y[n] = activation(x . w[n]) * (x . w[n + weight_rows / 2])
 };
 
 struct MatmulSpec {
   WeightFormat format = WeightFormat::f32;
   std::uint32_t weight_rows = 0;  // An even number for swiglu.
-  std::uint32_t columns = 0;      // A multiple of 32.
+  std::uint32_t columns = 0;      // Must be a multiple of 32.
   std::uint32_t x_pitch = 0;      // A multiple of 4, or of 8 if x is f16.
   std::uint32_t y_pitch = 0;
   std::uint32_t y_offset = 0;  // The place of the first output in a row of y.
   MatmulOutput output = MatmulOutput::store;
-  Activation activation = Activation::silu;  // Only used by swiglu.
+  Activation activation = Activation::silu;  // Used only by Output::swiglu.
   bool bias = false;                         // Adds a bias for each weight row; not for swiglu.
   // True if x or y is f16 in memory; only with subgroup matrices. f16 x needs no conversion and
   // half the reads; such rows are written by norm_halves.h, flash_attention.h and y_halves. f16 y
@@ -52,8 +52,8 @@ struct MatmulSpec {
   }
 };
 
-// How a product is divided. The widths of tiles count weight rows, of which swiglu needs two for
-// each output.
+// The division of a product into tiles. The widths of tiles count weight rows, of which swiglu
+// needs two for each output.
 struct MatmulTuning {
   // The subgroup matrices (m x k times k x n); m is 0 for the f32 kernel, which uses only tile_rows
   // and splits.
@@ -73,7 +73,7 @@ struct MatmulTuning {
 
 struct MatmulWish {
   std::uint32_t rows = 512;  // The rows of a usual pass.
-  bool exact = false;        // Everything is f32.
+  bool exact = false;        // True if all arithmetic must be f32.
 };
 // The fastest known tuning for the shape within the device's limits.
 [[nodiscard]] MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec,

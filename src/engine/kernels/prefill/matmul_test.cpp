@@ -163,7 +163,8 @@ TEST_F(MatmulTest, KeepsToItsEdges) {
         const Matrix matrix = test::random_matrix(
             columns == 64 ? TensorType::q4_0 : TensorType::q8_0, outputs, columns);
         const MatmulSpec spec = spec_of(matrix, output, columns == 896, outputs % 2 == 0 ? 4 : 3);
-        const bool few = columns > 64 && outputs > 65;  // The reference is slow.
+        // Tests fewer cases, because the reference is slow.
+        const bool few = columns > 64 && outputs > 65;
         compare(matrix, spec, matmul_tuning(device(), spec, {.rows = 64, .exact = exact}),
                 few ? std::vector{1u, 65u} : std::vector{1u, 2u, 17u, 64u, 65u, 130u});
       }

@@ -179,8 +179,8 @@ std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tun
           (at - first) * kinds);
   }
 
-  // If the next step is loaded ahead, there is no branch between the load and its use: drivers move
-  // a load before a branch to its use after the branch, and each step then waits for memory.
+  // Code that loads the next step ahead has no branch between the load and its use. Drivers would
+  // move the load after such a branch, and each step would then wait for memory.
   const std::string steps =
       tuning.ahead ? "  for (var k = begin + DEPTH; k < end; k += DEPTH) {\n" + carried.fetch() +
                          multiply + "    workgroupBarrier();\n" + carried.put() +

@@ -21,7 +21,7 @@ constexpr std::array tiles = {Tile{128, 128, 64, 32, 64}, Tile{128, 128, 32, 32,
 constexpr std::array small_tiles = {Tile{32, 32, 32, 16, 16}, Tile{16, 32, 32, 16, 16}};
 
 constexpr std::uint32_t workgroups_wanted = 128;  // One for each core of a large GPU.
-// With this many workgroups, a half empty last round of them costs little.
+// The number of workgroups from which on a half empty last round costs little.
 constexpr std::uint32_t workgroups_many = 448;
 constexpr std::uint32_t workgroups_round = 264;  // Two for each core of a large GPU.
 
@@ -68,7 +68,7 @@ MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec,
     const std::uint32_t depths = over(spec.columns, tuning.tile_depth);
     const std::uint32_t wanted =
         std::clamp((workgroups_wanted + workgroups() / 8) / workgroups(), 1u, splits_most);
-    tuning.splits = over(depths, over(depths, wanted));  // No split is empty.
+    tuning.splits = over(depths, over(depths, wanted));  // Rounds down so that no split is empty.
   };
 
   const gpu::SubgroupMatrix* matrix = wish.exact ? nullptr : prefill_matrix(device);
@@ -95,8 +95,8 @@ MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec,
         workgroups() * splits_most >= workgroups_wanted * 2 / 3)
       break;
   }
-  // If large subgroup tiles with two workgroups on each core fill whole rounds, they are used: more
-  // sums in registers make more of each number that is read from workgroup memory.
+  // Large subgroup tiles are used if they fill whole rounds with two workgroups on each core. Their
+  // larger number of sums in registers uses each number from workgroup memory more often.
   const std::uint32_t parts = std::clamp(workgroups_round / workgroups(), 1u, splits_most);
   const bool whole_round =
       workgroups() * parts * 8 >= workgroups_round * 7 && workgroups() * parts <= workgroups_round;

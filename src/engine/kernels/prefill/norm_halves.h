@@ -13,7 +13,7 @@
 namespace weft::kernels {
 
 struct NormHalvesSpec {
-  std::uint32_t columns = 0;  // A multiple of 4.
+  std::uint32_t columns = 0;  // Must be a multiple of 4.
   float epsilon = 0;
   std::uint32_t splits = 0;  // The number of partial sums of a product that are added; may be 0.
 };

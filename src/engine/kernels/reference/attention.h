@@ -10,7 +10,7 @@ namespace weft::kernels::reference {
 struct CacheRows {
   const float* data = nullptr;
   std::size_t stride = 0;
-  std::size_t positions = 0;  // At least 1.
+  std::size_t positions = 0;  // Must be at least 1.
 };
 
 // out = sum over p of softmax(scale * query . keys[p]) * values[p]. All rows have query.size()

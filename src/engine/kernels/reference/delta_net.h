@@ -20,7 +20,7 @@ struct DeltaStep {
   std::span<const float> query;
   std::span<const float> key;
   std::span<const float> value;
-  float decay = 1;  // exp(gate).
+  float decay = 1;  // The factor of the old state: exp(gate).
   float beta = 1;
 };
 void delta_step(const DeltaStep& step, std::span<float> state, std::span<float> out);

@@ -15,7 +15,7 @@
 namespace weft::kernels {
 namespace {
 
-constexpr std::uint32_t tile_threads = 256;                      // The least of WebGPU.
+constexpr std::uint32_t tile_threads = 256;  // The least limit that WebGPU guarantees.
 constexpr std::uint32_t tile_each = draw_tile / tile_threads;    // The tokens of a thread.
 constexpr std::uint32_t group_tokens = 8 * tile_each;            // The tokens of 8 threads.
 constexpr std::uint32_t groups_each = draw_tile / group_tokens;  // The groups of a tile.

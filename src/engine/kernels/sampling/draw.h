@@ -35,7 +35,7 @@ inline constexpr std::uint32_t draw_history = 8192;
   return draw_history + (vocabulary + 31) / 32;
 }
 inline constexpr std::uint32_t draw_tile = 2048;
-// With this bound, sums of masses fit into 64 bits.
+// The largest vocabulary for which sums of masses fit into 64 bits.
 inline constexpr std::uint32_t draw_vocabulary_max = 1u << 20;
 
 struct DrawSpec {
@@ -75,11 +75,11 @@ struct DrawLayout {
 
   std::uint32_t tiles = 0;   // The number of tiles of a row.
   std::uint32_t groups = 0;  // The number of groups of 64 tokens of a row.
-  std::uint64_t bests = 0;   // [row][tile] of 5 words.
-  std::uint64_t highs = 0;   // [row][group]
-  std::uint64_t hot = 0;     // [row][group]
-  std::uint64_t counts = 0;  // [row][vocabulary]
-  std::uint64_t list = 0;    // [row][vocabulary] of 2 words.
+  std::uint64_t bests = 0;   // The shape is [row][tile] of 5 words.
+  std::uint64_t highs = 0;   // The shape is [row][group].
+  std::uint64_t hot = 0;     // The shape is [row][group].
+  std::uint64_t counts = 0;  // The shape is [row][vocabulary].
+  std::uint64_t list = 0;    // The shape is [row][vocabulary] of 2 words.
   std::uint64_t words = 0;
 };
 

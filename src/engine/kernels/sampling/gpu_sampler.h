@@ -73,9 +73,10 @@ class GpuSampler {
   // beginning with the lowest bit of the first word, or no words for all tokens. A slot with top_k,
   // top_p or min_p has no mask.
   void set_mask(std::uint32_t slot, std::span<const std::uint64_t> allowed);
-  // Writes the tokens at positions [position, position + tokens.size()) to the history. This is
-  // needed for prompts, and for the tokens in the penalty window after a sequence has gone back by
-  // more than draw_history less that window. A draw writes the drawn token by itself.
+  // Writes the tokens at positions [position, position + tokens.size()) to the history. It is
+  // needed for prompts. It is also needed after a sequence has been rewound by more than
+  // draw_history less the penalty window, for the tokens in that window. A draw writes the drawn
+  // token by itself.
   void remember(std::uint32_t slot, std::uint32_t position, std::span<const std::uint32_t> tokens);
 
   // Compiles the kernels that a draw of these slots needs. Called before record() if Options::later
@@ -104,7 +105,7 @@ class GpuSampler {
 
   gpu::Device& device_;
   const Options options_;
-  std::vector<DrawSettings> settings_of_;  // [slot]
+  std::vector<DrawSettings> settings_of_;  // The index is the slot.
   std::uint32_t step_ = 0;
   gpu::Buffer settings_, scratch_, history_, drawn_, steps_;
   gpu::Pipeline count_, tiles_, pick_, pick_restricted_;

@@ -37,7 +37,7 @@ class ChainAnswers {
 
  private:
   const Config& config_;
-  std::map<std::uint32_t, Answer> waiting_;  // By ticket.
+  std::map<std::uint32_t, Answer> waiting_;  // The keys are tickets.
   std::uint32_t tickets_ = 0;
   std::optional<Error> lost_;
 };

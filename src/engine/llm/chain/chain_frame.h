@@ -17,17 +17,19 @@ using proof::Wire;
 
 struct ChainFrame {
   enum class Kind : std::uint8_t {
-    pass,  // To the next stage: rows of a sequence. The last stage answers with what `want` says.
-    sampling,  // To the next stage: the sampling, which the last stage uses.
-    close,     // To the next stage: the sequence has ended.
-    drawn,     // From the last stage to the first: tokens[0] with its log-probability in values[0].
-    logits,    // From the last stage to the first: `values` are the logits.
-    hidden,  // From the last stage to the first: `values` are the hidden state after the last row.
-    fault,   // From any stage to the first: the request with this ticket failed.
+    // Rows of a sequence, to the next stage. The last stage answers with the value that `want`
+    // names.
+    pass,
+    sampling,  // Sampling settings for the last stage, to the next stage.
+    close,     // The end of a sequence, to the next stage.
+    drawn,     // tokens[0] with its log-probability in values[0], to the first stage.
+    logits,    // Logits in `values`, from the last stage to the first.
+    hidden,    // The hidden state after the last row in `values`, from the last stage to the first.
+    fault,     // The request with this ticket failed; from any stage to the first.
     // Through all stages and back to the first, after an answer: ends each line's block of frames.
     commit,
-    // To the next stage: the next `sequence` frames are rows of different sequences, which a stage
-    // takes through its layers in one pass.
+    // Announces to the next stage that the next `sequence` frames are rows of different sequences,
+    // which a stage takes through its layers in one pass.
     together,
   };
   enum class Want : std::uint8_t { nothing, draw, logits, hidden };
@@ -39,7 +41,7 @@ struct ChainFrame {
   std::uint32_t at = 0;
   Want want = Want::nothing;
   std::vector<Token> tokens{};  // The tokens of the rows, for the penalties of the last stage.
-  std::vector<float> values{};  // In a pass frame: hidden states [row][embedding].
+  std::vector<float> values{};  // The hidden states [row][embedding] of a pass frame.
   Sampling sampling{};
   ErrorCode code = ErrorCode::internal;
   std::string message{};

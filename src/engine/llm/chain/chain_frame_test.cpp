@@ -54,7 +54,8 @@ TEST_P(ChainFrames, SurviveTheirBytes) {
 
 TEST_P(ChainFrames, AreRefusedWhenCutOrLengthened) {
   const ByteVector whole = encode(sample(GetParam()));
-  const bool has_text = GetParam() == ChainFrame::Kind::fault;  // A text ends where the bytes end.
+  // The text of a fault extends to the end of the frame.
+  const bool has_text = GetParam() == ChainFrame::Kind::fault;
   for (std::size_t bytes = 0;
        bytes + (has_text ? sample(GetParam()).message.size() : 0) < whole.size(); ++bytes)
     EXPECT_FALSE(decode_chain_frame(ByteSpan(whole).first(bytes)).has_value()) << bytes;

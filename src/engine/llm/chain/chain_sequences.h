@@ -32,7 +32,8 @@ class ChainSequences {
   [[nodiscard]] std::uint32_t fed(SequenceId id) const { return sequences_.at(id).fed; }
   [[nodiscard]] std::uint32_t ahead(SequenceId id) const;
 
-  // Goes back as Engine::rewind() does. The other stages go back when they get their next rows.
+  // Rewinds a sequence as Engine::rewind() does. The other stages rewind it when they get its next
+  // rows.
   std::uint32_t rewind(SequenceId id, std::uint32_t length);
   // Forgets the tokens that were drawn ahead. The token that was handed out last will go through
   // the chain again.

@@ -31,7 +31,8 @@ class ChainStage : public std::enable_shared_from_this<ChainStage> {
     std::size_t frames_max = 1024;
   };
   struct Lines {
-    std::function<void(ByteVector frame)> onwards;   // Not called by the last stage.
+    // Passes a frame on; the last stage does not call it.
+    std::function<void(ByteVector frame)> onwards;
     std::function<void(ByteVector frame)> to_first;  // Called with answers and faults.
   };
   [[nodiscard]] static std::shared_ptr<ChainStage> create(std::shared_ptr<Engine> engine,
@@ -74,7 +75,7 @@ class ChainStage : public std::enable_shared_from_this<ChainStage> {
   const Options options_;
   const Lines lines_;
   std::deque<ChainFrame> waiting_;
-  std::map<std::uint32_t, Sequence> sequences_;  // By the first stage's number.
+  std::map<std::uint32_t, Sequence> sequences_;  // The keys are the first stage's numbers.
   bool working_ = false;
   bool stopped_ = false;
   std::function<void()> on_stop_;

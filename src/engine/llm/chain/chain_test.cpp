@@ -200,8 +200,9 @@ TEST(Chain, GoesOnBehindALossWithTheSameTokens) {
   }
 }
 
-// Smaller activation formats change probabilities: a greedy answer may differ from that of the
-// whole model, but only at a token where the best two were nearly as probable.
+// Smaller activation formats change the probabilities. A greedy answer may then differ from that of
+// the whole model, but only at a token for which the two best candidates were nearly equally
+// probable.
 TEST(Chain, WithFewerBytesLeavesTheAnswerOnlyWhereTwoTokensAreNearlyAsGood) {
   for (const char* name :
        {"tiny-llama-chat-q8_0", "tiny-qwen2-chat-q8_0", "tiny-qwen35-chat-q8_0"}) {

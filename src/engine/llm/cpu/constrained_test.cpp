@@ -179,7 +179,7 @@ TEST(Constrained, CandidatesAreReportedForEveryTokenWhereTheyAreAskedFor) {
   EXPECT_EQ(answer->text.substr(0, 30), quick->text.substr(0, 30));
   for (const GeneratedToken& token : answer->tokens) {
     EXPECT_EQ(token.top.size(), 3u);
-    EXPECT_LT(token.logprob, 0);  // From the raw logits, without the grammar.
+    EXPECT_LT(token.logprob, 0);  // The log-probability is of the raw logits, without the grammar.
   }
 }
 

@@ -30,7 +30,7 @@ struct EncoderOptions {
   // never waits.
   std::function<Async<>()> between{};
 };
-using Vectors = std::vector<std::vector<float>>;  // [text][embedding]
+using Vectors = std::vector<std::vector<float>>;  // The shape is [text][embedding].
 
 class Encoder {
  public:

@@ -17,7 +17,8 @@
 
 namespace weft::llm {
 
-// How one vector is made of the positions; the numbers are those of "pooling_type" in files.
+// The methods that make one vector of the positions; the numbers are those of "pooling_type" in
+// files.
 enum class Pooling : std::uint8_t { mean = 1, first = 2, last = 3 };
 
 struct EncoderConfig {
@@ -31,7 +32,7 @@ struct EncoderConfig {
   std::uint32_t context = 0;  // The most positions of a text.
   float norm_epsilon = 0;
   Pooling pooling = Pooling::mean;
-  Rope rope;  // Without frequencies if the model has position embeddings.
+  Rope rope;  // It has no frequencies if the model has position embeddings.
 
   [[nodiscard]] std::uint32_t head_dim() const { return embedding / heads; }
 };
@@ -48,7 +49,7 @@ struct EncoderLayer {
   Affine q, k, v;  // Queries, keys and values in a matrix each.
   Affine output, output_norm;
   Affine up, down;
-  Weight gate = nullptr;  // With a gate: down(silu(gate) * up); without: down(gelu(up)).
+  Weight gate = nullptr;  // A gate gives down(silu(gate) * up), no gate down(gelu(up)).
   Affine layer_norm;
 };
 

@@ -146,7 +146,7 @@ Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source,
   WEFT_CO_ASSIGN(part.output, co_await context.loader.matrix(std::move(output)));
   WEFT_CO_OK(co_await add_projections(context, program, part));
 
-  // The cache.
+  // The cache of keys and values.
   const kernels::KvCacheSpec cache =
       attention_spec(context.config, context.options, to.shape).cache;
   const std::uint64_t bound = std::min(context.device.limits().storage_binding_bytes_max,

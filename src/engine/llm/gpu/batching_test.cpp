@@ -85,8 +85,8 @@ TEST_F(Batching, AnswersManyBitByBitAsEachAlone) {
         << "behind the last one";
   }
 
-  // Some requests are added at the beginning and the others while these are answered; the memory is
-  // enough for three at a time.
+  // The test adds some requests at the beginning and the rest while these are answered. The memory
+  // is enough for three requests at a time.
   Generator generator(*engine, *tokenizer_, {.append_max = 16});
   std::vector<Heard> heard(count);
   std::size_t next = 0;

@@ -1,5 +1,5 @@
-// Rows that draw by themselves: when they end, no computed state is lost, and a sequence that goes
-// back does not change the others.
+// Rows that draw by themselves: when they end, no computed state is lost, and a sequence that is
+// rewound does not change the other sequences.
 #include "engine/llm/gpu/drawn_rows.h"
 
 #include "engine/llm/gpu/test_parts.h"
@@ -92,7 +92,7 @@ TEST_F(DrawnRowsTest, AMaskTakesBackTheTokensOfItsSequenceAlone) {
 
 TEST_F(DrawnRowsTest, AMaskBeforeTheFirstDrawnTokenEndsTheRows) {
   draw({first_, second_}, 1, 6);
-  at(first_).joined_at = at(first_).length;  // As if no token had been handed out.
+  at(first_).joined_at = at(first_).length;  // The state before any token is handed out.
   const std::vector<std::uint64_t> mask((parts_.setup.config.vocabulary + 63) / 64, 1);
 
   parts_.rows.set_mask(first_, mask);

@@ -71,7 +71,7 @@ void DrawsUnderWay::submit(gpu::Encoder encoder, const std::vector<SequenceId>& 
 Async<Result<>> DrawsUnderWay::take_oldest() {
   WEFT_CO_ASSIGN(const ByteSpan bytes, co_await under_way_.front().read.bytes());
   const UnderWay& draw = under_way_.front();
-  // The sequence of row i; null if it has closed or gone back since the draw.
+  // The sequence of row i; null if it was closed or rewound after the draw.
   const auto counted = [&](std::size_t i) -> GpuSequence* {
     GpuSequence* const sequence = sequences_.find(draw.sequences[i]);
     return sequence != nullptr && sequence->epoch == draw.epochs[i] ? sequence : nullptr;

@@ -61,8 +61,8 @@ class DrawsUnderWay {
   // Submits the encoder and begins the readback of the draws that were recorded since the last
   // submit.
   void submit(gpu::Encoder encoder, const std::vector<SequenceId>& ids);
-  // Waits for the oldest draw that is under way and adds its tokens to GpuSequence::ahead, except
-  // those of sequences that have gone back or closed since.
+  // Waits for the oldest draw that is under way and adds its tokens to GpuSequence::ahead. It
+  // leaves out the sequences that were rewound or closed after the draw.
   [[nodiscard]] Async<Result<>> take_oldest();
   // Called when the sequence closes: draws that are under way for its slot are dropped.
   void forget(SequenceId id);
@@ -100,7 +100,7 @@ class DrawsUnderWay {
   gpu::ReadbackRing drawn_ring_;
   std::unique_ptr<gpu::ReadbackRing> hidden_ring_;
   std::vector<Recorded> recorded_;
-  std::deque<UnderWay> under_way_;  // Oldest first.
+  std::deque<UnderWay> under_way_;  // Sorted, the oldest first.
   StepPacer pacer_;
 };
 

@@ -1,5 +1,5 @@
 // Draws on their way back to the CPU: tokens arrive in order, with the hidden states that they come
-// from, except for sequences that have gone back or closed.
+// from, except for sequences that were rewound or closed.
 #include "engine/llm/gpu/draws_under_way.h"
 
 #include "engine/llm/gpu/test_parts.h"

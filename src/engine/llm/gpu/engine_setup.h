@@ -22,7 +22,7 @@ struct EngineSetup {
 
   gpu::Device& device;
   const Config config;
-  const EngineOptions options;  // With the defaults filled in.
+  const EngineOptions options;  // The options with the defaults filled in.
   const RowBuffers buffers;
 
   [[nodiscard]] std::uint64_t hidden_bytes() const { return std::uint64_t{config.embedding} * 4; }

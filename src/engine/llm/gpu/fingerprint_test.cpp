@@ -39,7 +39,7 @@ std::vector<Token> prompt_of(const test::OpenModel& model) {
 }
 
 struct Session {
-  std::vector<Token> tokens;             // Those of prompt and answer.
+  std::vector<Token> tokens;             // The tokens of prompt and answer.
   std::vector<ByteVector> fingerprints;  // One for each fingerprint position.
 };
 

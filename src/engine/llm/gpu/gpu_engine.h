@@ -23,9 +23,9 @@ using LoadProgress = std::function<void(std::uint64_t done, std::uint64_t total)
 // The text that Engine::device() returns for an engine on this device.
 [[nodiscard]] std::string device_name(const gpu::Device& device);
 
-// When a software GPU compiles an engine's kernels: each before the first pass that needs it, or
-// all while the model is loaded, so that no answer waits for a compilation. Other GPUs compile all
-// kernels while the model is loaded.
+// The time at which a software GPU compiles an engine's kernels: each before the first pass that
+// needs it, or all while the model is loaded, so that no answer waits for a compilation. Other GPUs
+// compile all kernels while the model is loaded.
 enum class CompileKernels : std::uint8_t { at_first_use, at_load };
 
 // The number of sequences for which the device can bind the cache of a layer and the logits of all

@@ -561,7 +561,7 @@ TEST_P(GpuPromises, SharesThePagesThatTwoSequencesBeginWith) {
   const std::uint32_t shared = engine->share(first, second, 140);
 
   ASSERT_EQ(shared, recurrent ? 0u : 128u);
-  // The sequence that gave the shared pages goes back, goes on with other tokens, and closes.
+  // The sequence that gave the shared pages is rewound, continues with other tokens, and is closed.
   (void)engine->rewind(first, 70);
   ASSERT_TRUE(run(engine->append(first, prompt(120, 120))).has_value());
   engine->close(first);

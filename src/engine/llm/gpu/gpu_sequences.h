@@ -108,7 +108,7 @@ class GpuSequences {
 
   const EngineSetup& setup_;
   KvPages pages_;
-  std::vector<std::optional<GpuSequence>> sequences_;  // By slot.
+  std::vector<std::optional<GpuSequence>> sequences_;  // The index is the slot.
   std::vector<RecurrentMemory> memory_;
 };
 

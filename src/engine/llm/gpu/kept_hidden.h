@@ -40,7 +40,7 @@ class KeptHidden {
 
  private:
   std::uint32_t from_ = 0, every_ = 0;
-  std::map<std::uint32_t, std::vector<float>> states_;  // By length.
+  std::map<std::uint32_t, std::vector<float>> states_;  // The keys are lengths of the sequence.
 };
 
 }  // namespace weft::llm

@@ -52,7 +52,7 @@ class KvPages {
   void cut(std::uint32_t sequence, std::uint32_t pages);
 
   const Options options_;
-  std::vector<std::vector<std::uint32_t>> held_;  // [sequence][page of the sequence]
+  std::vector<std::vector<std::uint32_t>> held_;  // The index is [sequence][page of the sequence].
   std::vector<std::uint32_t> holders_;            // [page]: the number of sequences that hold it.
   std::vector<std::uint32_t> free_;
 };

@@ -47,7 +47,7 @@ TEST(KvPages, KeepAccountThroughRandomHistories) {
     KvPages pages(
         {.pages = all, .positions = positions, .sequences = sequences, .pages_each = each});
     std::vector<std::uint32_t> length(sequences);
-    // By page and offset in the page.
+    // The content of each position; the key is the page and the offset in the page.
     std::map<std::pair<std::uint32_t, std::uint32_t>, int> content;
     std::vector<std::vector<int>> expected(sequences);
     int next = 0;

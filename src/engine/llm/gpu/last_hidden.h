@@ -32,7 +32,8 @@ class LastHidden {
     encoder.copy(states_, offset(id), rows_, row * row_bytes_, row_bytes_);
   }
 
-  [[nodiscard]] const gpu::Buffer& states() const { return states_; }  // [sequence][embedding]
+  // The shape is [sequence][embedding].
+  [[nodiscard]] const gpu::Buffer& states() const { return states_; }
 
  private:
   [[nodiscard]] std::uint64_t offset(SequenceId id) const {

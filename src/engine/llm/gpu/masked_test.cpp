@@ -99,7 +99,7 @@ TEST_P(Masked, SayWhatTheProcessorWouldChoose) {
   }
 }
 
-// While the mask stays the same, several tokens are drawn ahead, as without a mask.
+// Several tokens are drawn ahead while the mask stays the same, as they are without a mask.
 TEST_P(Masked, AreDrawnAheadWhileTheMaskStays) {
   if (engine_->config().delta_net) GTEST_SKIP() << "a recurrent state cannot go back";
   Said said;
@@ -255,7 +255,7 @@ TEST_P(Masked, LeaveABiasCandidatesAndCutsToTheProcessor) {
   EXPECT_EQ(cut.tokens.size(), plain.tokens.size());
 }
 
-// With a mask that changes at every token, each token is still drawn only once.
+// Each token is drawn only once, even with a mask that changes at every token.
 TEST_P(Masked, AreDrawnOnceWhereTheMaskAlwaysChanges) {
   Said said;
   const Request request = question(3, 0, true, said);
@@ -301,7 +301,7 @@ TEST_P(Masked, TakeBackTheirOwnTokensAlone) {
       engine_->close(id);
     }
 
-    // Then all rows together, with up to four tokens ahead.
+    // The test then draws all rows together, with up to four tokens ahead.
     std::array<SequenceId, 3> ids{};
     for (std::size_t row = 0; row < ids.size(); ++row)
       ids[row] = begin(static_cast<float>(row) * 0.7f);

@@ -18,7 +18,7 @@ struct MatrixProduct {
   std::uint32_t y_offset = 0;
   MatmulOutput output = MatmulOutput::store;
   bool y_halves = false;
-  std::vector<float> bias{};  // The field of Product.
+  std::vector<float> bias{};  // See the field of Product.
   // True if the next norm adds up the partial sums (BuildContext::pending).
   bool sums_wait = false;
 };
@@ -62,7 +62,8 @@ Async<Result<>> add_part(BuildContext& context, Program& program, const MatrixPa
     co_return fail(ErrorCode::unsupported,
                    "The device has no f16 matrices for a product of {} x {}.", spec.weight_rows,
                    spec.columns);
-  // If the buffer has no room for partial sums, the product is one sum, for every number of rows.
+  // The product is computed as one sum, for every number of rows, if the buffer has no room for
+  // partial sums.
   if (kernels::matmul_partial_bytes(spec, ways.front().tuning, context.options.sequences) >
       to.partials.size())
     for (kernels::MatmulFrom& way : ways) way.tuning.splits = 1;

@@ -109,7 +109,7 @@ DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
   // (docs/performance.md). Its engines all attend without them, so that their bits are the same
   // for every number of sequences, too.
   if (cpu) tuning.teams_from = std::numeric_limits<std::uint32_t>::max();
-  // With few positions one workgroup for each head is quicker than splits: on a GPU below 320
+  // One workgroup for each head is faster than splits for few positions: on a GPU below 320
   // positions for a head_dim of 64 or less, and below 20,480 / head_dim for a head_dim up to 128.
   // Attention with wider heads is always split.
   tuning.whole_workgroup = kernels::workgroup_size(device, 512);

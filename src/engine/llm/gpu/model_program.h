@@ -28,7 +28,7 @@ namespace weft::llm {
                                                    const kernels::AttentionSpec& spec,
                                                    const EngineOptions& options);
 
-// How the kernels for drawing tokens divide their work on a device.
+// The way in which the kernels for drawing tokens divide their work on a device.
 struct DecodeTuning {
   // Products of rows_min rows and more are computed in such tiles.
   struct TileFrom {
@@ -37,12 +37,12 @@ struct DecodeTuning {
   };
   struct Matrix {
     std::uint32_t workgroup = 0;
-    std::uint32_t rows_each = 1;  // The field of Int8ProductSpec.
+    std::uint32_t rows_each = 1;  // See the field of Int8ProductSpec.
     std::uint32_t share = 1;
-    std::uint32_t rows_each_many = 1;  // From five sequences on, if it is above rows_each.
+    std::uint32_t rows_each_many = 1;  // Used from five sequences on, if above rows_each.
     // True if the norm is a dispatch of its own, instead of being computed in every workgroup.
     bool norm_in_front = false;
-    std::vector<TileFrom> tiles{};  // In ascending order of rows_min.
+    std::vector<TileFrom> tiles{};  // Sorted by rows_min, ascending.
   };
   Matrix projections, output, gates, down, head;
   std::uint32_t attention_workgroup = 0;
@@ -107,10 +107,11 @@ struct GpuLayer {
   // Gates and ups, whose results are side by side in RowBuffers::gates.
   std::vector<GpuMatrix> gates;
   GpuMatrix down;
-  GpuMatrix router;  // Only with experts, whose matrices are one below the other in gates and down.
+  // Exists only with experts, whose matrices are one below the other in gates and down.
+  GpuMatrix router;
   gpu::Buffer q_norm, k_norm,
       qk_norms;  // Norms of an attention's heads; qk_norms holds both, first that of the queries.
-  const gpu::Buffer* turns = nullptr;  // Only for attention.
+  const gpu::Buffer* turns = nullptr;  // Null without attention.
   std::vector<gpu::Buffer> vectors;    // Other buffers that its dispatches read.
   // Keys and values of an attention; not cleared, because they are written before they are read.
   std::vector<gpu::Buffer> cache;

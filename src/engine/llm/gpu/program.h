@@ -94,8 +94,8 @@ class Program {
 // Adds dispatches to a program.
 class ProgramBuilder {
  public:
-  // With `later`, Program::prepare() compiles the dispatches, before the first pass that needs
-  // them.
+  // If `later` is true, Program::prepare() compiles the dispatches, before the first pass that
+  // needs them.
   ProgramBuilder(DispatchMaker& maker, bool later) : maker_(maker), later_(later) {}
 
   // Adds a dispatch to the program. groups[i] is bound to @group(i) of the pipeline. `dispatch` has

@@ -34,7 +34,8 @@ TEST_P(Ranges, RowsTogetherGetTheBitsOfEachAlone) {
   const auto first = range({0, 2}), last = range({2, layers});
   const std::size_t width = model_->model.config.embedding;
   struct Run {
-    std::vector<std::vector<float>> hidden;  // After the first range, one row for each step.
+    // The states after the first range, one row for each step.
+    std::vector<std::vector<float>> hidden;
     std::vector<Drawn> drawn;
   };
   const auto sampling = [](std::size_t i) {
@@ -136,7 +137,8 @@ TEST_F(RangesFit, SequencesAreHalvedUntilTheDeviceCanBindTheirCache) {
 
 // A worker that replaces another one in a chain may have room for fewer or more sequences.
 TEST_F(RangesFit, TheRoomOfAnEngineDoesNotChangeTheBitsOfALongAnswer) {
-  constexpr std::size_t positions = 400;  // Enough for attention to be split.
+  // The number of positions is large enough for attention to be split.
+  constexpr std::size_t positions = 400;
   std::vector<std::vector<float>> hidden;
   for (const std::uint32_t room : {2u, 16u}) {
     const auto first = engine_of(

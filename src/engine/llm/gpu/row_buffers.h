@@ -48,7 +48,7 @@ struct RowBuffers {
   gpu::Buffer tokens, places, segments, tiles, batch;
   gpu::Buffer partials;  // Partial sums of products.
   gpu::Buffer hidden, normed, projected, convolved, mixed, core, gates, gated;
-  // For each row: the scores of all experts, and one ChosenExpert for each used expert.
+  // The scores of all experts, and one ChosenExpert for each used expert, for each row.
   gpu::Buffer expert_scores, expert_choice;
   // Rows with int8 activations (engine/kernels/decode), one for each sequence.
   gpu::Buffer normed_quants, normed_scales, normed_factors, mixed_quants, mixed_scales,

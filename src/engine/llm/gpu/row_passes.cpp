@@ -80,8 +80,8 @@ bool RowPasses::record_layers(gpu::Encoder& encoder, const RowCount& rows, bool 
 }
 
 gpu::Encoder RowPasses::begin_layers(const RowCount& rows, bool embed, const char* label) {
-  // With few rows, recording and submitting a dispatch takes a third of the time that it runs, so
-  // that the first piece is small and the device begins early.
+  // The first piece of a pass with few rows is small, so that the device begins early: recording
+  // and submitting a dispatch of few rows takes a third of the time that the dispatch runs.
   constexpr std::uint32_t first_piece = 12, piece = 48, few_rows = 16;
   const bool in_pieces = rows.rows <= few_rows;
   std::size_t next = 0;

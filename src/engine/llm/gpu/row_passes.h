@@ -27,7 +27,7 @@ namespace weft::llm {
 
 class RowPasses {
  public:
-  // With `compiles_later`, prepare() compiles kernels, before the first pass that needs them.
+  // If `compiles_later` is true, prepare() compiles kernels, before the first pass that needs them.
   RowPasses(const EngineSetup& setup, bool compiles_later)
       : setup_(setup), pipelines_(setup.device), compiles_later_(compiles_later) {}
   RowPasses(const RowPasses&) = delete;

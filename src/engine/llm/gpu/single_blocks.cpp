@@ -77,7 +77,7 @@ std::vector<Variant> variants(const BuildContext& context, Int8ProductSpec spec,
 // row.
 std::uint32_t lanes_ahead(const BuildContext& context, const Int8ProductSpec& spec,
                           std::uint32_t rows) {
-  constexpr std::uint32_t registers = 8;  // Registers of four words.
+  constexpr std::uint32_t registers = 8;  // The number of registers of four words.
   const std::uint32_t stride = context.team.size * spec.share,
                       steps = (spec.columns / 16 + stride - 1) / stride;
   return std::clamp(std::min(registers / std::max(1u, rows), steps), 1u, 4u);

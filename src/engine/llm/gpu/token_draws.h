@@ -27,8 +27,9 @@ class TokenDraws {
         prompts_(prompts),
         passes_(passes) {}
 
-  // How far the device works ahead: `more` further draws, as Engine::draw() asks, or, with `reads`,
-  // the drawn token is read and the next one is not chosen, as Engine::draw_and_read() asks.
+  // The work that the device does ahead: `more` further draws, as Engine::draw() asks. If `reads`
+  // is true, the drawn token is read and the next one is not chosen, as Engine::draw_and_read()
+  // asks.
   struct Ahead {
     std::uint32_t more = 0;
     bool reads = false;
@@ -44,8 +45,8 @@ class TokenDraws {
   [[nodiscard]] std::vector<SequenceId> without_drawn(const std::vector<SequenceId>& ids) const;
   // Submits a draw for the sequences that have no drawn tokens, if there is none under way.
   [[nodiscard]] Async<Result<>> draw_needed(const std::vector<SequenceId>& ids, Ahead ahead);
-  // Submits the first draw of these sequences together. Sequences whose last token is not read yet
-  // read it in this pass, one row each; the others draw from their final hidden states.
+  // Submits the first draw of these sequences together. A sequence whose last token is not read yet
+  // reads it in this pass, in one row; every other sequence draws from its final hidden state.
   [[nodiscard]] Async<Result<>> draw_first(const std::vector<SequenceId>& ids);
   void record_first(const RowCount& behind, const std::vector<SequenceId>& order);
   // Submits further draws, as long as they are likely to be wanted and fit into the cache; several

@@ -22,7 +22,7 @@ class TokenSampling {
 
   struct Options {
     std::size_t draws_max = 1;    // The most draws that are under way at a time.
-    bool compiles_later = false;  // The option of RowPasses.
+    bool compiles_later = false;  // See the option of RowPasses.
   };
   // Creates the sampler, for an engine with the last layer; other engines draw nothing. Fails as
   // GpuSampler::create() does.

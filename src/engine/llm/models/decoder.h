@@ -7,7 +7,8 @@
 namespace weft::llm {
 
 struct DecoderParts {
-  enum class Biases : std::uint8_t { none, optional, needed };  // For queries, keys and values.
+  // The biases of queries, keys and values.
+  enum class Biases : std::uint8_t { none, optional, needed };
 
   Rope::Pairs pairs = Rope::Pairs::halves;
   Biases biases = Biases::none;

@@ -25,12 +25,12 @@ namespace weft::llm {
 // not the divisors of Model::rope_divisors.
 struct Rope {
   enum class Pairs : std::uint8_t {
-    adjacent,  // Elements 2p and 2p + 1.
+    adjacent,  // A pair is the elements 2p and 2p + 1.
     halves     // Elements p and p + frequencies.size() ("neox").
   };
   Pairs pairs = Pairs::adjacent;
   std::vector<double> frequencies;
-  double amplitude = 1;  // Factor of cosine and sine.
+  double amplitude = 1;  // The factor of cosine and sine.
 };
 
 struct AttentionShape {
@@ -41,7 +41,7 @@ struct AttentionShape {
   // True if every query head is followed by a gate of head_dim rows; the output is multiplied by
   // the sigmoid of the gate.
   bool gated = false;
-  float scale = 0;  // Factor of query . key.
+  float scale = 0;  // The factor of query . key.
 
   [[nodiscard]] std::uint32_t q_rows() const { return heads * head_dim * (gated ? 2 : 1); }
   [[nodiscard]] std::uint32_t kv_rows() const { return kv_heads * head_dim; }
@@ -73,7 +73,7 @@ struct LocalAttention {
 // softmax of these scores.
 struct ExpertsShape {
   std::uint32_t count = 0;
-  std::uint32_t used = 0;          // At most `count`.
+  std::uint32_t used = 0;          // The number of experts of a position, at most `count`.
   std::uint32_t feed_forward = 0;  // The width of one expert.
 };
 
@@ -82,7 +82,8 @@ struct Config {
   std::string name;
   std::uint32_t layers = 0;
   std::uint32_t embedding = 0;
-  std::uint32_t feed_forward = 0;  // With experts: the sum of the widths of the used experts.
+  // The sum of the widths of the used experts, if there are experts.
+  std::uint32_t feed_forward = 0;
   std::uint32_t vocabulary = 0;
   std::uint32_t context = 0;  // Positions that the model was trained for.
   float norm_epsilon = 0;
@@ -91,9 +92,9 @@ struct Config {
   kernels::Activation activation = kernels::Activation::silu;
   Rope rope;
   AttentionShape attention;
-  std::optional<LocalAttention> local;     // If some layers have it.
-  std::optional<DeltaNetShape> delta_net;  // If some layers have one.
-  std::optional<ExpertsShape> experts;     // If all layers have experts.
+  std::optional<LocalAttention> local;     // Set if some layers have local attention.
+  std::optional<DeltaNetShape> delta_net;  // Set if some layers have a delta net.
+  std::optional<ExpertsShape> experts;     // Set if all layers have experts.
 };
 
 // A matrix [rows][columns], stored row by row, or a vector (rows = 1).
@@ -109,14 +110,14 @@ struct Attention {
 
 struct DeltaNet {
   Weight qkv = nullptr;   // [2 * key rows + value rows][embedding]: queries, keys, values.
-  Weight gate = nullptr;  // [value rows][embedding]
+  Weight gate = nullptr;  // The shape is [value rows][embedding].
   // [value heads][embedding]; the sigmoid is the share of a value that is written.
   Weight beta = nullptr;
   Weight alpha = nullptr;  // [value heads][embedding]; decay = exp(a * softplus(alpha + dt_bias)).
-  Weight dt_bias = nullptr, a = nullptr;  // [value heads]
-  Weight conv = nullptr;                  // [conv rows][taps], oldest first.
-  Weight norm = nullptr;                  // [value dim]
-  Weight output = nullptr;                // [embedding][value rows]
+  Weight dt_bias = nullptr, a = nullptr;  // The shape is [value heads].
+  Weight conv = nullptr;                  // The shape is [conv rows][taps], the oldest tap first.
+  Weight norm = nullptr;                  // The shape is [value dim].
+  Weight output = nullptr;                // The shape is [embedding][value rows].
 };
 
 struct FeedForward {
@@ -124,9 +125,9 @@ struct FeedForward {
 };
 
 struct Experts {
-  Weight router = nullptr;              // [experts][embedding]
-  Weight gate = nullptr, up = nullptr;  // [experts][feed forward][embedding]
-  Weight down = nullptr;                // [experts][embedding][feed forward]
+  Weight router = nullptr;              // The shape is [experts][embedding].
+  Weight gate = nullptr, up = nullptr;  // The shape is [experts][feed forward][embedding].
+  Weight down = nullptr;                // The shape is [experts][embedding][feed forward].
 };
 
 struct Layer {

@@ -57,7 +57,7 @@ class GpuEncoder final : public Encoder {
   const GpuEncoderOptions options_;
   const std::uint32_t rows_max_, texts_max_;
   RowBuffers buffers_;
-  gpu::Buffer vectors_;  // [text][embedding]
+  gpu::Buffer vectors_;  // The shape is [text][embedding].
   std::unique_ptr<EncoderProgram> program_;
   gpu::ReadbackRing ring_;
 };
