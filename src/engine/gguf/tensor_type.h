@@ -48,7 +48,7 @@ enum class TensorType : std::uint32_t {
 
 struct TensorTypeInfo {
   TensorType type;
-  std::string_view name;  // As ggml prints it, in capitals: "Q4_K".
+  std::string_view name;  // The name that ggml prints, in capitals: "Q4_K".
   std::uint32_t block_elements;
   std::uint32_t block_bytes;
 };

@@ -31,7 +31,7 @@ TEST(Matcher, FollowsNestedTextsAndSaysWhereTheyMayEnd) {
   const auto open = matcher.next(matcher.start(), R"({"a": [1, {"b": "é\n)");
   ASSERT_LT(open, Matcher::full);
   EXPECT_FALSE(matcher.accepts(open));
-  EXPECT_EQ(matcher.least_bytes(open), 4u);  // "}]}
+  EXPECT_EQ(matcher.least_bytes(open), 4u);  // The shortest completion is "}]}
   const auto closed = matcher.next(open, "\"}]}");
   EXPECT_TRUE(matcher.accepts(closed));
   EXPECT_TRUE(matcher.is_complete(closed));

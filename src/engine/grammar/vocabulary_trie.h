@@ -1,7 +1,7 @@
 // The tokens of a vocabulary as a tree of their bytes, stored in one array. A walk over all tokens
 // that fit a grammar reads the array from the front to the back and skips subtrees that do not fit.
 //
-// The tree does not contain control tokens, tokens that end an answer, and tokens without text.
+// The tree contains no control tokens, no tokens that end an answer, and no tokens without text.
 // Memory: about 12 bytes for each different prefix of a token. Threading: const after creation.
 #pragma once
 

@@ -88,7 +88,7 @@ struct AttributeNode {
 struct SubscriptNode {
   ExpressionRef object, index;
 };
-struct SliceNode {  // object[start:stop:step]
+struct SliceNode {  // A slice object[start:stop:step].
   ExpressionRef object;
   ExpressionRef start = nullptr, stop = nullptr, step = nullptr;
 };
@@ -97,7 +97,7 @@ struct CallNode {
   ArgumentNodes arguments;
 };
 struct FilterNode {
-  ExpressionRef input;  // Null in a filter block: its output is the input.
+  ExpressionRef input;  // Null in a filter block, whose text is the input.
   std::string name;
   ArgumentNodes arguments;
 };
@@ -164,7 +164,7 @@ struct MacroStatement {
 };
 struct CallBlockNode {
   MacroNode caller;    // The body, which caller() runs.
-  ExpressionRef call;  // A CallNode.
+  ExpressionRef call;  // Points to a CallNode.
 };
 struct FilterBlockNode {
   ExpressionRef filter;

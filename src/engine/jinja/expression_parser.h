@@ -21,13 +21,13 @@ class ExpressionParser : protected Cursor {
 
  protected:
   struct TupleOptions {
-    bool conditional = true;          // Elements may be a if b else c.
-    bool parenthesized = false;       // () is the empty tuple.
+    bool conditional = true;          // Elements may be `a if b else c`.
+    bool parenthesized = false;       // Reads () as the empty tuple.
     std::string_view stop_name = "";  // A name at which the tuple ends.
   };
 
   Result<ExpressionRef> parse_tuple(TupleOptions options);
-  Result<ExpressionRef> parse_expression();  // Including a if b else c.
+  Result<ExpressionRef> parse_expression();  // Also reads `a if b else c`.
   Result<ExpressionRef> parse_or();
   Result<ExpressionRef> parse_primary();
   Result<ExpressionRef> parse_postfix(ExpressionRef value);

@@ -1,4 +1,4 @@
-// Methods of str.
+// The methods of strings (Python's str).
 #include <algorithm>
 
 #include "common/base/utf8.h"

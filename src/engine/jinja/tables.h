@@ -70,7 +70,7 @@ template <class Rows>
 // a function, so that the call is refused.
 struct MethodRow {
   std::string_view name;
-  Method method;  // nullptr if it would change its object.
+  Method method;  // nullptr for a method that changes its object.
 };
 [[nodiscard]] const MethodRow* find_method(const Value& object, std::string_view name);
 [[nodiscard]] const MethodRow* find_string_method(std::string_view name);

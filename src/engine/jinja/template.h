@@ -27,7 +27,7 @@ namespace weft::jinja {
 struct Ast;
 
 struct RenderLimits {
-  std::uint64_t steps_max = 20'000'000;                  // Nodes of the template that are run.
+  std::uint64_t steps_max = 20'000'000;                  // The most nodes that a rendering runs.
   std::size_t output_bytes_max = std::size_t{64} << 20;  // Length of the output.
   // Size of all values that a rendering makes.
   std::size_t memory_bytes_max = std::size_t{256} << 20;

@@ -11,7 +11,7 @@
 namespace weft::schema {
 namespace {
 
-constexpr std::int64_t integer_max = 999'999'999'999'999;  // 15 digits.
+constexpr std::int64_t integer_max = 999'999'999'999'999;  // The largest number of 15 digits.
 constexpr int digits_max = 15;
 
 std::string repeated(std::string_view what, std::size_t least, std::size_t most) {

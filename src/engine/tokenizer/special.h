@@ -29,8 +29,8 @@ class SpecialTokens {
   [[nodiscard]] std::vector<Token> find_present(const Vocabulary& vocabulary, std::string_view text,
                                                 bool parse_control) const;
 
-  std::vector<std::vector<Token>> by_first_;  // Tokens by first byte, sorted by text, so that most
-                                              // of a text is skipped quickly.
+  // Tokens by first byte, sorted by text, so that most of a text is skipped quickly.
+  std::vector<std::vector<Token>> by_first_;
 };
 
 }  // namespace weft::tokenizer

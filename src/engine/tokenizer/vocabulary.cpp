@@ -110,8 +110,8 @@ Result<> Vocabulary::load_tokens(const gguf::Metadata& metadata) {
       if (!kind || *kind < 0 || *kind > 6)
         return fail(ErrorCode::invalid_argument,
                     "The type of token {} is not a number from 0 to 6.", i);
-      kinds_[i] =
-          *kind == 0 ? TokenKind::normal : static_cast<TokenKind>(*kind);  // 0 is "undefined".
+      kinds_[i] = *kind == 0 ? TokenKind::normal
+                             : static_cast<TokenKind>(*kind);  // Files write 0 for "undefined".
     }
   }
   if (metadata.has("tokenizer.ggml.scores")) {

@@ -9,7 +9,7 @@
 namespace weft::tokenizer {
 namespace {
 
-constexpr std::string_view word_begin = "\xE2\x96\x81";  // U+2581 LOWER ONE EIGHTH BLOCK
+constexpr std::string_view word_begin = "\xE2\x96\x81";  // The character U+2581.
 
 bool is_chinese(char32_t code) {
   constexpr struct {

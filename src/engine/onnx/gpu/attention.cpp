@@ -11,7 +11,7 @@
 namespace weft::onnx {
 namespace {
 
-constexpr std::int64_t value_size_max = 1024;  // A thread then keeps sixteen sums.
+constexpr std::int64_t value_size_max = 1024;  // A thread keeps at most sixteen sums.
 
 std::string float_text(float value) {
   return weft::format("bitcast<f32>({}u)", std::bit_cast<std::uint32_t>(value));

@@ -219,7 +219,7 @@ ConvolutionTiles convolution_tiles(std::int64_t outputs, std::int64_t channels_i
 }
 
 bool can_be_cut(const ConvolutionTiles& tiles) {
-  constexpr std::int64_t sums_max = 64;  // 64 threads then take 16 KiB.
+  constexpr std::int64_t sums_max = 64;  // The sums of 64 threads take 16 KiB.
   return tiles.places >= 1 &&
          (tiles.channels == 4 || tiles.channels == 8 || tiles.channels == 16) &&
          tiles.slices >= 1 && tiles.slices <= convolution_lanes &&

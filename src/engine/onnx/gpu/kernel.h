@@ -39,8 +39,8 @@ struct KernelParts {
 struct Kernel {
   std::string label;
   std::string wgsl;
-  std::vector<KernelInput> inputs;  // Bindings 0, 1, ...
-  std::vector<ValueId> outputs;     // Bindings after those of the inputs.
+  std::vector<KernelInput> inputs;  // Inputs at bindings 0, 1, ...
+  std::vector<ValueId> outputs;     // Outputs at the bindings after the inputs.
   gpu::Workgroups workgroups;
   std::shared_ptr<const KernelParts> parts = nullptr;
 };

@@ -74,7 +74,7 @@ struct Multiplies {
       return static_cast<T>(static_cast<Wrapping<T>>(a) * static_cast<Wrapping<T>>(b));
   }
 };
-struct Divides {  // Integers: towards zero; x / 0 is 0.
+struct Divides {  // Rounds integers towards zero; x / 0 is 0.
   template <class T>
   static T compute(T a, T b) {
     if constexpr (std::is_floating_point_v<T>)
@@ -327,7 +327,7 @@ Result<> run_prelu(Call& call) {
   Tensor slope = call.input(1);
   if (slope.type() != x.type()) return call.bad_type(1);
   if (x.type() == ElementType::boolean) return call.bad_type(0);
-  // Before opset 7 it was one slope per channel.
+  // A slope was one number per channel before opset 7.
   if (call.opset() < 7 && slope.rank() == 1 && slope.count() > 1) {
     Shape shape = slope.shape();
     while (static_cast<std::int64_t>(shape.size()) + 1 < x.rank()) shape.push_back(1);

@@ -7,7 +7,7 @@ namespace {
 
 Result<> run_reshape(Call& call) {
   const Tensor& x = call.input(0);
-  // The attribute was used before opset 5.
+  // The shape was an attribute before opset 5.
   std::vector<std::int64_t> target = call.integers("shape");
   if (call.optional_input(1) != nullptr) {
     WEFT_ASSIGN(target, call.integers_of(1));

@@ -187,7 +187,8 @@ To cast_element(From from) {
 }
 
 Result<ElementType> cast_target(Call& call) {
-  if (const auto* name = call.attribute<std::string>("to")) {  // A text was used before opset 6.
+  if (const auto* name =
+          call.attribute<std::string>("to")) {  // The type was a text before opset 6.
     for (const auto& [word, number] : {std::pair{"FLOAT", 1},
                                        {"UINT8", 2},
                                        {"INT8", 3},

@@ -15,8 +15,8 @@ struct Window {
   std::vector<std::int64_t> dilations;
   std::vector<std::int64_t> pads_before;
   std::vector<std::int64_t> pads_after;
-  Shape input;   // Spatial sizes.
-  Shape output;  // Spatial sizes.
+  Shape input;   // Spatial sizes of the input.
+  Shape output;  // Spatial sizes of the output.
 };
 
 // Makes a window from the attributes of a Conv or a pooling node and from the spatial sizes of the

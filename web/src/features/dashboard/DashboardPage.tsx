@@ -175,7 +175,7 @@ const pricesShown = 6;
 /** The price of the watched jobs: the measured units and the cost of one unit. */
 const Prices = memo(
   PriceTable,
-  (before, after) => before.second === after.second,  // Updated once a second.
+  (before, after) => before.second === after.second,  // The table is updated once a second.
 );
 
 function PriceTable({ jobs }: { jobs: Board['jobs']; second: number }) {

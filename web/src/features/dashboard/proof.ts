@@ -79,7 +79,7 @@ export async function climb(root: Uint8Array, index: number, width: number, sibl
   const steps: Step[] = [];
   let used = 0;
   for (let at = index, wide = width; wide > 1; wide = Math.ceil(wide / 2), at = Math.floor(at / 2)) {
-    if ((at ^ 1) >= wide) continue;  // It has no sibling.
+    if ((at ^ 1) >= wide) continue;  // The node has no sibling.
     const sibling = siblings[used];
     const bytes = sibling === undefined ? null : fromHex(sibling, 32);
     if (sibling === undefined || bytes === null) return null;

@@ -36,7 +36,7 @@ function sentence(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** This tab's own model. */
+/** The node of this tab's own model. */
 class OwnNode implements Node {
   readonly id = 'this tab';
   readonly name = 'This tab';

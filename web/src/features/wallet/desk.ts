@@ -48,7 +48,7 @@ export class Desk {
   readonly rpc: Rpc;
   private readonly network: Network;
   readonly program: string;
-  private readonly epochs = new Map<string, Promise<SumTree>>();  // By root.
+  private readonly epochs = new Map<string, Promise<SumTree>>();  // The trees by their roots.
 
   constructor(
     names: NetworkNames,
