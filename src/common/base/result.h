@@ -25,12 +25,12 @@ enum class ErrorCode : std::uint8_t {
   insufficient_funds,  // The account does not hold enough.
   resource_exhausted,  // A bound was reached; the message names the option that raises it.
   out_of_memory,       // Host or GPU memory is exhausted.
-  deadline_exceeded,   // It took longer than its time limit.
+  deadline_exceeded,   // The operation took longer than its time limit.
   cancelled,           // The caller or an operator asked to stop.
   unavailable,         // Try again later, perhaps elsewhere: no connection, no GPU.
   device_lost,         // The GPU device went away; make a new one.
   data_loss,           // Stored bytes differ from the bytes that were written.
-  unsupported,         // This build or this device cannot do it.
+  unsupported,         // This build or this device cannot do the operation.
   internal,            // A library failed for a reason other than the input.
 };
 

@@ -9,8 +9,8 @@
 namespace weft::utf8 {
 
 struct Decoded {
-  char32_t code = 0xFFFD;  // U+FFFD if the bytes are not UTF-8;
-  std::size_t bytes = 1;   // in this case one byte is consumed.
+  char32_t code = 0xFFFD;  // The code point; U+FFFD if the bytes are not UTF-8.
+  std::size_t bytes = 1;   // The bytes of the character; 1 if the bytes are not UTF-8.
   bool valid = false;
 };
 

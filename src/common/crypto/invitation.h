@@ -15,10 +15,10 @@
 namespace weft::crypto {
 
 enum class InvitationKind : std::uint8_t {
-  worker = 1,    // This worker alone is believed.
-  verifier = 2,  // This worker's evidence decides between other workers.
-  client = 3,    // This client is granted credits, and is never trusted as a worker.
-  own = 4,       // A process of the operator: valid as a worker's and as a client's.
+  worker = 1,    // For a worker that is believed without agreement of other workers.
+  verifier = 2,  // For a worker whose evidence decides between other workers.
+  client = 3,    // For a client, which is granted credits and is never trusted as a worker.
+  own = 4,       // For a process of the operator, as a worker and as a client.
 };
 
 struct Invitation {

@@ -94,7 +94,7 @@ Result<> write_all(int descriptor, std::string_view text, const fs::path& path) 
 // unlike rename().
 Result<> write_private_file(const fs::path& path, std::string_view text) {
   std::string beside = path.string() + ".XXXXXX";
-  const File file(::mkostemp(beside.data(), O_CLOEXEC));  // Its mode is 0600.
+  const File file(::mkostemp(beside.data(), O_CLOEXEC));  // mkostemp() makes files of mode 0600.
   if (file.get() < 0) return system_failure("Cannot write beside the wallet", path);
   Result<> written = write_all(file.get(), text, path);
   if (written && ::link(beside.c_str(), path.c_str()) != 0) {

@@ -92,7 +92,7 @@ struct JobOutput {
 // One requirement of a job, with the number of workers that lack it.
 struct JobLack {
   std::string what;           // "the feature shader-f16"
-  std::uint32_t workers = 0;  // Workers without it.
+  std::uint32_t workers = 0;  // The number of workers that lack it.
 };
 struct JobWaiting {
   std::string reason;      // A word (docs/http.md); empty: no task waits.
@@ -114,7 +114,7 @@ struct Correction {
   std::uint32_t task = 0;
   std::string worker;
   std::int64_t time = 0;
-  bool replaced = false;  // If false, `reason` says why it could not be computed again.
+  bool replaced = false;  // If false, `reason` says why the result could not be computed again.
   std::string was;        // The root of the wrong result.
   MicroCredits refunded = 0;
   std::string reason;
@@ -128,7 +128,7 @@ struct Job {
   std::string kind;  // "wgsl", "kernel", "onnx"
   std::string client;
   std::string state;   // "running", "done", "failed", "cancelled", "corrected"
-  std::string reason;  // Set if it failed or was cancelled.
+  std::string reason;  // Set if the job failed or was cancelled.
   std::uint32_t tasks = 0;
   std::uint32_t accepted = 0;
   std::uint32_t leased = 0;  // Present leases; each replica counts.
@@ -137,7 +137,7 @@ struct Job {
   MicroCredits price = 0;          // 0 until the canary has passed.
   MicroCredits per_unit = 0;       // The price of a compute unit.
   MicroCredits price_quoted = 0;   // The price in the quote that was given; 0: none.
-  MicroCredits max_price = 0;      // The most that it costs; 0: its budget.
+  MicroCredits max_price = 0;      // The most that the job costs; 0: its budget.
   std::string root;                // Set if done or corrected.
   std::vector<JobOutput> outputs;  // Set if done or corrected.
   std::int64_t created = 0;
@@ -145,10 +145,9 @@ struct Job {
   JobWaiting waiting;           // The fields from here on are set only in the answer for one job.
   std::string link;             // Lets any reader see the job, as ?link=LINK.
   std::string decided;          // For an ended job: the basis on which its results were accepted.
-  std::uint32_t corrected = 0;  // Results that were wrong and are replaced,
-  std::uint32_t unchecked =
-      0;                      // and results of a convicted worker that could not be computed again.
-  MicroCredits refunded = 0;  // Refunds for the wrong results.
+  std::uint32_t corrected = 0;  // The number of wrong results that are replaced.
+  std::uint32_t unchecked = 0;  // Results of convicted workers that could not be computed again.
+  MicroCredits refunded = 0;    // Refunds for the wrong results.
   std::vector<Correction> corrections;  // The first corrections of both kinds.
 };
 struct Jobs {
@@ -160,11 +159,11 @@ struct Jobs {
 struct Client {
   std::string client;
   double weight = 1;
-  std::int64_t set = 0;     // When the operator set it; 0: the weight from the coordinator's start.
-  std::uint32_t jobs = 0;   // The number of its running jobs.
+  std::int64_t set = 0;  // When the operator set the weight; 0: it is from the coordinator's start.
+  std::uint32_t jobs = 0;   // The number of the client's running jobs.
   double used_seconds = 0;  // Work at the reference rate; decays by half every hour.
   double lead_seconds =
-      0;  // The delay of its jobs in the queue, because it had more than its share.
+      0;  // The delay of the client's jobs in the queue, because it had more than its share.
 };
 struct Clients {
   std::vector<Client> clients;
@@ -175,7 +174,7 @@ struct Clients {
 struct TaskReplica {
   std::string worker;
   std::string root;
-  bool agreed = false;  // True if it was paid for this task.
+  bool agreed = false;  // True if the worker was paid for this task.
 };
 struct Task {
   std::uint32_t index = 0;
@@ -199,7 +198,7 @@ struct ProofReplica {
   std::string worker;
   std::uint32_t attempt = 0;
   std::string root;
-  bool agreed = false;    // True if it was paid for this task.
+  bool agreed = false;    // True if the worker was paid for this task.
   std::string receipt;    // The signed digest.
   std::string claims;     // The blob of its claims; empty for the first format.
   std::string signature;  // The worker's signature.
@@ -233,8 +232,8 @@ struct VerdictCheck {
   std::string job;
   std::uint32_t task = 0;
   std::int64_t time = 0;
-  std::string worker;   // The worker that gave the result,
-  std::string root;     // and the root of the result.
+  std::string worker;   // The worker that gave the checked result.
+  std::string root;     // The root of the checked result.
   std::string by;       // The worker that computed parts of it again; empty: the coordinator.
   std::string kind;     // "sample", "dispute", "audit", "recheck"
   std::string outcome;  // "agrees", "differs", "failed"
@@ -265,7 +264,8 @@ struct Verdict {
   std::string state;
   std::string decided;  // How all results were decided, in a sentence.
   std::vector<VerdictTask> tasks;
-  std::vector<VerdictCheck> checks;  // In the order in which they were made; the latest 1,000.
+  // The latest 1,000 checks, in the order in which they were made.
+  std::vector<VerdictCheck> checks;
   std::vector<Correction> corrections;
 };
 
@@ -279,15 +279,15 @@ struct Worker {
   bool connected = false;
   std::uint32_t slots = 0;
   std::uint32_t held = 0;      // Present leases.
-  std::uint64_t accepted = 0;  // All replicas that were paid.
+  std::uint64_t accepted = 0;  // The number of all replicas that were paid.
   std::uint64_t refused = 0;
   // Balances are shown to the operator only, otherwise 0.
-  MicroCredits balance = 0;   // Earned and unspent credits of its owner,
-  MicroCredits held_pay = 0;  // and the part that becomes free later: pay of new workers.
+  MicroCredits balance = 0;   // Earned and unspent credits of the worker's owner.
+  MicroCredits held_pay = 0;  // The part of `balance` that becomes free later: pay of new workers.
   double f32_gflop_per_s = 0;
   double copy_gb_per_s = 0;
   std::int64_t since = 0;
-  MicroCredits price_min = 0;  // The least price of a compute unit that it accepts.
+  MicroCredits price_min = 0;  // The least price of a compute unit that the worker accepts.
 };
 inline constexpr std::size_t page_rows_max = 1000;
 // A page of workers. Lists come in pages of at most page_rows_max rows: ?from=NEXT&count=N, where
@@ -324,7 +324,7 @@ struct LedgerEntry {
   MicroCredits amount = 0;
   MicroCredits balance = 0;  // The balance afterwards.
   std::int64_t time = 0;
-  std::vector<LedgerMovement> movements;  // All movements of the transaction: they sum to 0.
+  std::vector<LedgerMovement> movements;  // All movements of the transaction, which sum to 0.
 };
 // GET /v1/ledger?account=A[&from=N][&count=N]: the account's transactions, newest first.
 struct LedgerAccount {
@@ -336,7 +336,7 @@ struct LedgerAccount {
 // GET /v1/ledger?job=ID[&from=N][&count=N]: the transactions of the job, oldest first.
 struct LedgerJob {
   std::string job;
-  MicroCredits amount = 0;  // The present balance of its escrow.
+  MicroCredits amount = 0;  // The present balance of the job's escrow.
   std::vector<LedgerEntry> entries;
   std::uint64_t next = 0;
 };

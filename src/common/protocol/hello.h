@@ -24,7 +24,7 @@ struct Hello {
   Hash nonce{};  // 32 random bytes for this connection, which the coordinator signs.
   WorkerKind kind = WorkerKind::native;
   std::string software{};   // "weft/0.1.0".
-  std::uint32_t slots = 1;  // The number of tasks that it wants to hold at a time.
+  std::uint32_t slots = 1;  // The number of tasks that the worker wants to hold at a time.
   Capabilities capabilities{};
   // 0: the worker's tasks run in turn, each with all of the memory. Otherwise they run at the same
   // time, in time slices, each in a partition of this size, or of the size that its job requires if
@@ -38,7 +38,7 @@ struct Challenge {
   std::uint32_t version = protocol::version;  // Chosen from Hello::versions.
   Hash nonce{};  // 32 random bytes, which are also the session's nonce in receipts.
   PublicKey coordinator{};
-  // Signs challenge_digest(): proves that it holds this key and has this name.
+  // Signs challenge_digest(), to prove that the coordinator holds this key and has this name.
   Signature signature{};
   // The chain on which this coordinator's receipts count, for what workers sign (proof/receipt.h);
   // zeros if the coordinator settles on no chain.

@@ -42,9 +42,9 @@ struct Lease {
   // A long task sends a checkpoint after each 5 % of its work, but not more often than this; 0:
   // none is wanted.
   std::uint32_t checkpoint_ms = 0;
-  // For workers that run tasks in slices: the client that gets a share of the time,
+  // The client, for workers that run tasks in slices and share their time between clients.
   PublicKey client{};
-  double weight = 1;  // and its weight.
+  double weight = 1;  // The client's weight in this sharing of time.
 };
 struct Cancel {
   std::vector<HeldTask> tasks{};

@@ -14,7 +14,7 @@ struct ResultFrame {
   ByteVector payload;
 };
 [[nodiscard]] Result<ByteVector> encode_frame(
-    const ResultFrame& frame);  // Fails with resource_exhausted if it is too large.
+    const ResultFrame& frame);  // Fails with resource_exhausted if the frame is too large.
 // Decodes a frame. The payload must be exactly as long as the in-frame outputs together.
 [[nodiscard]] Result<ResultFrame> decode_frame(ByteSpan bytes);
 

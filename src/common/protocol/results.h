@@ -27,7 +27,7 @@ struct TaskResult {
   std::vector<OutputPart> outputs{};
   double gpu_seconds = 0;  // Without the work that came out of a checkpoint.
   double wall_seconds = 0;
-  double resumed = 0;  // The share of its work that came out of a checkpoint, in [0, 1).
+  double resumed = 0;  // The share of the task's work that came out of a checkpoint, in [0, 1).
 };
 struct ReceiptItem {
   TaskId task{};
@@ -52,9 +52,9 @@ struct Checkpoint {
   std::uint32_t attempt = 0;
   Hash blob{};
   std::uint64_t bytes = 0;
-  // Parts of the task that are done: workgroups along the axis, or steps if the job cannot be cut,
+  // Parts of the task that are done: workgroups along the axis, or steps if the job cannot be cut.
   std::uint32_t done = 0;
-  std::uint32_t of = 0;  // of this number of parts.
+  std::uint32_t of = 0;  // The number of all parts of the task.
   bool stopped = false;  // True if the worker stops and gives the lease back.
 };
 struct Verdict {
@@ -88,7 +88,7 @@ struct Opening {
   // Roots of all outputs, which are the leaves of the task's root. Empty: the worker no longer has
   // the result.
   std::vector<Hash> roots{};
-  std::vector<ChunkPath> paths{};  // One for each requested chunk, in the requested order.
+  std::vector<ChunkPath> paths{};  // One path for each requested chunk, in the requested order.
 };
 
 }  // namespace weft::protocol

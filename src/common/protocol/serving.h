@@ -42,7 +42,7 @@ inline constexpr std::size_t vector_numbers_max = 16384;  // The bound of Answer
 
 // --- Messages of the worker.
 struct Offer {
-  std::string token{};             // The token from its Welcome message.
+  std::string token{};             // The token from the worker's Welcome message.
   std::uint64_t memory_bytes = 0;  // Memory for weights and caches.
   double gb_per_s = 0;  // Measured copy bandwidth, which decides how fast tokens are drawn.
   std::vector<std::string>
@@ -67,7 +67,8 @@ struct Linked {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
   std::string line{};
-  std::vector<std::uint32_t> unreached{};  // Members to which it should have a line but has none.
+  // Members to which this member should have a line but has none.
+  std::vector<std::uint32_t> unreached{};
 };
 // An open line broke, and the data on it may be lost.
 struct Parted {
@@ -112,7 +113,7 @@ struct Token {
 // of the answer.
 struct Print {
   std::uint32_t at = 0;
-  std::string data{};  // base64.
+  std::string data{};  // The fingerprint in base64.
 };
 struct Tokens {
   std::uint32_t request = 0;
@@ -134,7 +135,7 @@ struct Answered {
   std::uint32_t reused_tokens = 0;
   double prefill_s = 0;
   double decode_s = 0;
-  std::uint32_t sequence = 0;  // The number by which the frames of its chain name it.
+  std::uint32_t sequence = 0;  // The number by which the chain's frames name the answer.
   // The vector that an encoder makes of the prompt: f32 in base64, little-endian, of length 1.
   std::string vector{};
   // After an audit with Ask::redraw: the number of tokens that were drawn
@@ -149,15 +150,15 @@ struct PeerLatency {
 };
 struct ShardPace {
   std::uint32_t shard = 0;
-  double ms = 0;  // The fastest recent time of a token in its layers.
+  double ms = 0;  // The fastest recent time of a token in the shard's layers.
 };
 struct Pulse {
   std::uint32_t running = 0;  // Requests that are running.
   std::uint64_t memory_free = 0;
-  // The share of the time since the last pulse in which its engines worked, in [0, 1].
+  // The share of the time since the last pulse in which the worker's engines worked, in [0, 1].
   double load = 0;
-  std::uint64_t direct_hops = 0;   // Hops that it sent on direct lines since it joined,
-  std::uint64_t direct_bytes = 0;  // and the bytes of these hops.
+  std::uint64_t direct_hops = 0;   // Hops that the worker sent on direct lines since it joined.
+  std::uint64_t direct_bytes = 0;  // Bytes of the hops on direct lines.
   std::vector<PeerLatency> peers{};
   std::vector<ShardPace> paces{};
 };
@@ -321,7 +322,7 @@ struct PingFrame {
   std::uint32_t epoch = 0;
   std::uint16_t from = 0;
   std::uint16_t to = 0;
-  bool answer = false;  // True if it comes back, with the same number.
+  bool answer = false;  // True if this is the answer to a ping of this number.
   std::uint32_t number = 0;
 };
 [[nodiscard]] ByteVector encode(const PingFrame& frame);

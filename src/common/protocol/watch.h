@@ -44,7 +44,7 @@ inline constexpr std::string_view task_letters = "wlcar";
 struct TaskMap {
   std::vector<std::uint32_t> first;
   std::vector<std::uint32_t> count;
-  std::string state;  // One of task_letters for each run.
+  std::string state;  // One letter of task_letters for each run.
   // Base64; two tasks a byte, the earlier one in the low four bits. Empty: the runs count.
   std::string packed;
   friend bool operator==(const TaskMap&, const TaskMap&) = default;
@@ -91,7 +91,7 @@ struct Loads {
   std::vector<std::uint32_t> number;
   std::vector<std::uint32_t> held;  // Present leases.
   std::vector<std::uint32_t> slots;
-  std::vector<std::uint64_t> accepted;  // All accepted results.
+  std::vector<std::uint64_t> accepted;  // The number of all accepted results.
   std::vector<std::uint64_t> refused;
   std::vector<double> rate;           // The rates measured so far, relative to the reference.
   std::vector<double> round_trip_ms;  // Negative: unknown.

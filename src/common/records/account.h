@@ -59,7 +59,7 @@ struct Account {
     verification = 10,
     verification_granted = 11,
     platform_granted = 12,
-    settled = 13,  // Credits are never taken from it.
+    settled = 13,  // Credits are never taken from a settled account.
   };
   static constexpr std::size_t kinds = 14;
 

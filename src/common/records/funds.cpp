@@ -7,7 +7,7 @@
 namespace weft::ledger {
 namespace {
 
-__extension__ using Wide = __int128;  // GCC and Clang both have it.
+__extension__ using Wide = __int128;  // GCC and Clang both have this type.
 
 }  // namespace
 

@@ -63,9 +63,9 @@ struct Job {
   MicroCredits price = 0;      // 0 until the canary has passed.
   double units = 0;
   double reference_seconds_per_workgroup = 0;
-  std::string reason;  // Set if it failed or was cancelled.
-  Hash root;           // Set if it is done.
-  // Set if it is done: the joined outputs, in the manifest's order.
+  std::string reason;  // Set if the job failed or was cancelled.
+  Hash root;           // Set if the job is done.
+  // The joined outputs in the manifest's order, if the job is done.
   std::vector<OutputBlob> outputs;
   UnixMillis ended = 0;
   friend bool operator==(const Job&, const Job&) = default;
@@ -94,11 +94,11 @@ struct JobUpdate {
 enum class Basis : std::uint8_t {
   unknown = 0,      // Accepted before the basis was stored.
   mathematics = 1,  // The coordinator checked a matrix product.
-  verifier = 2,     // The coordinator's verifier computed parts of it again.
-  root = 3,         // A worker that was invited as a verifier computed it, or parts of it.
-  invited = 4,      // An invited worker computed it, or parts of it.
-  established = 5,  // Established workers computed it, or parts of it.
-  agreement = 6,    // Workers agree on it, and the client required no more.
+  verifier = 2,     // The coordinator's verifier computed parts of the result again.
+  root = 3,         // A worker that was invited as a verifier computed the result, or parts of it.
+  invited = 4,      // An invited worker computed the result, or parts of it.
+  established = 5,  // Established workers computed the result, or parts of it.
+  agreement = 6,    // Workers agree on the result, and the client required no more.
   corrected = 7     // The result was wrong; the coordinator's verifier computed it again.
 };
 inline constexpr std::size_t bases = 8;
@@ -237,7 +237,7 @@ struct Watch {
   PublicKey worker;
   std::uint32_t checks = 0;    // Full checks that are still to come.
   std::uint32_t mistakes = 0;  // Mistakes that a root found.
-  std::uint32_t passes = 0;    // Passed samples in a row, as far as they count.
+  std::uint32_t passes = 0;    // The number of passed samples in a row, as far as they count.
   friend bool operator==(const Watch&, const Watch&) = default;
 };
 
@@ -284,7 +284,7 @@ struct Presence {
 struct ClientWeight {
   PublicKey client;
   double weight = 1;
-  UnixMillis at = 0;  // When the operator set it, by the operator's clock.
+  UnixMillis at = 0;  // When the operator set the weight, by the operator's clock.
   friend bool operator==(const ClientWeight&, const ClientWeight&) = default;
 };
 
@@ -294,8 +294,8 @@ struct Checkpoint {
   PublicKey worker;
   Hash blob{};
   std::uint64_t bytes = 0;
-  std::uint32_t done = 0;  // Parts of the task that are done,
-  std::uint32_t of = 1;    // of this number of parts.
+  std::uint32_t done = 0;  // Parts of the task that are done.
+  std::uint32_t of = 1;    // The number of all parts of the task.
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
 
@@ -306,7 +306,8 @@ struct HeldPay {
   OwnerId owner;  // The worker's owner.
   MicroCredits free = 0;
   MicroCredits granted = 0;
-  // Lost by a conviction: it goes to the client if the task turns out to be wrong.
+  // True if the pay was lost by a conviction: it goes to the client if the task turns out to be
+  // wrong.
   bool lost = false;
   friend bool operator==(const HeldPay&, const HeldPay&) = default;
 };
@@ -329,10 +330,10 @@ struct Correction {
   PublicKey worker;  // The convicted worker.
   PublicKey client;
   UnixMillis time = 0;
-  bool replaced = false;      // If false, it could not be computed again for `reason`.
+  bool replaced = false;      // If false, the result could not be computed again for `reason`.
   Hash was;                   // The root of the wrong result.
-  MicroCredits due = 0;       // The amount that the client had paid for it,
-  MicroCredits refunded = 0;  // and the refund, out of what the conviction took.
+  MicroCredits due = 0;       // The amount that the client had paid for the task.
+  MicroCredits refunded = 0;  // The client's refund, out of what the conviction took.
   bool joined = false;        // The job's root and outputs are corrected, or cannot be.
   bool settled = false;       // No more is refunded, either.
   std::string reason;
@@ -350,9 +351,9 @@ struct Check {
   };
   TaskId task;
   UnixMillis time = 0;
-  PublicKey worker;  // The worker that gave the result,
-  Hash root;         // and the root of the result.
-  PublicKey by;      // The worker that computed it again; zeros: the coordinator's verifier.
+  PublicKey worker;  // The worker that gave the checked result.
+  Hash root;         // The root of the checked result.
+  PublicKey by;      // The worker that computed again; zeros: the coordinator's verifier.
   Kind kind = Kind::sample;
   Outcome outcome = Outcome::agrees;
   std::vector<Range> ranges;   // The ranges to compute again.
@@ -401,7 +402,8 @@ struct Batch {
   std::vector<Changed<Recheck>> rechecks;
   std::vector<Correction> corrections;  // Replaces the task's row.
   std::vector<Check> checks;
-  std::vector<Evidence> evidence;             // One for each attempt, within the bounds above.
+  // One row for each attempt, up to evidence_of_worker_max and evidence_max.
+  std::vector<Evidence> evidence;
   std::vector<UnixMillis> checks_kept_since;  // Deletes some of the older checks.
   // Clients whose ended jobs lose their content: name, manifest, reason and outputs. Transactions
   // and proofs stay. Their nonces and each job's other rows are not changed. This is applied after
@@ -440,9 +442,9 @@ struct Loaded {
   std::vector<Model> models;            // Ordered by name.
   std::vector<Pace> paces;              // Ordered by time, work and worker.
   std::vector<Season> seasons;          // Ordered by hour.
-  std::vector<HeldPay> held_pays;       // Ordered by the commit of the job, by task and worker,
-  std::vector<Task> held_tasks;         // with their tasks
-  std::vector<Job> held_jobs;           // and their jobs, running or ended, each once.
+  std::vector<HeldPay> held_pays;       // Ordered by the commit of the job, by task and worker.
+  std::vector<Task> held_tasks;         // The tasks of held_pays.
+  std::vector<Job> held_jobs;           // The jobs of held_pays, running or ended, each once.
   std::vector<Recheck> rechecks;        // Ordered by worker.
   std::vector<Correction> corrections;  // Corrections that are not settled, by job and task.
 };

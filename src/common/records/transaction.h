@@ -137,11 +137,11 @@ struct HeldPay {
 // account. Key "correct:JOB/INDEX:TIME".
 struct WrongRefund {
   TaskId task;
-  std::int64_t time = 0;  // When it was corrected, which distinguishes refunds of one task.
+  std::int64_t time = 0;  // When the task was corrected, which distinguishes refunds of one task.
   OwnerId client;
-  Funds platform;      // The amount from the platform account,
-  Funds verification;  // the one from the verification account,
-  OwnerId worker;      // and the owner whose stake pays the rest.
+  Funds platform;      // The amount from the platform account.
+  Funds verification;  // The amount from the verification account.
+  OwnerId worker;      // The owner whose stake pays `stake`.
   MicroCredits stake = 0;
 };
 [[nodiscard]] Transaction refund_wrong(const WrongRefund& refund);

@@ -18,7 +18,8 @@
 
 namespace weft::solana {
 
-inline constexpr std::size_t transaction_bytes_max = 1232;  // One packet of the network.
+// The size of one packet of the network.
+inline constexpr std::size_t transaction_bytes_max = 1232;
 inline constexpr std::size_t keys_max = 256;  // An instruction names a key by one byte.
 
 // Appends the number with 7 bits a byte, lowest first; the high bit says that another byte follows.

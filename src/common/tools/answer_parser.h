@@ -45,8 +45,8 @@ struct Piece {
   Kind kind = Kind::text;
   std::string raw;          // The bytes in the answer.
   std::string text{};       // The text for the reader: without marks and the blanks around them.
-  std::string name{};       // A call's name,
-  std::string arguments{};  // and its arguments as a JSON object.
+  std::string name{};       // The name of a call's tool.
+  std::string arguments{};  // A call's arguments, as a JSON object.
 
   friend bool operator==(const Piece&, const Piece&) = default;
 };
@@ -68,7 +68,7 @@ class AnswerParser {
     enum class Kind : std::uint8_t { nothing, more, calls };
     Kind kind = Kind::nothing;
     std::size_t bytes = 0;
-    std::vector<Piece> calls{};  // The first of them has all the bytes.
+    std::vector<Piece> calls{};  // Calls that were found; the first one has the bytes of all.
   };
 
   void step(std::vector<Piece>& out, bool ended, bool whole);

@@ -108,23 +108,23 @@ struct AnswerTraced {
 enum class KeyMaker : std::uint8_t { client, the_operator };
 
 struct AnswerCounters {
-  std::uint64_t paid = 0;      // Answers that were paid,
-  std::uint64_t refunded = 0;  // answers for which no worker is paid,
-  std::uint64_t audits = 0;    // and audits of both kinds.
+  std::uint64_t paid = 0;      // The number of paid answers.
+  std::uint64_t refunded = 0;  // The number of answers for which no worker is paid.
+  std::uint64_t audits = 0;    // The number of audits.
   std::uint64_t mismatches = 0;
   std::uint64_t unaudited = 0;  // Answers drawn for an audit that no worker could do.
 };
 
 // An answer that is under way or being audited.
 struct OpenAnswer {
-  std::string key;  // The id of its API key; empty if the answer is free.
+  std::string key;  // The id of the answer's API key; empty if the answer is free.
   PublicKey client;
   MicroCredits price = 0;
   MicroCredits held = 0;
   KeyUse use{};
   bool counts = false;  // True for the first answer of a request.
   std::uint64_t prompt_max =
-      std::numeric_limits<std::uint64_t>::max();  // The most tokens of its prompt.
+      std::numeric_limits<std::uint64_t>::max();  // The most tokens of the prompt.
   // The fields from here on are set when the answer has ended and is being audited.
   std::vector<PublicKey> workers{};
   std::vector<inference::WorkShare> work{};
@@ -139,10 +139,10 @@ struct OpenAnswer {
   bool prints_differ = false;
   std::optional<std::uint32_t> doubtful{};
   std::optional<std::int64_t>
-      lead{};  // The audits' lead, while the guilty stage of its chain is searched for.
+      lead{};  // The audits' lead, while the chain's guilty stage is searched for.
   // The worker of the guilty stage, once two roots have found it.
   std::optional<PublicKey> guilty{};
-  bool audited = false;        // True if its workers' stakes are at risk.
+  bool audited = false;        // True if the stakes of the answer's workers are at risk.
   bool without_roots = false;  // True if every present root was asked already.
 };
 // The comparison of an auditor's fingerprints with the claimed ones (common/proof/fingerprint.h).
@@ -150,7 +150,7 @@ struct OpenAnswer {
 // not broken off, so the last position counts.
 struct PrintsVerdict {
   bool complete = true;  // True if the claim has all fingerprints that it must have.
-  bool readable = true;  // True if the audit has them as well.
+  bool readable = true;  // True if the audit has all fingerprints that it must have.
   bool agrees = true;
   double error = 0, missing = 0;  // The largest over all positions.
   std::string reason;

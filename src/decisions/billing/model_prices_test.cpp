@@ -62,7 +62,7 @@ TEST(ModelPrices, AModelThatIsRemovedAndAddedAgainKeepsItsPriceForTheMinute) {
   EXPECT_EQ(prices.price("m", epoch + 70s), 7);
   EXPECT_EQ(prices.price("m", epoch + 71s), 900);
   prices.remove("m", epoch + 100s);
-  prices.set("m", 5000, epoch + 160s);  // After a minute it counts as a new model.
+  prices.set("m", 5000, epoch + 160s);  // A minute after its removal the model counts as a new one.
   EXPECT_EQ(prices.price("m", epoch + 160s), 5000);
 }
 

@@ -74,12 +74,12 @@ class WatchBoard {
 
  private:
   struct Shown {
-    protocol::watch::Job head;  // Without the map of its tasks.
+    protocol::watch::Job head;  // The job without the map of its tasks.
     std::vector<protocol::watch::TaskState> tasks;
     std::vector<bool> is_touched;
     std::vector<std::uint32_t> touched;  // Touched tasks, in any order, each once.
     bool running = true;
-    bool is_new = true;  // True if watchers do not know it yet.
+    bool is_new = true;  // True if watchers do not know the job yet.
     bool has_changed = false;
   };
   using Jobs = std::map<JobId, Shown>;

@@ -50,7 +50,7 @@ struct AnswerEnd {
   std::uint32_t cached_tokens = 0;
   std::uint32_t answer_tokens = 0;
   std::uint32_t shards = 0;   // The number of members of the chain that began the answer.
-  std::uint32_t resumed = 0;  // The number of times that it continued after a loss.
+  std::uint32_t resumed = 0;  // The number of times that the answer continued after a loss.
   // Keys of the members of the chain that ended it, in the chain's order.
   std::vector<std::string> workers{};
   std::string transport{};  // The way of their hops: "self", "relay", "webrtc" or "tcp".
@@ -58,13 +58,14 @@ struct AnswerEnd {
   // answered, and an audit may follow; "verified": an audit confirmed it; "refuted": an audit
   // refuted it.
   std::string trust{};
-  std::uint64_t seed = 0;  // The seed that its tokens were drawn with.
+  std::uint64_t seed = 0;  // The seed that the tokens were drawn with.
   // Data that the answer is paid and checked by.
   std::vector<WorkShare> work{};
   std::vector<std::int32_t> answered{};
   Prints prints{};
   std::vector<float> vector{};  // Empty if the model draws tokens.
-  // Computed by processors in f32, so that its fingerprints have a smaller tolerance.
+  // True if processors computed the answer in f32, so that its fingerprints have a smaller
+  // tolerance.
   bool exact = false;
   std::optional<Pipeline> pipeline{};  // Set if one chain gave all of its tokens.
 
@@ -79,7 +80,8 @@ struct AnswerEnd {
 
 // The result of another worker's reading of an answer.
 struct AuditEnd {
-  std::optional<Error> error{};  // Set if no worker could read the answer, or the reading failed.
+  // Set if no worker could read the answer, or if the reading failed.
+  std::optional<Error> error{};
   std::vector<PublicKey> auditors{};
   Prints prints{};
   std::uint32_t redrawn = 0;              // Tokens that were drawn again.

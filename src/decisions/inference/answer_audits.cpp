@@ -108,7 +108,7 @@ bool AnswerAudits::by_holder(Audit& audit) {
   const Shard& shard = tables_.shards.at(audit.shard);
   audit.worker = shard.worker;
   audit.auditors.push_back(tables_.workers.key(shard.worker));
-  if (shard.loaded) link(audit);  // Otherwise loaded() links it.
+  if (shard.loaded) link(audit);  // A shard that is still loading is linked by loaded().
   return true;
 }
 

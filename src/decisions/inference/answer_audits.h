@@ -54,7 +54,7 @@ class AnswerAudits {
     std::uint32_t epoch = 0;
     ServingId worker = 0;  // The worker that is asked.
     ShardId shard{};       // Set if a worker is linked for this audit alone.
-    bool waiting = false;  // True if it waits for a worker, which audits another answer now.
+    bool waiting = false;  // True if the audit waits for a worker, which audits another answer now.
     Instant since{};
     std::vector<PublicKey> auditors{};
     Prints prints{};

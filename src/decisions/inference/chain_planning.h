@@ -47,8 +47,8 @@ class ChainPlanning {
     std::string trouble{};
     Instant retry{};         // The earliest time of a new chain.
     Instant shadow_retry{};  // The earliest time of a new chain of newcomers.
-    PlanBackoff backoff{};   // When its first chain is planned again.
-    Instant busy{};          // When all of its chains were last needed.
+    PlanBackoff backoff{};   // When a failed plan of the model's first chain is tried again.
+    Instant busy{};          // When all chains of the model were last needed.
   };
   // The chains that serve a model's requests, or only its requests for trusted workers.
   struct Serving {

@@ -8,7 +8,7 @@
 
 namespace weft::inference {
 
-// Makes the question. The tables and the candidates must outlive it.
+// Makes the question. The tables and the candidates must outlive the question.
 [[nodiscard]] Question chain_question(const DeskTables& tables, const ModelCard& card,
                                       std::span<const Candidate> candidates);
 

@@ -27,7 +27,8 @@ struct ChainMember {
   ShardId shard{};
   std::uint32_t begin = 0, end = 0;  // Layers [begin, end).
   bool linked = false;
-  double ms = 0;  // Milliseconds of a token in its layers, from its last pulses; 0: unknown.
+  // Milliseconds of a token in the member's layers, from its last pulses; 0: unknown.
+  double ms = 0;
 };
 
 struct Chain {
@@ -36,12 +37,12 @@ struct Chain {
   std::uint32_t epoch = 0;
   std::vector<ChainMember> members{};
   std::set<RequestId> requests{};
-  Instant since{};     // When the state began.
+  Instant since{};     // When the present state began.
   Instant progress{};  // The last token or answer, or the last request that was handed to it.
   std::string transport{};
   bool trusted = false;     // Made for clients that ask for trusted workers.
   bool retiring = false;    // Gets no more requests and is dissolved when it has none.
-  Instant changed{};        // When its members changed last.
+  Instant changed{};        // When the chain's members changed last.
   std::uint32_t looks = 0;  // Looks in a row that found a better chain.
 
   [[nodiscard]] std::set<ServingId> workers() const;

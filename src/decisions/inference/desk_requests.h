@@ -31,7 +31,7 @@ struct AuditRequest {
   RequestId id = 0;  // A number from the numbers of requests, used once.
   std::string model;
   protocol::serving::Ask ask;     // With all of `answered`, and `redraw`.
-  std::vector<PublicKey> except;  // Workers that answered it or have audited it.
+  std::vector<PublicKey> except;  // Workers that gave the answer or have audited it.
   std::uint64_t draw = 0;         // Chooses among the possible auditors.
 };
 

@@ -37,7 +37,8 @@ struct DeskSettings {
   std::uint32_t sequences = 4;
   // The most requests at a time of workers that draw them together, if the cache has room.
   std::uint32_t batch = 256;
-  double cache_share = 0.5;  // The share of such a worker's remaining memory that its cache takes.
+  // The cache's share of the remaining memory of a worker that draws requests together.
+  double cache_share = 0.5;
   std::uint32_t context_max = 4096;
   std::size_t waiting_max = 1024;   // Waiting requests of one model.
   std::string activations = "f32";  // "f32", "int8" or "auto" (arithmetic.h).
@@ -47,8 +48,8 @@ struct DeskSettings {
   bool newcomers_answer = true;
   std::uint32_t shadow_chains_max = 4;            // Chains of newcomers for each model.
   Duration audit_max = std::chrono::seconds(60);  // The time limit of an audit.
-  std::size_t audits_max = 64;                    // Audits that run at a time,
-  std::size_t audits_waiting_max = 4096;          // and audits that run or wait.
+  std::size_t audits_max = 64;                    // The most audits that run at a time.
+  std::size_t audits_waiting_max = 4096;          // The most audits that run or wait.
   // The most searches for a guilty stage at a time, and the auditors that search one after the
   // other.
   std::size_t traces_max = 4;
@@ -61,7 +62,7 @@ struct DeskSettings {
   std::string wire = "f32";
   mesh::Strategy strategy =
       mesh::Strategy::hybrid;  // How prompts and layers are cut between workers.
-  ByteVector secret{};         // The tokens of direct lines are made from it.
+  ByteVector secret{};         // The tokens of direct lines are made from this secret.
   std::function<std::vector<protocol::serving::IceServer>(const PublicKey& worker)>
       ice{};  // ICE servers for browsers' connections.
   Duration relayed_for = std::chrono::minutes(

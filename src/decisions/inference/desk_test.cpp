@@ -189,7 +189,7 @@ TEST(Desk, HasAsManyStandByAsHaveRoom) {
   network.desk.put_model(card("m", 3), network.time);
   network.settle();
   ASSERT_EQ(network.loads, 3u);
-  network.join(4, 30);  // It has memory for 30 of the model's 70 MB.
+  network.join(4, 30);  // This worker has memory for 30 of the model's 70 MB.
   EXPECT_GE(network.desk.models()[0].covered, 1u);
   EXPECT_LE(network.desk.models()[0].covered, 2u);
   network.join(5, 70);

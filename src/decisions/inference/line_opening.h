@@ -58,7 +58,7 @@ class LineOpening {
   // Opened frames, by line and frame number.
   std::map<std::uint32_t, std::map<std::uint32_t, ByteVector>> frames_;
   std::uint64_t bytes_ = 0;
-  // Members, each with a line that it has to open.
+  // Pairs of a member and a line that the member has to open.
   std::set<std::pair<ServingId, std::uint32_t>> awaited_;
   std::map<ServingId, protocol::serving::HopJoiner> joiners_;
   AnswerPlaces places_;

@@ -41,7 +41,7 @@ struct AnswerPlaces {
 // The rows of a stage's frames: the rows that came in, and the rows that it handed on for them.
 struct StageRows {
   std::vector<std::vector<float>> in{}, out{};  // Rows by position, as far as both lines have them.
-  bool altered = false;  // True if it handed on frames of other rows or tokens than it got.
+  bool altered = false;  // True if the stage handed on frames of other rows or tokens than it got.
 };
 // Reads a stage's rows. `in` is null for the first stage, which gets tokens.
 [[nodiscard]] StageRows stage_rows(const AnswerPlaces& places, const LineFrames* in,

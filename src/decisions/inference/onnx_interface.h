@@ -24,7 +24,7 @@ inline constexpr std::string_view onnx_architecture = "onnx";
 
 // A size of a shape: a number from 1 on, or a symbol that a request binds.
 struct TensorSize {
-  std::uint64_t number = 0;  // 0 if a symbol stands for it.
+  std::uint64_t number = 0;  // The size; 0 if a symbol stands for it.
   std::string symbol{};
   friend bool operator==(const TensorSize&, const TensorSize&) = default;
 };
@@ -48,8 +48,9 @@ inline constexpr std::size_t onnx_interface_bytes_max = std::size_t{64} << 10;
 [[nodiscard]] Result<OnnxInterface> read_onnx_interface(std::string_view json);
 
 using TensorShape = std::vector<std::uint64_t>;
-[[nodiscard]] std::string to_string(const TensorShape& shape);    // "[1,3,640,640]"
-[[nodiscard]] std::string to_string(const TensorSpec& expected);  // With the spec's symbols.
+[[nodiscard]] std::string to_string(const TensorShape& shape);  // "[1,3,640,640]"
+// Writes a shape with the spec's symbols.
+[[nodiscard]] std::string to_string(const TensorSpec& expected);
 
 // The shapes of one request.
 struct BoundShapes {

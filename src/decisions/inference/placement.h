@@ -16,10 +16,12 @@ namespace weft::inference {
 struct Candidate {
   std::uint64_t session = 0;
   std::uint64_t memory_free = 0;
-  double gb_per_s = 0;         // Layers are read once a token, so this is their speed.
-  std::uint32_t load = 0;      // Shards that it serves already.
-  bool prefers_peers = false;  // True if it reaches other such workers without the coordinator.
-  std::uint32_t held_begin = 0, held_end = 0;  // Layers of this model that it already holds.
+  double gb_per_s = 0;     // Layers are read once a token, so this bandwidth is their speed.
+  std::uint32_t load = 0;  // The number of shards that the worker serves already.
+  // True if the worker reaches other such workers without the coordinator.
+  bool prefers_peers = false;
+  // Layers of this model that the worker already holds.
+  std::uint32_t held_begin = 0, held_end = 0;
 };
 struct Placed {
   std::uint64_t session = 0;

@@ -61,8 +61,8 @@ class RequestQueue {
   // The waiting requests of a model.
   struct Demand {
     std::size_t waiting = 0;
-    std::optional<Instant> since{};  // Since when the first one waits.
-    bool wants_trusted = false;      // True if one of them is for trusted workers alone.
+    std::optional<Instant> since{};  // Since when the first request waits.
+    bool wants_trusted = false;      // True if a waiting request is for trusted workers alone.
   };
   [[nodiscard]] Demand demand(const std::string& model) const;
 
@@ -71,12 +71,13 @@ class RequestQueue {
  private:
   struct Request {
     AnswerRequest what;
-    ChainId chain{};  // None while it waits.
+    ChainId chain{};  // The chain that answers; none while the request waits.
     AnswerRecord record{};
-    std::uint32_t shards = 0;  // The number of members of the chain that began it; 0: not begun.
+    // The number of members of the chain that began the answer; 0: not begun.
+    std::uint32_t shards = 0;
     std::uint32_t resumed = 0;
-    Instant since{};  // Since when it waits.
-    Instant begun{};  // When it had its first turn; 0: not yet.
+    Instant since{};  // Since when the request waits.
+    Instant begun{};  // When the request had its first turn; 0: not yet.
     std::optional<Instant> deadline{};
   };
   struct Queue {

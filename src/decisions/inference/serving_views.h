@@ -28,21 +28,22 @@ struct ServedModel {
   std::uint32_t chains = 0, shards = 0, waiting = 0, running = 0;
   std::uint32_t trusted = 0;  // Ready chains of trusted workers alone.
   std::uint32_t covered = 0;  // Shards whose layers a standby worker has ready.
-  std::string wire;           // The type of hidden states between its workers.
-  bool exact = false;  // True if all its chains consist of processors: see protocol::serving::Link.
+  std::string wire;           // The type of hidden states between the model's workers.
+  // True if all chains of the model consist of processors: see protocol::serving::Link.
+  bool exact = false;
   bool auditable = false;  // True if others can audit any answer of trusted workers.
 };
 struct ServedPeer {
   std::string key;
-  double ms = 0;  // One-way time.
+  double ms = 0;  // The one-way time of the line.
 };
 struct ServedWorker {
   std::string key;
   std::uint64_t memory_bytes = 0, memory_free = 0;
   std::uint32_t shards = 0, running = 0;
   double load = 0;
-  double gb_per_s = 0;        // Measured by its layers; as it offered, until one was measured.
-  double coordinator_ms = 0;  // One-way time; 0: unknown.
+  double gb_per_s = 0;  // The speed of the worker's layers; the offered one until one is measured.
+  double coordinator_ms = 0;  // The one-way time to the coordinator; 0: unknown.
   std::uint64_t direct_hops = 0;
   std::vector<std::string> lines{};
   std::vector<ServedPeer> peers{};
@@ -50,7 +51,7 @@ struct ServedWorker {
 struct ServedMember {
   std::string key;
   std::uint32_t begin = 0, end = 0;  // Layers [begin, end).
-  double ms = 0;                     // A token's time in its layers; 0: unknown.
+  double ms = 0;                     // A token's time in the member's layers; 0: unknown.
 };
 struct ServedChain {
   std::string model;

@@ -19,13 +19,14 @@ namespace weft::inference {
 
 struct ServingWorker {
   PublicKey key;
-  protocol::serving::Offer offer;  // memory_bytes is reduced when the worker refuses a shard.
+  // The worker's offer; memory_bytes is reduced when the worker refuses a shard.
+  protocol::serving::Offer offer;
   Instant heard{};
-  std::set<ShardId> shards{};           // The ShardTable adds and removes them.
-  protocol::serving::Pulse pulse{};     // The last pulse.
-  double gb_per_s = 0;                  // Measured by its layers; 0: not yet measured.
+  std::set<ShardId> shards{};        // The worker's shards, which the ShardTable adds and removes.
+  protocol::serving::Pulse pulse{};  // The last pulse.
+  double gb_per_s = 0;  // The measured speed of the worker's layers; 0: not yet measured.
   std::map<ServingId, double> peers{};  // Milliseconds to each worker that it measured.
-  double coordinator_ms = 0;            // One-way time; 0: unknown.
+  double coordinator_ms = 0;            // The one-way time to the coordinator; 0: unknown.
 };
 
 class ServingWorkers {

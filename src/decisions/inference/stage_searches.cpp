@@ -12,7 +12,7 @@ namespace wire = protocol::serving;
 
 namespace {
 
-constexpr std::size_t rows_max = 64;   // Rows in one frame, as stages send them.
+constexpr std::size_t rows_max = 64;   // The most rows in one frame, as stages send them.
 constexpr std::uint32_t sequence = 1;  // The answer's sequence, for auditors.
 
 std::vector<std::int32_t> tokens_of(const wire::Ask& ask) {

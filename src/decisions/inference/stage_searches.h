@@ -65,9 +65,10 @@ class StageSearches {
     ChainId chain{};
     std::uint32_t epoch = 0;
     protocol::serving::HopJoiner joiner{};
-    StageRows rows{};        // The rows of the stage that is run.
-    StageOutput own{};       // The output so far,
-    StageOutput unshaken{};  // and the first output, if the stage is run again with shaken() rows.
+    StageRows rows{};   // The rows of the stage that is run.
+    StageOutput own{};  // The output of the auditor's run so far.
+    // The output of the first run, if the stage is run again with shaken() rows.
+    StageOutput unshaken{};
     bool shakes = false;
     std::vector<PublicKey> asked{};
     TraceEnd end{};
@@ -88,7 +89,7 @@ class StageSearches {
   void feed_stage(const Search& search) const;
   // Takes in an output of the auditor's stage. Returns false if the auditor reports a fault.
   [[nodiscard]] bool take_output(Search& search, ByteSpan message) const;
-  // Judges the stage once its whole output is here.
+  // Judges the stage once its whole output has come.
   void judge_stage(Search& search, Instant now);
   void found(Search& search, const PublicKey& guilty, std::string why, Instant now);
   void leave_stage(Search& search);

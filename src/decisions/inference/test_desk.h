@@ -188,9 +188,11 @@ class Network : public DeskWorld {
   std::vector<std::pair<ServingId, wire::Reopen>> reopens;
   std::optional<Error> refused;
   std::size_t loads = 0;
-  wire::Load load{};            // The last Load message.
-  std::uint32_t sequences = 0;  // The number of requests at a time that a worker reports,
-  std::map<ServingId, std::uint32_t> sequences_of;  // unless it is in this map.
+  wire::Load load{};  // The last Load message.
+  // The number of requests at a time that a worker reports, unless sequences_of has the worker.
+  std::uint32_t sequences = 0;
+  // The number of requests at a time that single workers report.
+  std::map<ServingId, std::uint32_t> sequences_of;
   std::size_t refuses_after = ~std::size_t{0};
   bool slow = false;
 };

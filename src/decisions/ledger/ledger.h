@@ -81,7 +81,7 @@ class Ledger {
 
  private:
   std::unordered_map<Account, MicroCredits>
-      balances_;                          // Only looked up; balances() lists them in order.
+      balances_;                          // Only looked up; balances() lists the balances in order.
   std::unordered_set<std::string> keys_;  // Keys of applied transactions without a job.
   std::unordered_map<JobId, std::unordered_set<std::string>> job_keys_;
 };

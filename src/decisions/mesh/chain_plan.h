@@ -30,7 +30,7 @@ struct Node {
   std::string id;
   double layers_per_s = 0;        // Layers of one token, measured with the node's present load.
   std::uint64_t memory_free = 0;  // Bytes, for weights and cache.
-  bool can_first = true;          // True if it may have the embedding (first) or the head (last).
+  bool can_first = true;  // True if the node may have the embedding (first) or the head (last).
   bool can_last = true;
   // Layers [held_begin, held_end) whose weights it already has, so that repair() does not count
   // them as loading.

@@ -276,7 +276,8 @@ TEST(ChainPlan, SplitsWhereTwoFastWorkersBeatOneSlowOneThatHoldsAll) {
   const auto plan = plan_chain(small_model(), nodes, Latency(3, {.seconds = 0.01})).value();
 
   EXPECT_EQ(plan.shards.size(), 2U);
-  EXPECT_NEAR(plan.token_seconds, 12 / 1000.0 + 0.02, 1e-12);  // One hop there and one back.
+  // 12 layers, one hop there and one back.
+  EXPECT_NEAR(plan.token_seconds, 12 / 1000.0 + 0.02, 1e-12);
 }
 
 TEST(ChainPlan, BalancesByMeasuredSpeedWhereThePeriodCounts) {

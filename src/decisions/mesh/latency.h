@@ -11,7 +11,7 @@
 namespace weft::mesh {
 
 struct Link {
-  double seconds = 0;  // One-way; infinite if the two cannot reach each other.
+  double seconds = 0;  // The one-way time; infinite if the two cannot reach each other.
   double bytes_per_s = std::numeric_limits<double>::infinity();
 
   // The time for which a message occupies the link, before the next one may follow.

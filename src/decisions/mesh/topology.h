@@ -23,26 +23,27 @@ namespace weft::mesh {
 
 struct PeerMeasurement {
   std::string peer;
-  double seconds = 0;      // One-way: half of a round trip.
+  double seconds = 0;      // The one-way time: half of a round trip.
   double bytes_per_s = 0;  // 0: not measured.
 };
 
 struct Heartbeat {
   std::string id;
-  double load = 0;  // The busy share of its time, in [0, 1].
+  double load = 0;  // The busy share of the worker's time, in [0, 1].
   std::uint64_t memory_free = 0;
   double layers_per_s = 0;  // When idle; 0: not measured.
   std::vector<PeerMeasurement> peers{};
-  bool relays = false;  // True if it relays messages of others, as the coordinator does.
+  bool relays = false;  // True if the sender relays messages of others, as the coordinator does.
 };
 
 class Topology {
  public:
   struct Options {
     Duration silent_max =
-        std::chrono::milliseconds(1500);  // A worker is dropped after three heartbeats.
-    Duration edge_age_max = std::chrono::seconds(10);  // Since its last measurement.
-    double smoothing = 0.25;                           // The weight of a new measurement.
+        std::chrono::milliseconds(1500);  // A worker is dropped after three missed heartbeats.
+    // An edge is dropped this long after its last measurement.
+    Duration edge_age_max = std::chrono::seconds(10);
+    double smoothing = 0.25;  // The weight of a new measurement.
     double bytes_per_s_unmeasured = 1e6;
     std::size_t vertices_max = 100'000;
     std::size_t peers_max = 256;

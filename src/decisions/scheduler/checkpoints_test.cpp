@@ -44,7 +44,8 @@ TEST(Checkpoints, AreWantedOfLongTasksAndOfCanaries) {
   for (std::uint64_t worker = 1; worker <= 3; ++worker)
     ASSERT_TRUE(scheduler.add_worker(native_worker(worker), at(0)));
   ASSERT_TRUE(scheduler.add_job(long_job(1), at(0)));
-  ASSERT_TRUE(scheduler.add_job(known_job(2, 1, 1, 0.1), at(0)));  // Its task takes a second.
+  // The task of this job takes a second.
+  ASSERT_TRUE(scheduler.add_job(known_job(2, 1, 1, 0.1), at(0)));
   ASSERT_TRUE(scheduler.add_job(small_job(3, 1), at(0)));
 
   std::map<JobId, std::uint32_t> wanted;
@@ -106,7 +107,7 @@ TEST(Checkpoints, ALongCanaryMakesWayToo) {
       {.task = victim.task, .worker = victim.worker, .attempt = 1, .done = 0.05}, at(5)));
   ASSERT_TRUE(scheduler.checkpointed(
       {.task = victim.task, .worker = victim.worker, .attempt = 1, .done = 0.2}, at(20)));
-  Job urgent = small_job(2, 1);  // Its only task is its canary.
+  Job urgent = small_job(2, 1);  // The only task of this job is its canary.
   urgent.priority = 100;
   ASSERT_TRUE(scheduler.add_job(urgent, at(21)));
 

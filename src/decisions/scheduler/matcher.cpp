@@ -54,7 +54,8 @@ void MatchPass::advance(RequirementClass& of, Phase phase, const Rank* after) {
 }
 
 void MatchPass::take_workers(const Rank* after) {
-  std::set<RequirementClass*> touched;  // Its order does not matter, because the fronts are sorted.
+  // The order of this set does not matter, because the fronts are sorted.
+  std::set<RequirementClass*> touched;
   for (const auto& [sequence, worker] : tables_.agenda.take_workers()) {
     if (!worker->free_key) continue;
     for (RequirementClass* each : worker->classes) {

@@ -124,11 +124,11 @@ class Preemption {
   struct State {
     PublicKey worker{};
     Run run;
-    Instant began{};  // When it began the last time.
+    Instant began{};  // When the run began the last time.
     Instant known{};  // When done_known was reported.
     double done_known = 0;
     bool running = false;
-    bool wanted = false;  // True if it is to stop at its next checkpoint.
+    bool wanted = false;  // True if the run is to stop at its next checkpoint.
     std::optional<Checkpoint> checkpoint;
     std::uint32_t preemptions = 0;
     double lost = 0;

@@ -30,8 +30,8 @@ namespace weft::scheduler {
 // The work that waits, and the trusted workers that can do it. See Scheduler::market().
 struct Market {
   double waiting_seconds = 0;  // Paid work that has waited for 10 s, in reference seconds.
-  double fitting_rate = 0;     // The work a second of the trusted workers that fit the job,
-  double fleet_rate = 0;       // and of all trusted workers, whether they fit or not.
+  double fitting_rate = 0;     // The work a second of the trusted workers that fit the job.
+  double fleet_rate = 0;       // The work a second of all trusted workers.
 };
 
 struct Quote {
@@ -50,7 +50,7 @@ struct Quote {
 struct PriceTerms {
   MicroCredits budget = 0;
   MicroCredits quoted = 0;  // The price of the whole job in the given quote; 0: no quote.
-  MicroCredits max = 0;     // max_price; 0: only the budget bounds it.
+  MicroCredits max = 0;     // max_price; 0: only the budget bounds the price.
   // True if the client named no max_price for work whose price was known. A slow canary does not
   // end such a job: the job costs at most most_of().
   bool capped = false;

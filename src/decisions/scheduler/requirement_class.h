@@ -38,7 +38,7 @@ struct ClassKey {
 // one that holds the fewest tasks, the fastest one, and the one that came first.
 struct FreeKey {
   bool newcomer = false;   // Newcomers come after all others.
-  std::uint32_t load = 0;  // 0: idle; otherwise the log2 of its predicted milliseconds.
+  std::uint32_t load = 0;  // 0: idle; otherwise 1 + the bit width of its predicted milliseconds.
   std::uint32_t held = 0;
   std::int32_t slowness =
       0;  // The rate, in quarters of a power of two, so that small changes do not reorder.
@@ -58,13 +58,13 @@ struct RequirementClass {
   std::size_t members[2] = {
       0, 0};  // Connected workers that fit and are not paused, by protocol::WorkerKind.
   std::size_t trusted[2] = {0, 0};  // Members that are not newcomers.
-  PriceFloors floors[2];          // The least prices that members accept, by protocol::WorkerKind;
-  PriceFloors trusted_floors[2];  // and those that members other than newcomers accept.
+  PriceFloors floors[2];          // The least prices that members accept, by protocol::WorkerKind.
+  PriceFloors trusted_floors[2];  // The least prices that members other than newcomers accept.
   std::map<FreeKey, WorkerState*> free[2];  // Members with room, by protocol::WorkerKind.
   std::map<std::uint64_t, WorkerState*>
       sliced;                    // Members that share their memory, by order of arrival.
   JobState* promised = nullptr;  // The job of the class that holds the promise.
-  Instant empty_since{};         // Since when it has no members.
+  Instant empty_since{};         // Since when the class has no members.
 
   [[nodiscard]] bool has_members() const { return members[0] + members[1] > 0; }
 };

@@ -77,8 +77,8 @@ class SampleQueue {
   struct Entry {
     Sample sample;
     State state = State::coming;
-    double seconds = 0;  // The expected time of its check when it was counted.
-    Instant since;       // When a verifier took it.
+    double seconds = 0;  // The check's expected time when the entry was counted.
+    Instant since;       // When a verifier took the result.
   };
   struct Job {
     std::optional<double> seconds_per_workgroup;  // Measured time of a check.
@@ -92,8 +92,8 @@ class SampleQueue {
   };
 
   [[nodiscard]] double seconds_of(const Job* job, double workgroups) const;
-  void count(Entry& entry);     // Adds the entry to the sums,
-  void discount(Entry& entry);  // and subtracts it from them.
+  void count(Entry& entry);     // Adds the entry to the sums.
+  void discount(Entry& entry);  // Subtracts the entry from the sums.
   void measured(const JobId& job, double workgroups, double seconds);
   [[nodiscard]] double overdue(Instant now) const;
   void leave_verifier(const Entry& entry);

@@ -15,9 +15,10 @@
 namespace weft::scheduler {
 
 struct Speculation {
-  double late_factor = 3;  // A run is late after this many times its predicted time,
-  Duration late_min =
-      std::chrono::seconds(2);  // but not before this: fetching and sending are not predicted.
+  // A run is late after this many times its predicted time, and not before late_min.
+  double late_factor = 3;
+  // A run is not late before this, because fetching and sending are not predicted.
+  Duration late_min = std::chrono::seconds(2);
   // The most copies at a time, as a share of all workers; at least one.
   double copies_share_max = 0.1;
   bool enabled = true;

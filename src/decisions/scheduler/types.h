@@ -155,7 +155,7 @@ struct Job {
   std::vector<double> paces_known{};
   double paid_share = 1;             // The part of the budget that was not granted.
   MicroCredits stake = 0;            // The client's stake; see score.h.
-  Duration waited{};                 // Time since its submission, for a job from before a restart.
+  Duration waited{};                 // Time since the submission, for a job from before a restart.
   std::optional<Instant> deadline;   // When the job ends with deadline_exceeded.
   std::optional<Estimate> estimate;  // Set for a job from before a restart whose canary has passed.
   PublicKey client{};   // The client whose share of the network is charged (fair_share.h).

@@ -35,7 +35,7 @@ struct ReservationView {
 struct ClientShare {
   std::uint32_t jobs = 0;   // Present jobs.
   double used_seconds = 0;  // Seconds of the reference; old use decays.
-  double lead_seconds = 0;  // The delay that its jobs have in the queue.
+  double lead_seconds = 0;  // The delay that the client's jobs have in the queue.
 };
 
 // How a worker is to run a range of a job whose canary has passed.

@@ -22,9 +22,9 @@ struct WaitExplainer::Census {
   bool natives_only = false;        // A canary goes to native workers first.
   bool no_worker_fits = false;
   std::map<std::string, std::uint32_t> lacks;
-  std::uint32_t others = 0;    // Able workers without a replica of the task,
-  std::uint32_t asked = 0;     // those of them that may run it now,
-  std::uint32_t retrying = 0;  // and those of them that failed it recently.
+  std::uint32_t others = 0;    // Able workers without a replica of the task.
+  std::uint32_t asked = 0;     // Workers among `others` that may run the task now.
+  std::uint32_t retrying = 0;  // Workers among `asked` that failed the task recently.
   std::uint32_t slow = 0;
   std::uint32_t no_memory = 0;
   std::uint32_t promised_away = 0;

@@ -42,11 +42,11 @@ enum class WaitReason : std::uint8_t {
 struct Waiting {
   WaitReason reason = WaitReason::busy;
   std::uint32_t index = 0;      // The task of the job that is nearest to running.
-  std::uint32_t connected = 0;  // Connected workers,
-  std::uint32_t paused = 0;     // those of them that have paused,
-  std::uint32_t able = 0;       // and those that take tasks and meet the job's requirements.
-  std::uint32_t replicas = 0;   // Replicas of the task that are wanted in all,
-  std::uint32_t placed = 0;     // and those that are running or done.
+  std::uint32_t connected = 0;  // The number of connected workers.
+  std::uint32_t paused = 0;     // The number of connected workers that have paused.
+  std::uint32_t able = 0;  // The number of workers that take tasks and meet the job's requirements.
+  std::uint32_t replicas = 0;  // The number of replicas that the task wants in all.
+  std::uint32_t placed = 0;    // The number of the task's replicas that are running or done.
   // Set if no worker meets the job's requirements: each missing requirement, in words, with the
   // number of workers that lack it, the most frequent first.
   struct Lack {
@@ -60,8 +60,8 @@ struct Waiting {
   // For `too_slow`: the task's time on the fastest worker. Otherwise the expected time until
   // something changes.
   std::optional<double> seconds;
-  MicroCredits per_unit = 0;  // For `price`: the price of a unit,
-  MicroCredits accepted = 0;  // and the least that a worker accepts.
+  MicroCredits per_unit = 0;  // For `price`: the price of a unit.
+  MicroCredits accepted = 0;  // For `price`: the least price that a worker accepts.
   double seconds_max = 0;     // For `too_slow`: the time limit.
   // The delay of the job in the queue, because its client had more than its share (fair_share.h).
   double lead_seconds = 0;

@@ -51,7 +51,7 @@ class WorkerHistories {
  private:
   struct History {
     Presence presence;
-    std::uint64_t departure = 0;  // The number of its departure; 0: connected.
+    std::uint64_t departure = 0;  // The number of the worker's departure; 0: connected.
     bool trusted = false;
   };
 

@@ -21,7 +21,7 @@ struct Holding {
   std::uint32_t attempt = 0;
   double seconds = 0;     // Predicted, from the slowest pace.
   double usual = 0;       // Predicted, from the usual pace.
-  Instant since;          // When it was leased; later, when it was reported.
+  Instant since;          // When the task was leased; later, when it was reported.
   double charged = 0;     // Charged to the client, in reference seconds.
   Instant look_again;     // When to check next if the task is late.
   bool newcomer = false;  // True if the worker was a newcomer at the lease.
@@ -38,24 +38,24 @@ struct WorkerState {
   double rate_said =
       1;  // The rate that the worker claims, relative to the reference; prices are made with it.
   double rate = 1;                // rate_said, corrected by results; predictions are made with it.
-  std::vector<Holding> running;   // In the order in which it runs them.
+  std::vector<Holding> running;   // Tasks in the order in which the worker runs them.
   std::vector<Holding> reported;  // Tasks that wait for their receipts.
   Instant head_since;             // When running.front() began.
   Instant heard;
   double load_seconds = 0;
   std::size_t full_at =
-      0;  // The number of tasks that it held when it was full; 0: it is being filled.
-  JobState* promised = nullptr;  // The job whose task waits for room here,
-  Promise promise;               // and the room that it was promised.
+      0;  // The number of tasks that the worker held when it was full; 0: it is being filled.
+  JobState* promised = nullptr;  // The job whose task waits for room on this worker.
+  Promise promise;               // The room that the task of `promised` was promised.
   Presence* presence = nullptr;
   std::uint32_t expiries = 0;  // Leases that expired in a row.
   std::optional<Instant> deadline;
-  std::vector<RequirementClass*> classes;  // The classes that it fits.
-  std::optional<FreeKey> free_key;         // Its key in the `free` map of its classes.
-  bool gone = false;                       // True while it is removed: nothing is sent to it.
+  std::vector<RequirementClass*> classes;  // The classes that the worker fits.
+  std::optional<FreeKey> free_key;         // The worker's key in the `free` map of its classes.
+  bool gone = false;  // True while the worker is removed: nothing is sent to it.
 
-  double sample_share = 1;  // The part of each of its results that a check computes again.
-  bool ranks_last = false;  // True if all trusted workers come before it.
+  double sample_share = 1;  // The part of each of the worker's results that a check computes again.
+  bool ranks_last = false;  // True if all trusted workers come before this one.
   std::uint32_t leases_max = std::numeric_limits<std::uint32_t>::max();
 
   [[nodiscard]] bool newcomer() const { return info.standing == Standing::newcomer; }

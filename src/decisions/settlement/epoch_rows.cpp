@@ -6,10 +6,10 @@
 namespace weft::settlement {
 namespace {
 
-__extension__ using Wide = unsigned __int128;  // GCC and Clang both have it.
+__extension__ using Wide = unsigned __int128;  // GCC and Clang both have this type.
 
 struct Due {
-  std::uint64_t before = 0;  // The amount in its row, without emission.
+  std::uint64_t before = 0;  // The amount in the owner's row, without emission.
   std::uint64_t settled = 0;
   std::uint64_t emission = 0;
   std::uint64_t units_before = 0;

@@ -27,7 +27,7 @@ namespace weft::settlement {
 // The job that a transaction belongs to.
 struct PaidJob {
   OwnerId client;
-  MicroCredits price = 0;  // price and units are of all its tasks together.
+  MicroCredits price = 0;  // price and units are of all tasks of the job together.
   double units = 0;
 };
 // True if counting a transaction with this key needs the job that it belongs to.

@@ -12,8 +12,8 @@ namespace weft::scheduler::simulator {
 namespace {
 
 struct Outcome {
-  double waits = 0;       // Waits of urgent jobs in seconds, on average,
-  double waits_most = 0;  // and at most.
+  double waits = 0;       // The mean wait of urgent jobs in seconds.
+  double waits_most = 0;  // The longest wait of an urgent job.
   double repeated = 0;    // The share of the work that was done again.
   double seconds = 0;     // Seconds until all jobs were done.
   std::uint64_t made_way = 0;

@@ -51,14 +51,14 @@ struct Scenario {
 };
 
 struct Start {
-  double at = 0;  // When it was leased.
+  double at = 0;  // When the task was leased.
   std::uint32_t job = 0;
   std::uint32_t index = 0;
   std::uint32_t worker = 0;
 };
 struct JobEnd {
-  double first_start = 0;  // When its first task was leased.
-  double at = 0;           // When its last task was settled.
+  double first_start = 0;  // When the job's first task was leased.
+  double at = 0;           // When the job's last task was settled.
 };
 
 struct Log {
