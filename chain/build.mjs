@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Builds the on-chain program: node chain/build.mjs [FOLDER], into build/chain unless a folder is named. The bytes depend on the sources
-// and the compiler's version alone. Needs clang++-21 (scripts/setup installs it).
+// Builds the on-chain program: node chain/build.mjs [FOLDER]. The default folder is build/chain.
+// The bytes depend only on the sources and the compiler's version. Needs clang++-21 (scripts/setup
+// installs it).
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -9,7 +10,8 @@ import { link } from './linker/link.mjs';
 
 const here = path.dirname(fileURLToPath(import.meta.url));
 export const compiler = 'clang++-21';
-// -mcpu=v2: the machine sign-extends 32-bit sums where v3 and later assume zeros; a test runs that case.
+// -mcpu=v2, because the machine sign-extends 32-bit sums, for which v3 and later assume zeros; a
+// test runs that case.
 export const flags = ['-target', 'bpf', '-mcpu=v2', '-std=c++23', '-O2', '-ffreestanding', '-fno-exceptions', '-fno-rtti', '-fno-threadsafe-statics',
   '-fno-jump-tables', '-fno-stack-protector', '-mllvm', '-bpf-stack-size=4096', '-Wall', '-Wextra', '-Werror', '-Wno-unused-const-variable', '-Wno-unused-function'];
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Writes program/layout.h, LAYOUT.md and the client's tables from layout.mjs; with --check it writes nothing and fails when one of them is old.
+// Writes program/layout.h, LAYOUT.md and the client's tables from layout.mjs. With --check it
+// writes nothing and fails if one of them is out of date.
 import fs from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
@@ -47,7 +48,7 @@ function guardOf(name, { accounts: list, data, tail }) {
   lines.push(tail ? `  REQUIRE(${id('length')}, c.length >= ${size} && (c.length - ${size}) % ${tail} == 0);` : `  REQUIRE(${id('length')}, c.length == ${size});`);
   lines.push(`  REQUIRE(${id('count')}, c.count ${list.at(-1)[3]?.more ? '>=' : '>='} ${list.length});`);
   const config = list.findIndex(([, , kind]) => kind === 'config');
-  // The config first: the others are compared with it.
+  // The config comes first, because the other accounts are compared with it.
   const order = list.map((row, i) => [row, i]).sort((a, b) => (b[1] === config) - (a[1] === config) || a[1] - b[1]);
   for (const [[account, flags, kind = 'any', more = {}], i] of order) {
     const at = `c.a[${i}]`;
@@ -123,7 +124,8 @@ function document() {
   return parts.join('\n\n') + '\n';
 }
 
-// The same layouts for the client, as tables that are read at run time (src/common/solana/program.h).
+// Writes the layouts for the client, as tables that are read at run time
+// (src/common/solana/program.h).
 function clientTable() {
   const type = (name) => `FieldType::${name === 'key' ? 'key' : name}`;
   const flat = (fields) => { // The ring's records are written out: epochs.3.state.
@@ -170,7 +172,7 @@ std::span<const ParameterBounds> parameter_bounds() { return bounds; }
 
 const formatted = (text) => execFileSync('clang-format-21', ['--assume-filename=layout.h'], { input: text, encoding: 'utf8', cwd: path.join(here, 'program') });
 const files = { 'program/layout.h': formatted(header()), 'LAYOUT.md': document() };
-// A copy of this folder alone, as a test makes it, has no client beside it.
+// A copy of this folder alone, which a test makes, has no client beside it.
 if (fs.existsSync(path.join(here, '../src/common/solana'))) files['../src/common/solana/program_tables.cpp'] = formatted(clientTable());
 let old = 0;
 for (const [file, text] of Object.entries(files)) {

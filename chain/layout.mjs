@@ -1,10 +1,12 @@
-// The one source of every byte layout of the on-chain program: accounts, instructions, the accounts that an instruction
-// takes, and the numbered checks. chain/generate.mjs writes program/layout.h and LAYOUT.md from it; the tests encode with it.
+// The one source of every byte layout of the on-chain program: accounts, instructions, the accounts
+// that an instruction takes, and the numbered checks. chain/generate.mjs writes program/layout.h
+// and LAYOUT.md from it; the tests encode with it.
 //
-// Fields are little-endian and lie one after the other. 'key' is 32 bytes. A number after the type repeats the field.
-// An account of an instruction: [name, flags, kind, attributes]. Flags: s signer, w writable. Kinds:
+// Fields are little-endian and are stored one after the other. 'key' is 32 bytes. A number after
+// the type repeats the field. An account of an instruction is [name, flags, kind, attributes].
+// Flags: s signer, w writable. Kinds:
 //   (name of an account)  an account of the program; its owner, size and kind are checked, and that it belongs to the config
-//   new                   an address that the program makes in this instruction (or finds already made, where it says so)
+//   new                   an address that the program makes in this instruction (or that may exist already, if the entry says so)
 //   token                 a token account of the config's mint, of either owner
 //   vault, stake_vault, treasury, mint, poster, coordinator, guardian ...  the key that the config names
 //   token_program, system_program, instructions                            that key
@@ -24,13 +26,13 @@ export const accounts = {
       ['kind', 'u8'], ['version', 'u8'], ['bump', 'u8'], ['guardian_count', 'u8'], ['guardian_quorum', 'u8'], ['frozen', 'u8'], ['pending', 'u8'], ['unused', 'u8'],
       ['mint', 'key'], ['vault', 'key'], ['stake_vault', 'key'], ['treasury', 'key'], ['poster', 'key'], ['coordinator', 'key'], ['genesis', 'key'],
       ['guardians', 'key', guardians_max],
-      // Fixed at the start.
+      // Values that never change after init.
       ['genesis_time', 'u64'], ['epoch_seconds', 'u64'], ['emission_first', 'u64'], ['halving_epochs', 'u64'], ['cap', 'u64'], ['initial', 'u64'],
-      // Parameters that governance may change within the bounds of `parameters`.
+      // Parameters that governance may change within the bounds of the list `parameters`.
       ['fee_bps', 'u64'], ['challenge_seconds', 'u64'], ['unbonding_seconds', 'u64'], ['evidence_seconds', 'u64'], ['timeout_seconds', 'u64'],
       ['voting_seconds', 'u64'], ['delay_seconds', 'u64'], ['bond_min', 'u64'], ['bounty_bps', 'u64'], ['post_bps', 'u64'], ['quorum_bps', 'u64'],
       ['proposal_stake', 'u64'], ['demand_lamports', 'u64'],
-      // Totals.
+      // Totals of epochs, charges and claims.
       ['frozen_at', 'u64'], ['last_epoch', 'u64'], ['last_amount', 'u64'], ['last_units', 'u64'], ['emitted', 'u64'], ['charged', 'u64'], ['spends_posted', 'u64'],
       ['final_spends', 'u64'], ['final_emission', 'u64'], ['claimed_spends', 'u64'], ['claimed_emission', 'u64'],
       ['deposits', 'u64'], ['withdrawals', 'u64'], ['fees', 'u64'], ['burned', 'u64'],
@@ -86,7 +88,8 @@ export const records = {
   },
 };
 
-// Parameters in the order of their numbers, with the bounds that neither init nor governance may leave.
+// Parameters in the order of their numbers, each with its bounds, which hold for init and for
+// governance.
 export const parameters = [
   ['fee_bps', 0, 1_000], ['challenge_seconds', 3_600, 30 * 86_400], ['unbonding_seconds', 7_200, 365 * 86_400], ['evidence_seconds', 3_600, 180 * 86_400],
   ['timeout_seconds', 3_600, 90 * 86_400], ['voting_seconds', 3_600, 60 * 86_400], ['delay_seconds', 7_200, 365 * 86_400], ['bond_min', 1, 1e15],
@@ -195,7 +198,8 @@ export const instructions = {
   },
 };
 
-// Where a bond or a stake is forfeit: the mint to burn from, the account that holds it and the one that is given the bounty.
+// The accounts of an instruction that takes a bond or a stake: the mint to burn from, the account
+// that holds the tokens, and the account that gets the bounty.
 const forfeit = [['mint', 'w', 'mint'], ['stake_vault', 'w', 'stake_vault'], ['bounty_to', 'w', 'token']];
 const signedBefore = [['instructions', '', 'instructions']], tokens = [['token_program', '', 'token_program']];
 const address = (what, why) => ({ exists: `${what} made twice`, address: why ?? `${what} at an address of the caller's choice` });

@@ -1,5 +1,5 @@
-// A coordinator's answers as the command line reads them: refused with a sentence, or read and
-// written in one form.
+// Fuzzes a coordinator's answers as the command line reads them: each is refused with a sentence,
+// or read and written in one form.
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "common/protocol/api.h"

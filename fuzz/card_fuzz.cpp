@@ -1,5 +1,6 @@
-// A model's card, and what an ONNX model takes and gives: refused with a sentence, or read and
-// written in one form; the shapes of a request fit what was read.
+// Fuzzes a model's card and the description of an ONNX model's inputs and outputs: each is refused
+// with a sentence, or read and written in one form. The shapes of a request fit the description
+// that was read.
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "decisions/inference/model_card.h"

@@ -1,5 +1,5 @@
-// A request for embeddings is refused with a document that names its place, or becomes texts and
-// lists of tokens that a worker can be told; the vectors that come back make a document.
+// Fuzzes requests for embeddings: each is refused with a document that names its place, or becomes
+// texts and lists of tokens for a worker. The vectors that the worker returns make a document.
 #include "apps/coordinator/http/embeddings.h"
 #include "apps/coordinator/http/openai.h"
 #include "common/base/bytes.h"
@@ -34,9 +34,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::string& prompt : read->prompts) {
     check(!prompt.empty(), "a text has bytes");
     protocol::serving::Ask ask = read->ask;
-    ask.prompt.assign(protocol::serving::prompt_tokens_max, 99'999);  // What it may become.
+    // The longest possible prompt.
+    ask.prompt.assign(protocol::serving::prompt_tokens_max, 99'999);
     fits_into_a_frame(std::move(ask));
-    break;  // The others differ in their tokens alone.
+    break;  // The other texts differ only in their tokens.
   }
   for (const std::vector<std::int32_t>& tokens : what.tokens) {
     check(!tokens.empty(), "a list has tokens");

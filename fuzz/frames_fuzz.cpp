@@ -1,5 +1,6 @@
-// Frames of bytes: those of chains, openings of blocks, kept receipts, and what a confined child
-// sends to its parent. Refused, or of one form. The first byte says which kind it is.
+// Fuzzes frames of bytes: frames of chains, openings of blocks, stored receipts, and messages of a
+// confined child to its parent. A frame is refused, or has only one form. The first byte chooses
+// the kind.
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "common/proof/frame_block.h"

@@ -1,5 +1,5 @@
-// Bytes are a GGUF file or get a sentence; a file's tensors lie inside it and can be read; its
-// tokenizer, where it has one, gives back what it was given.
+// Fuzzes GGUF files: bytes are a file or give an error of one sentence. A file's tensors lie inside
+// the file and can be read. Its tokenizer, if it has one, gives back the text that it was given.
 #include <algorithm>
 
 #include "common/base/check.h"

@@ -1,5 +1,5 @@
-// A grammar is refused with a sentence, or it can be followed: no byte leads out of its states, and
-// the shortest way from where a walk stops is a text that it accepts.
+// Fuzzes grammars: each is refused with a sentence, or it can be followed. No byte leads out of its
+// states, and the shortest way from the end of a walk gives a text that the grammar accepts.
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "engine/grammar/gbnf.h"

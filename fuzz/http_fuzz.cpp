@@ -1,6 +1,6 @@
-// The bytes of an HTTP connection are read the same however the socket cuts them, on the server's
-// side (heads, lengths, ends of bodies) and on the client's; addresses, ranges and names of hosts
-// are within what they claim to be.
+// Fuzzes HTTP: the result does not depend on how the socket cuts the bytes of a connection, on the
+// server's side (heads, lengths, ends of bodies) and on the client's. Addresses, ranges and names
+// of hosts are within their limits.
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,7 +54,7 @@ Body body_of(const net::Response& head, std::string_view bytes, std::size_t step
   Body out;
   for (std::size_t at = 0; at < bytes.size(); at += step) {
     const auto part = body->take(bytes.substr(at, step));
-    if (!part) return {.failed = true};  // What came before it counts for nothing then.
+    if (!part) return {.failed = true};  // The text before a failed part does not count.
     out.text += *part;
   }
   out.ended = body->ended();
@@ -98,7 +98,7 @@ void addresses(const std::string& text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > 4096) return 0;  // A longer line is refused or not by how it is cut.
+  if (size > 4096) return 0;  // Whether a longer line is refused depends on how it is cut.
   const std::string text(as_text(ByteSpan(data, size)));
   const Heard whole = heads_of(text, size + 1);
   check(whole == heads_of(text, 1), "heads do not depend on how the socket cuts them");

@@ -1,5 +1,5 @@
-// A request to an ONNX model is refused with a sentence, or its tensors have the bytes that its
-// shapes say.
+// Fuzzes requests to ONNX models: each is refused with a sentence, or its tensors have as many
+// bytes as their shapes need.
 #include "apps/coordinator/http/infer_request.h"
 #include "common/base/bytes.h"
 #include "common/base/check.h"
@@ -38,7 +38,7 @@ void look_at(const Result<coordinator::InferRequest>& read, const OnnxInterface&
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view body = as_text(ByteSpan(data, size));
-  // Tensors as bytes stand behind the JSON.
+  // Tensors in binary form follow the JSON.
   const std::size_t json_end = body.rfind('}');
   for (const std::size_t which : {0U, 1U}) {
     const OnnxInterface& interface = interface_of(which);

@@ -1,5 +1,5 @@
-// Whatever a worker shows as an invitation: it is one that this coordinator has signed, to the last
-// digit, or it is refused. The corpus has the only ones that the key has signed.
+// Fuzzes the invitation that a worker shows: the coordinator has signed it, to the last digit, or
+// it is refused. Only the corpus has invitations that the key has signed.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace weft;
 
-// When the invitations of the corpus end.
+// The end of the corpus' invitations.
 constexpr UnixMillis until = 4'102'444'800'000;
 PublicKey invited() {
   PublicKey key;

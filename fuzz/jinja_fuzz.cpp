@@ -1,4 +1,4 @@
-// A template gives a text within its bounds or a sentence, whatever it is.
+// Fuzzes chat templates: any template gives a text within its bounds, or an error of one sentence.
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "engine/jinja/read_json.h"

@@ -1,5 +1,6 @@
-// Strict JSON, which every document of strangers is read with: refused with a sentence that names
-// its place, or every value of it can be read, and a string comes back as it was.
+// Fuzzes strict JSON, which reads every document of strangers: a document is refused with a
+// sentence that names its place, or every value of it can be read, and a string is unchanged after
+// writing and reading.
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "common/json/json.h"

@@ -1,5 +1,5 @@
-// A manifest is refused or read; one that is read is written in one form, which reads the same, and
-// its cuts cover it.
+// Fuzzes manifests: each is refused or read. A manifest that is read is written in one form, which
+// reads the same, and its parts cover the whole job.
 #include "common/base/check.h"
 #include "common/manifest/manifest.h"
 #include "common/manifest/split.h"

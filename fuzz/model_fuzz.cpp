@@ -1,5 +1,5 @@
-// A model's file, of an encoder or of a mixture of experts, runs or gets a sentence: its numbers
-// and the shapes of its tensors never lead outside of them.
+// Fuzzes models' files, of an encoder or of a mixture of experts: a model runs or gives an error of
+// one sentence. Its numbers and the shapes of its tensors never lead outside of its data.
 #include <algorithm>
 #include <cstdio>
 #include <string>
@@ -14,7 +14,8 @@ namespace {
 
 using namespace weft;
 
-// What a mutated number may ask for and a machine cannot do in a blink: not refused, and not run.
+// A mutated number above this bound is neither refused nor run, because a machine would compute for
+// too long.
 constexpr std::uint64_t quick = std::uint64_t{1} << 20;
 
 bool refused(const Error& error) {

@@ -1,5 +1,6 @@
-// A stand-in for libFuzzer where the compiler has none: the corpus as it is, then seeded mutations
-// of it. Quick enough for every test run; a crash prints the seed and the run that lead to it.
+// Replaces libFuzzer if the compiler has none: it runs the corpus unchanged, then seeded mutations
+// of it. It is fast enough for every test run. After a crash it prints the seed and the number of
+// the run.
 //   NAME_fuzz [--runs N | --seconds T] [--seed S] CORPUS...
 #include <algorithm>
 #include <charconv>
@@ -22,7 +23,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 namespace {
 
 using Input = std::vector<std::uint8_t>;
-char where[96] = "the corpus";  // Static, so that the signal handler may print it.
+char where[96] = "the corpus";  // Static, so that the signal handler may read it.
 
 void print_where(int signal) {
   constexpr std::string_view before = "\nThe fuzzer failed at ";
@@ -61,23 +62,23 @@ class Mutator {
       case 0:  // Flip a bit.
         if (left > 0) *begin ^= static_cast<std::uint8_t>(1U << below(8));
         break;
-      case 1:  // Another byte.
+      case 1:  // Replace a byte.
         if (left > 0) *begin = static_cast<std::uint8_t>(random_());
         break;
       case 2:  // Cut a piece out.
         input.erase(begin, begin + static_cast<std::ptrdiff_t>(below(left + 1) % 64));
         break;
-      case 3: {  // A word that parsers trip over.
+      case 3: {  // Insert a word that parsers often handle wrongly.
         const std::string_view word = interesting[below(std::size(interesting))];
         input.insert(begin, word.begin(), word.end());
         break;
       }
-      case 4: {  // A piece doubled.
+      case 4: {  // Double a piece.
         const Input piece(begin, begin + static_cast<std::ptrdiff_t>(below(left + 1) % 64));
         input.insert(input.begin() + static_cast<std::ptrdiff_t>(at), piece.begin(), piece.end());
         break;
       }
-      default: {  // Crossed with another input.
+      default: {  // Cross with another input.
         const Input& other = pick();
         const std::size_t from = below(other.size() + 1);
         input.resize(at);
@@ -98,7 +99,7 @@ std::vector<Input> read_corpus(const std::vector<std::string>& folders) {
       if (entry.is_regular_file()) paths.push_back(entry.path());
     }
   }
-  std::ranges::sort(paths);  // So that a seed means the same everywhere.
+  std::ranges::sort(paths);  // So that a seed gives the same run on every machine.
   std::vector<Input> corpus;
   for (const auto& path : paths) {
     std::ifstream file(path, std::ios::binary);

@@ -1,5 +1,5 @@
-// Bytes are an ONNX model or get a sentence; a model becomes a graph or gets one; a small graph
-// runs, or says why not, and its shapes are those that were inferred.
+// Fuzzes ONNX models: bytes are a model, and a model becomes a graph, or each gives an error of one
+// sentence. A small graph runs or says why it does not, and its shapes are the inferred ones.
 #include "common/base/check.h"
 #include "engine/onnx/numpy_file.h"
 #include "engine/onnx/operators/infer.h"
@@ -48,7 +48,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     sentence(inferred.error());
     return 0;
   }
-  // Only what is quickly computed.
+  // Only graphs that are computed quickly are run.
   std::uint64_t work = onnx::cost_of(*graph, *inferred).multiply_adds;
   for (std::size_t id = 0; id < graph->values.size(); ++id) {
     if (!inferred->values[id]) return 0;

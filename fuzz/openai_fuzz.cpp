@@ -1,5 +1,5 @@
-// A request of the OpenAI-compatible routes is refused with a document that names its place, or
-// asks for something that a worker can be told.
+// Fuzzes requests of the OpenAI-compatible routes: each is refused with a document that names its
+// place, or becomes a valid order to a worker.
 #include "apps/coordinator/http/looks.h"
 #include "apps/coordinator/http/openai.h"
 #include "apps/coordinator/http/responses.h"

@@ -1,5 +1,5 @@
-// Whatever a peer sends on a direct line: it is cut into frames or refused, the same however the
-// socket cuts it, and nothing larger than a frame is held.
+// Fuzzes the bytes of a peer on a direct line: they are cut into frames or refused. The result does
+// not depend on how the socket cuts them, and nothing larger than a frame is held.
 #include <vector>
 
 #include "common/base/check.h"

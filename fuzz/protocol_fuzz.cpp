@@ -1,5 +1,5 @@
-// The codec refuses or reads whatever arrives; what it reads it writes again in one form, which
-// reads the same.
+// Fuzzes the codec: it refuses or reads any bytes. A message that it reads is written in one form,
+// which reads the same.
 #include "common/base/check.h"
 #include "common/protocol/codec.h"
 #include "common/protocol/result_frame.h"
@@ -27,7 +27,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     writes_stably(*message, protocol::decode_coordinator_message);
   if (const auto frame = protocol::decode_frame(bytes)) {
     const auto written = protocol::encode_frame(*frame);
-    // Escapes may be longer in their one form than they came, up to the frame's bound.
+    // The written form may have longer escapes than the input, so that it may be over the frame's
+    // bound.
     if (written)
       check(protocol::decode_frame(*written).has_value(), "a frame that was written is read");
   }

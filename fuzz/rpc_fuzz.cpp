@@ -1,5 +1,5 @@
-// What a node of Solana answers: refused, or read; the list of accounts is as long as what was
-// asked for.
+// Fuzzes the answers of a Solana node: each is refused or read, and a list of accounts has the
+// requested length.
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "platform/chain/rpc_answers.h"

@@ -1,4 +1,5 @@
-// A schema is refused with a sentence, or becomes a grammar that the parser accepts.
+// Fuzzes JSON schemas: each is refused with a sentence, or becomes a grammar that the parser
+// accepts.
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "engine/grammar/gbnf.h"

@@ -1,5 +1,5 @@
-// What workers that serve models and the coordinator tell each other, and small texts of both sides
-// (offers of prices, heads of messages): refused, or read and written in one form.
+// Fuzzes messages between workers that serve models and the coordinator, and small texts of both
+// sides (offers of prices, heads of messages): each is refused, or read and written in one form.
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "common/protocol/capabilities.h"

@@ -1,6 +1,5 @@
-// Bytes that claim to be a Solana transaction are refused or have one form; base58 text and compact
-// lengths as well; so are the published rows of an epoch. Accounts of the program are read or
-// refused.
+// Fuzzes Solana's bytes. Transactions, base58 text, compact lengths and the published rows of an
+// epoch are refused or have only one form. Accounts of the program are read or refused.
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "common/solana/owner_rows.h"

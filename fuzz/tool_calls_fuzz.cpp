@@ -1,4 +1,5 @@
-// However an answer is cut into parts, it is taken apart in the same way, and every byte once.
+// Fuzzes answers with tool calls: the result does not depend on how an answer is cut into parts,
+// and every byte is used once.
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "common/tools/answer_parser.h"

@@ -1,5 +1,5 @@
-// The scan of a stranger's shader ends on any text, and a size that it tells is one that WebGPU
-// could have.
+// Fuzzes the scan of a stranger's shader: it ends on any text, and gives only sizes that WebGPU
+// allows.
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "engine/exec/wgsl_scan.h"

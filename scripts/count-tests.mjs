@@ -1,6 +1,7 @@
-// Adds up what GoogleTest, Vitest and node:test wrote into a folder of results; names what failed and what was skipped, and
-// prints "N passed, N failed, N skipped" last, and ", N not run" if the time was over before some programs or parts (ROOT/not-run, a name
-// a line). Exit code 1 when something failed or nothing ran.
+// Adds up the results that GoogleTest, Vitest and node:test wrote into a folder. Names failed and
+// skipped tests, and prints "N passed, N failed, N skipped" last, and ", N not run" if the time was
+// over before some programs or parts began or ended (ROOT/not-run, a name a line). Exit code 1 if a
+// test failed or no test ran.
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -26,14 +27,16 @@ function readGoogleTest(file) {
   }
 }
 
-// A program that failed is run once more, and GoogleTest then writes NAME_1.json beside NAME.json: the last run counts.
+// A program that failed is run once more, and GoogleTest then writes NAME_1.json beside NAME.json.
+// The last run counts.
 function lastRuns(reports) {
   const repeated = reports.filter((name) => reports.includes(name.replace(/\.json$/, '_1.json')));
   for (const name of repeated) console.log(`RUN TWICE: ${path.basename(name, '.json')} (it failed at the first run)`);
   return reports.filter((name) => !repeated.includes(name));
 }
 
-// Tests of ctest that are no GoogleTest program: the arrows, the fuzzers' quick runs, programs that crashed before reporting.
+// Reads tests of ctest that are not GoogleTest programs: the arrows, the fuzzers' quick runs, and
+// programs that crashed before they reported.
 function readCtest(file, reported) {
   for (const [, attributes] of fs.readFileSync(file, 'utf8').matchAll(/<testcase ([^>]*)>/g)) {
     const name = /name="([^"]*)"/.exec(attributes)[1];
@@ -52,7 +55,8 @@ function readVitest(file) {
 
 function readTap(file) {
   for (const line of fs.readFileSync(file, 'utf8').split('\n')) {
-    const match = /^(not )?ok \d+ - (.*?)( # (SKIP|TODO).*)?$/.exec(line);  // Top level only: one line a test.
+    // Only lines at the top level: one line for each test.
+    const match = /^(not )?ok \d+ - (.*?)( # (SKIP|TODO).*)?$/.exec(line);
     if (match) count(match[3] ? 'skipped' : match[1] ? 'failed' : 'passed', `${path.basename(file, '.tap')}: ${match[2]}`);
   }
 }

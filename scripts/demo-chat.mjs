@@ -1,12 +1,14 @@
 #!/usr/bin/env node
-// The chat of `weft demo`: four tabs of a headless Chromium, each with storage and so a wallet of its own. Three serve a small model
-// as a chain over WebRTC and answer a question through the official `openai` client; one is closed in the middle of the answer, and
-// the fourth takes its place.
+// The chat of `weft demo`: four tabs of a headless Chromium, each with storage and therefore a
+// wallet of its own. Three tabs serve a small model as a chain over WebRTC and answer a question
+// through the official `openai` client. One is closed in the middle of the answer, and the fourth
+// takes its place.
 //
 //   node scripts/demo-chat.mjs --coordinator URL --weft PROGRAM --chromium PROGRAM --model FILE.gguf --scratch FOLDER [--stay]
 //
-// Speaks JSON lines on standard output: {"say"}, and one of {"chat"}, {"missing"}, {"failed"} at the end. With --stay the tabs stay
-// open until SIGTERM, or until the process that started it is gone.
+// The script writes JSON lines to standard output: {"say"}, and one of {"chat"}, {"missing"},
+// {"failed"} at the end. With --stay the tabs stay open until SIGTERM, or until the process that
+// started the script is gone.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -30,10 +32,10 @@ const name = path.basename(options.model, '.gguf');
 const tabsWanted = 4;
 const shards = 3;
 const lossesMax = 12;
-// A machine with two slow cores that does other things too.
+// Long enough for a machine with two slow cores that does other work too.
 const patienceMs = 120_000;
 
-// A GPU in software is slower than the processor itself, so these tabs have none.
+// The tabs have no GPU, because a GPU in software is slower than the processor itself.
 const flags = [
   '--disable-features=WebGPU,WebGPUService', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update',
   '--disable-sync', '--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
@@ -73,7 +75,7 @@ async function getJson(where) {
   return answer.json();
 }
 
-const tabs = new Map(); // By the key of their wallet.
+const tabs = new Map(); // Tabs by the key of their wallet.
 
 async function openTab(browser) {
   const context = await browser.newContext();
@@ -137,8 +139,9 @@ async function chat(OpenAI, browser) {
   const same = (answer) => JSON.stringify(answer.tokens) === JSON.stringify(expected.tokens) && answer.text === expected.text;
   if (!same(whole)) throw new Error(`The chain answers "${whole.text}" where weft generate says "${expected.text}".`);
 
-  // The answer is a short one: a tab that takes longer to close than the answer to come has to be closed a little before its first
-  // word. How much earlier is found by trying; the tab is lost in any case, and the next one takes its place.
+  // The answer is short. If a tab takes longer to close than the answer takes, it must be closed a
+  // little before the answer's first word. How much earlier is found by trying. The tab is lost in
+  // any case, and the next tab takes its place.
   let { weft: { workers: chain }, firstMs } = whole;
   let leadMs = 0;
   for (let round = 0; round < lossesMax; ++round) {

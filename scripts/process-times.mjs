@@ -1,5 +1,6 @@
-// How many seconds of processors process trees use, by looking at /proc now and then: what waiting for children tells misses
-// processes that outlive their parent, such as those of a browser that was ended. Without /proc there is nothing to see: 0.
+// Measures the seconds of processor time that process trees use, by reading /proc at intervals. The
+// times of waited-for children miss processes that outlive their parent, such as those of a browser
+// that was ended. Without /proc the result is 0.
 import fs from 'node:fs';
 
 const ticks = 100; // Linux counts in hundredths of a second.
@@ -16,7 +17,8 @@ function processes() {
   for (const name of names) {
     try {
       const line = fs.readFileSync(`/proc/${name}/stat`, 'latin1');
-      const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');  // The name before it may have spaces.
+      // The name before these fields may have spaces.
+      const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
       found.set(Number(name), { parent: Number(fields[1]), seconds: (Number(fields[11]) + Number(fields[12])) / ticks, began: fields[19] });
     } catch { /* It has just ended. */ }
   }
@@ -24,7 +26,7 @@ function processes() {
 }
 
 export class ProcessTimes {
-  #roots = new Map(); // Process to its tree: began and seconds by process.
+  #roots = new Map(); // For each root process: when it began, and the seconds of each process.
 
   begin(root) { this.#roots.set(root, new Map()); }
 

@@ -51,11 +51,13 @@ const timesOf = (file) => {
   try {
     return JSON.parse(fs.readFileSync(file, 'utf8'));
   } catch {
-    return {}; // No run before this one, or none that ended: the order is no more than a matter of speed.
+    // There was no earlier run, or none that ended. The order then affects only the speed.
+    return {};
   }
 };
 const times = { ...timesOf(process.env.TEST_TIMES_FIRST), ...timesOf(kept) };
-// One thread of Mesa's software GPU: with more, its small dispatches take a tenth more of processors that other tests use.
+// Mesa's software GPU uses one thread: with more, its small dispatches take a tenth more of the
+// processors that other tests use.
 const environment = { LP_NUM_THREADS: '1', ...process.env };
 const time = () => new Date().toTimeString().slice(0, 8);
 
@@ -92,7 +94,7 @@ if (tests.some(({ quiet }) => quiet)) fs.mkdirSync(path.join(folder, 'release-ct
 const longest = (a, b) => (times[b.key]?.seconds ?? Infinity) - (times[a.key]?.seconds ?? Infinity) || 0;
 tests.sort(longest);
 
-const running = new Map(); // Test to the time when it began.
+const running = new Map(); // Each running test with its start time.
 const children = new Set();
 let ended = 0;
 let stopped = false;
@@ -108,7 +110,8 @@ const endsBefore = (test, end) => {
 const processTimes = new ProcessTimes();
 const sampling = setInterval(() => processTimes.sample(), 500);
 
-// bash says on the third stream how many seconds of processors the test and all that it waited for have used.
+// bash writes to the third stream how many seconds of processor time the test and its waited-for
+// children have used.
 const timed = 'exec 4>&2 2>&3; TIMEFORMAT="%U %S"; time "$@" 2>&4 3>&- 4>&-';
 
 // Resolves to 'passed', 'failed' or, if it was ended at the time `end`, 'late'.
@@ -147,7 +150,8 @@ function run(test, end, streams) {
       }
       const [user, system] = used.trim().split('\n').at(-1).split(' ').map(Number);
       const share = Math.max(user + system, processTimes.end(child.pid)) / seconds;
-      // Beside others a test takes longer, which makes its share smaller than what it wants: the largest counts.
+      // A test that runs beside others takes longer, so that its measured share is too small.
+      // Therefore the largest share is stored.
       if (code === 0 && share >= 0) times[test.key] = { seconds: Math.round(seconds), share: Math.max(times[test.key]?.share ?? 0, Number(share.toFixed(2))) };
       if (!streams) {
         const line = `${test.name} (${time()}, ${seconds.toFixed(0)} s, ${share.toFixed(1)} processors)`;
@@ -160,14 +164,16 @@ function run(test, end, streams) {
   });
 }
 
-// Runs tests side by side as far as the processors go, or one at a time; the tests that failed.
+// Runs tests at the same time as far as the processors suffice, or one at a time; resolves to the
+// tests that failed.
 function all(some, oneAtATime, streams = false) {
   return new Promise((resolve) => {
     const waiting = [...some];
     const failed = [];
     const inUse = () => [...running.keys()].reduce((sum, { share }) => sum + share, 0);
-    // A test that would take more than one processor begins when one is free: it would wait for more until the others are done.
-    // A quarter more than there is: tests that compute and wait by turns leave that much on average.
+    // A test that needs more than one processor begins when one is free, because otherwise it would
+    // wait until the others are done. A quarter more than all processors may be in use, because
+    // tests that alternately compute and wait leave that much on average.
     const room = (test) => running.size < 3 * processors && inUse() + Math.min(test.share, 1) <= 1.25 * processors;
     const fits = (test) => running.size === 0 || (!oneAtATime && room(test));
     const begin = () => {

@@ -1,15 +1,18 @@
-// What scripts/tidy does once the commands are known: reads the sources with clang-tidy, many in one run, and passes over batches
-// that have not changed since they were clean.
+// The second part of scripts/tidy, which runs when the compile commands are known: it reads the
+// sources with clang-tidy, many in one run, and skips batches that have not changed since their
+// last clean run.
 //
 //   node scripts/tidy-batches.mjs [FOLDER]      below src, such as decisions; none: every source. WEFT_TIDY_ROOT: another tree
 //
-// A batch is several sources, or several of CMake's own batches, of one part of src; two thirds of the time of a small run goes
-// into the headers of GoogleTest and the standard library. No two of a batch open the same namespace, so that their unnamed
-// namespaces cannot clash, and which batch holds a source depends on no source's text but for its namespaces.
+// A batch is several sources, or several of CMake's own batches, of one part of src, because two
+// thirds of the time of a small run are the headers of GoogleTest and the standard library. No two
+// sources of a batch open the same namespace, so that their unnamed namespaces cannot clash. Of a
+// source's text only its namespaces decide which batch holds it.
 //
-// The stamp of a clean batch (build/tidy/batches/NAME.json) is a hash of all that its result depends on: clang-tidy's version, its
-// settings, this script, the flags, each file that the run read, and which other files have the name of such a file (one that is
-// added could be included in its place).
+// The stamp of a clean batch (build/tidy/batches/NAME.json) is a hash of all that its result
+// depends on: clang-tidy's version, its settings, this script, the flags, each file that the run
+// read, and the other files that have the name of such a file (a new file with that name could be
+// included instead).
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -23,7 +26,8 @@ const build = path.join(root, 'build/tidy');
 const folder = path.join(build, 'batches');
 const wanted = process.argv[2] ?? '';
 const program = 'clang-tidy-21';
-const rowsMax = 6; // More saves little, and one batch should not take much longer than the others.
+// More rows save little, and a batch should not take much longer than the others.
+const rowsMax = 6;
 
 // --- What to run.
 
@@ -40,7 +44,8 @@ function flagsOf(command) {
   for (let i = 1; i < all.length; i += 1) {
     if (all[i] === '-o' || all[i] === '-c') i += 1;
     else if (all[i] === '-isystem' || all[i] === '-I') out.push(`${all[i]} ${all[(i += 1)]}`);
-    else if (!all[i].startsWith('--param=')) out.push(all[i]); // It steers GCC's memory; with -Werror it is an error in clang.
+    // It sets GCC's memory use; with -Werror it is an error in clang.
+    else if (!all[i].startsWith('--param=')) out.push(all[i]);
   }
   return out;
 }
@@ -51,7 +56,7 @@ function sourcesOf(file) {
   return [...fs.readFileSync(file, 'utf8').matchAll(/^#include "(.+)"$/gm)].map(([, source]) => source);
 }
 
-// What no two sources of a batch may both open.
+// The namespaces of the sources, of which no two sources of a batch may open the same.
 function scopesOf(sources) {
   const out = new Set();
   for (const source of sources) {
@@ -73,7 +78,8 @@ function batches() {
     const sources = sourcesOf(row.file);
     const places = sources.map((source) => path.relative(root, source));
     const top = places[0].split(path.sep);
-    const part = top[0] === 'fuzz' ? 'apps' : top[1]; // The fuzzers fill up what apps needs anyway.
+    // The fuzzers are put into the batches of apps.
+    const part = top[0] === 'fuzz' ? 'apps' : top[1];
     const all = parts.get(part) ?? parts.set(part, []).get(part);
     const scopes = scopesOf(sources);
     let batch = all.find((one) => one.rows.length < rowsMax && [...scopes].every((scope) => !one.scopes.has(scope)));
@@ -96,14 +102,14 @@ function hashOf(file) {
     try {
       hash = createHash('sha256').update(fs.readFileSync(file)).digest('hex');
     } catch {
-      // Is not what it was, whatever it was.
+      // A file that cannot be read counts as changed.
     }
     hashes.set(file, hash);
   }
   return hashes.get(file);
 }
 
-// Our own files by their last name.
+// Our own files, by the last part of their path.
 const own = new Map();
 for (const part of ['src', 'fuzz', 'build/tidy/generated']) {
   const base = path.join(root, part);
@@ -141,7 +147,7 @@ function tidy(batch) {
   const begun = Date.now();
   const child = spawn(
     program,
-    // -H names each file that is read.
+    // -H prints the name of each file that is read.
     ['--quiet', `--config-file=${path.join(root, '.clang-tidy')}`, source, '--', ...batch.flags.flatMap((flag) => flag.split(/ (?=\/)/)),
       '-Wno-unknown-warning-option', '-H'],
     { cwd: build, stdio: ['ignore', 'pipe', 'pipe'] },
@@ -162,7 +168,8 @@ function tidy(batch) {
       }
       const read = [...others.matchAll(/^\.+ (\/.*)$/gm)].map(([, file]) => path.normalize(file));
       const files = [...new Set([source, ...read])];
-      // A file that was changed meanwhile was perhaps not read as it is now. A run that names no file says nothing.
+      // A file that was changed during the run was perhaps read in its old form. A run that names
+      // no file proves nothing.
       const steady = read.length >= batch.rows.length && files.slice(1).every((file) => fs.statSync(file).ctimeMs < begun);
       files.forEach((file) => hashes.delete(file));
       if (steady) fs.writeFileSync(stampOf(batch), JSON.stringify({ key: keyOf(batch, files), files }));

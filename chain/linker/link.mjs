@@ -1,9 +1,12 @@
 #!/usr/bin/env node
-// Makes a program for the Solana virtual machine (SBPFv3) from one BPF object: node chain/linker/link.mjs OBJECT PROGRAM.
+// Makes a program for the Solana virtual machine (SBPFv3) from one BPF object: node
+// chain/linker/link.mjs OBJECT PROGRAM.
 //
-// The program is an ELF64 file of a header, two program headers and their bytes: constants, read-only, at address 0 and code,
-// executable, at 2^32. Calls of undefined names are system calls, known by the murmur3 hash of the name. The bytes depend on the object
-// alone. Refused: writable data, zero-initialised data, relocations that are not named here, a missing entrypoint.
+// The program is an ELF64 file with a header, two program headers and their bytes: read-only
+// constants at address 0, and executable code at 2^32. Calls of undefined names are system calls,
+// which are identified by the murmur3 hash of the name. The bytes depend only on the object. The
+// linker refuses writable data, zero-initialised data, relocations that are not named here, and a
+// missing entrypoint.
 import fs from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { LinkError, readObject } from './elf.mjs';
@@ -11,7 +14,8 @@ import { LinkError, readObject } from './elf.mjs';
 const code_address = 2 ** 32;
 const relocation = { address: 1, address_in_data: 2, call: 10 };
 
-// MurmurHash3, 32 bits, seed 0, by Austin Appleby (public domain); the machine's name for a system call.
+// MurmurHash3, 32 bits, seed 0, by Austin Appleby (public domain): the machine's name for a system
+// call.
 export function murmur3(name) {
   const bytes = Buffer.from(name, 'latin1');
   const rotl = (x, n) => (x << n) | (x >>> (32 - n));
@@ -29,7 +33,8 @@ export function murmur3(name) {
   return (h ^ (h >>> 16)) >>> 0;
 }
 
-// Where each section lies in the machine's memory. The first eight bytes stay empty, so that no constant has the address 0.
+// The address of each section in the machine's memory. The first eight bytes stay empty, so that no
+// constant has the address 0.
 function place(sections) {
   const base = new Map();
   let code = -1, constants = Buffer.alloc(8);

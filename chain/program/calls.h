@@ -13,8 +13,8 @@ FN u64 now() {
 // value * bps / 10,000.
 FN u64 share(u64 value, u64 bps) { return value / 10000 * bps + value % 10000 * bps / 10000; }
 
-// a * b / divisor with all 128 bits of the product; the largest number where the result has more
-// than 64.
+// a * b / divisor with all 128 bits of the product, or the largest number if the result needs more
+// than 64 bits.
 FAR u64 scaled(u64 a, u64 b, u64 divisor) {
   const u64 a_low = u32(a), a_high = a >> 32, b_low = u32(b), b_high = b >> 32;
   const u64 low = a_low * b_low, middle = a_high * b_low + (low >> 32);
@@ -34,7 +34,8 @@ FAR u64 scaled(u64 a, u64 b, u64 divisor) {
   return rest;
 }
 
-// The seeds by which the program signs for a config: the authority of its mint and its vaults.
+// The seeds with which the program signs for a config, which is the authority of its mint and its
+// vaults.
 struct ConfigSeeds {
   Slice slices[3];
   Seeds seeds;
@@ -46,14 +47,14 @@ struct ConfigSeeds {
   }
 };
 
-// An amount that a token account gives. `authority` is the config, for which the program signs, or
-// an account that signed the transaction.
+// A transfer from a token account. `authority` is the config, for which the program signs, or an
+// account that signed the transaction.
 struct Move {
   const Account* from;
   const Account* to;  // The mint, for a mint or a burn.
   const Account* authority;
   u64 amount;
-  const Config* config;  // Null where the authority has signed.
+  const Config* config;  // Null if the authority has signed.
 };
 enum class TokenCall : u8 { transfer = 3, mint_to = 7, burn = 8 };
 FAR u64 token_call(const Move& move, TokenCall kind) {
@@ -84,15 +85,15 @@ FN u64 burn(const Account& from, const Account& mint, const Account& config, u64
   return token_call({&from, &mint, &config, amount, &config.as<Config>()}, TokenCall::burn);
 }
 
-// Makes an account of the program at an address of its own. Lamports that a stranger sent there do
-// not stand in the way, so it is not made with the system program's CreateAccount where there are
-// some.
+// Makes an account of the program at an address of its own. It does not use the system program's
+// CreateAccount if the address already has lamports, because a stranger can send lamports there and
+// CreateAccount would then fail.
 struct Make {
   const Account* payer;
   const Account* made;
   u64 size;
   const Slice* seeds;
-  u64 seed_count;  // With the bump.
+  u64 seed_count;  // Including the bump.
   const Key* owner;
 };
 FAR u64 make(const Make& m) {

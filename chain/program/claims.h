@@ -1,5 +1,5 @@
-// Claims: a page remembers what 1,280 owners have claimed; an amount of the tree is cumulative, so
-// what is new is the difference.
+// Claims. A page remembers what 1,280 owners have claimed. An amount of the tree is cumulative, so
+// that a claim pays its difference to the claimed amount.
 #pragma once
 
 #include "epochs.h"
@@ -63,7 +63,8 @@ FAR u64 claim(Context& c) {
   u64& claimed = reinterpret_cast<u64*>(c.a[page].data)[index % page_owners];
   REQUIRE(claim_new, d.amount() > claimed);
   const u64 due = d.amount() - claimed;
-  // What clients spent is paid first, from the vault; the rest is emission, which is minted here.
+  // A claim is paid first from the vault, by what clients spent. The rest is emission, which is
+  // minted here.
   const u64 spends = config.final_spends - config.claimed_spends;
   const u64 paid = due < spends ? due : spends;
   const u64 minted = due - paid;

@@ -1,13 +1,13 @@
-// Epochs: posting a root with a bond, and making it final after its challenge window. One root at a
-// time can be pending, so an attacker who holds the posting key for a window gains at most one
-// emission and one share of the vault.
+// Epochs: posting a root with a bond, and making it final after its challenge window. Only one root
+// can be pending at a time, so that an attacker who holds the posting key for a window gains at
+// most one emission and one share of the vault.
 #pragma once
 
 #include "calls.h"
 
 enum class EpochState : u8 { none, pending, final, void_ };
 
-// What epoch e may emit: E0 halved every `halving_epochs`, within the cap.
+// The most that epoch e may emit: E0 halved every `halving_epochs`, within the cap.
 FN u64 emission_of(const Config& config, u64 epoch) {
   const u64 halvings = epoch / config.halving_epochs;
   const u64 planned = halvings < 64 ? config.emission_first >> halvings : 0;
@@ -29,19 +29,21 @@ FAR u64 post(Context& c) {
   REQUIRE(post_depth, d.depth() <= depth_max);
   REQUIRE(post_amount, d.amount() >= config.last_amount);
   REQUIRE(post_units, d.units() >= config.last_units);
-  // What the poster calls emission is never paid out of the vault, and what it calls spends never
-  // minted: credits that are still in the ledger stay covered by what vouchers have charged.
+  // Amounts that the poster calls emission are never paid out of the vault, and amounts that it
+  // calls spends are never minted. So credits that are still in the ledger stay covered by charged
+  // vouchers.
   const u64 grown = d.amount() - config.last_amount;
   const u64 emission_most = emission_of(config, d.epoch());
   REQUIRE(post_emission, d.emission() <= emission_most);
-  // An emission above the growth wraps to spends far above all that was ever charged.
+  // If the emission is above the growth, the subtraction wraps, and the spends are far above all
+  // that was ever charged.
   const u64 spends = grown - d.emission();
   const u64 charged = config.charged - config.spends_posted;
   const u64 bound = share(c.a[vault].token_amount(), config.post_bps);
   REQUIRE(post_bound, spends <= charged && spends <= bound);
 
   Epoch& entry = config.epochs[d.epoch() % ring];
-  // The last final root holds all that owners have not claimed.
+  // The entry of the last final root must stay, because it holds all that owners have not claimed.
   REQUIRE(post_ring, entry.state != u8(EpochState::final) || entry.epoch != config.last_epoch);
 
   const u64 bond = emission_most > config.bond_min ? emission_most : config.bond_min;

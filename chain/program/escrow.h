@@ -1,5 +1,5 @@
-// Deposits, what vouchers charge of them, and their way back: with the coordinator at once, without
-// it after a time-out.
+// Deposits of clients: what vouchers charge of them, and their withdrawal. With the coordinator's
+// signature a withdrawal is immediate, without it there is a time-out.
 #pragma once
 
 #include "signature.h"

@@ -1,8 +1,8 @@
-// Evidence against a pending root. A leaf that is shown to lie in a tree is written down in an
-// account of its own, so that evidence of two leaves fits: that the root gives an owner less than
-// the coordinator signed or than the last final root gave it, leaves an owner out, is not sorted,
-// has an owner or an index twice, or holds a wrong sum. And paths that are demanded on the chain:
-// an unanswered one voids the root.
+// Evidence against a pending root. A leaf that is shown to be in a tree is stored in an account of
+// its own, so that evidence can use two leaves. Evidence shows that the root gives an owner less
+// than the coordinator signed or than the last final root gave it, omits an owner, is not sorted,
+// has an owner or an index twice, or holds a wrong sum. A path can also be demanded on the chain,
+// and an unanswered demand voids the root.
 #pragma once
 
 #include "receipts.h"
@@ -63,7 +63,7 @@ FAR u64 close_leaf(Context& c) {
   return 0;
 }
 
-// Keys in the order of their bytes: the first byte counts most.
+// True if `a` comes before `b` in the order of their bytes; the first byte counts most.
 FAR bool before(const Key& a, const Key& b) {
   for (u64 i = 0; i < 4; ++i) {
     const u64 x = __builtin_bswap64(a.words[i]), y = __builtin_bswap64(b.words[i]);
@@ -72,7 +72,8 @@ FAR bool before(const Key& a, const Key& b) {
   return false;
 }
 
-// Two neighbours, or the leaf at an end twice, between which an owner would lie.
+// True if the two leaves show that `owner` is missing: they are neighbours between which it would
+// be, or twice the leaf at an end.
 FAR bool shows_missing(const Account& left_account, const Account& right_account, const Key& owner,
                        u64 depth) {
   const Shown &left = left_account.as<Shown>(), &right = right_account.as<Shown>();
@@ -87,8 +88,8 @@ struct Statement {
   const Key* owner;
   u64 epoch, amount, units;
 };
-// What the coordinator signed for an owner: its cumulative amount and units at an epoch, which no
-// later root may give less of.
+// Checks a statement that the coordinator signed for an owner: its cumulative amount and units at
+// an epoch. No later root may give the owner less.
 FAR u64 require_statement(const Context& c, const Account& config, const Statement& statement,
                           const Account& instructions) {
   u8 fields[56];
@@ -136,7 +137,8 @@ FAR u64 prove_missing(Context& c) {
   return void_root(config_account, epoch, {&c.a[mint], &c.a[stake_vault], &c.a[bounty_to]});
 }
 
-// Less than before, at another index (at which nothing counts as claimed), or gone.
+// True if the owner has less than before, is at another index (at which nothing counts as claimed),
+// or is missing.
 FAR bool shows_loss(const Shown& before, const Account& left, const Account& right, u64 depth) {
   const Shown& now = left.as<Shown>();
   if (now.filled && same(now.owner, before.owner))
@@ -154,7 +156,7 @@ FAR u64 prove_fell(Context& c) {
   const Epoch& earlier = config.epochs[epoch.epoch_before % ring];
   const Shown& had = c.a[prove_fell_accounts::before].as<Shown>();
   REQUIRE(prove_fell_pending, epoch.state == u8(EpochState::pending));
-  // Older roots do not count: if a wrong root was final, the roots after it go on from there.
+  // Only the last final root counts: if a wrong root became final, the next roots continue from it.
   REQUIRE(prove_fell_final, earlier.state == u8(EpochState::final));
   REQUIRE(prove_fell_before_root, same(had.root, earlier.root));
   REQUIRE(prove_fell_left_root, same(c.a[left].as<Shown>().root, epoch.root));
@@ -209,8 +211,8 @@ FAR u64 prove_sum(Context& c) {
   return void_root(config_account, epoch, {&c.a[mint], &c.a[stake_vault], &c.a[bounty_to]});
 }
 
-// The most that the counter holds: an operator that demands paths itself, and answers late, to
-// leave no room for others has to lay out the lamports of so many.
+// The largest value of the counter. An operator could demand paths itself and answer late, to leave
+// no room for other demands; it would have to pay the lamports of all of them.
 constexpr u64 demands_max = 65'535;
 
 FAR u64 demand_path(Context& c) {
@@ -244,7 +246,7 @@ FAR u64 demand_path(Context& c) {
   out.post = epoch.post;
   out.made_at = now();
   epoch.demands += 1;
-  // What the answer costs the operator comes from the account that demands it.
+  // The account that demands a path pays the operator's cost of the answer.
   u8 data[16];
   store<u32>(data, 2);
   store<u64>(data + 4, config.demand_lamports);
@@ -280,7 +282,7 @@ FAR u64 void_unanswered(Context& c) {
   Epoch& epoch = config.epochs[config.last_epoch % ring];
   const Demand& asked = c.a[demand].as<Demand>();
   REQUIRE(void_unanswered_payer, same(asked.payer, *c.a[payer].key));
-  // If the root is gone already, the demand's lamports go back and nothing else happens.
+  // If the root is no longer pending, the demand's lamports are returned and nothing else happens.
   const bool pending = config.pending && asked.post == epoch.post;
   REQUIRE(void_unanswered_time, !pending || now() >= asked.made_at + config.challenge_seconds);
   close(c.a[demand], c.a[payer]);

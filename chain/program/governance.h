@@ -1,6 +1,6 @@
-// Proposals on bounded parameters, keys and payments of the treasury. Weight is stake that was
-// there before the proposal and is locked to the end of the vote. The cap, the windows' least
-// lengths and the sums of the ledger are not among what a proposal can reach.
+// Proposals on bounded parameters, keys and payments of the treasury. The weight of a vote is stake
+// that existed before the proposal and is locked to the end of the vote. A proposal cannot change
+// the cap, the least lengths of the windows, or the sums of the ledger.
 #pragma once
 
 #include "setup.h"

@@ -1,5 +1,5 @@
-// Guardians: one of them freezes posts and the end of the challenge window; a quorum decides.
-// Neither reaches final claims, withdrawals or stakes.
+// Guardians. One guardian freezes posts and the end of the challenge window; a quorum decides.
+// Neither can change final claims, withdrawals or stakes.
 #pragma once
 
 #include "void_root.h"
@@ -13,7 +13,7 @@ FAR u64 freeze(Context& c) {
   return 0;
 }
 
-// The quorum's signatures are on accounts behind the named ones; a guardian counts once.
+// The accounts after the named ones carry the quorum's signatures. Each guardian counts once.
 FN u64 guardians_signed(const Context& c, const Config& config, u64 first) {
   u64 count = 0;
   for (u64 g = 0; g < config.guardian_count; ++g)
@@ -40,7 +40,7 @@ FAR u64 decide(Context& c) {
   }
   if (d.thaws()) {
     REQUIRE(decide_frozen, config.frozen == 1);
-    // The challenge window of a pending root goes on where it stood.
+    // The challenge window of a pending root continues with the time that was left at the freeze.
     if (config.pending)
       config.epochs[config.last_epoch % ring].posted_at += now() - config.frozen_at;
     config.frozen = 0;

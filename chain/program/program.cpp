@@ -1,6 +1,6 @@
 // The on-chain program: one translation unit without a library, for clang's BPF target. It reads
-// what the loader laid out, then hands the accounts to the instruction that the first byte of the
-// data names. layout.h has the layouts and the checks that all share.
+// the loader's input, then passes the accounts to the instruction that the first byte of the data
+// names. layout.h has the layouts and the common checks.
 #include "claims.h"
 #include "escrow.h"
 #include "evidence.h"
@@ -8,7 +8,7 @@
 #include "keys.h"
 #include "setup.h"
 
-// What clang calls for copies that it does not unroll.
+// clang calls memcpy() for copies that it does not unroll.
 extern "C" void* memcpy(void* to, const void* from, u64 size) {
   sol_memcpy_(to, from, size);
   return to;
@@ -22,8 +22,8 @@ namespace {
 
 constexpr u64 unknown_instruction = 0x0fff, malformed_input = 0x0ffe;
 
-// The loader writes, for each account: 0xff or the number of the same account before, flags, keys,
-// lamports, data with room to grow.
+// Reads the loader's input. For each account it has 0xff or the number of an earlier equal account,
+// flags, keys, lamports, and data with room to grow.
 FN u64 read_input(const u8* input, Context& c) {
   constexpr u64 growth = 10240;
   c.count = load<u64>(input);

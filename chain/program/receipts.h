@@ -31,7 +31,8 @@ FAR u64 add_device(Context& c) {
   return 0;
 }
 
-// The owner stays answerable for what the device signed for as long as evidence may be brought.
+// A device that ends stays recorded for as long as evidence may be shown, so that its owner is
+// liable for what the device signed.
 FAR u64 end_device(Context& c) {
   TRY(guard_end_device(c));
   using namespace end_device_accounts;
@@ -88,8 +89,8 @@ FAR u64 record_receipt(Context& c) {
   return 0;
 }
 
-// Gives the lamports of an account of the program back. Its kind goes too, so that it cannot be
-// brought back to life in the same transaction.
+// Returns the lamports of an account of the program. It also clears the account's kind, so that the
+// account cannot be used again in the same transaction.
 FN void close(const Account& closed, const Account& to) {
   *to.lamports += *closed.lamports;
   *closed.lamports = 0;
@@ -106,9 +107,9 @@ FAR u64 close_receipt(Context& c) {
   return 0;
 }
 
-// A claim of a receipt is SHA-256("weft-claim-2" || job 16 || u32 index || u32 attempt || result
-// root); the receipt's root is the RFC 9162 tree over claims. `sides` has a bit for each level,
-// lowest first: 1 where the path's node is the right child.
+// A path from a claim to a receipt's root. A claim is SHA-256("weft-claim-2" || job 16 || u32 index
+// || u32 attempt || result root); the root is that of the RFC 9162 tree over claims. `sides` has a
+// bit for each level, lowest first, which is 1 if the path's node is the right child.
 struct ClaimPath {
   const u8* task;  // job, index, attempt: 24 bytes.
   const Key* result;

@@ -1,6 +1,6 @@
-// What the program has in place of a library: types, the calls of the virtual machine, accounts as
-// the loader lays them out, and numbered checks. Nothing here is writable: the machine loads code
-// and constants alone.
+// The program's replacement of a standard library: types, the calls of the virtual machine,
+// accounts as the loader stores them, and numbered checks. Nothing here is writable, because the
+// machine loads only code and constants.
 #pragma once
 
 using u8 = unsigned char;
@@ -13,16 +13,16 @@ static_assert(sizeof(u64) == 8);
 #define FN static inline __attribute__((always_inline))
 #define FAR static __attribute__((noinline))
 
-// Refuses the instruction with the check's number unless the condition holds. A check that
-// WEFT_REMOVED_CHECK numbers is left out: chain/tests/mutants.mjs shows the attack that then goes
-// through.
+// Refuses the instruction with the check's number unless the condition holds. The check with the
+// number WEFT_REMOVED_CHECK is omitted: chain/tests/mutants.mjs then shows the attack that
+// succeeds.
 #ifndef WEFT_REMOVED_CHECK
 #define WEFT_REMOVED_CHECK 0
 #endif
 #ifdef WEFT_PATCHED_CHECK
-// One program in the place of all of these: the removed check's number is a constant of the
-// program, which chain/tests/mutants.mjs writes into the linked bytes. A removed check's condition
-// is not computed, as where it is left out.
+// One program for all removed checks. The removed check's number is a constant of the program,
+// which chain/tests/mutants.mjs writes into the linked bytes. The condition of a removed check is
+// not computed, as in a build that omits the check.
 constexpr u64 patched_mark = 0x6b63656863746677;  // "wftcheck"
 inline const volatile u64 patched_check = patched_mark;
 #define CHECK_STANDS(check) (patched_check != u64(Check::check))
@@ -34,13 +34,13 @@ inline const volatile u64 patched_check = patched_mark;
     if (CHECK_STANDS(check))                        \
       if (!(__VA_ARGS__)) return u64(Check::check); \
   } while (false)
-// Passes a refusal on.
+// Returns the refusal of the expression, if it refuses.
 #define TRY(...)                                     \
   do {                                               \
     if (u64 refused = (__VA_ARGS__)) return refused; \
   } while (false)
 
-// 32 bytes, at any address: the machine reads eight of them at once wherever they lie.
+// 32 bytes at any address, because the machine reads eight bytes at once without alignment.
 struct Key {
   u64 words[4];
 };
@@ -59,7 +59,7 @@ FAR bool same(const Key& a, const Key& b) {
 FN bool is_zero(const Key& a) { return (a.words[0] | a.words[1] | a.words[2] | a.words[3]) == 0; }
 FN const Key& key_at(const u8* at) { return *reinterpret_cast<const Key*>(at); }
 
-// The machine's own shapes.
+// Structs of the virtual machine.
 struct Slice {
   const void* data;
   u64 size;

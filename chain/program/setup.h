@@ -1,10 +1,10 @@
-// init: the config of a fresh mint.
+// The instruction init, which makes the config of a fresh mint.
 #pragma once
 
 #include "calls.h"
 
-// A token account that the config alone can spend from, and that stays as it is: initialised, no
-// delegate, no other close authority.
+// True for a token account from which only the config can spend, and which cannot change: it is
+// initialised and has no delegate and no other close authority.
 FN bool is_vault(const Account& vault, const Key& mint, const Key& config) {
   return same(*vault.owner, token_program_key) && vault.size == token_account_size &&
          same(vault.token_mint(), mint) && same(vault.token_owner(), config) &&
@@ -18,7 +18,7 @@ FAR bool parameters_in_bounds(const Config& config) {
     if (values[i] < parameter_bounds[i].least || values[i] > parameter_bounds[i].most) return false;
   return true;
 }
-// Slashing reaches a stake for as long as its owner's acts can be shown.
+// A stake can be slashed for as long as evidence of its owner's acts can be shown.
 FN bool unbonding_covers_evidence(const Config& config) {
   return config.unbonding_seconds >= config.evidence_seconds + config.challenge_seconds;
 }
@@ -29,7 +29,7 @@ FN bool epoch_covers_challenge(const Config& config) {
   return config.epoch_seconds >= config.challenge_seconds;
 }
 
-// Each guardian once: a quorum counts keys.
+// True if no guardian is named twice, because a quorum counts keys.
 FAR bool guardians_differ(const Config& config) {
   for (u64 i = 0; i < config.guardian_count && i < guardians_max; ++i)
     for (u64 j = 0; j < i; ++j)

@@ -1,7 +1,7 @@
-// Signatures over messages of the program: the transaction carries an Ed25519 instruction directly
-// before, which the runtime checks; the program then reads what was signed, and by which key. Every
-// message is a SHA-256 digest of a word that names its kind, the cluster's genesis hash, the
-// program, the config and the message's own fields.
+// Signatures over messages of the program. The transaction carries an Ed25519 instruction directly
+// before this one, which the runtime checks. The program then reads which bytes were signed, and by
+// which key. Every message is a SHA-256 digest of a word that names its kind, the cluster's genesis
+// hash, the program, the config and the message's own fields.
 #pragma once
 
 #include "calls.h"
@@ -17,7 +17,8 @@ struct SignatureOffsets {
       message_instruction;
 };
 
-// `count` signatures, all of the instruction before this one, over `expected`.
+// Checks that the instruction before this one has exactly `count` signatures, and that they are
+// those of `expected`.
 FAR u64 require_signatures(const Account& instructions, const Signed* expected, u64 count) {
   const u8* data = instructions.data;
   const u16 current = load<u16>(data + instructions.size - 2);

@@ -1,13 +1,13 @@
-// Stakes: deposit, unbonding, withdrawal, and rewards. Fees are shared by stake and time: the
-// config counts what one staked unit has earned since the start (32 bits behind the point), a stake
-// remembers that count at its last change.
+// Stakes: deposit, unbonding, withdrawal, and rewards. Fees are shared by stake and time. The
+// config counts what one staked unit has earned since the start (a fixed-point number with 32
+// fractional bits), and a stake remembers that count at its last change.
 #pragma once
 
 #include "calls.h"
 
 constexpr u64 one_reward = 1ul << 32;
 
-// A tenth of a fee is kept for voters, the rest is for stakers at once.
+// Keeps a tenth of a fee for voters and gives the rest to stakers at once.
 FN void share_fee(Config& config, u64 fee) {
   if (config.staked == 0) return;
   const u64 votes = fee / 10;

@@ -1,7 +1,7 @@
-// An epoch's tree. A leaf is SHA-256(0x00 || owner || u32 index || u64 amount || u64 units) and has
-// the owner's cumulative amount as its sum; a place without an owner has the hash 0 and the sum 0.
-// A node is SHA-256(0x01 || left hash || u64 left sum || right hash || u64 right sum), its sum is
-// that of both. Leaves are sorted by owner, with empty places behind them.
+// An epoch's tree. A leaf is SHA-256(0x00 || owner || u32 index || u64 amount || u64 units), and
+// its sum is the owner's cumulative amount. A place without an owner has the hash 0 and the sum 0.
+// A node is SHA-256(0x01 || left hash || u64 left sum || right hash || u64 right sum), and its sum
+// is that of both children. Leaves are sorted by owner, followed by empty places.
 #pragma once
 
 #include "calls.h"
@@ -27,15 +27,15 @@ FAR void leaf_hash(const Leaf& leaf, Key& out) {
   sol_sha256(&slice, 1, reinterpret_cast<u8*>(&out));
 }
 
-// Goes from a node up to the root. `position` is the node's place on its level. False where a sum
-// overflows; `node` is then spent.
+// Goes from a node up to the root. `position` is the node's place on its level. Returns false if a
+// sum overflows; `node` is then undefined.
 struct Climb {
   u64 position;
   const u8* siblings;  // 40 bytes each.
   u64 count;
 };
 FAR bool climb(const Climb& way, Node& node) {
-  // 7 bytes of room, the prefix, then two nodes at addresses of eight bytes.
+  // 7 bytes of padding, the prefix, then two nodes at addresses that are multiples of eight bytes.
   struct {
     u8 room[7];
     u8 prefix;

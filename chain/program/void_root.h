@@ -1,5 +1,5 @@
-// What happens to a root that is shown to be wrong: the totals go back to those before it, its bond
-// is burned but for the bounty of the account that showed it.
+// Voids a root that is shown to be wrong: the totals return to those before it, and its bond is
+// burned, except the bounty of the account that showed the evidence.
 #pragma once
 
 #include "epochs.h"

@@ -1,6 +1,7 @@
-// For every numbered check an attack: a call that succeeds in the world, changed in one way so that this check must refuse it. Those of
-// accounts, flags and lengths follow from the layout; the others are written below. Each returns what is sent:
-// { before, call, signers }; forged accounts are written into the world.
+// For every numbered check an attack: a call that succeeds in the world, changed in one way so that
+// this check must refuse it. Attacks on accounts, flags and lengths follow from the layout; the
+// others are written below. Each attack returns what is sent: { before, call, signers }. Forged
+// accounts are written into the world.
 import * as layout from '../layout.mjs';
 import { build, compile } from '../build.mjs';
 import { link } from '../linker/link.mjs';
@@ -26,7 +27,8 @@ const ownAddress = (one, account, name) => { Object.assign(slot(one, account), {
 const claimOf = (w, owner, to) => { const c = w.claimCall(1, w.tree1, owner, to); return { call: call('claim', { ...w.keys, ...c.keys }, c.values, c.tail), signers: [] }; };
 const badParameter = (field, value) => (w, one) => data(one, field, value);
 
-// An account of the instructions sysvar's form that claims another history: the call stands behind `before`.
+// Makes an account in the form of the instructions sysvar that claims another history: in it the
+// call follows `before`.
 export function forgedHistory(before, own) {
   const serial = ({ program, accounts, data: bytes }) => {
     const head = Buffer.alloc(2 + 33 * accounts.length);
@@ -45,7 +47,8 @@ export function forgedHistory(before, own) {
   return Buffer.concat([table, ...parts, tail]);
 }
 
-// check -> (world, one) => void; or { state, make, alter }: another state or another call to start from.
+// check -> (world, one) => void; or { state, make, alter }: another state or another call to begin
+// with.
 const own = {
   init_mint_owner: (w, one) => { data(one, 'initial', 0n); data(one, 'founders_amount', 0n); w.vm.forge(w.mint.key, (_, account) => { account.owner = stranger; }); },
   init_mint_shape: (w) => w.putMint({ decimals: 9 }),
@@ -137,7 +140,7 @@ const own = {
   claim_to: { make: (w) => claimOf(w, w.config, w.keys.vault) },
 };
 
-// The signature checks, on a charge.
+// Attacks on the signature checks, by the example of a charge.
 const noop = link(compile(new URL('noop.cpp', import.meta.url).pathname)).program;
 const noopId = keyOf('a program that accepts anything').key;
 const signatures = {
@@ -152,7 +155,8 @@ const signatures = {
   shared_signature_message: (w, one) => { one.before = [wire.ed25519([w.voucher('alice', 1n)])]; },
 };
 
-// What follows from the layout: the account's flag, owner, kind, network, mint or key, the length of data, the number of accounts.
+// Attacks that follow from the layout: on an account's flag, owner, kind, network, mint or key, on
+// the length of data, on the number of accounts.
 function automatic(check, spec) {
   if (check === 'length') return (w, one) => { one.call.data = Buffer.concat([one.call.data, Buffer.from([0])]); };
   if (check === 'count') return (w, one) => { one.call.accounts.pop(); };

@@ -1,8 +1,10 @@
 #!/usr/bin/env node
-// Valid instructions with exactly one thing changed: node chain/tests/changed.mjs [COUNT] [SEED]; as many of seed 1 as give each error code 30
-// times, but at least 10,000, unless said. A refused instruction has one error code, so that fewer than 30 for each check cannot do. Amounts and
-// people vary by the seed. Each is sent for real and must be refused by the check that the change is aimed at, and no account may differ
-// afterwards but that of the payer of fees. Every error code is seen COUNT / (number of checks) times.
+// Sends valid instructions with exactly one thing changed: node chain/tests/changed.mjs [COUNT]
+// [SEED]. The default is seed 1 and the count that gives each error code 30 times, but at least
+// 10,000. (A refused instruction has one error code, so that fewer instructions than 30 for each
+// check are not enough.) Amounts and people vary by the seed. Each instruction is really sent, and
+// the check that the change is aimed at must refuse it. No account may differ afterwards except
+// that of the payer of fees. Every error code is seen COUNT / (number of checks) times.
 import assert from 'node:assert/strict';
 import * as layout from '../layout.mjs';
 import { build } from '../build.mjs';

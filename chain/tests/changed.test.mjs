@@ -1,4 +1,5 @@
-// A short run of changed.mjs, each error code once; scripts/test --long plays as many as give each 30 times.
+// A short run of changed.mjs, with each error code once; scripts/test --long plays each error code
+// 30 times.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { allAttacks } from './attacks.mjs';

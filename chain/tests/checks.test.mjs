@@ -1,5 +1,5 @@
-// Every numbered check refuses its attack, and with that check's own number; nothing moves. Whether the checks are needed is shown by
-// mutants.mjs, which takes them out one by one.
+// Every numbered check refuses its attack with the check's own number, and no account changes.
+// mutants.mjs removes the checks one by one and so shows that each is needed.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';

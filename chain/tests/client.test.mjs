@@ -1,5 +1,6 @@
-// The client library in C++ (src/common/solana) against @solana/kit 8.4 and against the tests' own writing: the same addresses, the same
-// bytes of messages with and without lookup tables, the same tree. Its cases go through build/release/tests/solana_answers.
+// Compares the client library in C++ (src/common/solana) with @solana/kit 8.4 and with the tests'
+// own code: addresses, bytes of messages with and without lookup tables, and the tree must be
+// equal. Its cases go through build/release/tests/solana_answers.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -58,7 +59,8 @@ test('1,000 random messages, legacy and version 0, have the bytes that @solana/k
     let message = kit.createTransactionMessage({ version });
     message = kit.setTransactionMessageFeePayer(text(payer), message);
     message = kit.setTransactionMessageLifetimeUsingBlockhash({ blockhash, lastValidBlockHeight: 1n }, message);
-    // An account that one instruction signs with and another looks up stays a key of the message, as the runtime wants it.
+    // An account that one instruction signs with and another one looks up stays a key of the
+    // message, because the runtime requires it.
     const signing = new Set(instructions.flatMap(({ accounts }) => accounts.filter(({ role }) => role & 2).map(({ address }) => address)));
     const usable = Object.fromEntries(Object.entries(tables).map(([table, keys]) => [table, keys.map((one) => (signing.has(one) ? text(6_999) : one))]));
     message = kit.appendTransactionMessageInstructions(instructions, message);

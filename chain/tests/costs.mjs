@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// What instructions cost: compute units, bytes of the transaction, size of the program; node chain/tests/costs.mjs. Exit 1 above a goal.
+// Prints the costs of instructions: compute units, bytes of the transaction, size of the program;
+// node chain/tests/costs.mjs. Ends with 1 if a value is above its goal.
 import { build } from '../build.mjs';
 import { call, instruction } from './program.mjs';
 import { Tree } from './tree.mjs';
@@ -12,7 +13,8 @@ const world = liveWorld(program);
 const rows = [];
 const row = (what, result, goal, goalBytes = 1232) => rows.push({ what, units: result.units, bytes: result.bytes, goal, ok: result.ok && (goal === undefined || result.units <= goal) && result.bytes <= goalBytes, error: result.error });
 
-// A tree of 2^depth places with a million owners or more: only the nodes beside one path are made.
+// A tree of 2^depth places, as for a million owners or more, of which only the nodes beside one
+// path are made.
 function deepClaim(depth, name) {
   const owner = { owner: keyOf(name).key, index: 7, amount: 90n * credit, units: 90n };
   const small = new Tree([owner], { depth: 0 });

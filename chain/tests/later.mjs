@@ -1,4 +1,5 @@
-// The life of the network in world.mjs, continued: devices and receipts, evidence against roots, guardians, governance.
+// Continues the life of the network in world.mjs: devices and receipts, evidence against roots,
+// guardians, governance.
 import assert from 'node:assert/strict';
 import * as layout from '../layout.mjs';
 import { call } from './program.mjs';
@@ -17,7 +18,8 @@ export const demandOf = (w, post, owner) => w.seeds('demand', w.config, u64(post
 export const proposalOf = (w, number) => w.seeds('proposal', w.config, u64(number)).key;
 export const voteOf = (w, number, name) => w.seeds('vote', proposalOf(w, number), w.stakeOf(name)).key;
 
-// A receipt of one claim and further claims beside it: RFC 9162's tree over hashes of claims.
+// Makes a receipt of one claim with further claims beside it: RFC 9162's tree over hashes of
+// claims.
 const leafHash = (hash) => sha256(Buffer.from([0]), hash);
 export function receiptOf(w, device, { result, session = sha256('session'), worker = sha256('worker'), siblings = [] }) {
   const claim = sha256('weft-claim-2', u64(task.job[0]), u64(task.job[1]), u32(task.index), u32(task.attempt), result);
@@ -41,7 +43,8 @@ export function statement(w, owner, epoch, amount, units, signer = 'coordinator'
   const message = w.digest('weft-statement-1', owner, u64(epoch), u64(amount), u64(units));
   return { key: keyOf(signer).key, message, signature: keyOf(signer).sign(message) };
 }
-// An owner whose leaf would lie between two leaves of a tree, and the position of the left one.
+// Gives an owner whose leaf would be between two leaves of a tree, and the position of the left
+// one.
 export function absentIn(tree) {
   for (let i = 0; ; ++i) {
     const { key } = keyOf(`absent ${i}`);
@@ -66,7 +69,8 @@ export const proveSum = (w, tree, level, position) => {
   for (let i = level, at = position; i < tree.depth; ++i, at >>= 1) tail.push(nodeBytes(tree.levels[i][at ^ 1]));
   return { call: call('prove_sum', forfeitKeys(w), { slot: 1, position, sum: tree.levels[level][position].sum, left: left.hash, left_sum: left.sum, right: right.hash, right_sum: right.sum }, tail), signers: [] };
 };
-// That the root of epoch 2 takes from an owner: its leaf in tree1, then its leaf in the later tree and any other, or the neighbours of its place there.
+// Evidence that the root of epoch 2 takes from an owner: its leaf in tree1, then its leaf in the
+// later tree and any other leaf, or the neighbours of its place in the later tree.
 export const proveFell = (w, tree, owner, left = tree.position(owner), right = left === 0 ? 1 : left - 1) =>
   ({ call: call('prove_fell', { ...forfeitKeys(w), before: leafOf(w, w.tree1, w.tree1.position(owner)), left: leafOf(w, tree, left), right: leafOf(w, tree, right) }, { slot: 2 }), signers: [] });
 export const demandCall = (w, owner) => call('demand', { ...w.keys, payer: keyOf('carol').key, demand: demandOf(w, 1n, owner) }, { slot: 1, owner });
@@ -117,7 +121,8 @@ export function liveLater(w) {
   const play = (name) => { const { call: one, signers, before = [] } = laterExamples[name].make(w); return run(one, signers, before); };
   const postOf = (tree) => run(call('post', { ...w.keys, bond_from: w.tokens('poster') }, { epoch: 1n, root: tree.root.hash, amount: tree.root.sum, units: tree.units, emission: tree.root.sum - 99n * credit, depth: tree.depth }), ['poster']);
 
-  // Guardians: a freeze by one, a decision by two; the root is void, the posting key another, and posts go on.
+  // Guardians: one freezes and two decide. The root is void, the posting key is another one, and
+  // posts continue.
   w.at('pending');
   play('freeze');
   w.mark('frozen');
@@ -127,7 +132,7 @@ export function liveLater(w) {
   assert.equal(w.state.burned, bond, 'the bond is burned');
   assert.ok(w.state.poster.equals(keyOf('another poster').key));
 
-  // A freeze reaches neither final claims nor withdrawals, stakes' nor deposits'.
+  // A freeze stops neither final claims nor withdrawals of stakes and deposits.
   w.at('late');
   run(call('freeze', { ...w.keys, guardian: keyOf('guard-1').key }), ['guard-1']);
   const daves = w.claimCall(1, w.tree1, keyOf('dave').key, w.tokens('dave'));
@@ -137,7 +142,8 @@ export function liveLater(w) {
   run(call('finish_withdrawal', { ...w.keys, owner: keyOf('carol').key, escrow: w.escrow('carol'), to: w.tokens('carol') }), ['carol']);
   assert.deepEqual({ dave: w.amount(w.tokens('dave')) - holding.dave, carol: w.amount(w.tokens('carol')) - holding.carol }, { dave: 190n * credit, carol: 200n * credit });
 
-  // A withdrawal without the coordinator: a worker that holds the client's voucher charges it before the time-out, and the rest goes back.
+  // A withdrawal without the coordinator: a worker that holds the client's voucher charges it
+  // before the time-out, and the rest returns to the client.
   w.at('requested');
   const voucher = w.voucher('carol', 450n * credit);
   run(call('charge', { ...w.keys, escrow: w.escrow('carol') }, { cumulative: 450n * credit }), [], [wire.ed25519([voucher])]);
@@ -189,8 +195,9 @@ export function liveLater(w) {
   w.mark('inflated');
   play('prove_sum');
 
-  // A root that takes from owners what a final root gave them, while its total stands still. All that is unclaimed is at stake: made final, it
-  // would pay the thief what bob and dave have earned. Any account shows it, without a signature of the coordinator's.
+  // A root takes amounts that a final root gave from their owners, while its total stays the same.
+  // All unclaimed amounts are at risk: if it became final, it would pay the thief what bob and dave
+  // have earned. Any account can show this, without a signature of the coordinator.
   const take = (rows) => {
     w.at('claimed');
     w.vm.setTime(start + 2n * day);
@@ -215,7 +222,7 @@ export function liveLater(w) {
   const stolen = w.claimCall(2, w.taken, thief.owner, w.tokens('mallory')), held = w.amount(w.tokens('mallory'));
   run(call('claim', { ...w.keys, ...stolen.keys }, stolen.values, stolen.tail));
   assert.equal(w.amount(w.tokens('mallory')) - held, 150n * credit, 'so much was at stake');
-  // The network goes on from there: roots before the last final one are no evidence.
+  // The network continues from the wrong root: roots before the last final one are no evidence.
   w.vm.setTime(start + 3n * day);
   const next = new Tree(w.taken.owners.map((one) => ({ ...one, units: one.units + 1n })));
   run(call('post', { ...w.keys, bond_from: w.tokens('poster') }, { epoch: 3n, root: next.root.hash, amount: next.root.sum, units: next.units, emission: 0n, depth: next.depth }), ['poster']);
@@ -232,7 +239,8 @@ export function liveLater(w) {
   w.kept = take(rowsOf((one) => [{ ...one, units: one.units + 1n }]));
   w.mark('kept');
 
-  // A dishonest operator shows leaves before the challenger does, and closes them before they are used: the challenger's own stand.
+  // A dishonest operator shows leaves before the challenger does, and closes them before they are
+  // used. The challenger's own shown leaves stay.
   w.at('pending');
   const at = w.tree1.position(keyOf('bob').key);
   run(showCall(w, w.tree1, at, 1, 'poster'), ['poster']);
@@ -240,7 +248,8 @@ export function liveLater(w) {
   run(call('close_leaf', { ...w.keys, payer: keyOf('poster').key, leaf: leafOf(w, w.tree1, at, 'poster') }), ['poster']);
   play('prove_less');
   assert.equal(w.state.epochs[1].state, 3);
-  // What the coordinator promised for an epoch that it then left out binds the next root too.
+  // A statement that the coordinator signed for an epoch binds the next root too, even if that
+  // epoch was left out.
   w.at('second');
   run(showCall(w, w.tree2, w.tree2.position(keyOf('bob').key), 2), ['payer']);
   const promised = statement(w, keyOf('bob').key, 1n, 1_800n * credit, 900n);
@@ -261,7 +270,8 @@ export function liveLater(w) {
   w.at('demanded');
   w.vm.warp(day / 2n);
   w.mark('unanswered');
-  // Carol paid for the demand, and does nothing: any account voids the root, and carol's lamports go back to carol.
+  // Carol paid for the demand and does nothing. Any account can void the root, and carol's lamports
+  // return to carol.
   const lamportsOfCarol = w.vm.account(keyOf('carol').key).lamports;
   play('void_unanswered');
   assert.equal(w.state.epochs[1].state, 3);

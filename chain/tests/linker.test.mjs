@@ -1,5 +1,5 @@
-// The linker makes the same bytes from the same sources, refuses what the machine cannot run, and the programs that it makes compute
-// what C++ says they do.
+// The linker makes the same bytes from the same sources, refuses what the machine cannot run, and
+// the linked programs compute what C++ defines.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -73,7 +73,8 @@ test('the program has the same bytes from another folder, in another locale and 
   fs.mkdirSync(out);
   fs.chmodSync(out, 0o777);
   const command = [process.execPath, path.join(copy, 'build.mjs'), out];
-  // As root, the build runs as a user without rights; otherwise as this user.
+  // If the test runs as root, the build runs as a user without rights; otherwise it runs as this
+  // user.
   const other = process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', ...command] : command;
   execFileSync(other[0], other.slice(1), { env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', LANG: 'de_DE.UTF-8', TZ: 'Asia/Tokyo', HOME: '/' } });
   assert.ok(fs.readFileSync(path.join(out, 'weft.so')).equals(build().program));
@@ -90,7 +91,7 @@ function run(source, more) {
 }
 
 test('32-bit sums are widened as C++ says: another -mcpu would sign-extend them', () => {
-  // The data's one byte lies behind the number of accounts (0) and its own length.
+  // The one byte of the data comes after the number of accounts (0) and its own length.
   const source = `__attribute__((noinline)) static unsigned long widened(unsigned a, unsigned b) { return a + b; }
     ${entry} { volatile unsigned start = 0x7ffffffbu; return widened(start, in[16]) >> 32 == 0 && widened(start, in[16]) == 0x80000000ul ? 0 : 1; }`;
   assert.deepEqual(run(source).error, null);

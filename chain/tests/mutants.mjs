@@ -1,8 +1,10 @@
 #!/usr/bin/env node
-// Takes every numbered check out of the program, one at a time, and plays the check's attack against what is left in the virtual machine:
-// node chain/tests/mutants.mjs [--only NAME] [--from-source]. A line for each says what went through. A mutant lives, and the run fails,
-// where the attack is refused in the same way as by the whole program. The mutants are one build, in which the number of the removed check
-// is written into the linked bytes; with --from-source each is a build of its own.
+// Removes every numbered check of the program, one at a time, and plays the check's attack against
+// the rest in the virtual machine: node chain/tests/mutants.mjs [--only NAME] [--from-source]. A
+// line for each check says what the attack achieved. If the attack is refused in the same way as by
+// the whole program, the mutant lives and the run fails. All mutants are one build, in which the
+// number of the removed check is written into the linked bytes; with --from-source each is a
+// separate build.
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import * as layout from '../layout.mjs';
@@ -14,7 +16,7 @@ import { liveWorld, programId } from './world.mjs';
 
 const nameOf = (error) => (error.code === undefined ? error.name : layout.numbered().get(error.code)?.name ?? `error ${error.code} of another program`);
 
-// The program without a check, from one build for all of them.
+// Makes the program without a given check, from one build for all checks.
 function patchedBuild() {
   const { program } = build(['WEFT_PATCHED_CHECK']), mark = Buffer.from('wftcheck'), at = program.indexOf(mark);
   if (at < 0 || program.indexOf(mark, at + 1) >= 0) throw new Error('the program has not one place for the number of the removed check');

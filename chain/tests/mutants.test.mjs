@@ -1,4 +1,4 @@
-// All mutants of one build; with scripts/test --long each built from source as well.
+// Plays all mutants of one build; with scripts/test --long each is also built from source.
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';

@@ -1,2 +1,2 @@
-// A program that accepts anything: what an attacker puts in the place of the signature check.
+// A program that accepts every input, with which an attacker replaces the signature check.
 extern "C" unsigned long entrypoint(const unsigned char*) { return 0; }

@@ -1,4 +1,4 @@
-// Encodes instructions and reads accounts of the program by chain/layout.mjs.
+// Encodes instructions and reads accounts of the program, as chain/layout.mjs describes them.
 import * as layout from '../layout.mjs';
 
 const writers = {

@@ -1,12 +1,21 @@
 #!/usr/bin/env node
-// A Solana JSON-RPC server that passes calls to the real virtual machine (LiteSVM), for tests, on loopback only:
+// A Solana JSON-RPC server that passes calls to the real virtual machine (LiteSVM), for tests, on
+// loopback only:
 //   node chain/tests/rpc.mjs [--port 0] [--wall-clock]      prints the port that it listens on
 //
-// Like a cluster: a blockhash is good for 150 slots, the same bytes land once, a transaction that fails in a block leaves a status and
-// costs its fee, confirmations ripen with slots (processed; confirmed after 2 slots; finalized after 32, which getProgramAccounts can be asked for). A slot passes with each landed transaction,
-// each time that the height is asked for, and with litesvm_advance. Only for tests: litesvm_advance [SLOTS], litesvm_warp [SECONDS], litesvm_fork [K] (the machine is built again from its
-// log without the last K transactions), litesvm_patch [KEY, AT, BASE64] (writes bytes into an account, as a defect of the program would), litesvm_faults [{method, lose, swallow, double, delay, hold, overcharge}] (the next answers are lost after the request
-// was carried out, requests are swallowed before, carried out twice, answered late, never answered, or answered with a fee of 10^18 lamports), litesvm_held (how many requests were never answered).
+// It behaves like a cluster. A blockhash is valid for 150 slots. The same bytes land once. A
+// transaction that fails in a block leaves a status and costs its fee. Confirmations grow with
+// slots: processed at once, confirmed after 2 slots, finalized after 32, which getProgramAccounts
+// can be asked for. A slot passes with each landed transaction, each time that the height is asked
+// for, and with litesvm_advance.
+//
+// Calls that only this server has: litesvm_advance [SLOTS]; litesvm_warp [SECONDS]; litesvm_fork
+// [K] (builds the machine again from its log without the last K transactions); litesvm_patch [KEY,
+// AT, BASE64] (writes bytes into an account, as a defect of the program would); litesvm_faults
+// [{method, lose, swallow, double, delay, hold, overcharge}] (the next answers are lost after the
+// request was carried out; requests are swallowed before, carried out twice, answered late, never
+// answered, or answered with a fee of 10^18 lamports); litesvm_held (how many requests were never
+// answered).
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { parseArgs } from 'node:util';
@@ -18,7 +27,7 @@ const blockhash_slots = 150, finalized_slots = 32;
 const bad = (message, code = -32602, data) => Object.assign(new Error(message), { code, data });
 const key = (text) => { if (typeof text !== 'string' || text.length > 44) throw bad('Invalid param: not a key'); try { const bytes = fromBase58(text); if (bytes.length !== 32) throw bad('Invalid param: WrongSize'); return bytes; } catch (error) { throw error.code ? error : bad('Invalid param: Invalid'); } };
 
-// The chain: a machine, and the log that leads to it.
+// The chain: a machine, and the log of the calls that led to its state.
 let svm, landed, hashes, height, order, recent;
 const log = [];
 function reset() {
@@ -49,7 +58,7 @@ function parts(raw) {
   at += keys < 128 ? 1 : ((keys = (keys & 127) | (message[at + 1] << 7)), 2);
   return { signature: toBase58(raw.subarray(1, 65)), blockhash: toBase58(message.subarray(at + 32 * keys, at + 32 * keys + 32)), keys: Array.from({ length: keys }, (_, i) => toBase58(message.subarray(at + 32 * i, at + 32 * i + 32))) };
 }
-// Keys of a message that has no lookup tables.
+// The writable keys of a message without lookup tables.
 function writableKeys(raw) {
   const { keys } = parts(raw), at = 1 + 64 * raw[0] + (raw[1 + 64 * raw[0]] & 0x80 ? 1 : 0), [signers, signersRead, othersRead] = raw.subarray(at, at + 3);
   return keys.filter((_, i) => (i < signers ? i < signers - signersRead : i < keys.length - othersRead));
@@ -113,8 +122,8 @@ function simulated(raw, verify) {
   svm.setSigverify(verify);
   try { return outcome(svm.simulateVersionedTransaction(raw)); } catch (error) { throw bad('failed to deserialize transaction: ' + error.message); } finally { svm.setSigverify(true); }
 }
-// A program's accounts: [address, account]. Where a cluster has finally agreed, they are without the transactions that a fork can still
-// take: as the oldest of these found them.
+// A program's accounts: [address, account]. With `settled` they are without the transactions that a
+// fork can still take: in the state that the oldest of these transactions found.
 function accountsOf(program, settled) {
   const found = new Map(svm.getProgramAccounts(key(program)).map((row) => [toBase58(row.address), row.account()]));
   if (settled) for (const { slot: at, before } of recent.toReversed()) if (slot() - at < finalized_slots) for (const [one, was] of before)
@@ -164,7 +173,8 @@ const methods = {
     log.length = 0;
     reset();
     for (const [name, values] of kept) act(name, ...values);
-    // The other branch is as long: blockhashes of the lost one are forgotten, the height is not.
+    // The other branch has the same length: blockhashes of the lost branch are forgotten, the
+    // height is not.
     if (dropped) act('advance', dropped); // Written into the log: a later fork plays it again.
     return dropped;
   },
@@ -189,7 +199,7 @@ function answer(question) {
     return { ...head, error: { code: error.code ?? -32603, message: error.message, ...(error.data ? { data: error.data } : {}) } };
   }
 }
-// As public nodes: any page may ask.
+// Any page may ask, as with public nodes.
 const open = { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'content-type', 'access-control-allow-methods': 'POST' };
 createServer((request, response) => {
   if (request.method === 'OPTIONS') return void response.writeHead(204, open).end();

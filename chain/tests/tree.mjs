@@ -1,4 +1,4 @@
-// The sum tree of an epoch, written plainly: what src/common/solana does fast.
+// The sum tree of an epoch in plain code; src/common/solana has the fast version.
 import { sha256 } from './wire.mjs';
 
 const u32 = (v) => { const b = Buffer.alloc(4); b.writeUInt32LE(v); return b; };

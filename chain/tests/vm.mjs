@@ -1,5 +1,6 @@
-// The real virtual machine (LiteSVM: Agave's runtime in this process) with what tests need: keep and restore the whole state, move the
-// clock, forge the bytes of an account, run or try a transaction.
+// The real virtual machine (LiteSVM: Agave's runtime in this process) with the functions that tests
+// need: keep and restore the whole state, move the clock, forge the bytes of an account, run or try
+// a transaction.
 import { createRequire } from 'node:module';
 import { instructionsSysvar, keyOf, systemProgram, transaction } from './wire.mjs';
 
@@ -17,7 +18,7 @@ export class Vm {
     this.put(this.relay.key, { lamports: 10n ** 15n, data: Buffer.alloc(0), owner: Buffer.alloc(32), executable: false });
     this.time = 0n;
   }
-  // Programs and the runtime's own accounts stay as they are.
+  // Programs and the runtime's own accounts are not recorded, because they do not change.
   touch(key) { if (!fixed.has(key.toString('hex')) && !this.account(key)?.executable) this.known.set(key.toString('hex'), key); }
   addProgram(id, elf) { this.svm.addProgram(id, elf); }
   setTime(seconds) { const clock = this.svm.getClock(); clock.unixTimestamp = BigInt(seconds); clock.slot += 1n; this.svm.setClock(clock); this.time = BigInt(seconds); }

@@ -1,4 +1,5 @@
-// Keys, addresses and transactions of Solana, as the tests write them: a second, independent writing beside src/common/solana.
+// Keys, addresses and transactions of Solana for the tests: a second implementation, independent of
+// src/common/solana.
 import crypto from 'node:crypto';
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';

@@ -1,5 +1,6 @@
-// A small network in the virtual machine, led through its whole life once; the state is kept at each step. `examples` has, for every
-// instruction, a call that succeeds in one of these states: what attacks change.
+// A small network in the virtual machine goes once through its whole life, and the state after each
+// step is kept. `examples` has, for every instruction, a call that succeeds in one of these states;
+// attacks change these calls.
 import assert from 'node:assert/strict';
 import * as layout from '../layout.mjs';
 import { call, decode, encode, instruction, write } from './program.mjs';
@@ -83,7 +84,7 @@ export class World {
     this.invariants(name);
     return result;
   }
-  // The sums that hold after every step.
+  // Checks the sums that must hold after every step.
   invariants(after) {
     const c = this.state, vault = this.amount(this.keys.vault);
     assert.equal(vault, c.deposits - c.withdrawals - c.claimed_spends - c.fees, `after ${after}: the vault holds deposits - withdrawals - claimed spends - fees`);
@@ -130,7 +131,7 @@ export class World {
     return { keys: { page: address.key, to }, values: { page_bump: bump ?? address.bump, place: BigInt(slot) | (BigInt(row.index) << 4n) | (BigInt(position) << 25n), amount: row.amount, units: row.units }, tail: tree.path(position) };
   }
 
-  // From an empty chain to the end of the first epochs; marks every state on the way.
+  // Runs from an empty chain to the end of the first epochs, and marks every state on the way.
   live() {
     const { vm } = this, k = this.keys;
     vm.setTime(start + 100n);
@@ -141,7 +142,7 @@ export class World {
     this.mark('fresh');
     this.must('init', { payer: keyOf('payer').key, founders: this.tokens('payer') }, this.initValues(), { signers: ['payer', 'mint'] });
     assert.equal(this.amount(k.treasury), initial - 60_000n * credit);
-    // The founders hand their part out.
+    // The founders distribute their part.
     for (const name of people) this.putTokens(this.tokens(name), keyOf(name).key, 10_000n * credit);
     this.putTokens(this.tokens('payer'), keyOf('payer').key, 0n);
     this.mark('ready');
@@ -181,14 +182,15 @@ export class World {
     vm.warp(40n * day);
     this.mark('late');
   }
-  // Indices are fixed: bob 0, dave 1, erin 2, and the config itself 3, whose claim would go in a circle.
+  // Indices are fixed: bob 0, dave 1, erin 2, and the config itself 3, whose claim would pay the
+  // vault to itself.
   ownersOf(rows, config) {
     const list = rows.map(([name, amount, units], index) => ({ owner: keyOf(name).key, index, amount, units }));
     return [...list, { owner: config, index: rows.length, amount: 5n * credit, units: 1n }];
   }
 }
 
-// For every instruction: the state, and a call that succeeds there.
+// For every instruction: the name of a state, and a call that succeeds in it.
 const firstExamples = {
   init: { state: 'fresh', make: (w) => ({ call: call('init', { ...w.keys, payer: keyOf('payer').key, founders: w.tokens('payer') }, w.initValues()), signers: ['payer', 'mint'] }) },
   deposit: { state: 'ready', make: (w) => ({ call: call('deposit', { ...w.keys, owner: keyOf('alice').key, escrow: w.escrow('alice'), from: w.tokens('alice') }, { amount: w.vary(50n * credit, credit, 500n * credit) }), signers: ['alice'] }) },

@@ -1,13 +1,13 @@
-// How many times longer than on an idle machine things may take: the load of a core, or the
-// histories that run at once for each, from 1 to 10.
-// Bounds that count as failures follow it, so that a history tells of the coordinator, and not of
-// what else the machine does.
+// How many times longer than on an idle machine an action may take, from 1 to 10: the load of a
+// core, or the number of histories that run at once for each core. Bounds whose excess counts as a
+// failure follow this factor, so that a failure is caused by the coordinator, and not by other work
+// of the machine.
 #pragma once
 
 namespace weft::sessions {
 
 [[nodiscard]] int busy();
-// Histories that run at once, for this process and those that it starts.
+// Sets the number of histories that run at once, for this process and its children.
 void expect_histories(unsigned at_once);
 
 }  // namespace weft::sessions

@@ -63,7 +63,7 @@ class StoreCheck {
     if (accepted.size() != job->accepted)
       world_.fail(weft::format("The job {} has {} accepted tasks and says {}.", known.id,
                                accepted.size(), job->accepted));
-    // The client of a job that nothing can reproduce pays for what ran, accepted or not.
+    // The client of a job that is not reproducible pays for all tasks that ran, accepted or not.
     const bool pays_all =
         job->state == store::JobState::failed && job->reason.starts_with("not reproducible");
     check_payments(known, id, pays_all ? job->tasks : accepted.size());

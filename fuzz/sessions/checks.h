@@ -1,16 +1,15 @@
-// What holds after every history, and whenever its coordinator has ended: read from the store
-// itself.
+// Checks of the store itself, after every history and after every end of its coordinator.
 #pragma once
 
 #include "fuzz/sessions/world.h"
 
 namespace weft::sessions {
 
-// Every movement adds up, all balances sum to zero and none but the mint's is negative; each
-// acknowledged job is there once, with its client; no task is accepted or paid twice; what ended
-// holds no escrow, and what runs holds what was not paid.
+// Every transaction adds up, all balances sum to zero, and only the mint's is negative. Each
+// acknowledged job exists once, with its client. No task is accepted or paid twice. An ended job
+// holds no escrow, and a running job holds the amount that was not paid.
 void check_store(World& world);
-// The same as far as a running coordinator tells it to its operator.
+// Makes the checks of check_store() as far as a running coordinator shows the data to its operator.
 void check_ledger(World& world);
 
 }  // namespace weft::sessions

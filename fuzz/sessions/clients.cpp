@@ -71,7 +71,7 @@ void Clients::act() {
 
 void Clients::begin() {
   auto& random = world_.random;
-  // Credits come from the operator: free ones, and granted ones with an invitation.
+  // The operator gives credits: free ones, and granted ones with an invitation.
   for (std::size_t i = 0; i <= world_.clients.size(); ++i) {
     const bool plain = i == world_.clients.size();
     if (!plain && random.chance(20)) continue;
@@ -87,7 +87,7 @@ void Clients::begin() {
     if (plain && !is_2xx(answer))
       world_.fail("The operator's payment was refused: " + (answer ? answer->body : "no answer"));
   }
-  // Models that can be asked: most have little to load.
+  // Adds models that clients can ask; most have few bytes to load.
   const std::string head(64, 'h');
   const Hash hash = crypto::sha256(as_bytes(head));
   const auto asked = [&](const crypto::KeyPair& wallet, HttpRequest request,
@@ -182,8 +182,8 @@ void Clients::submit() {
       world_.address(client));
 }
 
-// The same request gives the same job, also after a restart; the same nonce with another body is
-// refused while it is remembered, and no second job after that.
+// Submits a request again. The same request gives the same job, also after a restart. The same
+// nonce with another body is refused while the nonce is remembered, and never makes a second job.
 void Clients::submit_again() {
   auto& random = world_.random;
   if (world_.jobs.empty()) return submit();
@@ -336,7 +336,7 @@ void Clients::upload_parts() {
             std::nullopt, hash),
         [](const auto&) {}, world_.address(client));
     if (random.chance(70)) world_.pump(std::chrono::milliseconds(3));
-    if (random.chance(10)) return;  // It is never finished.
+    if (random.chance(10)) return;  // The upload is never finished.
     at += count;
   }
   if (random.chance(50))
@@ -545,7 +545,7 @@ void Clients::operate() {
              .body = weft::format(R"({{"at":{}}})", unix_now())});
 }
 
-// Bytes that are no request, or several, or only a part of one.
+// Sends bytes that are no request, several requests, or only a part of one.
 void Clients::garbage() {
   auto& random = world_.random;
   const std::string host = world_.host();

@@ -1,5 +1,6 @@
-// What clients, the operator and strangers do over HTTP: one act a call, drawn from the history's
-// numbers. Most acts are as an honest client has them, some have one thing wrong, some are bytes.
+// The acts of clients, the operator and strangers over HTTP: one act a call, drawn from the
+// history's random numbers. Most acts are those of an honest client, some have one thing wrong,
+// some are random bytes.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@ class Clients {
   explicit Clients(World& world) : world_(world) {}
 
   void act();
-  // The operator's and the honest client's: what a history begins with.
+  // The first acts of a history, by the operator and the honest client.
   void begin();
 
  private:
@@ -28,12 +29,13 @@ class Clients {
   void owner();
   void stake();
   void model();
-  // A card of a file that was uploaded: there is one.
+  // Makes a card of an uploaded file; one must exist.
   [[nodiscard]] inference::ModelCard make_card(std::string name);
   void answer();
   void operate();
   void garbage();
-  // Sends it, sometimes with one thing wrong; `answered` hears of it only if nothing was.
+  // Sends a request, sometimes with one thing wrong. `answered` is called only if nothing was
+  // wrong.
   void send(std::size_t client, HttpRequest request, World::Answered answered = {});
   [[nodiscard]] std::string some_key();
   [[nodiscard]] std::string some_job();

@@ -66,13 +66,13 @@ coordinator::Options options_of(std::uint64_t seed) {
     out.relays_for_known_only = random.chance(50);
   });
   sometimes(50, [&] { out.core.referee.reputation.probation = 1; });
-  // Workers are turned by the history's own loop, which is as late as the machine is busy.
+  // The history's own loop sends the heartbeats of its workers, and is late on a busy machine.
   out.core.scheduler.beats_missed_max *= static_cast<std::uint32_t>(busy());
   return out;
 }
 
-// Seeds that are near each other differ: 127.2.0.1 to 127.255.255.254, without 127.9.0.0/16, in
-// which the trusted proxy is.
+// Gives nearby seeds different addresses, from 127.2.0.1 to 127.255.255.254. It leaves out
+// 127.9.0.0/16, which contains the trusted proxy.
 std::uint32_t address_of(std::uint64_t seed) {
   constexpr std::uint64_t hosts = 254, nets = 256, regions = 250;
   const std::uint64_t region = 2 + seed / hosts / nets % regions;
@@ -102,7 +102,7 @@ std::string told(int status) {
 }  // namespace
 
 int serve(const Endpoint& at, const std::filesystem::path& data, std::uint64_t seed) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // Does not outlive its history.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // The coordinator does not outlive its history.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGTERM);
@@ -118,7 +118,7 @@ int serve(const Endpoint& at, const std::filesystem::path& data, std::uint64_t s
       make_text_reader);
   if (!running) {
     log_error("{}", running.error().message);
-    // Another process was given the port meanwhile.
+    // 75 if another process got the port between its choice and its use.
     return running.error().code == ErrorCode::unavailable ? 75 : 1;
   }
   int signal = 0;
@@ -131,7 +131,7 @@ CoordinatorProcess::CoordinatorProcess(std::filesystem::path data, std::uint64_t
     : data_(std::move(data)), seed_(seed), at_{.address = address_of(seed)} {}
 
 void CoordinatorProcess::start() {
-  // Its own loader, where a bundle starts the program.
+  // The program's own loader, if a bundle starts it.
   static const std::string self = [] {
     const char* given = std::getenv("WEFT_SESSIONS_SELF");
     return given != nullptr ? std::string(given)

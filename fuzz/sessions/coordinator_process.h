@@ -1,6 +1,6 @@
-// A real coordinator as a process of its own: this program, started again with --coordinator. So
-// its memory is looked over by the sanitizers, its end by the leak check, and a crash is told from
-// an orderly end by its status.
+// A real coordinator as a separate process: this program, started again with --coordinator. So the
+// sanitizers check its memory, the leak check runs at its end, and its exit status shows whether it
+// crashed.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace weft::sessions {
 
-// What the program does as a coordinator; bounds and switches follow from the seed.
+// Runs the program as a coordinator. Bounds and switches follow from the seed.
 [[nodiscard]] int serve(const Endpoint& at, const std::filesystem::path& data, std::uint64_t seed);
 
 class CoordinatorProcess {
@@ -22,12 +22,12 @@ class CoordinatorProcess {
   CoordinatorProcess(const CoordinatorProcess&) = delete;
   ~CoordinatorProcess() { kill(); }
 
-  // On a free port of the history's own address: histories that run at once never meet each
-  // other's coordinators, whatever ports the system gives. It answers a moment later.
+  // Starts the coordinator on a free port of the history's own address, so that histories that run
+  // at once never reach each other's coordinators. It answers a moment later.
   void start();
-  // Empty if it still runs; otherwise how it ended.
+  // Empty if the process still runs; otherwise how it ended.
   [[nodiscard]] std::string end();
-  // An orderly end: empty, or what was wrong with it (also a leak).
+  // Ends the coordinator in order. Empty, or what was wrong with its end (also a leak).
   [[nodiscard]] std::string stop();
   void kill();
   [[nodiscard]] const Endpoint& at() const { return at_; }

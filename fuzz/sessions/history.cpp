@@ -128,7 +128,7 @@ class History {
     if (const auto end = world_.coordinator.end(); !end.empty()) world_.fail(end);
   }
 
-  // In order, or as a crash ends it.
+  // Stops the coordinator in order, or kills it, and starts it again.
   void restart() {
     ++restarts_;
     ++world_.events;
@@ -149,7 +149,8 @@ class History {
     if (world_.trouble.empty()) (void)world_.start();
   }
 
-  // Hostile ones are silent or gone, and a plain job of an honest client is done.
+  // At the end, hostile parties are silent or gone, and a plain job of an honest client must be
+  // done.
   void end() {
     settles_ = true;
     for (std::size_t i = 0; i < workers_.size(); ++i) {
@@ -181,7 +182,7 @@ class History {
     if (!world_.trouble.empty()) return;
     turn(0ms);
     if (const auto wrong = world_.coordinator.stop(); !wrong.empty()) world_.fail(wrong);
-    turn(0ms);  // What was acknowledged last.
+    turn(0ms);  // The last acknowledgements.
     if (world_.trouble.empty()) check_store(world_);
   }
 
@@ -194,7 +195,7 @@ class History {
                            .text = plain_manifest(3, 1),
                            .manifest = std::make_shared<const manifest::Manifest>(manifest)});
     const Instant give_up = now() + 60s * busy();
-    // Honest workers are not silent while an answer takes its time.
+    // Honest workers send heartbeats while the fuzzer waits for an answer.
     world_.meanwhile = [this, beaten = now()]() mutable {
       if (now() - beaten < 200ms) return;
       beaten = now();

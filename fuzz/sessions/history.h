@@ -1,5 +1,5 @@
-// One history: from its seed follow the coordinator's bounds, who is there, and what each does
-// when.
+// One history. The coordinator's bounds, the parties, and the time of each act follow from its
+// seed.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@ namespace weft::sessions {
 struct Outcome {
   std::size_t events = 0;
   std::size_t restarts = 0;
-  std::size_t plain_jobs = 0;                 // An honest client's, at the end.
+  std::size_t plain_jobs = 0;                 // Jobs of an honest client, at the end.
   std::map<std::string, std::size_t> counts;  // World::counts.
-  std::string trouble;                        // Empty: all held.
+  std::string trouble;                        // Empty: the history passed.
 };
 [[nodiscard]] Outcome run_history(std::uint64_t seed);
 

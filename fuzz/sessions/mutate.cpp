@@ -8,8 +8,7 @@ namespace weft::sessions {
 
 namespace {
 
-// [first, past) of each value of a JSON text that was valid: strings, numbers, words, lists and
-// objects.
+// [first, past) of each value of a valid JSON text: strings, numbers, words, lists and objects.
 std::vector<std::pair<std::size_t, std::size_t>> values_of(const std::string& text) {
   std::vector<std::pair<std::size_t, std::size_t>> out;
   std::vector<std::size_t> open;
@@ -87,7 +86,7 @@ void change_value(std::string& text, Random& random) {
       text.replace(from, past - from, other);
       break;
     }
-    case 3:  // Doubled, as a list's or with its comma.
+    case 3:  // Doubled, as in a list or with its comma.
       text.insert(past, "," + text.substr(from, past - from));
       break;
     case 4:

@@ -1,5 +1,5 @@
-// Valid messages with one or more things wrong: fields that are missing, doubled, of another type
-// or out of range, and bytes that are others.
+// Makes valid messages wrong in one or more places: fields that are missing, doubled, of another
+// type or out of range, and bytes that are changed.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace weft::sessions {
 
-// JSON whose members and values are changed as a grammar has them; rarely its bytes.
+// Changes members and values of JSON by its grammar; rarely changes its bytes.
 [[nodiscard]] std::string mutate_json(std::string text, Random& random);
-// A binary frame, whose header is JSON behind its length.
+// Changes a binary frame, whose header is JSON after its length.
 [[nodiscard]] std::string mutate_frame(std::string frame, Random& random);
-// Bytes that are flipped, cut, doubled and inserted.
+// Flips, cuts, doubles and inserts bytes.
 [[nodiscard]] std::string mutate_bytes(std::string bytes, Random& random);
-// The text of a request: its line, its headers, its lengths.
+// Changes the text of a request: its line, its headers, its lengths.
 [[nodiscard]] std::string mutate_request(std::string text, Random& random);
 
 }  // namespace weft::sessions

@@ -1,4 +1,4 @@
-// What a history draws from: everything in it follows from one seed.
+// The source of random numbers of a history: all of them follow from one seed.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ class Random {
     for (char& byte : out) byte = static_cast<char>(engine_());
     return out;
   }
-  // Numbers on which code trips, and plain ones.
+  // Numbers that code often handles wrongly, and plain ones.
   [[nodiscard]] std::int64_t number() {
     static constexpr std::int64_t odd[] = {0,
                                            1,

@@ -106,7 +106,7 @@ void Server::hear(const std::string& text) {
   }
 }
 
-// A few tokens of an answer, or the fingerprints of one that is read again.
+// Sends a few tokens of an answer, or the fingerprints of an answer that is read again.
 void Server::draw(Request& request) {
   auto& random = world_.random;
   const serving::Ask& ask = request.ask;

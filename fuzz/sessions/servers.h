@@ -1,5 +1,5 @@
-// A worker's line for language models, /v1/serve: it offers, loads, links, draws tokens with their
-// fingerprints, complains and leaves, rightly and wrongly.
+// A worker's connection for language models, /v1/serve. It offers models, loads, links, draws
+// tokens with their fingerprints, complains and leaves, in right and wrong ways.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace weft::sessions {
 
 class Server {
  public:
-  // An obliging one does what it is asked at once.
+  // An obliging server does what it is asked at once.
   Server(World& world, Worker& worker, bool obliging)
       : world_(world), worker_(worker), obliging_(obliging) {}
 

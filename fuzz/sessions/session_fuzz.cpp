@@ -15,8 +15,8 @@
 #include "fuzz/sessions/history.h"
 #include "fuzz/sessions/supervisor.h"
 
-// What is queued to an event loop of trantor's after that has ended is never freed: a coordinator
-// that stops while it sends. NOLINTNEXTLINE(bugprone-reserved-identifier)
+// trantor never frees a call that is queued to an event loop after the loop's end, as when a
+// coordinator stops while it sends. NOLINTNEXTLINE(bugprone-reserved-identifier)
 extern "C" const char* __lsan_default_suppressions() {
   return "leak:trantor::EventLoop::queueInLoop\n";
 }

@@ -52,7 +52,8 @@ Counts read_state(const fs::path& file, std::uint64_t seed) {
   return out;
 }
 
-// Written beside and renamed: a run that is ended at any moment leaves a whole file.
+// Writes a file beside it and renames that, so that a run that is ended at any moment leaves a
+// whole file.
 void write_state(const fs::path& file, const Counts& counts) {
   if (file.empty()) return;
   const fs::path beside = file.string() + ".new";
@@ -156,7 +157,7 @@ class Supervisor {
     for (pid_t process = 0; (process = wait4(-1, &status, WNOHANG, &used)) > 0;) {
       const auto found = running_.find(process);
       if (found == running_.end()) continue;
-      kill(-process, SIGKILL);  // Whatever is left of it.
+      kill(-process, SIGKILL);  // The processes that the history left.
       ended(found->second, status, used);
       running_.erase(found);
       write_state(options_.state, counts_);

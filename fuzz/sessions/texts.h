@@ -1,5 +1,5 @@
-// The texts of the histories' models: 300 tokens, of which the first 256 are bytes. Stands in the
-// place of the confined process that reads a model's own tokenizer.
+// The texts of the histories' models: 300 tokens, of which the first 256 are bytes. They replace
+// the confined process that reads a model's own tokenizer.
 #pragma once
 
 #include <memory>

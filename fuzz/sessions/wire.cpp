@@ -25,7 +25,7 @@ std::string text_of(const Endpoint& endpoint) {
 Connection::Connection(const Endpoint& coordinator, std::uint32_t source) {
   file_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (file_ < 0) return;
-  // The port is chosen when it connects.
+  // The port is chosen when the socket connects.
   const int one = 1;
   setsockopt(file_, IPPROTO_IP, 24 /* IP_BIND_ADDRESS_NO_PORT */, &one, sizeof one);
   sockaddr_in from{};
@@ -59,9 +59,9 @@ bool Connection::pump() {
   while (!out_.empty()) {
     const auto sent = ::send(file_, out_.data(), out_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent <= 0) {
-      // ENOTCONN: it is not connected yet.
+      // ENOTCONN: the socket is not connected yet.
       if (errno == EAGAIN || errno == ENOTCONN || errno == EINTR) break;
-      out_.clear();  // What was said before is still read.
+      out_.clear();  // Bytes that arrived before are still read.
       break;
     }
     out_.erase(0, static_cast<std::size_t>(sent));
@@ -165,7 +165,7 @@ WebSocket::WebSocket(const Endpoint& coordinator, std::uint32_t source, const st
                    path, host));
 }
 
-// A client's frame: masked. A broken one says something wrong about itself.
+// Sends a client's frame, masked. A broken frame has a wrong header.
 void WebSocket::send(std::uint8_t opcode, std::string_view payload, Random& random, bool broken) {
   std::string out;
   std::uint8_t first = static_cast<std::uint8_t>(0x80 | opcode);
@@ -184,10 +184,10 @@ void WebSocket::send(std::uint8_t opcode, std::string_view payload, Random& rand
         break;
       case 3:
         length += random.below(1000);
-        break;  // It is never finished.
+        break;  // The frame is never finished.
       case 4:
         length = std::uint64_t{1} << (20 + random.below(44));
-        break;  // Far too long.
+        break;  // The frame is far too long.
       default:
         length = random.below(payload.size() + 1);
         break;  // The rest is a frame, too.

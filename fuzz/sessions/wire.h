@@ -1,5 +1,5 @@
-// Connections to a coordinator as a stranger has them: raw bytes over a socket of loopback, with as
-// much of HTTP and WebSocket as it takes to speak either rightly or wrongly. Nothing blocks.
+// Connections of a stranger to a coordinator: raw bytes over a socket of loopback, with enough of
+// HTTP and WebSocket to use either rightly or wrongly. Nothing blocks.
 //
 // Threading: one thread.
 #pragma once
@@ -17,7 +17,7 @@
 
 namespace weft::sessions {
 
-// Where a coordinator listens: an address of 127.0.0.0/8 as a number, and a port.
+// The address at which a coordinator listens: an address of 127.0.0.0/8 as a number, and a port.
 struct Endpoint {
   std::uint32_t address = 0;
   std::uint16_t port = 0;
@@ -27,23 +27,24 @@ struct Endpoint {
 
 class Connection {
  public:
-  // Begins to connect, from an address of 127.0.0.0/8 as a number.
+  // Begins to connect. `source` is an address of 127.0.0.0/8 as a number.
   Connection(const Endpoint& coordinator, std::uint32_t source);
   Connection(const Connection&) = delete;
   ~Connection();
 
-  // Sent as the socket takes it.
+  // Queues bytes, which are sent as the socket takes them.
   void send(std::string_view bytes) { out_ += bytes; }
-  // Reads and writes what goes. False once the other side has ended it, or the system refused it.
+  // Reads and writes as many bytes as possible. False once the other side has ended the connection,
+  // or the system refused it.
   bool pump();
   void close();
-  // With a reset instead of a proper end.
+  // Closes with a reset instead of a proper end.
   void reset();
   [[nodiscard]] int file() const { return file_; }
   [[nodiscard]] bool is_open() const { return file_ >= 0; }
   [[nodiscard]] bool wants_to_write() const { return !out_.empty(); }
 
-  std::string in;  // What came and was not taken yet.
+  std::string in;  // Received bytes that were not taken yet.
 
  private:
   int file_ = -1;
@@ -55,8 +56,8 @@ struct HttpAnswer {
   std::map<std::string, std::string> headers;  // Names in lower case.
   std::string body;
 };
-// Takes one answer off the front of `in`. `ended`: no more bytes come. Nothing while it is not
-// whole.
+// Takes one answer from the front of `in`. `ended`: no more bytes come. Empty while the answer is
+// not whole.
 [[nodiscard]] std::optional<HttpAnswer> take_answer(std::string& in, bool ended);
 
 struct HttpRequest {
@@ -75,7 +76,7 @@ class WebSocket {
   void send(std::uint8_t opcode, std::string_view payload, Random& random, bool broken = false);
   void send_text(std::string_view text, Random& random) { send(1, text, random); }
   void send_binary(std::string_view bytes, Random& random) { send(2, bytes, random); }
-  // Texts that came. False at the end.
+  // Passes each received text to `hear`. False at the end of the connection.
   bool pump(Random& random, const std::function<void(const std::string&)>& hear);
 
   Connection line;

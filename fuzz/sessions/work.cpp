@@ -39,7 +39,7 @@ std::string wgsl(Random& random, const std::vector<Hash>& blobs) {
   const std::size_t tasks = 1 + random.below(random.chance(5) ? 400 : 8);
   const std::size_t groups = tasks * (1 + random.below(5));
   const bool steps = random.chance(20);
-  const bool large = random.chance(5);  // Outputs that do not travel in a frame.
+  const bool large = random.chance(5);  // Outputs that are too large for a frame.
   const std::size_t each = large ? 20'000 : 1;
   std::string text = weft::format(
       R"({{"weft":1,"kind":"wgsl","name":"count{}","shader":{{"inline":"fn main() {{}}"}},)",

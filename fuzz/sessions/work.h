@@ -1,5 +1,5 @@
-// Jobs that clients hand in and what their right results are: number `i` of an output is `i` (of a
-// matrix product of ones: k). The coordinator's own verifier computes the same.
+// Jobs that clients submit, and their right results: number `i` of an output is `i` (of a matrix
+// product of ones: k). The coordinator's own verifier computes the same.
 #pragma once
 
 #include <memory>
@@ -14,10 +14,10 @@
 
 namespace weft::sessions {
 
-// A manifest as a client writes it, with a budget that may be too small; `blobs` are what it may
-// name as data of 64 bytes.
+// A client's manifest, with a budget that may be too small. `blobs` are the blobs of 64 bytes that
+// it may name as data.
 [[nodiscard]] std::string make_manifest(Random& random, const std::vector<Hash>& blobs);
-// One that honest workers finish at once.
+// A manifest that honest workers finish at once.
 [[nodiscard]] std::string plain_manifest(std::uint32_t tasks, std::uint32_t replicas);
 
 [[nodiscard]] ByteVector right_bytes(const manifest::Manifest& manifest, std::size_t output,

@@ -115,7 +115,7 @@ void Worker::resume(Conduct conduct) {
 void Worker::hear(const std::string& text, Conduct conduct) {
   auto& random = world_.random;
   const auto message = protocol::decode_coordinator_message(text);
-  // To a worker of another version an error is said in words of that version.
+  // A worker of another version gets an error in the form of that version.
   if (!message) {
     if (!text.contains("\"type\":\"error\""))
       world_.fail("The coordinator says what is no message: " + text.substr(0, 300));
@@ -272,7 +272,7 @@ void Worker::deliver(const Held& held, Conduct conduct) {
   }
 }
 
-// All that it holds, rightly; a result that was handed in already changes nothing.
+// Delivers right results of all held tasks. A result that was handed in before changes nothing.
 void Worker::deliver_held() {
   const auto held = held_;
   for (const auto& [lease, each] : held) deliver(each, Conduct::honest);
@@ -311,7 +311,7 @@ Worker::Held Worker::some_held() {
   return out;
 }
 
-// A message in any place, about what it holds or not.
+// Sends a message out of order, about held tasks or others.
 void Worker::say_anything() {
   auto& random = world_.random;
   const Held held = some_held();
@@ -383,7 +383,7 @@ void Worker::act(Conduct conduct) {
   }
   const std::size_t act = random.below(100);
   if (act < 65 && !held_.empty()) {
-    // Sometimes it is answered once more later.
+    // Sometimes the lease is answered once more later.
     const auto one =
         std::next(held_.begin(), static_cast<std::ptrdiff_t>(random.below(held_.size())));
     const Held held = one->second;

@@ -1,5 +1,5 @@
-// A worker of a history: it greets, takes leases, and answers them rightly, wrongly, twice, late or
-// never; and says everything else that a worker may say, in every wrong order.
+// A worker of a history. It greets, takes leases, and answers them rightly, wrongly, twice, late or
+// never. It also sends every other message of a worker, in every wrong order.
 #pragma once
 
 #include <map>
@@ -18,12 +18,12 @@ class Worker {
 
   Worker(World& world, std::size_t index) : world_(world), index_(index) {}
 
-  // One act. An honest one connects and answers what it holds.
+  // Does one act. An honest worker connects and answers the leases that it holds.
   void act(Conduct conduct);
-  // What came over its line; answers to what cannot wait.
+  // Reads the messages of the connection, and answers those that cannot wait.
   void pump(Conduct conduct);
   void leave() { line_.reset(); }
-  // Nothing of the coordinator before is left.
+  // Forgets everything of the coordinator that ended.
   void forget();
 
   [[nodiscard]] int file() const { return line_ ? line_->line.file() : -1; }

@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t clients_count = 6, workers_count = 8;
-// What an idle machine needs a fraction of; a busy one has as much more time as it is busy.
+// An idle machine needs a fraction of this time; a busy one gets more time by its load.
 Duration patience() { return 60s * busy(); }
 Duration busy_patience() { return 10s * busy(); }  // With answers that say "try again".
 
@@ -29,7 +29,7 @@ crypto::KeyPair wallet_of(std::uint64_t seed, const char* role, std::size_t inde
   return crypto::KeyPair::from_seed(hash.span()).value();
 }
 
-// "GET /v1/jobs" of a request's text.
+// The method and path of a request's text, such as "GET /v1/jobs".
 std::string route_of(const std::string& text) {
   const auto space = text.find(' ');
   if (!text.starts_with("GET") && !text.starts_with("P") && !text.starts_with("DELETE")) return "?";
@@ -159,12 +159,12 @@ void World::pump(std::chrono::milliseconds wait) {
   std::vector<pollfd> polled;
   for (const int file : files) polled.push_back({.fd = file, .events = POLLIN, .revents = 0});
   poll(polled.data(), polled.size(), static_cast<int>(wait.count()));
-  // An answer may ask again.
+  // The callbacks run after the loop, because one of them may send another request.
   std::vector<std::pair<Answered, std::optional<HttpAnswer>>> done;
   std::erase_if(exchanges_, [&](const auto& each) {
     const bool open = each->line.pump();
     auto answer = take_answer(each->line.in, !open);
-    // 100 Continue stands before the answer.
+    // A 100 Continue comes before the answer.
     if (answer && answer->status == 100) answer = take_answer(each->line.in, !open);
     if (!answer && open && now() < each->give_up) return false;
     ++counts[weft::format("{} {}", each->route, answer ? answer->status : 0)];
@@ -178,7 +178,7 @@ void World::pump(std::chrono::milliseconds wait) {
     return true;
   });
   for (auto& [answered, answer] : done) {
-    // A model server may fail as it likes.
+    // A model server may fail at any time, so that its 500 is allowed.
     if (answer && answer->status == 500 && !answer->body.contains("The worker could not answer"))
       fail("An answer of 500: " + answer->body);
     answered(answer);

@@ -1,7 +1,7 @@
-// What the parties of one history share: the coordinator that they are at, who they are, what it
-// has acknowledged, and the requests under way.
+// The shared state of the parties of one history: the coordinator, the parties, what the
+// coordinator has acknowledged, and the requests under way.
 //
-// Threading: one thread; pump() makes all connections go on.
+// Threading: one thread; pump() advances all connections.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +26,15 @@ namespace weft::sessions {
 
 using Nonce = std::array<std::uint8_t, 16>;
 
-// A job that the coordinator said it has taken.
+// A job that the coordinator has acknowledged.
 struct KnownJob {
   std::string id;
   std::string link;
-  std::size_t client = 0;  // Past the last: the plain one.
+  std::size_t client = 0;  // clients.size() is the plain client.
   Nonce nonce{};
   std::string text;                                    // As it was sent.
-  std::shared_ptr<const manifest::Manifest> manifest;  // Missing if it is not read here.
-  bool cancelled = false;                              // Acknowledged.
+  std::shared_ptr<const manifest::Manifest> manifest;  // Missing if the fuzzer does not read it.
+  bool cancelled = false;                              // The coordinator has acknowledged it.
 };
 
 struct KnownModel {
@@ -47,31 +47,33 @@ class World {
   World(std::uint64_t seed, std::filesystem::path data);
 
   using Answered = std::function<void(const std::optional<HttpAnswer>&)>;
-  // Sends it from the client's address; nothing comes back where the connection ends before.
+  // Sends a request from the client's address. `answered` gets nothing if the connection ends
+  // first.
   void ask(HttpRequest request, Answered answered, std::uint32_t source);
-  // The text as it is.
+  // Sends the text of a request unchanged.
   void ask_text(std::string text, Answered answered, std::uint32_t source);
-  // Waits for the answer; tries again while it is 503 or 429. Nothing after a minute (more on a
+  // Waits for the answer, and tries again while it is 503 or 429. Empty after a minute (more on a
   // busy machine), or once the coordinator has ended.
   [[nodiscard]] std::optional<HttpAnswer> ask_now(const HttpRequest& request, std::uint32_t source);
   [[nodiscard]] HttpRequest sign(const crypto::KeyPair& wallet, HttpRequest request,
                                  std::optional<Nonce> nonce = std::nullopt,
                                  std::optional<Hash> blob = std::nullopt);
-  // Reads and writes what goes, waiting so long at most.
+  // Reads and writes on all connections, and waits at most `wait`.
   void pump(std::chrono::milliseconds wait);
-  // All requests under way are given up.
+  // Gives up all requests under way.
   void forget_requests() { exchanges_.clear(); }
   [[nodiscard]] std::size_t under_way() const { return exchanges_.size(); }
   // Sockets that pump() waits for beside its own.
   std::function<void(std::vector<int>&)> other_files = [](std::vector<int>&) {};
 
-  // The coordinator is started, and answers. False (and `trouble`) if not.
+  // Starts the coordinator and waits until it answers. If that fails, returns false and sets
+  // `trouble`.
   bool start();
   void fail(std::string what);
   [[nodiscard]] std::string host() const;
   [[nodiscard]] Nonce nonce();
   [[nodiscard]] std::uint32_t address(std::size_t party) const;
-  // An invitation that the operator gives, of some kind; a few do not count.
+  // An invitation of the operator, of a random kind; a few are not valid.
   [[nodiscard]] std::string invitation(bool for_client);
   [[nodiscard]] std::string verifiers_invitation() const;
 
@@ -83,18 +85,17 @@ class World {
   std::optional<crypto::KeyPair> operators;
   std::vector<crypto::KeyPair> clients;
   std::vector<crypto::KeyPair> workers;
-  crypto::KeyPair plain;    // An honest client, at the end.
+  crypto::KeyPair plain;    // An honest client, which submits at the end.
   std::vector<Hash> blobs;  // Each of 64 bytes, uploaded.
   std::deque<KnownJob> jobs;
   std::vector<KnownModel> models;
-  std::vector<std::string> secrets;  // The API keys'.
+  std::vector<std::string> secrets;  // Secrets of the API keys.
   std::vector<std::string> key_ids;
   std::vector<std::string> responses;
   std::size_t events = 0;
-  std::map<std::string, std::size_t>
-      counts;           // Answers by route and status, and what else happened.
-  std::string trouble;  // The first thing that was wrong; empty: nothing.
-  // What goes on while ask_now() waits; empty: nothing.
+  std::map<std::string, std::size_t> counts;  // Answers by route and status, and other events.
+  std::string trouble;                        // The first failure. Empty: none.
+  // Called while ask_now() waits; empty: nothing is called.
   std::function<void()> meanwhile;
 
  private:
@@ -106,7 +107,7 @@ class World {
     Instant give_up{};
   };
   std::vector<std::unique_ptr<Exchange>> exchanges_;
-  bool busy_meanwhile_ = false;  // It asks too.
+  bool busy_meanwhile_ = false;  // True while `meanwhile` runs, which may call ask_now().
 };
 
 }  // namespace weft::sessions
