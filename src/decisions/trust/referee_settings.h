@@ -16,9 +16,8 @@ struct RefereeSettings {
   ReputationSettings reputation;
   CheckSettings checks;
   std::size_t hold_max = 100;  // Limit of results held back of each worker.
-  std::uint32_t lead_min =
-      // The lead that decides if no further worker can be asked; a smaller lead convicts no worker.
-      2;
+  // The lead that decides if no further worker can be asked; a smaller lead convicts no worker.
+  std::uint32_t lead_min = 2;
   Defences defences;
   // The price from which a confirmed task counts as one confirmation. A cheaper task counts in
   // proportion.

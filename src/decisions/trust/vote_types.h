@@ -19,8 +19,8 @@ using Agree = std::function<bool(const TaskId& task, const Hash& a, const Hash& 
 
 struct Policy {
   std::uint32_t replicas = 1;  // Size of the quorum.
-  std::uint32_t replicas_max =
-      0;  // Replicas in all if they disagree. 0: 2 * replicas - 1, so that a majority decides.
+  // Replicas in all if they disagree. 0: 2 * replicas - 1, so that a majority decides.
+  std::uint32_t replicas_max = 0;
   Agree agree;  // Empty: roots must be equal.
   // Returns true if the agreement of these workers decides. Empty: agreement always decides. If it
   // does not, a result that would be accepted is Provisional, until a ballot names the winner.
@@ -68,8 +68,8 @@ struct Accepted {
   Hash root;
   PublicKey worker;
   std::vector<PublicKey> agreeing;  // In the order of keys.
-  std::vector<PublicKey> jurors =
-      {};  // Other workers that agree, if a ballot asked for more. In the order of their keys.
+  // Other workers that agree, if a ballot asked for more. In the order of their keys.
+  std::vector<PublicKey> jurors = {};
 };
 // A held ballot is decided for now, or a result would be accepted if its workers decided. Reported
 // once after each set_ballot(), clear_ballot() or reject().
@@ -86,8 +86,8 @@ struct Refused {
   std::uint32_t attempt = 0;
   std::string reason;
   bool wrong = false;  // The result differs from the accepted one.
-  std::uint32_t margin =
-      0;  // If `wrong`: how many more results agree with the accepted one than with this one.
+  // If `wrong`: how many more results agree with the accepted one than with this one.
+  std::uint32_t margin = 0;
   Hash root = {};
 };
 // The task wants `replicas` in all, counting those that it has (scheduler: want_replicas()).
