@@ -1,5 +1,5 @@
-// How many results of each worker were accepted, and how many were not: what others are shown of
-// it. How far it is believed is reputation.h's.
+// Counts of the accepted and refused results of each worker, as other parties are shown them.
+// reputation.h says how far a worker is believed.
 //
 // Pure. Memory: a row for each worker that was counted.
 #pragma once

@@ -1,7 +1,7 @@
-// Which part of a task an audit computes again. The task's run of workgroups along the split axis
-// is cut into `parts` equal parts (the remainder going to the first ones, as jobs are cut) and one
-// is drawn, so that every workgroup is covered with the same probability: a cheat gains nothing by
-// hiding its garbage at an end. A job that cannot be cut is audited whole.
+// Chooses the part of a task that an audit computes again. The task's run of workgroups along the
+// split axis is cut into `parts` equal parts (the first ones take the remainder, as when a job is
+// cut) and one part is drawn. Each workgroup is covered with the same probability, so that a cheat
+// gains nothing by hiding its garbage at an end. A job that cannot be cut is audited whole.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,11 @@ struct Part {
   friend bool operator==(const Part&, const Part&) = default;
 };
 
-// Part `number` of `parts` of a task's run. `parts` is from 1 to task.count, `number` below it.
+// Returns part `number` of `parts` of a task's run. `parts` is from 1 to task.count; `number` is
+// less than `parts`.
 [[nodiscard]] Part part_of(const Part& task, std::uint32_t parts, std::uint32_t number);
 
-// The part that is audited of what `worker` handed in.
+// Draws the part of a result of `worker` that is audited.
 [[nodiscard]] Part audited_part(const Part& task, std::uint32_t parts, const Secret& secret,
                                 const TaskId& id, const PublicKey& worker);
 

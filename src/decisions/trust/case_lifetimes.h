@@ -1,5 +1,5 @@
-// When the cases of tasks begin and end: with the first lease, after a restart, with a lease that
-// was lost, with the job.
+// Begins and ends the cases of tasks: at the first lease, after a restart, when a lease is lost,
+// and when the job ends.
 //
 // Not safe to share between threads.
 #pragma once
@@ -20,14 +20,14 @@ class CaseLifetimes {
   CaseLifetimes(RefereeTables& tables, HeldResults& held, DeviceFault& fault)
       : tables_(tables), held_(held), fault_(fault) {}
 
-  // The first lease on a task goes to `worker`. `value`: what one replica is paid, 0 where that is
-  // not known yet.
+  // The first lease on a task goes to `worker`. `value` is the pay for one replica, 0 if it is not
+  // known yet.
   void begin(const TaskId& task, const PublicKey& worker, MicroCredits value, MicroCredits stake,
              RefereePass& pass);
-  // The job's counted results were restored. `stake`: what a wallet has staked.
+  // The job's counted results were restored after a restart. `stake` returns the stake of a wallet.
   void restore(const JobId& id, MicroCredits value,
                const std::function<MicroCredits(const PublicKey&)>& stake, RefereePass& pass);
-  // A lease ended without a result.
+  // The lease of `worker` on the task ended without a result.
   void lose(const TaskId& task, const PublicKey& worker);
   void remove_job(const JobId& id);
 

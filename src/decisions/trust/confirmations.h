@@ -1,4 +1,4 @@
-// Which confirmed results count towards the standing of their workers, and how much.
+// Counts confirmed results towards the standing of their workers, each with its weight.
 //
 // Not safe to share between threads.
 #pragma once
@@ -18,8 +18,9 @@ class Confirmations {
 
   // A root confirmed a result of this worker in the job.
   void by_root(const JobId& job, const PublicKey& worker, const RefereePass& pass);
-  // These agree on an accepted result. Without standing under roots each confirms the others.
-  // Counted after a root's, if one of them is a root.
+  // The workers of `group` agree on an accepted result. If a root is among them (`with_root`), each
+  // of the other workers is confirmed as by by_root(). With Defences::standing_under_roots off, the
+  // workers confirm each other instead.
   void by_agreement(const TaskId& task, std::span<const PublicKey> group, bool with_root,
                     const RefereePass& pass);
   // A check found nothing wrong in a result of this worker.

@@ -1,6 +1,6 @@
-// A worker was wrong, and nothing else was the cause: its standing ends, what it may lose of its
-// stake is slashed, and what is held of it is computed again. Mismatches that convict no worker yet
-// are kept here over a restart.
+// Convicts workers that were wrong if nothing else was the cause: the worker's standing ends, the
+// stake that it may lose is slashed, and its held results are computed again. Also restores, after
+// a restart, mismatches that convict no worker yet.
 //
 // Not safe to share between threads.
 #pragma once
@@ -20,19 +20,20 @@ class Convictions {
  public:
   Convictions(RefereeTables& tables, HeldResults& held) : tables_(tables), held_(held) {}
 
-  // What it loses for the task follows from what is locked.
+  // Convicts the worker. The penalty for the task follows from the stake that is locked.
   void convict(const TaskId& task, const PublicKey& worker, MicroCredits value, std::string reason,
                RefereePass& pass);
-  // `penalty` is what of its stake it may lose.
+  // Convicts the worker. `penalty` is the part of its stake that it may lose.
   void convict(const TaskId& task, const PublicKey& worker, MicroCredits penalty,
                MicroCredits value, std::string reason, RefereePass& pass);
-  // By the operator: what it was convicted for convicts it no more. False where it is not
-  // suspended.
+  // The operator pardons the worker: its earlier mismatches convict it no more. Returns false if
+  // the worker is not suspended.
   bool pardon(const PublicKey& worker, UnixMillis now);
 
-  // What it may lose stays locked.
+  // Restores a mismatch after a restart. The stake that the worker may lose for it stays locked.
   void restore_mismatch(const PublicKey& worker, const Evidence::Mismatch& mismatch);
-  // What was found too long ago convicts no more, and its stake is free again.
+  // Forgets mismatches that are too old to convict. Frees the locked stake of a worker that has no
+  // mismatch left.
   void forget_old_mismatches(UnixMillis now);
 
  private:

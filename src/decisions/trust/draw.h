@@ -1,8 +1,8 @@
-// Chance that a worker cannot foresee and a restart does not change: each draw is SHA-256 over a
-// secret of the coordinator's and what is drawn for. The same secret and subject always give the
-// same number, so decisions replay from a seed, and a worker that does not know the secret learns
-// nothing from the draws it has seen (SHA-256 as a pseudo-random function of a 32-byte key before
-// a message of one fixed length).
+// Draws that a worker cannot predict and a restart does not change: each is SHA-256 over a secret
+// of the coordinator and the subject of the draw. The same secret and subject always give the same
+// number, so that decisions can be replayed from a seed. A worker that does not know the secret
+// learns nothing from the draws it has seen (SHA-256 is a pseudo-random function of a 32-byte key
+// that is followed by a message of one fixed length).
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace weft::trust {
 
-// 32 random bytes, never sent.
+// 32 random bytes that are never sent.
 using Secret = Hash;
 
-// What is decided by a draw: draws for different purposes are independent.
+// The decision that a draw is for. Draws for different purposes are independent.
 enum class Purpose : std::uint8_t {
   replica = 1,
   audit = 2,
@@ -27,13 +27,13 @@ enum class Purpose : std::uint8_t {
   poll = 8
 };
 
-// Uniform over 64 bits. `number` tells draws of one purpose, task and worker apart.
+// Draws uniformly over 64 bits. `number` distinguishes draws of one purpose, task and worker.
 [[nodiscard]] std::uint64_t draw_bits(const Secret& secret, Purpose purpose, const TaskId& task,
                                       const PublicKey& worker, std::uint64_t number = 0);
-// Uniform in [0, 1).
+// Draws uniformly from [0, 1).
 [[nodiscard]] double draw(const Secret& secret, Purpose purpose, const TaskId& task,
                           const PublicKey& worker, std::uint64_t number = 0);
-// Uniform in [0, count) up to a bias of count / 2^64; `count` is at least 1.
+// Draws uniformly from [0, count), with a bias of at most count / 2^64. `count` is at least 1.
 [[nodiscard]] std::uint64_t draw_below(std::uint64_t count, const Secret& secret, Purpose purpose,
                                        const TaskId& task, const PublicKey& worker,
                                        std::uint64_t number = 0);

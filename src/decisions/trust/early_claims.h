@@ -1,6 +1,6 @@
-// Claims of receipts that came before the results that they are about.
+// Claims of receipts that arrived before the results that they are about.
 //
-// Pure. Bounds: waiting_max claims of a worker; its oldest is dropped for one more.
+// Pure. Bounds: waiting_max claims of each worker; one more drops the worker's oldest.
 #pragma once
 
 #include <compare>
@@ -18,10 +18,10 @@ class EarlyClaims {
  public:
   static constexpr std::size_t waiting_max = 4096;
 
-  // Replaces an earlier claim of this attempt, and is its worker's newest then.
+  // Keeps the claim as the newest of its worker. It replaces an earlier claim of the same attempt.
   void keep(const PublicKey& worker, const Claim& claim);
-  // The root that the worker has claimed for the attempt, which waits no more; nothing if there is
-  // no such claim.
+  // Removes the worker's claim of this attempt and returns its root; nothing if there is no such
+  // claim.
   std::optional<Hash> take(const PublicKey& worker, const TaskId& task, std::uint32_t attempt);
   void forget(const PublicKey& worker) { waiting_.erase(worker); }
   [[nodiscard]] std::size_t count(const PublicKey& worker) const;
@@ -32,7 +32,7 @@ class EarlyClaims {
     std::uint32_t attempt = 0;
     friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
   };
-  // Those of one worker.
+  // The claims of one worker.
   struct Waiting {
     struct Row {
       Hash root;
@@ -43,7 +43,7 @@ class EarlyClaims {
     std::uint64_t next_age = 0;
   };
 
-  std::unordered_map<PublicKey, Waiting> waiting_;  // Looked up only.
+  std::unordered_map<PublicKey, Waiting> waiting_;  // Never iterated.
 };
 
 }  // namespace weft::trust

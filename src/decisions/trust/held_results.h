@@ -1,6 +1,7 @@
-// Results that are held back before they are accepted: if their worker is found wrong meanwhile,
-// they are computed once more. Of each worker hold_max are held; the oldest is released then, and
-// all of a job that waits for nothing else.
+// Results that are held back before they are accepted, so that they can be computed once more if
+// their worker is found wrong meanwhile. At most hold_max results of each worker are held. One more
+// releases the worker's oldest result; a job whose other tasks are all accepted releases all of its
+// results.
 //
 // Not safe to share between threads.
 #pragma once
@@ -19,26 +20,28 @@ class HeldResults {
  public:
   explicit HeldResults(RefereeTables& tables) : tables_(tables) {}
 
-  // The task has a case. Nothing more is drawn for its result; its pay is what its worker still has
-  // to lose.
+  // Holds the result of a task that has a case. The task's stake is unlocked, because no further
+  // check of the result is drawn; until the release the worker can still lose its pay.
   void hold(const TaskId& task, RefereePass& pass);
-  // With a winner, what agrees with it is accepted, whichever worker it is from.
+  // Lets the task be accepted. If `winner` is given, the results that agree with this root are
+  // accepted, from whichever worker they are.
   void release(const TaskId& task, RefereePass& pass, std::optional<Hash> winner = {});
-  // Where the job waits only for what is held.
+  // Releases the job's held results if all its other tasks are accepted.
   void release_if_last(const JobId& job, RefereePass& pass);
-  // Something about a result that may be held is looked at again.
+  // Takes a result that may be held out of the list, because it is to be checked again.
   void leave(const TaskId& task, const TaskCase& open);
-  // The same of a job that is removed.
+  // Takes a held result of a job that is removed out of the list.
   void forget(const TaskId& task, const TaskCase& held);
 
-  // More votes decide, by this ballot.
+  // Puts the task to more votes, by this ballot.
   void vote(const TaskId& task, Stage stage, const Ballot& ballot, RefereePass& pass);
   // The worker was found wrong: each of its held results gets a second replica.
   void compute_again(const PublicKey& worker, RefereePass& pass);
 
  private:
   RefereeTables& tables_;
-  std::unordered_map<PublicKey, std::deque<TaskId>> held_;  // Oldest first; looked up only.
+  // Oldest first; the map is never iterated.
+  std::unordered_map<PublicKey, std::deque<TaskId>> held_;
 };
 
 }  // namespace weft::trust

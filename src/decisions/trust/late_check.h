@@ -1,8 +1,8 @@
-// A check that the coordinator's verifier was given and did not finish: a run of it took longer
-// than a run may, or too much waited before it. That says nothing of the result, and little of the
-// verifier, whose machine may have been busy for a moment. The check is asked for again after a
-// pause that doubles each time, for as long as it is wanted. A verifier that cannot do the check at
-// all (`cannot()`) is not asked again.
+// A check that the coordinator's verifier was given and did not finish, because a run of it took
+// longer than a run may, or too much waited before it. This says nothing about the result, and
+// little about the verifier, whose machine may have been busy for a moment. The check is asked for
+// again after a pause that doubles each time, for as long as it is wanted. A verifier that cannot
+// do the check at all (`cannot()`) is not asked again.
 //
 // Pure: the time is passed in. Not safe to share between threads.
 #pragma once
@@ -22,11 +22,11 @@ class LateCheck {
  public:
   static constexpr std::chrono::seconds pause_min{10};
   static constexpr std::chrono::seconds pause_max{600};
-  // After so many tries, about a minute after the first, the client and the operator are told that
-  // the check is late (`sentence()`), and a check that is not required is given up.
+  // The number of tries after which, about a minute after the first, the client and the operator
+  // are told that the check is late (`sentence()`), and a check that is not required is given up.
   static constexpr std::uint32_t tries_max = 4;
 
-  // It was not finished; `why` is a sentence.
+  // The verifier did not finish the check; `why` is a sentence.
   void ran_out(std::string why, Instant now) {
     why_ = std::move(why);
     cannot_ = false;
@@ -34,29 +34,30 @@ class LateCheck {
     next_ = now + std::min(pause_min * (1U << std::min(tries_, 16U)), pause_max);
     ++tries_;
   }
-  // This verifier cannot do it, now or later.
+  // This verifier cannot do the check, now or later.
   void cannot(std::string why) {
     why_ = std::move(why);
     cannot_ = true;
     waits_ = false;
   }
-  // Whether it is to be asked for now. True once after each ran_out().
+  // True if the check is to be asked for now; once after each ran_out().
   [[nodiscard]] bool take_due(Instant now) {
     if (!waits_ || now < next_) return false;
     waits_ = false;
     return true;
   }
-  // Whether it is to be asked for again, and when.
+  // True if the check is to be asked for again; next() is the time of it.
   [[nodiscard]] bool waits() const { return waits_; }
   [[nodiscard]] Instant next() const { return next_; }
   [[nodiscard]] std::uint32_t tries() const { return tries_; }
-  // Whether it may be put off once more for what can be done without: the try that begins now is
-  // not the last of the first minute.
+  // True if the check may be late once more to wait for something that it can do without: the try
+  // that begins now is not the last before the client and the operator are told.
   [[nodiscard]] bool has_patience() const { return tries_ + 1 < tries_max; }
-  // Whether others are told of it.
+  // True if the client and the operator are told that the check waits.
   [[nodiscard]] bool is_told() const { return cannot_ || tries_ >= tries_max; }
 
-  // One sentence for the client and the operator: why `what` (a noun) waits, and what ends it.
+  // A sentence for the client and the operator that says why `what` (a noun) waits, and what ends
+  // the wait.
   [[nodiscard]] std::string sentence(std::string_view what, Instant now) const {
     constexpr std::string_view help =
         "a worker of the operator's does it instead (`weft invite`, then `weft work --invite CODE` "

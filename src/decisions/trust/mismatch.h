@@ -1,5 +1,5 @@
-// A result that a root has found wrong, with what its worker may lose: until it is known whether
-// the worker or its device was the cause (device_fault.h).
+// A result that a root has found wrong, with the stake that its worker may lose. It is kept until
+// it is known whether the worker or its device was the cause (device_fault.h).
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@ struct Mismatch {
   MicroCredits penalty = 0;
   TaskId task = {};
   Hash root = {};
-  Finding finding = {};  // Its part is this result's.
-  bool counted = false;  // As one of those of several clients that convict.
-  // Whether devices of two vendors or drivers say that it is wrong.
+  Finding finding = {};  // Its part is one in which this result is wrong.
+  bool counted = false;  // It counts towards Defences::clients_to_convict.
+  // True if devices of two vendors or drivers find the result wrong.
   bool seen_twice = false;
-  // Established owners of the vendor that computed the part and agree with the root, less those
-  // that do not.
+  // The number of established owners of the vendor that computed the part and agree with the root,
+  // minus the number of those that do not.
   std::int32_t agreed = 0;
-  std::set<PublicKey> asked = {};  // Owners.
-  std::uint32_t waiting = 0;       // So many have not answered yet.
-  bool missing = false;            // There were not as many workers as were wanted.
-  bool polled = false;             // It has begun.
+  std::set<PublicKey> asked = {};  // Owners that were polled.
+  std::uint32_t waiting = 0;       // The number of polled workers that have not answered yet.
+  bool missing = false;            // Fewer workers answered than were asked.
+  bool polled = false;             // The poll has begun.
 };
 
 }  // namespace weft::trust

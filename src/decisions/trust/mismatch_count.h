@@ -1,6 +1,6 @@
-// Mismatches of which it is shown that the worker was wrong, not its device: they count by clients,
-// and enough of them convict. What one event shows is taken together: each worker is convicted once
-// at most, for all of its.
+// Counts the mismatches that are shown to be the fault of the worker, not of its device. They are
+// counted by client, and enough of them convict. All mismatches that one event shows are taken
+// together, so that each worker is convicted at most once for all of its own.
 //
 // Not safe to share between threads.
 #pragma once
@@ -24,9 +24,9 @@ class MismatchCount {
 
   struct Shown {
     Mismatch mismatch;
-    bool conclusive = false;  // This one is enough.
+    bool conclusive = false;  // This mismatch alone convicts.
   };
-  // All that one event has shown, in one job.
+  // Counts all mismatches that one event has shown in one job.
   void add(const JobId& job, std::span<const Shown> shown, RefereePass& pass);
 
  private:

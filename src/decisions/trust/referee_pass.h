@@ -1,5 +1,5 @@
-// One event's way through the referee: decisions of the votes that are still to be looked at, and
-// the rulings that came out.
+// The passage of one event through the referee: the decisions of the votes that are still to be
+// handled, and the rulings that came out.
 #pragma once
 
 #include <algorithm>

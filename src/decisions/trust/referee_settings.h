@@ -1,4 +1,4 @@
-// What the referee is set to, and what it is told of each job.
+// The settings of the referee, and the terms of a job that it is told.
 #pragma once
 
 #include <cstdint>
@@ -15,38 +15,41 @@ namespace weft::trust {
 struct RefereeSettings {
   ReputationSettings reputation;
   CheckSettings checks;
-  std::size_t hold_max = 100;  // Results held back for each worker.
-  std::uint32_t lead_min =
-      2;  // Enough where no further worker is there to ask; less of a lead convicts no worker.
+  std::size_t hold_max = 100;  // Limit of results held back of each worker.
+  // The lead that decides if no further worker can be asked; a smaller lead convicts no worker.
+  std::uint32_t lead_min = 2;
   Defences defences;
-  // A task of this price or more is one confirmation, a cheaper one less in proportion.
+  // The price from which a confirmed task counts as one confirmation. A cheaper task counts in
+  // proportion.
   MicroCredits value_full = 1000;
-  // Leases of a newcomer at a time, at most: 1, 2, 4 ... as its samples pass.
+  // The most leases that a newcomer holds at a time. Its limit grows to this as samples pass: 1, 2,
+  // 4.
   std::uint32_t newcomer_leases_max = 64;
-  // So many results of a worker are checked whole after a root has found one wrong.
+  // The number of a worker's next results that are checked whole after a root found a result wrong.
   std::uint32_t whole_checks = 32;
-  // What one wrong result costs that a root finds, in prices of its task over the chance that a
-  // root finds a single wrong part. Three leave two to the attacker's loss after the price that it
-  // saved.
+  // The cost of a wrong result that a root finds, in prices of its task divided by the chance that
+  // a root finds a single wrong part. Three prices leave the attacker a loss of two, because it
+  // saved the price of one.
   double risk = 3;
 };
 
 struct JobTerms {
   std::uint32_t replicas = 1;
-  double audit = 0;         // Share of results that is audited at least.
-  std::uint32_t parts = 1;  // Into how many a task's run can be cut: the workgroups of the
-                            // smallest; 1 where it cannot be.
+  double audit = 0;  // Least share of results that is audited.
+  // The number of parts that a task's run can be cut into, at most the workgroups of the smallest
+  // task; 1 if it cannot be cut.
+  std::uint32_t parts = 1;
   Agree agree = {};
   PublicKey client = {};
-  // Its client asked for no more than agreement ("trust": "anyone"): newcomers decide, and no
-  // result of it counts for or against a wallet.
+  // True if the job's client asked for agreement alone ("trust": "anyone"): newcomers decide, and
+  // no result of the job counts for or against a wallet.
   bool anyone = false;
-  bool checked = false;  // The coordinator has checked each result itself before it is counted.
-  bool evidence = true;  // Whether its results may count towards standing.
-  // How many workers could be given its tasks; empty: enough.
+  bool checked = false;  // The coordinator checks each result itself before it counts.
+  bool evidence = true;  // The job's results may count towards standing.
+  // Returns the number of workers that could be given the job's tasks. Empty: enough workers.
   std::function<std::uint32_t()> eligible = {};
 
-  // Whose results agree is all that is asked.
+  // True if results need to agree and nothing more, whatever the level of their workers.
   [[nodiscard]] bool by_heads() const { return anyone || checked; }
 };
 

@@ -1,4 +1,5 @@
-// The referee's tables, which its parts share: each is a class that keeps its own invariant.
+// The tables that the parts of the referee share. Each table is a class that keeps its own
+// invariant.
 #pragma once
 
 #include "common/base/clock.h"
@@ -25,9 +26,9 @@ struct RefereeTables {
   TaskStakes stakes{settings, standing};
   TaskCases cases;
   TrapPool traps;
-  UnixMillis now = 0;  // Time of the event under way.
+  UnixMillis now = 0;  // Time of the current event.
 
-  // The way of an event that comes now.
+  // Begins the pass of an event that comes at this time.
   [[nodiscard]] RefereePass begin(UnixMillis at) {
     now = at;
     return {.now = at};

@@ -1,24 +1,25 @@
-// How much of what an established wallet hands in is checked, and what that finds.
+// The share of an established wallet's results that is checked, and the probability that the checks
+// find a wrong result.
 //
 // Each result is replicated with probability p, otherwise a part of it is computed again by another
 // worker with probability a (an audit), and each lease is a task whose answer is known with
 // probability t (a trap):
 //
-//   p(r) = replica_floor + (1 - replica_floor) * (1 - r)^2      falls with reputation r, never
-//   below its floor a    = max(min(1, audit_work * parts), what the job asks)   constant: the audit
-//   floor t    = trap_floor                                           constant
+//   p(r) = replica_floor + (1 - replica_floor) * (1 - r)^2      falls with reputation r to its
+//   floor a    = max(min(1, audit_work * parts), the job's own share) constant: the audit floor t
+//   = trap_floor                                           constant
 //
 // (BOINC's adaptive replication checks with probability 1 / n after n valid results in a row, which
-// has no floor: a sleeper is hardly ever checked. The floor is what Proof of Sampling (arXiv
-// 2405.00295) builds its equilibrium on.)
+// has no floor: a sleeper is hardly ever checked. Proof of Sampling, arXiv 2405.00295, builds its
+// equilibrium on such a floor.)
 //
 // An audit covers one of `parts` equal parts of a task's range, so that a share s of wrong parts is
-// hit with probability s. Where a share c of all checkers collude with the cheat and confirm its
+// hit with probability s. If a share c of all checkers collude with the cheat and confirm its
 // answers, a result with a share s of wrong parts is found with probability
 //
 //   d(s) = 1 - (1 - t) * (1 - (p + (1 - p) * a * s) * (1 - c))
 //
-// and who is right is then decided by a jury (jury_lead).
+// A jury then decides which result is right (jury_lead).
 #pragma once
 
 #include <cstdint>
@@ -27,10 +28,10 @@ namespace weft::trust {
 
 struct CheckSettings {
   double replica_floor = 0.005;
-  double audit_work = 0.02;  // Share of a task's work, on average.
+  double audit_work = 0.02;  // Mean audit work, as a share of a task's work.
   std::uint32_t audit_parts_max = 32;
   double trap_floor = 0.005;
-  double collusion = 0.3;  // Share of all workers, at most, so it is assumed.
+  double collusion = 0.3;  // Assumed maximum, as a share of all workers.
   double error = 1e-4;     // Probability that a jury is wrong.
 };
 
@@ -38,22 +39,22 @@ struct CheckRates {
   double replica = 1;
   double audit = 0;
   double trap = 0;
-  std::uint32_t parts = 1;  // That an audit chooses one of.
+  std::uint32_t parts = 1;  // The parts that an audit chooses one of.
 };
 
-// For a wallet of this reputation, in a job whose tasks can be cut into `parts` (1: only whole) and
-// that wants at least a share `audit` of its results audited.
+// Returns the rates for a wallet of this reputation in a job whose tasks can be cut into `parts`
+// (1: a task is only checked whole) and that wants at least a share `audit` of its results audited.
 [[nodiscard]] CheckRates rates_at(double reputation, std::uint32_t parts, double audit,
                                   const CheckSettings& settings);
 
-// d(s) above.
+// Returns d(s), the probability that a result with a share `wrong_share` of wrong parts is found.
 [[nodiscard]] double detection(const CheckRates& rates, double wrong_share, double collusion);
 
-// Work on top of each useful task, in tasks.
+// Returns the mean checking work for each useful task, in tasks.
 [[nodiscard]] double extra_work(const CheckRates& rates);
 
-// How many votes an answer must be ahead of every other one to be believed with error at most
-// `error` where a share `collusion` < 1/2 of the voters agree on one wrong answer:
+// Returns the lead over every other answer, in votes, at which an answer is believed with an error
+// of at most `error` if a share `collusion` < 1/2 of the voters agree on one wrong answer:
 //
 //   ceil(ln((1 - error) / error) / ln((1 - c) / c))
 //

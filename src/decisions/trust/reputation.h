@@ -1,16 +1,17 @@
-// How far a wallet is believed. It grows with results that others have confirmed, fades with time,
-// and one wrong result ends it.
+// The reputation of wallets. It grows with results that other workers have confirmed and fades with
+// time; one wrong result ends it.
 //
-//   verified(t)  = verified(t0) * 2^-((t - t0) / half_life)         evidence fades
-//   confirm(w):    verified += w / 2^wrong                          slower after each conviction
-//   convict():     verified = 0, wrong += 1, suspended for suspension * 2^(wrong - 1); while it is
-//   suspended nothing more reputation   = verified / (verified + half), in [0, 1)
+//   verified(t)  = verified(t0) * 2^-((t - t0) / half_life)    evidence fades
+//   confirm(w):    verified += w / 2^wrong                     slower after each conviction
+//   convict():     verified = 0, wrong += 1, suspended for suspension * 2^(wrong - 1);
+//                  during a suspension: verified = 0, nothing else
+//   reputation   = verified / (verified + half), in [0, 1)
 //
-// With v passed checks and none failed the expected chance that the next result is wrong is 1 / (v
-// + 2) (Laplace's rule of succession); half = 10 makes reputation fall short of 1 by about ten
-// times that, which is how much it takes to be believed. A wallet is *established* from `probation`
-// on: before, nothing that it hands in is accepted on its word alone. (BOINC asks for ten valid
-// results in a row too: AdaptiveReplication.)
+// After v passed checks and no failed one, the expected chance that the next result is wrong is
+// 1 / (v + 2) (Laplace's rule of succession). With half = 10, reputation falls short of 1 by about
+// ten times this chance, which is the distance that counts as believed. A wallet is *established*
+// from `probation` on: before, no result of it is accepted on its word alone. (BOINC asks for ten
+// valid results in a row too: AdaptiveReplication.)
 //
 // Pure. Memory: one record for each wallet that ever did something.
 #pragma once
@@ -34,11 +35,11 @@ struct ReputationSettings {
 };
 
 struct Record {
-  double verified = 0;  // At `updated`.
+  double verified = 0;  // The evidence at `updated`.
   UnixMillis updated = 0;
-  std::uint32_t wrong = 0;  // Suspensions ever.
-  UnixMillis suspended_until =
-      0;  // Until then it is given nothing to do alone, however much is confirmed.
+  std::uint32_t wrong = 0;  // The number of suspensions so far.
+  // Until this time the wallet runs no task alone, however much is confirmed.
+  UnixMillis suspended_until = 0;
   friend bool operator==(const Record&, const Record&) = default;
 };
 
@@ -46,13 +47,14 @@ class ReputationBook {
  public:
   explicit ReputationBook(ReputationSettings settings = {}) : settings_(settings) {}
 
-  // `weight` in (0, 1]: how much the confirmation is worth.
+  // Adds a confirmation with a weight in (0, 1].
   void confirm(const PublicKey& worker, double weight, UnixMillis now);
-  // Outvoted where that proves little: its record starts again, but it is not suspended.
+  // The worker was outvoted in a vote that proves little: its record starts again, but it is not
+  // suspended.
   void doubt(const PublicKey& worker, UnixMillis now);
   void convict(const PublicKey& worker, UnixMillis now);
-  // Ends a suspension, and counts its conviction no more; what was verified stays lost. False for a
-  // worker that is not suspended.
+  // Ends the worker's suspension and takes its conviction back; the verified evidence stays lost.
+  // Returns false if the worker is not suspended.
   bool pardon(const PublicKey& worker, UnixMillis now);
 
   [[nodiscard]] double verified(const PublicKey& worker, UnixMillis now) const;
@@ -62,12 +64,12 @@ class ReputationBook {
 
   [[nodiscard]] Record record(const PublicKey& worker) const;
   void restore(const PublicKey& worker, const Record& record);
-  // Whose records have moved enough since they were last taken or restored to be worth storing, in
-  // the order of their keys: by a tenth and one confirmation, or by a loss. A crash costs a wallet
-  // no more than that.
+  // Returns the workers whose records are worth storing, in the order of their keys: evidence grew
+  // by a tenth and one confirmation since the record was last taken or restored, or was lost. A
+  // crash costs a wallet no more than that growth.
   [[nodiscard]] std::vector<PublicKey> take_moved();
 
-  // Evidence that gives a reputation in [0, 1).
+  // Returns the evidence that gives a reputation in [0, 1).
   [[nodiscard]] double verified_at(double reputation) const {
     return settings_.half * reputation / (1 - reputation);
   }
@@ -76,8 +78,8 @@ class ReputationBook {
   Record& fade(const PublicKey& worker, UnixMillis now);
 
   const ReputationSettings settings_;
-  std::unordered_map<PublicKey, Record> records_;  // Looked up only.
-  std::unordered_map<PublicKey, double> taken_;    // Evidence as it was then; looked up only.
+  std::unordered_map<PublicKey, Record> records_;  // Never iterated.
+  std::unordered_map<PublicKey, double> taken_;    // Evidence when last taken; never iterated.
   std::set<PublicKey> moved_;
 };
 

@@ -1,5 +1,5 @@
-// What of a result is computed again, and by whom: parts of what a worker handed in, a part of what
-// two established workers agree on, and what decides between results that differ.
+// Decides which results, and which parts of them, are computed again and by which level of worker:
+// single results, results that two established workers agree on, and results that differ.
 //
 // Not safe to share between threads.
 #pragma once
@@ -15,17 +15,19 @@ class ResultChecks {
  public:
   ResultChecks(RefereeTables& tables, HeldResults& held) : tables_(tables), held_(held) {}
 
-  // At least one part of what `suspect` handed in, by a root or by workers that free wallets cannot
-  // be. A newcomer's first results are checked whole, and later ones less, the more of them a root
-  // has confirmed. The task has a case.
+  // Wants at least one part of the result of `suspect` checked by a root, an invited worker or
+  // established workers. A newcomer's first results are checked whole; the more of its results a
+  // root has confirmed, the fewer parts are checked. The task has a case.
   AuditWanted& sample(const TaskId& task, const Hash& root, const PublicKey& suspect,
                       RefereePass& pass);
-  // Two established workers agree: a root looks at a part, since both may be accomplices.
+  // Two established workers agree: a root checks a part, because both workers may be accomplices.
   void check_pair(const TaskId& task, const Hash& root, const PublicKey& first, RefereePass& pass);
-  // Results of one task differ. If one of them has the word of workers that decide, it is right;
-  // otherwise a root says which is, and without a root trusted workers compute the task again.
+  // Handles results of one task that differ. If exactly one result has the word of workers that
+  // decide, it is right; otherwise a root decides, and without a root trusted workers compute the
+  // task again.
   void dispute(const TaskId& task, RefereePass& pass);
-  // The results that have the word of workers that decide, without a root too if there is none.
+  // Returns the groups of results whose workers decide. With `rootless`, two established workers
+  // decide even if a root is at hand.
   [[nodiscard]] std::vector<Trust::Group> believed(const TaskId& task, bool rootless,
                                                    UnixMillis now) const;
 

@@ -1,8 +1,8 @@
-// Whose word counts (levels.h), and how closely a worker's own results are looked at: what is known
-// of wallets, whatever they do in one job.
+// The level of trust of each worker (levels.h), and how closely its results are checked. Standing
+// holds what is known of wallets beyond any one job.
 //
 // Pure: the time is passed in. Not safe to share between threads. Memory: a few numbers for each
-// wallet that ever handed something in.
+// wallet that ever handed in a result.
 #pragma once
 
 #include <cstdint>
@@ -23,58 +23,62 @@ namespace weft::trust {
 
 class Standing {
  public:
-  // `settings` outlives it.
+  // `settings` must outlive the object.
   explicit Standing(const RefereeSettings& settings)
       : settings_(settings), book_(settings.reputation) {}
 
-  // Whether the coordinator has a root of its own at hand, its verifier; without it: no.
+  // `at_hand` returns true if the coordinator has a root of its own at hand: its verifier. Without
+  // `at_hand` there is no such root.
   void set_root_at_hand(std::function<bool()> at_hand) { root_at_hand_ = std::move(at_hand); }
   [[nodiscard]] bool root_at_hand() const { return root_at_hand_ && root_at_hand_(); }
-  // Workers count alike, whatever they have shown.
+  // True if workers of all levels count alike (Defences::newcomers_decide_nothing is off).
   [[nodiscard]] bool trusts_heads() const { return !settings_.defences.newcomers_decide_nothing; }
 
   [[nodiscard]] Level level(const PublicKey& worker, UnixMillis now) const;
-  // A root, or a worker that the operator invited: believed alone.
+  // True for a root or a worker that the operator invited: its word is believed alone.
   [[nodiscard]] bool is_operators(const PublicKey& worker, UnixMillis now) const;
-  // Whether the agreement of these workers decides: one of the operator's among them, or two
-  // established ones of different owners.
+  // True if the agreement of these workers decides: one of them is the operator's, or two are
+  // established and have different owners.
   [[nodiscard]] bool decides(std::span<const PublicKey> workers, UnixMillis now) const;
-  // The same, but two established workers do not where there is a root to check them.
+  // True if decides() is and no check by a root is due: two established workers do not settle a
+  // task if a root is at hand to check them.
   [[nodiscard]] bool settles(std::span<const PublicKey> workers, UnixMillis now) const;
-  // Whether one of these is the operator's, of an owner other than the suspect's, and has a device
-  // of the suspect's vendor.
+  // True if one of these workers is the operator's, has an owner other than the suspect's, and has
+  // a device of the suspect's vendor.
   [[nodiscard]] bool operator_has_device_of(const PublicKey& suspect,
                                             std::span<const PublicKey> workers,
                                             UnixMillis now) const;
 
-  // How many leases a worker may hold whose results are not decided.
+  // Returns the number of leases with undecided results that a worker may hold.
   [[nodiscard]] std::uint32_t leases_max(const PublicKey& worker, UnixMillis now) const;
-  // The part of its next result that a root computes again, where the result can be cut so far.
+  // Returns the share of the worker's next result that a root computes again, if the result can be
+  // cut into parts so small.
   [[nodiscard]] double sample_share(const PublicKey& worker, UnixMillis now) const;
-  // A root found a result of it wrong recently: its next results are checked whole, and its pay is
-  // held.
+  // True if a root found a result of the worker wrong recently: its next results are checked whole,
+  // and its pay is held.
   [[nodiscard]] bool watched(const PublicKey& worker) const {
     return !trusts_heads() && whole_checks_.contains(worker);
   }
-  // Whether its next result is checked whole for that, which counts as one of those.
+  // True if the worker is watched, so that its next result is checked whole. Uses up one of the
+  // checks.
   [[nodiscard]] bool take_whole_check(const PublicKey& worker);
 
-  // A root has confirmed a result of it.
+  // A root has confirmed a result of the worker.
   void sample_passed(const PublicKey& worker);
-  // A result of it did not stand.
+  // A result of the worker was refused or found wrong.
   void sample_failed(const PublicKey& worker);
-  // A root found a result of it wrong. The more often, the longer it is watched: what cannot be
-  // told from its device's fault convicts no worker.
+  // A root found a result of the worker wrong. Each further time the worker is watched for twice as
+  // many results, because a wrong result that may be its device's fault convicts no worker.
   void watch(const PublicKey& worker);
-  // To be stored and restored.
+  // The state of a worker that is stored and restored.
   struct Watch {
     PublicKey worker;
-    std::uint32_t checks = 0;    // So many of its next results are checked whole.
-    std::uint32_t mistakes = 0;  // That a root found.
-    std::uint32_t passes = 0;    // Samples in a row, newcomer_leases_max at most.
+    std::uint32_t checks = 0;    // Next results that are checked whole.
+    std::uint32_t mistakes = 0;  // Wrong results that a root found.
+    std::uint32_t passes = 0;    // Passed samples in a row, at most newcomer_leases_max.
     friend bool operator==(const Watch&, const Watch&) = default;
   };
-  // Those that changed since the last call, by worker.
+  // The watches that changed since the last call, in the order of workers.
   [[nodiscard]] std::vector<Watch> take_changed_watches();
   void restore(const Watch& watch);
 
@@ -82,7 +86,7 @@ class Standing {
   [[nodiscard]] const ReputationBook& book() const { return book_; }
   [[nodiscard]] Admissions& admissions() { return admissions_; }
   [[nodiscard]] const Admissions& admissions() const { return admissions_; }
-  [[nodiscard]] Evidence& evidence() { return evidence_; }  // To be stored and restored.
+  [[nodiscard]] Evidence& evidence() { return evidence_; }  // For the caller to store and restore.
 
  private:
   const RefereeSettings& settings_;
@@ -90,9 +94,9 @@ class Standing {
   Admissions admissions_;
   Evidence evidence_;
   std::function<bool()> root_at_hand_;
-  std::unordered_map<PublicKey, std::uint32_t> passes_;        // Samples in a row; looked up only.
-  std::unordered_map<PublicKey, std::uint32_t> whole_checks_;  // To come; looked up only.
-  std::unordered_map<PublicKey, std::uint32_t> mistakes_;      // That a root found; looked up only.
+  std::unordered_map<PublicKey, std::uint32_t> passes_;  // Passed samples in a row; never iterated.
+  std::unordered_map<PublicKey, std::uint32_t> whole_checks_;  // Checks to come; never iterated.
+  std::unordered_map<PublicKey, std::uint32_t> mistakes_;      // Found by a root; never iterated.
   std::set<PublicKey> changed_watches_;
 };
 

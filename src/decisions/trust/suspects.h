@@ -1,12 +1,12 @@
-// Which workers' paid tasks are computed again before it is known whose fault a wrong result was.
+// Chooses the workers whose paid tasks are computed again before it is known whether the worker or
+// its device caused a wrong result.
 //
-// A root that finds a result wrong, on two devices, suspects its worker, and it may take long until
-// that is settled (referee.h, polls): meanwhile the worker could be gone with what it was paid for.
-// Computing its tasks again convicts no worker and costs the verifier's time alone. A client whose
-// job differs by device could have that spent on honest workers again and again, so that each
-// client has so much of it a day: tasks that were computed again because of its jobs and were all
-// right. What a recheck that finds a wrong task, or whose worker is convicted, has cost is given
-// back.
+// A root that finds a result wrong on two devices suspects its worker. It may take long until the
+// cause is known (referee.h, polls), and meanwhile the worker could leave with its pay. Computing
+// its tasks again convicts no worker and costs only the verifier's time. A client whose job differs
+// by device could spend that time on honest workers again and again. Each client therefore has a
+// limit a day, in tasks that were computed again because of its jobs and were all right. If a
+// recheck finds a wrong task, or its worker is convicted, its cost is given back to the client.
 //
 // Pure. Bounds: a client has tasks_max / suspect_tasks_max suspects at a time under way, and
 // waiting_max more that wait for them.
@@ -23,9 +23,9 @@
 namespace weft::trust {
 
 struct SuspectLimits {
-  // Right tasks that are computed again because of one client's jobs, in a day.
+  // The most right tasks that are computed again in a day because of one client's jobs.
   std::uint32_t tasks_max = 40'000;
-  // So many of one suspect at most.
+  // The most tasks of one suspect that are computed again.
   std::uint32_t suspect_tasks_max = 10'000;
   std::size_t waiting_max = 256;
 };
@@ -36,17 +36,19 @@ class Suspects {
 
   explicit Suspects(SuspectLimits limits = {}) : limits_(limits) {}
 
-  // A root found a result of `worker` wrong in a job of `client` (an owner). Whether its tasks are
-  // to be computed again now: not if they already are, or if the client's share is used up.
+  // A root found a result of `worker` wrong in a job of `client` (an owner). Returns true if the
+  // worker's tasks are to be computed again now; false if they already are, or if the client's
+  // limit is used up.
   [[nodiscard]] bool suspect(const PublicKey& worker, const PublicKey& client, UnixMillis now);
   struct Next {
     PublicKey worker;
     PublicKey client;
   };
-  // They are computed, `tasks` of them. Workers that waited for it follow.
+  // The `tasks` tasks of the worker were computed again. Returns the workers that waited for this
+  // and are to follow.
   [[nodiscard]] std::vector<Next> computed(const PublicKey& worker, std::uint32_t tasks,
                                            bool some_wrong, UnixMillis now);
-  // It was not the client's job that was at fault.
+  // The worker was convicted, so that the client's job was not the cause of the wrong result.
   void convicted(const PublicKey& worker);
 
   [[nodiscard]] bool is_open(const PublicKey& worker) const;

@@ -1,5 +1,5 @@
-// The tasks of running jobs that are more than a plain quorum: what is being checked of each, and
-// what checks have found. A table; what follows from it is decided by the parts of the referee.
+// A table of the tasks of running jobs that need more than a plain quorum: the checks of each task
+// that are under way, and the findings of checks. The parts of the referee decide what follows.
 //
 // Not safe to share between threads. Memory: a case for each open task that was leased to a worker
 // alone, is checked or is disputed.
@@ -25,19 +25,19 @@ struct TaskCase {
   PublicKey worker;  // The worker that had the first lease.
   MicroCredits value = 0;
   CheckRates rates;
-  Hash root;  // The result's root, once there.
+  Hash root;  // The root of the result, once it has come.
   std::optional<PublicKey> accuser;
-  // What is being audited is the result of this worker.
+  // The worker whose result is audited.
   PublicKey suspect = {};
-  std::uint32_t audits = 0;              // So many were drawn.
-  std::vector<Hash> rivals = {};         // Other results, when the latest was drawn.
-  std::uint32_t part = 0;                // The latest of them,
-  std::uint32_t samples = 1;             // and how many parts.
+  std::uint32_t audits = 0;              // Number of audits drawn so far.
+  std::vector<Hash> rivals = {};         // Roots of other results at the latest audit.
+  std::uint32_t part = 0;                // First part of the latest audit.
+  std::uint32_t samples = 1;             // Number of parts of the latest audit.
   std::vector<PublicKey> seconded = {};  // Established auditors that agreed.
-  bool rootless = false;                 // There was no root to decide a dispute.
+  bool rootless = false;                 // A dispute had no root to decide it.
   bool root_agrees = false;              // A root has confirmed a part of `root`.
-  bool believed = false;                 // It is decided, unless a root finds it wrong.
-  Finding finding = {};                  // A root's, the latest.
+  bool believed = false;                 // The task is decided, unless a root finds it wrong.
+  Finding finding = {};                  // The latest finding of a root.
   std::vector<Mismatch> mismatches = {};
 };
 
@@ -46,25 +46,25 @@ struct JobCases {
   std::uint32_t tasks = 0;
   std::uint32_t held = 0;
   MicroCredits value = 0;
-  std::map<std::uint32_t, TaskCase> cases;  // By index.
+  std::map<std::uint32_t, TaskCase> cases;  // By the index of the task.
 };
 
 class TaskCases {
  public:
   void add_job(const JobId& id, JobTerms terms, std::uint32_t tasks);
-  // Unknown jobs are nothing.
+  // Removes the job's cases. Unknown jobs are ignored.
   void remove_job(const JobId& id) { jobs_.erase(id); }
   [[nodiscard]] JobCases* find(const JobId& id);
   [[nodiscard]] const JobCases* find(const JobId& id) const;
-  // The job is there.
+  // Returns the cases of a job, which must be known.
   [[nodiscard]] JobCases& at(const JobId& id) { return jobs_.at(id); }
   [[nodiscard]] const JobCases& at(const JobId& id) const { return jobs_.at(id); }
 
-  // Null where the task has no case.
+  // Returns nullptr if the task has no case.
   [[nodiscard]] TaskCase* case_of(const TaskId& task);
   [[nodiscard]] const TaskCase* case_of(const TaskId& task) const;
-  // The case of a known job's task; made for this worker, whose result comes with others, if there
-  // is none yet.
+  // Returns the case of a task, whose job must be known. If the task has no case, one is made for
+  // this worker, whose result comes together with others.
   [[nodiscard]] TaskCase& case_for(const TaskId& task, const PublicKey& worker);
 
  private:

@@ -1,5 +1,6 @@
-// What a worker has to lose by its tasks: what is locked of its stake while it does one alone, and
-// from a mismatch on until it is known whose fault that was (stake.h has the formula).
+// The stakes that workers can lose by their tasks. A stake is locked while its worker runs a task
+// alone, and from a mismatch until its cause is known: the worker or its device. stake.h has the
+// formula.
 //
 // Pure. Not safe to share between threads.
 #pragma once
@@ -18,26 +19,26 @@ namespace weft::trust {
 
 class TaskStakes {
  public:
-  // Both outlive it.
+  // `settings` and `standing` must outlive the object.
   TaskStakes(const RefereeSettings& settings, const Standing& standing)
       : settings_(settings), standing_(standing) {}
 
-  // How much of what the worker hands in for such a job is checked.
+  // Returns the shares of the worker's results in such a job that are checked.
   [[nodiscard]] CheckRates rates(const PublicKey& worker, const JobTerms& terms,
                                  UnixMillis now) const;
-  // What a wrong result costs that a root finds.
+  // Returns the cost of a wrong result that a root finds.
   [[nodiscard]] MicroCredits at_risk(MicroCredits value, const CheckRates& rates) const;
-  // Established, not suspended, and `stake` reaches for a task of this value: a first lease would
-  // be its alone.
+  // True if the worker would run the task alone at a first lease: it is established, not suspended,
+  // and its free stake reaches for a task of this value. `stake` is its whole stake.
   [[nodiscard]] bool reaches(const PublicKey& worker, const JobTerms& terms, MicroCredits value,
                              MicroCredits stake, UnixMillis now) const;
 
-  // False, and nothing is locked, where `held` less what is locked does not reach.
+  // Returns false and locks nothing if `held` minus the locked stakes is less than `amount`.
   [[nodiscard]] bool lock(const PublicKey& worker, const TaskId& task, MicroCredits amount,
                           MicroCredits held) {
     return locked_.lock(worker, task, amount, held);
   }
-  // What was locked; 0 for nothing.
+  // Returns the amount that was locked; 0 if nothing was locked.
   MicroCredits unlock(const PublicKey& worker, const TaskId& task) {
     return locked_.unlock(worker, task);
   }
@@ -45,18 +46,19 @@ class TaskStakes {
     return locked_.locked(worker);
   }
 
-  // A root found the result of the worker wrong: it cannot withdraw what it may lose for that,
-  // whatever it has staked.
+  // A root found the result of the worker wrong: `penalty` is locked, even if the worker's stake is
+  // smaller, so that the worker cannot withdraw it.
   void lock_mismatch(const PublicKey& worker, const TaskId& task, MicroCredits penalty);
   void unlock_mismatch(const PublicKey& worker, const TaskId& task);
-  // The mismatch counts against the worker from here on, and stays locked with the others until
-  // free_mismatches().
+  // The mismatch counts against the worker from now on. Its penalty stays locked, with those of the
+  // worker's other mismatches, until free_mismatches().
   void keep_mismatch(const PublicKey& worker, const TaskId& task);
   [[nodiscard]] bool keeps_mismatch(const PublicKey& worker, const TaskId& task) const;
   void free_mismatches(const PublicKey& worker);
 
-  // What a conviction takes for this task: what is locked for it, which is free then, else what
-  // would have been. `terms`: the job's, null if it is not known.
+  // Returns the penalty of a conviction for this task: the stake that is locked for it, which is
+  // unlocked, or the stake that would have been locked if the worker had run the task alone.
+  // `terms` are the job's, null if the job is not known.
   [[nodiscard]] MicroCredits take_penalty(const PublicKey& worker, const TaskId& task,
                                           MicroCredits value, const JobTerms* terms,
                                           UnixMillis now);
@@ -65,7 +67,7 @@ class TaskStakes {
   const RefereeSettings& settings_;
   const Standing& standing_;
   StakesAtRisk locked_;
-  std::unordered_map<PublicKey, std::vector<TaskId>> kept_;  // Mismatches; looked up only.
+  std::unordered_map<PublicKey, std::vector<TaskId>> kept_;  // Mismatches; never iterated.
 };
 
 }  // namespace weft::trust

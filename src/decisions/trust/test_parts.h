@@ -27,7 +27,7 @@ inline TaskId part_task(std::uint32_t index) {
   return task;
 }
 
-// The tables with one job, of which nothing has been decided.
+// The referee's tables with one job, of which no task has been decided.
 struct PartTables : RefereeTables {
   explicit PartTables(RefereeSettings chosen = {}, JobTerms terms = {.replicas = 2, .parts = 32})
       : RefereeTables(chosen, Secret{}) {
@@ -38,7 +38,7 @@ struct PartTables : RefereeTables {
     standing.book().restore(part_worker(number),
                             {.verified = 1000, .updated = part_now, .wrong = 0});
   }
-  // A counted result of this worker.
+  // Adds a result of this worker together with its receipt, so that it counts.
   void hand_in(std::uint32_t index, std::uint8_t worker, std::uint8_t root) {
     (void)votes.add_result({.task = part_task(index),
                             .worker = part_worker(worker),

@@ -1,9 +1,9 @@
-// Tasks whose answers are known, handed out like any other: a worker that returns something else is
-// wrong beyond doubt. They come from tasks that a jury has decided, and from callers that add some
-// with answers of their own. A trap looks like one more replica of a task; a worker that has had
-// the task is never given it again.
+// Tasks with known answers, handed out like any other task: a worker that returns another answer is
+// wrong beyond doubt. Traps come from tasks that a jury has decided, and from callers that add
+// tasks with answers of their own. A trap looks like one more replica of a task; a worker that has
+// had the task is never given it again.
 //
-// Pure. Bounds: traps_max, the oldest dropped; workers_max for each, after which it is spent.
+// Pure. Bounds: traps_max, the oldest dropped; workers_max for each trap, after which it is spent.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct Trap {
   TaskId task;
   Hash root;  // Root of the right answer.
   MicroCredits value = 0;
-  // A task of this client's job, whose answer these gave; none: the operator knows the answer.
+  // The client of the job that the task is from, and the workers that gave the answer. No client:
+  // the operator knows the answer.
   std::optional<PublicKey> client = {};
   std::vector<PublicKey> by = {};
 };
@@ -28,15 +29,15 @@ struct Trap {
 class TrapPool {
  public:
   void add(const Trap& trap, const std::vector<PublicKey>& known_to);
-  // One that `worker` has not had, from the place that `random` names on; it counts as known to the
-  // worker from here on.
+  // Returns a trap that `worker` has not had, and counts it as known to the worker from now on. The
+  // search begins at the place that `random` names.
   [[nodiscard]] std::optional<Trap> take(const PublicKey& worker, std::uint64_t random);
   void remove_job(const JobId& job);
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
 
   static constexpr std::size_t traps_max = 256;
   static constexpr std::size_t workers_max = 64;
-  static constexpr std::size_t looks_max = 8;  // At traps, for one that the worker has not had.
+  static constexpr std::size_t looks_max = 8;  // Limit of traps that take() looks at.
 
  private:
   struct Entry {

@@ -1,6 +1,7 @@
-// Newcomers' samples and those of workers with standing wait for one verifier. The former are long
-// (a whole result at first) and as many as wallets are free; so each line has half of the time
-// while both wait. A line that was empty has not saved up time.
+// Shares the time of one verifier between two lines: samples of newcomers and samples of workers
+// with standing. Newcomers' samples are long (a whole result at first), and free wallets can bring
+// any number of them; therefore each line has half of the time while both wait. A line that was
+// empty has not saved up time.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +15,8 @@ class VerifierTurns {
  public:
   enum Line : std::uint8_t { newcomers, others };
 
-  // Which goes next, given which lines have something that waits; both, if they do.
+  // Returns the line whose sample goes next. The arguments are true for lines with a sample that
+  // waits; if both are, the line that has used less time goes next.
   [[nodiscard]] Line next(bool newcomers_wait, bool others_wait) {
     if (!newcomers_wait) alone(others);
     if (!others_wait) alone(newcomers);

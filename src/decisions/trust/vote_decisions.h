@@ -1,4 +1,4 @@
-// What follows from what the votes on a task have decided (trust.h): it is accepted, held back,
+// Carries out the decisions of the votes on a task (trust.h): the task is accepted, held back,
 // checked, or computed once more.
 //
 // Not safe to share between threads.
@@ -29,16 +29,16 @@ class VoteDecisions {
   };
   VoteDecisions(RefereeTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // Until nothing is left to look at: all that was ruled.
+  // Handles decisions until none is left, and returns all rulings.
   [[nodiscard]] std::vector<Ruling> run(RefereePass pass);
 
  private:
-  // What wins a held ballot, or would be accepted if the workers that agree decided.
+  // Handles a result that wins a held ballot, or that would be accepted if its workers decided.
   void on(const Provisional& provisional, RefereePass& pass);
   void on(const NeedReplicas& need, RefereePass& pass);
   void on(const Accepted& accepted, RefereePass& pass);
   void on(const Refused& refused, RefereePass& pass);
-  // A result of a task that was leased to a worker alone.
+  // Handles a result of a task that was leased to a worker alone.
   void on_alone(const Provisional& provisional, TaskCase& open, RefereePass& pass);
   void add_trap(const Accepted& accepted, const std::vector<PublicKey>& group, bool by_root);
   void close(const Accepted& accepted, bool by_root, RefereePass& pass);

@@ -1,7 +1,7 @@
-// Which results of one open task agree, by the job's policy. Within a tolerance agreement is not
-// transitive, which is why a group has a centre: the replica whose bytes are taken.
+// Groups the results of one open task that agree by the job's policy. Within a tolerance agreement
+// is not transitive, so that a group has a centre: the replica whose bytes are taken.
 //
-// Pure; a view, valid as long as the task is open and no result comes or goes.
+// Pure; a view that is valid as long as the task is open and no result is added or removed.
 #pragma once
 
 #include <cstdint>
@@ -25,27 +25,27 @@ class VoteGroups {
   explicit VoteGroups(const VoteTable::OpenView& open)
       : task_(open.task), policy_(open.policy), votes_(open.votes) {}
 
-  // Members are places in TaskVotes::replicas.
+  // Indexes into TaskVotes::replicas.
   using Members = std::vector<std::size_t>;
 
-  // The largest group that agrees with its centre, no more than a quorum of it: the centre first,
-  // then the others by arrival.
+  // Returns the largest group whose members agree with its centre, cut to the size of a quorum: the
+  // centre first, then the other members by arrival.
   [[nodiscard]] Members quorum() const;
-  // The votes of a ballot: the members of the largest group, centre first, and how many voted for
-  // the next.
+  // The votes of a ballot: the members of the largest group (the centre first), the size of the
+  // largest group against it, and the number of all votes.
   struct Count {
     Members best;
     std::uint32_t rival = 0;
     std::uint32_t votes = 0;
   };
   [[nodiscard]] Count count() const;
-  // All whose results agree with this root, one that has it first, the others in the order of
-  // arrival; none where no result has it.
+  // Returns all members whose results agree with this root: first one that has the root itself,
+  // then the other members in the order of arrival. Empty if no result has the root.
   [[nodiscard]] Members all_with(const Hash& root) const;
-  // By what agrees, the largest group first.
+  // Returns the groups of results that agree, the largest group first.
   [[nodiscard]] std::vector<VoteGroup> by_agreement() const;
-  // Whether two groups are believed. Free wallets can differ as often as they like: that says
-  // nothing about the job.
+  // True if at least two groups have workers that decide. Wallets that cost nothing can differ as
+  // often as they like, which says nothing about the job.
   [[nodiscard]] bool believed_differ() const;
 
  private:

@@ -1,7 +1,7 @@
-// What follows from the results of an open task: it is accepted, it wants further replicas, its job
-// has failed, or nothing. A ballot decides in the place of the job's quorum.
+// Decides what follows from the results of an open task: it is accepted, it wants further replicas,
+// its job has failed, or nothing. A ballot decides instead of the job's quorum.
 //
-// Pure. A decision that ends the task or its job takes it out of the table.
+// Pure. A decision that ends the task or its job removes it from the table.
 #pragma once
 
 #include <cstdint>
@@ -17,26 +17,27 @@ namespace weft::trust {
 
 class VoteJudge {
  public:
-  static constexpr std::uint32_t voters_max = 128;  // Voters in one ballot.
+  static constexpr std::uint32_t voters_max = 128;  // Limit of voters in one ballot.
 
-  // Both outlive this.
+  // `table` and `counts` must outlive the object.
   VoteJudge(VoteTable& table, AcceptanceCounts& counts) : table_(table), counts_(counts) {}
 
   void judge(const VoteTable::Open& open, std::vector<Decision>& out);
-  // No further worker can be asked: a ballot is content with a lead of `lead_min`.
+  // No further worker can be asked: a lead of `lead_min` is enough for a ballot.
   void give_up(const VoteTable::Open& open, std::uint32_t lead_min, std::vector<Decision>& out);
-  // Whether the job's own quorum would have decided by now.
+  // True if the job's own quorum would have decided by now.
   [[nodiscard]] static bool policy_decides(const VoteTable::OpenView& open);
 
  private:
   void judge_ballot(const VoteTable::Open& open, std::vector<Decision>& out);
-  // Accepts what `best` is the centre of, or says that it would be, where they do not decide.
+  // Accepts the group with the centre `best` if its workers decide; otherwise reports it as
+  // Provisional.
   void conclude(const VoteTable::Open& open, VoteGroups::Members best, std::vector<Decision>& out);
   static void say_provisional(const VoteTable::Open& open, const VoteGroups::Members& members,
                               const Hash& root, std::vector<Decision>& out);
   void accept(const VoteTable::Open& open, const VoteGroups::Members& quorum,
               std::vector<Decision>& out);
-  // What the accepted root means for a result outside of the quorum.
+  // Refuses the results outside of the quorum of an accepted task, each with its reason.
   void refuse_rest(const TaskId& task, const Policy& policy, const TaskVotes& votes,
                    const VoteGroups::Members& quorum, std::vector<Decision>& out);
   void fail_job(const JobId& job, std::string reason, std::vector<Decision>& out);

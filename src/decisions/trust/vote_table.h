@@ -1,8 +1,7 @@
-// The jobs, which of their tasks are accepted, and the results of the open ones. An accepted task
-// has no results here any more, and never opens again.
+// The jobs, the accepted tasks of each, and the results of open tasks. An accepted task has no
+// results here any more, and never opens again.
 //
-// Pure. Memory: a bit for each task of a job, and what there is of its results until it is
-// accepted.
+// Pure. Memory: a bit for each task of a job, and the results of each task until it is accepted.
 #pragma once
 
 #include <cstdint>
@@ -25,21 +24,21 @@ struct HeldReplica {
   [[nodiscard]] bool counts() const { return covered && !rejected; }
 };
 
-// What there is of an open task.
+// The results of an open task and the state of their vote.
 struct TaskVotes {
   std::vector<HeldReplica> replicas;  // In the order of arrival.
   std::uint32_t wanted = 0;
   std::optional<Ballot> ballot;
-  bool provisional = false;  // Said so.
+  bool provisional = false;  // Provisional was reported.
 
-  [[nodiscard]] std::uint32_t covered() const;  // Rejected ones included.
+  [[nodiscard]] std::uint32_t covered() const;  // Including rejected ones.
   [[nodiscard]] std::uint32_t counting() const;
   [[nodiscard]] std::uint32_t rejected() const;
 };
 
 class VoteTable {
  public:
-  // An open task. Valid until its job is removed or the task is settled.
+  // A view of an open task. Valid until its job is removed or the task is settled.
   struct Open {
     TaskId task;
     const Policy& policy;
@@ -51,20 +50,21 @@ class VoteTable {
     const TaskVotes& votes;
   };
 
-  // `tasks` of them. The job's id is new.
+  // Adds a job with `tasks` tasks. The id must be new.
   void add_job(const JobId& job, Policy policy, std::uint32_t tasks);
   void remove_job(const JobId& job) { jobs_.erase(job); }
   [[nodiscard]] bool has_job(const JobId& job) const { return jobs_.contains(job); }
   [[nodiscard]] bool has(const TaskId& task) const;
-  // Nothing if the task is accepted or unknown, or no result of it has come.
+  // Returns the open task; nothing if it is accepted or unknown, or no result of it has come.
   [[nodiscard]] std::optional<Open> find(const TaskId& task);
   [[nodiscard]] std::optional<OpenView> find(const TaskId& task) const;
-  // The same, and opens the task; nothing if it is accepted or unknown.
+  // Opens the task if no result of it has come yet, and returns it; nothing if it is accepted or
+  // unknown.
   [[nodiscard]] std::optional<Open> open(const TaskId& task);
-  // In the order of their indexes. The job is known.
+  // Returns the open tasks of a known job in the order of their indexes.
   [[nodiscard]] std::vector<TaskId> open_tasks(const JobId& job) const;
 
-  // The task, which is not accepted yet, is; takes out what there was of it.
+  // Marks the task as accepted, which it must not be yet, and returns its votes, which are removed.
   TaskVotes settle(const TaskId& task);
   [[nodiscard]] bool is_accepted(const TaskId& task) const;
   [[nodiscard]] std::uint32_t accepted_count(const JobId& job) const;
@@ -73,13 +73,13 @@ class VoteTable {
   struct Job {
     Policy policy;
     std::uint32_t accepted_count = 0;
-    std::vector<bool> accepted;                         // By index.
-    std::unordered_map<std::uint32_t, TaskVotes> open;  // By index; looked up only.
+    std::vector<bool> accepted;                         // By the index of the task.
+    std::unordered_map<std::uint32_t, TaskVotes> open;  // By the index of the task; never iterated.
   };
-  // Nothing where the job is unknown or has no such task.
+  // Returns nullptr if the job is unknown or has no such task.
   [[nodiscard]] Job* job_with(const TaskId& task);
 
-  std::unordered_map<JobId, Job> jobs_;  // Looked up only.
+  std::unordered_map<JobId, Job> jobs_;  // Never iterated.
 };
 
 }  // namespace weft::trust

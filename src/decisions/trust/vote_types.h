@@ -1,4 +1,4 @@
-// What votes are about, and what follows from them: plain data. trust.h has the rules.
+// The inputs and the decisions of votes, as plain data. trust.h has the rules.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace weft::trust {
 
-// Whether two different roots of one task agree within the job's tolerance. Not asked for equal
-// roots.
+// Returns true if two roots of one task agree within the job's tolerance. It is called only for
+// roots that differ.
 using Agree = std::function<bool(const TaskId& task, const Hash& a, const Hash& b)>;
 
 struct Policy {
   std::uint32_t replicas = 1;  // Size of the quorum.
-  std::uint32_t replicas_max =
-      0;  // How many in all where they disagree; 0: 2 * replicas - 1, so that a majority decides.
-  Agree agree;  // Empty: exact roots.
-  // Whether the agreement of these workers decides. Empty: it always does. Where it does not, what
-  // would be accepted is Provisional instead, until a ballot names the winner.
+  // Replicas in all if they disagree. 0: 2 * replicas - 1, so that a majority decides.
+  std::uint32_t replicas_max = 0;
+  Agree agree;  // Empty: roots must be equal.
+  // Returns true if the agreement of these workers decides. Empty: agreement always decides. If it
+  // does not, a result that would be accepted is Provisional, until a ballot names the winner.
   std::function<bool(std::span<const PublicKey> workers)> decides = {};
 };
 
@@ -34,62 +34,63 @@ struct Replica {
   Hash root;
 };
 
-// How one task is decided: the largest group that agrees has at least `quorum` members and is
-// `lead` ahead of every other.
+// The rule that decides one task: the largest group that agrees has at least `quorum` members and
+// is `lead` votes ahead of every other group.
 struct Ballot {
   std::uint32_t quorum = 1;
   std::uint32_t lead = 1;
   bool held =
-      false;  // What wins is Provisional, not Accepted, until a ballot that is not held is set.
-  std::optional<Hash> winner = {};  // Checked elsewhere: what agrees with this root is accepted.
+      false;  // A winner is Provisional, not Accepted, until a ballot that is not held is set.
+  // Results that agree with this root are accepted, because it was checked by other means.
+  std::optional<Hash> winner = {};
 };
 
-// What a receipt whose signature is valid says of one task.
+// The content of a receipt with a valid signature, for one task.
 struct Claim {
   TaskId task;
   std::uint32_t attempt = 0;
   Hash root;
 };
 
-// --- Decisions
-// ---------------------------------------------------------------------------------------------------------
+// --- Decisions ---
 
-// The replica is there and covered: the worker has done its part (scheduler: counted()).
+// A replica has a result and a receipt: the worker has done its part (scheduler: counted()).
 struct Counted {
   TaskId task;
   PublicKey worker;
   std::uint32_t attempt = 0;
 };
-// The task is decided. `root` is the accepted bytes' (the replica within tolerance of all others of
-// the quorum; among several the smallest root) and `worker` delivered them. `agreeing` are paid:
-// Policy::replicas of them, or as many as a ballot took, if they are fewer.
+// The task is decided. `root` is that of the accepted bytes, which `worker` delivered: the replica
+// that is within tolerance of all others of the quorum, or the smallest root among several. The
+// workers in `agreeing` are paid: Policy::replicas of them, or fewer if a ballot took fewer.
 struct Accepted {
   TaskId task;
   Hash root;
   PublicKey worker;
-  std::vector<PublicKey> agreeing;  // In the order of their keys.
-  std::vector<PublicKey> jurors =
-      {};  // Other workers that agree, if a ballot asked for more. In the order of their keys.
+  std::vector<PublicKey> agreeing;  // In the order of keys.
+  // Other workers that agree, if a ballot asked for more. In the order of their keys.
+  std::vector<PublicKey> jurors = {};
 };
-// A held ballot is decided so far. Said once for each set_ballot().
+// A held ballot is decided for now, or a result would be accepted if its workers decided. Reported
+// once after each set_ballot(), clear_ballot() or reject().
 struct Provisional {
   TaskId task;
   Hash root;
   std::vector<PublicKey> agreeing;  // In the order of arrival.
 };
-// This replica is not accepted and not paid; its lease, where there is one still, has failed
-// (scheduler: failed() with data_loss, whose not_found may be ignored).
+// A replica is not accepted and not paid. Its lease, if there still is one, has failed (scheduler:
+// failed() with data_loss, whose not_found may be ignored).
 struct Refused {
   TaskId task;
   PublicKey worker;
   std::uint32_t attempt = 0;
   std::string reason;
-  bool wrong = false;  // It differs from the accepted one.
-  std::uint32_t margin =
-      0;  // How many more agree with the accepted one than with this, where it is wrong.
+  bool wrong = false;  // The result differs from the accepted one.
+  // If `wrong`: how many more results agree with the accepted one than with this one.
+  std::uint32_t margin = 0;
   Hash root = {};
 };
-// The task wants `replicas` in all (scheduler: want_replicas()).
+// The task wants `replicas` in all, counting those that it has (scheduler: want_replicas()).
 struct NeedReplicas {
   TaskId task;
   std::uint32_t replicas = 0;
@@ -97,14 +98,14 @@ struct NeedReplicas {
 struct JobFailed {
   JobId job;
   std::string reason;  // "replicas differ: ...". The job is forgotten here already.
-  // Its right answer depends on the device: no worker's fault, and what ran is paid.
+  // The right answer depends on the device: no worker is at fault, and work that ran is paid.
   bool irreproducible = false;
 };
 using Decision = std::variant<Counted, Accepted, Refused, NeedReplicas, JobFailed, Provisional>;
 
 struct Reputation {
   std::uint64_t accepted = 0;
-  std::uint64_t refused = 0;  // In the minority of a quorum.
+  std::uint64_t refused = 0;  // Results outvoted by a quorum.
   friend bool operator==(const Reputation&, const Reputation&) = default;
 };
 

@@ -1,7 +1,7 @@
-// A network under attack, in simulated time: the real scheduler leases, the real referee decides;
-// workers, clients, the coordinator's verifier and the time that all take are simulated. The
-// outcome is counted against the truth, which the simulation knows. The same setup, plan and seed
-// give the same outcome.
+// A network under attack in simulated time: the real scheduler leases tasks and the real referee
+// decides; workers, clients, the coordinator's verifier and durations are simulated. The outcome is
+// compared with the truth, which the simulation knows. The same setup, plan and seed give the same
+// outcome.
 #pragma once
 
 #include <functional>
@@ -11,10 +11,11 @@
 
 namespace weft::trust::attacks {
 
-// Without a strategy all workers are honest. Ends early once `stop` says so.
+// Plays a run. Without a strategy all workers are honest. The run ends early once `stop` returns
+// true.
 [[nodiscard]] Outcome play(const Scene& setup, const Entry* strategy, const Plan& plan,
                            const std::function<bool()>& stop = {});
-// With what the strategy plays by default.
+// Plays a run with the default plan of the strategy.
 [[nodiscard]] inline Outcome play(const Scene& setup, const Entry& strategy) {
   return play(setup, &strategy, strategy.plan());
 }

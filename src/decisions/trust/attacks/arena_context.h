@@ -1,7 +1,7 @@
-// What the parts of a simulated run share: the setup, the attack, the policy that is attacked (the
-// real scheduler and referee), chance and time.
+// The shared state of the parts of a simulated run: the setup, the attack, the policy that is
+// attacked (the real scheduler and referee), random numbers and time.
 //
-// Lifetime: the Scene outlives it. Not for several threads.
+// Lifetime: the Scene must outlive it. Not safe to share between threads.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ struct ArenaContext {
   const std::unique_ptr<Strategy> strategy;
   Random random;
   scheduler::Scheduler scheduler;
-  const Secret secret;  // The referee's.
+  const Secret secret;  // The secret of the referee.
   Referee referee;
   EventQueue events;
 
@@ -32,11 +32,11 @@ struct ArenaContext {
   [[nodiscard]] UnixMillis unix() const;
   [[nodiscard]] Instant now() const { return instant(time()); }
   [[nodiscard]] static Instant instant(double seconds);
-  // Micro-credits of so many prices of a task.
+  // Converts an amount in prices of a task to micro-credits.
   [[nodiscard]] double credits(double prices) const;
 };
 
-// Carries out what the referee rules.
+// Carries out the rulings of the referee.
 class RulingsSink {
  public:
   virtual ~RulingsSink() = default;

@@ -1,5 +1,5 @@
-// Attempts at tasks in a simulated run: what workers do with their leases, honestly or by the
-// attacker's strategy, and the results that they hand in.
+// Attempts at tasks in a simulated run: workers run their leases, honestly or by the attacker's
+// strategy, and hand in the results.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +24,15 @@ class Attempts {
   };
   explicit Attempts(const Parts& parts) : parts_(parts) {}
 
-  // The worker has a lease; it may be a trap.
+  // The worker has got a lease, which may be a trap.
   void leased(std::uint32_t number, const LeasedRun& run);
   void cancelled(std::uint32_t number, const TaskId& task);
   // The worker runs the next task of its queue, if it is idle.
   void begin(std::uint32_t number);
-  // Event::Kind::ends.
+  // Handles an event of the kind `ends`: a worker's task has ended.
   void ended(const Event& event);
 
-  // Wrong answers handed in to honest clients.
+  // The number of wrong answers that were handed in to honest clients.
   [[nodiscard]] std::uint64_t cheats() const { return cheats_; }
 
  private:
@@ -42,7 +42,7 @@ class Attempts {
   void hand_in(std::uint32_t number, const LeasedRun& run, SimulatedJob& job, const Deed& deed);
 
   Parts parts_;
-  std::unordered_map<std::uint32_t, Deed> deeds_;  // What workers do in the tasks that they run.
+  std::unordered_map<std::uint32_t, Deed> deeds_;  // Each worker's deed in its current task.
   std::uint64_t cheats_ = 0;
 };
 

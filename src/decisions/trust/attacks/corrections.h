@@ -1,5 +1,5 @@
-// Wrong tasks that were accepted in a simulated run, and those that are computed again: of workers
-// that are convicted, and of suspects as far as a client's share of the verifier's time goes
+// Counts the wrong tasks that were accepted in a simulated run, and computes tasks again: those of
+// workers that are convicted, and those of suspects within each client's limit
 // (decisions/trust/suspects.h).
 #pragma once
 
@@ -17,17 +17,18 @@ class Corrections {
  public:
   Corrections(ArenaContext& context, Roster& roster) : context_(context), roster_(roster) {}
 
-  // A wrong task was accepted now. Gives its place in SimulatedWorker::wrong.
+  // A wrong task is accepted at the current time. Returns its index, for SimulatedWorker::wrong.
   [[nodiscard]] std::size_t add_wrong();
-  // Computes the tasks of the worker again, and of workers that waited for it.
+  // Computes the tasks of the suspected worker again, then those of workers that waited for it.
   void suspect(const Suspected& suspected);
   void convicted(SimulatedWorker& worker);
 
   [[nodiscard]] std::uint64_t corrected() const { return corrected_; }
-  // Tasks of suspects that were computed again.
+  // The number of suspects' tasks that were computed again.
   [[nodiscard]] std::uint64_t rechecked() const { return rechecked_; }
-  // Wrong tasks that stay so: unless their worker is found to have cheated within the time that is
-  // left, if it goes on as it did. `found`: how often a cheat leads to a conviction.
+  // Returns the expected number of wrong tasks that stay uncorrected. A task is corrected if its
+  // worker, cheating at its rate so far, is convicted within the time that is left for corrections.
+  // `found` is the probability that a cheat leads to a conviction.
   [[nodiscard]] double uncorrected(double found) const;
 
  private:
@@ -39,7 +40,7 @@ class Corrections {
     std::uint32_t tasks = 0;
     std::uint32_t wrong = 0;
   };
-  // What the worker was paid for is computed again, as far back as that goes.
+  // Computes the paid tasks of the worker again, as far back as Scene::correction_hours.
   Rechecked recheck(SimulatedWorker& worker);
 
   ArenaContext& context_;

@@ -1,7 +1,7 @@
-// What will happen in a simulated network, and the time.
+// The future events of a simulated network, and its time.
 //
 // Events of the same time happen in the order in which they were added, so that a run depends on
-// its seed alone. Not for several threads.
+// its seed alone. Not safe to share between threads.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace weft::trust::attacks {
 
 struct Event {
   enum class Kind : std::uint8_t {
-    ends,      // A worker's task.
-    verified,  // The verifier is done with its sample.
-    audited,   // A worker with a part.
+    ends,      // A worker's task has ended.
+    verified,  // The verifier has finished its sample.
+    audited,   // A worker has finished a part of an audit.
     polled,    // A worker has answered a poll.
     canary,    // The operator's device has measured a job's canary.
     joins,     // A worker that was lost comes back.
@@ -37,19 +37,19 @@ struct Event {
 class EventQueue {
  public:
   [[nodiscard]] double time() const { return time_; }
-  // When the next event happens; nothing if there is none.
+  // The time of the next event; nothing if there is none.
   [[nodiscard]] std::optional<double> next_time() const {
     return events_.empty() ? std::nullopt : std::optional(events_.top().time);
   }
-  // `delay` seconds from now.
+  // Adds an event that happens `delay` seconds from now.
   void later(double delay, Event event) {
     event.time = time_ + delay;
     event.order = ++order_;
     events_.push(event);
   }
-  // Never backwards.
+  // Sets the time, which never goes backwards.
   void advance_to(double time) { time_ = time > time_ ? time : time_; }
-  // The next event whose time has come.
+  // Removes and returns the next event whose time has come; nothing if there is none.
   [[nodiscard]] std::optional<Event> take_due() {
     if (events_.empty() || events_.top().time > time_) return std::nullopt;
     const Event event = events_.top();

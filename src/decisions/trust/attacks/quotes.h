@@ -1,5 +1,5 @@
-// How far wallets that cost nothing move what a job is quoted at: the scheduler's own market and
-// formula, with an honest network's load, beside the same with strangers.
+// Measures how far wallets that cost nothing move the quote for a job. The scheduler's own market
+// and formula quote for an honest network under load, without strangers and with them.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@ namespace weft::trust::attacks {
 struct QuoteAttack {
   std::uint64_t seed = 1;
   std::uint32_t workers = 1000;  // Fresh wallets with wild claims, slots and floors.
-  std::uint32_t clients = 1000;  // Fresh wallets that let work wait, by granted credits
-  double credits_each = 0.1;     // and by so much of their own.
+  std::uint32_t clients = 1000;  // Fresh wallets whose jobs wait, on granted credits
+  double credits_each = 0.1;     // and on this amount of their own credits.
 };
 
-// The largest factor, up or down, over loads from idle to ten minutes of work and over jobs that
-// run everywhere, on a part of the fleet and on one worker; 1: none moved.
+// Returns the largest factor by which strangers move a quote, up or down; 1: no quote moved. The
+// loads go from idle to ten minutes of work; the jobs run everywhere, on a part of the fleet, on
+// one worker or on none.
 [[nodiscard]] double quote_moved(const QuoteAttack& attack);
 
 }  // namespace weft::trust::attacks

@@ -1,7 +1,7 @@
-// The workers of a simulated run, honest ones and attackers: who they are, whether they are
-// connected, and what the scheduler is told of their standing.
+// The workers of a simulated run, honest ones and attackers: their keys, their connections, and the
+// standing that the scheduler is told of each.
 //
-// A worker is known by its number; numbers are not used again. Not for several threads.
+// A worker is known by its number; numbers are not used again. Not safe to share between threads.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct LeasedRun {
   std::uint32_t attempt = 0;
   bool canary = false;
 };
-// An amount at a time; of what, the field says.
+// An amount and its time. The field that holds it names the unit of the amount.
 struct Timed {
   double time = 0;
   double amount = 0;
@@ -28,22 +28,22 @@ struct Timed {
 struct SimulatedWorker {
   PublicKey key;
   double rate = 1;
-  double price_of_stake = 0;  // What it has staked, in credits.
+  double price_of_stake = 0;  // Its stake, in micro-credits.
   std::uint32_t vendor = 0;   // The vendor of its device.
-  std::uint32_t number = 0;   // An attacker has one.
+  std::uint32_t number = 0;   // The number of the attacker.
   bool attacker = false;
   bool crashes = false;
   bool connected = false;
   bool convicted = false;
   bool busy = false;
-  bool audits = false;       // Has ever had the standing to.
-  std::uint64_t serial = 0;  // The serial of what it runs.
+  bool audits = false;       // Has ever had the standing to audit.
+  std::uint64_t serial = 0;  // The serial of its current task.
   LeasedRun running;
   std::deque<LeasedRun> queue;
   std::unordered_set<TaskId> undecided;
   std::deque<Timed> held;          // Pay that is held, in micro-credits.
-  std::vector<std::size_t> wrong;  // Places of its wrong tasks in Corrections.
-  std::deque<Timed> paid;          // Tasks that were not computed again yet, by the minute.
+  std::vector<std::size_t> wrong;  // Indexes of its wrong tasks in Corrections.
+  std::deque<Timed> paid;          // Paid tasks that were not computed again, by the minute.
   std::uint32_t refused = 0;
   std::uint32_t cheated = 0;
   double joined = 0;
@@ -53,22 +53,22 @@ class Roster {
  public:
   explicit Roster(ArenaContext& context) : context_(context) {}
 
-  // `start`: its reputation.
+  // Adds an honest worker with the reputation `start`.
   void join_honest(double start, bool invited);
-  // `number`: the attacker's; its wallets share it.
+  // Adds a wallet of the attacker with this number. All wallets of an attacker share its number.
   void join_attacker(std::uint32_t number, double start);
   // The worker comes back after it was lost.
   void connect(std::uint32_t number);
   void disconnect(std::uint32_t number, scheduler::Departure departure);
-  // Its connection broke; the scheduler knows it already.
+  // The worker's connection broke, which the scheduler knows already.
   void lost(std::uint32_t number);
-  // An attacker goes with its stake, less what is at risk; another wallet may follow.
+  // An attacker leaves with its stake, except the locked part. Another wallet may follow.
   void leave(std::uint32_t number);
-  // Another wallet of the same attacker, if the plan has such.
+  // Disconnects a wallet. Another wallet of the same attacker joins if Plan::returns is set.
   void replace(std::uint32_t number);
-  // Tells the scheduler of the worker's standing and of how many tasks it may hold.
+  // Tells the scheduler the worker's standing and the number of tasks that it may hold.
   void refresh(std::uint32_t number);
-  // A newcomer's task waits until it is decided.
+  // A task of the worker waits until it is decided; ignored unless the worker is a newcomer.
   void await(const TaskId& task, std::uint32_t number);
   void decided(const TaskId& task, std::uint32_t number);
 

@@ -1,5 +1,5 @@
-// Looks for the attack that does the most harm: plans at random, then hill climbing from the best.
-// Evaluations run on as many threads as there are; the same seed gives the same plans.
+// Searches for the attack that does the most harm: random plans first, then hill climbing from the
+// best. Evaluations run on SearchOptions::threads threads; the same seed gives the same plans.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct SearchOptions {
   std::uint64_t seed = 1;
   std::uint32_t evaluations = 2'000;
   std::uint32_t tasks = 20'000;  // Tasks of each evaluation.
-  std::uint32_t best = 20;       // So many are played again
+  std::uint32_t best = 20;       // Number of plans that are played again.
   std::uint32_t best_tasks = 400'000;
   std::uint32_t threads = 2;
 };
@@ -26,21 +26,21 @@ struct Candidate {
   Plan plan;
   double task_seconds = 2;
   std::uint32_t replicas = 2;
-  double harm = 0;  // See harm_of().
+  double harm = 0;  // The value of harm_of().
   Outcome outcome;
 };
 
-// How far an outcome is from the promises: 1 is where the first of them breaks.
+// Returns the harm of an outcome relative to the promises. The first promise breaks at 1.
 [[nodiscard]] double harm_of(const Outcome& outcome, const Plan& plan);
-// What the search varies, in words.
+// Describes in words the numbers that the search varies.
 [[nodiscard]] std::string describe(const Candidate& candidate);
 
 struct Found {
-  std::vector<Candidate> best;  // The worst for the network first.
+  std::vector<Candidate> best;  // The most harmful first.
   std::uint32_t evaluations = 0;
 };
-// `progress`: after each evaluation, from one thread at a time. Ends early, with what there is,
-// once `stop` says so.
+// Runs the search. `progress` is called after each evaluation, from one thread at a time. The
+// search ends early, with the plans that it has found, once `stop` returns true.
 [[nodiscard]] Found search(const SearchOptions& options,
                            const std::function<void(std::uint32_t done, std::uint32_t of,
                                                     const Candidate& worst)>& progress,

@@ -1,6 +1,6 @@
-// Answers of a simulated network: the root of one says what the simulation knows of it, so that the
-// referee sees roots and the simulation sees which slices are wrong. Ids hold the numbers by which
-// the simulation knows workers, clients and jobs.
+// Answers of a simulated network. The root of an answer encodes its wrong slices, so that the
+// referee sees roots and the simulation sees the wrong slices. Ids encode the numbers by which the
+// simulation knows workers, clients and jobs.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ template <class Id>
   id.bytes[15] = 1;
   return id;
 }
-// The number that id_of() made the id from.
+// Returns the number that id_of() made the id from.
 template <class Id>
 [[nodiscard]] std::uint32_t number_of(const Id& id) {
   std::uint32_t mark = 0;
@@ -28,16 +28,16 @@ template <class Id>
 }
 
 struct Answer {
-  std::uint64_t wrong = 0;  // A bit for each slice.
+  std::uint64_t wrong = 0;  // A bit for each wrong slice.
   std::uint32_t mark = 0;   // Answers with different marks differ everywhere.
   friend bool operator==(const Answer&, const Answer&) = default;
 };
 [[nodiscard]] Hash root_of(const TaskId& task, const Answer& answer);
 [[nodiscard]] Answer answer_of(const Hash& root);
-// The lowest `count` bits.
+// Returns a number whose lowest `count` bits are set.
 [[nodiscard]] std::uint64_t run_of_ones(std::uint32_t count);
-// Whether a part of the answer that is to be audited is what the verifier's device computes.
-// `slices`: of the whole task.
+// True if the part of the audited answer is what the verifier's device computes. `slices` is the
+// number of slices of the whole task.
 [[nodiscard]] bool part_is_right(const AuditWanted& wanted, std::uint32_t part,
                                  std::uint32_t slices);
 

@@ -1,5 +1,5 @@
-// Work of a simulated run, in runs of one task: for the first accepted tasks of honest clients,
-// while little is known of the workers, and for those after them.
+// The work of a simulated run, in runs of one task. It is kept apart for the first accepted tasks
+// of honest clients, while little is known of the workers, and for the later tasks.
 #pragma once
 
 #include <array>
@@ -13,9 +13,10 @@ class WorkDone {
 
   void add(double runs) { runs_[tasks_ < cold_tasks ? 0 : 1] += runs; }
   void accepted() { ++tasks_; }
-  // Accepted tasks.
+  // The number of accepted tasks.
   [[nodiscard]] std::uint64_t tasks() const { return tasks_; }
-  // Work beyond one run of each task, as a share of that.
+  // Work beyond one run of each task, as a share of one run: extra_cold() for the first tasks,
+  // extra_warm() for the later ones.
   [[nodiscard]] double extra_cold() const { return extra(runs_[0], cold()); }
   [[nodiscard]] double extra_warm() const { return extra(runs_[1], tasks_ - cold()); }
 

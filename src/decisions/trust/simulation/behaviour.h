@@ -1,6 +1,6 @@
-// How simulated workers answer. Cheats know the policy, their own reputation and what their
-// accomplices have answered; they do not know the coordinator's secret, whether they work alone,
-// nor whether a lease is a trap.
+// The answers of simulated workers. Cheats know the policy, their own reputation and the answers of
+// their accomplices. They do not know the coordinator's secret, whether they run a task alone, or
+// whether a lease is a trap.
 #pragma once
 
 #include <array>
@@ -15,19 +15,22 @@ namespace weft::trust::simulation {
 
 enum class Kind : std::uint8_t {
   honest,
-  random,   // Wrong now and then from its first task on, in its own way.
+  random,   // Wrong in half of its tasks from the first on, with answers of its own.
   sleeper,  // Honest until its reputation is high, then always wrong.
-  lazy,  // Once it is believed alone, leaves some parts of some tasks out and returns garbage for
-         // them.
-  colluding,  // Once it is believed, wrong as often as not; accomplices repeat and confirm each
-              // other's answers.
-  sybil,  // A fresh wallet: always wrong, and of one mind with all others of its kind. A new one
-          // takes the place of each that is suspended.
+  // Once it is believed alone, skips a quarter of the parts of half of its tasks and returns
+  // garbage for them.
+  lazy,
+  // Once it is believed, wrong in half of its tasks; accomplices repeat and confirm each other's
+  // answers.
+  colluding,
+  // A fresh wallet that is always wrong, with the same answers as all other sybils. A new one
+  // replaces each sybil that is suspended.
+  sybil,
 };
 inline constexpr std::array<std::string_view, 6> kind_names{"honest", "random",    "sleeper",
                                                             "lazy",   "colluding", "sybil"};
 
-// Answers have this many parts; audits look at one of as many or fewer.
+// The number of parts of an answer. An audit checks one of this many parts, or of fewer.
 inline constexpr std::uint32_t answer_parts = 32;
 
 struct Cheating {
@@ -39,21 +42,21 @@ struct Cheating {
 
 struct Answer {
   Hash root;
-  std::uint32_t wrong = 0;  // A bit for each part.
+  std::uint32_t wrong = 0;  // A bit for each wrong part.
   [[nodiscard]] bool right() const { return wrong == 0; }
 };
 
 [[nodiscard]] Hash right_root(const TaskId& task);
 
-// What the accomplices have agreed on for each task, as soon as one of them has answered it.
+// The answer that the accomplices share for each task, as soon as one of them has answered it.
 using Pact = std::unordered_map<TaskId, Answer>;
 
-// What a worker returns for a whole task.
+// Returns a worker's answer to a whole task.
 [[nodiscard]] Answer answer(Kind kind, std::uint32_t worker, double reputation, const TaskId& task,
                             Pact& pact, std::mt19937_64& random);
 
-// Whether an auditor's part agrees with the suspect's answer. Accomplices see nothing wrong with
-// each other's.
+// The auditor in audit_agrees(), which returns true if the auditor's part agrees with the suspect's
+// answer. Accomplices always agree with each other.
 struct AuditRole {
   Kind kind = Kind::honest;
   double reputation = 0;
@@ -61,7 +64,7 @@ struct AuditRole {
 [[nodiscard]] bool audit_agrees(const AuditRole& auditor, Kind suspect, const Answer& suspected,
                                 std::uint32_t part, std::mt19937_64& random);
 
-// Uniform in [0, 1).
+// Draws uniformly from [0, 1).
 [[nodiscard]] inline double chance(std::mt19937_64& random) {
   return static_cast<double>(random() >> 11) * 0x1p-53;
 }

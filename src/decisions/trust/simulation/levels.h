@@ -1,6 +1,6 @@
-// What one cheat comes to at each reputation: by the formulas (stake.h), and measured, by letting a
-// worker of that reputation hand in one wrong answer many times over, in a network where the
-// assumed share of all others are its accomplices.
+// The expected value of one cheat at each reputation, by the formulas (stake.h) and measured. The
+// measurement lets a worker of that reputation hand in one wrong answer many times, in a network
+// where the assumed share of all other workers are its accomplices.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,14 @@ struct LevelOptions {
 
 struct Level {
   double reputation = 0;
-  bool alone = false;  // Established: its results may be accepted on its word.
+  bool alone = false;  // Established: its result may be accepted on its word.
   CheckRates rates;
   double detection = 0;  // By the formula.
-  double stake = 0;      // In values of a task, as all that follows.
-  double expected = 0;   // By the formula.
+  double stake = 0;      // In values of a task.
+  double expected = 0;   // By the formula, in values of a task.
   double measured_detection = 0;
-  double measured = 0;  // Mean of what a cheat came to;
-  double error = 0;     // its standard error.
+  double measured = 0;  // Mean gain of a cheat, in values of a task.
+  double error = 0;     // Standard error of `measured`.
 };
 
 [[nodiscard]] std::vector<Level> measure_levels(const LevelOptions& options);
