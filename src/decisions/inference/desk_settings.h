@@ -19,7 +19,7 @@ namespace weft::inference {
 struct DeskSettings {
   Duration pulse = std::chrono::milliseconds(500);
   Duration silent_max = std::chrono::milliseconds(1600);  // Three pulses and a margin.
-  // While it loads, because putting weights on a device blocks its thread.
+  // For a worker that loads, because putting weights on a device blocks its thread.
   Duration silent_busy_max = std::chrono::seconds(20);
   Duration load_max = std::chrono::minutes(10);
   Duration link_max = std::chrono::seconds(10);
