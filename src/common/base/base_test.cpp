@@ -32,7 +32,7 @@ TEST(Base58, AgreesWithPublishedVectors) {
 
 // A simple base58, digit by digit, to compare with.
 std::string plain_base58(ByteSpan bytes) {
-  std::vector<unsigned> digits;  // Least significant first.
+  std::vector<unsigned> digits;  // Digits, the least significant first.
   for (const std::uint8_t byte : bytes) {
     unsigned carry = byte;
     for (unsigned& digit : digits) {

@@ -36,7 +36,7 @@ class ByteReader {
     const ByteSpan bytes = take(sizeof(Integer));
     return bytes.empty() ? Integer{0} : read_le<Integer>(bytes);
   }
-  // IEEE 754 of four or eight bytes.
+  // Reads an IEEE 754 number of four or eight bytes.
   template <std::floating_point Real>
   [[nodiscard]] Real real() {
     using Bits = std::conditional_t<sizeof(Real) == 4, std::uint32_t, std::uint64_t>;

@@ -68,7 +68,8 @@ constexpr std::uint32_t base58_group_value = 58U * 58 * 58 * 58 * 58;
 std::string to_base58(ByteSpan bytes) {
   std::size_t zeros = 0;
   while (zeros < bytes.size() && bytes[zeros] == 0) ++zeros;
-  std::vector<std::uint32_t> limbs((bytes.size() - zeros + 3) / 4);  // Most significant first.
+  // Limbs of 32 bits, the most significant first.
+  std::vector<std::uint32_t> limbs((bytes.size() - zeros + 3) / 4);
   for (std::size_t i = zeros; i < bytes.size(); ++i) {
     const std::size_t from_end = bytes.size() - 1 - i;
     limbs[limbs.size() - 1 - from_end / 4] |= static_cast<std::uint32_t>(bytes[i])
@@ -99,7 +100,7 @@ Result<ByteVector> from_base58(std::string_view text) {
   }
   std::size_t zeros = 0;
   while (zeros < text.size() && text[zeros] == '1') ++zeros;
-  std::vector<std::uint32_t> limbs;  // Least significant first.
+  std::vector<std::uint32_t> limbs;  // Limbs of 32 bits, the least significant first.
   for (std::string_view left = text.substr(zeros); !left.empty();
        left.remove_prefix(std::min(base58_group, left.size()))) {
     std::uint64_t carry = 0;

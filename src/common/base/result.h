@@ -22,7 +22,7 @@ enum class ErrorCode : std::uint8_t {
   already_exists,      // Exactly this was done before.
   unauthenticated,     // The proof of the caller's identity is missing or wrong.
   permission_denied,   // The caller is known but not allowed to do this.
-  insufficient_funds,  // The account does not hold enough.
+  insufficient_funds,  // The account does not have enough credits.
   resource_exhausted,  // A bound was reached; the message names the option that raises it.
   out_of_memory,       // Host or GPU memory is exhausted.
   deadline_exceeded,   // The operation took longer than its time limit.

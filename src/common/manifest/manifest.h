@@ -66,7 +66,7 @@ struct Binding {
 // One dispatch. Steps run in order, and each sees the results of the steps before it.
 struct Step {
   std::string entry;
-  std::array<std::uint32_t, 3> dispatch{1, 1, 1};  // Workgroups.
+  std::array<std::uint32_t, 3> dispatch{1, 1, 1};  // The numbers of workgroups in x, y and z.
   friend bool operator==(const Step&, const Step&) = default;
 };
 
@@ -139,9 +139,9 @@ struct Manifest {
       tune;  // Overrides that a worker may choose; they must not change results.
   // At least one for wgsl, none for other kinds; `entry` + `dispatch` is one step.
   std::vector<Step> steps;
-  std::vector<Binding> bindings;  // In the order of the text.
-  Kernel kernel;                  // For Kind::kernel.
-  OnnxRuns onnx;                  // For Kind::onnx.
+  std::vector<Binding> bindings;  // The bindings in the order of the text.
+  Kernel kernel;                  // Set for Kind::kernel.
+  OnnxRuns onnx;                  // Set for Kind::onnx.
   Split split;
   Verify verify;
   Requires requirements;

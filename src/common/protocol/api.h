@@ -16,7 +16,7 @@
 
 namespace weft::protocol::api {
 
-// GET /v1/info
+// The answer to GET /v1/info.
 struct Info {
   std::string software;  // "weft/0.1.0"
   std::uint32_t protocol = 1;
@@ -41,7 +41,7 @@ struct Identity {
   std::vector<KeyRotation> rotations;
 };
 
-// POST /v1/jobs -> 202
+// The answer (202) to POST /v1/jobs.
 struct Submitted {
   std::string id;
   std::string state;  // See Job::state.
@@ -297,7 +297,7 @@ struct Workers {
   std::string next = {};  // Empty or missing: this is the last page.
 };
 
-// GET /v1/ledger
+// A balance in the answer to GET /v1/ledger.
 struct Balance {
   // The account's text (common/records/account.h). Only the operator sees it; other readers see the
   // kind alone, "owner", with the sum of the balances of this kind.
@@ -305,7 +305,7 @@ struct Balance {
   MicroCredits amount = 0;
 };
 struct Ledger {
-  MicroCredits sum = 0;  // Always 0.
+  MicroCredits sum = 0;  // The sum of all balances, which is always 0.
   std::vector<Balance> balances;
   std::string next = {};  // See Workers::next.
 };

@@ -11,7 +11,8 @@
 namespace weft::protocol {
 namespace {
 
-constexpr std::size_t offered_max = 64;  // More than any side lists.
+// The most versions that are read from a hello; every side lists fewer.
+constexpr std::size_t offered_max = 64;
 
 std::string range_text(std::span<const std::uint32_t> versions) {
   const auto [first, last] = std::ranges::minmax(versions);

@@ -117,7 +117,7 @@ struct Snapshot {
   std::int64_t time = 0;
   // `jobs` has the newest running jobs, and those that ended recently.
   std::uint64_t jobs_running = 0;
-  std::vector<Job> jobs;  // Newest first.
+  std::vector<Job> jobs;  // The shown jobs, newest first.
   std::vector<Worker> workers;
   Loads loads;
   History history;

@@ -27,7 +27,7 @@ struct Model {
   std::uint64_t last_bytes = 0;   // Additional bytes of the last layer's holder: the head.
   std::uint64_t cache_bytes = 0;  // Bytes of the cache for each position and layer.
   std::uint32_t shards_min = 1;   // The least number of workers of a chain.
-  MicroCredits price = 0;         // For 1,000 tokens, of the prompt or the answer.
+  MicroCredits price = 0;         // The price of 1,000 tokens, of the prompt or the answer.
   // The type of hidden states between workers: "f32", "f16" or "i8"; empty: the coordinator's.
   std::string wire{};
   std::int64_t created = 0;  // Milliseconds since 1970.

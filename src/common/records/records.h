@@ -225,7 +225,7 @@ struct ClientShare {
 struct Mismatch {
   PublicKey worker;
   PublicKey client;  // The client's owner.
-  TaskId task;       // The task of the latest one.
+  TaskId task;       // The task of the latest wrong result.
   UnixMillis at = 0;
   MicroCredits penalty = 0;
   friend bool operator==(const Mismatch&, const Mismatch&) = default;
@@ -334,8 +334,8 @@ struct Correction {
   Hash was;                   // The root of the wrong result.
   MicroCredits due = 0;       // The amount that the client had paid for the task.
   MicroCredits refunded = 0;  // The client's refund, out of what the conviction took.
-  bool joined = false;        // The job's root and outputs are corrected, or cannot be.
-  bool settled = false;       // No more is refunded, either.
+  bool joined = false;        // True if the job's root and outputs are corrected, or cannot be.
+  bool settled = false;       // True if no more is refunded for the correction.
   std::string reason;
   friend bool operator==(const Correction&, const Correction&) = default;
 };

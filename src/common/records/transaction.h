@@ -90,7 +90,7 @@ struct TaskPay {
   // fee goes to the platform. It is always 0 today: it will be used when the operator's fee becomes
   // part of a signed quote.
   std::uint32_t fee_permille = 0;
-  std::uint32_t verification_permille = 0;  // Goes to the verification account.
+  std::uint32_t verification_permille = 0;  // The part for the verification account.
 };
 enum class PayAs : std::uint8_t { free, held };
 struct Payee {

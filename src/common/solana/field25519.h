@@ -13,7 +13,7 @@ class Field25519 {
   // Reads 32 bytes, little-endian; the highest bit is dropped, and p or more is reduced.
   [[nodiscard]] static Field25519 from_bytes(std::span<const std::uint8_t, 32> bytes);
   [[nodiscard]] static Field25519 one();
-  [[nodiscard]] static Field25519 edwards_d();  // -121665 / 121666.
+  [[nodiscard]] static Field25519 edwards_d();  // The constant d of edwards25519: -121665 / 121666.
 
   friend Field25519 operator+(const Field25519& a, const Field25519& b);
   friend Field25519 operator-(const Field25519& a, const Field25519& b);

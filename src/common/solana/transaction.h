@@ -68,7 +68,7 @@ struct Message {
   std::vector<PublicKey> keys = {};
   Hash blockhash;
   std::vector<CompiledInstruction> instructions = {};
-  std::vector<TableUse> tables = {};  // Only in version 0.
+  std::vector<TableUse> tables = {};  // Lookup tables, which only version 0 has.
   friend bool operator==(const Message&, const Message&) = default;
 };
 

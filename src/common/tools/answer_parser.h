@@ -43,7 +43,7 @@ struct Piece {
   enum class Kind : std::uint8_t { text, thought, call, cut };
 
   Kind kind = Kind::text;
-  std::string raw;          // The bytes in the answer.
+  std::string raw;          // The bytes of the piece in the answer.
   std::string text{};       // The text for the reader: without marks and the blanks around them.
   std::string name{};       // The name of a call's tool.
   std::string arguments{};  // A call's arguments, as a JSON object.

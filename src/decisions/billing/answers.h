@@ -152,7 +152,7 @@ struct PrintsVerdict {
   bool complete = true;  // True if the claim has all fingerprints that it must have.
   bool readable = true;  // True if the audit has all fingerprints that it must have.
   bool agrees = true;
-  double error = 0, missing = 0;  // The largest over all positions.
+  double error = 0, missing = 0;  // The largest values over all positions.
   std::string reason;
 };
 [[nodiscard]] PrintsVerdict compare_prints(const inference::Prints& claimed,

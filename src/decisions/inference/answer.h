@@ -19,7 +19,7 @@ namespace weft::inference {
 // answer ended.
 struct WorkShare {
   PublicKey worker;
-  std::uint64_t work = 0;  // Tokens times layers.
+  std::uint64_t work = 0;  // The work, in tokens times layers.
   friend bool operator==(const WorkShare&, const WorkShare&) = default;
 };
 // Fingerprints, by the number of the answer's tokens before each.

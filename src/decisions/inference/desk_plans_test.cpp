@@ -25,7 +25,7 @@ TEST(DeskPlans, AModelThatFitsNowhereIsPlannedEverMoreSeldom) {
 TEST(DeskPlans, WorkersThatComeAndGoMakeAtMostTwoPlansASecond) {
   Network network;
   network.desk.put_model(card("m"), network.time);
-  for (int i = 0; i < 100; ++i) {  // Ten seconds.
+  for (int i = 0; i < 100; ++i) {  // Lets ten seconds pass.
     network.join(1, 1);
     network.pass(100ms);
     network.leave(1);

@@ -30,7 +30,7 @@ struct AnswerRequest {
 struct AuditRequest {
   RequestId id = 0;  // A number from the numbers of requests, used once.
   std::string model;
-  protocol::serving::Ask ask;     // With all of `answered`, and `redraw`.
+  protocol::serving::Ask ask;     // The request, with all of `answered`, and `redraw`.
   std::vector<PublicKey> except;  // Workers that gave the answer or have audited it.
   std::uint64_t draw = 0;         // Chooses among the possible auditors.
 };

@@ -19,13 +19,13 @@ namespace weft::inference {
 struct DeskSettings {
   Duration pulse = std::chrono::milliseconds(500);
   Duration silent_max = std::chrono::milliseconds(1600);  // Three pulses and a margin.
-  // While it loads, because putting weights on a device blocks its thread.
+  // For a worker that loads, because putting weights on a device blocks its thread.
   Duration silent_busy_max = std::chrono::seconds(20);
   Duration load_max = std::chrono::minutes(10);
   Duration link_max = std::chrono::seconds(10);
-  // A chain with requests that draws no token is dissolved.
+  // A chain with requests is dissolved after this without a token.
   Duration stall_max = std::chrono::seconds(30);
-  Duration patience = std::chrono::seconds(60);  // A request of a model without a chain fails.
+  Duration patience = std::chrono::seconds(60);  // A request fails after this wait for a chain.
   PlanBackoff::Times plan_again{};               // The times between plans that fail.
   // A model gets another chain once a request has waited for grow_after while all chains are full.
   // It gets one chain less once, for shrink_after, all requests were fewer than shrink_share of

@@ -55,7 +55,7 @@ class FrameRoots {
   };
   [[nodiscard]] const Epoch* find(std::uint32_t chain, std::uint32_t epoch) const;
 
-  std::deque<Epoch> epochs_;  // Oldest first.
+  std::deque<Epoch> epochs_;  // Epochs, the oldest first.
 };
 
 }  // namespace weft::inference

@@ -32,7 +32,7 @@ struct Shard {
   ChainId chain{};  // A chain, or the number of an audit or search; none: it stands by.
   std::uint64_t bytes = 0;
   bool loaded = false;
-  bool exact = false;  // On a processor: see protocol::serving::Link.
+  bool exact = false;  // True if it runs on a processor: see protocol::serving::Link::exact.
   // The number of requests at a time that its worker reported; 0: unknown.
   std::uint32_t sequences = 0;
   std::string model{};

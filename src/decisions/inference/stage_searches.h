@@ -58,7 +58,7 @@ class StageSearches {
     LineOpening opening;
     Instant since{};  // When the present step began.
     // The auditor that searches now, the stage that it runs, and the output of that stage.
-    ServingId worker = 0;  // 0 if there is none.
+    ServingId worker = 0;  // The auditor's connection; 0 if there is none.
     PublicKey auditor{};
     std::uint32_t stage = 0;
     ShardId shard{};

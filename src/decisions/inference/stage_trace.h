@@ -34,7 +34,7 @@ struct StageOutput {
 struct TraceRequest {
   std::uint32_t id = 0;  // A number from the numbers of requests, used once.
   std::string model{};
-  protocol::serving::Ask ask{};  // With all of `answered`.
+  protocol::serving::Ask ask{};  // The request, with all of `answered`.
   Pipeline pipeline{};
   Prints prints{};
   double error_max = 0;  // The largest distance of honest engines (proof::FingerprintTolerance).

@@ -21,7 +21,8 @@ class Market {
 
   // The next transaction. Most transactions fit the balances in `ledger`.
   Transaction next(const Ledger& ledger) {
-    if (!sent_.empty() && chance(20)) return sent_[pick(sent_.size())];  // A replay.
+    // A replay of an earlier transaction.
+    if (!sent_.empty() && chance(20)) return sent_[pick(sent_.size())];
     Transaction transaction = fresh(ledger);
     if (chance(3)) transaction.entries.push_back({account(), amount()});  // An invalid transaction.
     if (chance(3)) {  // Credits move between any two accounts.

@@ -63,7 +63,7 @@ std::vector<std::size_t> usable_nodes(const Model& model, std::span<const Node> 
   struct Candidate {
     std::size_t node;
     double speed;
-    double holds;  // In layers.
+    double holds;  // The number of layers that the node holds.
   };
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < nodes.size(); ++i) {

@@ -29,7 +29,7 @@ namespace weft::mesh {
 struct Node {
   std::string id;
   double layers_per_s = 0;        // Layers of one token, measured with the node's present load.
-  std::uint64_t memory_free = 0;  // Bytes, for weights and cache.
+  std::uint64_t memory_free = 0;  // Free bytes for weights and cache.
   bool can_first = true;  // True if the node may have the embedding (first) or the head (last).
   bool can_last = true;
   // Layers [held_begin, held_end) whose weights it already has, so that repair() does not count
@@ -40,7 +40,7 @@ struct Node {
 
 struct Model {
   std::uint32_t layers = 0;
-  std::uint64_t layer_bytes = 0;  // Weights of one layer.
+  std::uint64_t layer_bytes = 0;  // Bytes of the weights of one layer.
   std::uint64_t first_bytes = 0;  // Additional bytes of the first shard: the embedding.
   std::uint64_t last_bytes = 0;   // Additional bytes of the last shard: norm and head.
   std::uint64_t cache_bytes_per_layer = 0;

@@ -303,8 +303,8 @@ class OverLayers {
 
   const ChainProblem& problem_;
   std::size_t n_;
-  std::vector<Cell> ends_;    // [layer][node]
-  std::vector<Cell> starts_;  // [layer][node]
+  std::vector<Cell> ends_;    // Cells by [layer][node].
+  std::vector<Cell> starts_;  // Cells by [layer][node].
 };
 
 // A local search: tries moves of one or two nodes, and takes each that helps at once.

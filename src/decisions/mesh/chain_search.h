@@ -24,8 +24,8 @@ struct ChainProblem {
   double last_work_layers = 0;
   std::vector<double> layer_seconds{};  // Seconds a layer of each node, ascending.
   std::vector<Room> rooms{};
-  std::vector<double> hop_seconds{};   // [from][to]; infinite: the link must not be used.
-  std::vector<double> back_seconds{};  // [last][first]
+  std::vector<double> hop_seconds{};  // Seconds by [from][to]; infinite: the link must not be used.
+  std::vector<double> back_seconds{};  // Seconds of the way back, by [last][first].
 
   [[nodiscard]] std::size_t nodes() const { return rooms.size(); }
   [[nodiscard]] double hop(std::size_t from, std::size_t to) const {

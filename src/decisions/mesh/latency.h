@@ -38,7 +38,7 @@ class Latency {
 
  private:
   std::size_t nodes_;
-  std::vector<Link> links_;  // [from][to]
+  std::vector<Link> links_;  // Links by [from][to].
 };
 
 }  // namespace weft::mesh

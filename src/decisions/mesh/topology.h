@@ -24,14 +24,14 @@ namespace weft::mesh {
 struct PeerMeasurement {
   std::string peer;
   double seconds = 0;      // The one-way time: half of a round trip.
-  double bytes_per_s = 0;  // 0: not measured.
+  double bytes_per_s = 0;  // The bandwidth; 0: not measured.
 };
 
 struct Heartbeat {
   std::string id;
   double load = 0;  // The busy share of the worker's time, in [0, 1].
   std::uint64_t memory_free = 0;
-  double layers_per_s = 0;  // When idle; 0: not measured.
+  double layers_per_s = 0;  // The speed of the idle worker; 0: not measured.
   std::vector<PeerMeasurement> peers{};
   bool relays = false;  // True if the sender relays messages of others, as the coordinator does.
 };
@@ -84,7 +84,7 @@ class Topology {
   };
   struct Vertex {
     Heartbeat last;
-    double layers_per_s = 0;  // The smoothed value.
+    double layers_per_s = 0;  // The smoothed speed.
     double load = 0;
     Instant heard;
     std::map<std::string, Edge, std::less<>> edges;

@@ -33,10 +33,10 @@ void ClassMembers::count(WorkerState& worker, int change) {
     if (worker.newcomer()) continue;
     each->trusted[worker.side()] += static_cast<std::size_t>(change);
     each->trusted_floors[worker.side()].add(worker.info.price_min, change);
-    each->trusted_rates =
-        each->trusted[0] + each->trusted[1] == 0
-            ? 0
-            : each->trusted_rates + change * worker.rate;  // Exactly 0, without rounding errors.
+    each->trusted_rates = each->trusted[0] + each->trusted[1] == 0
+                              ? 0
+                              // The sum without members is exactly 0, without rounding errors.
+                              : each->trusted_rates + change * worker.rate;
   }
 }
 

@@ -46,7 +46,7 @@ class ClientQueue {
  private:
   struct Client {
     std::map<std::uint64_t, JobState*> jobs;  // The client's jobs, by Rank::sequence.
-    std::int64_t penalty = 0;                 // In the unit of Rank::place.
+    std::int64_t penalty = 0;                 // The client's delay, in the unit of Rank::place.
   };
   static void set_penalty(Client& client, std::int64_t penalty, const Rerank& rerank);
 

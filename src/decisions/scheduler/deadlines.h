@@ -13,11 +13,11 @@ namespace weft::scheduler {
 
 struct Deadlines {
   Timers<std::uint64_t> workers;  // WorkerState::deadline, by WorkerState::sequence.
-  Timers<JobId> jobs;             // Job::deadline.
-  Timers<JobId> unfit_looks;      // JobState::unfit_at.
+  Timers<JobId> jobs;             // Job::deadline of each job that has one.
+  Timers<JobId> unfit_looks;      // JobState::unfit_at of each job.
   Timers<TaskId> retries;         // When a failed task may go to the same worker again.
   Timers<TaskId> starving;        // When NoWorkerLeft is decided for a task.
-  Timers<JobId> patience;         // JobState::patient_until.
+  Timers<JobId> patience;         // JobState::patient_until of each job that has one.
 
   // The earliest time in all sets.
   [[nodiscard]] std::optional<Instant> next() const {

@@ -17,7 +17,7 @@ struct TaskResult {
   TaskId task;
   PublicKey worker;
   std::uint32_t attempt = 0;
-  double gpu_seconds = 0;  // As the worker reports it.
+  double gpu_seconds = 0;  // GPU time, as the worker reports it.
   double resumed = 0;      // The share of the task's work that came out of a checkpoint.
 };
 // A worker has stored a checkpoint of a task.

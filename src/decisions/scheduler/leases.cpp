@@ -97,7 +97,8 @@ void Leases::release(WorkerState& worker, JobState& job, std::uint32_t index, In
     worker.running.erase(running);
     if (worker.sliced() && !worker.running.empty())
       worker.head_since = worker.running.front().since;
-    if (worker.running.empty()) worker.load_seconds = 0;  // Exactly 0, without rounding errors.
+    // The load without tasks is exactly 0, without rounding errors.
+    if (worker.running.empty()) worker.load_seconds = 0;
   } else {
     const auto reported = std::ranges::find_if(worker.reported, is_it);
     check(reported != worker.reported.end(), "a lease is held by its worker");
@@ -142,7 +143,7 @@ bool Leases::lose(WorkerState& worker, JobState& job, std::uint32_t index, Blame
   release(worker, job, index, now);
   tables_.samples.remove(job.task_id(index), worker.info.key);
   parts_.long_runs.lost(job, index, worker.info.key);
-  // The remaining one is not a copy any more.
+  // The remaining replica is not a copy any more.
   if (task.copies > 0) parts_.copies.drop(job, task, 1);
   std::erase_if(task.replicas,
                 [&](const ReplicaOf& each) { return each.worker == worker.info.key; });
@@ -182,7 +183,7 @@ void Leases::lose_all(WorkerState& worker, Blame head, const Error& why, Instant
 }
 
 void Leases::cancel(JobState& job, std::string_view reason, Instant now) {
-  std::map<std::uint64_t, Cancel> cancels;  // In the workers' order of arrival.
+  std::map<std::uint64_t, Cancel> cancels;  // Cancels in the workers' order of arrival.
   for (auto& [index, task] : job.tasks) {
     for (const ReplicaOf& replica : task.replicas) {
       if (replica.state == ReplicaState::counted) continue;

@@ -75,7 +75,7 @@ void MatchPass::give_all(JobState& job) {
   const Rank rank = job.rank;
   while (choice_.give(job, now_)) {
     if (job.rank == rank) continue;
-    tables_.agenda.put_back(job);  // Other jobs come before it now.
+    tables_.agenda.put_back(job);  // Other jobs come before this job now.
     break;
   }
   if (tables_.agenda.has_workers()) take_workers(&rank);

@@ -41,7 +41,7 @@ class MeasuredWork {
 
  private:
   struct Work {
-    std::vector<Pace> paces;  // Oldest first.
+    std::vector<Pace> paces;  // Paces, the oldest first.
     std::pair<UnixMillis, Hash> latest;
   };
   std::map<Hash, Work> works_;

@@ -55,7 +55,7 @@ struct RunId {
 struct Preempt {
   TaskId victim;
   PublicKey worker;
-  std::optional<Checkpoint> from;  // No value: it starts from the beginning.
+  std::optional<Checkpoint> from;  // Where the victim resumes; no value: from the start.
   double lost = 0;                 // The share of the task's work that is done again.
 };
 struct AtCheckpoint {

@@ -48,7 +48,8 @@ void SampleQueue::discount(Entry& entry) {
   job.workgroups -= entry.sample.workgroups;
   group->second.seconds -= entry.seconds;
   if (--group->second.entries == 0) groups_.erase(group);
-  if (groups_.empty()) total_ = 0;  // Exactly 0, without rounding errors.
+  // The total without entries is exactly 0, without rounding errors.
+  if (groups_.empty()) total_ = 0;
   fallen_ = true;
 }
 

@@ -101,7 +101,7 @@ struct SchedulerParts {
                         .choice = choice,
                         .leases = leases}};
 
-  // Events.
+  // The parts that handle events.
   WorkerEvents worker_events{tables,
                              {.choice = choice,
                               .listings = listings,

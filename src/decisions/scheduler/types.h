@@ -132,7 +132,7 @@ struct Worker {
   std::string
       prefix{};  // Newcomers of one prefix have one share of a job together; empty: not limited.
   MicroCredits price_min = 0;  // The least price of a unit; no job below gets on the worker.
-  bool local = false;          // On this machine or in a private network.
+  bool local = false;          // True if it is on this machine or in a private network.
 };
 
 struct Job {

@@ -16,11 +16,11 @@
 namespace weft::scheduler::simulator {
 
 struct Network {
-  double workers = 1;          // N
-  double gflops = 1000;        // G, of one worker, in GFLOP/s
-  double efficiency = 1;       // E, in (0, 1]
-  double latency_seconds = 0;  // L
-  double compute_seconds = 1;  // C
+  double workers = 1;          // N of the formula: the number of workers
+  double gflops = 1000;        // G of the formula: GFLOP/s of one worker
+  double efficiency = 1;       // E of the formula, in (0, 1]
+  double latency_seconds = 0;  // L of the formula
+  double compute_seconds = 1;  // C of the formula
 };
 
 // The performance in GFLOP/s. Fails with invalid_argument if a number is out of range.
