@@ -61,7 +61,7 @@ void VoteJudge::judge_ballot(const VoteTable::Open& open, std::vector<Decision>&
       count.rival + ballot.lead > best ? count.rival + ballot.lead - best : 0;
   const std::uint32_t wanted = count.votes + rejected + std::max(for_quorum, for_lead);
   if (wanted > voters_max) {
-    if (!groups.believed_differ()) return;  // Other workers will decide.
+    if (!groups.believed_differ()) return;  // More results will decide.
     return fail_job(
         open.task.job,
         weft::format("replicas differ: task {} has {} results, {} against {}, and no end in sight.",

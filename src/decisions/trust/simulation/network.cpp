@@ -124,7 +124,7 @@ class Network {
     std::uint32_t given = 0;
     std::uint32_t accepted = 0;
     std::map<std::uint32_t, std::map<std::uint32_t, Answer>>
-        answers;  // Answers to open tasks: by index, then worker.
+        answers;  // Answers to open tasks, by task index and worker.
   };
 
   void apply(const ledger::Transaction& transaction) {
