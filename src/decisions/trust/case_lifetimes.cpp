@@ -23,9 +23,10 @@ void CaseLifetimes::begin(const TaskId& task, const PublicKey& worker, MicroCred
                 .accuser = {},
                 .suspect = worker};
   if (terms.replicas == 1) {
-    // A worker that does not decide alone is sampled in any case, without a case from here on.
+    // The result of a worker that does not decide alone is sampled in any case, so that it needs no
+    // case yet.
     if (terms.audit <= 0 || !tables_.standing.decides(std::array{worker}, pass.now)) return;
-    // Its client wants audits of single results, and nothing is replicated.
+    // The client wants audits of single results, and no task is replicated.
     open.rates = {.replica = 0,
                   .audit = terms.audit,
                   .trap = 0,
@@ -80,16 +81,16 @@ void CaseLifetimes::restore_task(const TaskId& task, MicroCredits value,
     begin(task, first, value, stake(first), pass);
   } else if (tables_.votes.differ(task) && tables_.votes.policy_decides(task) &&
              (tables_.standing.trusts_heads() || is_established)) {
-    // Its quorum is reached, and the task is open nevertheless: a jury had been asked for.
+    // A task that is open although its quorum is reached had a jury before the restart.
     if (is_established)
       (void)stakes.lock(first, task, stakes.at_risk(value, stakes.rates(first, terms, pass.now)),
                         stake(first));
     goes_on(Stage::disputed, {.quorum = 1, .lead = tables_.jury()});
   } else if (terms.replicas > 1 && counted.size() < terms.replicas * 2 - 1 && is_established) {
-    // It may have been disputed; if it was not, a few votes more do no harm.
+    // The task may have been disputed. If it was not, a few more votes do no harm.
     goes_on(Stage::replicated, {.quorum = terms.replicas, .lead = 2});
   } else if (counted.size() < terms.replicas) {
-    // As begin() said before the restart.
+    // begin() asked for these replicas before the restart.
     pass.todo.push_back(NeedReplicas{.task = task, .replicas = terms.replicas});
   }
 }

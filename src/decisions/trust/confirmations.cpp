@@ -33,8 +33,8 @@ void Confirmations::by_agreement(const TaskId& task, std::span<const PublicKey> 
     return;
   }
   if (group.size() < 2) return;
-  // As much as those who confirm it are worth: one that is established, or as many others as a jury
-  // has; less in proportion.
+  // A confirmation weighs 1 if another established worker agrees, or as many other workers as a
+  // jury has; with fewer workers it weighs less, in proportion.
   const auto is_established = [&](const PublicKey& each) {
     return standing.book().established(each, pass.now);
   };

@@ -1,4 +1,4 @@
-// Which results count towards standing. One row a rule that keeps them from it.
+// Tests which results count towards standing. Each rule that excludes results has one row.
 #include "decisions/trust/confirmations.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// What was found of a worker in one client's jobs, until a second client's convicts it.
+// Tests that a worker's mismatches in one client's jobs are kept until a mismatch in a second
+// client's job convicts it.
 #include "decisions/trust/evidence.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Results that are held back: how many, until when, and what a conviction makes of them.
+// Tests results that are held back: their number, their release, and a conviction of their worker.
 #include "decisions/trust/held_results.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ class HeldResultsTest : public testing::Test {
     settings.hold_max = 2;
     return settings;
   }
-  // A result of the worker's alone, whose stake is locked.
+  // Holds a result of a worker that ran the task alone and whose stake is locked.
   void hold(std::uint32_t index, std::uint8_t worker) {
     TaskCase& open = tables.cases.case_for(part_task(index), part_worker(worker));
     open.root = part_root(5);

@@ -1,6 +1,6 @@
-// How the workers of each vendor fare in one running job, and its wrong results of which it is not
-// known yet whose fault they are (device_fault.h). Plain data, and the bytes in which it outlives a
-// restart.
+// The record of each vendor's workers in one running job, and the job's wrong results that are not
+// known yet to be the fault of the worker or its device (device_fault.h). Plain data, and the bytes
+// in which it is stored for a restart.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace weft::trust {
 
-// How the workers of one vendor fare: owners with standing by whether a root has found results of
-// theirs right, or wrong.
+// The record of one vendor's workers in a job: owners with standing of whom a root has found
+// results right, or wrong.
 struct VendorTally {
   std::set<PublicKey> right;
   std::set<PublicKey> wrong;
-  std::vector<Mismatch> open;  // That are not shown yet to be the worker's fault.
-  bool divided = false;        // More of it agree with a suspect than with the root.
+  std::vector<Mismatch> open;  // Mismatches not shown yet to be the worker's fault.
+  bool divided = false;        // More of its workers agree with a suspect than with the root.
 };
 
 struct JobFaults {
@@ -31,19 +31,20 @@ struct JobFaults {
   std::uint64_t parts_polled = 0;
 };
 
-// What is stored of a job.
+// The stored state of a job.
 struct StoredFaults {
   JobFaults faults;
   // Mismatches in tasks that are not accepted yet, each with its worker's vendor.
   std::vector<std::pair<std::string, Mismatch>> undecided;
 
-  // No result was found wrong.
+  // True if no result was found wrong.
   [[nodiscard]] bool empty() const;
 };
 
-// Polls that are under way are not stored: as many workers as are missing are asked again.
+// Encodes the state. A poll that is under way is not stored: after a restart the workers that are
+// missing are asked for again.
 [[nodiscard]] ByteVector to_bytes(const StoredFaults& stored);
-// data_loss for anything but what to_bytes() gives.
+// Decodes the bytes of to_bytes(). Fails with data_loss for any other bytes.
 [[nodiscard]] Result<StoredFaults> read_faults(const JobId& job, ByteSpan bytes);
 
 }  // namespace weft::trust

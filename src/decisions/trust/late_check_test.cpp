@@ -1,5 +1,5 @@
-// When a check is tried again that the coordinator's verifier did not finish, and what is said of
-// it meanwhile.
+// Tests when a check that the coordinator's verifier did not finish is tried again, and what the
+// client and the operator are told meanwhile.
 #include "decisions/trust/late_check.h"
 
 #include <gtest/gtest.h>

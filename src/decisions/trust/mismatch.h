@@ -15,8 +15,8 @@ struct Mismatch {
   MicroCredits penalty = 0;
   TaskId task = {};
   Hash root = {};
-  Finding finding = {};  // Its part is one in which this result is wrong.
-  bool counted = false;  // It counts towards Defences::clients_to_convict.
+  Finding finding = {};  // `finding.part` is one in which this result is wrong.
+  bool counted = false;  // Counts towards Defences::clients_to_convict.
   // True if devices of two vendors or drivers find the result wrong.
   bool seen_twice = false;
   // The number of established owners of the vendor that computed the part and agree with the root,

@@ -11,7 +11,7 @@ void MismatchCount::add(const JobId& id, std::span<const Shown> shown, RefereePa
     const Shown* first = nullptr;  // The first conclusive one, if there is one.
     Evidence::Mismatches known;
   };
-  std::vector<std::pair<PublicKey, Case>> cases;  // In the order in which they are shown.
+  std::vector<std::pair<PublicKey, Case>> cases;  // In the order of `shown`.
   for (const Shown& each : shown) {
     const PublicKey& worker = each.mismatch.worker;
     auto found = std::ranges::find(cases, worker, &std::pair<PublicKey, Case>::first);

@@ -77,7 +77,7 @@ class Referee {
                                                      const StakeOf& stake, ByteSpan faults,
                                                      UnixMillis now);
 
-  // The changes to store in what is known of the cause of wrong results: the worker or its device.
+  // Returns the changes to be stored in what is known about the cause of wrong results.
   [[nodiscard]] std::vector<DeviceFault::Changed> take_changed_faults() {
     return fault_.take_changed();
   }
@@ -125,7 +125,7 @@ class Referee {
   [[nodiscard]] const ReputationBook& book() const { return tables_.standing.book(); }
   [[nodiscard]] const TaskStakes& stakes() const { return tables_.stakes; }
   [[nodiscard]] auto& standing(this auto& self) { return self.tables_.standing; }
-  // The votes. The caller tells only the votes about what they are to forget or restore.
+  // The votes. Events that only forget or restore votes go to them directly.
   [[nodiscard]] auto& votes(this auto& self) { return self.tables_.votes; }
   // The traps. A trap outlives its job for as long as its data can be leased.
   [[nodiscard]] TrapPool& traps() { return tables_.traps; }

@@ -1,5 +1,5 @@
-// Which workers are believed alone, what is checked of them, and what a wrong result costs. Draws
-// are made certain by the settings: what is defended is what follows from them.
+// Tests which workers are believed alone, how their results are checked, and the cost of a wrong
+// result. The settings make draws certain, because the tests are about the consequences of draws.
 #include "decisions/trust/referee.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,8 @@ constexpr UnixMillis now = 1'000'000;
 constexpr MicroCredits value = 1000;
 constexpr MicroCredits plenty = 1'000'000'000;
 
-// Never a replica or a trap; audits of single parts as `audit` says.
+// Settings without traps, and without replicas unless `replica` gives a rate. `audit` is the rate
+// of audits of single parts.
 RefereeSettings settings(double audit, double replica = 0) {
   RefereeSettings settings;
   settings.checks = {.replica_floor = replica,
@@ -33,8 +34,8 @@ RefereeSettings settings(double audit, double replica = 0) {
                      .trap_floor = 0,
                      .collusion = 0.3,
                      .error = 1e-4};
-  settings.reputation.half = 1e-9;  // Believed as far as can be from the first confirmation on.
-  // Juries among workers that count alike; levels_test.cpp has those that do not.
+  settings.reputation.half = 1e-9;  // Full reputation from the first confirmation on.
+  // These tests have juries of workers that count alike; levels_test.cpp tests levels of trust.
   settings.defences.newcomers_decide_nothing = false;
   settings.defences.only_roots_convict = false;
   settings.defences.standing_under_roots = false;
@@ -63,7 +64,7 @@ class RefereeTest : public testing::Test {
     std::ranges::move(referee->add_receipt(key(who), claims, now), std::back_inserter(out));
     return out;
   }
-  // A new process that is told what was stored: these votes, in the order of arrival.
+  // Starts a new referee and restores stored votes, in the order of arrival.
   std::vector<Ruling> restart(const RefereeSettings& chosen, std::uint32_t index,
                               const std::vector<std::pair<std::uint8_t, std::uint8_t>>& votes) {
     referee.emplace(chosen, Secret{});
@@ -279,8 +280,8 @@ TEST_F(RefereeTest, AJobThatAsksForAuditsOfItsSingleReplicasGetsThem) {
   EXPECT_EQ(all<AuditWanted>(deliver(0, 7, 5)).size(), 1U);
 }
 
-// With the job's own quorum two accomplices would have won it, whatever the others say, by the
-// smaller root.
+// By the job's own quorum, two accomplices would win the task by the smaller root, whatever the
+// other workers say.
 TEST_F(RefereeTest, AJuryGoesOnAfterARestartAndWhoLosesStillPaysForIt) {
   const auto restored = restart(settings(1), 0, {{1, 3}, {2, 5}, {3, 5}, {4, 3}, {6, 5}});
 

@@ -37,7 +37,8 @@ void ReputationBook::convict(const PublicKey& worker, UnixMillis now) {
   record.verified = 0;
   moved_.insert(worker);
   if (now < record.suspended_until)
-    return;  // Part of the same episode: it was under way when the worker was caught.
+    // The wrong result was under way when the worker was caught: the same suspension covers it.
+    return;
   const UnixMillis suspension = settings_.suspension
                                 << std::min(record.wrong, settings_.doublings_max);
   record.suspended_until = std::max(record.suspended_until, now + suspension);

@@ -38,7 +38,7 @@ struct Record {
   double verified = 0;  // The evidence at `updated`.
   UnixMillis updated = 0;
   std::uint32_t wrong = 0;  // The number of suspensions so far.
-  // Until this time the wallet runs no task alone, however much is confirmed.
+  // The time until which the wallet runs no task alone, however much is confirmed.
   UnixMillis suspended_until = 0;
   friend bool operator==(const Record&, const Record&) = default;
 };

@@ -80,8 +80,8 @@ void ResultChecks::dispute(const TaskId& task, RefereePass& pass) {
   AuditWanted& wanted = sample(task, first.root, first.workers.front(), pass);
   wanted.dispute = true;
   if (accused && groups.size() == 1) {
-    // A root computes the part that the accuser did: elsewhere the result may be right, and an
-    // honest accuser would seem to lie.
+    // A root computes the part that the accuser computed: in other parts the result may be right,
+    // and an honest accuser would seem to lie.
     wanted.part = part;
     wanted.samples = samples > 1 ? wanted.parts : 1;
   }

@@ -1,4 +1,5 @@
-// What of a result is computed again: how many parts, by whom, and which part where results differ.
+// Tests which parts of a result are computed again, how many and by whom, and which part is chosen
+// if results differ.
 #include "decisions/trust/result_checks.h"
 
 #include <gtest/gtest.h>

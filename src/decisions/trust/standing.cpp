@@ -75,7 +75,7 @@ bool Standing::take_whole_check(const PublicKey& worker) {
   return true;
 }
 
-// More than a newcomer may hold leases make no difference.
+// Passes are counted up to newcomer_leases_max; more would change nothing.
 void Standing::sample_passed(const PublicKey& worker) {
   std::uint32_t& passes = passes_[worker];
   if (passes >= settings_.newcomer_leases_max) return;

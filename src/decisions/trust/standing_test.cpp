@@ -1,4 +1,4 @@
-// Whose word counts, and how closely a worker is looked at.
+// Tests which workers decide, and how closely their results are checked.
 #include "decisions/trust/standing.h"
 
 #include <gtest/gtest.h>

@@ -12,7 +12,8 @@ bool Suspects::suspect(const PublicKey& worker, const PublicKey& client, UnixMil
     begin(its, worker, limits_.suspect_tasks_max, now);
     return true;
   }
-  // Room comes back only from those that are under way: what is spent is so for a day.
+  // Workers wait only for suspects that are under way, because only these give room back; spent
+  // room stays spent for a day.
   if (std::ranges::any_of(its.spent, &Spent::open) && its.waiting.size() < limits_.waiting_max &&
       !std::ranges::contains(its.waiting, worker))
     its.waiting.push_back(worker);

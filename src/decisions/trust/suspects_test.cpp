@@ -1,5 +1,6 @@
-// A worker whose result was found wrong has its paid tasks computed again before it is known whose
-// fault that was; a client whose job differs by device has little of that for its money.
+// A worker whose result was found wrong has its paid tasks computed again before it is known
+// whether the worker or its device was the cause. A client whose job differs by device gets few
+// such rechecks.
 #include "decisions/trust/suspects.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +43,7 @@ TEST(Suspects, ThatWereRightUseAClientsShareUpForADay) {
   EXPECT_TRUE(suspects.suspect(numbered(5), client, moment + Suspects::day));
 }
 
-// Otherwise cheats would use up the share of a client that they are going to cheat.
+// If such suspects used up the client's limit, cheats could use it up before they cheat the client.
 TEST(Suspects, ThatWereWrongOrAreConvictedOrHadNoPaidTasksUseNothingUp) {
   Suspects suspects(limits);
   for (int round = 0; round < 20; ++round) {

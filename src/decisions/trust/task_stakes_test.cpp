@@ -1,4 +1,5 @@
-// What is locked of a stake, for a task and for a mismatch, and what a conviction takes.
+// Tests the part of a stake that is locked for a task and for a mismatch, and the penalty of a
+// conviction.
 #include "decisions/trust/task_stakes.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-// A task is accepted once, by enough different workers that agree under valid receipts, and by
-// nothing less.
+// A task is accepted once, only if enough different workers agree under valid receipts.
 #include "decisions/trust/trust.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +25,7 @@ const JobId job = [] {
 }();
 const TaskId task{job, 0};
 
-// Delivers result and receipt of one worker; every decision of both.
+// Delivers the result and the receipt of one worker, and returns the decisions of both.
 std::vector<Decision> deliver(Trust& trust, std::uint8_t who, std::uint8_t what,
                               TaskId which = task) {
   std::vector<Decision> out =
@@ -44,7 +43,7 @@ const T* find(const std::vector<Decision>& decisions) {
   }
   return nullptr;
 }
-// Roots that stand for numbers: they agree when they are at most one apart.
+// Compares roots that stand for numbers: they agree if they differ by at most one.
 bool within_one(const TaskId&, const Hash& a, const Hash& b) {
   return std::abs(int{a.bytes[0]} - int{b.bytes[0]}) <= 1;
 }

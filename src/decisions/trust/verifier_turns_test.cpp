@@ -1,4 +1,4 @@
-// One verifier for newcomers' samples and for those of workers with standing.
+// Tests that samples of newcomers and of workers with standing share one verifier.
 #include "decisions/trust/verifier_turns.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 namespace weft::trust {
 namespace {
 
-// Whole results of newcomers beside single parts of others.
+// Newcomers have whole results checked, other workers single parts.
 TEST(VerifierTurns, NewcomersTakeHalfOfTheTimeWhileOthersWait) {
   VerifierTurns turns;
   double newcomers = 0;

@@ -43,7 +43,8 @@ void VoteDecisions::on(const Provisional& provisional, RefereePass& pass) {
     return;
   }
   if (!open.rootless) return parts_.checks.dispute(task, pass);
-  // One more, of a trusted worker.
+  // Asks for one more replica, from a trusted worker, because the results differ and there is no
+  // root.
   pass.out.emplace_back(NeedReplicas{.task = task, .replicas = tables_.votes.votes(task) + 1});
 }
 
@@ -55,7 +56,7 @@ void VoteDecisions::on_alone(const Provisional& provisional, TaskCase& open, Ref
   const auto compute_twice = [&] {
     parts_.held.vote(task, Stage::replicated, {.quorum = 2, .lead = 2}, pass);
   };
-  // Convicted since, or another one was faster than the worker that had the lease.
+  // The worker with the lease was convicted since, or another worker was faster.
   if (!audits_only &&
       (worker != open.worker || !tables_.standing.book().established(open.worker, pass.now)))
     return compute_twice();
@@ -101,8 +102,8 @@ void VoteDecisions::on(const Accepted& accepted, RefereePass& pass) {
   parts_.held.release_if_last(job, pass);
 }
 
-// The task is one whose answer is known, from here on. If fewer than a root or a jury agree, they
-// may be accomplices, and a worker that is right would be convicted.
+// Makes the task a trap, since its answer is known. If neither a root nor a whole jury agrees, the
+// workers may be accomplices, and the trap would convict a worker that is right.
 void VoteDecisions::add_trap(const Accepted& accepted, const std::vector<PublicKey>& group,
                              bool by_root) {
   const bool only_roots = tables_.settings.defences.only_roots_convict;
@@ -116,7 +117,7 @@ void VoteDecisions::add_trap(const Accepted& accepted, const std::vector<PublicK
   tables_.traps.add(trap, group);
 }
 
-// The task's case is over.
+// Ends the case of an accepted task.
 void VoteDecisions::close(const Accepted& accepted, bool by_root, RefereePass& pass) {
   const TaskId& task = accepted.task;
   const Defences& defences = tables_.settings.defences;
@@ -127,7 +128,7 @@ void VoteDecisions::close(const Accepted& accepted, bool by_root, RefereePass& p
   job.cases.erase(found);
   (void)tables_.stakes.unlock(closed.worker, task);
   parts_.held.leave(task, closed);
-  // If trusted workers decided without a root, no standing follows from it.
+  // No standing follows from a decision of trusted workers without a root.
   if (closed.accuser && (!defences.only_roots_convict || by_root || closed.root_agrees)) {
     const bool suspect_was_right =
         closed.root == accepted.root ||

@@ -30,7 +30,7 @@ VoteGroups::Members VoteGroups::quorum() const {
 VoteGroups::Count VoteGroups::count() const {
   const auto& replicas = votes_.replicas;
   Count count;
-  std::vector<Members> groups;  // Around each replica, itself first.
+  std::vector<Members> groups;  // The group around each replica, which comes first.
   for (std::size_t centre = 0; centre < replicas.size(); ++centre) {
     if (!replicas[centre].counts()) continue;
     ++count.votes;
@@ -61,7 +61,8 @@ VoteGroups::Members VoteGroups::all_with(const Hash& root) const {
   for (std::size_t i = 0; i < votes_.replicas.size(); ++i) {
     const HeldReplica& held = votes_.replicas[i];
     if (!held.counts() || !agree(root, held.root)) continue;
-    // The bytes that were checked are taken, not those that agree with them.
+    // A replica with the checked root goes first, because the bytes that were checked are taken,
+    // not bytes that agree with them.
     held.root == root ? (void)members.insert(members.begin(), i) : members.push_back(i);
   }
   if (members.empty() || votes_.replicas[members.front()].root != root) return {};

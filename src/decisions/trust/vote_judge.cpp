@@ -61,7 +61,7 @@ void VoteJudge::judge_ballot(const VoteTable::Open& open, std::vector<Decision>&
       count.rival + ballot.lead > best ? count.rival + ballot.lead - best : 0;
   const std::uint32_t wanted = count.votes + rejected + std::max(for_quorum, for_lead);
   if (wanted > voters_max) {
-    if (!groups.believed_differ()) return;  // Others will decide.
+    if (!groups.believed_differ()) return;  // More results will decide.
     return fail_job(
         open.task.job,
         weft::format("replicas differ: task {} has {} results, {} against {}, and no end in sight.",
@@ -80,7 +80,7 @@ void VoteJudge::give_up(const VoteTable::Open& open, std::uint32_t lead_min,
     const auto best = static_cast<std::uint32_t>(count.best.size());
     if (best > 0 && best >= count.rival + lead_min)
       return conclude(open, std::move(count.best), out);
-    // Otherwise they do not differ: there are too few.
+    // The job fails only if results differ. Too few results that agree are no failure.
     if (count.rival > 0 && groups.believed_differ())
       fail_job(open.task.job,
                weft::format("replicas differ: task {} has {} results, {} against {}, "
@@ -90,7 +90,7 @@ void VoteJudge::give_up(const VoteTable::Open& open, std::uint32_t lead_min,
     return;
   }
   const std::uint32_t counted = open.votes.counting();
-  // They do not differ: there are too few.
+  // The job does not fail if there are merely too few results, or if they do not differ.
   if (counted < open.policy.replicas || !groups.believed_differ()) return;
   fail_job(open.task.job,
            weft::format("replicas differ: task {} has {} results of which no {} "
@@ -156,7 +156,7 @@ void VoteJudge::refuse_rest(const TaskId& task, const Policy& policy, const Task
   for (std::size_t i = 0; i < votes.replicas.size(); ++i) {
     const HeldReplica& held = votes.replicas[i];
     if (std::ranges::contains(quorum, i)) continue;
-    if (held.rejected) continue;  // Refused already.
+    if (held.rejected) continue;  // Refused at its rejection.
     if (!held.covered) {
       out.push_back(Refused{task, held.worker, held.attempt,
                             "The task was settled before the receipt came."});

@@ -1,5 +1,5 @@
-// The parts of the votes, each alone: claims that come early, the table of open tasks, which
-// results agree, what follows from that, and what is counted of workers.
+// Tests the parts of the votes, each alone: early claims, the table of open tasks, groups of
+// results that agree, decisions, and the counts of accepted and refused results.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ const JobId job = [] {
 }();
 TaskId task(std::uint32_t index) { return {.job = job, .index = index}; }
 
-// Roots that stand for numbers: they agree when they are at most one apart.
+// Compares roots that stand for numbers: they agree if they differ by at most one.
 bool within_one(const TaskId&, const Hash& a, const Hash& b) {
   return std::abs(int{a.bytes[0]} - int{b.bytes[0]}) <= 1;
 }
@@ -91,7 +91,7 @@ TEST(AcceptanceCounts, ARestoredWorkerIsCountedOn) {
 class Votes : public testing::Test {
  protected:
   void add_job(Policy policy) { table_.add_job(job, std::move(policy), 4); }
-  // A covered result of task 0.
+  // Adds a covered result of task 0.
   void vote(std::uint8_t who, std::uint8_t what, bool rejected = false) {
     const auto open = table_.open(task(0));
     ASSERT_TRUE(open.has_value());

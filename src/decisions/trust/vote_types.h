@@ -68,7 +68,8 @@ struct Accepted {
   Hash root;
   PublicKey worker;
   std::vector<PublicKey> agreeing;  // In the order of keys.
-  // Other workers that agree, if a ballot asked for more. In the order of their keys.
+  // Further workers that agree, if a ballot asked for more than Policy::replicas. In the order of
+  // keys.
   std::vector<PublicKey> jurors = {};
 };
 // A held ballot is decided for now, or a result would be accepted if its workers decided. Reported

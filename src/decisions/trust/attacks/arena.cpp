@@ -23,10 +23,11 @@ namespace weft::trust::attacks {
 namespace {
 
 constexpr double pay_held_seconds = 600;
-constexpr double canary_seconds = 0.2;  // The operator's device measures a canary.
+// The time in which the operator's device measures a canary.
+constexpr double canary_seconds = 0.2;
 
-// Drives the parts: hands them events and the scheduler's decisions, carries out the referee's
-// rulings, and counts what came of it.
+// Drives the parts: hands events and the scheduler's decisions to them, carries out the referee's
+// rulings, and counts the outcome.
 class Arena final : private RulingsSink {
  public:
   Arena(const Scene& setup, const Entry* strategy, const Plan& plan,
@@ -47,18 +48,18 @@ class Arena final : private RulingsSink {
   Outcome run();
 
  private:
-  // How long a run may take, so that a fault of the policy shows as missing tasks and not as a
-  // hang.
+  // The simulated seconds that a run may take at most, so that a fault of the policy shows as
+  // missing tasks and not as a hang.
   [[nodiscard]] double longest() const;
-  // False if nothing will happen any more.
+  // Advances the time to the next event. Returns false if there is none.
   [[nodiscard]] bool pass_time();
   void happen(const Event& event);
   void canary_measured(const JobId& job);
-  // Decisions of the scheduler.
+  // Carries out a decision of the scheduler.
   void act(const scheduler::Decision& decision);
   void begin_leases(const scheduler::Lease& lease);
   void cancel(const scheduler::Cancel& cancel);
-  // What the referee rules.
+  // Carries out the rulings of the referee.
   void follow(const std::vector<Ruling>& rulings) override;
   void carry_out(const Ruling& ruling);
   void refuse(const Refused& refused);
@@ -77,7 +78,7 @@ class Arena final : private RulingsSink {
       {.context = context_, .roster = roster_, .jobs = jobs_, .work = work_, .rulings = *this}};
   Checks checks_{
       {.context = context_, .roster = roster_, .jobs = jobs_, .work = work_, .rulings = *this}};
-  // Rulings that are carried out once those before them have been.
+  // Rulings that wait until all earlier rulings have been carried out.
   std::deque<AuditWanted> audits_;
   std::deque<PollWanted> polls_;
   std::deque<std::pair<JobId, bool>> ended_;
@@ -100,7 +101,8 @@ Outcome Arena::run() {
   const double end = longest();
   while (jobs_.open() > 0 && context_.time() < end) {
     if (++steps % 256 == 0 && stop_ && stop_()) break;
-    // What is decided may leave more to decide.
+    // The scheduler is asked again, because a decision that is carried out may allow more
+    // decisions.
     for (auto decisions = context_.scheduler.decide(context_.now()); !decisions.empty();
          decisions = context_.scheduler.decide(context_.now()))
       for (const auto& decision : decisions) act(decision);
@@ -151,7 +153,7 @@ void Arena::canary_measured(const JobId& job) {
                                               context_.now());
 }
 
-// --- What the scheduler decides
+// --- Decisions of the scheduler
 
 void Arena::act(const scheduler::Decision& decision) {
   if (const auto* lease = std::get_if<scheduler::Lease>(&decision)) {
@@ -196,7 +198,7 @@ void Arena::cancel(const scheduler::Cancel& cancel) {
   attempts_.begin(number);
 }
 
-// --- What the referee rules
+// --- Rulings of the referee
 
 void Arena::follow(const std::vector<Ruling>& rulings) {
   for (const Ruling& ruling : rulings) carry_out(ruling);
@@ -336,7 +338,7 @@ void Arena::finish() {
   outcome_.honest_refused = checks_.honest_refused();
   outcome_.sample_lag = checks_.sample_lag();
   outcome_.newcomer_lag = checks_.newcomer_lag();
-  // What it takes to be convicted, as a chance for each cheat; where little is known, a 32nd.
+  // The chance that a cheat leads to a conviction, as measured. With few cheats it tends to 1/32.
   outcome_.uncorrected = corrections_.uncorrected((outcome_.convicted + 1.0) /
                                                   (static_cast<double>(outcome_.cheats) + 32));
   outcome_.seconds = context_.time();

@@ -16,7 +16,7 @@ Secret secret_of(std::uint64_t seed) {
 
 scheduler::Settings scheduler_settings(const Scene& setup) {
   scheduler::Settings settings;
-  settings.beat = std::chrono::hours(24 * 365);  // Beats are not sent here.
+  settings.beat = std::chrono::hours(24 * 365);  // Simulated workers send no heartbeats.
   settings.checkpoint_min = std::chrono::milliseconds(0);
   settings.leaving_risk_max = 1;
   settings.safeguards = setup.safeguards;

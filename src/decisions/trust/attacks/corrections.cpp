@@ -16,7 +16,8 @@ std::size_t Corrections::add_wrong() {
 void Corrections::suspect(const Suspected& suspected) {
   if (suspects_.suspect(suspected.worker, suspected.client, context_.unix()))
     checking_.push_back(number_of(suspected.worker));
-  // As many tasks as a client's share has room for, whether their workers go on or not.
+  // Computes tasks again as long as the client's limit has room, whether their workers are
+  // connected or not.
   while (!checking_.empty()) {
     SimulatedWorker& worker = roster_.at(checking_.front());
     checking_.pop_front();

@@ -11,7 +11,8 @@ namespace {
 
 constexpr auto costly_every = static_cast<std::uint32_t>(1 / costly_share);
 constexpr std::uint32_t own_clients = 20;
-constexpr std::uint32_t first_client = 1'000'000;  // Clients' numbers are above all workers'.
+// Clients' numbers are above those of all workers.
+constexpr std::uint32_t first_client = 1'000'000;
 
 }  // namespace
 

@@ -40,10 +40,10 @@ class Fleet {
       if (i < honest_workers / 4) worker.capabilities.features.emplace_back("some");
       if (i == 1) worker.capabilities.features.emplace_back("rare");
       (void)scheduler_.add_worker(worker, at(0));
-      scheduler_.set_leases_max(worker.key, 0);  // All have enough to do: what is added waits.
+      scheduler_.set_leases_max(worker.key, 0);  // All workers are busy, so that added work waits.
     }
   }
-  // `seconds` of work of a client that has waited, for workers with the feature.
+  // Adds a job whose `seconds` of work wait for workers with the feature.
   void wait(std::uint64_t number, double seconds, double paid_share, std::string feature = {}) {
     scheduler::Job job{
         .id = id_of<JobId>(number), .requirements = {}, .deadline = {}, .estimate = {}};
@@ -108,7 +108,7 @@ double quote_moved(const QuoteAttack& attack) {
     for (std::uint32_t i = 0; i < attack.clients; ++i) {
       const std::uint64_t number = strangers_from + 2 * std::uint64_t{i};
       attacked.wait(number, 1e6, 0);
-      // A unit costs a credit here, the least that it could.
+      // A unit costs one credit here, the least possible price.
       attacked.wait(number + 1, attack.credits_each, 1, i % 2 == 0 ? "" : "none");
     }
     const auto before = alone.quotes();

@@ -9,8 +9,8 @@ namespace weft::trust::attacks {
 struct QuoteAttack {
   std::uint64_t seed = 1;
   std::uint32_t workers = 1000;  // Fresh wallets with wild claims, slots and floors.
-  std::uint32_t clients = 1000;  // Fresh wallets whose jobs wait, on granted credits
-  double credits_each = 0.1;     // and on this amount of their own credits.
+  std::uint32_t clients = 1000;  // Fresh wallets whose jobs wait, on granted and on own credits.
+  double credits_each = 0.1;     // Own credits of each such wallet.
 };
 
 // Returns the largest factor by which strangers move a quote, up or down; 1: no quote moved. The

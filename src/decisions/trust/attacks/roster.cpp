@@ -31,7 +31,8 @@ void Roster::join_attacker(std::uint32_t number, double start) {
   worker.attacker = true;
   worker.number = number;
   worker.price_of_stake = context_.credits(context_.plan.stake);
-  // It says what is best for it: the vendor of those that it wants convicted, or its own.
+  // An attacker claims the vendor that is best for it: that of the workers that it wants convicted,
+  // or one of its own.
   worker.vendor = context_.plan.own_vendor ? 1000 + number
                   : setup.vendors <= 1     ? 0
                                            : 1 + number % (setup.vendors - 1);

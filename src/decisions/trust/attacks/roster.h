@@ -28,7 +28,7 @@ struct Timed {
 struct SimulatedWorker {
   PublicKey key;
   double rate = 1;
-  double price_of_stake = 0;  // Its stake, in micro-credits.
+  double price_of_stake = 0;  // The worker's stake, in micro-credits.
   std::uint32_t vendor = 0;   // The vendor of its device.
   std::uint32_t number = 0;   // The number of the attacker.
   bool attacker = false;

@@ -1,4 +1,5 @@
-// What the simulation reads back from ids and roots, and which parts it finds right.
+// Tests that the simulation reads back numbers and answers from ids and roots, and that it finds
+// the right parts right.
 #include "decisions/trust/attacks/simulated_answer.h"
 
 #include <gtest/gtest.h>

@@ -25,7 +25,8 @@ PublicKey key_of(std::uint32_t number) {
   return key;
 }
 
-// One wrong answer after another; every worker's record is put back in between.
+// Lets a worker give one wrong answer after another. Every worker's record is restored between
+// them.
 class Trials {
  public:
   Trials(const LevelOptions& options, double reputation, const RefereeSettings& settings)
@@ -33,7 +34,8 @@ class Trials {
     Secret secret;
     std::memcpy(secret.bytes.data(), &options.seed, sizeof options.seed);
     referee_.emplace(settings, secret);
-    // One task more than is ever done, and nothing is held: what is accepted is accepted at once.
+    // The job has one task more than is ever run, and hold_max is 0: no result is held, so that an
+    // accepted result is accepted at once.
     referee_->add_job(job_, {.replicas = 2, .audit = 0, .parts = answer_parts, .agree = {}},
                       options.trials + 1);
     for (std::uint32_t other = 1; other <= options.others; ++other) put_back(other);
@@ -100,7 +102,7 @@ class Trials {
         if (voters_.insert(other).second)
           vote(task, other, colludes(other) ? wrong.root : right_root(task));
       } else {
-        break;  // Held: nothing more will be looked at.
+        break;  // No further check or replica is wanted.
       }
     }
     return net_;
@@ -170,8 +172,8 @@ std::vector<Level> measure_levels(const LevelOptions& options) {
       level.detection = detection(level.rates, share, settings.checks.collusion);
       level.expected = expected_value(level.rates, share, level.stake, settings.checks.collusion);
     } else {
-      // Every result is confirmed by others; it takes an accomplice as the second voter to get it
-      // through.
+      // Every result is confirmed by other workers, so that a wrong one passes only if the second
+      // voter is an accomplice.
       level.detection = 1 - settings.checks.collusion;
       level.expected = share * (1 - level.detection) - level.stake * level.detection;
     }

@@ -74,8 +74,8 @@ class Network {
   Outcome run() {
     std::vector<std::uint32_t> order(workers_.size());
     std::iota(order.begin(), order.end(), 0U);
-    // Until every task is accepted; a bound, so that a fault of the policy shows as missing tasks
-    // and not as a hang.
+    // The rounds end when every task is accepted. They have a bound, so that a fault of the policy
+    // shows as missing tasks and not as a hang.
     const std::uint64_t rounds_max = 20ULL * options_.tasks / options_.workers + 1000;
     for (std::uint64_t round = 0; round < rounds_max && (given_ < options_.tasks || !jobs_.empty());
          ++round) {
@@ -124,7 +124,7 @@ class Network {
     std::uint32_t given = 0;
     std::uint32_t accepted = 0;
     std::map<std::uint32_t, std::map<std::uint32_t, Answer>>
-        answers;  // Answers to open tasks: by index, then worker.
+        answers;  // Answers to open tasks, by task index and worker.
   };
 
   void apply(const ledger::Transaction& transaction) {
@@ -143,13 +143,14 @@ class Network {
     if (workers_[number].kind == Kind::sybil &&
         referee_.book().suspended(workers_[number].key, now_))
       give_wallet(number);
-    if (referee_.book().suspended(workers_[number].key, now_)) return;  // It is leased nothing.
+    // A suspended worker is leased nothing.
+    if (referee_.book().suspended(workers_[number].key, now_)) return;
     if ((!options_.verifier && audit(number)) || replicate(number)) return;
     fresh(number);
   }
 
-  // What the coordinator's verifier recomputes: as many parts as are wanted, from the drawn one on,
-  // and in a dispute those in which the results differ.
+  // Plays the coordinator's verifier. It computes as many parts as are wanted, from the drawn one
+  // on; in a dispute it computes the parts in which the results differ, which counts as one part.
   void verify(const AuditWanted& wanted) {
     const auto job = jobs_.find(wanted.task.job);
     if (job == jobs_.end()) return;
@@ -172,7 +173,7 @@ class Network {
         {.devices = Devices::two, .vendor = {}, .part = Part{.first = wanted.part, .count = 1}}));
   }
 
-  // Accomplices say that the device is at fault.
+  // Asks workers for a poll. Accomplices answer that the device is at fault.
   void poll(const PollWanted& wanted) {
     std::vector<std::uint32_t> able;
     for (std::uint32_t number = 0; number < workers_.size(); ++number) {
@@ -203,7 +204,7 @@ class Network {
     work().audits += 1.0 / chosen.parts;
     const std::uint32_t suspect = numbers_.at(chosen.suspect);
     const Answer& suspected = jobs_.at(chosen.task.job).answers.at(chosen.task.index).at(suspect);
-    // Parts of the answer that lie in the audited one.
+    // The audited part may contain several parts of the simulated answer.
     bool agrees = true;
     for (std::uint32_t part = chosen.part * answer_parts / chosen.parts;
          part < (chosen.part + 1) * answer_parts / chosen.parts; ++part) {
@@ -308,7 +309,7 @@ class Network {
 
   void act(const std::vector<Ruling>& rulings) {
     carry_out(rulings);
-    // Not from inside of the rulings that still speak of them.
+    // Jobs end only after the rulings are carried out, because the rulings still name them.
     for (; !ended_.empty(); ended_.pop_front()) end_job(ended_.front());
   }
   void carry_out(const std::vector<Ruling>& rulings) {
@@ -394,7 +395,7 @@ class Network {
   std::deque<PollWanted> polls_;
   std::deque<JobId> ended_;
   Pact pact_;
-  std::array<Work, 2> work_{};  // Cold, warm.
+  std::array<Work, 2> work_{};  // Index 0: cold; index 1: warm.
   Outcome outcome_;
   UnixMillis now_ = 1'700'000'000'000;
   std::uint32_t given_ = 0;

@@ -1,6 +1,6 @@
-// What the policy promises, over several seeds, against workers that are wrong at random, sleep,
-// are lazy or collude: little extra work once warm, hardly a wrong result that is never found, and
-// no gain from cheating.
+// The promises of the policy over several seeds, against workers that are wrong at random, sleep,
+// are lazy or collude: little extra work once warm, hardly any wrong result that is never found,
+// and no gain from cheating.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -37,7 +37,7 @@ TEST_P(Networks, KeepThePromises) {
 }
 INSTANTIATE_TEST_SUITE_P(Seeds, Networks, testing::Range<std::uint64_t>(1, 6));
 
-// What is held back of a small job is let go of early, so that more of it has to be found by the
+// A small job releases its held results early, so that more wrong results must be found by the
 // draws themselves.
 TEST(Network, OfSmallJobsKeepsThePromises) {
   const Outcome outcome = run({.seed = 2, .tasks = 200'000, .job_tasks = 200});
@@ -47,19 +47,19 @@ TEST(Network, OfSmallJobsKeepsThePromises) {
   EXPECT_EQ(outcome.kinds[0].convicted, 0U);
 }
 
-// Without the floors and without holding results back sleepers slip through: the promises can
-// break, and the simulation sees it.
+// Sleepers slip through without the floors and without results that are held back. This shows that
+// the promises can break and that the simulation sees it.
 TEST(Network, WithoutTheFloorsSleepersSlipThrough) {
   Options options{.seed = 1, .workers = 100, .tasks = 200'000, .shares = {0, 0, 0.1, 0, 0}};
   options = options.without_levels();
-  options.stake = 1e6;  // The less is checked, the more stake is asked for; without that no worker
-                        // would work alone.
+  // Fewer checks need a larger stake; with a smaller one no worker would work alone.
+  options.stake = 1e6;
   options.referee.hold_max = 0;
   options.referee.checks.audit_work = 0;
   options.referee.checks.replica_floor = 0;
   options.referee.checks.trap_floor = 0;
-  options.referee.reputation.half =
-      3;  // Without audits reputation grows slowly; here it is high sooner.
+  // Makes reputation grow faster, because it grows slowly without audits.
+  options.referee.reputation.half = 3;
 
   const Outcome outcome = run(options);
 
@@ -69,7 +69,7 @@ TEST(Network, WithoutTheFloorsSleepersSlipThrough) {
   EXPECT_GT(sleepers.gained, 0);
 }
 
-// A hundred fresh wallets beside ten honest workers without any standing.
+// A network of a hundred fresh wallets and ten honest workers, all without standing.
 Options flooded(std::uint32_t replicas) {
   return {.seed = 4,
           .workers = 110,
