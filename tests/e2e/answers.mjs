@@ -1,4 +1,4 @@
-// Answers of language models beside those that were expected.
+// Compares answers of language models with the expected ones.
 import assert from 'node:assert/strict';
 
 /**

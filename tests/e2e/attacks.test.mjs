@@ -1,5 +1,6 @@
-// `weft bench attacks`: attackers beside honest workers, with a real coordinator and its verifier process. What they do is what the simulator's
-// strategies do (decisions/trust/attacks); without verification the same attackers succeed.
+// `weft bench attacks`: attackers beside honest workers, with a real coordinator and its verifier
+// process. The attackers use the simulator's strategies (decisions/trust/attacks). Without
+// verification the same attackers succeed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run, scratch } from './lib.mjs';

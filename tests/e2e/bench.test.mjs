@@ -1,4 +1,4 @@
-// `weft bench coordinator` measures real processes and says it in rows; no figure is judged here.
+// `weft bench coordinator` measures real processes and prints rows; these tests judge no figure.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';

@@ -1,4 +1,5 @@
-// A real Chromium for the end-to-end tests: its own profile folder, WebGPU on the software adapter, ended for certain.
+// A real Chromium for the end-to-end tests, with its own profile folder and WebGPU on the software
+// adapter. The test always ends it.
 import fs from 'node:fs';
 import path from 'node:path';
 import { chromiumFlags, findChromium, loadPlaywright } from '../web/run.mjs';
@@ -7,7 +8,7 @@ import { root, scratch, until } from './lib.mjs';
 /** Where the pictures of the pages go, to be looked at. */
 export const pictures = path.join(root, 'build/test-results/screenshots');
 
-// A machine that builds at the same time is slow; nothing here is timed.
+// Long enough for a machine that builds at the same time; these tests measure no times.
 const patienceMs = 120_000;
 
 /**

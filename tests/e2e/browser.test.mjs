@@ -1,4 +1,5 @@
-// A tab of a real Chromium as a worker: it joins at one click, does the work alone, is paid, and leaves cleanly.
+// A tab of a real Chromium as a worker: it joins with one click, does the work alone, is paid, and
+// leaves cleanly.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,6 @@
-// One model, many browsers: headless tabs as a chain over WebRTC, asked through the official client; again and again a tab is closed in
-// the middle of an answer and the one that stands by takes its place.
+// One model in many browsers: headless tabs form a chain over WebRTC, and the official client asks
+// them. Repeatedly a tab is closed in the middle of an answer, and the stand-by tab takes its
+// place.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -47,7 +48,7 @@ async function generated(prompt, count) {
 }
 
 for (const webgpu of [false, true]) {
-  // A software GPU compiles for half a minute for each new tab.
+  // There are fewer rounds on a software GPU, which compiles for half a minute for each new tab.
   const rounds = long ? 10 : webgpu ? 1 : 4;
   const stages = webgpu && !long ? 2 : 3;
   test(`${stages} tabs are a chain over WebRTC, and one more takes the place of one that is closed (${webgpu ? 'WebGPU' : 'processor'})`, { timeout: 900_000 }, async (t) => {
@@ -72,7 +73,8 @@ for (const webgpu of [false, true]) {
     let whole;
     const reference = async () => {
       ask = { model: 'tiny', prompt: story, max_tokens: count, temperature: 0 };
-      // A chain moves to a tab that has shown to be faster ("a token comes sooner that way"), also while it answers: then it is asked again.
+      // A chain can move to a faster tab while it answers ("a token comes sooner that way"). Then
+      // the test asks again.
       for (let tries = 0; ; ++tries) {
         whole = await openai.completions.create(ask);
         if (whole.weft.resumed === 0) break;

@@ -1,5 +1,6 @@
-// The chat page with a network's models: they stand first, with their prices; answers say what they cost and who gave them, JSON stands as
-// such; conversations are kept in the browser over a reload, can be taken along, and are forgotten when they should be.
+// The chat page with a network's models. The models come first, with their prices. Answers show
+// their cost and the workers that gave them, and JSON is shown as JSON. Conversations are kept in
+// the browser over a reload, can be exported, and are deleted on request.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test from 'node:test';

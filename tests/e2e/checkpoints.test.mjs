@@ -1,12 +1,14 @@
-// Long tasks on native processes: one that is killed in the middle of its task is followed by another that goes on from the state it
-// left, to the same bytes; one makes way for an urgent task; several clients share one device.
+// Long tasks on native processes. A worker is killed in the middle of its task, and another one
+// continues from the stored state, to the same bytes. A task makes way for an urgent one. Several
+// clients share one device.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { getJson, run, scratch, serve, until, work } from './lib.mjs';
 import { hashJob, outputs, writeJob } from './jobs.mjs';
 
-// One thread of the software device: the tasks' seconds are what counts, and the other cores are left to other tests.
+// The software device uses one thread, because the tasks must take seconds, and the other cores are
+// left to other tests.
 process.env.LP_NUM_THREADS = '1';
 
 const patient = ['--task-wall-ms', '300000', '--checkpoint-ms', '100', '--grant', '100000'];
@@ -108,7 +110,8 @@ for (const [what, make] of [['a job that is cut', longJob], ['steps', steppedJob
     const repeated = computed(first) + computed(second) - Number(of);
     console.log(`  ${what}: killed after ${computed(first)} of ${of} parts, went on at ${done}: ${repeated} computed twice`);
     assert.ok(Number(done) >= of * 0.4, `it continues at ${done} of ${of}`);
-    // A twentieth, and what was on its way: an interval of time, where a twentieth is less.
+    // At most a twentieth is repeated, and the work during one checkpoint interval, if a twentieth
+    // takes less time than that.
     assert.ok(repeated <= Math.ceil(of * 0.05) + Math.ceil(of / 16), `${repeated} of ${of} parts were computed twice`);
     assert.equal((await getJson(`${url}/v1/ledger`)).sum, 0);
   });

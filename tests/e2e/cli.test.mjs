@@ -1,5 +1,6 @@
-// The command line when a coordinator is not reached, is another program, or says nothing. One sentence, the exit
-// code of docs/cli.md, and Ctrl-C ends it. Real programs, real sockets; a program that hangs is ended by the test and fails it.
+// The command line if a coordinator is not reached, is another program, or is silent: it prints one
+// sentence and ends with the exit code of docs/cli.md, and Ctrl-C ends it. The tests use real
+// programs and real sockets; a program that hangs is ended by the test and fails it.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
@@ -194,7 +195,7 @@ test('a worker waits for a coordinator that is not there yet or has trouble', { 
 
 test('bench llm ends with what it has in the middle of a long prompt', { timeout: 120_000 }, async (t) => {
   const model = path.join(root, 'tests/data/tiny/tiny-llama-chat-q8_0.gguf');
-  // Reading so much would take this model minutes.
+  // Reading 500,000 tokens would take this model minutes.
   const program = new Program(t, weft, ['bench', 'llm', '--model', model, '--device', 'cpu', '--prompt', '500000', '--tokens', '0', '--json']);
   await pause(3000);
   assert.equal(program.child.exitCode, null, program.output());

@@ -1,5 +1,5 @@
-// A worker serves strangers' models in a process of its own, which is confined: it has no rights, no network and no new programs, and
-// its end is no end of the worker.
+// A worker serves strangers' models in a separate confined process, which has no rights, no network
+// and no new programs. If that process ends, the worker does not.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// Stands between a browser and the coordinator and counts what really crosses: bytes of answers by path, frames of WebSockets not
-// counted. What a browser takes from its caches never comes here.
+// A proxy between a browser and the coordinator that counts the transferred bytes of answers by
+// path, without frames of WebSockets. Answers from the browser's caches do not pass it.
 import http from 'node:http';
 import net from 'node:net';
 

@@ -1,5 +1,6 @@
-// The demo is what a newcomer runs first: it kills a worker half way and closes a tab in the middle of an answer, and still ends well,
-// with the same bytes as one machine and the same tokens as one engine.
+// The demo, which newcomers run first. It kills a worker half way and closes a tab in the middle of
+// an answer, and still ends well, with the same bytes as one machine and the same tokens as one
+// engine.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

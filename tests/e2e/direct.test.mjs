@@ -1,5 +1,6 @@
-// Direct lines between native workers: a chain of three sends its hops over TLS from worker to worker, goes on when one is killed, and takes
-// the coordinator's relay where lines are forbidden or break.
+// Direct connections between native workers: a chain of three sends its hops over TLS from worker
+// to worker, continues when one worker is killed, and uses the coordinator's relay if direct
+// connections are forbidden or break.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import path from 'node:path';

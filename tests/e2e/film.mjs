@@ -1,5 +1,5 @@
-// A film whose frames carry their number as a bar code, for tests of the page Vision: drawing it, what `weft detect` finds in its frames, and
-// what is on the page.
+// A film whose frames carry their number as a bar code, for tests of the page Vision. The module
+// draws it, gives the boxes that `weft detect` finds in its frames, and reads what the page shows.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -64,7 +64,7 @@ export async function filmed(t, url) {
   const film = path.join(folder, 'film.mjpeg');
   fs.writeFileSync(film, Buffer.concat(jpegs));
   const expected = await detected(files);
-  // What is compared tells frames apart.
+  // The compared boxes differ from frame to frame.
   expected.forEach((boxes, n) => {
     assert.ok(boxes.some((box) => box.score > surely), `frame ${n} has boxes`);
     expected.forEach((others, m) => assert.ok(n === m || differences(others, boxes, near).length > 0, `frames ${n} and ${m} look alike`));
@@ -94,7 +94,8 @@ export function differences(drawn, expected, { pixels, score }) {
   const found = (box, list) => list.some((other) => other.classId === box.classId && Math.abs(other.score - box.score) <= score && other.box.every((side, i) => Math.abs(side - box.box[i]) <= pixels));
   return [...drawn.filter((box) => box.score > surely && !found(box, expected)), ...expected.filter((box) => box.score > surely && !found(box, drawn))];
 }
-// The browser decodes JPEG by other rules of rounding than libjpeg; frames are 60 pixels apart.
+// Tolerances, because the browser rounds differently from libjpeg when it decodes JPEG; frames are
+// 60 pixels apart.
 export const near = { pixels: 20, score: 0.12 };
 
 export async function openModel(page, file) {

@@ -1,5 +1,5 @@
-// The table of docs/openai.md once more, asked by two frameworks: Vercel's `ai` with an OpenAI-compatible provider, and LangChain. A row that a
-// framework has no words for says so here.
+// The table of docs/openai.md, tested with two frameworks: Vercel's `ai` with an OpenAI-compatible
+// provider, and LangChain. A row that a framework does not support says so.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -264,7 +264,7 @@ test('the rows of docs/openai.md hold for LangChain', { timeout: 600_000 }, asyn
     '`encoding_format`, `dimensions`': async () => {
       for (const encodingFormat of ['float', 'base64']) {
         const said = await new OpenAIEmbeddings({ ...common, model: 'vectors', dimensions: 8, encodingFormat }).embedQuery(texts[0]);
-        // What it is told to be bytes it hands over as they came.
+        // If the encoding is base64, LangChain returns the bytes unchanged.
         const vector = encodingFormat === 'float' ? said : [...new Float32Array(new Uint8Array(Buffer.from(said, 'base64')).buffer)];
         assert.equal(vector.length, 8);
         assert.ok(cosine(vector, embedded[0].embedding.slice(0, 8)) >= 0.9999);

@@ -1,4 +1,5 @@
-// What the end-to-end tests stand on: real processes of build/release/weft on loopback, ended for certain.
+// Common code of the end-to-end tests: real processes of build/release/weft on loopback, which each
+// test ends.
 import { spawn } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -14,7 +15,8 @@ export const long = process.env.WEFT_LONG === '1';
 export function scratch(t) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'weft-test-'));
   const remove = () => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  // A program that is ended only after this may write into it still; an error here would skip what is to be done after the test.
+  // A program that ends later may still write into this folder. An error here would skip the other
+  // work after the test.
   t.after(() => { try { remove(); } catch { process.once('exit', remove); } });
   return folder;
 }

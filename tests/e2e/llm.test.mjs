@@ -1,5 +1,5 @@
-// The package `weft-engine` in a real Chromium: models answer as llama.cpp does, files come from everywhere they can come from,
-// and everything that goes wrong is one sentence with a code.
+// The package `weft-engine` in a real Chromium: models answer like llama.cpp, files come from every
+// supported source, and every error is one sentence with a code.
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -26,7 +26,7 @@ async function open(t, options) {
       for await (const piece of answer) pieces.push(piece);
       return { pieces, summary: await answer.summary };
     };
-    // Errors cross to the test as plain objects.
+    // The test gets errors as plain objects.
     globalThis.failure = (promise) =>
       promise.then(
         () => null,
@@ -51,7 +51,8 @@ const devices = [
 for (const { device, cases, maxTokens } of devices) {
   test(`the small models answer on the ${device} what llama.cpp answers, by their templates and tokenizers`, async (t) => {
     const { page } = await open(t);
-    // A software GPU compiles for half a minute for each file: the quick run takes the one with the most kinds of kernels. (llama on a GPU: the test of a lost one.)
+    // A software GPU compiles for half a minute for each file, so that the quick run takes only the
+    // file with the most kinds of kernels. (The test of a lost GPU runs llama on a GPU.)
     for (const name of [llama, 'tiny-qwen2-short-q4_k_m.gguf', 'tiny-qwen35-short-q4_k_m.gguf'].slice(device === 'gpu' && !long ? -1 : 0)) {
       const rows = expected(name).slice(-cases);
 
@@ -88,7 +89,8 @@ for (const { device, cases, maxTokens } of devices) {
   });
 }
 
-// Small files with random weights (tests/data/tiny/make_random.py). On the GPU, which is a processor here, a mixture; in long runs all.
+// Small files with random weights (tests/data/tiny/make_random.py). The GPU, which is a processor
+// here, runs a mixture of experts; in long runs it runs all files.
 const others = ['tiny-qwen3moe-random-q4_k_m.gguf', 'tiny-gemma3-random-q8_0.gguf', 'tiny-qwen3-random-f16.gguf', 'tiny-mistral-random-f16.gguf', 'tiny-mistral3-random-f16.gguf'];
 
 for (const { device, cases, maxTokens } of [{ device: 'cpu', cases: 5, maxTokens: 40 }, { device: 'gpu', cases: 2, maxTokens: 10 }]) {

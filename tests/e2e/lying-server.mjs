@@ -1,5 +1,5 @@
-// Stands between a worker that serves models and the coordinator, and rewrites what the worker says and is told on /v1/serve: a modified worker,
-// with an honest engine behind it.
+// A proxy between a worker that serves models and the coordinator that rewrites the messages of
+// both on /v1/serve. Together they are a modified worker with an honest engine.
 import http from 'node:http';
 import net from 'node:net';
 import { frames, masked, unmasked } from './sockets.mjs';

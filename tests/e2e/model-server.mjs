@@ -1,5 +1,6 @@
-// A server of the package `weft-engine` and of model files, as a site that uses the package has them: ranges, entity tags, and on
-// request a slow line or one that breaks. What it was asked for is kept in `requests`.
+// A server of the package `weft-engine` and of model files, like a site that uses the package:
+// ranges, entity tags, and on request a slow or a breaking connection. `requests` holds the
+// requests that it got.
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
@@ -10,7 +11,7 @@ const types = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/ja
 const dist = path.join(root, 'web/packages/llm/dist');
 
 const page = '<!doctype html><title>weft-engine</title><link rel="icon" href="data:," /><input type="file" id="file" />';
-// The engine with a way to break it from outside: the package knows no part of it.
+// The engine with a way to break it from outside, which the package does not know.
 const breakable = `
 const devices = [];
 const request = globalThis.GPUAdapter?.prototype.requestDevice;

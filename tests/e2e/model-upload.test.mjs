@@ -1,5 +1,5 @@
-// A model's upload that is cut off goes on where it ended: over a line that breaks again and again, and in another process after the
-// first one was killed.
+// An interrupted upload of a model continues where it ended: over a connection that breaks
+// repeatedly, and in another process after the first one was killed.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import net from 'node:net';

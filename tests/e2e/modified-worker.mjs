@@ -1,5 +1,6 @@
-// Workers that lie: `node modified-worker.mjs URL WALLET` joins a coordinator with the wallet, signs two results of the first task that it is leased,
-// and hands none in. `node modified-worker.mjs URL --fresh N` does so with N new wallets, one after the other.
+// Workers that lie. `node modified-worker.mjs URL WALLET` joins a coordinator with the wallet,
+// signs two results of the first task that it is leased, and hands none in. `node
+// modified-worker.mjs URL --fresh N` does so with N new wallets, one after the other.
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 import * as wire from '../../chain/tests/wire.mjs';

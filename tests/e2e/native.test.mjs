@@ -1,5 +1,5 @@
-// A network of native processes: jobs of every kind give the bytes that `weft run` gives, and neither strangers' shaders nor
-// dying workers hurt any other job or worker.
+// A network of native processes: jobs of every kind give the bytes of `weft run`, and neither
+// strangers' shaders nor dying workers harm any other job or worker.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -128,7 +128,8 @@ test("strangers' shaders are refused or ended with a reason, and the worker live
   assert.equal((await getJson(`${url}/v1/ledger`)).sum, 0);
 });
 
-// M-6: the data of a job passed the worker's bound; a blob of 249 MiB took 1 GiB of a worker with 16 MiB.
+// Finding M-6: the data of a job passed the worker's bound; a blob of 249 MiB took 1 GiB of a
+// worker with 16 MiB.
 test('data that are more than a worker takes are not fetched', { timeout: 240_000 }, async (t) => {
   const { url } = await serve(t, { args: ['--grant', '100000'] });
   const worker = await work(t, url, { args: ['--memory-mb', '16'] });

@@ -1,4 +1,4 @@
-// Files of NumPy, as ONNX's tools exchange tensors.
+// Reads and writes NumPy files, with which ONNX's tools exchange tensors.
 import fs from 'node:fs';
 
 /** A NumPy file of f32. */

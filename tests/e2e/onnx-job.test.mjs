@@ -39,7 +39,8 @@ test('a stranger\'s results of a model are checked item by item, and are those o
   const { url, data } = await serve(t);
   const folder = scratch(t);
   const manifest = await writePictures(folder);
-  // The worker shows no invitation: it may not read the one that lies here.
+  // The worker shows no invitation: it ignores the one in the coordinator's folder, because others
+  // may read the file.
   fs.chmodSync(path.join(data, 'invite'), 0o644);
   await work(t, url);
   fs.chmodSync(path.join(data, 'invite'), 0o600);

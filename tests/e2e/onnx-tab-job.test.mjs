@@ -1,4 +1,5 @@
-// A network whose only worker is a tab computes jobs of the kind `onnx`: the verifier agrees, and the numbers are this machine's.
+// A network whose only worker is a tab computes jobs of the kind `onnx`. The verifier agrees, and
+// the numbers are those of this machine.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,6 @@
-// ONNX models in a tab (weft_onnx.mjs in a Worker of Chromium, WebGPU on SwiftShader): ONNX's own cases on the GPU and on the
-// processor, a detector from a texture to boxes, and one sentence for everything that is wrong.
+// ONNX models in a tab (weft_onnx.mjs in a Worker of Chromium, WebGPU on SwiftShader): ONNX's own
+// cases on the GPU and on the processor, a detector from a texture to boxes, and errors of one
+// sentence.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

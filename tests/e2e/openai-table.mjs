@@ -1,4 +1,4 @@
-// The table of docs/openai.md, and the network that its rows are asked of.
+// Reads the table of docs/openai.md, and starts the network that tests of its rows use.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -65,7 +65,7 @@ test('a phone joins with its own consent, spends the one balance, and is revoked
   await issue(laptop, 10);
   const { code } = JSON.parse(await ok(['device', 'request', laptop, ...at('phone'), '--json']));
 
-  // What was agreed to is this owner and this role, and no other's.
+  // The device agreed to this owner and this role, and to no other.
   await issue(bob, 1);
   await refused(['device', 'add', code, ...at('bob')], /has not agreed/);
   await refused(['device', 'add', code.replace('full.', 'recovery.'), ...at('laptop')], /has not agreed/);

@@ -1,4 +1,5 @@
-// The page before and beside the work: reachable for every visitor, small, strict, and honest when its engine is missing.
+// The page without its work: every visitor reaches it, it is small and strict, and it says so if
+// its engine is missing.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { browse, byId, contribute, picture, startButton } from './browser.mjs';

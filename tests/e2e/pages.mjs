@@ -1,4 +1,4 @@
-// What holds for every page: accessible, at two sizes.
+// Checks of every page: it is accessible, at two sizes.
 import fs from 'node:fs';
 import path from 'node:path';
 import { createRequire } from 'node:module';

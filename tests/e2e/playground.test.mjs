@@ -1,5 +1,6 @@
-// The playground in a real browser: the compiler's own words at their place, the same bytes as `weft run`, links that carry a program,
-// and a job that a native worker computes. Then the DevTools panel over it.
+// The playground in a real browser: the compiler's messages at their lines, the same bytes as `weft
+// run`, links that carry a program, and a job that a native worker computes. Then the DevTools
+// panel over it.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -265,7 +266,7 @@ test('the panel shows what a model in this tab does', async (t) => {
   const kernels = await byId(page, 'kernels').locator('tbody th').allTextContents();
   assert.ok(kernels.length > 4 && kernels.every((name) => !name.includes(' + ')), `each kernel by itself: ${kernels}`);
   await page.getByRole('button', { name: 'Measure the roofs' }).click();
-  // The prompt and the tokens drawn.
+  // The two points are the prompt and the drawn tokens.
   await page.locator('[data-testid="roofline"][data-points="2"]').waitFor();
   await picture(page, 'devtools-chat-desk-light');
   assert.deepEqual(complaints, []);

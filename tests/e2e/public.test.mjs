@@ -1,5 +1,6 @@
-// `weft serve --public` behind a proxy: it counts as public though it listens on loopback, and a real nginx with the settings of docs/public.md
-// passes a worker, a signed job and its outputs (where nginx is installed).
+// `weft serve --public` behind a proxy: the coordinator counts as public although it listens on
+// loopback. A real nginx (if it is installed) with the settings of docs/public.md passes a worker,
+// a signed job and its outputs.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -32,10 +33,10 @@ test('behind a proxy strangers need keys for models, and other names are refused
   const { url } = await serve(t, { args });
   assert.equal((await complete(url)).status, 401);
   assert.equal((await asked(`${url}/v1/models`, { host: 'other.example' })).status, 421);
-  // A proxy alone makes it public.
+  // --trusted-proxy alone makes the coordinator public.
   const proxied = await serve(t, { args: args.slice(1) });
   assert.equal((await complete(proxied.url)).status, 401);
-  // The same coordinator for this machine only asks for no key.
+  // A coordinator without a proxy, which only this machine reaches, needs no key.
   const own = await serve(t, { args: ['--host', 'weft.example'] });
   assert.equal((await complete(own.url)).status, 404);
 });

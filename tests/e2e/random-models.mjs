@@ -1,6 +1,7 @@
-// GGUF files with random weights of any architecture in any weight format that the engine knows: the metadata of a small file of the
-// architecture, at a width of 256 (a block of the widest formats), and tensors of random blocks. What a model says is nonsense, but the
-// same nonsense on each device.
+// Makes GGUF files with random weights of any architecture in any weight format that the engine
+// supports: the metadata of a small file of the architecture, at a width of 256 (a block of the
+// widest formats), and tensors of random blocks. A model's answers are nonsense, but the same
+// nonsense on each device.
 import fs from 'node:fs';
 import { modelFile } from './model-server.mjs';
 
@@ -28,7 +29,7 @@ function randomFrom(seed) {
   };
 }
 
-// The nearest number of 16 bits with five of exponent, for magnitudes below 65,504.
+// The nearest 16-bit float with five exponent bits, for magnitudes below 65,504.
 function half(value) {
   const size = Math.abs(value);
   const sign = value < 0 ? 0x8000 : 0;
@@ -47,7 +48,8 @@ function bfloat(value) {
   return single.getUint16(0);
 }
 
-// A block of random bytes, but for its scales: `halves` are where numbers of 16 bits stand, and their part of the deviation asked for.
+// A block of random bytes except its scales. `halves` are the places of 16-bit floats, with their
+// part of the requested deviation.
 const blocksOf = (number, elements, bytes, halves) => ({
   number, elements, bytes,
   write(out, at, deviation) {
@@ -150,13 +152,14 @@ export function randomModel(architecture, format, seed = 1) {
     else if (part === 'ffn_down') [to[0], to[1]] = [feed, width];
     const elements = to.reduce((all, one) => all * one);
     if (to.length > 1) {
-      // What the template has in F32 (the choice of experts, a short convolution) is F32 in every model.
+      // Tensors that are F32 in the template (the choice of experts, a short convolution) are F32
+      // in every model.
       const wanted = kind === 0 ? formats.F32 : formats[format];
       const chosen = to[0] % wanted.elements === 0 ? wanted : formats.F16;
       const large = part === 'token_embd' || part === 'output' ? 5 : 1.5;
       rows.push([tensor, to, chosen.number, tensorOf(chosen, elements, large / Math.sqrt(to[0]), random)]);
     } else {
-      // Norms are about 1, decays negative, biases and what else is a vector about 0.
+      // Norms are about 1, decays are negative, biases and other vectors are about 0.
       const middle = /norm$/.test(part) ? 1 : part === 'ssm_a' ? -1 : 0;
       const out = Buffer.alloc(elements * 4);
       for (let i = 0; i < elements; ++i) out.writeFloatLE(middle + normal(random) * 0.1, i * 4);

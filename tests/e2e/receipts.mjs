@@ -1,5 +1,5 @@
-// Receipts as the end-to-end tests write and read them, beside src/common/proof: the tree of claims, and a coordinator that leases what it likes
-// to a real worker.
+// Receipts for the end-to-end tests, written independently of src/common/proof: the tree of claims,
+// and a coordinator that leases any task to a real worker.
 import crypto from 'node:crypto';
 import http from 'node:http';
 import * as wire from '../../chain/tests/wire.mjs';

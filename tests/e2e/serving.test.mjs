@@ -1,5 +1,5 @@
-// Language models over the network, natively: the official OpenAI client against the coordinator, whole models and chains of shards,
-// and answers that go on when a shard is killed in the middle of them.
+// Language models over the network, natively, with the official OpenAI client: whole models, chains
+// of shards, and answers that continue when a shard's worker is killed in the middle of them.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -155,7 +155,8 @@ test('a chain of three answers with the tokens of the whole, and goes on when a 
 
   const pauses = [];
   for (let round = 0; round < (long ? 100 : 4); ++round) {
-    // Asked for before the answer begins: the list is made four times a second, and an answer takes a quarter of one.
+    // The chain is read before the answer begins, because the list is made four times a second, and
+    // an answer takes a quarter of a second.
     const chain = await chainOf(url, workers);
     const stream = await openai.completions.create({ ...ask, stream: true, stream_options: { include_usage: true } });
     let text = '';
@@ -208,7 +209,7 @@ test('without a worker a request waits a while and is told why; a full queue say
   await program.stop();
   await until(async () => (await getJson(`${url}/v1/serving`)).workers.length === 0, 'the worker has left');
   const openai = client(url);
-  // Every choice waits for itself.
+  // Every choice of a request waits separately.
   const waiting = [];
   for (let asked = 0; asked < 1024; asked += 256) {
     waiting.push(...Array.from({ length: 32 }, () => openai.completions.create({ model: 'tiny', prompt: story, max_tokens: 4, temperature: 0, n: 8 })));
@@ -218,7 +219,7 @@ test('without a worker a request waits a while and is told why; a full queue say
   assert.equal(error.status, 429);
   assert.equal(error.headers.get('retry-after'), '1');
 
-  // And the model is served again when a worker joins.
+  // The model is served again when a worker joins.
   await serving(t, url);
   const answers = await Promise.all(waiting);
   assert.equal(new Set(answers.flatMap(({ choices }) => choices.map(({ text }) => text))).size, 1);

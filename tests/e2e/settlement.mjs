@@ -1,5 +1,5 @@
-// A node of the real virtual machine on loopback, wallets with lamports, and `weft chain` commands that act for them: what the
-// end-to-end tests of settlement stand on.
+// Common code of the end-to-end tests of settlement: a node of the real virtual machine on
+// loopback, wallets with lamports, and `weft chain` commands that act for them.
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { execFileSync } from 'node:child_process';

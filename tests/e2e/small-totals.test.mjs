@@ -1,4 +1,5 @@
-// What the options of `weft serve` leave to one client by default, and what it takes without a device: with the real program.
+// The default limits of `weft serve` for one client, and the jobs that it accepts without a device,
+// with the real program.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';

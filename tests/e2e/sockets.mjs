@@ -1,4 +1,5 @@
-// WebSockets by hand, as far as the tests' workers and coordinators need them: whole frames of text and bytes.
+// WebSockets written by hand for the tests' workers and coordinators: whole frames of text and
+// bytes only.
 import crypto from 'node:crypto';
 import http from 'node:http';
 

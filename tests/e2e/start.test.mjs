@@ -1,4 +1,4 @@
-// The second start in a browser that has been here: nothing is fetched again and nothing is measured again. Bytes are counted
+// The second start in a browser fetches nothing again and measures nothing again. Bytes are counted
 // outside the browser. Times are printed, not judged.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

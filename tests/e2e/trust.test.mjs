@@ -1,5 +1,5 @@
-// A stranger's worker beside the coordinator's own verifier process: what it hands in is computed again in part, on this machine's device,
-// and its pay is held.
+// A stranger's worker with the coordinator's own verifier process: parts of its results are
+// computed again on this machine's device, and its pay is held.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

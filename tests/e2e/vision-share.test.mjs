@@ -1,6 +1,7 @@
-// A camera that is shared over browsers: one tab with a film of numbered frames as its camera, and helpers in browsers of their own. What is
-// drawn for a number is what the camera's tab alone finds in it, whatever device computed it; helpers come, leave, break, lie, and send
-// what does not belong; links that are wrong join nothing.
+// A camera that is shared over browsers: one tab has a film of numbered frames as its camera, and
+// helpers are in browsers of their own. The boxes drawn for a frame are those that the camera's tab
+// alone finds in it, whatever device computed them. Helpers join, leave, crash, lie, and send
+// invalid data. Wrong links join nothing.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { browse, byId, picture } from './browser.mjs';
@@ -10,7 +11,8 @@ import { violations } from './pages.mjs';
 
 const losses = long ? 50 : 4;
 const same = { pixels: 0.05, score: 0.001 }; // Two devices of a kind, one picture.
-// A GPU in software takes seconds for a frame on a busy machine: where many frames are wanted, models run on processors.
+// Tests that need many frames run models on processors, because a software GPU takes seconds for a
+// frame on a busy machine.
 const onProcessor = { webgpu: false };
 
 /** Keeps every frame that is drawn from now on, in the page. */
@@ -126,7 +128,7 @@ test('two helpers in browsers of their own take their part, and every frame has 
   await picture(helpers[0].page, 'vision-helper', { fullPage: true });
   assert.deepEqual(await violations(helpers[0].page), []);
 
-  // The camera's side ends it: helpers stop, this tab goes on.
+  // The camera's side ends the sharing: helpers stop, and this tab continues.
   await page.getByRole('button', { name: 'End sharing' }).click();
   for (const helper of helpers) await ended(helper.page);
   await check();
@@ -155,10 +157,11 @@ test('helpers leave, are closed and crash in the middle: no wrong frame, and the
     const times = [before, ...all.map(({ at }) => at).filter((at) => at > before)];
     const gap = Math.max(...times.slice(1).map((at, i) => at - times[i]));
     t.diagnostic(`round ${round}: ${Math.round(gap)} ms without a frame at most; ${Math.round(pace)} ms alone, before`);
-    // Within a second, beside what this tab takes for a frame on a machine that is busy with other tests.
+    // A new frame comes within a second and the time that this tab needs for a frame on a machine
+    // that is busy with other tests.
     assert.ok(gap < 1000 + pace, `round ${round}: ${gap} ms without a frame`);
     await helper.close();
-    // All have left: this tab is alone.
+    // All helpers have left, and this tab is alone.
     await until(async () => (await nodes(page)).length === 1, 'the helper is gone', 60);
   }
 });
@@ -170,7 +173,7 @@ test('liars, garbage and links that are wrong change nothing', { timeout: 900_00
   const { context } = await browse(t, onProcessor);
   const left = () => byId(page, 'left').textContent();
 
-  // A helper whose engine says that everything is somewhere else.
+  // The engine of this helper gives all boxes at wrong places.
   const liar = await context.newPage();
   await liar.addInitScript(() => {
     const Real = window.Worker;
@@ -184,7 +187,7 @@ test('liars, garbage and links that are wrong change nothing', { timeout: 900_00
   await ended(liar);
   await until(async () => /helper 1.*not those that this tab finds/.test(await left()), 'the liar is left out');
 
-  // A helper that sends bytes by chance once it is let in.
+  // This helper sends random bytes after it has joined.
   const noisy = await context.newPage();
   await noisy.addInitScript(() => {
     const send = RTCDataChannel.prototype.send;
@@ -198,7 +201,7 @@ test('liars, garbage and links that are wrong change nothing', { timeout: 900_00
   await ended(noisy);
   await until(async () => /helper 2.*does not belong on this line/.test(await left()), 'the noisy one is left out');
 
-  // Another secret leads to no meeting; another key is not this camera's.
+  // A link with another secret leads to no meeting. A link with another key is not this camera's.
   const turned = (at) => {
     const [address, letters] = link.split('#camera=');
     return `${address}#camera=${letters.slice(0, at)}${letters[at] === 'A' ? 'B' : 'A'}${letters.slice(at + 1)}`;
@@ -211,7 +214,7 @@ test('liars, garbage and links that are wrong change nothing', { timeout: 900_00
     await wrong.close();
   }
 
-  // What comes over the coordinator from one that knows the meeting but not the secret.
+  // A stranger that knows the meeting but not the secret sends texts over the coordinator.
   const stranger = await context.newPage();
   await stranger.goto(url);
   const heard = await stranger.evaluate(async (link) => {
@@ -229,7 +232,8 @@ test('liars, garbage and links that are wrong change nothing', { timeout: 900_00
   }, link);
   assert.equal(heard.length, 1, 'the coordinator lets it in, and the camera says nothing to it');
 
-  // All the while this tab went on, with the right boxes; and the next honest one is let in.
+  // During all attacks this tab continued with the right boxes, and the next honest helper may
+  // join.
   await check();
   assert.deepEqual((await nodes(page)).map(({ id }) => id), ['this tab']);
   const honest = await context.newPage();
@@ -252,7 +256,7 @@ test('on GPUs a helper finds in a frame that was fitted on the GPU what the came
   await helps(helper.page);
   assert.match(await byId(helper.page, 'helper').textContent(), /by WebGPU/);
 
-  // It is held to this tab's boxes until it has found the same twice.
+  // The helper's boxes are compared with this tab's until it has found the same boxes twice.
   await until(async () => (await nodes(page)).some(({ id, state, frames }) => id === 'helper 1' && state !== 'checked' && Number(frames) >= 2), 'the helper has shown that it finds the same', 200);
   assert.equal(await page.locator('[data-testid="left"]').count(), 0);
 });

@@ -1,6 +1,7 @@
-// A large network, as the coordinator would tell of it: a server that passes everything through to a real coordinator except
-// /v1/watch, which it answers with real messages (src/common/protocol/watch.h) about workers and tasks that do not exist.
-// A WebSocket by hand: text frames are all that is needed. The same seed gives the same network.
+// A server that simulates a large network. It passes everything through to a real coordinator
+// except /v1/watch, which it answers with real messages (src/common/protocol/watch.h) about workers
+// and tasks that do not exist. It writes the WebSocket's text frames itself, because it needs
+// nothing else. The same seed gives the same network.
 import crypto from 'node:crypto';
 import http from 'node:http';
 
@@ -32,7 +33,7 @@ export class SimulatedNetwork {
     this.nextNumber = 1;
     for (let i = 0; i < workers; i += 1) this.#join();
     this.jobs = [];
-    // The newest is the largest, with `tasks` of its own.
+    // The newest job is the largest, with `tasks` tasks.
     for (let i = 0; i < jobs; i += 1) this.jobs.push(this.#job(i, Math.round(tasks / 2 ** (jobs - 1 - i))));
     this.rows = [];
     for (let second = 300; second > 0; second -= 1) this.rows.push(this.#row(this.start - second * 1000));
@@ -169,7 +170,7 @@ export class SimulatedNetwork {
       worker.accepted += 1;
       moved.add(worker);
     }
-    // A few come and go.
+    // A few workers leave and join.
     const left = [];
     for (let i = 0; i < 2; i += 1) {
       const gone = all[Math.floor(this.random() * all.length)];
