@@ -16,7 +16,7 @@ const answer = 'The capital of Japan is Tokyo.';
 const failure = (promise) => promise.then(() => assert.fail('It was answered.'), (error) => error);
 const verified = { headers: { 'x-weft-trust': 'verified' } };
 
-/** A worker whose word convicts. */
+/** Starts a worker that is invited as a verifier, whose word convicts. */
 async function verifier(t, { url, data }) {
   const { code, stdout, stderr } = await run(['invite', '--verifier', '--data', data]);
   assert.equal(code, 0, stderr);

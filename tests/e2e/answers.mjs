@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 
 /**
- * The same token wherever the best two candidates are more than 0.05 apart, log-probabilities within 0.01 while the text agrees.
- * `pieces`: what a tab said, [{ token, top: [{ token, logprob }] }]; `wanted`: { tokens: [{ id, top: [[id, logprob]] }] }, as files
- * of tests/data/tiny/expected and `weft generate --json` have it. How many tokens were compared.
+ * Compares an answer with the expected one. The tokens must be equal if the best two candidates are more than 0.05 apart, and log-probabilities
+ * must be within 0.01 while the texts agree. `pieces`: the answer of a tab, [{ token, top: [{ token, logprob }] }]. `wanted`:
+ * { tokens: [{ id, top: [[id, logprob]] }] }, in the form of the files of tests/data/tiny/expected and of `weft generate --json`. Returns the number
+ * of compared tokens.
  */
 export function agree(pieces, wanted, what) {
   let compared = 0;

@@ -32,7 +32,7 @@ test('a row that does not exist is refused', async (t) => {
   assert.match(stderr, /nonsense/);
 });
 
-/** The processes whose command line names `folder`. */
+/** The processes whose command line contains `folder`. */
 const living = (folder) => fs.readdirSync('/proc').filter((id) => {
   try { return /^\d+$/.test(id) && fs.readFileSync(`/proc/${id}/cmdline`, 'latin1').includes(folder); } catch { return false; }
 });

@@ -8,7 +8,7 @@ import { browse, byId, contribute, counts, picture, startButton, stopButton } fr
 import { hashJob, matrixJob, outputs, writeJob } from './jobs.mjs';
 import { getJson, run, scratch, serve, until } from './lib.mjs';
 
-/** Submits, waits, and gives { job, outputs }; fails with what the program said. */
+/** Submits a job and waits; returns { job, outputs }, or fails with what the program printed. */
 async function submit(t, url, manifest) {
   const folder = scratch(t);
   const out = path.join(folder, 'out');
@@ -89,7 +89,7 @@ test('without WebGPU the tab says so and joins with the CPU kernels', async (t) 
   assert.equal((await ownWorker(page, url)).device, 'cpu');
 });
 
-/** What the page's origin keeps of its wallet, and what a script of the page gets if it exports the key. */
+/** What the page's origin stores of its wallet, and what a script of the page gets if it exports the key. */
 const keptKey = (page) =>
   page.evaluate(async () => {
     const database = await new Promise((resolve, reject) => {

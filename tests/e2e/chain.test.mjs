@@ -15,7 +15,7 @@ const model = path.join(root, 'tests/data/tiny/tiny-llama-chat-q8_0.gguf');
 const question = [{ role: 'user', content: 'What is the capital of Japan?' }];
 const story = 'KING RICHARD III:\nNow is the winter of';
 
-/** Opens tabs with storage of their own, and so with wallets of their own: { page, context } by address. `webgpu: false`: on the processor, which is quicker than a GPU in software. */
+/** Opens tabs with storage and therefore wallets of their own: { page, context } by address. With `webgpu: false` they use the processor, which is faster than a GPU in software. */
 async function browse(t, url, { webgpu }) {
   const flags = webgpu ? chromiumFlags : [...chromiumFlags.filter((flag) => !/webgpu/.test(flag)), '--disable-features=WebGPU,WebGPUService'];
   const browser = await loadPlaywright().chromium.launch({ executablePath: findChromium(), headless: true, args: [...flags, '--disable-dev-shm-usage'] });
@@ -32,7 +32,7 @@ async function browse(t, url, { webgpu }) {
   return { tabs, open };
 }
 
-/** A standby worker has the layers of all stages. */
+/** Waits until stand-by workers have the layers of all stages. */
 const covered = (url, stages) => until(async () => (await getJson(`${url}/v1/serving`)).models[0].covered === stages, 'a standby has the layers of all stages', 240);
 
 async function addModel(t, url, shards) {

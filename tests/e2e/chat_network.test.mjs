@@ -10,7 +10,7 @@ import { aNetwork, cosine, embedded } from './openai-table.mjs';
 
 const answer = 'The capital of Japan is Tokyo.';
 
-/** A conversation that is written to, line by line. */
+/** A `weft chat` program, to which the test writes line by line. */
 class Talk {
   constructor(t, args, env = {}) {
     this.stdout = '';

@@ -18,7 +18,7 @@ const multiplier = 1664525;
 const increment = 1013904223;
 const chain = `for (var round = 0u; round < rounds; round += 1u) { word = word * ${multiplier}u + ${increment}u; }`;
 
-/** What `count` rounds of `chain` make of a word: [a, b] for word * a + b, by squaring. */
+/** The effect of `count` rounds of `chain` on a word: [a, b] for word * a + b, by squaring. */
 function power(count) {
   let [a, b, baseA, baseB] = [1, 0, multiplier, increment];
   for (let left = count; left > 0; left = Math.floor(left / 2)) {
@@ -29,7 +29,7 @@ function power(count) {
 }
 const bytesOf = (words) => Buffer.from(Uint32Array.from(words).buffer);
 
-/** 128 bands of words in one task; `rounds` says how long it takes. */
+/** A job of 128 bands of words in one task; `rounds` determines how long it takes. */
 const longJob = (rounds, changes = {}) => hashJob({
   shader: { inline: `
 struct Weft { origin: vec3u, extent: vec3u }
@@ -47,7 +47,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 });
 longJob.bytes = (rounds) => bytesOf(Array.from({ length: 1024 * 64 }, (_, i) => i + 1).map(power(rounds)));
 
-/** Steps that each need the one before: a job that cannot be cut. */
+/** A job of steps that each need the step before, so that it cannot be cut. */
 const steps = 40;
 const steppedJob = (rounds, changes = {}) => ({
   weft: 1, kind: 'wgsl', name: 'stepped', budget: 100000,
@@ -70,7 +70,7 @@ steppedJob.bytes = (rounds) => {
   return bytesOf(Array.from({ length: 1024 }, (_, i) => Array.from({ length: steps }).reduce((word) => rest((word + i + 1) >>> 0), 0)));
 };
 
-/** Rounds so that the whole of `make(rounds)` takes about `seconds` here. */
+/** The number of rounds with which the whole of `make(rounds)` takes about `seconds` on this machine. */
 async function rounds(make, seconds, t) {
   let count = 20000;
   for (;;) {
@@ -83,7 +83,7 @@ async function rounds(make, seconds, t) {
 }
 const parts = (worker) => [...worker.stderr.matchAll(/did (\d+) parts: (\d+) of (\d+)/g)].map((match) => match.slice(1).map(Number));
 const computed = (worker) => parts(worker).reduce((sum, [count]) => sum + count, 0);
-/** Submits and waits: what the command said, and the bytes of the only output. */
+/** Submits a job and waits: the output of the command, and the bytes of the only output. */
 async function submit(t, url, job, wallet) {
   const folder = scratch(t);
   const out = path.join(folder, 'out');

@@ -10,7 +10,7 @@ import { getJson, pause, Program, root, run, scratch, serve, until, weft, work }
 
 const mandelbrot = path.join(root, 'examples/mandelbrot.json');
 
-/** Listens on loopback for as long as the test runs: its port. */
+/** Listens on loopback for as long as the test runs; returns the port. */
 function listen(t, server) {
   const sockets = new Set();
   server.on('connection', (socket) => {
@@ -30,7 +30,7 @@ async function closedPort() {
   return port;
 }
 
-/** Every command that asks a coordinator, with a wallet that is there. */
+/** Every command that asks a coordinator, with a wallet that exists. */
 async function clients(t, url) {
   const wallet = path.join(scratch(t), 'wallet.json');
   assert.equal((await run(['wallet', 'new', '--file', wallet])).code, 0);
@@ -149,7 +149,7 @@ test('a client that waits because there are too few workers is told how more joi
   for (const one of [job, kernel, second]) assert.equal((await one.ended).code, 0, one.output());
 });
 
-/** `weft work` without a GPU, and how it ended. */
+/** Runs `weft work` without a GPU, and returns how it ended. */
 async function worker(t, url, args = []) {
   const program = new Program(t, weft, ['work', '--device', 'cpu', '--model-memory-mb', '0', '--wallet', path.join(scratch(t), 'wallet.json'), '--coordinator', url, ...args]);
   return { program, ended: () => Promise.race([program.ended, pause(20_000)]) };

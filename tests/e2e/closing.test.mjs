@@ -9,7 +9,7 @@ import { root, run, scratch, serve, work } from './lib.mjs';
 
 const file = path.join(root, 'tests/data/tiny/tiny-llama-chat-q8_0.gguf');
 
-/** All that comes until the other side ends the connection. */
+/** All bytes that arrive until the other side ends the connection. */
 function said(url, text) {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

@@ -9,7 +9,7 @@ import { run, scratch } from './lib.mjs';
 
 const has = (shell) => spawnSync(shell, ['-c', 'true']).status === 0;
 
-/** A folder with a file, a folder in it, and the script. */
+/** Makes a folder with a file, a folder and the completion script. */
 async function place(t, shell) {
   const folder = scratch(t);
   fs.writeFileSync(path.join(folder, 'job.json'), '');

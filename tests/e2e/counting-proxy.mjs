@@ -3,7 +3,7 @@
 import http from 'node:http';
 import net from 'node:net';
 
-/** { url, asked, cut() }: `cut` breaks all connections and lets none through until `mend`; `asked` is [{ method, path, status, bytes }] since the last `asked.splice(0)`. */
+/** { url, asked, cut() }: `cut` breaks all connections and lets none through until `mend`. `asked` is [{ method, path, status, bytes }] since the last `asked.splice(0)`. */
 export async function countingProxy(t, target) {
   const { hostname, port } = new URL(target);
   const asked = [];

@@ -16,7 +16,7 @@ const frames = 8;
 const bits = 4; // How many a number has; the first cell of the bar code is always white, the last always black.
 const cell = 64; // Pixels of a side.
 
-/** Pictures of 1280 x 720 as JPEG: the photo at another place in each, and the frame's number in the upper left corner. */
+/** Pictures of 1280 x 720 as JPEG. Each has the photo at another place, and the frame's number in the upper left corner. */
 async function drawFrames(page, url) {
   await page.goto(url);
   const drawn = await page.evaluate(
@@ -46,14 +46,14 @@ async function drawFrames(page, url) {
   return drawn.map((base64) => Buffer.from(base64, 'base64'));
 }
 
-/** What `weft detect` finds in files: for each a list of { classId, score, box }. */
+/** The boxes that `weft detect` finds in files: for each file a list of { classId, score, box }. */
 export async function detected(files, ...args) {
   const { code, stdout, stderr } = await run(['detect', detector, ...files, '--json', ...args]);
   assert.equal(code, 0, stderr);
   return JSON.parse(stdout).images.map(({ detections }) => detections.map((found) => ({ classId: found.class_id, score: found.score, box: found.box_in_image })));
 }
 
-/** The film as the browser's camera, and what is to be found in each of its frames, by their numbers. */
+/** Makes the film for the browser's camera, and the expected boxes of each of its frames, by their numbers. */
 export async function filmed(t, url) {
   const folder = scratch(t);
   const drawing = await browse(t);
@@ -72,7 +72,7 @@ export async function filmed(t, url) {
   return { expected, args: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', `--use-file-for-fake-video-capture=${film}`] };
 }
 
-/** The frame's number and its boxes as they are on the page at one moment; null while nothing is drawn. */
+/** The number and the boxes of the frame that the page shows at one moment; null while nothing is drawn. */
 export const onStage = (page) =>
   page.evaluate(
     ({ bits, cell }) => {

@@ -23,7 +23,7 @@ const only = process.env.WEFT_ARCHITECTURES?.split(',');
 for (const name of only ?? []) assert.ok(names.includes(name), `WEFT_ARCHITECTURES names ${name}, expected some of ${names.join(', ')}`);
 const pairs = (long ? every : drawn).filter(({ architecture }) => !only || only.includes(architecture));
 
-/** The file of a pair, and what the engine in C++ says: { name, file, bytes, wanted }. */
+/** The file of a pair of architecture and format, and the answer of the engine in C++: { name, file, bytes, wanted }. */
 async function modelOf(folder, { architecture, format }) {
   const name = `${architecture}-${format.toLowerCase()}`;
   const file = path.join(folder, `${name}.gguf`);

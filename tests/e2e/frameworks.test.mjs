@@ -25,7 +25,7 @@ const failure = (promise) => promise.then(() => assert.fail('It was answered.'),
 const texts = embedded.map(({ text }) => text);
 const near = (vectors) => vectors.forEach((vector, i) => assert.ok(cosine(vector, embedded[i].embedding) >= 0.9999, texts[i]));
 
-/** Runs `rows`, each a test or the reason why there is none; they are all that the documentation lists. */
+/** Runs `rows`, each a test or the reason why there is none. They must be all rows of the documentation. */
 async function hold(t, rows) {
   assert.deepEqual(documented(), Object.keys(rows), 'each row of docs/openai.md is a test here or says why not');
   for (const [name, check] of Object.entries(rows)) await t.test(name, typeof check === 'string' ? { skip: `not applicable: ${check}` } : {}, typeof check === 'string' ? () => {} : check);

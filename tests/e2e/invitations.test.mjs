@@ -14,7 +14,7 @@ async function invite(data, ...args) {
   return stdout.trim();
 }
 
-/** Runs `act` as a user who may not read the coordinator's folder. */
+/** Runs `act` as a user that may not read the coordinator's folder. */
 async function asStranger(data, act) {
   fs.chmodSync(path.join(data, 'invite'), 0o644);
   try {

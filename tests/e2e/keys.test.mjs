@@ -23,7 +23,7 @@ async function ok(args) {
   return stdout;
 }
 
-/** A coordinator with a model that a worker serves and others can audit. */
+/** Starts a coordinator with a model that one worker serves and others can audit. */
 async function network(t, { args = [], devices = ['cpu', 'cpu'] } = {}) {
   const { url, data, program } = await serve(t, { args });
   for (const device of devices) {

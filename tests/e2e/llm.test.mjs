@@ -14,7 +14,7 @@ const llama = 'tiny-llama-chat-q8_0.gguf';
 const question = [{ role: 'user', content: 'What is the capital of Japan?' }];
 const story = 'KING RICHARD III:\nNow is the winter of';
 
-/** A page that has the package as `weft`, and its server. */
+/** Opens a page that has the package as `weft`, and starts its server. */
 async function open(t, options) {
   const server = await serveModels(t);
   const browser = await browse(t, options);

@@ -27,7 +27,7 @@ new BroadcastChannel('weft-test').onmessage = ({ data }) => {
 export { default } from '/weft-engine/weft_llm.mjs';
 `;
 
-/** A model's file: of the repository where it is there, else of WEFT_DATA; null where it is missing. */
+/** A model's file: of the repository if it has the file, else of WEFT_DATA; null if neither has it. */
 export function modelFile(name) {
   const places = [path.join(root, 'tests/data/tiny', name), path.join(data, 'models', name)];
   return places.find((file) => fs.existsSync(file)) ?? null;
@@ -45,7 +45,7 @@ function drained(response) {
 
 export async function serveModels(t) {
   const requests = [];
-  /** `breakAfter`: bytes of a model's body before the line breaks. `bytesPerMs`: how slow it is. `down`: models cannot be had. */
+  /** `breakAfter`: the bytes of a model's body after which the connection breaks. `bytesPerMs`: its speed. `down`: models cannot be fetched. */
   const line = { breakAfter: Infinity, bytesPerMs: Infinity, down: false };
   const files = new Map();
 

@@ -10,7 +10,7 @@ import { Program, getJson, pause, root, run, scratch, serve, until, weft } from 
 const model = path.join(root, 'tests/data/tiny/tiny-llama-chat-q8_0.gguf');
 const { size } = fs.statSync(model);
 
-/** A line to the coordinator on which every connection is cut after so many bytes upwards, or which goes nowhere from some byte on. */
+/** A proxy to the coordinator. It cuts every connection after a number of uploaded bytes, or passes nothing on from some byte on. */
 async function line(t, url, { cutEvery = Infinity, stallAt = Infinity } = {}) {
   const { port } = new URL(url);
   const counts = { up: 0, connections: 0 };

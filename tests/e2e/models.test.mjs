@@ -10,7 +10,7 @@ import { modelFile } from './model-server.mjs';
 import { randomModel } from './random-models.mjs';
 
 const tiny = (name) => path.join(root, 'tests/data/tiny', name);
-/** Why a test cannot run: the larger models are read from WEFT_DATA. False if it can. */
+/** The reason why a test cannot run, because the larger models are read from WEFT_DATA. False if it can run. */
 const missing = (name) => (modelFile(name) === null ? `${name} is missing; set WEFT_DATA to the folder that holds it.` : false);
 const paris = 'tiny-qwen2-chat-q4_k_m.gguf';
 

@@ -17,7 +17,7 @@ function freshKey() {
   return { key, text: wire.toBase58(key), sign: (message) => crypto.sign(null, message, privateKey) };
 }
 
-/** Resolves to the task when two results of it are signed, and the coordinator has ended the session. */
+/** Resolves to the task once two results of it are signed and the coordinator has ended the session. */
 async function lie(own) {
   const nonce = crypto.randomBytes(32);
   let place, task, end;  // What receipts of this session are signed for.

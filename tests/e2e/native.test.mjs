@@ -8,7 +8,7 @@ import { Program, getJson, root, run, scratch, serve, until, weft, work } from '
 
 const examples = ['mandelbrot', 'matmul', 'nbody', 'sha256_search'];
 
-/** Submits and waits: { code, job, stderr }. */
+/** Submits a job and waits: { code, job, stderr }. */
 async function submit(url, manifest, { out, wallet, seconds = 120 } = {}) {
   const args = ['submit', manifest, '--coordinator', url, '--wallet', wallet, '--wait', '--json'];
   if (out) args.push('--out', out);
@@ -167,7 +167,7 @@ test('a worker without a GPU takes kernel jobs and only those', { timeout: 120_0
   assert.equal(JSON.parse(cancelled.stdout).state, 'cancelled');
 });
 
-/** The software GPU twice, as drivers list two cards. */
+/** Lists the software GPU twice, as drivers list two cards. */
 function twoGpus() {
   const folder = '/usr/share/vulkan/icd.d';
   const driver = fs.readdirSync(folder).find((name) => name.startsWith('lvp_'));

@@ -16,7 +16,7 @@ async function ok(args) {
   return stdout;
 }
 
-/** A coordinator with the model: { url, wallet, secret }. */
+/** Starts a coordinator with the model: { url, wallet, secret }. */
 async function withModel(t, ...args) {
   const { url } = await serve(t, { args });
   const wallet = path.join(scratch(t), 'wallet.json');
@@ -25,7 +25,7 @@ async function withModel(t, ...args) {
   return { url, wallet, secret };
 }
 
-/** Resolves to { status, headers, body, bytes }. */
+/** Sends a request; resolves to { status, headers, body, bytes }. */
 async function ask(url, { body, headers = {} } = {}) {
   const answer = await fetch(url, body === undefined ? { headers } : {
     method: 'POST',
@@ -44,7 +44,7 @@ const near = (a, b) => {
   a.forEach((value, i) => assert.ok(Math.abs(value - b[i]) <= 1e-3 * (1 + Math.abs(b[i])), `${i}: ${value} is not ${b[i]}`));
 };
 
-/** What the published OpenAPI description (kserve/open-inference-protocol, open_inference_rest.yaml) asks of an inference response. */
+/** Checks an inference response against the published OpenAPI description (kserve/open-inference-protocol, open_inference_rest.yaml). */
 function isInferenceResponse(body) {
   assert.equal(typeof body.model_name, 'string');
   assert.ok(Array.isArray(body.outputs));

@@ -9,7 +9,7 @@ import { npy } from './numpy.mjs';
 const model = path.join(import.meta.dirname, '../data/models/mnist.onnx');
 const items = 8;
 
-/** The job of `items` pictures of noise in `folder`, with the files that it names. */
+/** Writes a job of `items` noise pictures to `folder`, with the files that it names. */
 async function writePictures(folder, change = {}) {
   const inspected = await run(['onnx', 'inspect', model, '--json']);
   assert.equal(inspected.code, 0, inspected.stderr);

@@ -17,7 +17,7 @@ async function answered(args) {
   return JSON.parse(stdout);
 }
 
-/** A network with one tab that contributes, and what to append to a command that uses it. */
+/** Starts a network with one contributing tab, and returns the arguments for a command that uses it. */
 async function networkOfATab(t) {
   const { url } = await serve(t);
   const { page } = await browse(t);

@@ -15,7 +15,7 @@ const archive = path.join(data, 'data/onnx-node/onnx-node.tar.gz');
 const models = path.join(data, 'data/models');
 const committed = path.join(root, 'src/engine/onnx/testdata/cases');
 
-/** Files of a .tar.gz below `folder`, by name. */
+/** The files of a .tar.gz below `folder`, by name. */
 function unpack(file, folder) {
   const tar = zlib.gunzipSync(fs.readFileSync(file));
   const text = (from, size) => tar.toString('latin1', from, from + size).replace(/\0.*$/s, '');
@@ -40,7 +40,7 @@ function listCases(folder) {
   });
 }
 
-/** A page with the Worker; `ask(task, options)`. `files`: what is served, by address. */
+/** Opens a page with the Worker: `ask(task, options)`. `files`: the served files, by address. */
 async function open(t, files) {
   const server = await serveFiles(path.join(root, 'build/web/engine'), {
     '/': path.join(root, 'tests/web/page.html'),

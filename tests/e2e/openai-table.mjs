@@ -12,7 +12,7 @@ export function documented() {
   return [...text.matchAll(/^\| ([^|]+?) \|/gm)].map((match) => match[1]).filter((cell) => cell !== 'feature' && !cell.startsWith('---'));
 }
 
-/** Texts with the vectors that llama.cpp makes of them with the model `vectors`. */
+/** Texts, each with the vector that llama.cpp makes of it with the model `vectors`. */
 export const embedded = JSON.parse(fs.readFileSync(path.join(tiny, 'expected/tiny-bert-random-f16.json'), 'utf8')).cases.filter(({ text }) => text !== '');
 export const cosine = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0) / Math.hypot(...a) / Math.hypot(...b);
 

@@ -30,7 +30,7 @@ const tools = [tool('look_up', schema), tool('stop', { type: 'object', propertie
 const valid = (value, by) => assert.ok(new Ajv({ strict: false }).validate(by, value), JSON.stringify(value));
 const failure = (promise) => promise.then(() => assert.fail('It was answered.'), (error) => error);
 
-/** All that a stream says, as a message. */
+/** Joins the pieces of a stream to one message. */
 async function gather(stream) {
   const out = { content: '', reasoning: '', calls: [], finish: null, usage: null };
   for await (const chunk of stream) {
@@ -48,7 +48,7 @@ async function gather(stream) {
   return out;
 }
 
-/** The secret of a new API key. */
+/** Makes an API key and returns its secret. */
 async function aKey(url, wallet) {
   const { code, stdout, stderr } = await run(['key', 'add', 'stranger', '--coordinator', url, '--wallet', wallet, '--json']);
   assert.equal(code, 0, stderr);

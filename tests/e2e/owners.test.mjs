@@ -15,7 +15,7 @@ async function refused(args, message) {
   assert.match(stderr, message);
 }
 
-/** A coordinator, and wallets by name that act at it. */
+/** Starts a coordinator, and makes wallets by name that act at it. */
 async function network(t) {
   const { url, data } = await serve(t);
   const folder = scratch(t);

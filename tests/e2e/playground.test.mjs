@@ -72,7 +72,7 @@ async function smallProgram(page) {
   await write(page, small);
 }
 
-/** What a link that is clicked saves. */
+/** The file that a clicked link saves. */
 async function saved(page, link) {
   const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
   return fs.readFileSync(await download.path());

@@ -13,7 +13,7 @@ import { root, run, scratch, serve, until, work } from './lib.mjs';
 
 const args = ['--public', '--host', 'weft.example', '--host', 'localhost', '--trusted-proxy', '127.0.0.1'];
 
-/** The answer to a request as a proxy passes it on. */
+/** The answer to a request that looks as if a proxy passed it on. */
 function asked(url, { host = 'weft.example', from = '203.0.113.9', method = 'GET', body = '' }) {
   return new Promise((resolve, reject) => {
     const headers = { host, 'x-forwarded-for': from, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
@@ -73,7 +73,7 @@ async function freePort() {
   return port;
 }
 
-/** nginx with the server of docs/public.md, on loopback and with a certificate of the test's. */
+/** Starts nginx with the server of docs/public.md, on loopback and with a certificate of the test. */
 async function proxy(t, upstream) {
   const folder = scratch(t);
   const file = (name) => path.join(folder, name);

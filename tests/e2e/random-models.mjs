@@ -7,7 +7,7 @@ import { modelFile } from './model-server.mjs';
 
 const width = 256;
 
-/** The file whose metadata a model takes, and the numbers of the metadata that become others. */
+/** For each architecture, the file whose metadata a model takes, and the numbers of the metadata that are changed. */
 export const architectures = {
   llama: { template: 'tiny-mistral-random-f16.gguf', set: { 'attention.key_length': 64, 'attention.value_length': 64, 'rope.dimension_count': 64 } },
   mistral3: { template: 'tiny-mistral3-random-f16.gguf', set: { 'attention.key_length': 64, 'attention.value_length': 64, 'rope.dimension_count': 64 } },
@@ -57,7 +57,7 @@ const blocksOf = (number, elements, bytes, halves) => ({
   },
 });
 
-/** By name: ggml's number, elements and bytes of a block, and what is written over its random bytes so that its values have a deviation. */
+/** Formats by name: ggml's number, elements and bytes of a block, and the values written over its random bytes so that its numbers have a given deviation. */
 export const formats = {
   F32: { number: 0, elements: 1, bytes: 4, write: (out, at, deviation, random) => out.writeFloatLE(normal(random) * deviation, at) },
   F16: { number: 1, elements: 1, bytes: 2, write: (out, at, deviation, random) => out.writeUInt16LE(half(normal(random) * deviation), at) },
@@ -76,7 +76,7 @@ export const formats = {
   MXFP4: { number: 39, elements: 32, bytes: 17, write: (out, at, deviation) => out.writeUInt8(127 + Math.round(Math.log2(deviation / 3.3)), at) },
 };
 
-/** Random blocks with values of about that deviation. */
+/** Random blocks whose values have about the given deviation. */
 function tensorOf(format, elements, deviation, random) {
   const out = Buffer.alloc((elements / format.elements) * format.bytes);
   if (format.elements > 1) for (let at = 0; at < out.length; ++at) out[at] = Math.floor(random() * 256);
@@ -84,7 +84,7 @@ function tensorOf(format, elements, deviation, random) {
   return out;
 }
 
-/** The parts of a GGUF file that matter here: [key, type, value's bytes] and [name, shape, format's number]. */
+/** The parts of a GGUF file that this module needs: [key, type, value's bytes] and [name, shape, format's number]. */
 function parsed(file) {
   let at = 8;
   const u32 = () => file.readUInt32LE((at += 4) - 4);
@@ -120,7 +120,7 @@ const u64Bytes = (value) => { const out = Buffer.alloc(8); out.writeBigUInt64LE(
 const textBytes = (value) => Buffer.concat([u64Bytes(Buffer.byteLength(value)), Buffer.from(value)]);
 const padded = (bytes) => Buffer.concat([bytes, Buffer.alloc((32 - (bytes.length % 32)) % 32)]);
 
-/** The file of a model; matrices are in `format` (a name of `formats`), as far as a row of theirs has whole blocks, else in F16. */
+/** Makes the file of a model. A matrix is in `format` (a name of `formats`) if its rows have whole blocks, else in F16. */
 export function randomModel(architecture, format, seed = 1) {
   const { template, set } = architectures[architecture];
   const { metadata, tensors } = parsed(fs.readFileSync(modelFile(template)));

@@ -13,7 +13,7 @@ const count = whole(1, 1_000_000_000);
 const day = 86_400_000;
 const notNumbers = ['x', '-1', '1.5', '1e3', '99999999999999999999999', "''"];
 
-/** The rows of one option: values and what is said of them. */
+/** The rows of one option: invalid values and the sentence about each. */
 const rows = (command, option, values, sentence) => values.map((value) => {
   const text = value === "''" ? '' : value;
   return [[command, option, text], typeof sentence === 'function' ? sentence(option, text === '' ? '""' : text) : sentence];

@@ -31,7 +31,7 @@ const patterns = ['^[a-z]+$', '^\\d{3}-\\d{4}$', '^(red|green|blue)$', 'foo', '^
   '^\\S\\s\\D\\W$', '^x{2,}y+?$|^z'];
 const formats = ['date', 'time', 'date-time', 'duration', 'uuid', 'email', 'hostname', 'ipv4', 'ipv6', 'uri'];
 
-/** A schema; `defs` collects what it refers to. */
+/** A random schema; `defs` collects the definitions that it refers to. */
 function randomSchema(random, depth, defs) {
   const pick = (list) => list[Math.floor(random() * list.length)];
   const chance = (p) => random() < p;
@@ -112,7 +112,7 @@ function schemaOf(seed) {
   return Object.keys(defs).length > 0 ? { ...schema, $defs: defs } : schema;
 }
 
-/** The texts of each schema, or its refusal. */
+/** For each schema, the texts that its grammar writes, or its refusal. */
 function walk(schemas, seed, texts) {
   const { status, stdout, stderr } = spawnSync(walker, [String(seed), String(texts)], { input: schemas.map((schema) => JSON.stringify(schema)).join('\n'), encoding: 'utf8', maxBuffer: 1 << 30 });
   assert.equal(status, 0, stderr);

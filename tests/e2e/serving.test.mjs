@@ -24,7 +24,7 @@ async function addModel(t, url, { name = 'tiny', shards = 1 } = {}) {
   assert.equal(code, 0, stderr);
 }
 
-/** Workers with caches of their own, on the processor unless told otherwise. */
+/** Starts workers with caches of their own, on the processor unless an option says otherwise. */
 function serving(t, url, { device = 'cpu', cache = scratch(t) } = {}) {
   process.env.XDG_CACHE_HOME = cache;
   return work(t, url, { args: ['--device', device] });
@@ -196,7 +196,7 @@ test('a chain of three answers with the tokens of the whole, and goes on when a 
   assert.equal(failed, 0);
 });
 
-/** The workers of the one chain. A worker that stands by has shards, too, and does not belong to it. */
+/** The workers of the one chain. A stand-by worker also has shards, but does not belong to the chain. */
 async function chainOf(url, workers) {
   const status = await getJson(`${url}/v1/serving`);
   return (status.chains[0]?.members ?? []).map(({ worker }) => worker).filter((worker) => workers.has(worker));

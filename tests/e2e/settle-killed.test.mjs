@@ -224,7 +224,7 @@ describe('commands that are killed', { concurrency: 4 }, () => {
   });
 });
 
-/** Commands that are killed before their step 1, 2, ... and run again, and what owners have then. */
+/** Kills commands before their step 1, 2, ... and runs them again, and reads what owners then have. */
 function steps(t, c) {
   const killedAt = killer(t);
   const killed = (step, name, words) => killedAt(step, ['chain', ...words, '--network', c.network, '--wallet', c.file(`${name}.json`), '--json', '--yes']);
@@ -261,7 +261,7 @@ function steps(t, c) {
   return { of, stepwise, withoutRecord };
 }
 
-/** Kills a command before the step of this number, if it has so many; other ends than that and success fail the test. */
+/** Kills a command before its step with this number, if it has that many steps. The test fails if the command ends neither in this way nor with success. */
 function killer(t) {
   return async (step, args) => {
     const process = new Program(t, weft, args, { env: { LD_PRELOAD: shim, WEFT_KILL_AT: String(step) } });

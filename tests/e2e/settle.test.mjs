@@ -333,7 +333,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
   });
 });
 
-/** Posts the root of rows in the order of the file, which `weft chain post` refuses to make. */
+/** Posts the root of rows in the order of the file, which `weft chain post` refuses to do. */
 async function postRaw(c, program, mint, epoch, file, more = {}) {
   const { Tree } = await import('../../chain/tests/tree.mjs');
   const { call, instruction } = await import('../../chain/tests/program.mjs');

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { hashJob, matrixJob, writeJob } from './jobs.mjs';
 import { run, scratch, serve } from './lib.mjs';
 
-/** What becomes of a job of a wallet's own network. */
+/** Submits a job of a wallet to a network of its own, and returns what the command printed. */
 async function submits(t, args = [], env = {}) {
   const { url, data, program } = await serve(t, { args: ['--grant', '100000', ...args], env });
   const folder = scratch(t);

@@ -11,7 +11,7 @@ import { run, scratch, serve } from './lib.mjs';
 const rows = 256;
 const depth = 4096;
 
-/** Two megabytes of operands, so that fetching them again would show. */
+/** A job with two megabytes of operands, so that a second fetch of them would be seen. */
 function product(folder) {
   const operand = (name, factor) => {
     fs.writeFileSync(path.join(folder, name), Buffer.from(Uint8Array.from({ length: rows * depth }, (_, i) => i * factor)));

@@ -39,7 +39,7 @@ function encode(type, value) {
   return out;
 }
 
-/** HMAC-SHA-1 over what stands before it, with the length that the message has as far as this attribute. */
+/** HMAC-SHA-1 over the message before this attribute, with the length that the message has up to and including the attribute. */
 function signed(message, { at, value }, username) {
   const password = crypto.createHmac('sha1', secret).update(username).digest('base64');
   const key = crypto.createHash('md5').update(`${username}:${realm}:${password}`).digest();
@@ -48,7 +48,7 @@ function signed(message, { at, value }, username) {
   return crypto.createHmac('sha1', key).update(before).digest().equals(value);
 }
 
-/** Resolves names of those who proved that they know the password of theirs. */
+/** A TURN server; `proven` has the names of clients that proved that they know their password. */
 async function turnServer(t) {
   const proven = new Set();
   const refused = [];

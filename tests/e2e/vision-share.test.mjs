@@ -15,7 +15,7 @@ const same = { pixels: 0.05, score: 0.001 }; // Two devices of a kind, one pictu
 // frame on a busy machine.
 const onProcessor = { webgpu: false };
 
-/** Keeps every frame that is drawn from now on, in the page. */
+/** Makes the page keep every frame that it draws from now on. */
 const record = (page) =>
   page.evaluate(() => {
     const overlay = document.querySelector('[data-testid="boxes"]');
@@ -29,10 +29,10 @@ const record = (page) =>
       window.drawn.push({ frame: Number(overlay.dataset.frame), by: overlay.dataset.by, number, boxes, at: performance.now() });
     }).observe(overlay, { attributes: true, attributeFilter: ['data-frame'] });
   });
-/** Those that were drawn since the last call. */
+/** The frames that were drawn since the last call. */
 const taken = (page) => page.evaluate(() => window.drawn.splice(0));
 
-/** The camera's device is a slow one: its own model's boxes come so much later than they would. Helpers are worth their link then. */
+/** Makes the camera's device slow: the boxes of its own model are delayed by this time, so that helpers are worth their link. */
 const slowMs = 250;
 const slowly = (context) =>
   context.addInitScript((slowMs) => {
@@ -44,7 +44,7 @@ const slowly = (context) =>
     };
   }, slowMs);
 
-/** A tab with the film as its camera, which computes alone until it has seen every number: what it found is what all others are held to. */
+/** A tab with the film as its camera. It computes alone until it has seen every number; the boxes of all other devices are compared with its boxes. */
 async function camera(t, url) {
   const { expected, args } = await filmed(t, url);
   const { page, context, complaints } = await browse(t, { args, ...onProcessor });
@@ -70,7 +70,7 @@ async function camera(t, url) {
 
   let last = -1;
   const all = [];
-  /** Checks what was drawn since the last call. */
+  /** Checks the frames that were drawn since the last call. */
   const check = async () => {
     const list = await taken(page);
     for (const one of list) {
@@ -81,7 +81,7 @@ async function camera(t, url) {
     all.push(...list);
     return list;
   };
-  /** Drawn by helpers since the last call of `check`: waits until each of them has drawn so many more. */
+  /** Waits until each helper has drawn this many more frames than at the last call of `check`. */
   const drawnBy = async (ids, least, seconds = 120) => {
     const counts = new Map(ids.map((id) => [id, 0]));
     await until(async () => {

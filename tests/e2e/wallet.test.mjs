@@ -13,7 +13,7 @@ import { buildChain, chain, credit, day, found, keyOf, rowsText } from './settle
 
 before(buildChain);
 
-/** In the page: a wallet that introduces itself as extensions do, and signs through the test. */
+/** Runs in the page: a wallet that announces itself like an extension, and signs through the test. */
 function testWallet(address) {
   const account = { address, publicKey: new Uint8Array(32), chains: ['solana:mainnet'], features: ['solana:signTransaction'] };
   const wallet = {

@@ -22,7 +22,7 @@ function random(seed) {
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const adapters = ['NVIDIA GeForce RTX 4070', 'Apple M3', 'AMD Radeon RX 7800 XT', 'Intel Arc A770', 'Qualcomm Adreno 750', 'NVIDIA H200'];
 
-/** The network: advance() moves it by a quarter of a second and gives a delta, snapshot() all of it. */
+/** The simulated network. advance() moves it by a quarter of a second and returns the delta; snapshot() returns all of it. */
 export class SimulatedNetwork {
   constructor({ workers = 5000, tasks = 100_000, jobs = 8, movesPerStep = 1500, seed = 1 } = {}) {
     this.random = random(seed);
@@ -207,7 +207,7 @@ function frame(text) {
   return Buffer.concat([head, payload]);
 }
 
-/** Whole short masked text frames in what arrived; a watcher sends no others. */
+/** Reads the whole short masked text frames in the received bytes; a watcher sends no other frames. */
 function* texts(state, data) {
   state.rest = Buffer.concat([state.rest, data]);
   while (state.rest.length >= 6) {
@@ -222,7 +222,7 @@ function* texts(state, data) {
   }
 }
 
-/** Serves `network` at /v1/watch and everything else from `url`: { url, told } with what was sent and seen. */
+/** Serves `network` at /v1/watch and everything else from `url`: { url, told }; `told` has what was sent and seen. */
 export async function simulateWatch(t, url, network, everyMs = 250) {
   const told = { messages: 0, bytes: 0, seen: 0, skipped: 0 };
   const server = http.createServer((request, response) => {
