@@ -19,7 +19,8 @@ test('an owner sends credits to another one, has its statement, and compares the
   const file = (name) => path.join(folder, `${name}.json`);
   const at = (name) => ['--wallet', file(name), '--coordinator', url];
   const [alice, bob] = await Promise.all(['alice', 'bob'].map(async (name) => JSON.parse(await ok(['wallet', 'new', '--file', file(name), '--json'])).key));
-  await ok(['key', 'add', 'any', ...at('alice')]); // Which grants the wallet what new clients have.
+  // This grants the wallet the credits of a new client.
+  await ok(['key', 'add', 'any', ...at('alice')]);
   await ok(['pay', alice, '10', '--issue', '--data', data, '--coordinator', url]);
   const [, key] = await program.says(/Its key is (\S+) \(--coordinator-key\)/);
 

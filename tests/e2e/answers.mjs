@@ -11,7 +11,7 @@ export function agree(pieces, wanted, what) {
   let compared = 0;
   for (const [i, token] of wanted.tokens.entries()) {
     const piece = pieces[i];
-    if (piece === undefined) break;  // As many as were asked for.
+    if (piece === undefined) break;  // The tab was asked for no more tokens.
     const found = new Map(piece.top.map(({ token: id, logprob }) => [id, logprob]));
     for (const [id, logprob] of token.top) {
       if (logprob < -12) continue;  // Tokens that are this improbable may be absent.
@@ -22,7 +22,7 @@ export function agree(pieces, wanted, what) {
     if (piece.token === token.id) continue;
     const gap = token.top[0][1] - token.top[1][1];
     assert.ok(gap <= 0.05, `${what}: token ${i} is ${piece.token}, not ${token.id}`);
-    break;  // From here on the texts are different ones.
+    break;  // The texts differ from this token on.
   }
   return compared;
 }

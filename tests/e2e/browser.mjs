@@ -20,7 +20,8 @@ export async function browse(t, { webgpu = true, profile, args = [], ...options 
   if (!playwright) throw new Error('playwright-core is missing: run npm ci in web/.');
   const flags = webgpu ? chromiumFlags : [...chromiumFlags.filter((flag) => !/webgpu/.test(flag)), '--disable-features=WebGPU,WebGPUService'];
   let context = null;
-  t.after(() => context?.close());  // Before the profile's folder goes, which is why it is said first.
+  // Registered first, so that the browser closes before the profile's folder is removed.
+  t.after(() => context?.close());
   const folder = profile ?? scratch(t);
   context = await playwright.chromium.launchPersistentContext(folder, {
     executablePath: findChromium(),

@@ -114,7 +114,7 @@ async function download(t, page, name) {
   const [saved] = await Promise.all([page.waitForEvent('download'), press(page, name)]);
   const file = path.join(scratch(t), 'saved.json');
   await saved.saveAs(file);
-  fs.chmodSync(file, 0o600);  // The program reads no wallet that others may read.
+  fs.chmodSync(file, 0o600);  // The program refuses a wallet file that others may read.
   return file;
 }
 async function holds(file, address) {
@@ -240,7 +240,7 @@ test('a lost GPU is shown, replaced, and the job goes on', async (t) => {
 
 test('from another address: plain http says what is missing, TLS lets the tab join', async (t) => {
   const lan = { args: ['--host-resolver-rules=MAP lan.test 127.0.0.1'], ignoreHTTPSErrors: true };
-  const named = ['--host', 'lan.test']; // Other names are answered with 421.
+  const named = ['--host', 'lan.test']; // Requests with other host names get 421.
   const plain = await serve(t, { args: named });
   const { page } = await browse(t, lan);
   await page.goto(plain.url.replace(/\/\/[^:/]+/, '//lan.test'));

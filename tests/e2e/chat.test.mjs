@@ -67,7 +67,8 @@ test('the chat loads when its page is opened, and a file answers: streamed, stop
   await ask(page, 'Write a scene of a play in which two kings quarrel.');
   await until(async () => (await lastAnswer(page).textContent()).length > 10, 'some of the answer is there');
   const writing = (await page.locator('[data-state="writing"]').count()) === 1;
-  if (writing) await page.getByRole('button', { name: 'Stop' }).click({ timeout: 5000 }).catch(() => {});  // It may just have ended.
+  // The answer may just have ended.
+  if (writing) await page.getByRole('button', { name: 'Stop' }).click({ timeout: 5000 }).catch(() => {});
   await written(page);
 
   // The conversation stays while its reader is on another page.

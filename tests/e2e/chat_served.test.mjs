@@ -21,7 +21,7 @@ test("the network's models in the chat", { timeout: 300_000 }, async (t) => {
       for (const colorScheme of themes) {
         await page.setViewportSize(viewport);
         await page.emulateMedia({ colorScheme });
-        await pause(300);  // Colours change slowly.
+        await pause(300);  // The change of colours is animated.
         await picture(page, `chat-${name}-${size}-${colorScheme}`);
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
         assert.equal(wide, 0, `${name} fits into ${size}`);

@@ -54,7 +54,8 @@ async function clients(t, url) {
 test('every client command says at once that nothing listens at its coordinator', { timeout: 120_000 }, async (t) => {
   const url = `http://127.0.0.1:${await closedPort()}`;
   for (const [name, args] of Object.entries(await clients(t, url))) {
-    const { code, stdout, stderr } = await run(args, { seconds: 10 }); // Trying again would take thirty.
+    // Repeated attempts would take thirty seconds.
+    const { code, stdout, stderr } = await run(args, { seconds: 10 });
 
     assert.equal(code, 3, `${name}: ${stderr}`);
     assert.equal(stdout, '', name);
@@ -115,7 +116,7 @@ test('a client that waits for a job stays through a restart of the coordinator, 
   const port = new URL(url).port;
   const waiting = new Program(t, weft, ['submit', mandelbrot, '--wallet', path.join(scratch(t), 'wallet.json'), '--coordinator', url, '--wait']);
   const job = await until(async () => (await getJson(`${url}/v1/jobs`)).jobs[0], 'the job is there');
-  await pause(500); // It is being followed.
+  await pause(500); // Until the command follows the job.
 
   await first.kill();
   await waiting.says(/Trying again for 30 s \(Ctrl-C ends that\)\.$/m, 20);
@@ -212,10 +213,11 @@ test('bench llm ends with what it has in the middle of a long prompt', { timeout
 test('the demo ends while its network is still coming up, and leaves nothing behind', { timeout: 60_000 }, async (t) => {
   const program = new Program(t, weft, ['demo', '--no-browser', '--out', scratch(t)]);
   await program.says(/starting a coordinator/, 20);
-  await pause(100); // The coordinator is being started.
+  await pause(100); // Until the coordinator is starting.
 
   program.child.kill('SIGINT');
-  const ended = await Promise.race([program.ended, pause(15_000)]); // Which also waits for all that hold its output.
+  // `ended` also waits for all processes that hold the program's output.
+  const ended = await Promise.race([program.ended, pause(15_000)]);
 
   assert.deepEqual(ended, { code: 130, signal: null }, program.output());
   assert.equal(last(program.stderr), 'weft demo: Interrupted.');

@@ -47,7 +47,8 @@ test('interrupted in the middle of the chat, the demo takes everything with it',
   await program.says(/four tabs open/, 60);
 
   program.child.kill('SIGINT');
-  const { code } = await program.ended; // Which also waits for all that hold its output.
+  // `ended` also waits for all processes that hold the program's output.
+  const { code } = await program.ended;
 
   assert.notEqual(code, 0);
   await assert.rejects(fetch(`${url}/v1/serving`));

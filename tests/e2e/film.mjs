@@ -13,8 +13,10 @@ export const still = path.join(data, 'fastestdet-bus.png');
 export const missing = ![detector, photo, still].every((file) => fs.existsSync(file)) && `SKIPPED: ${detector} or its pictures are not there; set WEFT_DATA to the folder that holds data/models`;
 
 const frames = 8;
-const bits = 4; // How many a number has; the first cell of the bar code is always white, the last always black.
-const cell = 64; // Pixels of a side.
+// Bits of a frame's number; the first cell of the bar code is always white, the last one always
+// black.
+const bits = 4;
+const cell = 64; // The side of a cell in pixels.
 
 /** Pictures of 1280 x 720 as JPEG. Each has the photo at another place, and the frame's number in the upper left corner. */
 async function drawFrames(page, url) {
@@ -89,7 +91,9 @@ export const onStage = (page) =>
     { bits, cell },
   );
 
-const surely = 0.45; // Scores lie above 0.25; a weak box that overlaps a strong one comes and goes with the browser's rounding of JPEG and colours.
+// Scores are above 0.25. Whether a weak box that overlaps a strong one is found depends on the
+// browser's rounding of JPEG and colours.
+const surely = 0.45;
 export function differences(drawn, expected, { pixels, score }) {
   const found = (box, list) => list.some((other) => other.classId === box.classId && Math.abs(other.score - box.score) <= score && other.box.every((side, i) => Math.abs(side - box.box[i]) <= pixels));
   return [...drawn.filter((box) => box.score > surely && !found(box, expected)), ...expected.filter((box) => box.score > surely && !found(box, drawn))];

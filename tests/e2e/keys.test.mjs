@@ -12,7 +12,7 @@ const { default: OpenAI } = createRequire(path.join(root, 'web/package.json'))('
 const model = path.join(root, 'tests/data/tiny/tiny-llama-chat-q8_0.gguf');
 const question = [{ role: 'user', content: 'What is the capital of Japan?' }];
 const story = 'KING RICHARD III:\nNow is the winter of';
-const price = 2_000_000; // Micro-credits for 1,000 tokens.
+const price = 2_000_000; // In micro-credits for 1,000 tokens.
 
 const client = (url, apiKey) => new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
 const failure = (promise) => promise.then(() => assert.fail('It was answered.'), (error) => error);
@@ -96,7 +96,9 @@ test('a budget ends, also over a restart of the coordinator', { timeout: 180_000
   assert.equal(over.headers.get('x-should-retry'), 'false');
   assert.ok(over.headers.get('retry-after'));
 
-  await program.stop();  // A killed one may lose the last milliseconds: an answer is booked after its last token was sent.
+  // Stopped, not killed: a killed one may lose the last milliseconds, because an answer is booked
+  // after its last token was sent.
+  await program.stop();
   const again = await serve(t, { data, listen: new URL(url).host });
   assert.equal((await failure(client(again.url, secret).completions.create(ask))).code, 'insufficient_quota');
   // No client needs a key on loopback.

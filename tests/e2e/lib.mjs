@@ -89,7 +89,8 @@ export async function work(t, url, { args = [], wallet = path.join(scratch(t), '
   return program;
 }
 
-const operators = new Map();  // The operator's wallet file by the origin of a network that serve() began.
+// The operator's wallet file, by the origin of a network that serve() began.
+const operators = new Map();
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 export function toBase58(bytes) {

@@ -76,7 +76,8 @@ for (const { device, cases, maxTokens } of devices) {
       let compared = 0;
       for (const [i, row] of rows.entries()) {
         const { rendered, tokens, pieces, summary, again } = results[i];
-        assert.equal(rendered.replace(/^<\|begin_of_text\|>/, ''), row.prompt);  // The oracle leaves BOS to the tokenizer.
+        // The oracle's prompt has no BOS, because the tokenizer adds it.
+        assert.equal(rendered.replace(/^<\|begin_of_text\|>/, ''), row.prompt);
         assert.equal(again.replace(/^<\|begin_of_text\|>/, ''), row.prompt);
         assert.deepEqual(tokens, row.prompt_tokens);
         assert.equal(pieces.map(({ text }) => text).join(''), summary.text);
@@ -375,7 +376,7 @@ test('a lost GPU rejects what is under way with device_lost, and load() works ag
     await first.next();
     new BroadcastChannel('weft-test').postMessage('lose');
     const lost = [await failure(collect(first)), await failure(waiting.summary), await failure(model.generate('a').summary)];
-    const count = (await model.tokenize('a')).length;  // What needs no GPU goes on.
+    const count = (await model.tokenize('a')).length;  // Calls that need no GPU still work.
     await model.dispose();
     const again = await weft.load('/models/tiny-llama-chat-q8_0.gguf', { device: 'gpu' });
     const { summary } = await collect(again.generate([{ role: 'user', content: 'What is the capital of Japan?' }]));

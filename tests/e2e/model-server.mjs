@@ -79,7 +79,8 @@ export async function serveModels(t) {
     response.setHeader('cross-origin-opener-policy', 'same-origin');
     response.setHeader('cross-origin-embedder-policy', 'require-corp');
     if (pathname.startsWith('/models/')) {
-      response.setHeader('access-control-allow-origin', '*');  // For pages of other sites, as places that give models away do.
+      // Pages of other sites may read the file, as on sites that publish models.
+      response.setHeader('access-control-allow-origin', '*');
       void sendModel(request, response, pathname.slice('/models/'.length));
       return;
     }

@@ -23,7 +23,7 @@ async function line(t, url, { cutEvery = Infinity, stallAt = Infinity } = {}) {
       counts.up += data.length;
       if (counts.up > stallAt) return;
       far.write(data);
-      if (sent > cutEvery) near.destroy(); // What was passed on arrives.
+      if (sent > cutEvery) near.destroy(); // Data that was written to `far` still arrives.
     });
     far.on('data', (data) => near.write(data));
     near.on('close', () => far.end());

@@ -20,7 +20,8 @@ function freshKey() {
 /** Resolves to the task once two results of it are signed and the coordinator has ended the session. */
 async function lie(own) {
   const nonce = crypto.randomBytes(32);
-  let place, task, end;  // What receipts of this session are signed for.
+  // `place` has the network and the coordinator for which receipts are signed.
+  let place, task, end;
   const ended = new Promise((resolve) => { end = resolve; });
   const receipt = (item) => {
     const digest = wire.sha256('weft-receipt-2', place.genesis, place.program, place.coordinator, place.session, nonce, rootOfClaims([item]));

@@ -136,7 +136,7 @@ test('data that are more than a worker takes are not fetched', { timeout: 240_00
   const peak = () => Number(/VmHWM:\s+(\d+) kB/.exec(fs.readFileSync(`/proc/${worker.child.pid}/status`, 'utf8'))[1]) / 1024;
   const folder = scratch(t);
   const wallet = path.join(folder, 'client.json');
-  const words = 24 << 18;  // 24 MiB: less than the bytes by which the process may grow below.
+  const words = 24 << 18;  // 24 MiB, which is less than the growth that the test allows below.
   fs.writeFileSync(path.join(folder, 'large.bin'), new Uint8Array(4 * words));
   const output = { binding: 0, role: 'output', type: 'u32', shape: [64], split_dim: 0 };
   const input = (binding) => ({ binding, role: 'input', type: 'u32', shape: [words], path: 'large.bin' });

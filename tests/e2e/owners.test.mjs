@@ -31,7 +31,8 @@ test('free credits are paid to another owner, granted ones are not, and only the
   const { url, data, at, wallet, issue, owner } = await network(t);
   const alice = await wallet('alice');
   const bob = await wallet('bob');
-  await ok(['key', 'add', 'any', ...at('alice')]); // Which grants the wallet what new clients have.
+  // This grants the wallet the credits of a new client.
+  await ok(['key', 'add', 'any', ...at('alice')]);
   const granted = (await owner('alice')).granted;
   assert.ok(granted > 0);
   await refused(['pay', bob, '1', ...at('alice')], /granted credits cannot be transferred/);

@@ -11,7 +11,8 @@ const width = 256;
 export const architectures = {
   llama: { template: 'tiny-mistral-random-f16.gguf', set: { 'attention.key_length': 64, 'attention.value_length': 64, 'rope.dimension_count': 64 } },
   mistral3: { template: 'tiny-mistral3-random-f16.gguf', set: { 'attention.key_length': 64, 'attention.value_length': 64, 'rope.dimension_count': 64 } },
-  qwen2: { template: 'tiny-qwen2-short-q4_k_m.gguf', set: { block_count: 2 } },  // The template has one layer, of which no chain can be made.
+  // The template has one layer, which is too few for a chain.
+  qwen2: { template: 'tiny-qwen2-short-q4_k_m.gguf', set: { block_count: 2 } },
   qwen3: { template: 'tiny-qwen3-random-f16.gguf', set: {} },
   gemma3: { template: 'tiny-gemma3-random-q8_0.gguf', set: { 'attention.key_length': 64, 'attention.value_length': 64 } },
   qwen35: { template: 'tiny-qwen35-short-q4_k_m.gguf', set: {} },

@@ -75,7 +75,7 @@ test('wallets that have nothing to lose do not keep out the evidence against one
   assert.equal((await flood.ended).code, 0, flood.output());
   assert.equal((await kept()).length, 256, 'they have so many rows a day together');
 
-  await c.rpc('litesvm_advance', 40);  // The stake is final.
+  await c.rpc('litesvm_advance', 40);  // Makes the stake final.
   const read = await run(['chain', 'stakes', '--coordinator', url, '--data', data, '--network', c.network, '--json']);
   assert.equal(read.code, 0, read.stderr);
   assert.equal(JSON.parse(read.stdout).owners, 1);
@@ -112,9 +112,9 @@ test('an honest worker cannot be slashed, whatever is leased to it, unless its r
   let worker = await work(t, liar.url, { wallet: c.file('alice.json') });
   await until(() => liar.joined === 1, 'it has joined');
   await lease(right, whole);
-  await lease(right, { ...whole, count: 1 });  // An audit,
-  await lease(right, { ...whole, first: 7, count: 1 });  // another one, or a poll,
-  await lease(other, { ...whole, count: 1 });  // and one of other data.
+  await lease(right, { ...whole, count: 1 });  // An audit of a part.
+  await lease(right, { ...whole, first: 7, count: 1 });  // An audit or a poll of another part.
+  await lease(other, { ...whole, count: 1 });  // An audit of other data.
   assert.deepEqual(signed().map(({ item }) => [item.first ?? 0, item.count ?? 0]), [[0, 0], [6, 1], [7, 1], [6, 1]]);
   assert.equal(new Set(signed().map(({ item }) => item.root)).size, 4, 'four results under one attempt');
   await lease(other, whole);

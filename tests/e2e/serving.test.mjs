@@ -121,7 +121,8 @@ test('a client that goes away frees the worker at once', { timeout: 120_000 }, a
   await addModel(t, url, { shards: 1 });
   const openai = client(url);
   const stream = await openai.completions.create({ model: 'tiny', prompt: story, max_tokens: 480, temperature: 0, stream: true });
-  for await (const chunk of stream) if (chunk.choices[0].text) break; // Which closes the connection.
+  // Leaving the loop closes the connection.
+  for await (const chunk of stream) if (chunk.choices[0].text) break;
   stream.controller.abort();
   const began = performance.now();
   await until(async () => (await getJson(`${url}/v1/serving`)).models[0].running === 0, 'nothing runs', 5);
@@ -134,7 +135,7 @@ test('a client that goes away frees the worker at once', { timeout: 120_000 }, a
 test('a chain of three answers with the tokens of the whole, and goes on when a shard is killed', { timeout: long ? 1_800_000 : 300_000 }, async (t) => {
   const { url } = await serve(t);
   const caches = [0, 1, 2, 3].map(() => scratch(t));
-  const workers = new Map(); // Key to program.
+  const workers = new Map(); // Each worker's program by its key.
   const start = async (cache) => {
     const program = await serving(t, url, { cache });
     const [, key] = await program.says(/joined \S+ as (\S+)/);
@@ -144,7 +145,7 @@ test('a chain of three answers with the tokens of the whole, and goes on when a 
   await until(async () => (await getJson(`${url}/v1/serving`)).workers.length === 4, 'all serve');
   await addModel(t, url, { name: 'chain', shards: 3 });
   const openai = client(url);
-  const count = 480; // So long that the answer is not over before the member is killed.
+  const count = 480; // Enough tokens that the member is killed before the answer ends.
   const expected = await generated(story, count);
   const ask = { model: 'chain', prompt: story, max_tokens: count, temperature: 0 };
 

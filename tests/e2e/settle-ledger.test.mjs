@@ -263,7 +263,7 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     assert.equal(costly.claims, 1);
     const relays = ['--relays', path.join(data, 'chain-relays.txt')];
     const old = fs.readFileSync(c.file('epoch-3.csv'), 'utf8').split('\n').find((line) => line.startsWith(bob)).split(',');
-    const cost = Math.ceil(costly.fee_lamports / 1000);  // Millionths of a unit.
+    const cost = Math.ceil(costly.fee_lamports / 1000);  // In millionths of a unit.
     assert.ok(cost > 0 && whole - cost > Number(old[3]), `there was more work than that: ${old[3]}, then ${whole}, and ${cost} to pay`);
     assert.equal(await work_of('less.csv', relays), whole - cost);
     assert.equal(await work_of('again.csv', []), whole);
@@ -335,7 +335,8 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
       else await pause(below(1_500));
       process.signal('SIGKILL');
       if ((await process.ended).signal === 'SIGKILL') ++killed;
-      if (waits === 'getSignatureStatuses') await c.rpc('litesvm_fork', 1);  // A claim that was sent and is not final.
+      // The fork takes back a claim that was sent and is not final.
+      if (waits === 'getSignatureStatuses') await c.rpc('litesvm_fork', 1);
       if (i % 4 === 0) await c.rpc('litesvm_faults', [{ method: 'sendTransaction', lose: 1 }, { method: 'getSignatureStatuses', lose: 1, delay: 1 }]);
       await relay(file);
       assert.equal(await tokens(bob) - start.bob, 10 * credit, `epoch ${number}: paid once`);

@@ -47,7 +47,8 @@ describe('settlement by commands', { concurrency: 3 }, () => {
         { program: loader, accounts: [use(buffer.key, false, true), use(operator.key, true)], data: Buffer.concat([u32(1), u32(0), u64(other.length), other]) },
       ], [buffer]);
       assert.equal(filled.error, undefined, JSON.stringify(filled.error));
-      await c.rpc('litesvm_advance', 2);  // Not in the slot of its deployment.
+      // A program cannot be replaced in the slot of its deployment.
+      await c.rpc('litesvm_advance', 2);
       return send([{
         program: loader,
         accounts: [use(dataOf(program), false, true), use(wire.fromBase58(program), false, true), use(buffer.key, false, true), use(operator.key, false, true), use(rent), use(clock), use(operator.key, true)],

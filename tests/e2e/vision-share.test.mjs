@@ -10,7 +10,8 @@ import { long, serve, until } from './lib.mjs';
 import { violations } from './pages.mjs';
 
 const losses = long ? 50 : 4;
-const same = { pixels: 0.05, score: 0.001 }; // Two devices of a kind, one picture.
+// Tolerances for one picture on two devices of a kind.
+const same = { pixels: 0.05, score: 0.001 };
 // Tests that need many frames run models on processors, because a software GPU takes seconds for a
 // frame on a busy machine.
 const onProcessor = { webgpu: false };
@@ -55,7 +56,7 @@ async function camera(t, url) {
   await until(async () => (await onStage(page)) !== null, 'a frame', 120);
   await record(page);
   const alone = new Map();
-  let pace = 0; // The longest time between two frames of this tab alone.
+  let pace = 0; // The longest time between two frames while this tab computes alone.
   let before = null;
   await until(async () => {
     for (const { number, boxes, by, at } of await taken(page)) {

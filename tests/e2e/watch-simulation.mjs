@@ -83,7 +83,8 @@ export class SimulatedNetwork {
   #weave() {
     for (let move = 0; move < this.movesPerStep; move += 1) {
       const job = this.jobs[1 + Math.floor(this.random() * (this.jobs.length - 1))];
-      const enough = Math.ceil(0.05 * job.tasks);  // Leased or being checked at a time.
+      // The number of tasks that are leased or checked at a time.
+      const enough = Math.ceil(0.05 * job.tasks);
       if (job.open.length > 0 && (job.open.length >= enough || this.random() < 0.3)) {
         const at = Math.floor(this.random() * job.open.length);
         const task = job.open[at];
@@ -100,7 +101,7 @@ export class SimulatedNetwork {
         job.open.push(job.next);
         job.next += 1;
       } else if (job.open.length === 0) {
-        job.map.fill(0);  // Begun again, so that a test may run as long as it likes.
+        job.map.fill(0);  // The job begins again, so that a test may run as long as it needs.
         job.counts = [job.tasks, 0, 0, 0, 0];
         for (let task = 0; task < job.tasks; task += 1) job.changed.add(task);
         job.next = 0;
