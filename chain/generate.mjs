@@ -128,7 +128,8 @@ function document() {
 // (src/common/solana/program.h).
 function clientTable() {
   const type = (name) => `FieldType::${name === 'key' ? 'key' : name}`;
-  const flat = (fields) => { // The ring's records are written out: epochs.3.state.
+  // The records of the ring are written out one by one, such as epochs.3.state.
+  const flat = (fields) => {
     const out = [];
     let at = 0;
     for (const [name, kind, count] of fields) {

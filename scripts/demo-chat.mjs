@@ -56,7 +56,7 @@ async function until(test, what) {
   }
 }
 
-/** Runs the program to its end; its standard output. */
+/** Runs the program to its end and returns its standard output. */
 function weft(args) {
   return new Promise((resolve, reject) => {
     const child = spawn(options.weft, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -89,7 +89,7 @@ async function openTab(browser) {
   return key;
 }
 
-/** What `weft generate` on this machine answers: the tokens' texts. */
+/** The answer of `weft generate` on this machine: the tokens' texts. */
 async function generated() {
   const file = path.join(options.scratch, 'messages.json');
   fs.writeFileSync(file, JSON.stringify(messages));
@@ -97,7 +97,7 @@ async function generated() {
   return { text, tokens: tokens.map((token) => token.text).filter(Boolean) };
 }
 
-/** The question, streamed; `onPiece` is called with the first piece of text. `heard` is what came before the longest pause. */
+/** Asks the question, streamed; `onPiece` is called with the first piece of text. `heard` is the text before the longest pause. */
 async function ask(openai, onPiece = () => {}) {
   const asked = performance.now();
   const stream = await openai.chat.completions.create({ model: name, messages, temperature: 0, logprobs: true, stream: true, stream_options: { include_usage: true } });

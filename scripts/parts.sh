@@ -1,6 +1,6 @@
-# The parts that are built, and the files and folders that each is made from: read by ./weft, which builds a part again when
-# one of them is newer, and by tests/build/sources.test.mjs, which compares these lists with what the compilers read.
-# Paths are relative to the repository. Folders count with everything below them.
+# The parts that are built, and the files and folders from which each part is made. ./weft builds a part again if one of its
+# files is newer. tests/build/sources.test.mjs compares these lists with the files that the compilers read.
+# Paths are relative to the repository. A folder stands for everything below it.
 build_files=(cmake CMakeLists.txt CMakePresets.json scripts/build scripts/parts.sh)
 native_sources=(src "${build_files[@]}")
 tests_sources=(src fuzz tests/data "${build_files[@]}")

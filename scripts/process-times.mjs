@@ -5,7 +5,7 @@ import fs from 'node:fs';
 
 const ticks = 100; // Linux counts in hundredths of a second.
 
-/** Every process: its parent, when it began, seconds of processors. */
+/** Every process: its parent, its start time and its seconds of processor time. */
 function processes() {
   const found = new Map();
   let names = [];
@@ -42,7 +42,7 @@ export class ProcessTimes {
     }
   }
 
-  /** The seconds of a tree, which is forgotten. */
+  /** Returns the seconds of a tree, and forgets the tree. */
   end(root) {
     const seconds = [...(this.#roots.get(root)?.values() ?? [])].reduce((sum, one) => sum + one.seconds, 0);
     this.#roots.delete(root);

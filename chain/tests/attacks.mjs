@@ -17,7 +17,8 @@ const stranger = keyOf('another program').key;
 
 const slot = (one, name) => one.call.accounts.find((account) => account.name === name);
 const sign = (one, ...names) => { one.signers.push(...names); };
-const impersonate = (one, account, name = 'mallory') => { // Another person signs in the place of the account's owner.
+// Another person signs instead of the account's owner.
+const impersonate = (one, account, name = 'mallory') => {
   slot(one, account).key = keyOf(name).key;
   sign(one, name);
 };
@@ -147,7 +148,8 @@ const signatures = {
   shared_signature_before: (w, one) => { one.before = []; },
   shared_signature_program: (w, one) => { w.vm.addProgram(noopId, noop); const m = w.voucher('alice', one.cumulative); one.before = [{ ...wire.ed25519([{ ...m, signature: Buffer.alloc(64) }]), program: noopId }]; },
   shared_signature_count: (w, one) => { const m = w.voucher('alice', one.cumulative); one.before = [wire.ed25519([m, m])]; },
-  shared_signature_inside: (w, one) => { // The runtime checks mallory's bytes, the program would read alice's beside them.
+  // The runtime checks mallory's bytes; the program would read alice's bytes beside them.
+  shared_signature_inside: (w, one) => {
     const real = w.voucher('mallory', 1n), m = w.voucher('alice', one.cumulative);
     one.before = [wire.ed25519([real]), wire.ed25519([{ ...m, signature: Buffer.alloc(64) }], 0)];
   },

@@ -51,7 +51,8 @@ for (const depth of [20, 21]) {
   const { keys, values, tail } = claimAt(depth, 'bob');
   const first = instruction(programId, call('claim', { ...world.keys, ...keys, to: world.tokens('bob') }, values, tail));
   row(`claim, first of its owner, ${depth} levels`, world.vm.attempt([first]), 11_000, depth === 20 ? 1_199 : 1_232);
-  world.vm.forge(keys.page, (data) => data.writeBigUInt64LE(1n, 7 * 8)); // A known owner: something was claimed before.
+  // The owner has claimed something before.
+  world.vm.forge(keys.page, (data) => data.writeBigUInt64LE(1n, 7 * 8));
   row(`claim of a known owner, ${depth} levels`, world.vm.attempt([first]), 9_000, depth === 20 ? 1_199 : 1_232);
 }
 {

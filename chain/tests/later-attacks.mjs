@@ -33,7 +33,8 @@ export const laterAttacks = {
   slash_stake_owner: (w, one) => { slot(one, 'stake').key = w.stakeOf('dave'); },
   slash_ended: (w, one) => w.set('device', slot(one, 'device').key, { ends_at: w.vm.time }),
   slash_differ: { make: (w) => { const [a, b] = ['one', 'two'].map((nonce) => receiptOf(w, 'bob phone', { result: sha256('a result'), worker: sha256(nonce) })); return { call: slashCall(w, a, b), signers: [], before: [wire.ed25519([a, b])] }; } },
-  slash_levels: { // The machine keeps the program's id behind the data: it would be taken as a sibling.
+  // The machine stores the program's id after the data, so that it would be taken as a sibling.
+  slash_levels: {
     make: (w) => {
       const a = receiptOf(w, 'bob phone', { result: sha256('one result'), siblings: [keyOf('program').key] }), b = receiptOf(w, 'bob phone', { result: sha256('another') });
       return { call: slashCall(w, { ...a, siblings: [] }, b), signers: [], before: [wire.ed25519([a, b])] };

@@ -184,7 +184,7 @@ export function liveLater(w) {
   for (const i of [0, 1]) run(showCall(w, w.unsorted, i), ['payer']);
   w.mark('unsorted');
   play('prove_order');
-  w.at('unbonding-next'); // One index for two owners.
+  w.at('unbonding-next'); // One index for two owners is wrong.
   w.doubled = new Tree(w.tree1.owners.map((one) => ({ ...one, index: 0 })));
   postOf(w.doubled);
   for (const i of [0, 1]) run(showCall(w, w.doubled, i), ['payer']);
@@ -216,7 +216,8 @@ export function liveLater(w) {
   assert.equal(w.state.epochs[2].state, 3);
   assert.equal(w.state.last_amount, w.tree1.root.sum, 'the totals are those of the final root');
   assert.ok(w.amount(w.tokens('carol')) > stranger, 'the evidence is paid');
-  w.at('taken'); // If no account shows it, it is final after its window, and takes what was dave's.
+  // If no account shows it, the root is final after its window, and takes dave's amount.
+  w.at('taken');
   w.vm.warp(day / 2n);
   run(call('finalise', { ...w.keys, bond_to: w.tokens('poster') }, { slot: 2 }));
   const stolen = w.claimCall(2, w.taken, thief.owner, w.tokens('mallory')), held = w.amount(w.tokens('mallory'));
@@ -229,7 +230,8 @@ export function liveLater(w) {
   run(showCall(w, next, next.position(dave), 3), ['payer']);
   const older = call('prove_fell', { ...forfeitKeys(w), before: leafOf(w, w.tree1, w.tree1.position(dave)), left: leafOf(w, next, next.position(dave)), right: leafOf(w, next, next.position(dave)) }, { slot: 3 });
   assert.equal(layout.numbered().get(w.run(older).error.code).name, 'prove_fell_before_root');
-  const moved = take(rowsOf((one) => [{ ...one, index: 9 }])); // At another index nothing is claimed yet: all would be paid again.
+  // Nothing is claimed at another index yet, so that the whole amount would be paid again.
+  const moved = take(rowsOf((one) => [{ ...one, index: 9 }]));
   run(proveFell(w, moved, dave).call);
   assert.equal(w.state.epochs[2].state, 3);
   const gone = take(rowsOf(() => [thief]));

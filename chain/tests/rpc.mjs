@@ -33,10 +33,12 @@ const log = [];
 function reset() {
   svm = new native.LiteSvm();
   svm.setTransactionHistory(0n);
-  svm.setBlockhashCheck(false); // The server keeps the last 150.
+  svm.setBlockhashCheck(false); // This server itself keeps the last 150 blockhashes.
   landed = new Map(); // signature -> { slot, err, logs, units, keys }
   order = [];
-  recent = []; // What each transaction that a fork can still take found in the accounts that it could change: { slot, before }.
+  // For each transaction that a fork can still take back, the earlier state of the accounts that it
+  // could change: { slot, before }.
+  recent = [];
   hashes = new Map();
   height = 0;
   pass(1);
@@ -63,7 +65,8 @@ function writableKeys(raw) {
   const { keys } = parts(raw), at = 1 + 64 * raw[0] + (raw[1 + 64 * raw[0]] & 0x80 ? 1 : 0), [signers, signersRead, othersRead] = raw.subarray(at, at + 3);
   return keys.filter((_, i) => (i < signers ? i < signers - signersRead : i < keys.length - othersRead));
 }
-function errorOf(failed) { // In the shapes of a cluster; the native module's errors have their names in their debug text alone.
+// Errors in a cluster's form; the native module names its errors only in their debug text.
+function errorOf(failed) {
   const m = /err: (?:InstructionError\((\d+), (\w+)(?:\((\d+)\))?|(\w+))/.exec(failed.toString());
   return !m ? 'Unknown' : m[4] ?? { InstructionError: [Number(m[1]), m[3] === undefined ? m[2] : { [m[2]]: Number(m[3]) }] };
 }
@@ -71,7 +74,8 @@ function outcome(result) {
   const failed = result instanceof native.FailedTransactionMetadata, meta = result.meta ? result.meta() : result;
   return { err: failed ? errorOf(result) : null, logs: meta.logs(), units: Number(meta.computeUnitsConsumed()) };
 }
-const steps = { // What changes the chain; each is written into the log and can be played again.
+// The calls that change the chain; each is written into the log and can be played again.
+const steps = {
   send(raw) {
     const { signature, blockhash, keys } = parts(raw);
     if (landed.has(signature)) return { err: 'AlreadyProcessed', logs: [], units: 0 };
@@ -79,8 +83,9 @@ const steps = { // What changes the chain; each is written into the log and can 
     const before = writableKeys(raw).map((one) => [one, svm.getAccount(fromBase58(one))]);
     const payer = fromBase58(keys[0]), held = svm.getBalance(payer) ?? 0n;
     const result = outcome(svm.sendVersionedTransaction(raw));
-    if (typeof result.err === 'string') return result; // It never reached a block.
-    result.paid = Number(held - (svm.getBalance(payer) ?? 0n)); // The fee, where the payer moves no lamports besides.
+    if (typeof result.err === 'string') return result; // The transaction never reached a block.
+    // Equals the fee if the payer moves no other lamports.
+    result.paid = Number(held - (svm.getBalance(payer) ?? 0n));
     while (recent.length && slot() - recent[0].slot >= finalized_slots) recent.shift();
     recent.push({ slot: slot(), before });
     landed.set(signature, { slot: slot(), keys, ...result });
@@ -183,7 +188,7 @@ const methods = {
 };
 
 let held = 0;
-let faults = []; // Each applies to the next requests of its method, as often as it says.
+let faults = []; // Each fault applies to the given number of next requests of its method.
 function faultOf(method) {
   for (const one of faults) if (!one.method || one.method === method)
     for (const kind of ['swallow', 'lose', 'double', 'delay', 'hold', 'overcharge']) if (one[kind] > 0) { --one[kind]; return kind; }

@@ -11,9 +11,9 @@ const fixed = new Set([systemProgram, instructionsSysvar].map((key) => key.toStr
 export class Vm {
   constructor() {
     this.svm = new native.LiteSvm();
-    this.svm.setTransactionHistory(0n); // The same bytes may be tried again.
+    this.svm.setTransactionHistory(0n); // Allows the same bytes to be tried again.
     this.svm.setBlockhashCheck(false);
-    this.relay = keyOf('relay'); // Pays every fee, and is party to nothing.
+    this.relay = keyOf('relay'); // Pays every fee, and has no other role.
     this.known = new Map(); // Addresses that a transaction or a forgery has named.
     this.put(this.relay.key, { lamports: 10n ** 15n, data: Buffer.alloc(0), owner: Buffer.alloc(32), executable: false });
     this.time = 0n;

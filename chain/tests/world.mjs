@@ -11,7 +11,7 @@ import * as wire from './wire.mjs';
 
 const { keyOf, programAddress, sha256 } = wire;
 export const programId = keyOf('program').key;
-export const start = 1_800_000_000n; // The network's time of birth.
+export const start = 1_800_000_000n; // The network's genesis time.
 export const day = 86_400n;
 export const credit = 1_000_000n;
 const u32 = (v) => { const b = Buffer.alloc(4); b.writeUInt32LE(v); return b; };
@@ -39,7 +39,7 @@ export class World {
       token_program: wire.tokenProgram, system_program: wire.systemProgram, instructions: wire.instructionsSysvar, coordinator: keyOf('coordinator').key, poster: keyOf('poster').key,
     };
     this.states = new Map();
-    this.random = null; // A function of [0, 1) that varies amounts, or nothing.
+    this.random = null; // A function with values in [0, 1) that varies amounts, or null.
     this.costs = [];
   }
   vary(usual, least, most) { return this.random ? least + BigInt(Math.floor(this.random() * Number(most - least + 1n))) : usual; }

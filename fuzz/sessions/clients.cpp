@@ -554,7 +554,7 @@ void Clients::garbage() {
     case 0:
       text = random.bytes(random.below(3'000));
       break;
-    case 1: {  // Pipelined.
+    case 1: {  // Pipelined requests.
       for (std::size_t i = 1 + random.below(40); i > 0; --i)
         text += text_of({.target = random.chance(50) ? "/v1/jobs" : "/v1/workers"}, host);
       break;
@@ -573,7 +573,7 @@ void Clients::garbage() {
       text.resize(random.below(text.size() + 1));
       break;
     }
-    case 3: {  // Chunks.
+    case 3: {  // A chunked body.
       text = text_of(
           {.method = "POST",
            .target = "/v1/chat/completions",
@@ -583,7 +583,7 @@ void Clients::garbage() {
           host);
       break;
     }
-    case 4:  // An upgrade, and then something else.
+    case 4:  // An upgrade, and then other bytes.
       text = weft::format(
                  "GET /v1/{} HTTP/1.1\r\nhost: {}\r\nupgrade: websocket\r\nconnection: "
                  "Upgrade\r\nsec-websocket-key: {}\r\nsec-websocket-version: {}\r\n\r\n",

@@ -80,7 +80,7 @@ void change_value(std::string& text, Random& random) {
     case 1:
       text.replace(from, past - from, odd_value(random));
       break;
-    case 2: {  // Another value of the same text.
+    case 2: {  // Replaced by another value of the text.
       const auto [first, last] = values[random.below(values.size())];
       const std::string other = text.substr(first, last - first);
       text.replace(from, past - from, other);

@@ -175,10 +175,10 @@ void WebSocket::send(std::uint8_t opcode, std::string_view payload, Random& rand
     switch (random.below(6)) {
       case 0:
         first = static_cast<std::uint8_t>(random.any());
-        break;  // Reserved bits, opcodes.
+        break;  // Random reserved bits and opcode.
       case 1:
         first &= 0x7f;
-        break;  // More is to follow.
+        break;  // The frame says that more follow.
       case 2:
         masked = false;
         break;
@@ -190,7 +190,7 @@ void WebSocket::send(std::uint8_t opcode, std::string_view payload, Random& rand
         break;  // The frame is far too long.
       default:
         length = random.below(payload.size() + 1);
-        break;  // The rest is a frame, too.
+        break;  // The rest of the payload is read as a frame, too.
     }
   }
   out += static_cast<char>(first);

@@ -32,7 +32,7 @@ struct KnownJob {
   std::string link;
   std::size_t client = 0;  // clients.size() is the plain client.
   Nonce nonce{};
-  std::string text;                                    // As it was sent.
+  std::string text;                                    // The manifest as it was sent.
   std::shared_ptr<const manifest::Manifest> manifest;  // Missing if the fuzzer does not read it.
   bool cancelled = false;                              // The coordinator has acknowledged it.
 };
@@ -86,7 +86,7 @@ class World {
   std::vector<crypto::KeyPair> clients;
   std::vector<crypto::KeyPair> workers;
   crypto::KeyPair plain;    // An honest client, which submits at the end.
-  std::vector<Hash> blobs;  // Each of 64 bytes, uploaded.
+  std::vector<Hash> blobs;  // Uploaded blobs of 64 bytes each.
   std::deque<KnownJob> jobs;
   std::vector<KnownModel> models;
   std::vector<std::string> secrets;  // Secrets of the API keys.

@@ -19,7 +19,8 @@ test('an owner sends credits to another one, has its statement, and compares the
   const file = (name) => path.join(folder, `${name}.json`);
   const at = (name) => ['--wallet', file(name), '--coordinator', url];
   const [alice, bob] = await Promise.all(['alice', 'bob'].map(async (name) => JSON.parse(await ok(['wallet', 'new', '--file', file(name), '--json'])).key));
-  await ok(['key', 'add', 'any', ...at('alice')]); // Which grants the wallet what new clients have.
+  // This grants the wallet the credits of a new client.
+  await ok(['key', 'add', 'any', ...at('alice')]);
   await ok(['pay', alice, '10', '--issue', '--data', data, '--coordinator', url]);
   const [, key] = await program.says(/Its key is (\S+) \(--coordinator-key\)/);
 
@@ -35,7 +36,7 @@ test('an owner sends credits to another one, has its statement, and compares the
   await byId(page, 'balance-free').getByText('10.000000 credits').waitFor();
   assert.equal(await byId(page, 'owner').textContent(), alice);
 
-  // Nothing moves before it is confirmed.
+  // A payment moves nothing before it is confirmed.
   const balance = async (name) => JSON.parse(await ok(['device', 'list', ...at(name), '--json'])).free;
   const fill = async (to, credits) => {
     await page.getByLabel('The receiver’s key').fill(to);
@@ -60,7 +61,7 @@ test('an owner sends credits to another one, has its statement, and compares the
     }
   }
 
-  // The answer is lost on its way: the same request again counts once.
+  // The answer to a payment is lost on its way. The same request again counts once.
   let lost = 0;
   await context.route('**/v1/owner/payments', async (route) => {
     const response = await route.fetch();
@@ -76,14 +77,14 @@ test('an owner sends credits to another one, has its statement, and compares the
   assert.equal(await balance('bob'), 2_500_000);
   assert.equal(lost, 2);
 
-  // Byte for byte what the command line says.
+  // The saved statement is the command line's, byte for byte.
   for (const form of ['csv', 'json']) {
     const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: `Save as ${form.toUpperCase()}` }).click()]);
     assert.equal(saved.suggestedFilename(), `weft-statement-${alice.slice(0, 6)}.${form}`);
     assert.equal(fs.readFileSync(await saved.path(), 'utf8'), await ok(['wallet', 'statement', `--${form}`, ...at('alice')]));
   }
 
-  // The command that the page shows: with another key nothing is signed.
+  // Runs the command that the page shows. With another key it signs nothing.
   const command = (await byId(page, 'pin-command').textContent()).split(' ').slice(1);
   assert.match(await ok([...command, '--wallet', file('alice')]), /pays 2\.500000 credits/);
   const other = await run([...command.slice(0, -1), bob, '--wallet', file('alice')]);

@@ -1,4 +1,5 @@
-// The example of an agent, as its README starts it: it calls its tools with arguments that they take, and ends with an answer.
+// The example of an agent, started as its README says: it calls its tools with valid arguments, and
+// ends with an answer.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,6 @@
-// Whom an answer comes from, and whether it waits for its audit (x-weft-trust), with the official client; and modified workers that draw other
-// tokens than they were asked to: their answers are refuted, and they are convicted.
+// x-weft-trust with the official client: which workers an answer comes from, and whether it waits
+// for its audit. Modified workers draw other tokens than they were asked to; their answers are
+// refuted, and they are convicted.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -15,7 +16,7 @@ const answer = 'The capital of Japan is Tokyo.';
 const failure = (promise) => promise.then(() => assert.fail('It was answered.'), (error) => error);
 const verified = { headers: { 'x-weft-trust': 'verified' } };
 
-/** A worker whose word convicts. */
+/** Starts a worker that is invited as a verifier, whose word convicts. */
 async function verifier(t, { url, data }) {
   const { code, stdout, stderr } = await run(['invite', '--verifier', '--data', data]);
   assert.equal(code, 0, stderr);
@@ -78,7 +79,8 @@ test('a worker that draws other tokens than its seed and settings give is refute
   const network = await serve(t);
   const { url } = network;
   process.env.XDG_CACHE_HOME = scratch(t);
-  // Its engine is honest: it is asked otherwise, without the words of the answer, and the fingerprints are those of what it says.
+  // The worker's engine is honest, but it gets a changed request, which forbids the words of the
+  // answer. Its fingerprints are those of the text that it then writes.
   const left = [];
   const other = (message) => (message.type === 'ask' && !message.audit ? { ...message, bias: left } : message);
   const liar = await lyingServer(t, url, (message) => message, other);

@@ -1,12 +1,14 @@
-// `weft bench attacks`: attackers beside honest workers, with a real coordinator and its verifier process. What they do is what the simulator's
-// strategies do (decisions/trust/attacks); without verification the same attackers succeed.
+// `weft bench attacks`: attackers beside honest workers, with a real coordinator and its verifier
+// process. The attackers use the simulator's strategies (decisions/trust/attacks). Without
+// verification the same attackers succeed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { run, scratch } from './lib.mjs';
 
 async function attacks(t, ...args) {
   const { code, stdout, stderr } = await run(['bench', 'attacks', '--tasks', '75', '--simulations', '5', '--json', ...args], { env: { TMPDIR: scratch(t) } });
-  assert.ok(code === 0 || code === 1, stderr); // 1: a price or an order, which so few tasks do not show.
+  // 1: a price or an order differs, because there are too few tasks to show it.
+  assert.ok(code === 0 || code === 1, stderr);
   return JSON.parse(stdout);
 }
 

@@ -1,25 +1,27 @@
-// A real Chromium for the end-to-end tests: its own profile folder, WebGPU on the software adapter, ended for certain.
+// A real Chromium for the end-to-end tests, with its own profile folder and WebGPU on the software
+// adapter. The test always ends it.
 import fs from 'node:fs';
 import path from 'node:path';
 import { chromiumFlags, findChromium, loadPlaywright } from '../web/run.mjs';
 import { root, scratch, until } from './lib.mjs';
 
-/** Where the pictures of the pages go, to be looked at. */
+/** The folder for pictures of the pages, which people look at. */
 export const pictures = path.join(root, 'build/test-results/screenshots');
 
-// A machine that builds at the same time is slow; nothing here is timed.
+// Long enough for a machine that builds at the same time; these tests measure no times.
 const patienceMs = 120_000;
 
 /**
- * A browser with one profile. `webgpu: false` is a browser that has none; `profile` takes up an earlier one. What its pages
- * complain of is kept in `complaints`.
+ * A browser with one profile. `webgpu: false` is a browser without WebGPU; `profile` continues an earlier profile. `complaints` collects the
+ * errors of its pages.
  */
 export async function browse(t, { webgpu = true, profile, args = [], ...options } = {}) {
   const playwright = loadPlaywright();
   if (!playwright) throw new Error('playwright-core is missing: run npm ci in web/.');
   const flags = webgpu ? chromiumFlags : [...chromiumFlags.filter((flag) => !/webgpu/.test(flag)), '--disable-features=WebGPU,WebGPUService'];
   let context = null;
-  t.after(() => context?.close());  // Before the profile's folder goes, which is why it is said first.
+  // Registered first, so that the browser closes before the profile's folder is removed.
+  t.after(() => context?.close());
   const folder = profile ?? scratch(t);
   context = await playwright.chromium.launchPersistentContext(folder, {
     executablePath: findChromium(),
@@ -49,7 +51,7 @@ export async function contribute(page, url) {
   await page.locator('[data-testid="connection"][data-state="open"]').waitFor();
 }
 
-/** The number that a counter on the page shows reaches `least`. */
+/** Waits until the number of a counter on the page reaches `least`. */
 export async function counts(page, id, least) {
   return until(async () => {
     const shown = Number((await byId(page, id).first().textContent()).replaceAll(',', ''));

@@ -1,4 +1,5 @@
-// A tab of a real Chromium as a worker: it joins at one click, does the work alone, is paid, and leaves cleanly.
+// A tab of a real Chromium as a worker: it joins with one click, does the work alone, is paid, and
+// leaves cleanly.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -7,7 +8,7 @@ import { browse, byId, contribute, counts, picture, startButton, stopButton } fr
 import { hashJob, matrixJob, outputs, writeJob } from './jobs.mjs';
 import { getJson, run, scratch, serve, until } from './lib.mjs';
 
-/** Submits, waits, and gives { job, outputs }; fails with what the program said. */
+/** Submits a job and waits; returns { job, outputs }, or fails with what the program printed. */
 async function submit(t, url, manifest) {
   const folder = scratch(t);
   const out = path.join(folder, 'out');
@@ -88,7 +89,7 @@ test('without WebGPU the tab says so and joins with the CPU kernels', async (t) 
   assert.equal((await ownWorker(page, url)).device, 'cpu');
 });
 
-/** What the page's origin keeps of its wallet, and what a script of the page gets if it exports the key. */
+/** What the page's origin stores of its wallet, and what a script of the page gets if it exports the key. */
 const keptKey = (page) =>
   page.evaluate(async () => {
     const database = await new Promise((resolve, reject) => {
@@ -113,7 +114,7 @@ async function download(t, page, name) {
   const [saved] = await Promise.all([page.waitForEvent('download'), press(page, name)]);
   const file = path.join(scratch(t), 'saved.json');
   await saved.saveAs(file);
-  fs.chmodSync(file, 0o600);  // The program reads no wallet that others may read.
+  fs.chmodSync(file, 0o600);  // The program refuses a wallet file that others may read.
   return file;
 }
 async function holds(file, address) {
@@ -239,7 +240,7 @@ test('a lost GPU is shown, replaced, and the job goes on', async (t) => {
 
 test('from another address: plain http says what is missing, TLS lets the tab join', async (t) => {
   const lan = { args: ['--host-resolver-rules=MAP lan.test 127.0.0.1'], ignoreHTTPSErrors: true };
-  const named = ['--host', 'lan.test']; // Other names are answered with 421.
+  const named = ['--host', 'lan.test']; // Requests with other host names get 421.
   const plain = await serve(t, { args: named });
   const { page } = await browse(t, lan);
   await page.goto(plain.url.replace(/\/\/[^:/]+/, '//lan.test'));

@@ -1,5 +1,6 @@
-// One model, many browsers: headless tabs as a chain over WebRTC, asked through the official client; again and again a tab is closed in
-// the middle of an answer and the one that stands by takes its place.
+// One model in many browsers: headless tabs form a chain over WebRTC, and the official client asks
+// them. Repeatedly a tab is closed in the middle of an answer, and the stand-by tab takes its
+// place.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -14,7 +15,7 @@ const model = path.join(root, 'tests/data/tiny/tiny-llama-chat-q8_0.gguf');
 const question = [{ role: 'user', content: 'What is the capital of Japan?' }];
 const story = 'KING RICHARD III:\nNow is the winter of';
 
-/** Opens tabs with storage of their own, and so with wallets of their own: { page, context } by address. `webgpu: false`: on the processor, which is quicker than a GPU in software. */
+/** Opens tabs with storage and therefore wallets of their own: { page, context } by address. With `webgpu: false` they use the processor, which is faster than a GPU in software. */
 async function browse(t, url, { webgpu }) {
   const flags = webgpu ? chromiumFlags : [...chromiumFlags.filter((flag) => !/webgpu/.test(flag)), '--disable-features=WebGPU,WebGPUService'];
   const browser = await loadPlaywright().chromium.launch({ executablePath: findChromium(), headless: true, args: [...flags, '--disable-dev-shm-usage'] });
@@ -31,7 +32,7 @@ async function browse(t, url, { webgpu }) {
   return { tabs, open };
 }
 
-/** A standby worker has the layers of all stages. */
+/** Waits until stand-by workers have the layers of all stages. */
 const covered = (url, stages) => until(async () => (await getJson(`${url}/v1/serving`)).models[0].covered === stages, 'a standby has the layers of all stages', 240);
 
 async function addModel(t, url, shards) {
@@ -47,7 +48,7 @@ async function generated(prompt, count) {
 }
 
 for (const webgpu of [false, true]) {
-  // A software GPU compiles for half a minute for each new tab.
+  // There are fewer rounds on a software GPU, which compiles for half a minute for each new tab.
   const rounds = long ? 10 : webgpu ? 1 : 4;
   const stages = webgpu && !long ? 2 : 3;
   test(`${stages} tabs are a chain over WebRTC, and one more takes the place of one that is closed (${webgpu ? 'WebGPU' : 'processor'})`, { timeout: 900_000 }, async (t) => {
@@ -72,7 +73,8 @@ for (const webgpu of [false, true]) {
     let whole;
     const reference = async () => {
       ask = { model: 'tiny', prompt: story, max_tokens: count, temperature: 0 };
-      // A chain moves to a tab that has shown to be faster ("a token comes sooner that way"), also while it answers: then it is asked again.
+      // A chain can move to a faster tab while it answers ("a token comes sooner that way"). Then
+      // the test asks again.
       for (let tries = 0; ; ++tries) {
         whole = await openai.completions.create(ask);
         if (whole.weft.resumed === 0) break;

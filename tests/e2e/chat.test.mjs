@@ -1,5 +1,6 @@
-// The chat page as the coordinator serves it, in a real Chromium with a real (tiny) model: once on the software GPU, which compiles for
-// about twenty seconds for each page, and on the processor where the page is looked at and not the model.
+// The chat page as the coordinator serves it, in a real Chromium with a real (tiny) model. One test
+// uses the software GPU, which compiles for about twenty seconds for each page; tests of the page
+// itself use the processor.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -29,7 +30,7 @@ async function ask(page, text) {
   await message(page).press('Enter');
 }
 
-// The likeliest words, so that the answer is known.
+// Sets the likeliest words, so that the answer is known.
 async function alwaysLikeliest(page) {
   await page.getByText('Settings').click();
   await page.getByLabel(/^Temperature/).fill('0');
@@ -66,10 +67,11 @@ test('the chat loads when its page is opened, and a file answers: streamed, stop
   await ask(page, 'Write a scene of a play in which two kings quarrel.');
   await until(async () => (await lastAnswer(page).textContent()).length > 10, 'some of the answer is there');
   const writing = (await page.locator('[data-state="writing"]').count()) === 1;
-  if (writing) await page.getByRole('button', { name: 'Stop' }).click({ timeout: 5000 }).catch(() => {});  // It may just have ended.
+  // The answer may just have ended.
+  if (writing) await page.getByRole('button', { name: 'Stop' }).click({ timeout: 5000 }).catch(() => {});
   await written(page);
 
-  // The conversation stays while its reader is elsewhere.
+  // The conversation stays while its reader is on another page.
   await page.getByRole('link', { name: 'Contribute' }).click();
   await byId(page, 'offer').waitFor();
   await page.goBack();

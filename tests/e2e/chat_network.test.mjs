@@ -1,4 +1,5 @@
-// `weft chat --network` and `weft embed --network` as programs: a network's models over its coordinator, streamed, stopped, with keys and prices.
+// `weft chat --network` and `weft embed --network` as programs: they ask a network's models over
+// its coordinator, streamed, stopped, with keys and prices.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -9,7 +10,7 @@ import { aNetwork, cosine, embedded } from './openai-table.mjs';
 
 const answer = 'The capital of Japan is Tokyo.';
 
-/** A conversation that is written to, line by line. */
+/** A `weft chat` program, to which the test writes line by line. */
 class Talk {
   constructor(t, args, env = {}) {
     this.stdout = '';
@@ -38,7 +39,7 @@ test('weft chat --network: answers of a network, with figures; what is wrong in 
   assert.equal(talk.stdout.split('\n')[0], answer);
   assert.match(talk.stderr, /^\d+ tokens, [\d.]+\/s, the first after [\d.]+ s, by \w{8}$/m);
 
-  // The environment names the network as well; of several models one has to be named.
+  // The environment can name the network as well. If it has several models, one must be named.
   const unnamed = new Talk(t, [], { WEFT_COORDINATOR: url });
   assert.equal((await unnamed.end()).code, 2);
   assert.match(unnamed.stderr, /Name one of its models with --model: (apart, tiny|tiny, apart)\./);
@@ -91,7 +92,7 @@ test('weft chat --network: Ctrl-C ends an answer and keeps the conversation; a k
   await talk.hears(/Tokyo\.\n/);
   await talk.hears(/about 0\.0310\d\d credits, by/, 'stderr');
 
-  // A worker that says nothing: the answer does not come, and is ended by hand.
+  // A silent worker: the answer does not come, and Ctrl-C ends it.
   worker.signal('SIGSTOP');
   talk.say('And of France?');
   await pause(300);
@@ -100,7 +101,7 @@ test('weft chat --network: Ctrl-C ends an answer and keeps the conversation; a k
   worker.signal('SIGCONT');
   talk.say('What is the capital of Japan?');
   await talk.hears(/\[\.\.\.\]\n[^\n]+\n/);
-  // If there is no answer to end, it ends the program.
+  // If there is no answer to end, Ctrl-C ends the program.
   talk.child.kill('SIGINT');
   assert.deepEqual(await talk.ended, { code: 0, signal: null });
 });

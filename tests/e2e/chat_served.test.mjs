@@ -1,5 +1,6 @@
-// The chat page with a network's models: they stand first, with their prices; answers say what they cost and who gave them, JSON stands as
-// such; conversations are kept in the browser over a reload, can be taken along, and are forgotten when they should be.
+// The chat page with a network's models. The models come first, with their prices. Answers show
+// their cost and the workers that gave them, and JSON is shown as JSON. Conversations are kept in
+// the browser over a reload, can be exported, and are deleted on request.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test from 'node:test';
@@ -20,7 +21,7 @@ test("the network's models in the chat", { timeout: 300_000 }, async (t) => {
       for (const colorScheme of themes) {
         await page.setViewportSize(viewport);
         await page.emulateMedia({ colorScheme });
-        await pause(300);  // Colours change slowly.
+        await pause(300);  // The change of colours is animated.
         await picture(page, `chat-${name}-${size}-${colorScheme}`);
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
         assert.equal(wide, 0, `${name} fits into ${size}`);

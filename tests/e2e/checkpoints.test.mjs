@@ -1,12 +1,14 @@
-// Long tasks on native processes: one that is killed in the middle of its task is followed by another that goes on from the state it
-// left, to the same bytes; one makes way for an urgent task; several clients share one device.
+// Long tasks on native processes. A worker is killed in the middle of its task, and another one
+// continues from the stored state, to the same bytes. A task makes way for an urgent one. Several
+// clients share one device.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { getJson, run, scratch, serve, until, work } from './lib.mjs';
 import { hashJob, outputs, writeJob } from './jobs.mjs';
 
-// One thread of the software device: the tasks' seconds are what counts, and the other cores are left to other tests.
+// The software device uses one thread, because the tasks must take seconds, and the other cores are
+// left to other tests.
 process.env.LP_NUM_THREADS = '1';
 
 const patient = ['--task-wall-ms', '300000', '--checkpoint-ms', '100', '--grant', '100000'];
@@ -16,7 +18,7 @@ const multiplier = 1664525;
 const increment = 1013904223;
 const chain = `for (var round = 0u; round < rounds; round += 1u) { word = word * ${multiplier}u + ${increment}u; }`;
 
-/** What `count` rounds of `chain` make of a word: [a, b] for word * a + b, by squaring. */
+/** The effect of `count` rounds of `chain` on a word: [a, b] for word * a + b, by squaring. */
 function power(count) {
   let [a, b, baseA, baseB] = [1, 0, multiplier, increment];
   for (let left = count; left > 0; left = Math.floor(left / 2)) {
@@ -27,7 +29,7 @@ function power(count) {
 }
 const bytesOf = (words) => Buffer.from(Uint32Array.from(words).buffer);
 
-/** 128 bands of words in one task; `rounds` says how long it takes. */
+/** A job of 128 bands of words in one task; `rounds` determines how long it takes. */
 const longJob = (rounds, changes = {}) => hashJob({
   shader: { inline: `
 struct Weft { origin: vec3u, extent: vec3u }
@@ -45,7 +47,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 });
 longJob.bytes = (rounds) => bytesOf(Array.from({ length: 1024 * 64 }, (_, i) => i + 1).map(power(rounds)));
 
-/** Steps that each need the one before: a job that cannot be cut. */
+/** A job of steps that each need the step before, so that it cannot be cut. */
 const steps = 40;
 const steppedJob = (rounds, changes = {}) => ({
   weft: 1, kind: 'wgsl', name: 'stepped', budget: 100000,
@@ -68,7 +70,7 @@ steppedJob.bytes = (rounds) => {
   return bytesOf(Array.from({ length: 1024 }, (_, i) => Array.from({ length: steps }).reduce((word) => rest((word + i + 1) >>> 0), 0)));
 };
 
-/** Rounds so that the whole of `make(rounds)` takes about `seconds` here. */
+/** The number of rounds with which the whole of `make(rounds)` takes about `seconds` on this machine. */
 async function rounds(make, seconds, t) {
   let count = 20000;
   for (;;) {
@@ -81,7 +83,7 @@ async function rounds(make, seconds, t) {
 }
 const parts = (worker) => [...worker.stderr.matchAll(/did (\d+) parts: (\d+) of (\d+)/g)].map((match) => match.slice(1).map(Number));
 const computed = (worker) => parts(worker).reduce((sum, [count]) => sum + count, 0);
-/** Submits and waits: what the command said, and the bytes of the only output. */
+/** Submits a job and waits: the output of the command, and the bytes of the only output. */
 async function submit(t, url, job, wallet) {
   const folder = scratch(t);
   const out = path.join(folder, 'out');
@@ -108,7 +110,8 @@ for (const [what, make] of [['a job that is cut', longJob], ['steps', steppedJob
     const repeated = computed(first) + computed(second) - Number(of);
     console.log(`  ${what}: killed after ${computed(first)} of ${of} parts, went on at ${done}: ${repeated} computed twice`);
     assert.ok(Number(done) >= of * 0.4, `it continues at ${done} of ${of}`);
-    // A twentieth, and what was on its way: an interval of time, where a twentieth is less.
+    // At most a twentieth is repeated, and the work during one checkpoint interval, if a twentieth
+    // takes less time than that.
     assert.ok(repeated <= Math.ceil(of * 0.05) + Math.ceil(of / 16), `${repeated} of ${of} parts were computed twice`);
     assert.equal((await getJson(`${url}/v1/ledger`)).sum, 0);
   });

@@ -1,5 +1,6 @@
-// The command line when a coordinator is not reached, is another program, or says nothing. One sentence, the exit
-// code of docs/cli.md, and Ctrl-C ends it. Real programs, real sockets; a program that hangs is ended by the test and fails it.
+// The command line if a coordinator is not reached, is another program, or is silent: it prints one
+// sentence and ends with the exit code of docs/cli.md, and Ctrl-C ends it. The tests use real
+// programs and real sockets; a program that hangs is ended by the test and fails it.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
@@ -9,7 +10,7 @@ import { getJson, pause, Program, root, run, scratch, serve, until, weft, work }
 
 const mandelbrot = path.join(root, 'examples/mandelbrot.json');
 
-/** Listens on loopback for as long as the test runs: its port. */
+/** Listens on loopback for as long as the test runs; returns the port. */
 function listen(t, server) {
   const sockets = new Set();
   server.on('connection', (socket) => {
@@ -29,7 +30,7 @@ async function closedPort() {
   return port;
 }
 
-/** Every command that asks a coordinator, with a wallet that is there. */
+/** Every command that asks a coordinator, with a wallet that exists. */
 async function clients(t, url) {
   const wallet = path.join(scratch(t), 'wallet.json');
   assert.equal((await run(['wallet', 'new', '--file', wallet])).code, 0);
@@ -53,7 +54,8 @@ async function clients(t, url) {
 test('every client command says at once that nothing listens at its coordinator', { timeout: 120_000 }, async (t) => {
   const url = `http://127.0.0.1:${await closedPort()}`;
   for (const [name, args] of Object.entries(await clients(t, url))) {
-    const { code, stdout, stderr } = await run(args, { seconds: 10 }); // Trying again would take thirty.
+    // Repeated attempts would take thirty seconds.
+    const { code, stdout, stderr } = await run(args, { seconds: 10 });
 
     assert.equal(code, 3, `${name}: ${stderr}`);
     assert.equal(stdout, '', name);
@@ -114,7 +116,7 @@ test('a client that waits for a job stays through a restart of the coordinator, 
   const port = new URL(url).port;
   const waiting = new Program(t, weft, ['submit', mandelbrot, '--wallet', path.join(scratch(t), 'wallet.json'), '--coordinator', url, '--wait']);
   const job = await until(async () => (await getJson(`${url}/v1/jobs`)).jobs[0], 'the job is there');
-  await pause(500); // It is being followed.
+  await pause(500); // Until the command follows the job.
 
   await first.kill();
   await waiting.says(/Trying again for 30 s \(Ctrl-C ends that\)\.$/m, 20);
@@ -148,7 +150,7 @@ test('a client that waits because there are too few workers is told how more joi
   for (const one of [job, kernel, second]) assert.equal((await one.ended).code, 0, one.output());
 });
 
-/** `weft work` without a GPU, and how it ended. */
+/** Runs `weft work` without a GPU, and returns how it ended. */
 async function worker(t, url, args = []) {
   const program = new Program(t, weft, ['work', '--device', 'cpu', '--model-memory-mb', '0', '--wallet', path.join(scratch(t), 'wallet.json'), '--coordinator', url, ...args]);
   return { program, ended: () => Promise.race([program.ended, pause(20_000)]) };
@@ -194,7 +196,7 @@ test('a worker waits for a coordinator that is not there yet or has trouble', { 
 
 test('bench llm ends with what it has in the middle of a long prompt', { timeout: 120_000 }, async (t) => {
   const model = path.join(root, 'tests/data/tiny/tiny-llama-chat-q8_0.gguf');
-  // Reading so much would take this model minutes.
+  // Reading 500,000 tokens would take this model minutes.
   const program = new Program(t, weft, ['bench', 'llm', '--model', model, '--device', 'cpu', '--prompt', '500000', '--tokens', '0', '--json']);
   await pause(3000);
   assert.equal(program.child.exitCode, null, program.output());
@@ -211,10 +213,11 @@ test('bench llm ends with what it has in the middle of a long prompt', { timeout
 test('the demo ends while its network is still coming up, and leaves nothing behind', { timeout: 60_000 }, async (t) => {
   const program = new Program(t, weft, ['demo', '--no-browser', '--out', scratch(t)]);
   await program.says(/starting a coordinator/, 20);
-  await pause(100); // The coordinator is being started.
+  await pause(100); // Until the coordinator is starting.
 
   program.child.kill('SIGINT');
-  const ended = await Promise.race([program.ended, pause(15_000)]); // Which also waits for all that hold its output.
+  // `ended` also waits for all processes that hold the program's output.
+  const ended = await Promise.race([program.ended, pause(15_000)]);
 
   assert.deepEqual(ended, { code: 130, signal: null }, program.output());
   assert.equal(last(program.stderr), 'weft demo: Interrupted.');

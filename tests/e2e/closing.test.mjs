@@ -1,5 +1,6 @@
-// A client may ask for the end of its connection with the answer, and may speak HTTP/1.0: streamed answers reach it whole anyway, and the
-// connection ends with them. Raw sockets, since no library sends exactly this.
+// A client may ask for the end of its connection with the answer, and may use HTTP/1.0. It still
+// gets streamed answers whole, and the connection ends after them. The tests use raw sockets,
+// because no library sends exactly this.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import path from 'node:path';
@@ -8,7 +9,7 @@ import { root, run, scratch, serve, work } from './lib.mjs';
 
 const file = path.join(root, 'tests/data/tiny/tiny-llama-chat-q8_0.gguf');
 
-/** All that comes until the other side ends the connection. */
+/** All bytes that arrive until the other side ends the connection. */
 function said(url, text) {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {

@@ -1,4 +1,5 @@
-// What the completion scripts offer, asked of the shells themselves. A shell that is not installed is skipped.
+// The completions that the scripts offer, tested in the shells themselves. A shell that is not
+// installed is skipped.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -8,7 +9,7 @@ import { run, scratch } from './lib.mjs';
 
 const has = (shell) => spawnSync(shell, ['-c', 'true']).status === 0;
 
-/** A folder with a file, a folder in it, and the script. */
+/** Makes a folder with a file, a folder and the completion script. */
 async function place(t, shell) {
   const folder = scratch(t);
   fs.writeFileSync(path.join(folder, 'job.json'), '');
@@ -29,12 +30,13 @@ const ask = (shell, args, cwd) => {
   return words(stdout);
 };
 
-// How bash cuts a line: at blanks, and "=" is a word of its own.
+// Cuts a line as bash does: at blanks, with "=" as a word of its own.
 const bashWords = (line) => line.split(' ').flatMap((word) => word.split(/(=)/).filter((part, i) => part !== '' || i === 0));
 
 const shells = {
   bash: (script, folder, line) => ask('bash', ['--norc', '-c', `source '${script}'; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _weft; printf '%s\\n' "\${COMPREPLY[@]}"`, 'bash', ...bashWords(line)], folder),
-  // zsh's own functions for files, and the one that takes words, are written down instead of drawn on a terminal.
+  // zsh's own function for files, and its function that takes words, print their words instead of
+  // drawing on a terminal.
   zsh: (script, folder, line) => ask('zsh', ['-f', '-c', `compdef() { :; }; source '${script}'; _files() { if [[ $1 = -/ ]]; then print -l *(/N); else print -l *(N); fi; }; compset() { PREFIX=\${PREFIX#*=}; }
 compadd() { shift; for word in "$@"; do [[ $word = $PREFIX* ]] && print -r -- $word; done; return 0; }; words=("$@"); CURRENT=$#; PREFIX=\${words[-1]}; _weft`, 'zsh', ...line.split(' ')], folder),
   fish: (script, folder, line) => ask('fish', ['--no-config', '-c', `source '${script}'; complete -C '${line}' | string replace -r '\\t.*' '' | string replace -r '^--?[a-z-]+=' ''; true`], folder).map((word) => word.replace(/\/$/, '')),

@@ -1,5 +1,5 @@
-// A worker serves strangers' models in a process of its own, which is confined: it has no rights, no network and no new programs, and
-// its end is no end of the worker.
+// A worker serves strangers' models in a separate confined process, which has no rights, no network
+// and no new programs. If that process ends, the worker does not.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -25,7 +25,7 @@ function childOf(pid, word) {
     try {
       return fs.readFileSync(`/proc/${child}/cmdline`, 'utf8').split('\0')[1] === word;
     } catch {
-      return false; // It has ended.
+      return false; // The process has ended.
     }
   });
 }
@@ -75,7 +75,7 @@ for (const device of ['cpu', 'gpu']) {
         break;
       } catch (error) {
         if (tries === 60) throw error;
-        await pause(500); // The model is loaded again.
+        await pause(500); // The worker loads the model again.
       }
     }
   });

@@ -1,9 +1,9 @@
-// Stands between a browser and the coordinator and counts what really crosses: bytes of answers by path, frames of WebSockets not
-// counted. What a browser takes from its caches never comes here.
+// A proxy between a browser and the coordinator that counts the transferred bytes of answers by
+// path, without frames of WebSockets. Answers from the browser's caches do not pass it.
 import http from 'node:http';
 import net from 'node:net';
 
-/** { url, asked, cut() }: `cut` breaks all connections and lets none through until `mend`; `asked` is [{ method, path, status, bytes }] since the last `asked.splice(0)`. */
+/** { url, asked, cut() }: `cut` breaks all connections and lets none through until `mend`. `asked` is [{ method, path, status, bytes }] since the last `asked.splice(0)`. */
 export async function countingProxy(t, target) {
   const { hostname, port } = new URL(target);
   const asked = [];

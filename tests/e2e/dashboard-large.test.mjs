@@ -7,7 +7,8 @@ import { serve, until } from './lib.mjs';
 import { live, sizes } from './pages.mjs';
 import { simulateWatch, SimulatedNetwork } from './watch-simulation.mjs';
 
-// What the page's own thread does at a time, in CPU time: what else this machine does meanwhile is not the page's doing.
+// Measures the tasks of the page's own thread, in CPU time, because the page does not cause other
+// work of this machine.
 async function longestTasks(page, whileDoing) {
   const session = await page.context().newCDPSession(page);
   const events = [];
@@ -52,7 +53,7 @@ test('5,000 workers and 100,000 tasks stay smooth: no task of the page’s threa
     }
   });
   const observed = await page.evaluate(() => globalThis.longTasks);
-  // How much longer tasks took than they computed: 1 where the page had a processor to itself.
+  // The ratio of the tasks' wall time to their CPU time: 1 if the page had a processor to itself.
   const busy = tasks.filter(({ ms }) => ms > 1);
   const crowding = sum(busy.map(({ wallMs }) => wallMs)) / sum(busy.map(({ ms }) => ms));
   t.diagnostic(`${told.seen - before} messages taken in, ${Math.round(told.bytes / told.messages)} bytes each; longest tasks in ms of CPU: ${longest(tasks)}; when it opened: ${longest(opening)};`

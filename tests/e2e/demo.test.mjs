@@ -1,5 +1,6 @@
-// The demo is what a newcomer runs first: it kills a worker half way and closes a tab in the middle of an answer, and still ends well,
-// with the same bytes as one machine and the same tokens as one engine.
+// The demo, which newcomers run first. It kills a worker half way and closes a tab in the middle of
+// an answer, and still ends well, with the same bytes as one machine and the same tokens as one
+// engine.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -46,7 +47,8 @@ test('interrupted in the middle of the chat, the demo takes everything with it',
   await program.says(/four tabs open/, 60);
 
   program.child.kill('SIGINT');
-  const { code } = await program.ended; // Which also waits for all that hold its output.
+  // `ended` also waits for all processes that hold the program's output.
+  const { code } = await program.ended;
 
   assert.notEqual(code, 0);
   await assert.rejects(fetch(`${url}/v1/serving`));

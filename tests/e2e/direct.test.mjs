@@ -1,5 +1,6 @@
-// Direct lines between native workers: a chain of three sends its hops over TLS from worker to worker, goes on when one is killed, and takes
-// the coordinator's relay where lines are forbidden or break.
+// Direct connections between native workers: a chain of three sends its hops over TLS from worker
+// to worker, continues when one worker is killed, and uses the coordinator's relay if direct
+// connections are forbidden or break.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -52,7 +53,7 @@ test('a chain of three hops from worker to worker and goes on when one is killed
   assert.equal(whole.choices[0].text, expected);
   assert.equal(whole.weft.transport, 'tcp');
   assert.equal(whole.weft.shards, 3);
-  await pause(1200); // Two heartbeats.
+  await pause(1200); // The time of two heartbeats.
   const seen = await status(url);
   assert.equal(seen.relayed_hops, 0, 'nothing went over the coordinator');
   assert.ok(seen.direct_hops >= 2 * count, `${seen.direct_hops} hops`);

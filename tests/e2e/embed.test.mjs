@@ -1,4 +1,5 @@
-// `weft embed` as a program: the vectors of llama.cpp, in every form of output, and what is wrong in one sentence.
+// `weft embed` as a program: it gives the vectors of llama.cpp in every form of output, and
+// describes an error in one sentence.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,5 +1,5 @@
-// A film whose frames carry their number as a bar code, for tests of the page Vision: drawing it, what `weft detect` finds in its frames, and
-// what is on the page.
+// A film whose frames carry their number as a bar code, for tests of the page Vision. The module
+// draws it, gives the boxes that `weft detect` finds in its frames, and reads what the page shows.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -13,10 +13,12 @@ export const still = path.join(data, 'fastestdet-bus.png');
 export const missing = ![detector, photo, still].every((file) => fs.existsSync(file)) && `SKIPPED: ${detector} or its pictures are not there; set WEFT_DATA to the folder that holds data/models`;
 
 const frames = 8;
-const bits = 4; // How many a number has; the first cell of the bar code is always white, the last always black.
-const cell = 64; // Pixels of a side.
+// Bits of a frame's number; the first cell of the bar code is always white, the last one always
+// black.
+const bits = 4;
+const cell = 64; // The side of a cell in pixels.
 
-/** Pictures of 1280 x 720 as JPEG: the photo at another place in each, and the frame's number in the upper left corner. */
+/** Pictures of 1280 x 720 as JPEG. Each has the photo at another place, and the frame's number in the upper left corner. */
 async function drawFrames(page, url) {
   await page.goto(url);
   const drawn = await page.evaluate(
@@ -46,14 +48,14 @@ async function drawFrames(page, url) {
   return drawn.map((base64) => Buffer.from(base64, 'base64'));
 }
 
-/** What `weft detect` finds in files: for each a list of { classId, score, box }. */
+/** The boxes that `weft detect` finds in files: for each file a list of { classId, score, box }. */
 export async function detected(files, ...args) {
   const { code, stdout, stderr } = await run(['detect', detector, ...files, '--json', ...args]);
   assert.equal(code, 0, stderr);
   return JSON.parse(stdout).images.map(({ detections }) => detections.map((found) => ({ classId: found.class_id, score: found.score, box: found.box_in_image })));
 }
 
-/** The film as the browser's camera, and what is to be found in each of its frames, by their numbers. */
+/** Makes the film for the browser's camera, and the expected boxes of each of its frames, by their numbers. */
 export async function filmed(t, url) {
   const folder = scratch(t);
   const drawing = await browse(t);
@@ -64,7 +66,7 @@ export async function filmed(t, url) {
   const film = path.join(folder, 'film.mjpeg');
   fs.writeFileSync(film, Buffer.concat(jpegs));
   const expected = await detected(files);
-  // What is compared tells frames apart.
+  // The compared boxes differ from frame to frame.
   expected.forEach((boxes, n) => {
     assert.ok(boxes.some((box) => box.score > surely), `frame ${n} has boxes`);
     expected.forEach((others, m) => assert.ok(n === m || differences(others, boxes, near).length > 0, `frames ${n} and ${m} look alike`));
@@ -72,7 +74,7 @@ export async function filmed(t, url) {
   return { expected, args: ['--use-fake-device-for-media-stream', '--use-fake-ui-for-media-stream', `--use-file-for-fake-video-capture=${film}`] };
 }
 
-/** The frame's number and its boxes as they are on the page at one moment; null while nothing is drawn. */
+/** The number and the boxes of the frame that the page shows at one moment; null while nothing is drawn. */
 export const onStage = (page) =>
   page.evaluate(
     ({ bits, cell }) => {
@@ -89,12 +91,15 @@ export const onStage = (page) =>
     { bits, cell },
   );
 
-const surely = 0.45; // Scores lie above 0.25; a weak box that overlaps a strong one comes and goes with the browser's rounding of JPEG and colours.
+// Scores are above 0.25. Whether a weak box that overlaps a strong one is found depends on the
+// browser's rounding of JPEG and colours.
+const surely = 0.45;
 export function differences(drawn, expected, { pixels, score }) {
   const found = (box, list) => list.some((other) => other.classId === box.classId && Math.abs(other.score - box.score) <= score && other.box.every((side, i) => Math.abs(side - box.box[i]) <= pixels));
   return [...drawn.filter((box) => box.score > surely && !found(box, expected)), ...expected.filter((box) => box.score > surely && !found(box, drawn))];
 }
-// The browser decodes JPEG by other rules of rounding than libjpeg; frames are 60 pixels apart.
+// Tolerances, because the browser rounds differently from libjpeg when it decodes JPEG; frames are
+// 60 pixels apart.
 export const near = { pixels: 20, score: 0.12 };
 
 export async function openModel(page, file) {

@@ -1,5 +1,6 @@
-// The coordinator writes the text of answers from the numbers of their tokens: a modified worker, with an honest engine behind it, puts no
-// words into an answer, whatever it says beside the numbers.
+// The coordinator writes the text of answers from the numbers of their tokens. Therefore a modified
+// worker, with an honest engine behind it, cannot put words into an answer, whatever it sends
+// beside the numbers.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -52,7 +53,7 @@ test('a worker that sends words beside its tokens, or other tokens, puts no word
 
   await t.test('a number that is no token ends the chain, and a text beside a token the line', async () => {
     const told = liar.told;
-    // Each lie once; then the worker is honest, and is asked again.
+    // The worker tells each lie once; then it is honest and is asked again.
     const once = (change) => {
       let lied = false;
       return (message) => {

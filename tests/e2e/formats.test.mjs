@@ -1,7 +1,9 @@
-// Every architecture of decoders in every weight format, on files with random weights: in a tab, and over a chain of two workers, what
-// the plain C++ engine answers (`weft generate --device cpu`, whose formats are held to ggml's blocks by the tests of engine/gguf). A quick run takes
-// each format once, each architecture twice or three times; a long one (WEFT_LONG) takes all pairs, and the GPU of a tab as well;
-// WEFT_ARCHITECTURES=qwen35,qwen3moe takes the pairs of these alone.
+// Every architecture of decoders in every weight format, on files with random weights: a tab, and a
+// chain of two workers, must give the answers of the plain C++ engine (`weft generate --device
+// cpu`, whose formats the tests of engine/gguf compare with ggml's blocks). A quick run takes each
+// format once, and each architecture twice or three times. A long one (WEFT_LONG) takes all pairs,
+// and the GPU of a tab as well. WEFT_ARCHITECTURES=qwen35,qwen3moe takes the pairs of these
+// architectures only.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -21,7 +23,7 @@ const only = process.env.WEFT_ARCHITECTURES?.split(',');
 for (const name of only ?? []) assert.ok(names.includes(name), `WEFT_ARCHITECTURES names ${name}, expected some of ${names.join(', ')}`);
 const pairs = (long ? every : drawn).filter(({ architecture }) => !only || only.includes(architecture));
 
-/** The file of a pair, and what the engine in C++ says: { name, file, bytes, wanted }. */
+/** The file of a pair of architecture and format, and the answer of the engine in C++: { name, file, bytes, wanted }. */
 async function modelOf(folder, { architecture, format }) {
   const name = `${architecture}-${format.toLowerCase()}`;
   const file = path.join(folder, `${name}.gguf`);
@@ -79,7 +81,7 @@ test('each architecture in each weight format answers over two workers what the 
     const said = await answer.json();
     assert.equal(answer.status, 200, `${name}: ${JSON.stringify(said)}`);
     assert.equal(said.weft.shards, 2, name);
-    // The text up to the first token beside which another one is nearly as good.
+    // The text before the first token for which another token is nearly as probable.
     const near = wanted.tokens.findIndex(({ top }) => top[0][1] - top[1][1] < 0.05);
     const sure = wanted.tokens.slice(0, near < 0 ? undefined : near).map(({ text }) => text).join('');
     assert.ok(said.choices[0].text.startsWith(sure), `${name}: "${said.choices[0].text}" does not begin with "${sure}"`);

@@ -1,5 +1,5 @@
-// The table of docs/openai.md once more, asked by two frameworks: Vercel's `ai` with an OpenAI-compatible provider, and LangChain. A row that a
-// framework has no words for says so here.
+// The table of docs/openai.md, tested with two frameworks: Vercel's `ai` with an OpenAI-compatible
+// provider, and LangChain. A row that a framework does not support says so.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -25,7 +25,7 @@ const failure = (promise) => promise.then(() => assert.fail('It was answered.'),
 const texts = embedded.map(({ text }) => text);
 const near = (vectors) => vectors.forEach((vector, i) => assert.ok(cosine(vector, embedded[i].embedding) >= 0.9999, texts[i]));
 
-/** Runs `rows`, each a test or the reason why there is none; they are all that the documentation lists. */
+/** Runs `rows`, each a test or the reason why there is none. They must be all rows of the documentation. */
 async function hold(t, rows) {
   assert.deepEqual(documented(), Object.keys(rows), 'each row of docs/openai.md is a test here or says why not');
   for (const [name, check] of Object.entries(rows)) await t.test(name, typeof check === 'string' ? { skip: `not applicable: ${check}` } : {}, typeof check === 'string' ? () => {} : check);
@@ -264,7 +264,7 @@ test('the rows of docs/openai.md hold for LangChain', { timeout: 600_000 }, asyn
     '`encoding_format`, `dimensions`': async () => {
       for (const encodingFormat of ['float', 'base64']) {
         const said = await new OpenAIEmbeddings({ ...common, model: 'vectors', dimensions: 8, encodingFormat }).embedQuery(texts[0]);
-        // What it is told to be bytes it hands over as they came.
+        // If the encoding is base64, LangChain returns the bytes unchanged.
         const vector = encodingFormat === 'float' ? said : [...new Float32Array(new Uint8Array(Buffer.from(said, 'base64')).buffer)];
         assert.equal(vector.length, 8);
         assert.ok(cosine(vector, embedded[0].embedding.slice(0, 8)) >= 0.9999);

@@ -1,5 +1,6 @@
-// A wallet has no credits until an invitation brings it some: the operator's own commands find theirs in the coordinator's folder, others are
-// given one, and workers' invitations and clients' are not each other's.
+// A wallet has no credits until an invitation gives it some. The operator's own commands find their
+// invitation in the coordinator's folder, and other clients are given one. A worker's invitation
+// gives no credits, and a client's gives no trust.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -13,7 +14,7 @@ async function invite(data, ...args) {
   return stdout.trim();
 }
 
-/** Runs `act` as a user who may not read the coordinator's folder. */
+/** Runs `act` as a user that may not read the coordinator's folder. */
 async function asStranger(data, act) {
   fs.chmodSync(path.join(data, 'invite'), 0o644);
   try {

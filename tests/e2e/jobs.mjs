@@ -1,4 +1,5 @@
-// Small jobs for the end-to-end tests. Integers only, so that every device gives the same bytes.
+// Small jobs for the end-to-end tests. They compute only integers, so that every device gives the
+// same bytes.
 import fs from 'node:fs';
 import path from 'node:path';
 

@@ -1,4 +1,5 @@
-// API keys and pay, with the official OpenAI client: who may ask how much, what an answer costs, and who earns it.
+// API keys and pay, with the official OpenAI client: the limits of a key, the cost of an answer,
+// and the workers that earn it.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -11,7 +12,7 @@ const { default: OpenAI } = createRequire(path.join(root, 'web/package.json'))('
 const model = path.join(root, 'tests/data/tiny/tiny-llama-chat-q8_0.gguf');
 const question = [{ role: 'user', content: 'What is the capital of Japan?' }];
 const story = 'KING RICHARD III:\nNow is the winter of';
-const price = 2_000_000; // Micro-credits for 1,000 tokens.
+const price = 2_000_000; // In micro-credits for 1,000 tokens.
 
 const client = (url, apiKey) => new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
 const failure = (promise) => promise.then(() => assert.fail('It was answered.'), (error) => error);
@@ -22,7 +23,7 @@ async function ok(args) {
   return stdout;
 }
 
-/** A coordinator with a model that a worker serves and others can audit. */
+/** Starts a coordinator with a model that one worker serves and others can audit. */
 async function network(t, { args = [], devices = ['cpu', 'cpu'] } = {}) {
   const { url, data, program } = await serve(t, { args });
   for (const device of devices) {
@@ -95,10 +96,12 @@ test('a budget ends, also over a restart of the coordinator', { timeout: 180_000
   assert.equal(over.headers.get('x-should-retry'), 'false');
   assert.ok(over.headers.get('retry-after'));
 
-  await program.stop();  // A killed one may lose the last milliseconds: an answer is booked after its last token was sent.
+  // Stopped, not killed: a killed one may lose the last milliseconds, because an answer is booked
+  // after its last token was sent.
+  await program.stop();
   const again = await serve(t, { data, listen: new URL(url).host });
   assert.equal((await failure(client(again.url, secret).completions.create(ask))).code, 'insufficient_quota');
-  // No client is asked for a key on loopback.
+  // No client needs a key on loopback.
   assert.equal((await client(again.url, 'none').models.list()).data.length, 1);
 });
 
@@ -111,7 +114,7 @@ test('an answer is paid by its verified tokens, on the processor and on a GPU al
   await until(async () => (await metric(url, 'weft_answers_paid_total')) === 1, 'it is verified and paid', 30);
   assert.equal(await metric(url, 'weft_answer_mismatches_total'), 0);
 
-  // Broken off: what was streamed is paid.
+  // The client breaks the answer off and pays for the streamed tokens.
   const stream = await openai.completions.create({ model: 'tiny', prompt: story, max_tokens: 480, temperature: 0, stream: true });
   for await (const chunk of stream) if (chunk.choices[0].text) break;
   stream.controller.abort();
@@ -145,12 +148,12 @@ test('a stake is put down and taken back', { timeout: 120_000 }, async (t) => {
   const data = scratch(t);
   const { url } = await serve(t, { data, args: ['--stakes'] });
   const wallet = path.join(scratch(t), 'wallet.json');
-  // Which grants the wallet what new clients have: that is not to be staked.
+  // The first key grants the wallet the credits of a new client, which cannot be staked.
   await ok(['key', 'add', 'any', '--wallet', wallet, '--coordinator', url]);
   const granted = await run(['stake', 'deposit', '5', '--wallet', wallet, '--coordinator', url]);
   assert.notEqual(granted.code, 0);
   assert.match(granted.stderr, /granted credits cannot be staked/);
-  // Credits that the operator was paid for are.
+  // Credits that the operator was paid for can be staked.
   await ok(['pay', JSON.parse(await ok(['wallet', 'show', '--file', wallet, '--json'])).key, '5', '--issue', '--data', data, '--coordinator', url]);
   const stake = async (...args) => JSON.parse(await ok(['stake', ...args, '--wallet', wallet, '--coordinator', url, '--json']));
   assert.equal((await stake('deposit', '5')).staked, 5_000_000);

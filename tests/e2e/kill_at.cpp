@@ -1,7 +1,7 @@
 // Kills the process before its step number WEFT_KILL_AT. Steps are its writes to files, sockets and
-// pipes, and what makes files durable, in the order in which they come; a wake-up of an
-// event loop is not a step. settle-killed.test.mjs builds it and preloads it: the program does not
-// know it.
+// pipes, and its calls that make files durable, in their order; a wake-up of an event loop is not a
+// step. settle-killed.test.mjs builds this library and preloads it, so that the program itself is
+// unchanged.
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -25,7 +25,7 @@ void step_on(int file) {
   if (::fstat(file, &found) != 0) return;
   if (S_ISREG(found.st_mode) || S_ISSOCK(found.st_mode) || S_ISFIFO(found.st_mode)) step();
 }
-// The C library's own.
+// The C library's own function of this name.
 template <class Function>
 Function* next(const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));

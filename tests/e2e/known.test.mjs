@@ -1,5 +1,6 @@
-// A coordinator's key is kept by the command line as ssh keeps a host's: another one is refused, one that the old key announces is followed, and a
-// coordinator that passes requests on to another is found out before anything is signed.
+// The command line keeps a coordinator's key as ssh keeps a host's. It refuses another key, accepts
+// one that the old key announces, and detects a coordinator that passes requests on to another one
+// before anything is signed.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import crypto from 'node:crypto';
@@ -125,7 +126,8 @@ test('a key that is named in advance is the only one that is accepted, by the co
   assert.match(turned.stderr, /which was named in advance/);
 });
 
-// A process that takes a port of the coordinator's machine and passes all bytes on sees what a worker without TLS says, and its token.
+// A process that takes a port on the coordinator's machine and passes all bytes on can read the
+// messages of a worker without TLS, and its token.
 test('a relay on loopback stores and reads with a worker’s token only what the worker’s leases lead to, and nothing after its session', { timeout: 120_000 }, async (t) => {
   const { url } = await serve(t, { args: ['--grant', '100000'] });
   const { hostname, port } = new URL(url);
@@ -141,7 +143,8 @@ test('a relay on loopback stores and reads with a worker’s token only what the
   const joined = await work(t, `http://127.0.0.1:${relay.address().port}`, { args: ['--device', 'cpu', '--model-memory-mb', '0'] });
   const [, token] = /"blob_token":"([^"]+)"/.exec(heard);
 
-  // The data of a client's job that waits for workers with more than this one has.
+  // Stores the data of a client's job that no worker here can run, because it requires a feature
+  // that they lack.
   const folder = scratch(t);
   const job = matrixJob({ requires: { features: ['shader-f16'] } });
   const submitted = await run(['submit', writeJob(folder, job), '--wallet', path.join(folder, 'client.json'), '--coordinator', url, '--json']);

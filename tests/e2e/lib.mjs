@@ -1,4 +1,5 @@
-// What the end-to-end tests stand on: real processes of build/release/weft on loopback, ended for certain.
+// Common code of the end-to-end tests: real processes of build/release/weft on loopback, which each
+// test ends.
 import { spawn } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -10,19 +11,20 @@ export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '
 export const weft = path.join(root, 'build/release/weft');
 export const long = process.env.WEFT_LONG === '1';
 
-/** A folder that lives as long as the test. */
+/** A folder that exists as long as the test. */
 export function scratch(t) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'weft-test-'));
   const remove = () => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  // A program that is ended only after this may write into it still; an error here would skip what is to be done after the test.
+  // A program that ends later may still write into this folder. An error here would skip the other
+  // work after the test.
   t.after(() => { try { remove(); } catch { process.once('exit', remove); } });
   return folder;
 }
 
-/** How long to wait for what takes `seconds` at most on an idle machine: other tests run beside. Less than half a minute is what the test claims, and stays. */
+/** The seconds to wait for an action that takes at most `seconds` on an idle machine, because other tests run at the same time. A value of less than half a minute is a claim of the test and is not raised. */
 const patience = (seconds) => (seconds < 30 ? seconds : 3 * seconds);
 
-/** A running program; `lines` grows as it speaks. Killed with its whole group at the end of the test. */
+/** A running program; `lines` grows as the program prints. The program and its process group are killed at the end of the test. */
 export class Program {
   constructor(t, file, args, { env = {}, cwd } = {}) {
     this.name = `${path.basename(file)} ${args[0] ?? ''}`;
@@ -39,7 +41,7 @@ export class Program {
     t?.after(() => this.kill());
   }
 
-  /** Resolves to the match of `pattern` in what it printed; rejects with its output when it ends or takes too long. */
+  /** Resolves to the match of `pattern` in the program's output; rejects with the output if the program ends or takes too long. */
   async says(pattern, seconds = 30) {
     const deadline = Date.now() + patience(seconds) * 1000;
     let ended = null;
@@ -57,7 +59,7 @@ export class Program {
   output() { return `${this.stdout}\n${this.stderr}`.slice(-4000); }
   signal(name) { try { process.kill(-this.child.pid, name); } catch { /* ended already */ } }
   async kill() { this.signal('SIGKILL'); return this.ended; }
-  /** Asks it to end and waits. */
+  /** Asks the program to end, and waits for its end. */
   async stop() { try { this.child.kill('SIGTERM'); } catch { /* ended */ } return this.ended; }
 }
 
@@ -72,7 +74,7 @@ export async function run(args, options = {}) {
   return { code, stdout: program.stdout, stderr: program.stderr };
 }
 
-/** `weft serve` on a free port: { url, program, data }. */
+/** Starts `weft serve` on a free port: { url, program, data }. */
 export async function serve(t, { args = [], data = scratch(t), listen = '127.0.0.1:0', env = {} } = {}) {
   const program = new Program(t, weft, ['serve', '--listen', listen, '--data', data, ...args], { env });
   const [, url] = await program.says(/(https?:\/\/[^\s]+)/);
@@ -80,14 +82,15 @@ export async function serve(t, { args = [], data = scratch(t), listen = '127.0.0
   return { url: url.replace(/\/$/, ''), program, data };
 }
 
-/** A native worker that has joined. */
+/** Starts a native worker and waits until it has joined. */
 export async function work(t, url, { args = [], wallet = path.join(scratch(t), 'wallet.json') } = {}) {
   const program = new Program(t, weft, ['work', '--coordinator', url, '--wallet', wallet, ...args]);
   await program.says(/joined/i, 60);
   return program;
 }
 
-const operators = new Map();  // The operator's wallet file by the origin of a network that serve() began.
+// The operator's wallet file, by the origin of a network that serve() began.
+const operators = new Map();
 
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 export function toBase58(bytes) {
@@ -107,7 +110,7 @@ const u64 = (number) => { const bytes = Buffer.alloc(8); bytes.writeBigUInt64LE(
 const text = (value) => [u32(Buffer.byteLength(value)), Buffer.from(value)];
 const sha256 = (parts) => crypto.createHash('sha256').update(Buffer.concat(parts)).digest();
 
-/** The headers by which a wallet signs a request, as docs/http.md, "Signing", has it. `coordinator`: its wallet file. */
+/** The headers by which a wallet signs a request (docs/http.md, "Signing"). `coordinator`: its wallet file. */
 export function signed(url, { wallet, coordinator, method = 'GET', body = '' }) {
   const { pathname, searchParams } = new URL(url);
   const numbers = numbersOf(wallet);
@@ -119,13 +122,13 @@ export function signed(url, { wallet, coordinator, method = 'GET', body = '' }) 
   return { 'weft-client': toBase58(numbers.subarray(32)), 'weft-nonce': nonce.toString('hex'), 'weft-time': String(time), 'weft-signature': toBase58(crypto.sign(null, digest, secret)) };
 }
 
-/** As the operator, if serve() began the network: it sees everything. */
+/** Asks as the operator, which sees everything, if serve() began the network. */
 export function read(url) {
   const wallet = operators.get(new URL(url).origin);
   return fetch(url, wallet ? { headers: signed(url, { wallet, coordinator: wallet }) } : {});
 }
 
-/** A link of the page that brings a browser's wallet credits. */
+/** A link of the page that gives a browser's wallet credits. */
 export async function invited({ url, data }) {
   const { code, stdout, stderr } = await run(['invite', '--client', '--data', data]);
   if (code !== 0) throw new Error(stderr);
@@ -138,7 +141,7 @@ export async function getJson(url) {
   return answer.json();
 }
 
-/** Polls until `test` gives something truthy. */
+/** Polls until `test` returns a truthy value. */
 export async function until(test, what, seconds = 60) {
   const deadline = Date.now() + patience(seconds) * 1000;
   for (;;) {

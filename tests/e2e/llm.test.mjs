@@ -1,5 +1,5 @@
-// The package `weft-engine` in a real Chromium: models answer as llama.cpp does, files come from everywhere they can come from,
-// and everything that goes wrong is one sentence with a code.
+// The package `weft-engine` in a real Chromium: models answer like llama.cpp, files come from every
+// supported source, and every error is one sentence with a code.
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -14,7 +14,7 @@ const llama = 'tiny-llama-chat-q8_0.gguf';
 const question = [{ role: 'user', content: 'What is the capital of Japan?' }];
 const story = 'KING RICHARD III:\nNow is the winter of';
 
-/** A page that has the package as `weft`, and its server. */
+/** Opens a page that has the package as `weft`, and starts its server. */
 async function open(t, options) {
   const server = await serveModels(t);
   const browser = await browse(t, options);
@@ -26,7 +26,7 @@ async function open(t, options) {
       for await (const piece of answer) pieces.push(piece);
       return { pieces, summary: await answer.summary };
     };
-    // Errors cross to the test as plain objects.
+    // The test gets errors as plain objects.
     globalThis.failure = (promise) =>
       promise.then(
         () => null,
@@ -51,7 +51,8 @@ const devices = [
 for (const { device, cases, maxTokens } of devices) {
   test(`the small models answer on the ${device} what llama.cpp answers, by their templates and tokenizers`, async (t) => {
     const { page } = await open(t);
-    // A software GPU compiles for half a minute for each file: the quick run takes the one with the most kinds of kernels. (llama on a GPU: the test of a lost one.)
+    // A software GPU compiles for half a minute for each file, so that the quick run takes only the
+    // file with the most kinds of kernels. (The test of a lost GPU runs llama on a GPU.)
     for (const name of [llama, 'tiny-qwen2-short-q4_k_m.gguf', 'tiny-qwen35-short-q4_k_m.gguf'].slice(device === 'gpu' && !long ? -1 : 0)) {
       const rows = expected(name).slice(-cases);
 
@@ -75,7 +76,8 @@ for (const { device, cases, maxTokens } of devices) {
       let compared = 0;
       for (const [i, row] of rows.entries()) {
         const { rendered, tokens, pieces, summary, again } = results[i];
-        assert.equal(rendered.replace(/^<\|begin_of_text\|>/, ''), row.prompt);  // The oracle leaves BOS to the tokenizer.
+        // The oracle's prompt has no BOS, because the tokenizer adds it.
+        assert.equal(rendered.replace(/^<\|begin_of_text\|>/, ''), row.prompt);
         assert.equal(again.replace(/^<\|begin_of_text\|>/, ''), row.prompt);
         assert.deepEqual(tokens, row.prompt_tokens);
         assert.equal(pieces.map(({ text }) => text).join(''), summary.text);
@@ -88,7 +90,8 @@ for (const { device, cases, maxTokens } of devices) {
   });
 }
 
-// Small files with random weights (tests/data/tiny/make_random.py). On the GPU, which is a processor here, a mixture; in long runs all.
+// Small files with random weights (tests/data/tiny/make_random.py). The GPU, which is a processor
+// here, runs a mixture of experts; in long runs it runs all files.
 const others = ['tiny-qwen3moe-random-q4_k_m.gguf', 'tiny-gemma3-random-q8_0.gguf', 'tiny-qwen3-random-f16.gguf', 'tiny-mistral-random-f16.gguf', 'tiny-mistral3-random-f16.gguf'];
 
 for (const { device, cases, maxTokens } of [{ device: 'cpu', cases: 5, maxTokens: 40 }, { device: 'gpu', cases: 2, maxTokens: 10 }]) {
@@ -373,7 +376,7 @@ test('a lost GPU rejects what is under way with device_lost, and load() works ag
     await first.next();
     new BroadcastChannel('weft-test').postMessage('lose');
     const lost = [await failure(collect(first)), await failure(waiting.summary), await failure(model.generate('a').summary)];
-    const count = (await model.tokenize('a')).length;  // What needs no GPU goes on.
+    const count = (await model.tokenize('a')).length;  // Calls that need no GPU still work.
     await model.dispose();
     const again = await weft.load('/models/tiny-llama-chat-q8_0.gguf', { device: 'gpu' });
     const { summary } = await collect(again.generate([{ role: 'user', content: 'What is the capital of Japan?' }]));

@@ -1,10 +1,10 @@
-// Stands between a worker that serves models and the coordinator, and rewrites what the worker says and is told on /v1/serve: a modified worker,
-// with an honest engine behind it.
+// A proxy between a worker that serves models and the coordinator that rewrites the messages of
+// both on /v1/serve. Together they are a modified worker with an honest engine.
 import http from 'node:http';
 import net from 'node:net';
 import { frames, masked, unmasked } from './sockets.mjs';
 
-/** The end of the HTTP answer that opens a WebSocket, then its frames. */
+/** Reads the end of the HTTP answer that opens a WebSocket, then its frames. */
 function afterHead(onHead, onFrame) {
   let begun = Buffer.alloc(0);
   const read = frames(onFrame);
@@ -21,8 +21,8 @@ function afterHead(onHead, onFrame) {
 }
 
 /**
- * { url, lie, hear, told }: `lie(message)` is given each JSON message of the worker and returns the one that is sent; `told` counts those it
- * changed. `hear(message)` does the same with what the worker is told.
+ * { url, lie, hear, told }: `lie(message)` gets each JSON message of the worker and returns the message that is sent; `told` counts the changed
+ * messages. `hear(message)` does the same with messages to the worker.
  */
 export async function lyingServer(t, target, lie, hear = (message) => message) {
   const { hostname, port } = new URL(target);

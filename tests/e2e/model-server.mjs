@@ -1,5 +1,6 @@
-// A server of the package `weft-engine` and of model files, as a site that uses the package has them: ranges, entity tags, and on
-// request a slow line or one that breaks. What it was asked for is kept in `requests`.
+// A server of the package `weft-engine` and of model files, like a site that uses the package:
+// ranges, entity tags, and on request a slow or a breaking connection. `requests` holds the
+// requests that it got.
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
@@ -10,7 +11,7 @@ const types = { '.html': 'text/html', '.js': 'text/javascript', '.mjs': 'text/ja
 const dist = path.join(root, 'web/packages/llm/dist');
 
 const page = '<!doctype html><title>weft-engine</title><link rel="icon" href="data:," /><input type="file" id="file" />';
-// The engine with a way to break it from outside: the package knows no part of it.
+// The engine with a way to break it from outside, which the package does not know.
 const breakable = `
 const devices = [];
 const request = globalThis.GPUAdapter?.prototype.requestDevice;
@@ -26,7 +27,7 @@ new BroadcastChannel('weft-test').onmessage = ({ data }) => {
 export { default } from '/weft-engine/weft_llm.mjs';
 `;
 
-/** A model's file: of the repository where it is there, else of WEFT_DATA; null where it is missing. */
+/** A model's file: of the repository if it has the file, else of WEFT_DATA; null if neither has it. */
 export function modelFile(name) {
   const places = [path.join(root, 'tests/data/tiny', name), path.join(data, 'models', name)];
   return places.find((file) => fs.existsSync(file)) ?? null;
@@ -44,7 +45,7 @@ function drained(response) {
 
 export async function serveModels(t) {
   const requests = [];
-  /** `breakAfter`: bytes of a model's body before the line breaks. `bytesPerMs`: how slow it is. `down`: models cannot be had. */
+  /** `breakAfter`: the bytes of a model's body after which the connection breaks. `bytesPerMs`: its speed. `down`: models cannot be fetched. */
   const line = { breakAfter: Infinity, bytesPerMs: Infinity, down: false };
   const files = new Map();
 
@@ -78,7 +79,8 @@ export async function serveModels(t) {
     response.setHeader('cross-origin-opener-policy', 'same-origin');
     response.setHeader('cross-origin-embedder-policy', 'require-corp');
     if (pathname.startsWith('/models/')) {
-      response.setHeader('access-control-allow-origin', '*');  // For pages of other sites, as places that give models away do.
+      // Pages of other sites may read the file, as on sites that publish models.
+      response.setHeader('access-control-allow-origin', '*');
       void sendModel(request, response, pathname.slice('/models/'.length));
       return;
     }

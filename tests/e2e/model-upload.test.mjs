@@ -1,5 +1,5 @@
-// A model's upload that is cut off goes on where it ended: over a line that breaks again and again, and in another process after the
-// first one was killed.
+// An interrupted upload of a model continues where it ended: over a connection that breaks
+// repeatedly, and in another process after the first one was killed.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import net from 'node:net';
@@ -10,7 +10,7 @@ import { Program, getJson, pause, root, run, scratch, serve, until, weft } from 
 const model = path.join(root, 'tests/data/tiny/tiny-llama-chat-q8_0.gguf');
 const { size } = fs.statSync(model);
 
-/** A line to the coordinator on which every connection is cut after so many bytes upwards, or which goes nowhere from some byte on. */
+/** A proxy to the coordinator. It cuts every connection after a number of uploaded bytes, or passes nothing on from some byte on. */
 async function line(t, url, { cutEvery = Infinity, stallAt = Infinity } = {}) {
   const { port } = new URL(url);
   const counts = { up: 0, connections: 0 };
@@ -23,7 +23,7 @@ async function line(t, url, { cutEvery = Infinity, stallAt = Infinity } = {}) {
       counts.up += data.length;
       if (counts.up > stallAt) return;
       far.write(data);
-      if (sent > cutEvery) near.destroy(); // What was passed on arrives.
+      if (sent > cutEvery) near.destroy(); // Data that was written to `far` still arrives.
     });
     far.on('data', (data) => near.write(data));
     near.on('close', () => far.end());

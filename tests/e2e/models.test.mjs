@@ -1,4 +1,5 @@
-// Language models from the command line: the model's chat template, many turns, and what is said when something does not fit.
+// Language models from the command line: the model's chat template, many turns, and the errors for
+// inputs that do not fit.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -9,7 +10,7 @@ import { modelFile } from './model-server.mjs';
 import { randomModel } from './random-models.mjs';
 
 const tiny = (name) => path.join(root, 'tests/data/tiny', name);
-/** Why a test cannot run: the larger models are read from WEFT_DATA. False if it can. */
+/** The reason why a test cannot run, because the larger models are read from WEFT_DATA. False if it can run. */
 const missing = (name) => (modelFile(name) === null ? `${name} is missing; set WEFT_DATA to the folder that holds it.` : false);
 const paris = 'tiny-qwen2-chat-q4_k_m.gguf';
 
@@ -61,7 +62,7 @@ test('a text of a model\'s file with control characters is JSON like any other',
 });
 
 test('on a terminal, control characters of an answer and of a file are shown and not obeyed', { timeout: 120_000 }, async (t) => {
-  // Random weights say anything, control characters among it.
+  // A model with random weights writes any text, including control characters.
   const file = path.join(scratch(t), 'random.gguf');
   fs.writeFileSync(file, randomModel('llama', 'Q4_1'));
   const command = ['generate', '--model', file, '--prompt', 'The quality of mercy is not strained; it droppeth', '-n', '24', '--device', 'cpu'];

@@ -1,5 +1,6 @@
-// Workers that lie: `node modified-worker.mjs URL WALLET` joins a coordinator with the wallet, signs two results of the first task that it is leased,
-// and hands none in. `node modified-worker.mjs URL --fresh N` does so with N new wallets, one after the other.
+// Workers that lie. `node modified-worker.mjs URL WALLET` joins a coordinator with the wallet,
+// signs two results of the first task that it is leased, and hands none in. `node
+// modified-worker.mjs URL --fresh N` does so with N new wallets, one after the other.
 import crypto from 'node:crypto';
 import fs from 'node:fs';
 import * as wire from '../../chain/tests/wire.mjs';
@@ -16,10 +17,11 @@ function freshKey() {
   return { key, text: wire.toBase58(key), sign: (message) => crypto.sign(null, message, privateKey) };
 }
 
-/** Resolves to the task when two results of it are signed, and the coordinator has ended the session. */
+/** Resolves to the task once two results of it are signed and the coordinator has ended the session. */
 async function lie(own) {
   const nonce = crypto.randomBytes(32);
-  let place, task, end;  // What receipts of this session are signed for.
+  // `place` has the network and the coordinator for which receipts are signed.
+  let place, task, end;
   const ended = new Promise((resolve) => { end = resolve; });
   const receipt = (item) => {
     const digest = wire.sha256('weft-receipt-2', place.genesis, place.program, place.coordinator, place.session, nonce, rootOfClaims([item]));

@@ -1,5 +1,5 @@
-// A network of native processes: jobs of every kind give the bytes that `weft run` gives, and neither strangers' shaders nor
-// dying workers hurt any other job or worker.
+// A network of native processes: jobs of every kind give the bytes of `weft run`, and neither
+// strangers' shaders nor dying workers harm any other job or worker.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import { Program, getJson, root, run, scratch, serve, until, weft, work } from '
 
 const examples = ['mandelbrot', 'matmul', 'nbody', 'sha256_search'];
 
-/** Submits and waits: { code, job, stderr }. */
+/** Submits a job and waits: { code, job, stderr }. */
 async function submit(url, manifest, { out, wallet, seconds = 120 } = {}) {
   const args = ['submit', manifest, '--coordinator', url, '--wallet', wallet, '--wait', '--json'];
   if (out) args.push('--out', out);
@@ -128,14 +128,15 @@ test("strangers' shaders are refused or ended with a reason, and the worker live
   assert.equal((await getJson(`${url}/v1/ledger`)).sum, 0);
 });
 
-// M-6: the data of a job passed the worker's bound; a blob of 249 MiB took 1 GiB of a worker with 16 MiB.
+// Finding M-6: the data of a job passed the worker's bound; a blob of 249 MiB took 1 GiB of a
+// worker with 16 MiB.
 test('data that are more than a worker takes are not fetched', { timeout: 240_000 }, async (t) => {
   const { url } = await serve(t, { args: ['--grant', '100000'] });
   const worker = await work(t, url, { args: ['--memory-mb', '16'] });
   const peak = () => Number(/VmHWM:\s+(\d+) kB/.exec(fs.readFileSync(`/proc/${worker.child.pid}/status`, 'utf8'))[1]) / 1024;
   const folder = scratch(t);
   const wallet = path.join(folder, 'client.json');
-  const words = 24 << 18;  // 24 MiB: less than the bytes by which the process may grow below.
+  const words = 24 << 18;  // 24 MiB, which is less than the growth that the test allows below.
   fs.writeFileSync(path.join(folder, 'large.bin'), new Uint8Array(4 * words));
   const output = { binding: 0, role: 'output', type: 'u32', shape: [64], split_dim: 0 };
   const input = (binding) => ({ binding, role: 'input', type: 'u32', shape: [words], path: 'large.bin' });
@@ -166,7 +167,7 @@ test('a worker without a GPU takes kernel jobs and only those', { timeout: 120_0
   assert.equal(JSON.parse(cancelled.stdout).state, 'cancelled');
 });
 
-/** The software GPU twice, as drivers list two cards. */
+/** Lists the software GPU twice, as drivers list two cards. */
 function twoGpus() {
   const folder = '/usr/share/vulkan/icd.d';
   const driver = fs.readdirSync(folder).find((name) => name.startsWith('lvp_'));

@@ -1,7 +1,7 @@
-// Files of NumPy, as ONNX's tools exchange tensors.
+// Reads and writes NumPy files, with which ONNX's tools exchange tensors.
 import fs from 'node:fs';
 
-/** A NumPy file of f32. */
+/** The bytes of a NumPy file of f32. */
 export function npy(shape, values) {
   const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${shape.join(', ')},), }`;
   const padded = header.padEnd(Math.ceil((10 + header.length + 1) / 64) * 64 - 11) + '\n';
@@ -12,7 +12,7 @@ export function npy(shape, values) {
   return Buffer.concat([head, Buffer.from(padded, 'latin1'), Buffer.from(Float32Array.from(values).buffer)]);
 }
 
-/** The numbers of such a file. */
+/** The numbers of a NumPy file of f32. */
 export function floats(file) {
   const bytes = fs.readFileSync(file);
   const data = bytes.subarray(10 + bytes.readUInt16LE(8));

@@ -1,4 +1,5 @@
-// ONNX models as a service: the Open Inference Protocol in JSON and bytes, TensorFlow Serving's predict, who pays, and what is refused.
+// ONNX models as a service: the Open Inference Protocol in JSON and bytes, TensorFlow Serving's
+// predict, the wallet that pays, and refused requests.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -15,7 +16,7 @@ async function ok(args) {
   return stdout;
 }
 
-/** A coordinator with the model: { url, wallet, secret }. */
+/** Starts a coordinator with the model: { url, wallet, secret }. */
 async function withModel(t, ...args) {
   const { url } = await serve(t, { args });
   const wallet = path.join(scratch(t), 'wallet.json');
@@ -24,7 +25,7 @@ async function withModel(t, ...args) {
   return { url, wallet, secret };
 }
 
-/** Resolves to { status, headers, body, bytes }. */
+/** Sends a request; resolves to { status, headers, body, bytes }. */
 async function ask(url, { body, headers = {} } = {}) {
   const answer = await fetch(url, body === undefined ? { headers } : {
     method: 'POST',
@@ -43,7 +44,7 @@ const near = (a, b) => {
   a.forEach((value, i) => assert.ok(Math.abs(value - b[i]) <= 1e-3 * (1 + Math.abs(b[i])), `${i}: ${value} is not ${b[i]}`));
 };
 
-/** What the published OpenAPI description (kserve/open-inference-protocol, open_inference_rest.yaml) asks of an inference response. */
+/** Checks an inference response against the published OpenAPI description (kserve/open-inference-protocol, open_inference_rest.yaml). */
 function isInferenceResponse(body) {
   assert.equal(typeof body.model_name, 'string');
   assert.ok(Array.isArray(body.outputs));
@@ -76,7 +77,7 @@ test('a model is added, described, and asked by the Open Inference Protocol and 
   await work(t, url);
   await until(async () => (await ask(`${of}/ready`)).status === 200, 'the model is ready');
 
-  // The same picture by the program itself.
+  // Computes the same picture with `weft onnx run`.
   const folder = scratch(t);
   const values = Float32Array.from(picture(1));
   fs.mkdirSync(path.join(folder, 'in'));
@@ -92,20 +93,20 @@ test('a model is added, described, and asked by the Open Inference Protocol and 
   assert.deepEqual(json.body.outputs[0].shape, [1, 10]);
   near(json.body.outputs[0].data, expected);
 
-  // It was a job of the key's owner, verified and paid as every job.
+  // The request was a job of the key's owner, verified and paid like every job.
   const job = await getJson(`${url}/v1/jobs/${json.body.parameters.job}`);
   assert.equal(job.kind, 'onnx');
   assert.equal(job.state, 'done');
   assert.match(job.decided, /^The result has the word of/);
   assert.ok(json.body.parameters.price > 0 && json.body.parameters.price < 1, 'what was not spent went back');
 
-  // Three pictures are three items, and each is what it is alone.
+  // Three pictures are three items, and each has the result that it has alone.
   const three = await ask(`${of}/versions/1/infer`, { headers, body: { inputs: [tensor(5, 1, 9)] } });
   assert.equal(three.status, 200, JSON.stringify(three.body));
   assert.deepEqual(three.body.outputs[0].shape, [3, 10]);
   assert.deepEqual(three.body.outputs[0].data.slice(10, 20), json.body.outputs[0].data);
 
-  // Bytes in and out.
+  // A request and an answer with tensors as bytes.
   const head = Buffer.from(JSON.stringify({
     inputs: [{ name: input, datatype: 'FP32', shape: [1, 1, 28, 28], parameters: { binary_data_size: 3136 } }],
     outputs: [{ name: output, parameters: { binary_data: true } }],
@@ -118,7 +119,7 @@ test('a model is added, described, and asked by the Open Inference Protocol and 
   isInferenceResponse(bytes.body);
   assert.deepEqual(floats(bytes.bytes), json.body.outputs[0].data.map(Math.fround));
 
-  // TensorFlow Serving.
+  // The routes of TensorFlow Serving.
   const rows = (shade) => [Array.from({ length: 28 }, (_, y) => picture(shade).slice(28 * y, 28 * y + 28))];
   const predicted = await ask(`${url}/v1/models/mnist:predict`, { headers, body: { instances: [rows(1), rows(5)] } });
   assert.equal(predicted.status, 200, JSON.stringify(predicted.body));
@@ -153,7 +154,8 @@ test('what is wrong is one sentence, and costs nothing', { timeout: 120_000 }, a
   };
   await refused(401, /API key/, { inputs: [good] }, { authorization: '' });
   await refused(401, /not known here/, { inputs: [good] }, { authorization: `Bearer weft-${'2'.repeat(44)}` });
-  await refused(401, /not known here/, Buffer.from('{'), { authorization: `Bearer weft-${'2'.repeat(44)}` });  // Its body is not read.
+  // The body of a request with an unknown key is not read.
+  await refused(401, /not known here/, Buffer.from('{'), { authorization: `Bearer weft-${'2'.repeat(44)}` });
   await refused(404, /does not exist here/, { inputs: [good] }, {}, `${url}/v2/models/none/infer`);
   await refused(404, /version 1 only/, { inputs: [good] }, {}, `${url}/v2/models/mnist/versions/2/infer`);
   await refused(400, /the model takes \[1,1,28,28\], or several/, { inputs: [{ ...good, shape: [1, 28, 28] }] });

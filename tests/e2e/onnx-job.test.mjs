@@ -9,7 +9,7 @@ import { npy } from './numpy.mjs';
 const model = path.join(import.meta.dirname, '../data/models/mnist.onnx');
 const items = 8;
 
-/** The job of `items` pictures of noise in `folder`, with the files that it names. */
+/** Writes a job of `items` noise pictures to `folder`, with the files that it names. */
 async function writePictures(folder, change = {}) {
   const inspected = await run(['onnx', 'inspect', model, '--json']);
   assert.equal(inspected.code, 0, inspected.stderr);
@@ -39,7 +39,8 @@ test('a stranger\'s results of a model are checked item by item, and are those o
   const { url, data } = await serve(t);
   const folder = scratch(t);
   const manifest = await writePictures(folder);
-  // The worker shows no invitation: it may not read the one that lies here.
+  // The worker shows no invitation: it ignores the one in the coordinator's folder, because others
+  // may read the file.
   fs.chmodSync(path.join(data, 'invite'), 0o644);
   await work(t, url);
   fs.chmodSync(path.join(data, 'invite'), 0o600);

@@ -1,4 +1,5 @@
-// A network whose only worker is a tab computes jobs of the kind `onnx`: the verifier agrees, and the numbers are this machine's.
+// A network whose only worker is a tab computes jobs of the kind `onnx`. The verifier agrees, and
+// the numbers are those of this machine.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -16,7 +17,7 @@ async function answered(args) {
   return JSON.parse(stdout);
 }
 
-/** A network with one tab that contributes, and what to append to a command that uses it. */
+/** Starts a network with one contributing tab, and returns the arguments for a command that uses it. */
 async function networkOfATab(t) {
   const { url } = await serve(t);
   const { page } = await browse(t);

@@ -1,4 +1,4 @@
-// A page's Worker with ONNX models: what the tests of weft_onnx.mjs ask it to do.
+// A page's Worker with ONNX models, which runs the orders of the tests of weft_onnx.mjs.
 import createOnnx from '/weft_onnx.mjs';
 
 const onnx = await createOnnx();
@@ -37,7 +37,7 @@ async function runCase(device, { name, inputs, outputs }) {
   return { name, device: model.info.device.kind, difference: differences[0] ?? null, dispatches: ran.dispatches };
 }
 
-// A picture as an external image, on the GPU from its texture to the model's input.
+// Puts a picture as an external image on the GPU, from its texture to the model's input.
 const fill = `
 @group(0) @binding(0) var picture: texture_2d<f32>;
 @group(0) @binding(1) var<storage, read_write> planes: array<f32>;
@@ -109,7 +109,7 @@ const tasks = {
     model.close();
     return { info: model.info, worst, same, boxes, detects, dispatches: first.dispatches, submits: first.submits, processorNodes: first.processorNodes };
   },
-  // The sentences of calls that fail.
+  // Collects the error sentences of calls that fail.
   failures: async ({ model: url }) => {
     const bytes = await get(url);
     const said = (promise) => promise.then(() => null, ({ message, code }) => ({ message, code }));

@@ -1,5 +1,6 @@
-// ONNX models in a tab (weft_onnx.mjs in a Worker of Chromium, WebGPU on SwiftShader): ONNX's own cases on the GPU and on the
-// processor, a detector from a texture to boxes, and one sentence for everything that is wrong.
+// ONNX models in a tab (weft_onnx.mjs in a Worker of Chromium, WebGPU on SwiftShader): ONNX's own
+// cases on the GPU and on the processor, a detector from a texture to boxes, and errors of one
+// sentence.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -14,7 +15,7 @@ const archive = path.join(data, 'data/onnx-node/onnx-node.tar.gz');
 const models = path.join(data, 'data/models');
 const committed = path.join(root, 'src/engine/onnx/testdata/cases');
 
-/** Files of a .tar.gz below `folder`, by name. */
+/** The files of a .tar.gz below `folder`, by name. */
 function unpack(file, folder) {
   const tar = zlib.gunzipSync(fs.readFileSync(file));
   const text = (from, size) => tar.toString('latin1', from, from + size).replace(/\0.*$/s, '');
@@ -39,7 +40,7 @@ function listCases(folder) {
   });
 }
 
-/** A page with the Worker; `ask(task, options)`. `files`: what is served, by address. */
+/** Opens a page with the Worker: `ask(task, options)`. `files`: the served files, by address. */
 async function open(t, files) {
   const server = await serveFiles(path.join(root, 'build/web/engine'), {
     '/': path.join(root, 'tests/web/page.html'),

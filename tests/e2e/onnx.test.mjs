@@ -1,4 +1,4 @@
-// `weft onnx` as a user has it: what it writes is read again, and by others.
+// `weft onnx` as a user runs it: it reads its own files again, and other programs read them.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -35,7 +35,7 @@ test('a model is compiled to modules, a descriptor and slices of one blob', { ti
     assert.equal(weights.offset % 256, 0);
     assert.ok(weights.offset + weights.bytes <= told.weights_bytes);
   }
-  // What was written is not written over.
+  // The command does not overwrite files that it wrote.
   assert.notEqual(again.code, 0);
   assert.match(again.stderr, /is not empty; name a new folder\./);
 });

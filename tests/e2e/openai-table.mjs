@@ -1,4 +1,4 @@
-// The table of docs/openai.md, and the network that its rows are asked of.
+// Reads the table of docs/openai.md, and starts the network that tests of its rows use.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ export function documented() {
   return [...text.matchAll(/^\| ([^|]+?) \|/gm)].map((match) => match[1]).filter((cell) => cell !== 'feature' && !cell.startsWith('---'));
 }
 
-/** Texts with the vectors that llama.cpp makes of them with the model `vectors`. */
+/** Texts, each with the vector that llama.cpp makes of it with the model `vectors`. */
 export const embedded = JSON.parse(fs.readFileSync(path.join(tiny, 'expected/tiny-bert-random-f16.json'), 'utf8')).cases.filter(({ text }) => text !== '');
 export const cosine = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0) / Math.hypot(...a) / Math.hypot(...b);
 

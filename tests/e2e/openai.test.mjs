@@ -1,4 +1,5 @@
-// The table of docs/openai.md, row by row, with the official client (npm `openai`): what the rows say is what these tests find.
+// The table of docs/openai.md, row by row, with the official client (npm `openai`): each row is
+// tested.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -29,7 +30,7 @@ const tools = [tool('look_up', schema), tool('stop', { type: 'object', propertie
 const valid = (value, by) => assert.ok(new Ajv({ strict: false }).validate(by, value), JSON.stringify(value));
 const failure = (promise) => promise.then(() => assert.fail('It was answered.'), (error) => error);
 
-/** All that a stream says, as a message. */
+/** Joins the pieces of a stream to one message. */
 async function gather(stream) {
   const out = { content: '', reasoning: '', calls: [], finish: null, usage: null };
   for await (const chunk of stream) {
@@ -47,7 +48,7 @@ async function gather(stream) {
   return out;
 }
 
-/** The secret of a new API key. */
+/** Makes an API key and returns its secret. */
 async function aKey(url, wallet) {
   const { code, stdout, stderr } = await run(['key', 'add', 'stranger', '--coordinator', url, '--wallet', wallet, '--json']);
   assert.equal(code, 0, stderr);
@@ -175,14 +176,15 @@ test('every row of docs/openai.md holds for the official client', { timeout: 600
       const { status, param, code } = await failure(openai.completions.create({ model: 'tiny', prompt: 'Once', max_tokens: 400, logit_bias: { 4: -100, 1: -100 }, deadline_ms: 1 }));
       assert.deepEqual([status, param, code], [504, 'deadline_ms', 'deadline_exceeded']);
     },
-    // With another server beside: tests/e2e/fallback.test.mjs.
+    // tests/e2e/fallback.test.mjs tests it with another server.
     '`fallback`': async () => {
       const said = await chat({ fallback: 'allow' });
       assert.deepEqual([said.choices[0].message.content, said.weft_fallback], [answer, undefined]);
       const { status, param } = await failure(chat({ fallback: 'always' }));
       assert.deepEqual([status, param], [400, 'fallback']);
     },
-    // Those that are refuted, and that no worker could audit: tests/e2e/answer-trust.test.mjs.
+    // tests/e2e/answer-trust.test.mjs tests answers that are refuted, and answers that no worker
+    // could audit.
     'header `x-weft-trust`': async () => {
       const asked = { model: 'tiny', messages, temperature: 0, seed: 5 };
       const as = (trust) => ({ headers: { 'x-weft-trust': trust } });
@@ -241,7 +243,7 @@ test('every row of docs/openai.md holds for the official client', { timeout: 600
       assert.deepEqual(data.map(({ index }) => index), [...input.keys()]);
       for (const { index, embedding } of data) assert.ok(cosine(embedding, expected[index].embedding) >= 0.9999, input[index]);
       assert.deepEqual([usage.prompt_tokens, usage.total_tokens], Array(2).fill(expected.reduce((sum, { tokens }) => sum + tokens.length, 0)));
-      // A batch answers as each text does alone, and so do its tokens.
+      // A text has the same vector in a batch, alone, and as tokens.
       const { data: [alone] } = await openai.embeddings.create({ model: 'vectors', input: input[1] });
       assert.deepEqual(alone.embedding, data[1].embedding);
       const { data: read } = await openai.embeddings.create({ model: 'vectors', input: expected.map(({ tokens }) => tokens) });

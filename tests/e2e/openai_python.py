@@ -1,4 +1,4 @@
-"""What docs/openai.md promises, row by row, asked by OpenAI's Python client.
+"""Tests each row of the table of docs/openai.md with OpenAI's Python client.
 
 usage: openai_python.py URL VECTORS.json      prints "ok ROW" for each row of the table that holds; VECTORS: texts with their vectors
 """

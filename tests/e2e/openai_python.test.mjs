@@ -1,4 +1,4 @@
-// The same table, asked by OpenAI's Python client (Debian python3-openai).
+// The table of docs/openai.md, tested with OpenAI's Python client (Debian python3-openai).
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -1,4 +1,5 @@
-// Results that cannot be written are no results: one sentence, no exit code 0, and nothing half written stays.
+// If results cannot be written, the command fails: it prints one sentence, does not end with 0, and
+// leaves no partly written file.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -28,7 +29,8 @@ test('a reader that takes only the first line ends the command without a word', 
 
 test('outputs that do not fit on the disk leave nothing behind', { timeout: 120_000 }, (t) => {
   const folder = scratch(t);
-  // A disk that takes 64 KiB of a file. (On the processor: a GPU's driver has files of its own.)
+  // A disk on which a file may have 64 KiB. (The test uses the processor, because a GPU's driver
+  // writes files of its own.)
   const { code, stdout, stderr } = shell(`trap '' XFSZ; ulimit -f 64; exec "$1" run '${path.join(root, 'examples/matmul.json')}' --device cpu --out . --json`, folder);
 
   assert.deepEqual({ code, stdout, stderr }, { code: 1, stdout: '', stderr: "weft run: Cannot write './matmul.output0.bin': File too large.\n" });

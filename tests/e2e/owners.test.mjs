@@ -15,7 +15,7 @@ async function refused(args, message) {
   assert.match(stderr, message);
 }
 
-/** A coordinator, and wallets by name that act at it. */
+/** Starts a coordinator, and makes wallets by name that act at it. */
 async function network(t) {
   const { url, data } = await serve(t);
   const folder = scratch(t);
@@ -31,7 +31,8 @@ test('free credits are paid to another owner, granted ones are not, and only the
   const { url, data, at, wallet, issue, owner } = await network(t);
   const alice = await wallet('alice');
   const bob = await wallet('bob');
-  await ok(['key', 'add', 'any', ...at('alice')]); // Which grants the wallet what new clients have.
+  // This grants the wallet the credits of a new client.
+  await ok(['key', 'add', 'any', ...at('alice')]);
   const granted = (await owner('alice')).granted;
   assert.ok(granted > 0);
   await refused(['pay', bob, '1', ...at('alice')], /granted credits cannot be transferred/);
@@ -65,7 +66,7 @@ test('a phone joins with its own consent, spends the one balance, and is revoked
   await issue(laptop, 10);
   const { code } = JSON.parse(await ok(['device', 'request', laptop, ...at('phone'), '--json']));
 
-  // What was agreed to is this owner and this role, and no other's.
+  // The device agreed to this owner and this role, and to no other.
   await issue(bob, 1);
   await refused(['device', 'add', code, ...at('bob')], /has not agreed/);
   await refused(['device', 'add', code.replace('full.', 'recovery.'), ...at('laptop')], /has not agreed/);

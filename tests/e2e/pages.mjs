@@ -1,4 +1,4 @@
-// What holds for every page: accessible, at two sizes.
+// Checks of every page: it is accessible, at two sizes.
 import fs from 'node:fs';
 import path from 'node:path';
 import { createRequire } from 'node:module';
@@ -6,7 +6,7 @@ import { root } from './lib.mjs';
 
 const axe = fs.readFileSync(createRequire(path.join(root, 'web/package.json')).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What axe finds on the page, a line each; the page's browser has `bypassCSP`, since axe is put in from outside. */
+/** The violations that axe finds on the page, one line each. The page's browser needs `bypassCSP`, because the test injects axe. */
 export async function violations(page) {
   await page.evaluate(axe);
   const found = await page.evaluate(() => globalThis.axe.run(document));
@@ -15,5 +15,5 @@ export async function violations(page) {
 
 export const sizes = { desk: { width: 1280, height: 800 }, phone: { width: 390, height: 844 } };
 
-/** The dashboard is told what happens in the network. */
+/** Waits until the dashboard is connected to the feed of the network. */
 export const live = (page) => page.locator('[data-testid="feed"][data-state="open"]').waitFor();

@@ -1,5 +1,5 @@
-// Takes the pictures of the page that README.md shows: node tests/e2e/pictures.mjs. A real network of one coordinator, a
-// native worker and this browser, at work on the examples.
+// Takes the pictures of the page that README.md shows: node tests/e2e/pictures.mjs. The network is
+// real: one coordinator, a native worker and this browser compute the examples.
 import fs from 'node:fs';
 import path from 'node:path';
 import { browse, byId, contribute, counts } from './browser.mjs';

@@ -1,5 +1,6 @@
-// The playground in a real browser: the compiler's own words at their place, the same bytes as `weft run`, links that carry a program,
-// and a job that a native worker computes. Then the DevTools panel over it.
+// The playground in a real browser: the compiler's messages at their lines, the same bytes as `weft
+// run`, links that carry a program, and a job that a native worker computes. Then the DevTools
+// panel over it.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -71,7 +72,7 @@ async function smallProgram(page) {
   await write(page, small);
 }
 
-/** What a link that is clicked saves. */
+/** The file that a clicked link saves. */
 async function saved(page, link) {
   const [download] = await Promise.all([page.waitForEvent('download'), link.click()]);
   return fs.readFileSync(await download.path());
@@ -119,7 +120,8 @@ test('a mistake shows at its line and column, mended it runs, gives the bytes of
   await compiles(other);
   await until(async () => (await editor(other).textContent()).includes('squares[id.x]'), 'the shader of the link');
   assert.equal(await field(other, 0, 'Step').inputValue(), '3');
-  assert.equal(await byId(other, 'timing').count(), 0);  // A link is compiled, and run only by a click.
+  // The program of a link is compiled after it is taken over, but runs only after a click.
+  assert.equal(await byId(other, 'timing').count(), 0);
   await runHere(other);
   assert.deepEqual(await saveOutput(other), bytes);
 
@@ -196,7 +198,9 @@ test('every example compiles, runs and shows', async (t) => {
   const { page, complaints } = await open(t, url);
   for (const [label, name] of [['Vector add', 'vector-add'], ['N-body', 'nbody'], ['SHA-256 search', 'sha256'], ['Matrix product', 'matmul']]) {
     await page.getByLabel('Example', { exact: true }).selectOption({ label });
-    if (label === 'Matrix product') {  // Runs are tuned first, sixteen times the work; one choice is as good here.
+    // A run first measures its overrides, which is sixteen times the work; here one choice is
+    // enough.
+    if (label === 'Matrix product') {
       await byId(page, 'tuner').getByLabel('Choices').fill('64');
     }
     await compiles(page);
@@ -234,12 +238,14 @@ test('the panel shows what was measured, over the playground and over the contri
   await contribute(page, url);
   await byId(page, 'device').waitFor();
   await page.getByRole('button', { name: 'DevTools' }).click();
-  await byId(page, 'kernels').locator('tbody tr').first().waitFor();  // What measuring the device ran.
+  // The kernels that measured the device.
+  await byId(page, 'kernels').locator('tbody tr').first().waitFor();
   const folder = scratch(t);
   const product = writeJob(folder, matrixJob({ m: 128, n: 64, k: 64, split: { tasks: 2 }, verify: { compare: 'exact', replicas: 1, audit: 0 } }));
   const submitted = await run(['submit', product, '--coordinator', url, '--wallet', path.join(folder, 'client.json'), '--wait']);
   assert.equal(submitted.code, 0, submitted.stderr);
-  await page.locator('[data-testid="roofline"][data-points="2"]').waitFor();  // Its tasks.
+  // The tasks of the job.
+  await page.locator('[data-testid="roofline"][data-points="2"]').waitFor();
   await picture(page, 'devtools-contribute-desk-light');
   assert.deepEqual(complaints, []);
 });
@@ -265,7 +271,7 @@ test('the panel shows what a model in this tab does', async (t) => {
   const kernels = await byId(page, 'kernels').locator('tbody th').allTextContents();
   assert.ok(kernels.length > 4 && kernels.every((name) => !name.includes(' + ')), `each kernel by itself: ${kernels}`);
   await page.getByRole('button', { name: 'Measure the roofs' }).click();
-  // The prompt and the tokens drawn.
+  // The two points are the prompt and the drawn tokens.
   await page.locator('[data-testid="roofline"][data-points="2"]').waitFor();
   await picture(page, 'devtools-chat-desk-light');
   assert.deepEqual(complaints, []);
@@ -291,7 +297,7 @@ test('without WebGPU it says so, and programs can still be written and shared', 
 
 test('light and dark, on a desk and a phone: no accessibility violation, nothing wider than the window', async (t) => {
   const { url } = await serve(t);
-  const { page } = await open(t, url, { bypassCSP: true });  // axe is put in from outside.
+  const { page } = await open(t, url, { bypassCSP: true });  // The test injects axe.
   await page.getByLabel('Tasks of a job').fill('4');
   await compiles(page);
   await runHere(page);
@@ -301,7 +307,7 @@ test('light and dark, on a desk and a phone: no accessibility violation, nothing
         await page.emulateMedia({ colorScheme });
         await page.setViewportSize(viewport);
         await page.evaluate(() => window.scrollTo(0, 0));
-        await pause(400);  // Colours change over a moment.
+        await pause(400);  // The change of colours is animated.
         await picture(page, `${state}-${name}-${colorScheme}`);
         if (state === 'playground') await picture(page, `${state}-whole-${name}-${colorScheme}`, { fullPage: true });
         assert.deepEqual(await violations(page), [], `${state}, ${name}, ${colorScheme}`);

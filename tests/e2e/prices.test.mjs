@@ -1,5 +1,5 @@
-// Prices before they are paid: weft quote, weft submit --quote and --max-price, weft serve --price-base and weft work --price, with real
-// processes.
+// Prices before they are paid, with real processes: weft quote, weft submit --quote and
+// --max-price, weft serve --price-base and weft work --price.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -29,7 +29,8 @@ test('the price that weft quote shows is the price that is charged', { timeout: 
   const first = await submit('--quoted', unknown.quote);
   assert.equal(first.code, 0, first.stderr);
 
-  // The canary of so short a work may waver; the price is the quoted one, or less, or the job says why not.
+  // The canary's time of such short work varies. The price is the quoted one or less, or the job
+  // says why it is not.
   const known = await quote();
   assert.ok(known.price > 0 && known.price_per_task * 8 === known.price, JSON.stringify(known));
   const asked = await run(['submit', file, ...at, '--quote']);

@@ -1,5 +1,6 @@
-// `weft serve --public` behind a proxy: it counts as public though it listens on loopback, and a real nginx with the settings of docs/public.md
-// passes a worker, a signed job and its outputs (where nginx is installed).
+// `weft serve --public` behind a proxy: the coordinator counts as public although it listens on
+// loopback. A real nginx (if it is installed) with the settings of docs/public.md passes a worker,
+// a signed job and its outputs.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -12,7 +13,7 @@ import { root, run, scratch, serve, until, work } from './lib.mjs';
 
 const args = ['--public', '--host', 'weft.example', '--host', 'localhost', '--trusted-proxy', '127.0.0.1'];
 
-/** The answer to a request as a proxy passes it on. */
+/** The answer to a request that looks as if a proxy passed it on. */
 function asked(url, { host = 'weft.example', from = '203.0.113.9', method = 'GET', body = '' }) {
   return new Promise((resolve, reject) => {
     const headers = { host, 'x-forwarded-for': from, 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
@@ -32,10 +33,10 @@ test('behind a proxy strangers need keys for models, and other names are refused
   const { url } = await serve(t, { args });
   assert.equal((await complete(url)).status, 401);
   assert.equal((await asked(`${url}/v1/models`, { host: 'other.example' })).status, 421);
-  // A proxy alone makes it public.
+  // --trusted-proxy alone makes the coordinator public.
   const proxied = await serve(t, { args: args.slice(1) });
   assert.equal((await complete(proxied.url)).status, 401);
-  // The same coordinator for this machine only asks for no key.
+  // A coordinator without a proxy, which only this machine reaches, needs no key.
   const own = await serve(t, { args: ['--host', 'weft.example'] });
   assert.equal((await complete(own.url)).status, 404);
 });
@@ -72,7 +73,7 @@ async function freePort() {
   return port;
 }
 
-/** nginx with the server of docs/public.md, on loopback and with a certificate of the test's. */
+/** Starts nginx with the server of docs/public.md, on loopback and with a certificate of the test. */
 async function proxy(t, upstream) {
   const folder = scratch(t);
   const file = (name) => path.join(folder, name);

@@ -1,16 +1,18 @@
-// GGUF files with random weights of any architecture in any weight format that the engine knows: the metadata of a small file of the
-// architecture, at a width of 256 (a block of the widest formats), and tensors of random blocks. What a model says is nonsense, but the
-// same nonsense on each device.
+// Makes GGUF files with random weights of any architecture in any weight format that the engine
+// supports: the metadata of a small file of the architecture, at a width of 256 (a block of the
+// widest formats), and tensors of random blocks. A model's answers are nonsense, but the same
+// nonsense on each device.
 import fs from 'node:fs';
 import { modelFile } from './model-server.mjs';
 
 const width = 256;
 
-/** The file whose metadata a model takes, and the numbers of the metadata that become others. */
+/** For each architecture, the file whose metadata a model takes, and the numbers of the metadata that are changed. */
 export const architectures = {
   llama: { template: 'tiny-mistral-random-f16.gguf', set: { 'attention.key_length': 64, 'attention.value_length': 64, 'rope.dimension_count': 64 } },
   mistral3: { template: 'tiny-mistral3-random-f16.gguf', set: { 'attention.key_length': 64, 'attention.value_length': 64, 'rope.dimension_count': 64 } },
-  qwen2: { template: 'tiny-qwen2-short-q4_k_m.gguf', set: { block_count: 2 } },  // The template has one layer, of which no chain can be made.
+  // The template has one layer, which is too few for a chain.
+  qwen2: { template: 'tiny-qwen2-short-q4_k_m.gguf', set: { block_count: 2 } },
   qwen3: { template: 'tiny-qwen3-random-f16.gguf', set: {} },
   gemma3: { template: 'tiny-gemma3-random-q8_0.gguf', set: { 'attention.key_length': 64, 'attention.value_length': 64 } },
   qwen35: { template: 'tiny-qwen35-short-q4_k_m.gguf', set: {} },
@@ -28,7 +30,7 @@ function randomFrom(seed) {
   };
 }
 
-// The nearest number of 16 bits with five of exponent, for magnitudes below 65,504.
+// The nearest 16-bit float with five exponent bits, for magnitudes below 65,504.
 function half(value) {
   const size = Math.abs(value);
   const sign = value < 0 ? 0x8000 : 0;
@@ -47,7 +49,8 @@ function bfloat(value) {
   return single.getUint16(0);
 }
 
-// A block of random bytes, but for its scales: `halves` are where numbers of 16 bits stand, and their part of the deviation asked for.
+// A block of random bytes except its scales. `halves` are the places of 16-bit floats, with their
+// part of the requested deviation.
 const blocksOf = (number, elements, bytes, halves) => ({
   number, elements, bytes,
   write(out, at, deviation) {
@@ -55,7 +58,7 @@ const blocksOf = (number, elements, bytes, halves) => ({
   },
 });
 
-/** By name: ggml's number, elements and bytes of a block, and what is written over its random bytes so that its values have a deviation. */
+/** Formats by name: ggml's number, elements and bytes of a block, and the values written over its random bytes so that its numbers have a given deviation. */
 export const formats = {
   F32: { number: 0, elements: 1, bytes: 4, write: (out, at, deviation, random) => out.writeFloatLE(normal(random) * deviation, at) },
   F16: { number: 1, elements: 1, bytes: 2, write: (out, at, deviation, random) => out.writeUInt16LE(half(normal(random) * deviation), at) },
@@ -74,7 +77,7 @@ export const formats = {
   MXFP4: { number: 39, elements: 32, bytes: 17, write: (out, at, deviation) => out.writeUInt8(127 + Math.round(Math.log2(deviation / 3.3)), at) },
 };
 
-/** Random blocks with values of about that deviation. */
+/** Random blocks whose values have about the given deviation. */
 function tensorOf(format, elements, deviation, random) {
   const out = Buffer.alloc((elements / format.elements) * format.bytes);
   if (format.elements > 1) for (let at = 0; at < out.length; ++at) out[at] = Math.floor(random() * 256);
@@ -82,7 +85,7 @@ function tensorOf(format, elements, deviation, random) {
   return out;
 }
 
-/** The parts of a GGUF file that matter here: [key, type, value's bytes] and [name, shape, format's number]. */
+/** The parts of a GGUF file that this module needs: [key, type, value's bytes] and [name, shape, format's number]. */
 function parsed(file) {
   let at = 8;
   const u32 = () => file.readUInt32LE((at += 4) - 4);
@@ -118,7 +121,7 @@ const u64Bytes = (value) => { const out = Buffer.alloc(8); out.writeBigUInt64LE(
 const textBytes = (value) => Buffer.concat([u64Bytes(Buffer.byteLength(value)), Buffer.from(value)]);
 const padded = (bytes) => Buffer.concat([bytes, Buffer.alloc((32 - (bytes.length % 32)) % 32)]);
 
-/** The file of a model; matrices are in `format` (a name of `formats`), as far as a row of theirs has whole blocks, else in F16. */
+/** Makes the file of a model. A matrix is in `format` (a name of `formats`) if its rows have whole blocks, else in F16. */
 export function randomModel(architecture, format, seed = 1) {
   const { template, set } = architectures[architecture];
   const { metadata, tensors } = parsed(fs.readFileSync(modelFile(template)));
@@ -150,13 +153,14 @@ export function randomModel(architecture, format, seed = 1) {
     else if (part === 'ffn_down') [to[0], to[1]] = [feed, width];
     const elements = to.reduce((all, one) => all * one);
     if (to.length > 1) {
-      // What the template has in F32 (the choice of experts, a short convolution) is F32 in every model.
+      // Tensors that are F32 in the template (the choice of experts, a short convolution) are F32
+      // in every model.
       const wanted = kind === 0 ? formats.F32 : formats[format];
       const chosen = to[0] % wanted.elements === 0 ? wanted : formats.F16;
       const large = part === 'token_embd' || part === 'output' ? 5 : 1.5;
       rows.push([tensor, to, chosen.number, tensorOf(chosen, elements, large / Math.sqrt(to[0]), random)]);
     } else {
-      // Norms are about 1, decays negative, biases and what else is a vector about 0.
+      // Norms are about 1, decays are negative, biases and other vectors are about 0.
       const middle = /norm$/.test(part) ? 1 : part === 'ssm_a' ? -1 : 0;
       const out = Buffer.alloc(elements * 4);
       for (let i = 0; i < elements; ++i) out.writeFloatLE(middle + normal(random) * 0.1, i * 4);

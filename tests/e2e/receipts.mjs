@@ -1,5 +1,5 @@
-// Receipts as the end-to-end tests write and read them, beside src/common/proof: the tree of claims, and a coordinator that leases what it likes
-// to a real worker.
+// Receipts for the end-to-end tests, written independently of src/common/proof: the tree of claims,
+// and a coordinator that leases any task to a real worker.
 import crypto from 'node:crypto';
 import http from 'node:http';
 import * as wire from '../../chain/tests/wire.mjs';
@@ -8,7 +8,7 @@ import { accept } from './sockets.mjs';
 const u32 = (number) => { const bytes = Buffer.alloc(4); bytes.writeUInt32LE(number); return bytes; };
 const hex = (bytes) => bytes.toString('hex');
 
-/** A claim's leaf. `whole`: as the on-chain program reads it, whatever the item says. */
+/** A claim's leaf. With `whole` it is a claim of a whole task, as the on-chain program reads it, whatever the item says. */
 export function leafOf({ task, attempt, root, first = 0, count = 0 }, whole = count === 0) {
   const [job, index] = task.split('/');
   const name = [Buffer.from(job, 'hex'), u32(Number(index)), u32(attempt)];
@@ -23,7 +23,7 @@ export function rootOfClaims(items) {
   return level[0];
 }
 
-/** A receipt's item as one side of the file that `weft chain slash` reads. */
+/** A receipt's item as one side of the evidence file that `weft chain slash` reads. */
 export function sideOf(receipt, at) {
   const siblings = [];
   let level = receipt.items.map((item) => leafOf(item)), place = at, sides = 0;
@@ -40,8 +40,8 @@ export function sideOf(receipt, at) {
 }
 
 /**
- * A coordinator with the key of a wallet that leases what it is told to, whatever it has leased before. `genesis` and `program` are what its workers
- * sign for. `receipts` and `failed` grow as workers answer; each result is accepted.
+ * A coordinator with the key of a wallet. It leases the tasks that the test names, whatever it has leased before. Its workers sign for `genesis` and
+ * `program`. `receipts` and `failed` grow as workers answer; each result is accepted.
  */
 export async function lyingCoordinator(t, { key, genesis, program, info }) {
   const out = { url: '', receipts: [], failed: [], joined: 0, line: null };

@@ -1,5 +1,6 @@
-// Receipts as evidence, against the real virtual machine: a modified worker that signs two results of one task loses its owner's stake by what the
-// coordinator has kept; an honest worker loses nothing, whatever a coordinator leases to it. No public cluster.
+// Receipts as evidence, against the real virtual machine. A modified worker that signs two results
+// of one task loses its owner's stake through the evidence that the coordinator has kept. An honest
+// worker loses nothing, whatever a coordinator leases to it. No public cluster is used.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -53,7 +54,7 @@ test('a worker that signs two results of one task loses its stake by what the co
   assert.equal(evidence.owner, mallory);
   assert.equal(evidence.device, mallory);
 
-  // It is there after a restart, and neither side can be exchanged.
+  // The evidence exists after a restart, and neither of its sides can be replaced.
   await program.kill();
   const again = await serve(t, { data, args: ['--settlement', c.network] });
   assert.deepEqual((await getJson(`${again.url}/v1/evidence`)).evidence, [evidence]);
@@ -74,7 +75,7 @@ test('wallets that have nothing to lose do not keep out the evidence against one
   assert.equal((await flood.ended).code, 0, flood.output());
   assert.equal((await kept()).length, 256, 'they have so many rows a day together');
 
-  await c.rpc('litesvm_advance', 40);  // The stake is final.
+  await c.rpc('litesvm_advance', 40);  // Makes the stake final.
   const read = await run(['chain', 'stakes', '--coordinator', url, '--data', data, '--network', c.network, '--json']);
   assert.equal(read.code, 0, read.stderr);
   assert.equal(JSON.parse(read.stdout).owners, 1);
@@ -111,9 +112,9 @@ test('an honest worker cannot be slashed, whatever is leased to it, unless its r
   let worker = await work(t, liar.url, { wallet: c.file('alice.json') });
   await until(() => liar.joined === 1, 'it has joined');
   await lease(right, whole);
-  await lease(right, { ...whole, count: 1 });  // An audit,
-  await lease(right, { ...whole, first: 7, count: 1 });  // another one, or a poll,
-  await lease(other, { ...whole, count: 1 });  // and one of other data.
+  await lease(right, { ...whole, count: 1 });  // An audit of a part.
+  await lease(right, { ...whole, first: 7, count: 1 });  // An audit or a poll of another part.
+  await lease(other, { ...whole, count: 1 });  // An audit of other data.
   assert.deepEqual(signed().map(({ item }) => [item.first ?? 0, item.count ?? 0]), [[0, 0], [6, 1], [7, 1], [6, 1]]);
   assert.equal(new Set(signed().map(({ item }) => item.root)).size, 4, 'four results under one attempt');
   await lease(other, whole);
@@ -127,7 +128,7 @@ test('an honest worker cannot be slashed, whatever is leased to it, unless its r
   await lease(right, whole);
   assert.equal(liar.failed.length, 2, 'the same result is signed again');
 
-  // Evidence of every two of its receipts.
+  // Tries evidence of every two of the worker's receipts.
   const all = signed();
   const file = (first, second) => ({ owner: alice, device: alice, job, task: 3, attempt: 1, first: first.side, second: second.side });
   for (const [i, first] of all.entries()) {
@@ -138,7 +139,7 @@ test('an honest worker cannot be slashed, whatever is leased to it, unless its r
   }
   assert.equal(await stakeOf(alice), 50 * credit);
 
-  // The control: what it remembers is what protects it.
+  // The control: without its record of signed results the worker is not protected.
   await worker.stop();
   fs.rmSync(`${c.file('alice.json')}.signed`, { recursive: true });
   await work(t, liar.url, { wallet: c.file('alice.json') });

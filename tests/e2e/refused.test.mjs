@@ -1,5 +1,6 @@
-// Invalid values of `serve` and `work`, and invalid command lines: one sentence on standard error that names the option and says what
-// it takes, exit code 2, nothing on standard output, and nothing is begun. Every row runs the program.
+// Invalid values of `serve` and `work`, and invalid command lines: the program writes one sentence
+// to standard error that names the option and the values that it takes, ends with 2, writes nothing
+// to standard output, and begins nothing. Every row runs the program.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,7 +13,7 @@ const count = whole(1, 1_000_000_000);
 const day = 86_400_000;
 const notNumbers = ['x', '-1', '1.5', '1e3', '99999999999999999999999', "''"];
 
-/** The rows of one option: values and what is said of them. */
+/** The rows of one option: invalid values and the sentence about each. */
 const rows = (command, option, values, sentence) => values.map((value) => {
   const text = value === "''" ? '' : value;
   return [[command, option, text], typeof sentence === 'function' ? sentence(option, text === '' ? '""' : text) : sentence];
@@ -73,7 +74,8 @@ function workRows(folder) {
   const text = path.join(folder, 'text');
   fs.writeFileSync(text, 'text');
   const gone = path.join(folder, 'gone');
-  // No process listens at this address: a row that is not refused would be tried without end.
+  // No process listens at this address, so that a row that is not refused would be tried without
+  // end.
   const at = (list) => list.map(([args, sentence]) => [[...args, '--coordinator', 'http://127.0.0.1:9'], sentence]);
   const url = (value, why) => [['work', '--coordinator', value], `"${value}" ${why}`];
   const path_ = 'is not a URL of a coordinator: it wants http://HOST:PORT without a path.';

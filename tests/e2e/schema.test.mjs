@@ -1,5 +1,6 @@
-// Grammars of random schemas: every text that a walk through the grammar writes is what a validator of JSON schemas (ajv) accepts.
-// 300 schemas, with --long 10,000. The seed of a failure is in its message.
+// Grammars of random schemas: a validator of JSON schemas (ajv) accepts every text that a walk
+// through the grammar writes. 300 schemas, with --long 10,000. The seed of a failure is in its
+// message.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -30,7 +31,7 @@ const patterns = ['^[a-z]+$', '^\\d{3}-\\d{4}$', '^(red|green|blue)$', 'foo', '^
   '^\\S\\s\\D\\W$', '^x{2,}y+?$|^z'];
 const formats = ['date', 'time', 'date-time', 'duration', 'uuid', 'email', 'hostname', 'ipv4', 'ipv6', 'uri'];
 
-/** A schema; `defs` collects what it refers to. */
+/** A random schema; `defs` collects the definitions that it refers to. */
 function randomSchema(random, depth, defs) {
   const pick = (list) => list[Math.floor(random() * list.length)];
   const chance = (p) => random() < p;
@@ -86,7 +87,8 @@ function randomSchema(random, depth, defs) {
     const known = Object.keys(defs);
     if (known.length > 0 && chance(0.6)) return { $ref: `#/$defs/${pick(known)}` };
     const name = `d${known.length}`;
-    // Known while it is written: it may refer to itself, where it can also come to an end.
+    // The definition is known while it is written, so that it may refer to itself, if it can also
+    // end.
     defs[name] = {};
     defs[name] = chance(0.5)
       ? { type: 'object', properties: { value: inner(), next: { anyOf: [{ $ref: `#/$defs/${name}` }, { type: 'null' }] } }, required: ['next'] }
@@ -110,7 +112,7 @@ function schemaOf(seed) {
   return Object.keys(defs).length > 0 ? { ...schema, $defs: defs } : schema;
 }
 
-/** The texts of each schema, or its refusal. */
+/** For each schema, the texts that its grammar writes, or its refusal. */
 function walk(schemas, seed, texts) {
   const { status, stdout, stderr } = spawnSync(walker, [String(seed), String(texts)], { input: schemas.map((schema) => JSON.stringify(schema)).join('\n'), encoding: 'utf8', maxBuffer: 1 << 30 });
   assert.equal(status, 0, stderr);
@@ -129,7 +131,7 @@ test('every text that the grammar of a random schema writes is valid', { timeout
     const schema = schemas[i];
     const told = `seed ${first + i}: ${JSON.stringify(schema)}`;
     if (!Array.isArray(answer)) {
-      // What a random schema asks for can be too much, or nothing: one sentence says so.
+      // A random schema can be too large or allow no text. The refusal is one sentence.
       refused += 1;
       assert.match(answer.error, /^(The (schema|pattern|rule) ?.*)\.$/, told);
       assert.doesNotMatch(answer.error, /walk/, told);

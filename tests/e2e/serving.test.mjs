@@ -1,5 +1,5 @@
-// Language models over the network, natively: the official OpenAI client against the coordinator, whole models and chains of shards,
-// and answers that go on when a shard is killed in the middle of them.
+// Language models over the network, natively, with the official OpenAI client: whole models, chains
+// of shards, and answers that continue when a shard's worker is killed in the middle of them.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -24,7 +24,7 @@ async function addModel(t, url, { name = 'tiny', shards = 1 } = {}) {
   assert.equal(code, 0, stderr);
 }
 
-/** Workers with caches of their own, on the processor unless told otherwise. */
+/** Starts workers with caches of their own, on the processor unless an option says otherwise. */
 function serving(t, url, { device = 'cpu', cache = scratch(t) } = {}) {
   process.env.XDG_CACHE_HOME = cache;
   return work(t, url, { args: ['--device', device] });
@@ -121,7 +121,8 @@ test('a client that goes away frees the worker at once', { timeout: 120_000 }, a
   await addModel(t, url, { shards: 1 });
   const openai = client(url);
   const stream = await openai.completions.create({ model: 'tiny', prompt: story, max_tokens: 480, temperature: 0, stream: true });
-  for await (const chunk of stream) if (chunk.choices[0].text) break; // Which closes the connection.
+  // Leaving the loop closes the connection.
+  for await (const chunk of stream) if (chunk.choices[0].text) break;
   stream.controller.abort();
   const began = performance.now();
   await until(async () => (await getJson(`${url}/v1/serving`)).models[0].running === 0, 'nothing runs', 5);
@@ -134,7 +135,7 @@ test('a client that goes away frees the worker at once', { timeout: 120_000 }, a
 test('a chain of three answers with the tokens of the whole, and goes on when a shard is killed', { timeout: long ? 1_800_000 : 300_000 }, async (t) => {
   const { url } = await serve(t);
   const caches = [0, 1, 2, 3].map(() => scratch(t));
-  const workers = new Map(); // Key to program.
+  const workers = new Map(); // Each worker's program by its key.
   const start = async (cache) => {
     const program = await serving(t, url, { cache });
     const [, key] = await program.says(/joined \S+ as (\S+)/);
@@ -144,7 +145,7 @@ test('a chain of three answers with the tokens of the whole, and goes on when a 
   await until(async () => (await getJson(`${url}/v1/serving`)).workers.length === 4, 'all serve');
   await addModel(t, url, { name: 'chain', shards: 3 });
   const openai = client(url);
-  const count = 480; // So long that the answer is not over before the member is killed.
+  const count = 480; // Enough tokens that the member is killed before the answer ends.
   const expected = await generated(story, count);
   const ask = { model: 'chain', prompt: story, max_tokens: count, temperature: 0 };
 
@@ -155,7 +156,8 @@ test('a chain of three answers with the tokens of the whole, and goes on when a 
 
   const pauses = [];
   for (let round = 0; round < (long ? 100 : 4); ++round) {
-    // Asked for before the answer begins: the list is made four times a second, and an answer takes a quarter of one.
+    // The chain is read before the answer begins, because the list is made four times a second, and
+    // an answer takes a quarter of a second.
     const chain = await chainOf(url, workers);
     const stream = await openai.completions.create({ ...ask, stream: true, stream_options: { include_usage: true } });
     let text = '';
@@ -195,7 +197,7 @@ test('a chain of three answers with the tokens of the whole, and goes on when a 
   assert.equal(failed, 0);
 });
 
-/** The workers of the one chain. A worker that stands by has shards, too, and does not belong to it. */
+/** The workers of the one chain. A stand-by worker also has shards, but does not belong to the chain. */
 async function chainOf(url, workers) {
   const status = await getJson(`${url}/v1/serving`);
   return (status.chains[0]?.members ?? []).map(({ worker }) => worker).filter((worker) => workers.has(worker));
@@ -208,7 +210,7 @@ test('without a worker a request waits a while and is told why; a full queue say
   await program.stop();
   await until(async () => (await getJson(`${url}/v1/serving`)).workers.length === 0, 'the worker has left');
   const openai = client(url);
-  // Every choice waits for itself.
+  // Every choice of a request waits separately.
   const waiting = [];
   for (let asked = 0; asked < 1024; asked += 256) {
     waiting.push(...Array.from({ length: 32 }, () => openai.completions.create({ model: 'tiny', prompt: story, max_tokens: 4, temperature: 0, n: 8 })));
@@ -218,7 +220,7 @@ test('without a worker a request waits a while and is told why; a full queue say
   assert.equal(error.status, 429);
   assert.equal(error.headers.get('retry-after'), '1');
 
-  // And the model is served again when a worker joins.
+  // The model is served again when a worker joins.
   await serving(t, url);
   const answers = await Promise.all(waiting);
   assert.equal(new Set(answers.flatMap(({ choices }) => choices.map(({ text }) => text))).size, 1);

@@ -1,5 +1,6 @@
-// Commands of `weft chain` that are killed before each of their steps (kill_at.cpp) and run again: nothing is paid, staked or posted twice,
-// and nothing is lost. The node is that of settle.test.mjs.
+// Commands of `weft chain` are killed before each of their steps (kill_at.cpp) and run again:
+// nothing is paid, staked or posted twice, and nothing is lost. The node is that of
+// settle.test.mjs.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -28,7 +29,8 @@ describe('commands that are killed', { concurrency: 4 }, () => {
     const free = async (owner) => (await getJson(`${url}/v1/ledger?account=owner:${owner}`)).amount ?? 0;
     const equal = async (step) => { for (const owner of [alice, bob]) assert.equal(await free(owner), (await c.status(owner)).owner.escrow.charged, `killed at step ${step}`); };
 
-    // The steps of a crediting of two owners: what it asks, each row of its journal, and what makes that durable.
+    // The steps of a crediting of two owners: its requests, each row of its journal, and the calls
+    // that make the journal durable.
     await c.ok('alice', 'deposit', '6');
     await c.ok('bob', 'deposit', '6');
     let step = 1;
@@ -89,7 +91,7 @@ describe('commands that are killed', { concurrency: 4 }, () => {
     const { of, stepwise, withoutRecord } = steps(t, c);
     let before;
 
-    // Epochs that give bob 10 credits more each.
+    // Makes epochs that each give bob 10 credits more.
     let number = (await c.status()).last_epoch;
     const nextRows = async () => {
       number += 1;
@@ -165,7 +167,8 @@ describe('commands that are killed', { concurrency: 4 }, () => {
     const c = await chain(t);
     const operator = await c.wallet('operator');
     const { program, mint } = await found(c, operator, []);
-    // Each owner is the first of a page: a ledger of as many pages, and of no more owners than there are steps.
+    // Each owner is the first of a page. The ledger has one owner for each page, and enough of them
+    // for the number of steps.
     const page_owners = 1280, pages = 150, amount = 2 * credit;
     const owners = Array.from({ length: pages }, (_, page) => ({ owner: wire.toBase58(wire.sha256(`the first owner of page ${page}`)), index: page * page_owners, amount, units: 1 }));
     fs.writeFileSync(c.file('rows.csv'), rowsText(owners));
@@ -208,7 +211,8 @@ describe('commands that are killed', { concurrency: 4 }, () => {
     assert.ok(step > 20, `a claim that opens a page has ${step - 2} steps`);
     assert.ok(opened > 5 && followed > 5, `${opened} were killed with the page open and the claim not done, ${followed} with something signed`);
 
-    // Without the record of what was signed the second run fails at some step, though the page is open and the owner paid.
+    // Without the record of signed transactions the second run fails at some step, although the
+    // page is open and the owner paid.
     for (step = 1; ; ++step, ++page) {
       const { killed, done } = await first(step);
       assert.ok(killed, 'nothing goes wrong without the record');
@@ -220,13 +224,13 @@ describe('commands that are killed', { concurrency: 4 }, () => {
   });
 });
 
-/** Commands that are killed before their step 1, 2, ... and run again, and what owners have then. */
+/** Kills commands before their step 1, 2, ... and runs them again, and reads what owners then have. */
 function steps(t, c) {
   const killedAt = killer(t);
   const killed = (step, name, words) => killedAt(step, ['chain', ...words, '--network', c.network, '--wallet', c.file(`${name}.json`), '--json', '--yes']);
   const of = async (owner) => { const { tokens, stake } = (await c.status(owner)).owner; return { tokens, staked: stake?.amount ?? 0, unbonding: stake?.unbonding ?? 0 }; };
 
-  // A command that is killed before its step 1, 2, ... and run again, until it has no further step.
+  // Kills a command before its step 1, 2, ... and runs it again, until it has no further step.
   const stepwise = async (what, prepare) => {
     let followed = 0, step = 1;
     for (let goesOn = true; goesOn; ++step) {
@@ -243,7 +247,8 @@ function steps(t, c) {
     assert.ok(step > 8, `${what} has ${step - 2} steps`);
     assert.ok(followed > 0, `${what}: some had been signed`);
   };
-  // The same without the record of what was signed: at some step the second run does it again, or is refused.
+  // Kills and repeats a command without the record of signed transactions: at some step the second
+  // run acts again, or is refused.
   const withoutRecord = async (what, prepare, wrong) => {
     for (let step = 1; ; ++step) {
       const { name, words } = await prepare(step);
@@ -256,7 +261,7 @@ function steps(t, c) {
   return { of, stepwise, withoutRecord };
 }
 
-/** Kills a command before the step of this number, if it has so many; other ends than that and success fail the test. */
+/** Kills a command before its step with this number, if it has that many steps. The test fails if the command ends neither in this way nor with success. */
 function killer(t) {
   return async (step, args) => {
     const process = new Program(t, weft, args, { env: { LD_PRELOAD: shim, WEFT_KILL_AT: String(step) } });

@@ -1,5 +1,6 @@
-// Settlement between the ledger and the chain: charges become credits, credits tokens, stakes on the chain count at a coordinator, and
-// relayed claims are paid for, each once, whatever is killed at random moments and whatever a fork takes back. The node is that of
+// Settlement between the ledger and the chain. Charges become credits, credits become tokens,
+// stakes on the chain count at a coordinator, and relayed claims are paid for. Each happens once,
+// whatever is killed at random moments and whatever a fork takes back. The node is that of
 // settle.test.mjs.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -23,7 +24,8 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     const credited = async () => { const { code, stdout, stderr } = await run(args()); assert.equal(code, 0, stderr); return JSON.parse(stdout); };
     const free = async (owner) => (await getJson(`${coordinator.url}/v1/ledger?account=owner:${owner}`)).amount ?? 0;
 
-    // Only what is charged and final; again gives nothing; what a fork takes back was never credited.
+    // Only final charges are credited. A second run gives nothing, and a charge that a fork takes
+    // back was never credited.
     await c.ok('alice', 'deposit', '6');
     await c.ok('bob', 'deposit', '10');
     await c.rpc('litesvm_advance', 40);
@@ -42,8 +44,9 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     assert.equal(await free(bob), 0);
     await c.ok('operator', 'charge', c.file('voucher-bob.json'));
 
-    // 20 ends at random moments, some of them of the coordinator too. Each fourth ends while the node keeps it waiting for an answer, so
-    // that some are at work on a machine of any speed.
+    // The command is killed 20 times at random moments, sometimes with the coordinator. Each fourth
+    // time the node delays its answer, so that some commands are at work when they are killed on a
+    // machine of any speed.
     let random = 7, killed = 0, followed = 0;
     const below = (n) => { random = (random * 1103515245 + 12345) % 2 ** 31; return random % n; };
     const killedDuring = async (args, { ms, waits }) => {
@@ -70,7 +73,8 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     for (const owner of [alice, bob]) assert.equal(await free(owner), (await c.status(owner)).owner.escrow.charged);
     assert.equal((await getJson(`${coordinator.url}/v1/ledger`)).sum, 0);
 
-    // A command that is killed and run again deposits once; so does one whose transaction a fork takes back.
+    // A command that is killed and run again deposits once. So does one whose transaction a fork
+    // takes back.
     for (let i = 1; i <= 20; ++i) {
       const amount = 1 + (i % 9), before = (await c.status(alice)).owner.escrow.deposited;
       const deposit = ['deposit', `0.00000${amount}`];
@@ -91,7 +95,8 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     assert.equal((await settled).landed[0].level, 'finalized');
     assert.equal((await c.status(alice)).owner.escrow.deposited, before + 3);
 
-    // The journal is what knows: another network's is refused, and no second process writes into it.
+    // The journal is the record of what was credited: another network's journal is refused, and no
+    // second process writes into it.
     fs.appendFileSync(path.join(data, 'chain-credits.txt'), 'open x 0 5\n');
     const broken = await run(args());
     assert.equal(broken.code, 1);
@@ -109,7 +114,7 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     const read = async () => { const { code, stdout, stderr } = await reading(); assert.equal(code, 0, stderr); const { owners, staked } = JSON.parse(stdout); return { owners, staked }; };
     const shown = async (name) => JSON.parse((await run(['stake', 'show', '--coordinator', url, '--wallet', c.file(`${name}.json`), '--json'])).stdout);
 
-    // What a fork takes back never counted; what is final does, beside the ledger's.
+    // A stake that a fork takes back never counted. A final stake counts beside the ledger's.
     await c.ok('bob', 'stake', '300');
     assert.deepEqual(await read(), { owners: 0, staked: 0 });
     assert.equal(await c.rpc('litesvm_fork', 1), 1);
@@ -126,13 +131,13 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     assert.deepEqual(await read(), { owners: 2, staked: 350 * credit }, 'what is added counts when it is final');
     assert.equal(await c.rpc('litesvm_fork', 1), 1);
 
-    // What begins to unbond counts no more at once, before it is final.
+    // A stake that begins to unbond stops counting at once, before the unbonding is final.
     await c.ok('bob', 'unstake', '100');
     assert.deepEqual(await read(), { owners: 2, staked: 250 * credit });
     await c.rpc('litesvm_advance', 40);
     assert.deepEqual(await read(), { owners: 2, staked: 250 * credit });
 
-    // Nor does a slashed stake.
+    // A slashed stake does not count either.
     const liar = keyOf(c.file('operator.json'));
     await c.ok('carol', 'device', liar.text);
     const { evidence } = twoResults(c, { program, operator, owner: carol, device: liar, job: '00112233445566778899aabbccddeeff' });
@@ -140,7 +145,7 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     assert.deepEqual(await read(), { owners: 1, staked: 200 * credit });
     assert.equal((await shown('carol')).on_chain, 0);
 
-    // An answer that is lost changes nothing; another wallet is refused by the command and by the coordinator.
+    // A lost answer changes nothing. The command and the coordinator refuse another wallet.
     await c.rpc('litesvm_faults', [{ method: 'getProgramAccounts', lose: 1 }]);
     assert.notEqual((await reading()).code, 0);
     assert.equal((await shown('bob')).on_chain, 200 * credit);
@@ -177,7 +182,7 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     const tokens = async (owner) => (await c.status(owner)).owner.tokens;
     const credits = async (name) => JSON.parse(await done(['device', 'list', ...at, '--wallet', c.file(`${name}.json`), '--json']));
 
-    // A client's deposit, as far as its voucher allows, pays a worker for a job.
+    // A client's deposit pays a worker for a job, as far as the client's voucher allows.
     await c.ok('alice', 'deposit', '900');
     await c.charge('alice', 400 * credit);
     await c.rpc('litesvm_advance', 40);
@@ -188,7 +193,8 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     await done(['pay', bob, '80', ...at, '--wallet', c.file('alice.json')]);
     const earned = (await credits('bob')).free;
 
-    // The worker settles; what it lacks, what is granted and less than one credit are refused.
+    // The worker settles. Amounts that it does not have, granted credits and less than one credit
+    // are refused.
     const most = Math.floor(earned / credit);
     const refused = async (amount, message) => { const { code, stderr } = await run(['chain', 'settle', amount, ...at, '--wallet', c.file('bob.json')]); assert.notEqual(code, 0); assert.match(stderr, message); };
     await refused(String(most + 1), /The balance is/);
@@ -208,11 +214,13 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     assert.equal((await c.ok('bob', 'claim', '--rows', c.file('epoch-1.csv'))).claimed, first.given);
     assert.equal(await tokens(bob) - before, first.given);
 
-    // Work from an owner's first row on has its part in the emission of the next epoch: all of it, of the only one that worked.
+    // Work after an owner's first row has a part in the emission of the next epoch. The only owner
+    // that worked gets all of it.
     await done(['submit', writeJob(scratch(t), hashJob({ rounds: 4096, budget: 100 })), ...at, '--wallet', c.file('alice.json'), '--wait']);
     assert.ok((await getJson(`${url}/v1/settlement`)).owners[0].units > units);
 
-    // Alice takes back what it did not spend, partly out of the ledger; the vault's bound of one epoch leaves some for the next.
+    // Alice takes back what it did not spend, partly out of the ledger. The vault's bound for one
+    // epoch leaves some for the next epoch.
     const left = Math.floor((await credits('alice')).free / credit);
     await settle('alice', left);
     const lost = await run(['chain', 'rows', ...at, '--network', c.network, '--out', c.file('lost.csv')]);
@@ -238,7 +246,8 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     assert.equal(first.given + second.given + third.given + third.waiting, (most + left) * credit);
     const claimed = (await c.ok('alice', 'claim', '--rows', c.file('epoch-3.csv'))).claimed;
     assert.ok(claimed > 0);
-    // What no voucher has charged never was credits, and comes back without the ledger.
+    // A part of a deposit that no voucher has charged never became credits, and returns without the
+    // ledger.
     await c.ok('alice', 'withdraw', '450', '--coordinator-wallet', c.file('operator.json'));
     const s = await c.status();
     assert.equal(s.final_emission, 1_000 * credit);
@@ -249,12 +258,12 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     await done(['chain', 'credit', ...at, '--data', data, '--network', c.network]);
     await done(['submit', writeJob(scratch(t), hashJob({ rounds: 4096, budget: 50 })), ...at, '--wallet', c.file('alice.json'), '--wait']);
     const whole = await work_of('whole.csv', []);
-    // The operator pays for bob's claim: its cost is taken off bob's units, and off no credits.
+    // The operator pays for bob's claim. The cost is taken off bob's units, and off no credits.
     const costly = JSON.parse(await done(['chain', 'relay', '--rows', c.file('epoch-3.csv'), '--data', data, '--units-per-sol', '1', '--owner', bob, '--network', c.network, '--wallet', c.file('operator.json'), '--yes', '--json']));
     assert.equal(costly.claims, 1);
     const relays = ['--relays', path.join(data, 'chain-relays.txt')];
     const old = fs.readFileSync(c.file('epoch-3.csv'), 'utf8').split('\n').find((line) => line.startsWith(bob)).split(',');
-    const cost = Math.ceil(costly.fee_lamports / 1000);  // Millionths of a unit.
+    const cost = Math.ceil(costly.fee_lamports / 1000);  // In millionths of a unit.
     assert.ok(cost > 0 && whole - cost > Number(old[3]), `there was more work than that: ${old[3]}, then ${whole}, and ${cost} to pay`);
     assert.equal(await work_of('less.csv', relays), whole - cost);
     assert.equal(await work_of('again.csv', []), whole);
@@ -270,7 +279,7 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     const data = scratch(t), journal = path.join(data, 'chain-relays.txt');
     const tokens = async (owner) => (await c.status(owner)).owner.tokens;
     const relayed = (file, more = []) => ['chain', 'relay', '--rows', file, '--data', data, '--units-per-sol', '5000', '--network', c.network, '--wallet', c.file('operator.json'), '--json', '--yes', ...more];
-    // The chain goes on meanwhile, so that what landed is final soon.
+    // Advances the chain while work runs, so that landed transactions become final soon.
     const passing = async (work) => {
       const timer = setInterval(() => void c.rpc('litesvm_advance', 4), 300);
       try { return await work(); } finally { clearInterval(timer); }
@@ -295,7 +304,8 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
       return c.file(`epoch-${number}.csv`);
     };
 
-    // The page is open after the first claim of all; an owner without a token account is left to claim for itself.
+    // The page is open after the first claim of all. An owner without a token account must claim by
+    // itself.
     const first = await epoch(50);
     assert.deepEqual(await relay(first).then(({ claims }) => claims), 0, 'no page is open yet');
     await c.ok('carol', 'claim', '--rows', first);
@@ -310,7 +320,8 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     assert.equal((await relay(first)).claims, 0);
     assert.equal(await c.rpc('getAccountInfo', wire.toBase58(tokensOf(wire.fromBase58(dora), wire.fromBase58(mint)))).then(({ value }) => value), null);
 
-    // Killed at random moments, or while the node keeps it waiting; a fork takes what is not final back.
+    // The command is killed at random moments, or while the node delays its answer. A fork takes
+    // back what is not final.
     let killed = 0, random = 3;
     const below = (n) => { random = (random * 1103515245 + 12345) % 2 ** 31; return random % n; };
     for (let i = 1; i <= 8; ++i) {
@@ -324,7 +335,8 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
       else await pause(below(1_500));
       process.signal('SIGKILL');
       if ((await process.ended).signal === 'SIGKILL') ++killed;
-      if (waits === 'getSignatureStatuses') await c.rpc('litesvm_fork', 1);  // A claim that was sent and is not final.
+      // The fork takes back a claim that was sent and is not final.
+      if (waits === 'getSignatureStatuses') await c.rpc('litesvm_fork', 1);
       if (i % 4 === 0) await c.rpc('litesvm_faults', [{ method: 'sendTransaction', lose: 1 }, { method: 'getSignatureStatuses', lose: 1, delay: 1 }]);
       await relay(file);
       assert.equal(await tokens(bob) - start.bob, 10 * credit, `epoch ${number}: paid once`);
@@ -334,7 +346,8 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     }
     assert.ok(killed >= 4, `${killed} of 8 were still at work`);
 
-    // A node that names a fee that the claim cannot have cost is not believed: nothing is written down until one answers that can be true.
+    // The command does not believe a fee that the claim cannot have cost: it records nothing until
+    // a node answers with a possible fee.
     const costly = await epoch(140);
     const believed = { bob: paid(bob), lamports: (await c.rpc('getBalance', operator)).value };
     await c.rpc('litesvm_faults', [{ method: 'getTransaction', overcharge: 1 }]);
@@ -345,7 +358,8 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     await relay(costly, ['--owner', bob]);
     assert.equal(paid(bob) - believed.bob, believed.lamports - (await c.rpc('getBalance', operator)).value);
 
-    // The same journal counts at one rate, and rows lack the cost: bob's units, not its credits.
+    // A journal counts at one rate. The cost is taken off bob's units in the rows, not off bob's
+    // credits.
     const other = await run(relayed(first).map((word) => (word === '5000' ? '6000' : word)));
     assert.equal(other.code, 2);
     assert.match(other.stderr, /is the journal of another network or coordinator/);

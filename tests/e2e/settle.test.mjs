@@ -1,5 +1,6 @@
-// Settlement by the command line, as people use it: `weft chain` against the real virtual machine, which chain/tests/rpc.mjs serves as a
-// node on loopback. One network lives through its whole life; the sums of money are looked at after every command. No public cluster.
+// Settlement by the command line, as people use it: `weft chain` against the real virtual machine,
+// which chain/tests/rpc.mjs serves as a node on loopback. One network goes through its whole life,
+// and the sums of money are checked after every command. No public cluster is used.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -13,7 +14,8 @@ import { buildChain, chain, credit, day, keyOf, rowsText, tokensOf, twoResults, 
 before(buildChain);
 
 describe('settlement by commands', { concurrency: 3 }, () => {
-  // The upgrade key can replace the program, and with it every rule of settlement; `deploy --final` leaves none.
+  // The upgrade key can replace the program, and with it every rule of settlement. `deploy --final`
+  // leaves no upgrade key.
   test('the wallet that deploys a program can replace it, and with --final no wallet can', { timeout: 300_000 }, async (t) => {
     const c = await chain(t);
     await c.wallet('operator');
@@ -29,7 +31,8 @@ describe('settlement by commands', { concurrency: 3 }, () => {
       return (await fetch(c.url, { method: 'POST', body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'sendTransaction', params }) })).json();
     };
     const dataOf = (program) => wire.programAddress([wire.fromBase58(program)], loader).key;
-    // The program's bytes, and the key that may replace them: a kind, a slot, then a key or none.
+    // Reads the program's bytes and its upgrade key: the account has a kind, a slot, then a key or
+    // none.
     const held = async (program) => {
       const data = Buffer.from((await c.rpc('getAccountInfo', wire.toBase58(dataOf(program)), { encoding: 'base64' })).value.data[0], 'base64');
       return { authority: data[12] === 1 ? wire.toBase58(data.subarray(13, 45)) : null, code: data.subarray(45) };
@@ -44,7 +47,8 @@ describe('settlement by commands', { concurrency: 3 }, () => {
         { program: loader, accounts: [use(buffer.key, false, true), use(operator.key, true)], data: Buffer.concat([u32(1), u32(0), u64(other.length), other]) },
       ], [buffer]);
       assert.equal(filled.error, undefined, JSON.stringify(filled.error));
-      await c.rpc('litesvm_advance', 2);  // Not in the slot of its deployment.
+      // A program cannot be replaced in the slot of its deployment.
+      await c.rpc('litesvm_advance', 2);
       return send([{
         program: loader,
         accounts: [use(dataOf(program), false, true), use(wire.fromBase58(program), false, true), use(buffer.key, false, true), use(operator.key, false, true), use(rent), use(clock), use(operator.key, true)],
@@ -70,7 +74,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     assert.equal((await held(final.program)).authority, null);
     const refused = await replace(final.program);
     assert.match(JSON.stringify(refused.error), /Immutable/);
-    // Nor can the wallet make itself the key again.
+    // The wallet cannot make itself the upgrade key again.
     const taken = await send([{ program: loader, accounts: [use(dataOf(final.program), false, true), use(operator.key, true), use(operator.key)], data: u32(4) }]);
     assert.match(JSON.stringify(taken.error), /Immutable/);
     assert.deepEqual((await held(final.program)).code.subarray(0, elf.length), elf);
@@ -82,7 +86,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     const guard2 = await c.wallet('guard2');
     const rows = (name, list, sorted) => { fs.writeFileSync(c.file(name), rowsText(list, sorted)); return c.file(name); };
 
-    // Deployment: nothing is signed without a yes; a second run finds it done.
+    // Deployment: nothing is signed without a yes, and a second run finds the program deployed.
     const place = ['--rpc', c.url, '--wallet', c.file('operator.json'), '--json'];
     const deployment = ['chain', 'deploy', '--elf', path.join(root, 'build/chain/weft.so'), '--program-key', c.file('program.json'), ...place];
     const dry = await run([...deployment, '--dry-run']);
@@ -100,7 +104,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     assert.ok(paid <= costs.fee_lamports + costs.rent_lamports && paid > costs.rent_lamports, `${paid} of ${costs.fee_lamports + costs.rent_lamports}`);
     assert.equal(JSON.parse((await run([...deployment, '--yes'])).stdout).sent, false);
 
-    // The network.
+    // init makes the network.
     const found = ['chain', 'init', '--program', program, '--mint-key', c.file('mint.json'), '--out', c.network, '--founders-amount', '60000', '--guardian-quorum', '2', ...place, '--yes'];
     const guardians = ['--guardian', guard, '--guardian', guard2];
     const wrong = await run([...found, ...guardians, '--set', 'post_bps=501']);
@@ -116,14 +120,16 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     await c.give('operator', alice, 10_000 * credit, mint);
     await c.give('operator', bob, 10_000 * credit, mint);
 
-    // Keys and programs have the same addresses on each cluster: the file says which one it is.
+    // Keys and programs have the same addresses on each cluster, so that the network's file names
+    // the cluster.
     const file = JSON.parse(fs.readFileSync(c.network, 'utf8'));
     fs.writeFileSync(c.file('other.json'), JSON.stringify({ ...file, genesis: '11'.repeat(32) }));
     const elsewhere = await run(['chain', 'deposit', '1', '--network', c.file('other.json'), '--wallet', c.file('alice.json'), '--yes']);
     assert.equal(elsewhere.code, 2);
     assert.match(elsewhere.stderr, /The node at .* is of the cluster with the genesis hash (05){32}; the network in .*other\.json is on the one with (11){32}\./);
 
-    // Deposits, vouchers and stakes; what the program refuses, and what is no amount.
+    // Deposits, vouchers and stakes; deposits that the program refuses, and texts that are no
+    // amounts.
     await c.ok('alice', 'deposit', '3000');
     await c.refused('alice', ['deposit', '8000'], 1, /has 7000\.000000 credits in tokens, less than 8000\.000000 credits\./);
     await c.refused('alice', ['deposit', '0.0000001'], 2, /is not an amount of credits/);
@@ -163,12 +169,14 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     assert.equal((await c.status(bob)).owner.tokens, (10_000 - 300 + 90) * credit);
     await c.refused('bob', ['claim', '--rows', epoch1], 2, /has claimed its 90\.000000 credits of epoch 1 already/);
 
-    // A node that loses, swallows, doubles and delays: one deposit is one deposit.
+    // The node loses, swallows, doubles and delays answers. One deposit command still makes one
+    // deposit.
     await c.rpc('litesvm_faults', [{ method: 'sendTransaction', lose: 1 }, { method: 'getSignatureStatuses', swallow: 1, double: 1, delay: 2 }, { method: 'getBlockHeight', lose: 1, delay: 1 }]);
     await c.ok('alice', 'deposit', '7');
     assert.equal((await c.status(alice)).owner.escrow.deposited, 3_007 * credit);
 
-    // Evidence: a demanded path is answered; an unanswered one, owners out of order and a broken promise void the root.
+    // Evidence: a demanded path is answered. An unanswered path, owners out of order and a broken
+    // promise void the root.
     const second = [{ ...first[0], amount: 200 * credit, units: 2_000 }, { ...first[1], amount: 6 * credit, units: 60 }];
     const epoch2 = rows('epoch-2.csv', second);
     await c.rpc('litesvm_warp', day);
@@ -185,7 +193,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     await c.refused('alice', ['challenge', 'fell', '--rows', epoch2, '--previous', epoch1], 2, /give each owner of .*epoch-1\.csv what it had, or more/);
     await c.refused('alice', ['challenge', 'void', operator], 2, /No demand of the path of .* is open for post 2/);
     await c.rpc('litesvm_warp', day / 2);
-    // Alice paid for the demand: any account may void, and alice has its lamports back.
+    // Alice paid for the demand. Any account may void the root, and alice gets its lamports back.
     const alices = (await c.rpc('getBalance', alice)).value;
     await c.ok('bob', 'challenge', 'void', guard);
     assert.ok((await c.rpc('getBalance', alice)).value > alices + 10_000_000);
@@ -193,12 +201,13 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     const disorder = rows('disorder.csv', [...second].sort((a, b) => Buffer.compare(wire.fromBase58(b.owner), wire.fromBase58(a.owner))), false);
     const doubled = rows('doubled.csv', second.map((one) => ({ ...one, index: 0 })));
     await c.refused('operator', ['post', '2', '--rows', doubled], 2, /Two owners have the index 0/);
-    // A dishonest operator posts a root of its own making.
+    // A dishonest operator posts a root without the command.
     await postRaw(c, program, mint, 2, disorder);
     const bounty = (await c.status(alice)).owner.tokens;
     await c.ok('alice', 'challenge', 'order', '--rows', disorder);
     assert.ok((await c.status(alice)).owner.tokens > bounty, 'the evidence is paid');
-    // One that takes from an owner what the final epoch 1 gave it, and one in which an owner is gone.
+    // Two roots are wrong: one takes amounts of the final epoch 1 from an owner, and in the other
+    // an owner is missing.
     for (const [name, list] of [['taken.csv', [{ ...second[0], amount: 202 * credit }, { ...second[1], amount: 4 * credit }]], ['gone.csv', [{ ...second[0], amount: 206 * credit }]]]) {
       const taken = rows(name, list);
       await c.ok('operator', 'post', '2', '--rows', taken, '--emission', '111');
@@ -206,7 +215,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
       await c.ok('alice', 'challenge', 'fell', '--rows', taken, '--previous', epoch1);
       assert.equal((await c.status()).last_epoch, 1);
     }
-    // Another one, whose rows are in order and have less in all than its root says.
+    // The rows of another wrong root are in order, but their sum is less than the root says.
     await postRaw(c, program, mint, 2, epoch2, { inflate: { level: 1, position: 0, by: BigInt(credit) } });
     await c.refused('alice', ['challenge', 'sum', '--rows', epoch1], 2, /No single wrong sum makes the root that waits, that of epoch 2/);
     await c.ok('alice', 'challenge', 'sum', '--rows', epoch2);
@@ -258,11 +267,13 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     const table = (await listed('--wallet', c.file('bob.json'))).split('\n');
     assert.match(table[0], /^receipt +device +recorded, UTC +its rent$/);
     assert.match(table[1], new RegExp(`^${recorded.receipt} +${device.text} +20\\d\\d-\\d\\d-\\d\\d \\d\\d:\\d\\d +held to 20`));
-    // Another owner that names the same device does not have its receipts, and a device without one has none.
+    // Another owner that names the same device does not get its receipts, and a device without
+    // receipts has none.
     await c.ok('alice', 'device', device.text);
     assert.equal(await listed('--owner', alice), `No receipt of a device of ${alice} is recorded.\n`);
 
-    // A device that signs two results of one task: its owner's stake is gone, a tenth of it to the wallet that shows it.
+    // A device signs two results of one task. Its owner loses its stake, and a tenth of it goes to
+    // the wallet that shows the evidence.
     await c.ok('alice', 'stake', '50');
     const liar = keyOf(c.file('guard.json'));
     await c.ok('alice', 'device', liar.text);
@@ -292,7 +303,8 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     assert.deepEqual(JSON.parse(await listed('--owner', bob, '--json')).receipts, []);
     await c.ok('bob', 'rewards');
 
-    // Ways out: with the coordinator at once, without it after the time-out, and the stake after unbonding.
+    // Withdrawals: of a deposit at once with the coordinator's signature and after the time-out
+    // without it, and of the stake after unbonding.
     await c.ok('alice', 'withdraw', '7', '--coordinator-wallet', c.file('operator.json'));
     await c.ok('alice', 'withdraw', '1000');
     await c.refused('alice', ['withdraw', '--finish'], 1, /finish_withdrawal_timeout/);
@@ -322,7 +334,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
   });
 });
 
-/** Posts the root of rows in the order of the file, which `weft chain post` refuses to make. */
+/** Posts the root of rows in the order of the file, which `weft chain post` refuses to do. */
 async function postRaw(c, program, mint, epoch, file, more = {}) {
   const { Tree } = await import('../../chain/tests/tree.mjs');
   const { call, instruction } = await import('../../chain/tests/program.mjs');

@@ -1,5 +1,6 @@
-// `weft simulate settlement`, small: it holds, it is the same from the same seed, and each defect that can be planted is shown by
-// the sums of money. The large one is a person's to run (docs/settlement.md).
+// `weft simulate settlement` with small numbers: all sums hold, the same seed gives the same run,
+// and the sums of money show each defect that can be planted. People run the large simulation
+// themselves (docs/settlement.md).
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { run } from './lib.mjs';

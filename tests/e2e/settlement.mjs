@@ -1,5 +1,5 @@
-// A node of the real virtual machine on loopback, wallets with lamports, and `weft chain` commands that act for them: what the
-// end-to-end tests of settlement stand on.
+// Common code of the end-to-end tests of settlement: a node of the real virtual machine on
+// loopback, wallets with lamports, and `weft chain` commands that act for them.
 import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { execFileSync } from 'node:child_process';
@@ -8,13 +8,13 @@ import path from 'node:path';
 import * as wire from '../../chain/tests/wire.mjs';
 import { Program, root, run, scratch } from './lib.mjs';
 
-/** The program and the packages of the virtual machine. */
+/** The program and the virtual machine's packages. */
 export const buildChain = () => { execFileSync(path.join(root, 'scripts/build'), ['chain'], { stdio: 'inherit' }); };
 
 export const credit = 1_000_000, day = 86_400;
 const seedHead = Buffer.from('302e020100300506032b657004220420', 'hex');
 
-/** A wallet file as a key pair that signs here. */
+/** A wallet file as a key pair with which the test signs. */
 export function keyOf(file) {
   const numbers = Buffer.from(JSON.parse(fs.readFileSync(file, 'utf8')));
   const secret = crypto.createPrivateKey({ key: Buffer.concat([seedHead, numbers.subarray(0, 32)]), format: 'der', type: 'pkcs8' });
@@ -46,7 +46,7 @@ export async function chain(t) {
   const network = file('chain.json');
   const as = (name, args) => run(['chain', ...args, '--network', network, ...(name ? ['--wallet', file(`${name}.json`)] : []), '--json']);
   const status = async (owner) => { const { code, stdout, stderr } = await as(null, ['status', ...(owner ? ['--owner', owner] : [])]); assert.equal(code, 0, stderr); return JSON.parse(stdout); };
-  /** Does what the arguments say for a wallet; the money must add up afterwards. */
+  /** Runs `weft chain` with the arguments for a wallet, and checks that the money adds up afterwards. */
   const ok = async (name, ...args) => {
     const { code, stdout, stderr } = await as(name, [...args, '--yes']);
     assert.equal(code, 0, `${args.join(' ')}: ${stderr}${stdout}`);
@@ -62,7 +62,7 @@ export async function chain(t) {
     assert.match(found.stderr, message);
     assert.equal(found.stdout, '');
   };
-  /** Tokens from one wallet to another, by the token program itself. */
+  /** Moves tokens from one wallet to another, by the token program itself. */
   const give = async (from, to, amount, mint) => {
     const payer = keyOf(file(`${from}.json`)), owner = wire.fromBase58(to), mintKey = wire.fromBase58(mint);
     const { value: { blockhash } } = await rpc('getLatestBlockhash');
@@ -74,7 +74,7 @@ export async function chain(t) {
     await rpc('sendTransaction', wire.transaction(instructions, payer, [payer], wire.fromBase58(blockhash)).toString('base64'), { encoding: 'base64' });
   };
   const charged = {};
-  /** A voucher of the wallet's over so many micro-credits more, charged by the operator. */
+  /** Raises the voucher of the wallet by an amount of micro-credits, and charges it as the operator. */
   const charge = async (name, amount) => {
     charged[name] = (charged[name] ?? 0) + amount;
     const { code, stdout, stderr } = await as(name, ['voucher', (charged[name] / 1e6).toFixed(6)]);
@@ -90,7 +90,7 @@ export const rowsText = (rows, sorted = true) => {
   return ['owner,index,amount,units', ...lines.map(([, line]) => line), ''].join('\n');
 };
 
-/** The shortest way to a network: its program, its mint and tokens for `people`. `more`: what else `weft chain init` is told. */
+/** Makes a network in the shortest way: its program, its mint and tokens for `people`. `more`: further arguments of `weft chain init`. */
 export async function found(c, operator, people, more = []) {
   const place = ['--rpc', c.url, '--wallet', c.file('operator.json'), '--json', '--yes'];
   const deployed = await run(['chain', 'deploy', '--elf', path.join(root, 'build/chain/weft.so'), '--program-key', c.file('program.json'), ...place]);
@@ -103,7 +103,7 @@ export async function found(c, operator, people, more = []) {
   return { program, mint };
 }
 
-/** Evidence that a device of an owner signed two results of task 7, attempt 2: the file that `weft chain slash` reads. */
+/** Makes the evidence file that `weft chain slash` reads: a device of an owner signed two results of task 7, attempt 2. */
 export function twoResults(c, { program, operator, owner, device, job }) {
   const session = wire.sha256('session'), hex = (bytes) => bytes.toString('hex');
   const signedResult = (word, siblings) => {

@@ -1,11 +1,12 @@
-// What the options of `weft serve` leave to one client by default, and what it takes without a device: with the real program.
+// The default limits of `weft serve` for one client, and the jobs that it accepts without a device,
+// with the real program.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { hashJob, matrixJob, writeJob } from './jobs.mjs';
 import { run, scratch, serve } from './lib.mjs';
 
-/** What becomes of a job of a wallet's own network. */
+/** Submits a job of a wallet to a network of its own, and returns what the command printed. */
 async function submits(t, args = [], env = {}) {
   const { url, data, program } = await serve(t, { args: ['--grant', '100000', ...args], env });
   const folder = scratch(t);

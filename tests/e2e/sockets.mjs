@@ -1,8 +1,9 @@
-// WebSockets by hand, as far as the tests' workers and coordinators need them: whole frames of text and bytes.
+// WebSockets written by hand for the tests' workers and coordinators: whole frames of text and
+// bytes only.
 import crypto from 'node:crypto';
 import http from 'node:http';
 
-/** Text and binary frames, a client's masked, one at a time; `take(head, payload)` gets each. */
+/** Reads text and binary frames (a client's are masked) one at a time; `take(head, payload)` gets each. */
 export function frames(take) {
   let held = Buffer.alloc(0);
   return (data) => {
@@ -49,7 +50,7 @@ export const unmasked = (head, payload) => framed(head, payload, 0);
 const textFrame = 0x81;
 const kindOf = (head) => head & 0x0f;
 
-/** { say(message), end } over an open socket; `hear` is given each message, and `bytes` each binary frame. */
+/** { say(message), end } over an open socket. `hear` gets each message, and `bytes` each binary frame. */
 function talk(socket, first, frame, hear, bytes) {
   const read = frames((head, payload) => {
     if (kindOf(head) === 1) hear(JSON.parse(payload.toString()));
@@ -63,7 +64,7 @@ function talk(socket, first, frame, hear, bytes) {
   return { say: (message) => socket.write(frame(textFrame, Buffer.from(JSON.stringify(message)))), end: () => socket.destroy(), socket };
 }
 
-/** A worker's end. */
+/** Opens the worker's end of a WebSocket. */
 export function join(url, { hear, bytes = () => {} }) {
   return new Promise((resolve, reject) => {
     const request = http.request(url, { headers: { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': crypto.randomBytes(16).toString('base64') } });
@@ -74,7 +75,7 @@ export function join(url, { hear, bytes = () => {} }) {
   });
 }
 
-/** A coordinator's end, of a request to upgrade. */
+/** Opens the coordinator's end of a WebSocket, from a request to upgrade. */
 export function accept(request, socket, first, { hear, bytes = () => {} }) {
   const answer = crypto.createHash('sha1').update(`${request.headers['sec-websocket-key']}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
   socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${answer}\r\n\r\n`);

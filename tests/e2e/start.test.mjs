@@ -1,4 +1,4 @@
-// The second start in a browser that has been here: nothing is fetched again and nothing is measured again. Bytes are counted
+// The second start in a browser fetches nothing again and measures nothing again. Bytes are counted
 // outside the browser. Times are printed, not judged.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -11,7 +11,7 @@ import { run, scratch, serve } from './lib.mjs';
 const rows = 256;
 const depth = 4096;
 
-/** Two megabytes of operands, so that fetching them again would show. */
+/** A job with two megabytes of operands, so that a second fetch of them would be seen. */
 function product(folder) {
   const operand = (name, factor) => {
     fs.writeFileSync(path.join(folder, name), Buffer.from(Uint8Array.from({ length: rows * depth }, (_, i) => i * factor)));

@@ -1,4 +1,4 @@
-// What happens to a tab in a day: the network goes, the machine sleeps. The work continues without a click.
+// A tab's day: the network is lost, the machine sleeps. The work continues without a click.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
@@ -21,7 +21,7 @@ test('offline in the middle of a job: the tab says so and goes on as soon as the
   const submitted = submit(t, coordinator, hashJob({ tasks: 16, rounds: 50_000, name: 'long' }));
   await until(async () => Number(await byId(page, 'done').textContent()) > 0, 'it works', 120);
 
-  // Open sockets live through the emulation, so that they are cut too.
+  // The emulation does not close open sockets, so that the test cuts them too.
   await context.setOffline(true);
   network.cut();
   await connection(page, 'waiting');
@@ -30,7 +30,7 @@ test('offline in the middle of a job: the tab says so and goes on as soon as the
   network.mend();
   await context.setOffline(false);
 
-  // The browser's own event ends the backoff.
+  // The browser's own event that it is online again ends the backoff.
   await connection(page, 'open');
   const { code, stderr } = await submitted;
   assert.equal(code, 0, stderr);
@@ -46,7 +46,7 @@ test('asleep in the middle of a job: nothing moves, then it is awake and at work
   const accepted = async () => (await getJson(`${url}/v1/jobs`)).jobs[0].accepted;
   const cdp = await context.newCDPSession(page);
   await cdp.send('Page.setWebLifecycleState', { state: 'frozen' });
-  // A frozen page's Workers go on; asleep nothing does.
+  // A frozen page's Workers continue, but on a sleeping machine nothing does.
   const { processInfo } = await (await context.browser().newBrowserCDPSession()).send('SystemInfo.getProcessInfo');
   const renderers = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id);
   assert.ok(renderers.length > 0);

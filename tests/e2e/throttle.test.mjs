@@ -1,4 +1,5 @@
-// A tab takes what its user allows: of time, of memory, in the background, on battery; over a reload too.
+// A tab keeps to the limits of its user: of time, of memory, in the background, on battery; also
+// after a reload.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
@@ -37,7 +38,8 @@ test('a small share of the time: it wants nothing while it rests, holds one task
 test('in the background and on battery it takes nothing, says why, and goes on by itself; the choice is kept', { timeout: 300_000 }, async (t) => {
   const { url } = await serve(t);
   const { page } = await browse(t);
-  // A tab that is hidden and a battery that is unplugged when the test says so: headless browsers have neither.
+  // Simulates a hidden tab and an unplugged battery when the test asks for them, because headless
+  // browsers have neither.
   await page.addInitScript(() => {
     let hidden = false;
     Object.defineProperty(document, 'hidden', { get: () => hidden });
@@ -133,7 +135,8 @@ test('two tasks at a time: the short job of one client is done beside the long o
   await page.getByRole('checkbox', { name: 'Two tasks at a time, each with half of the memory' }).check();
   await until(async () => (await getJson(`${url}/v1/workers`)).workers.some(({ connected, slots }) => connected && slots === 2), 'it joins again with two slots');
 
-  // Jobs of one task show what rounds take here; the long one takes about five seconds, so that the coordinator's verifier, which gives a check five, decides it.
+  // Jobs of one task show how long rounds take on this machine. The long job takes about five
+  // seconds, so that the coordinator's verifier, which gives a check five seconds, decides it.
   const state = async (wanted) => (await getJson(`${url}/v1/jobs`)).jobs.find(({ name }) => name === wanted);
   let rounds = 20_000;
   for (let took = 0; took < 1250;) {
@@ -150,7 +153,8 @@ test('two tasks at a time: the short job of one client is done beside the long o
   assert.equal(quick.code, 0, quick.stderr);
   assert.equal((await state('slow')).state, 'running');
   assert.equal((await state('slow')).leased, 1);
-  // A third of the usual 2.5 GiB, at most 512 MiB, in halves: more than one is no fault of the job's, and beside the long one it waits.
+  // The tab's tasks have a third of the usual 2.5 GiB, at most 512 MiB, in two halves. A job that
+  // needs more than one half is accepted, but waits while the long job runs.
   const waits = submit(t, url, hashJob({ tasks: 1, name: 'large', requires: { memory_bytes: 300 * 2 ** 20 } }), { seconds: 240 });
   await until(async () => (await getJson(`${url}/v1/jobs/${(await state('large'))?.id}`).catch(() => null))?.waiting.reason === 'reserved', 'the large one waits for room');
   const long = await slow;

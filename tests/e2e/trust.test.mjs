@@ -1,5 +1,5 @@
-// A stranger's worker beside the coordinator's own verifier process: what it hands in is computed again in part, on this machine's device,
-// and its pay is held.
+// A stranger's worker with the coordinator's own verifier process: parts of its results are
+// computed again on this machine's device, and its pay is held.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -55,7 +55,7 @@ test('a worker of the operator is paid at once, and no part of its pay waits for
 });
 
 const python = '/usr/bin/python3';
-/** Suspends a worker in the stored state of a coordinator that has ended, as a conviction a minute ago would have. */
+/** Suspends a worker in the stored state of a coordinator that has ended, as a conviction a minute ago would do. */
 function suspend(data, wallet) {
   const publicKey = Buffer.from(JSON.parse(fs.readFileSync(wallet, 'utf8')).slice(32)).toString('hex');
   const statement = 'INSERT OR REPLACE INTO standings (worker, verified, updated, wrong, suspended_until) VALUES (?, 0, ?, 1, ?)';

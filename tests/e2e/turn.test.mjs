@@ -1,5 +1,7 @@
-// TURN for tabs: what `weft serve --ice-servers` names reaches the RTCPeerConnection of each tab whose work has established it, with a name and a
-// password of its own that the TURN server can check by the secret that it shares; strangers are told of no relay. The server here speaks as much of TURN (RFC 8656) as a browser's first request.
+// TURN for tabs. The servers of `weft serve --ice-servers` reach the RTCPeerConnection of each tab
+// that its work has established, with a name and a password of its own, which the TURN server
+// checks by the shared secret. Strangers get no relay. The server of this test implements as much
+// of TURN (RFC 8656) as a browser's first request needs.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import crypto from 'node:crypto';
@@ -37,7 +39,7 @@ function encode(type, value) {
   return out;
 }
 
-/** HMAC-SHA-1 over what stands before it, with the length that the message has as far as this attribute. */
+/** HMAC-SHA-1 over the message before this attribute, with the length that the message has up to and including the attribute. */
 function signed(message, { at, value }, username) {
   const password = crypto.createHmac('sha1', secret).update(username).digest('base64');
   const key = crypto.createHash('md5').update(`${username}:${realm}:${password}`).digest();
@@ -46,7 +48,7 @@ function signed(message, { at, value }, username) {
   return crypto.createHmac('sha1', key).update(before).digest().equals(value);
 }
 
-/** Resolves names of those who proved that they know the password of theirs. */
+/** A TURN server; `proven` has the names of clients that proved that they know their password. */
 async function turnServer(t) {
   const proven = new Set();
   const refused = [];
@@ -81,7 +83,8 @@ async function turnServer(t) {
     ]);
     reply(0x0113, body);
   });
-  // A browser does not look for relays on loopback where the machine has another address.
+  // The server has a non-loopback address if the machine has one, because a browser then looks for
+  // no relays on loopback.
   const address = Object.values(os.networkInterfaces()).flat().find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
   await new Promise((resolve) => socket.bind(0, address, resolve));
   return { address, port: socket.address().port, proven, refused };
@@ -117,7 +120,8 @@ test('established tabs ask the TURN server that the coordinator names, as themse
     context.setDefaultTimeout(120_000);
     const page = await context.newPage();
     page.on('console', (message) => { if (message.type() === 'error') t.diagnostic(`tab ${i}: ${message.text()}`); });
-    // On one machine tabs find each other before any relay is asked for: with this they take nothing else.
+    // Tabs on one machine find each other before they ask for a relay. With this setting they use
+    // only relays.
     await page.goto(url);
     await page.getByRole('checkbox', { name: /^Reach other members only through relays/ }).check();
     await contribute(page, url);

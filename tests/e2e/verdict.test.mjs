@@ -1,4 +1,5 @@
-// How results were decided, as the job's owner, the worker's owner and the operator are shown it, and no other reader.
+// How results were decided: the job's owner, the worker's owner and the operator may read it, and
+// no other reader.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

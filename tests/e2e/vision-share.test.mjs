@@ -1,6 +1,7 @@
-// A camera that is shared over browsers: one tab with a film of numbered frames as its camera, and helpers in browsers of their own. What is
-// drawn for a number is what the camera's tab alone finds in it, whatever device computed it; helpers come, leave, break, lie, and send
-// what does not belong; links that are wrong join nothing.
+// A camera that is shared over browsers: one tab has a film of numbered frames as its camera, and
+// helpers are in browsers of their own. The boxes drawn for a frame are those that the camera's tab
+// alone finds in it, whatever device computed them. Helpers join, leave, crash, lie, and send
+// invalid data. Wrong links join nothing.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { browse, byId, picture } from './browser.mjs';
@@ -9,11 +10,13 @@ import { long, serve, until } from './lib.mjs';
 import { violations } from './pages.mjs';
 
 const losses = long ? 50 : 4;
-const same = { pixels: 0.05, score: 0.001 }; // Two devices of a kind, one picture.
-// A GPU in software takes seconds for a frame on a busy machine: where many frames are wanted, models run on processors.
+// Tolerances for one picture on two devices of a kind.
+const same = { pixels: 0.05, score: 0.001 };
+// Tests that need many frames run models on processors, because a software GPU takes seconds for a
+// frame on a busy machine.
 const onProcessor = { webgpu: false };
 
-/** Keeps every frame that is drawn from now on, in the page. */
+/** Makes the page keep every frame that it draws from now on. */
 const record = (page) =>
   page.evaluate(() => {
     const overlay = document.querySelector('[data-testid="boxes"]');
@@ -27,10 +30,10 @@ const record = (page) =>
       window.drawn.push({ frame: Number(overlay.dataset.frame), by: overlay.dataset.by, number, boxes, at: performance.now() });
     }).observe(overlay, { attributes: true, attributeFilter: ['data-frame'] });
   });
-/** Those that were drawn since the last call. */
+/** The frames that were drawn since the last call. */
 const taken = (page) => page.evaluate(() => window.drawn.splice(0));
 
-/** The camera's device is a slow one: its own model's boxes come so much later than they would. Helpers are worth their link then. */
+/** Makes the camera's device slow: the boxes of its own model are delayed by this time, so that helpers are worth their link. */
 const slowMs = 250;
 const slowly = (context) =>
   context.addInitScript((slowMs) => {
@@ -42,7 +45,7 @@ const slowly = (context) =>
     };
   }, slowMs);
 
-/** A tab with the film as its camera, which computes alone until it has seen every number: what it found is what all others are held to. */
+/** A tab with the film as its camera. It computes alone until it has seen every number; the boxes of all other devices are compared with its boxes. */
 async function camera(t, url) {
   const { expected, args } = await filmed(t, url);
   const { page, context, complaints } = await browse(t, { args, ...onProcessor });
@@ -53,7 +56,7 @@ async function camera(t, url) {
   await until(async () => (await onStage(page)) !== null, 'a frame', 120);
   await record(page);
   const alone = new Map();
-  let pace = 0; // The longest time between two frames of this tab alone.
+  let pace = 0; // The longest time between two frames while this tab computes alone.
   let before = null;
   await until(async () => {
     for (const { number, boxes, by, at } of await taken(page)) {
@@ -68,7 +71,7 @@ async function camera(t, url) {
 
   let last = -1;
   const all = [];
-  /** Checks what was drawn since the last call. */
+  /** Checks the frames that were drawn since the last call. */
   const check = async () => {
     const list = await taken(page);
     for (const one of list) {
@@ -79,7 +82,7 @@ async function camera(t, url) {
     all.push(...list);
     return list;
   };
-  /** Drawn by helpers since the last call of `check`: waits until each of them has drawn so many more. */
+  /** Waits until each helper has drawn this many more frames than at the last call of `check`. */
   const drawnBy = async (ids, least, seconds = 120) => {
     const counts = new Map(ids.map((id) => [id, 0]));
     await until(async () => {
@@ -126,7 +129,7 @@ test('two helpers in browsers of their own take their part, and every frame has 
   await picture(helpers[0].page, 'vision-helper', { fullPage: true });
   assert.deepEqual(await violations(helpers[0].page), []);
 
-  // The camera's side ends it: helpers stop, this tab goes on.
+  // The camera's side ends the sharing: helpers stop, and this tab continues.
   await page.getByRole('button', { name: 'End sharing' }).click();
   for (const helper of helpers) await ended(helper.page);
   await check();
@@ -155,10 +158,11 @@ test('helpers leave, are closed and crash in the middle: no wrong frame, and the
     const times = [before, ...all.map(({ at }) => at).filter((at) => at > before)];
     const gap = Math.max(...times.slice(1).map((at, i) => at - times[i]));
     t.diagnostic(`round ${round}: ${Math.round(gap)} ms without a frame at most; ${Math.round(pace)} ms alone, before`);
-    // Within a second, beside what this tab takes for a frame on a machine that is busy with other tests.
+    // A new frame comes within a second and the time that this tab needs for a frame on a machine
+    // that is busy with other tests.
     assert.ok(gap < 1000 + pace, `round ${round}: ${gap} ms without a frame`);
     await helper.close();
-    // All have left: this tab is alone.
+    // All helpers have left, and this tab is alone.
     await until(async () => (await nodes(page)).length === 1, 'the helper is gone', 60);
   }
 });
@@ -170,7 +174,7 @@ test('liars, garbage and links that are wrong change nothing', { timeout: 900_00
   const { context } = await browse(t, onProcessor);
   const left = () => byId(page, 'left').textContent();
 
-  // A helper whose engine says that everything is somewhere else.
+  // The engine of this helper gives all boxes at wrong places.
   const liar = await context.newPage();
   await liar.addInitScript(() => {
     const Real = window.Worker;
@@ -184,7 +188,7 @@ test('liars, garbage and links that are wrong change nothing', { timeout: 900_00
   await ended(liar);
   await until(async () => /helper 1.*not those that this tab finds/.test(await left()), 'the liar is left out');
 
-  // A helper that sends bytes by chance once it is let in.
+  // This helper sends random bytes after it has joined.
   const noisy = await context.newPage();
   await noisy.addInitScript(() => {
     const send = RTCDataChannel.prototype.send;
@@ -198,7 +202,7 @@ test('liars, garbage and links that are wrong change nothing', { timeout: 900_00
   await ended(noisy);
   await until(async () => /helper 2.*does not belong on this line/.test(await left()), 'the noisy one is left out');
 
-  // Another secret leads to no meeting; another key is not this camera's.
+  // A link with another secret leads to no meeting. A link with another key is not this camera's.
   const turned = (at) => {
     const [address, letters] = link.split('#camera=');
     return `${address}#camera=${letters.slice(0, at)}${letters[at] === 'A' ? 'B' : 'A'}${letters.slice(at + 1)}`;
@@ -211,7 +215,7 @@ test('liars, garbage and links that are wrong change nothing', { timeout: 900_00
     await wrong.close();
   }
 
-  // What comes over the coordinator from one that knows the meeting but not the secret.
+  // A stranger that knows the meeting but not the secret sends texts over the coordinator.
   const stranger = await context.newPage();
   await stranger.goto(url);
   const heard = await stranger.evaluate(async (link) => {
@@ -229,7 +233,8 @@ test('liars, garbage and links that are wrong change nothing', { timeout: 900_00
   }, link);
   assert.equal(heard.length, 1, 'the coordinator lets it in, and the camera says nothing to it');
 
-  // All the while this tab went on, with the right boxes; and the next honest one is let in.
+  // During all attacks this tab continued with the right boxes, and the next honest helper may
+  // join.
   await check();
   assert.deepEqual((await nodes(page)).map(({ id }) => id), ['this tab']);
   const honest = await context.newPage();
@@ -252,7 +257,7 @@ test('on GPUs a helper finds in a frame that was fitted on the GPU what the came
   await helps(helper.page);
   assert.match(await byId(helper.page, 'helper').textContent(), /by WebGPU/);
 
-  // It is held to this tab's boxes until it has found the same twice.
+  // The helper's boxes are compared with this tab's until it has found the same boxes twice.
   await until(async () => (await nodes(page)).some(({ id, state, frames }) => id === 'helper 1' && state !== 'checked' && Number(frames) >= 2), 'the helper has shown that it finds the same', 200);
   assert.equal(await page.locator('[data-testid="left"]').count(), 0);
 });

@@ -1,5 +1,6 @@
-// The page Vision in a real browser: a film as the camera, whose frames carry their number as a bar code; the boxes that are drawn over a
-// frame are those of `weft detect` for it. Then what the page says if there is no camera, no leave, no WebGPU and no detector.
+// The page Vision in a real browser, with a film as the camera, whose frames carry their number as
+// a bar code. The boxes that are drawn over a frame are those of `weft detect` for that frame. Then
+// the page's messages if there is no camera, no permission, no WebGPU and no detector.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';

@@ -1,4 +1,5 @@
-// A job that waits says why: in its document, on standard error of the command that follows it, and never among the results.
+// A job that waits says why: in its document, and on standard error of the command that follows it,
+// but never among the results.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -13,14 +14,14 @@ test('a job without workers, without a GPU and without enough wallets says so wh
   const folder = scratch(t);
   const wallet = path.join(folder, 'client.json');
 
-  // Two replicas and no worker; then one worker; then two.
+  // A job with two replicas waits with no worker and with one worker, and runs with two.
   const matrix = follower(t, url, wallet, writeJob(folder, matrixJob({ verify: { compare: 'exact', replicas: 2, audit: 0 } })));
   await matrix.says(/^weft: No worker is connected\. One joins with weft work/m, 30);
   assert.equal(matrix.stderr.match(/No worker is connected/g).length, 1, 'it is said once');
   await work(t, url, { args: ['--device', 'cpu'] });
   await matrix.says(/^weft: Each of its 2 replicas goes to another wallet's worker: 1 placed, and 1 worker in all can run it\. Another joins with weft work/m, 30);
 
-  // A shader, where there are processors only.
+  // A shader waits if all workers have only processors.
   const shader = follower(t, url, wallet, writeJob(folder, hashJob({ name: 'shader' })));
   await shader.says(/^weft: None of 1 worker has all that the job requires: a GPU \(1 has not\)\./m, 30);
   const { jobs } = await getJson(`${url}/v1/jobs`);

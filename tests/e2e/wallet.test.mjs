@@ -1,5 +1,6 @@
-// The page Wallet in a real Chromium, with a wallet of the Wallet Standard that the test brings, against a real coordinator and the
-// real virtual machine behind a node on loopback. No public cluster.
+// The page Wallet in a real Chromium, with a wallet of the Wallet Standard that the test provides,
+// against a real coordinator and the real virtual machine behind a node on loopback. No public
+// cluster is used.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,7 +13,7 @@ import { buildChain, chain, credit, day, found, keyOf, rowsText } from './settle
 
 before(buildChain);
 
-/** In the page: a wallet that introduces itself as extensions do, and signs through the test. */
+/** Runs in the page: a wallet that announces itself like an extension, and signs through the test. */
 function testWallet(address) {
   const account = { address, publicKey: new Uint8Array(32), chains: ['solana:mainnet'], features: ['solana:signTransaction'] };
   const wallet = {
@@ -63,7 +64,7 @@ test('an owner connects a wallet, claims, closes the tab on the way, stakes and 
   const shows = (at, id, value) => byId(at, id).getByText(value, { exact: true }).or(byId(at, id).filter({ hasText: value })).first().waitFor();
   const tokens = async () => (await c.status(bob)).owner.tokens;
 
-  // Connected by the way that leads there; what is signed is said before it is signed.
+  // Opens the page by its link and connects. The page says what is signed before it is signed.
   await page.goto(url);
   await page.getByRole('link', { name: 'Wallet' }).click();
   await connect(page);
@@ -89,7 +90,8 @@ test('an owner connects a wallet, claims, closes the tab on the way, stakes and 
   assert.equal(await tokens(), 90 * credit);
   assert.equal(signed.length, 2, 'the page of claimed amounts, and the claim');
 
-  // The tab is closed while the node takes nothing; the next visit sees the same bytes through, without the wallet.
+  // The tab is closed while the node accepts nothing. The next visit follows the same bytes to the
+  // end, without the wallet.
   const second = await epoch(2, 150);
   await open(page);
   await connect(page);
@@ -109,7 +111,7 @@ test('an owner connects a wallet, claims, closes the tab on the way, stakes and 
   await later.getByRole('button', { name: 'Test wallet' }).waitFor();
   assert.equal(await byId(later, 'done').count() + await byId(later, 'sending').count(), 0, 'what is seen through is not followed again');
 
-  // Stake, unbond, and out.
+  // The wallet stakes, unbonds and withdraws.
   await connect(later);
   const act = async (label, amount, sentence) => {
     await later.getByLabel(`${label}, in credits`).fill(amount);
@@ -126,7 +128,7 @@ test('an owner connects a wallet, claims, closes the tab on the way, stakes and 
   await later.getByRole('alert').getByText(/This would fail/).waitFor();
   await act('Stake', '30', /^Stakes 30\.000000 credits\. Leaving takes 14 days;/);
   await shows(later, 'staked', '30.000000');
-  // A proposal of its own stake, which it votes on in the page.
+  // The wallet's owner makes a proposal and votes on it in the page with its stake.
   await c.rpc('litesvm_warp', 60);
   await c.ok('bob', 'propose', 'set', 'fee_bps', '200');
   await later.reload();
@@ -157,7 +159,7 @@ test('an owner connects a wallet, claims, closes the tab on the way, stakes and 
   await byId(later, 'done').getByText('Pays out the 10.500000 credits').waitFor();
   await until(async () => await tokens() === (150 - 30 + 10.5) * credit, 'the stake is back');
 
-  // Rows that do not make the root on the chain are good for nothing, and the page says so.
+  // The page refuses rows that do not give the root on the chain, and says so.
   fs.writeFileSync(second, fs.readFileSync(second, 'utf8').replace(`,${150 * credit},`, `,${151 * credit},`));
   await later.reload();
   await connect(later);
@@ -182,14 +184,15 @@ test('a receipt of a device is checked in the page, and one that was changed is 
   const root = node(node(leaves[0], leaves[1]), leaves[2]);
   const signature = wire.toBase58(device.sign(wire.sha256('weft-receipt-2', genesis, wire.fromBase58(program), wire.fromBase58(operator), session, worker, root)));
   const receipt = { owner: bob, device: device.text, session: hex(session), worker: hex(worker), root: hex(root), claims, signature };
-  // The program takes the same receipt.
+  // The program accepts the same receipt.
   await c.ok('operator', 'receipt', 'record', bob, device.text, signature, '--session', hex(session), '--worker', hex(worker), '--root', hex(root));
 
   const { url } = await serve(t, { args: ['--settlement', c.network] });
   const { context, page, complaints } = await browse(t, { webgpu: false });
   await context.addInitScript(testWallet, bob);
   await page.goto(`${url}/wallet`);
-  // What the page says of a file: each has a name of its own, so that a wrong answer fails at once instead of being waited for.
+  // Reads the page's verdict on a file. Each file has a name of its own, so that a wrong verdict
+  // fails at once instead of being waited for.
   let files = 0;
   const fileOf = (name, value) => ({ name, mimeType: 'application/json', buffer: Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)) });
   const said = async (name) => { const one = byId(page, 'receipt-checked').filter({ hasText: `${name}: this receipt` }); await one.waitFor(); return one.innerText(); };
@@ -217,27 +220,29 @@ test('a receipt of a device is checked in the page, and one that was changed is 
   await refused('{', 'This file is not JSON.');
   await holds(receipt);
 
-  // Several files at once make a list, each checked by itself; one that is not recorded says so.
+  // Several files at once make a list, and each is checked by itself. The page says of one that it
+  // is not recorded.
   const nonce = wire.sha256('another worker');
   const unrecorded = { ...receipt, worker: hex(nonce), signature: wire.toBase58(device.sign(wire.sha256('weft-receipt-2', genesis, wire.fromBase58(program), wire.fromBase58(operator), session, nonce, root))) };
   await page.getByLabel('Receipts’ files').setInputFiles([fileOf('first.json', receipt), fileOf('second.json', unrecorded), fileOf('third.json', { ...receipt, session: hex(wire.sha256('x')) })]);
   assert.match(await said('first.json'), /this receipt holds\.[^]*It is recorded on the chain since/);
   assert.match(await said('second.json'), /this receipt holds\.[^]*It is not recorded on the chain\./);
   assert.match(await said('third.json'), /this receipt is refused\./);
-  // A file that was changed is checked again, in its own place.
+  // A changed file with a known name is checked again, and its row in the list is replaced.
   await page.getByLabel('Receipts’ files').setInputFiles(fileOf('first.json', unrecorded));
   await byId(page, 'receipt-checked').filter({ hasText: 'first.json' }).getByText('It is not recorded on the chain.').waitFor();
   assert.equal(await byId(page, 'receipt-checked').filter({ hasText: 'first.json' }).count(), 1);
   assert.deepEqual(await violations(page), []);
 
-  // What is recorded of the wallet's devices, each with the file that was checked for it.
+  // The page lists the recorded receipts of the wallet's devices, each with the file that was
+  // checked for it.
   await page.getByRole('button', { name: 'Test wallet' }).click();
   const recorded = byId(page, 'receipt-recorded');
   await recorded.waitFor();
   assert.equal(await recorded.count(), 1);
   assert.match(await recorded.innerText(), new RegExp(`Of ${device.text}, recorded 20[^]*The chain names ${device.text} as a device of its owner\\.[^]*Its claims were checked: receipt-`));
   assert.deepEqual(await violations(page), []);
-  // An ended device is answered for until its evidence window has passed.
+  // The owner is liable for an ended device until the device's evidence window has passed.
   await c.ok('bob', 'device', device.text, '--end');
   await holds(receipt);
   await c.rpc('litesvm_warp', 60 * day);

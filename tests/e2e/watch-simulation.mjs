@@ -1,6 +1,7 @@
-// A large network, as the coordinator would tell of it: a server that passes everything through to a real coordinator except
-// /v1/watch, which it answers with real messages (src/common/protocol/watch.h) about workers and tasks that do not exist.
-// A WebSocket by hand: text frames are all that is needed. The same seed gives the same network.
+// A server that simulates a large network. It passes everything through to a real coordinator
+// except /v1/watch, which it answers with real messages (src/common/protocol/watch.h) about workers
+// and tasks that do not exist. It writes the WebSocket's text frames itself, because it needs
+// nothing else. The same seed gives the same network.
 import crypto from 'node:crypto';
 import http from 'node:http';
 
@@ -21,7 +22,7 @@ function random(seed) {
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 const adapters = ['NVIDIA GeForce RTX 4070', 'Apple M3', 'AMD Radeon RX 7800 XT', 'Intel Arc A770', 'Qualcomm Adreno 750', 'NVIDIA H200'];
 
-/** The network: advance() moves it by a quarter of a second and gives a delta, snapshot() all of it. */
+/** The simulated network. advance() moves it by a quarter of a second and returns the delta; snapshot() returns all of it. */
 export class SimulatedNetwork {
   constructor({ workers = 5000, tasks = 100_000, jobs = 8, movesPerStep = 1500, seed = 1 } = {}) {
     this.random = random(seed);
@@ -32,7 +33,7 @@ export class SimulatedNetwork {
     this.nextNumber = 1;
     for (let i = 0; i < workers; i += 1) this.#join();
     this.jobs = [];
-    // The newest is the largest, with `tasks` of its own.
+    // The newest job is the largest, with `tasks` tasks.
     for (let i = 0; i < jobs; i += 1) this.jobs.push(this.#job(i, Math.round(tasks / 2 ** (jobs - 1 - i))));
     this.rows = [];
     for (let second = 300; second > 0; second -= 1) this.rows.push(this.#row(this.start - second * 1000));
@@ -82,7 +83,8 @@ export class SimulatedNetwork {
   #weave() {
     for (let move = 0; move < this.movesPerStep; move += 1) {
       const job = this.jobs[1 + Math.floor(this.random() * (this.jobs.length - 1))];
-      const enough = Math.ceil(0.05 * job.tasks);  // Leased or being checked at a time.
+      // The number of tasks that are leased or checked at a time.
+      const enough = Math.ceil(0.05 * job.tasks);
       if (job.open.length > 0 && (job.open.length >= enough || this.random() < 0.3)) {
         const at = Math.floor(this.random() * job.open.length);
         const task = job.open[at];
@@ -99,7 +101,7 @@ export class SimulatedNetwork {
         job.open.push(job.next);
         job.next += 1;
       } else if (job.open.length === 0) {
-        job.map.fill(0);  // Begun again, so that a test may run as long as it likes.
+        job.map.fill(0);  // The job begins again, so that a test may run as long as it needs.
         job.counts = [job.tasks, 0, 0, 0, 0];
         for (let task = 0; task < job.tasks; task += 1) job.changed.add(task);
         job.next = 0;
@@ -169,7 +171,7 @@ export class SimulatedNetwork {
       worker.accepted += 1;
       moved.add(worker);
     }
-    // A few come and go.
+    // A few workers leave and join.
     const left = [];
     for (let i = 0; i < 2; i += 1) {
       const gone = all[Math.floor(this.random() * all.length)];
@@ -206,7 +208,7 @@ function frame(text) {
   return Buffer.concat([head, payload]);
 }
 
-/** Whole short masked text frames in what arrived; a watcher sends no others. */
+/** Reads the whole short masked text frames in the received bytes; a watcher sends no other frames. */
 function* texts(state, data) {
   state.rest = Buffer.concat([state.rest, data]);
   while (state.rest.length >= 6) {
@@ -221,7 +223,7 @@ function* texts(state, data) {
   }
 }
 
-/** Serves `network` at /v1/watch and everything else from `url`: { url, told } with what was sent and seen. */
+/** Serves `network` at /v1/watch and everything else from `url`: { url, told }; `told` has what was sent and seen. */
 export async function simulateWatch(t, url, network, everyMs = 250) {
   const told = { messages: 0, bytes: 0, seen: 0, skipped: 0 };
   const server = http.createServer((request, response) => {

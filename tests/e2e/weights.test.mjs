@@ -1,4 +1,5 @@
-// The operator changes a client's share of the network while the coordinator runs, and it stays so.
+// The operator changes a client's share of the network while the coordinator runs, and the change
+// is permanent.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
