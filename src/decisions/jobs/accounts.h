@@ -1,6 +1,6 @@
-// The owners' money: the ledger and the owners' devices, with what others have to know of them (the
-// book). Every movement of money and every change of a device goes through here and is a row of the
-// same flush as what caused it.
+// The owners' money: the ledger, the owners' devices, and the part of both that other threads may
+// read (the book). Every movement of money and every change of a device goes through this class and
+// is a row of the same flush as the event that caused it.
 //
 // Threading: one thread. Invariant: the ledger sums to zero after every call.
 #pragma once
@@ -24,50 +24,52 @@ class Accounts {
   Accounts(Outbox& outbox, Book& book) : outbox_(outbox), book_(book) {}
   Accounts(const Accounts&) = delete;
 
-  // data_loss if the rows contradict themselves.
+  // Takes up the stored rows. Fails with data_loss if the rows contradict themselves.
   [[nodiscard]] Result<> restore(const store::Loaded& loaded);
-  // What wallets earned as workers before an owner had one balance becomes that; then everything is
-  // told what the balances mean.
+  // Moves the balances that wallets earned as workers, before an owner had one balance, to the
+  // balance of their owner. Then tells the book what all balances mean.
   [[nodiscard]] Result<> join_balances(const store::Loaded& loaded, Moment now);
 
   [[nodiscard]] const ledger::Ledger& ledger() const { return ledger_; }
   [[nodiscard]] const ledger::Owners& owners() const { return owners_; }
   [[nodiscard]] OwnerId owner_of(const PublicKey& key) const { return owners_.owner_of(key); }
-  // permission_denied if the device may not spend its owner's credits.
+  // Fails with permission_denied if the device may not spend its owner's credits.
   [[nodiscard]] Result<> may_spend(const PublicKey& device) const {
     return owners_.may_act(device, ledger::Owners::Wants::spending);
   }
   [[nodiscard]] OwnerView view(const PublicKey& device) const;
-  // What the owner of a worker or client can spend.
+  // The credits that the owner of a worker or client can spend.
   [[nodiscard]] MicroCredits spendable(const PublicKey& key) const {
     return ledger_.spendable(owner_of(key)).total();
   }
-  // And of what it has earned, what is not free yet.
+  // The pay that the owner of a worker or client has earned but that is not free yet.
   [[nodiscard]] MicroCredits held_pay(const PublicKey& key) const {
     return ledger_.held(owner_of(key)).total();
   }
-  // What the owner has staked in the ledger: what can be slashed, which alone may be locked for
-  // work (decision 31).
+  // The stake that the owner has in the ledger. Only this stake can be slashed, and only it may be
+  // locked for work (decision 31).
   [[nodiscard]] MicroCredits slashable_stake(const OwnerId& owner) const;
   // Devices whose owner has a stake in the ledger.
   [[nodiscard]] const std::set<PublicKey>& staked() const { return staked_; }
-  // Refuses to move more free credits than an owner has; `verb` is what granted credits cannot be.
+  // Refuses to move more free credits than an owner has. `verb` names, in the message, the
+  // operation that is not possible with granted credits.
   [[nodiscard]] Result<> has_free(const OwnerId& owner, MicroCredits amount,
                                   std::string_view verb) const;
 
-  // As Ledger::apply() says.
+  // Applies the transaction; see Ledger::apply().
   [[nodiscard]] Result<ledger::Applied> move(ledger::Transaction transaction, Moment now);
-  // Nothing comes to the escrow any more.
+  // Closes the job's escrow: it takes no more credits.
   void close_escrow(const JobId& id) { ledger_.close(id); }
 
-  // As Owners::add() and Owners::revoke() say.
+  // Add and revoke a device of an owner; see Owners::add() and Owners::revoke().
   [[nodiscard]] Result<> add_device(const PublicKey& by, store::Device device, UnixMillis now);
   [[nodiscard]] Result<store::Device> revoke_device(const PublicKey& by, const PublicKey& key,
                                                     UnixMillis now);
   void forget_names(const OwnerId& owner);
 
  private:
-  // Lets others know what the owner's balances mean: whether it can spend, whether it has a stake.
+  // Updates the book and the staked devices: whether the owner can spend, and whether it has a
+  // stake.
   void note_balances(const OwnerId& owner);
   void store_device(store::Device row);
 
@@ -75,7 +77,7 @@ class Accounts {
   Book& book_;
   ledger::Ledger ledger_;
   ledger::Owners owners_;
-  std::unordered_set<OwnerId> funded_;  // Owners that can spend something.
+  std::unordered_set<OwnerId> funded_;  // Owners that can spend credits.
   std::set<PublicKey> staked_;
 };
 

@@ -1,12 +1,13 @@
-// Audits: which worker, or the coordinator's verifier, computes a result again, what has come in of
-// that, and what came of it. What is audited is the referee's to say (trust::AuditWanted).
+// Audits: a worker, or the coordinator's verifier, computes a result again. This class knows who
+// computes, which answers have arrived, and the outcome. The referee decides which results are
+// audited (trust::AuditWanted).
 //
 // An audit waits for an auditor, for the suspect to open its commitment, for the auditor's result
-// and receipt, and for the comparison of both; or for the verifier. If one says nothing in time,
-// another one is drawn; if none is left, the audit has failed.
+// and receipt, and for the comparison of both; or it waits for the verifier. If an auditor does not
+// answer in time, another one is drawn; if no auditor is left, the audit has failed.
 //
-// Threading: one thread. Bounds: one audit a task; auditors_max workers are asked before one that
-// any worker may do is given up.
+// Threading: one thread. Bounds: one audit for each task. An audit that any worker may do is given
+// up after auditors_max workers were asked.
 #pragma once
 
 #include <map>
@@ -25,44 +26,47 @@ class AuditLeases {
   AuditLeases(const AuditLeases&) = delete;
 
   void start(const trust::AuditWanted& wanted, Moment now);
-  // The suspect opens its commitment.
+  // The suspect has opened its commitment.
   void opened(SessionId session, protocol::Opening opening, Moment now);
-  // Messages of a worker. These three return true if the message belongs to an audit that the
-  // worker carries out; failed() returns false if its result is already being compared.
+  // Messages of a worker. result(), claim() and failed() return true if the message belongs to an
+  // audit that the worker carries out. failed() returns false if the worker's result is already
+  // being compared.
   bool result(const PublicKey& worker, const protocol::TaskResult& result, Moment now);
   bool claim(const PublicKey& worker, const protocol::ReceiptItem& item, Moment now);
   bool failed(const PublicKey& worker, const TaskId& task, Moment now);
-  // Both results were compared.
+  // Both results of the audit were compared.
   void inspected(const TaskId& task, const PublicKey& auditor, trust::AuditOutcome outcome,
                  Moment now);
-  // A worker is here that may do those that wait for one.
+  // A worker has connected that may do audits that wait for an auditor.
   void worker_came(Moment now);
   void worker_left(const PublicKey& worker, Moment now);
   void job_ends(const JobId& job);
   void expire(Moment now);
   [[nodiscard]] std::optional<Instant> deadline() const;
 
-  // Null where the task has none.
+  // Null if the task has no audit.
   [[nodiscard]] Audit* find(const TaskId& task);
   [[nodiscard]] const std::map<TaskId, Audit>& all() const { return open_; }
-  // To a worker, drawn now; if there is none, it waits for one.
+  // Leases the audit to a worker that is drawn now; if no worker is available, the audit waits for
+  // one.
   void lease(Audit& audit, Moment now);
-  // Another worker, or, where enough were asked, a second replica.
+  // Asks another worker. If auditors_max workers were asked already, asks for a second replica
+  // instead.
   void again(const TaskId& task, Moment now);
   void end(const TaskId& task, trust::AuditOutcome outcome, Moment now);
-  // It is decided without a word of a worker's.
+  // Drops the audit: the task was decided without the word of a worker.
   void forget(const TaskId& task) { open_.erase(task); }
 
  private:
   void verify(Audit& audit);
-  // Whether the coordinator's verifier has it again, which did not finish it before.
+  // True if the coordinator's verifier, which did not finish the audit before, is asked again.
   bool verify_again(const TaskId& task, Moment now);
-  // Something came in: it contradicts what was there, or all of it may be there.
+  // An answer to the audit has arrived: it contradicts an earlier answer, or completes the audit.
   void answered(Audit& audit, Moment now);
   void inspect_if_complete(Audit& audit);
   [[nodiscard]] bool verifier_has_room() const;
   void note_silence(const TaskId& task);
-  // Null where the worker is not its auditor.
+  // Null if the worker is not the auditor of the task.
   [[nodiscard]] Audit* of_auditor(const TaskId& task, const PublicKey& worker);
 
   CoreTables& tables_;

@@ -1,6 +1,6 @@
 // Audits, traps and polls that are under way: leases that the scheduler does not know of, so that
-// they take no replica's place. What is wanted is the referee's (decisions/trust/referee.h); here
-// is who does it, and what has come in.
+// they take no replica's place. The referee decides which checks are wanted
+// (decisions/trust/referee.h); these structs hold the worker that does each check, and its answers.
 #pragma once
 
 #include <map>
@@ -17,12 +17,13 @@
 
 namespace weft::jobs {
 
-// A worker may be leased several parts of one task under this attempt. Its claims of parts are
-// signed by a word other than those of whole tasks (proof/claim_tree.h), so that they never
-// contradict each other. A whole task (a trap, an audit of what cannot be cut) that the worker has
-// answered before under this attempt it answers the same, or fails.
+// The attempt number of leases for checks. A worker may be leased several parts of one task under
+// this attempt. Its claims of parts are signed with a different word from claims of whole tasks
+// (proof/claim_tree.h), so that the two never contradict each other. A worker that is leased a
+// whole task again under this attempt (a trap, or an audit of a task that cannot be cut) gives the
+// same answer as before, or fails.
 inline constexpr std::uint32_t extra_attempt = 1;
-// So many workers are asked before an audit is given up for a second replica.
+// The number of workers that are asked before an audit is given up for a second replica.
 inline constexpr std::size_t auditors_max = 3;
 
 // A result and the receipt that covers it, in either order.
@@ -35,27 +36,28 @@ struct Covered {
 
 struct Audit {
   trust::AuditWanted wanted;
-  manifest::Range range;                    // What is computed again,
-  double share = 1;                         // as a share of the task.
-  std::vector<manifest::Range> drawn{};     // The coordinator's verifier computes these.
-  std::vector<Hash> rivals{};               // Roots of the other results that it was given.
-  std::vector<protocol::ChunkName> chunks;  // Chunks of the suspect's outputs, which it must open.
+  manifest::Range range;                 // The range that is computed again.
+  double share = 1;                      // The size of `range` as a share of the task.
+  std::vector<manifest::Range> drawn{};  // Ranges that the coordinator's verifier computes.
+  std::vector<Hash> rivals{};            // Roots of the rival results that the verifier was given.
+  std::vector<protocol::ChunkName> chunks;  // Chunks of the suspect's outputs that it must open.
   std::optional<protocol::Opening> opening;
   std::set<PublicKey> asked;
   std::optional<PublicKey> auditor;
   Covered answer;
-  bool inspecting = false;  // All is there; the bytes are being compared.
-  bool opens = true;       // The suspect opens its commitment. Others' bytes were checked when they
-                           // came in, and need not be here any more.
-  bool verifying = false;  // The coordinator's verifier has it.
+  bool inspecting = false;  // All answers have arrived; the bytes are being compared.
+  // True if the suspect must open its commitment. False if its bytes were checked when they
+  // arrived; the suspect may then have left.
+  bool opens = true;
+  bool verifying = false;  // The coordinator's verifier computes the audit.
   bool of_newcomer = false;
   bool tried_verifier = false;
-  trust::LateCheck late{};  // How the coordinator's verifier fared.
+  trust::LateCheck late{};  // Attempts of the verifier that did not finish in time.
   Instant deadline;
   Instant begun;
 };
 
-// Samples that wait longer than this lag: newcomers' pay and results wait for them.
+// Samples that wait longer than this time lag: the pay and the results of newcomers wait for them.
 inline constexpr auto sample_lag_max = std::chrono::minutes(10);
 
 struct TrapLease {
@@ -67,24 +69,24 @@ struct TrapLease {
 // A worker computes a part of an accepted task in which a root found `suspect` wrong.
 struct PollLease {
   PublicKey suspect;
-  Hash root;  // The suspect's.
+  Hash root;  // The root of the suspect's result.
   manifest::Range part;
   Covered answer;
   bool inspecting = false;
   Instant deadline;
 };
 
-// What a worker computes again: as many neighbouring parts as are wanted. Where results differ all
-// of them, since a part that is drawn may be one in which they agree.
+// The range that a worker computes again: as many neighbouring parts as are wanted. If results
+// differ, the range is the whole task, because the results may agree in a part that is drawn.
 [[nodiscard]] manifest::Range audited_range(const trust::AuditWanted& wanted,
                                             manifest::Range whole);
 
 [[nodiscard]] std::optional<trust::Part> part_of(const std::optional<manifest::Range>& range);
-// What the scheduler is told of a sample.
+// The outcome of a sample, in the form that the scheduler takes.
 [[nodiscard]] scheduler::SampleQueue::Outcome sample_outcome(trust::AuditOutcome outcome);
 
-// The chunks of a task's outputs that hold part of `range`: at most protocol::opened_chunks_max,
-// evenly spread where there are more.
+// The chunks of a task's outputs that hold part of `range`: at most protocol::opened_chunks_max
+// chunks, spread evenly if there are more.
 [[nodiscard]] std::vector<protocol::ChunkName> chunks_to_open(const manifest::Manifest& manifest,
                                                               std::uint32_t index,
                                                               manifest::Range range);

@@ -1,6 +1,7 @@
-// What the core lets other threads know: the manifests of running jobs, the tokens of connected
-// workers, which clients hold credits, what their owners run, and which devices act for one owner.
-// The core writes; the threads that check messages, uploads and reads read.
+// The facts that the core shares with other threads: the manifests of running jobs, the tokens of
+// connected workers, which clients hold credits, how many jobs and tasks their owners run, and
+// which devices act for one owner. The core writes; the threads that check messages, uploads and
+// reads only read.
 //
 // Threading: any.
 #pragma once
@@ -24,7 +25,7 @@ class Book {
  public:
   using Manifest = std::shared_ptr<const manifest::Manifest>;
 
-  // `text`: the hash of the manifest as workers get it.
+  // `text` is the hash of the manifest in the form that workers get.
   void add_job(const JobId& job, Manifest manifest, const Hash& text) {
     worker_blobs_.add_job(job, *manifest, text);
     jobs_.with([&](auto& jobs) { jobs[job] = std::move(manifest); });
@@ -35,12 +36,12 @@ class Book {
     worker_blobs_.remove_job(job);
     if (ended && ended_) ended_(job, *ended);
   }
-  // A part that keeps something for running jobs is told of their ends, on the core's thread. Set
-  // before the core runs.
+  // Sets the function that is called on the core's thread when a job ends, for a part that keeps
+  // data about running jobs. Must be set before the core runs.
   void when_ended(std::function<void(const JobId&, const manifest::Manifest&)> ended) {
     ended_ = std::move(ended);
   }
-  // Null for a job that does not run.
+  // Null if the job does not run.
   [[nodiscard]] Manifest manifest(const JobId& job) const {
     return jobs_.with([&](const auto& jobs) {
       const auto found = jobs.find(job);
@@ -54,10 +55,10 @@ class Book {
   void remove_token(const std::string& token) {
     tokens_.with([&](auto& tokens) { tokens.erase(token); });
   }
-  // What workers may store and read.
+  // The blobs that workers may store and read.
   [[nodiscard]] WorkerBlobs& worker_blobs() { return worker_blobs_; }
   [[nodiscard]] const WorkerBlobs& worker_blobs() const { return worker_blobs_; }
-  // The connected worker whose token it is.
+  // The connected worker that has this token.
   [[nodiscard]] std::optional<PublicKey> worker_of(std::string_view token) const {
     return tokens_.with([&](const auto& tokens) {
       const auto found = tokens.find(std::string(token));
@@ -65,8 +66,8 @@ class Book {
     });
   }
 
-  // Whether the operator invited a connected worker, or its work has established it. The bounds of
-  // strangers do not hold for it.
+  // Marks a connected worker as known: the operator invited it, or its work has established it. The
+  // limits for strangers do not hold for known workers.
   void set_known(const PublicKey& worker, bool known) {
     known_.with(
         [&](auto& workers) { known ? (void)workers.insert(worker) : (void)workers.erase(worker); });
@@ -78,7 +79,7 @@ class Book {
     return known_.with([](const auto& workers) { return workers.size(); });
   }
 
-  // Until when a convicted worker serves no models.
+  // A convicted worker serves no models until this time.
   void bar(const PublicKey& worker, UnixMillis until) {
     barred_.with([&](auto& workers) { workers[worker] = until; });
   }
@@ -89,7 +90,7 @@ class Book {
     });
   }
 
-  // What an owner's running jobs are.
+  // The number of running jobs of an owner, and of their tasks.
   struct Load {
     std::uint64_t jobs = 0;
     std::uint64_t tasks = 0;
@@ -123,7 +124,7 @@ class Book {
     return funded_.with([&](const auto& clients) { return clients.contains(client); });
   }
 
-  // A device that was added or revoked. Keys without a row are owners by themselves.
+  // Notes a device that was added or revoked. A key without a row is an owner by itself.
   void set_device(const store::Device& device) {
     devices_.with([&](auto& devices) { devices.insert_or_assign(device.key, device); });
   }
@@ -133,7 +134,7 @@ class Book {
       return row == devices.end() ? OwnerId::of_first(key) : row->second.owner;
     });
   }
-  // Whether `reader` acts for the owner of `key`: revoked and recovery devices do not.
+  // True if `reader` acts for the owner of `key`. Revoked devices and recovery devices do not.
   [[nodiscard]] bool sees(const PublicKey& reader, const PublicKey& key) const {
     return devices_.with([&](const auto& devices) {
       const auto owner_of = [&](const PublicKey& one) {

@@ -1,5 +1,5 @@
-// Canaries that the coordinator's verifier runs, to show what a job costs: it is asked, and asked
-// again where it did not finish one in its time, until a worker has shown it.
+// Canaries that the coordinator's verifier runs to measure what a job costs. The verifier is asked
+// again if it did not finish a canary in time, until a worker has measured the job.
 //
 // Threading: one thread. Memory: a row for each running job whose canary was late.
 #pragma once
@@ -18,13 +18,14 @@ class CanaryMeasures {
   explicit CanaryMeasures(CoreTables& tables) : tables_(tables) {}
   CanaryMeasures(const CanaryMeasures&) = delete;
 
-  // Nothing if there is no verifier.
+  // Asks the verifier to run the job's canary. Does nothing if there is no verifier.
   void order(const JobId& job);
-  // An error: it could not run it, and tries again later.
+  // The verifier's answer. An error means that it could not run the canary; it is asked again
+  // later.
   void measured(const JobId& job, const Result<scheduler::Measurement>& measurement, Moment now);
   void job_ends(const JobId& job) { late_.erase(job); }
 
-  // Those that are due.
+  // Orders again the late canaries that are due.
   void ask_again(Moment now);
   [[nodiscard]] std::optional<Instant> deadline() const;
   [[nodiscard]] LateView why_late(const JobId& job, Instant now) const;

@@ -1,5 +1,5 @@
-// The evidence of verdicts, as rows: what was computed again of a result, and what came of it. Kept
-// for 30 days.
+// The evidence of verdicts, as rows: which parts of a result were computed again, and the outcome.
+// The rows are kept for 30 days.
 #pragma once
 
 #include <optional>
@@ -21,12 +21,12 @@ struct RunningJob;
 [[nodiscard]] std::optional<store::Check::Range> range_of(
     const std::optional<manifest::Range>& range);
 
-// Why the task is accepted: the highest word of those that agree or have computed parts of it
-// again.
+// The reason why the task is accepted: a mathematical check, agreement alone, the verifier, or the
+// highest level of the workers that agree or have computed parts of the result again.
 [[nodiscard]] store::Basis basis_of(const CoreTables& tables, RunningJob& job,
                                     const trust::Accepted& accepted, UnixMillis now);
 
-// Old rows go, once a minute, with what is written anyway.
+// Deletes old rows of evidence once a minute, in a batch that is written anyway.
 class CheckSweep {
  public:
   void sweep(CoreTables& tables, UnixMillis now);

@@ -1,5 +1,5 @@
-// Pay for checking: what auditors, jurors and others that answer for the network get, out of what
-// was slashed and out of the verification account. Never more than is there.
+// Pay for checking: the credits that auditors, jurors and other workers that check for the network
+// get from slashed stakes and from the verification account. Never pays more than these hold.
 //
 // Threading: one thread.
 #pragma once
@@ -15,11 +15,12 @@ class CheckerPay {
   explicit CheckerPay(CoreTables& tables) : tables_(tables) {}
   CheckerPay(const CheckerPay&) = delete;
 
-  // Out of what was slashed, then out of the verification account: what could be paid. `what` is
-  // the check's kind: a worker is paid once for each of a task.
+  // Pays from slashed stakes, then from the verification account, and returns the amount that could
+  // be paid. `what` is the kind of the check: a worker is paid once for each kind of check of a
+  // task.
   MicroCredits pay(const TaskId& task, const PublicKey& worker, MicroCredits amount,
                    std::string_view what, Moment now);
-  // What could be paid.
+  // Pays from the verification account alone, and returns the amount that could be paid.
   MicroCredits from_verification(const TaskId& task, const PublicKey& worker, MicroCredits amount,
                                  Moment now);
 

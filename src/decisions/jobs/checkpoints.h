@@ -1,13 +1,14 @@
-// States of long tasks: stored with their task, handed out with its next lease, forgotten with its
-// end.
+// Checkpoints of long tasks: stored with their task, handed out with its next lease, and deleted
+// when the task ends.
 //
-// Which state a worker continues from: always its own wallet's. Another's only if no worker can be
-// punished for the result (one replica and no audits): under a quorum one bad checkpoint would make
-// replicas agree on a wrong result, and under audits it would convict a worker that continued from
-// it. And never what a newcomer kept, which may be anything: a trusted worker that went on from it
-// would vouch for it.
+// A worker always continues from a checkpoint of its own wallet. It continues from another worker's
+// checkpoint only if no worker can be punished for the result (one replica and no audits): with
+// several replicas one bad checkpoint would make them agree on a wrong result, and with audits it
+// would convict a worker that continued from it. A worker never continues from a newcomer's
+// checkpoint, which may hold anything: a trusted worker that continued from it would vouch for it.
 //
-// Threading: one thread. Memory: a row for each open task and worker that has saved a state of it.
+// Threading: one thread. Memory: a row for each open task and worker that has saved a checkpoint of
+// it.
 #pragma once
 
 #include <cstdint>
@@ -23,18 +24,22 @@ class Checkpoints {
   explicit Checkpoints(CoreTables& tables) : tables_(tables) {}
   Checkpoints(const Checkpoints&) = delete;
 
-  // Rows of tasks that are not open are removed from the store. The jobs run already.
+  // Takes up the stored rows. Rows of tasks that are not open are removed from the store. The jobs
+  // must run already.
   void restore(std::span<const store::Checkpoint> rows);
-  // A worker says that it has saved the state of a task. What is no state of it is not kept.
+  // A worker says that it has saved a checkpoint of a task. A blob that is not a checkpoint of that
+  // task is ignored.
   void saved(const SavedState& saved, Moment now);
 
   void add_resume_points(protocol::Lease& lease, const PublicKey& worker);
-  // The share that the worker says it resumed: never more than it could have had, which is its own
-  // state if it may not continue from another's.
+  // The share of the task that the worker says it resumed. It is bounded by the checkpoints that
+  // the worker could have continued from: only its own if it may not continue from another
+  // worker's.
   [[nodiscard]] double resumed_share(const protocol::TaskResult& result,
                                      const PublicKey& worker) const;
 
-  // The task, or all tasks of the job: rows go with the next flush, blobs after it.
+  // Forget the checkpoints of the task, or of all tasks of the job. Rows go with the next flush,
+  // blobs after it.
   void forget(const TaskId& task);
   void forget(const JobId& job);
 
@@ -47,7 +52,7 @@ class Checkpoints {
     [[nodiscard]] double share() const { return static_cast<double>(done) / of; }
   };
   void drop(const TaskId& task, const PublicKey& worker);
-  // Equal states of two workers are one blob.
+  // True if a checkpoint of the task names the blob. Equal checkpoints of two workers are one blob.
   [[nodiscard]] bool names(const TaskId& task, const Hash& blob) const;
   [[nodiscard]] bool others_may_go_on(const RunningJob& job, const PublicKey& from) const;
   void forget_blob(const Hash& blob);

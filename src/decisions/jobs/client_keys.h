@@ -23,24 +23,24 @@ class ClientKeys {
 
   [[nodiscard]] Result<> restore(std::span<const billing::ApiKey> keys);
 
-  // `give`: credits for the owner, of the operator alone. A key's owner holds credits, or the
-  // operator made the key.
+  // Adds a key. `give` is an amount of credits for the key's owner, which only the operator may
+  // give. The key's owner must hold credits, or the operator must have made the key.
   void add(billing::ApiKey key, billing::KeyMaker maker, MicroCredits give, Moment now,
            Answer<billing::ApiKey> answer);
-  // `who` empty: the operator.
+  // Revokes a key. An empty `who` stands for the operator.
   void revoke(const std::string& id, const std::optional<PublicKey>& who, Moment now,
               Answer<billing::ApiKey> answer);
   void list(const std::optional<PublicKey>& owner, Answer<std::vector<billing::ApiKey>> answer);
   void show(const Hash& key, Answer<billing::ApiKey> answer);
 
-  // A request that becomes a job. What was admitted ends with one job_request_ended(), which counts
-  // what was spent.
+  // Admits a request that becomes a job. Each admitted request ends with one job_request_ended(),
+  // which counts the credits that were spent.
   void admit_job_request(const billing::JobRequest& wanted, Moment now,
                          Answer<billing::JobAdmission> answer);
   void job_request_ended(const std::string& key_id, MicroCredits held, MicroCredits spent,
                          Moment now);
 
-  // As the key ring's; settle() also stores what was used.
+  // The functions of the key ring; settle() also stores the key's use.
   [[nodiscard]] const billing::KeyRing& ring() const { return ring_; }
   [[nodiscard]] billing::KeyAdmission admit(const Hash& key, const billing::KeyUse& use,
                                             Instant now) {
@@ -48,7 +48,7 @@ class ClientKeys {
   }
   void settle(const std::string& id, const billing::KeyUse& held,
               const billing::KeyRing::Used& used, Instant now);
-  // Whether a key of this device is not revoked.
+  // True if the device has a key that is not revoked.
   [[nodiscard]] bool has_live_key(const PublicKey& device) const;
   // Deletes the device's keys, also in the store.
   void forget(const PublicKey& device);

@@ -1,4 +1,4 @@
-// The money of an answer: what is set aside for it, and who gets it when it has ended.
+// The money of an answer: how much is set aside for it, and who gets it when the answer has ended.
 //
 // Threading: one thread. Invariant: an answer's escrow is empty when it has ended.
 #pragma once
@@ -19,14 +19,15 @@ class CompletionPay {
   explicit CompletionPay(CoreTables& tables) : tables_(tables) {}
   CompletionPay(const CompletionPay&) = delete;
 
-  // What was set aside for answers that a crash broke off goes back.
+  // Gives back the credits that were set aside for answers that a crash broke off.
   void restore(std::span<const Restored::Answer> broken_off, Moment now);
 
-  // Sets the most that the answer can cost aside. False, and nothing is moved, if its client does
-  // not hold so much.
+  // Sets aside the most that the answer can cost. Returns false and moves nothing if the client
+  // does not hold that amount.
   [[nodiscard]] bool open(const billing::AnswerId& id, const PublicKey& client, MicroCredits most,
                           const std::string& model, Moment now);
-  // Pays `due` for it and gives the rest back. What was paid: nothing if nothing was set aside.
+  // Pays `due` for the answer and gives the rest back. Returns the amount paid: 0 if nothing was
+  // set aside.
   MicroCredits end(const billing::AnswerId& id, const billing::OpenAnswer& open, MicroCredits due,
                    std::string_view why, Moment now);
 

@@ -1,10 +1,9 @@
-// Answers of language models as verdicts: who may ask for one, whether it is audited, what the
-// audits say together, and who is paid or blamed for it. The desk (decisions/inference) finds the
-// workers.
+// Answers of language models: who may ask for one, whether it is audited, what its audits say
+// together, and who is paid or blamed for it. The desk (decisions/inference) finds the workers.
 //
-// An answer is admitted, ends, may be audited and searched, and then ends here once: paid, or given
-// back. Threading: one thread. Bounds: AnswerChecks::open_max answers, strikes_max workers with
-// strikes.
+// An answer is admitted, ends, may be audited, and its chain may be searched for the stage to
+// blame. Then it is settled once: the workers are paid, or the client gets its credits back.
+// Threading: one thread. Bounds: AnswerChecks::open_max answers, strikes_max workers with strikes.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +23,8 @@ namespace weft::jobs {
 
 class Completions {
  public:
-  // Workers of which tokens are counted that roots found wrong: those that were named last.
+  // The most workers that have strikes (tokens that roots found wrong). Beyond that the strikes of
+  // the worker with the lowest key are forgotten.
   static constexpr std::size_t strikes_max = 4096;
 
   Completions(CoreTables& tables, CompletionPay& pay, ClientKeys& keys, Grants& grants,
@@ -37,7 +37,8 @@ class Completions {
         rulings_(rulings) {}
   Completions(const Completions&) = delete;
 
-  // Sets the most that the answers can cost aside. Each of them ends with one answered().
+  // Admits answers and sets aside the most that they can cost. Each of them ends with one
+  // answered().
   void admit(const billing::AnswerOrder& order, Moment now,
              Answer<billing::AnswerAdmission> answer);
   void answered(billing::AnswerReport report, Moment now);
@@ -45,7 +46,7 @@ class Completions {
   void traced(const billing::AnswerTraced& traced, Moment now);
 
   [[nodiscard]] const billing::AnswerCounters& counters() const { return counters_; }
-  // Answers under way or being audited.
+  // The number of answers that are under way or being audited.
   [[nodiscard]] std::size_t size() const { return open_.size(); }
 
  private:
@@ -54,7 +55,8 @@ class Completions {
                                   Moment now);
   void ask_audit(const billing::AnswerId& id, Moment now);
   void judge(const billing::AnswerId& id, std::int64_t lead, Moment now);
-  // Whether a stage of its chain is searched now: it is judged when that has ended.
+  // True if the answer's chain is now searched for the stage to blame: the answer is judged when
+  // the search has ended.
   [[nodiscard]] bool trace(const billing::AnswerId& id, std::int64_t lead, Moment now);
   [[nodiscard]] std::uint32_t strikes(const billing::OpenAnswer& open);
   void conclude(const billing::AnswerId& id, MicroCredits due, billing::AnswerFate fate,
@@ -68,8 +70,8 @@ class Completions {
   Stakes& stakes_;
   Rulings& rulings_;
   std::map<billing::AnswerId, billing::OpenAnswer> open_;
-  // Tokens of each worker that two roots found not to be what their settings give: the second
-  // convicts.
+  // For each worker, the number of tokens that two roots found to differ from what the request's
+  // settings give. The second such token convicts the worker.
   std::map<PublicKey, std::uint32_t> strikes_;
   billing::AnswerCounters counters_;
 };

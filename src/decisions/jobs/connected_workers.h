@@ -1,10 +1,11 @@
-// The workers that are connected, what is sent to them, and those that left lately.
+// The connected workers, the messages to them, and the workers that left recently.
 //
-// A message goes out when what it tells is durable, and in the order in which messages were sent.
-// One that acknowledges nothing (a lease) may go out at once, unless others to the worker wait.
+// A message goes out when the decision that it reports is durable, in the order in which messages
+// were sent. A message that acknowledges nothing (a lease) may go out at once, unless other
+// messages to that worker wait.
 //
-// Threading: one thread. Bounds: CoreSettings::workers_max workers, a share of them kept for known
-// ones (workers_known_share); departed_max that left.
+// Threading: one thread. Bounds: CoreSettings::workers_max workers, a share of them reserved for
+// known workers (workers_known_share); departed_max workers that left.
 #pragma once
 
 #include <deque>
@@ -27,11 +28,12 @@ struct ConnectedWorker {
   SessionId session{};
   protocol::Hello hello;
   std::string blob_token;
-  std::string prefix;  // As Arrival has it.
+  std::string prefix;  // The worker's network; see Arrival::prefix.
   UnixMillis since = 0;
   Coverings coverings;
-  std::set<TaskId> undecided;  // Its results that wait for a check.
-  std::uint32_t waiting = 0;   // Messages to it that wait for a commit, other than verdicts.
+  std::set<TaskId> undecided;  // Tasks whose result from this worker waits for a check.
+  // The number of messages to the worker, other than verdicts, that wait for a commit.
+  std::uint32_t waiting = 0;
 };
 
 class ConnectedWorkers {
@@ -40,7 +42,7 @@ class ConnectedWorkers {
       : world_(world), outbox_(outbox), book_(book), settings_(settings) {}
   ConnectedWorkers(const ConnectedWorkers&) = delete;
 
-  // Null where it is not connected.
+  // Null if the worker is not connected.
   [[nodiscard]] ConnectedWorker* find(const PublicKey& key);
   [[nodiscard]] ConnectedWorker* of_session(SessionId session);
   [[nodiscard]] const ConnectedWorker& at(const PublicKey& key) const { return workers_.at(key); }
@@ -48,20 +50,20 @@ class ConnectedWorkers {
   [[nodiscard]] std::size_t size() const { return workers_.size(); }
   [[nodiscard]] const std::map<PublicKey, ConnectedWorker>& all() const { return workers_; }
 
-  // Fails if no more may join.
+  // Fails if no more workers of this kind may connect.
   [[nodiscard]] Result<> room_for(bool is_newcomer) const;
-  // The key is not connected.
+  // Adds a worker whose key is not connected.
   void add(ConnectedWorker worker);
-  // `view` is what is shown of it from now on.
+  // Removes a connected worker. `view` is how the worker is shown from now on.
   void remove(const PublicKey& key, protocol::api::Worker view);
 
-  // Nothing where it is not connected.
+  // Send a message. They do nothing if the worker is not connected.
   void send(const PublicKey& key, protocol::CoordinatorMessage message);
   void send_early(const PublicKey& key, protocol::CoordinatorMessage message);
-  // Closes the session, when what was decided before is durable.
+  // Closes the session once all earlier decisions are durable.
   void close(SessionId session, ErrorCode code, std::string message);
 
-  // Those that left, the last one last.
+  // The workers that left, in the order in which they left.
   [[nodiscard]] const std::deque<protocol::api::Worker>& departed() const { return departed_; }
   void forget_departed(const PublicKey& key);
 

@@ -1,5 +1,5 @@
-// What a conviction costs a worker: its owner's stake, its held pay, its results; and who is paid
-// for having helped to find it out.
+// The consequences of a conviction: the worker loses its owner's stake, its held pay and its
+// results, and the workers that helped to convict it are paid.
 //
 // Threading: one thread.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace weft::jobs {
 
-// The workers that decided a dispute besides those that the job pays.
+// The workers that decided a dispute, without those that the job pays.
 struct Jury {
   struct Member {
     PublicKey worker;
@@ -38,9 +38,10 @@ class Convictions {
   Convictions(const Convictions&) = delete;
 
   void convict(const trust::Convicted& convicted, Moment now);
-  // To be paid when what the dispute took from its losers is there.
+  // Adds a jury. It is paid once the stakes that the dispute took from its losers have arrived.
   void add_jury(Jury jury);
-  // Each like a replica, as far as what was slashed and the verification account reach.
+  // Pays each juror like a replica, as far as the slashed stakes and the verification account
+  // reach.
   void pay_juries(Moment now);
 
  private:

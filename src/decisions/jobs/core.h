@@ -1,18 +1,18 @@
-// The coordinator's state and its rules: scheduler, trust and ledger composed. One thread owns it.
-// Events come in, decisions are made, one group commit holds what the events of a batch decided,
-// and only when that is durable do its effects go out: verdicts, answers. Nothing is acknowledged
-// before. Leases acknowledge nothing and go out at once.
+// The coordinator's state and its rules: scheduler, trust and ledger composed. Events come in, and
+// the core decides. One group commit holds the decisions of a batch of events; their effects
+// (verdicts, answers) go out only when the commit is durable. Nothing is acknowledged before.
+// Leases acknowledge nothing and go out at once.
 //
 //   core.submissions().submit(...); core.results().deliver(...);   any number of events
 //   core.flush(now);                                               decides, commits, and lets the
 //   effects follow
 //
-// Each event goes to the part that it concerns, which has one idea and a header of its own
-// (README.md); the tables that the parts share are core_tables.h.
+// Each event goes to the part that handles it, which has a single purpose and a header of its own
+// (README.md). The parts share the tables of core_tables.h.
 //
-// It has no sockets, threads, store, blobs or clock: what it has to know of them arrives with the
-// events, what it wants done goes out through World. The whole network is tested with simulated
-// time and a store in memory.
+// The core has no sockets, threads, store, blobs or clock: facts about these arrive with the
+// events, and work for them goes out through World. Tests run the whole network with simulated time
+// and a store in memory.
 //
 // Threading: one thread. Bounds: CoreSettings. Invariant: after every event the ledger sums to
 // zero; a task is paid at most once.
@@ -61,9 +61,11 @@ class Core {
   Core(const Core&) = delete;
   ~Core();
 
-  // First of all: takes up what was stored. data_loss if it contradicts itself.
+  // Takes up the stored rows. Must be called before all else. Fails with data_loss if the rows
+  // contradict themselves.
   [[nodiscard]] Result<> restore(Restored restored, Moment now);
-  // Decides, commits, acts. Call it after each batch of events and at next_deadline().
+  // Makes decisions, commits them and then runs their effects. Must be called after each batch of
+  // events and at next_deadline().
   void flush(Moment now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 
@@ -71,7 +73,7 @@ class Core {
   [[nodiscard]] JobSubmissions& submissions();
   [[nodiscard]] JobPrices& prices();
   [[nodiscard]] JobLife& jobs();
-  // Workers, and what they hand in.
+  // Workers and the results that they deliver.
   [[nodiscard]] WorkerSessions& sessions();
   [[nodiscard]] ResultIntake& results();
   [[nodiscard]] ResultComparisons& comparisons();
@@ -89,7 +91,7 @@ class Core {
   [[nodiscard]] Stakes& stakes();
   [[nodiscard]] ClientWeights& weights();
   [[nodiscard]] const Accounts& accounts() const;
-  // What is shown.
+  // Views for pages, commands and watchers.
   [[nodiscard]] CoreViews& views();
   [[nodiscard]] JobWatch& watch();
 

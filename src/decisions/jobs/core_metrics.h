@@ -11,13 +11,13 @@ namespace weft::jobs {
 
 struct CoreTables;
 
-// Results of workers that are not trusted, which wait for a check.
+// Results of workers that are not trusted and that wait for a check.
 struct WaitingSamples {
   std::size_t waiting = 0;
   Duration oldest{};
 };
 
-// What the tables do not know.
+// Figures that are not in the tables.
 struct MetricsOfParts {
   std::size_t rechecks_running = 0;
   WaitingSamples samples;

@@ -1,5 +1,5 @@
-// The parts of the core, wired together: an event goes to one of them, which decides and tells
-// those that it names. What all of them share is core_tables.h.
+// The parts of the core, wired together: an event goes to one part, which decides and tells the
+// other parts that it names. All parts share the tables of core_tables.h.
 #pragma once
 
 #include <utility>
@@ -51,9 +51,10 @@ struct CoreParts {
       : tables(world, book, std::move(settings)) {}
   CoreParts(const CoreParts&) = delete;
 
-  // Takes up what was stored: data_loss if it contradicts itself (core_restore.cpp).
+  // Takes up the stored rows (core_restore.cpp). Fails with data_loss if the rows contradict
+  // themselves.
   [[nodiscard]] Result<> restore(Restored restored, Moment now);
-  // What is due, and what the scheduler decides.
+  // Does the work that is due, and carries out the scheduler's decisions.
   void decide(Moment now);
   [[nodiscard]] std::optional<Instant> next_deadline() const;
 

@@ -1,5 +1,5 @@
-// What owners, clients, watchers and the operator ask of the core, and what they are told, as plain
-// data. Jobs and what workers say is events.h.
+// The requests of owners, clients, watchers and the operator to the core, and its answers, as plain
+// data. Jobs and the messages of workers are in events.h.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace weft::jobs {
 
-// Credits between an owner and its stake. `wallet` is one of its devices.
+// A request to move credits between an owner and its stake. `wallet` is one of the owner's devices.
 struct StakeMove {
   PublicKey wallet;
   bool deposit = true;
@@ -25,17 +25,18 @@ struct StakeMove {
 };
 struct StakeView {
   PublicKey wallet;
-  MicroCredits staked = 0;    // In the ledger.
-  MicroCredits on_chain = 0;  // On the chain, and not unbonding.
-  MicroCredits at_risk = 0;   // For tasks and answers that are not decided.
+  MicroCredits staked = 0;    // The stake in the ledger.
+  MicroCredits on_chain = 0;  // The stake on the chain that is not unbonding.
+  // The stake that is at risk for tasks and answers that are not decided.
+  MicroCredits at_risk = 0;
   ledger::Funds spendable;
   double reputation = 0;
   bool established = false;
   UnixMillis suspended_until = 0;
 };
 
-// A reading of all stakes on the chain, as chain_stakes.h says, and what the coordinator knows
-// then.
+// A reading of all stakes on the chain (chain_stakes.h), and what the coordinator knows after it
+// was read.
 struct ChainReading {
   std::uint64_t slot = 0;
   std::vector<ChainStake> stakes;
@@ -46,73 +47,79 @@ struct ChainReadingTaken {
   MicroCredits staked = 0;
 };
 
-// Free credits of the owner of `by` out of the ledger, to be paid on the chain that settles it.
+// A request to take free credits of the owner of `by` out of the ledger, so that they are paid on
+// the chain that settles it.
 struct Settling {
   PublicKey by;
   MicroCredits amount = 0;
-  std::uint64_t number = 0;  // The request's own: the same one moves credits once.
+  // The number of the request: requests with an equal number move credits once.
+  std::uint64_t number = 0;
 };
 
-// A client that has shown an invitation, or a process of the operator's own (`is_own`), which the
-// bounds of grants do not count.
+// A client that has shown an invitation. `is_own` marks a process of the operator's own, to which
+// the limits of grants do not apply.
 struct GrantWanted {
   PublicKey client;
-  std::string address;  // The group of addresses that count as one.
+  std::string address;  // The group of addresses that counts as one address.
   bool is_own = false;
 };
 
 // How a job has ended.
 struct EndedJob {
   store::JobState state = store::JobState::done;
-  std::string reason;  // Empty where it is done.
+  std::string reason;  // Empty if the job is done.
   std::vector<store::OutputBlob> outputs;
-  MicroCredits paid = 0;  // Out of its budget.
+  MicroCredits paid = 0;  // The credits that were paid out of the job's budget.
 };
 
-// What a device shows of its owner.
+// The view of an owner that each of its devices gets.
 struct OwnerView {
   OwnerId owner;
   PublicKey device;
   ledger::Balances balances;
   std::vector<store::Device> devices;
 };
-// What the core holds of an owner, beside its jobs and its history.
+// The data that the core holds of an owner, beside its jobs and its history.
 struct OwnerData {
   struct Worker {
-    protocol::api::Worker view;  // As it is connected, or with its counts alone.
+    // The view of a connected worker; of another one, its counts alone.
+    protocol::api::Worker view;
     StakeView standing;
-    UnixMillis seen = 0;  // The begin of the last day that is remembered of it; 0: none.
+    // The start of the last day on which the worker is known to have been here; 0: none.
+    UnixMillis seen = 0;
   };
   OwnerView owner;
   std::vector<store::ApiKey> keys;
-  std::vector<Worker> workers;  // Its devices that have worked or are connected.
+  std::vector<Worker> workers;  // The owner's devices that have worked or are connected.
   std::vector<store::ClientWeight> weights;
 };
-// Free credits of the owner of `by`, or new ones (the operator's to make), to the owner of `to`.
+// A payment to the owner of `to`: of free credits of the owner of `by`, or of new credits, which
+// only the operator may make.
 struct Payment {
   enum class Source : std::uint8_t { balance, mint };
   PublicKey by;
   PublicKey to;
   MicroCredits amount = 0;
-  std::uint64_t number = 0;  // The request's own: the same one moves credits once.
+  // The number of the request: requests with an equal number move credits once.
+  std::uint64_t number = 0;
   Source source = Source::balance;
 };
 
-// The operator's word that a worker was convicted without cause.
+// The operator's decision that a worker was convicted without cause.
 struct Pardon {
   PublicKey worker;
-  UnixMillis at = 0;  // By the operator's clock.
+  UnixMillis at = 0;  // The time by the operator's clock.
 };
-// A client's weight (scheduler/fair_share.h), as the operator set it.
+// Bounds of a client's weight (scheduler/fair_share.h), which the operator sets.
 inline constexpr double client_weight_min = 0.001;
 inline constexpr double client_weight_max = 1000;
 using store::ClientWeight;
 
-// So long a quote holds.
+// The time for which a quote holds.
 inline constexpr UnixMillis quote_valid_ms = 300'000;
 
-// What watchers are told: what changed since the last time, and where asked for all there is, as of
-// now.
+// The updates that a watcher asks for: the changes since its last request, or these and a snapshot
+// of the present state.
 enum class WatchWanted : std::uint8_t { delta, snapshot_too };
 struct WatchUpdate {
   protocol::watch::Delta delta;

@@ -1,6 +1,6 @@
-// What the parts of the core share: tables, each of which is a class that keeps its own invariant,
-// and the two that decide, the scheduler and trust. What a part alone decides by (quotes that were
-// used, answers that are audited) is private to it.
+// The state that the parts of the core share: tables, each of which is a class that keeps its own
+// invariant, and the two deciding classes, the scheduler and trust. State that only one part needs
+// (quotes that were used, answers that are audited) is private to that part.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace weft::jobs {
 
-// Since the start.
+// Counts since the process started.
 struct Counters {
   std::uint64_t jobs_submitted = 0;
   std::uint64_t jobs_done = 0;
@@ -46,11 +46,12 @@ struct CoreTables {
   CoreTables(World& the_world, Book& the_book, CoreSettings chosen);
   CoreTables(const CoreTables&) = delete;
 
-  // The worker's level; where levels do not count, all workers are alike.
+  // The worker's level. All workers have an equal level if levels do not count.
   [[nodiscard]] trust::Level counted_level(const PublicKey& worker, UnixMillis now) const;
-  // A worker that was convicted serves no models while it is suspended.
+  // Stops a convicted worker from serving models while it is suspended.
   void bar_server(const PublicKey& worker);
-  // Tells the worker what became of its result. `paid`: it was accepted, and brings so much.
+  // Tells the worker the verdict on its result. `paid` has a value if the result was accepted: the
+  // worker's pay.
   void send_verdict(const TaskId& task, std::uint32_t attempt, const PublicKey& worker,
                     std::optional<MicroCredits> paid, std::string reason);
 
@@ -65,7 +66,7 @@ struct CoreTables {
   ConnectedWorkers workers{world, outbox, book, settings};
   Counters counters;
   dashboard::WatchBoard board;
-  Moment latest{};  // Time of the latest flush.
+  Moment latest{};  // The time of the latest flush.
 };
 
 }  // namespace weft::jobs

@@ -1,4 +1,4 @@
-// What pages and commands are shown of the running state. Answers go out after everything that they
+// Views of the running state for pages and commands. An answer goes out after everything that it
 // may show is durable.
 //
 // Threading: one thread.
@@ -30,16 +30,16 @@ class CoreViews {
         completions_(completions) {}
   CoreViews(const CoreViews&) = delete;
 
-  // Fills in what only the running state knows (leases, progress) of jobs that were read from the
-  // store.
+  // Completes jobs that were read from the store with data that only the running state has (leases,
+  // progress).
   void live(std::vector<protocol::api::Job> jobs, Answer<std::vector<protocol::api::Job>> answer);
-  // The same of one job, with why its next task waits.
+  // Completes one job that was read from the store, and adds why its next task waits.
   void show_job(protocol::api::Job job, Moment now, Answer<protocol::api::Job> answer);
   void live_tasks(const JobId& job, std::vector<protocol::api::Task> tasks,
                   Answer<std::vector<protocol::api::Task>> answer);
   void workers(Answer<protocol::api::Workers> answer);
   void ledger(Answer<protocol::api::Ledger> answer);
-  // The sum over all of them.
+  // The sum of the balances of all these accounts.
   void balance(std::span<const ledger::Account> accounts, Answer<MicroCredits> answer);
   void settlement(Answer<protocol::api::Settlement> answer);
   void metrics(Answer<std::string> answer);  // Prometheus text.

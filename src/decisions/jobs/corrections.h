@@ -1,6 +1,6 @@
-// The paid tasks of a convicted worker, or of a suspect, of the day before are computed again by
-// the coordinator's verifier: wrong ones are replaced, their jobs joined again, and their clients
-// get back what the conviction took, as far as that reaches.
+// Corrections: the tasks that a convicted worker, or a suspect, was paid for in the last day are
+// computed again by the coordinator's verifier. Wrong results are replaced, their jobs are joined
+// again, and their clients get back the credits that the conviction took, as far as these reach.
 //
 // Threading: one thread. Bounds: as Rechecks.
 #pragma once
@@ -36,23 +36,24 @@ class Corrections final : public OpenClaims {
 
   void restore(const store::Loaded& loaded);
 
-  // The worker is convicted, which took `taken` of it that no client has.
+  // The worker is convicted. The conviction took `taken` credits of it that no client has been
+  // given.
   void convicted(const PublicKey& worker, MicroCredits taken, Moment now);
   void suspect(const trust::Suspected& suspected, Moment now);
 
   void paid_found(const PaidFound& found, Moment now);
-  // What the verifier found of an order for a task that is paid (VerifyOrder::paid). `failed`: not
-  // this verifier; where it is late, not now.
+  // The verifier's answer to an order for a paid task (VerifyOrder::paid). `failed` means that this
+  // verifier cannot check the task, or, if it is late, that it may do so later.
   void rechecked(const TaskId& task, const Hash& root, const Checked& checked, Moment now);
   void joined_again(const JobId& job, const Result<JoinedAgain>& joined);
 
-  // The verifier is asked again for what it did not finish.
+  // Orders again, from the verifier, the checks that it did not finish and that are due.
   void ask_again(Moment now);
   [[nodiscard]] std::optional<Instant> deadline() const;
-  // What is to be looked up; what is over.
+  // Starts the lookups that are due, and ends the rechecks that are complete.
   void go_on(Moment now);
-  // Jobs that ended with wrong results are joined again, once all of a worker's are known; what is
-  // settled is no longer kept.
+  // Joins jobs that ended with wrong results again, once all wrong results of a worker are known,
+  // and forgets corrections that are settled.
   void settle() override;
   [[nodiscard]] bool may_take_all(const PublicKey& worker) const override;
   [[nodiscard]] MicroCredits owed_by(const OwnerId& owner) const override {
@@ -62,13 +63,13 @@ class Corrections final : public OpenClaims {
 
  private:
   void go_on_suspecting(Moment now);
-  // Whether a paid task is computed again later.
+  // True if a paid task is computed again later, because the verifier was late.
   bool is_late(const TaskId& task, const Checked& checked, Moment now);
   void name_unchecked(const PaidTask& paid, const PublicKey& worker, std::string_view reason,
                       Moment now);
   void correct(const PaidTask& paid, const PublicKey& worker, const Recomputed& right,
                MicroCredits refunded, Moment now);
-  // The clients of a worker that was not convicted in time are owed nothing more.
+  // Ends the debts to clients of workers that were not convicted in time.
   void end_owed(Moment now);
 
   CoreTables& tables_;
@@ -81,7 +82,7 @@ class Corrections final : public OpenClaims {
   std::set<PublicKey> found_wrong_;  // Workers whose recheck has found a wrong task.
   std::set<JobId> joining_again_;
   std::map<TaskId, trust::LateCheck> late_;  // Paid tasks that the verifier did not finish.
-  std::optional<Instant> owed_looked_;       // For what is owed no more.
+  std::optional<Instant> owed_looked_;       // When debts that have expired were last looked for.
 };
 
 }  // namespace weft::jobs

@@ -1,8 +1,10 @@
-// Which of a worker's receipts covers an attempt, from the receipt until the result counts.
+// Finds the receipt of a worker that covers an attempt. A receipt is kept from its arrival until
+// the result counts.
 //
-// Bounds: attempts_max, and bytes_max of what was signed; whatever has waited longest goes first,
-// and the code that counts results by receipts must forget it too. Any worker can send receipts,
-// with 4096 items each, for what it was never leased.
+// Bounds: attempts_max attempts, and bytes_max bytes of signed text. Beyond that, what has waited
+// longest is dropped, and the code that counts results by receipts must forget it too. The bounds
+// are needed because any worker can send receipts, with 4096 items each, for tasks that it was
+// never leased.
 #pragma once
 
 #include <list>
@@ -18,10 +20,11 @@
 
 namespace weft::jobs {
 
-// A receipt, stored when the first of its results counts.
+// A receipt, stored when the first of the results that it covers counts.
 struct Covering {
   store::Receipt receipt;
-  // Kept as blobs, by the names digest and claims of the receipt. Until they are stored.
+  // The signed text and the claims, until they are stored as blobs. The receipt's `digest` and
+  // `claims` are the names of these blobs.
   ByteVector statement;
   ByteVector claims;
   bool stored = false;
@@ -33,10 +36,10 @@ class Coverings {
   static constexpr std::size_t attempts_max = trust::EarlyClaims::waiting_max;
   static constexpr std::size_t bytes_max = std::size_t{4} << 20;
 
-  // A later receipt takes the place of an earlier one. What is not covered any more for lack of
-  // room.
+  // Adds a receipt. A later receipt for an attempt replaces an earlier one. Returns the attempts
+  // that are no longer covered, for lack of room.
   [[nodiscard]] std::vector<Attempt> add(Covering covering, std::span<const Attempt> attempts);
-  // Null where none covers it, or it was taken.
+  // Null if no receipt covers the attempt, or the receipt was taken already.
   [[nodiscard]] std::shared_ptr<Covering> take(const Attempt& attempt);
 
   [[nodiscard]] std::size_t attempts() const { return rows_.size(); }
@@ -45,8 +48,8 @@ class Coverings {
  private:
   struct Kept {
     std::shared_ptr<Covering> covering;
-    std::size_t bytes = 0;     // Length of what is kept, when it came.
-    std::size_t attempts = 0;  // That it covers still.
+    std::size_t bytes = 0;     // The size of statement and claims on arrival.
+    std::size_t attempts = 0;  // The attempts that it still covers.
   };
   struct Row {
     std::shared_ptr<Kept> kept;
@@ -56,7 +59,7 @@ class Coverings {
 
   std::map<Attempt, Row> rows_;
   std::list<Attempt>
-      order_;  // Oldest first. (An empty deque takes 576 bytes, of each idle worker.)
+      order_;  // Oldest first. (An empty deque takes 576 bytes for each idle worker.)
   std::size_t bytes_ = 0;
 };
 

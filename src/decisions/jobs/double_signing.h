@@ -1,8 +1,8 @@
-// Receipts of one device that contradict each other: evidence, which is stored whatever becomes of
-// the results. Two signatures by one key are checked by the coordinator itself, exactly: they
-// convict, as a root's evidence does.
+// Receipts of one device that contradict each other. They are evidence, which is stored even if
+// neither result counts. The coordinator itself verifies both signatures of the key, so that they
+// are exact proof: they convict, as the evidence of a root does.
 //
-// Threading: one thread. Bounds: SignedClaims' and EvidenceRows'.
+// Threading: one thread. Bounds: those of SignedClaims and EvidenceRows.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,9 @@ class DoubleSigning {
   DoubleSigning(CoreTables& tables, const Stakes& stakes) : tables_(tables), stakes_(stakes) {}
   DoubleSigning(const DoubleSigning&) = delete;
 
-  // The task of which the worker has signed two results, the first that is found. `is_earlier`: the
-  // receipt is stored, and what it signs without a lease is remembered as well.
+  // Notes a receipt, and returns the first task of which the worker has signed two results.
+  // `is_earlier`: the receipt was stored before, so that the items that it signs without a lease
+  // are remembered too.
   [[nodiscard]] std::optional<TaskId> note(const PublicKey& worker, const CoveringReceipt& receipt,
                                            bool is_earlier, Moment now);
 

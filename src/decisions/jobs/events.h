@@ -1,6 +1,5 @@
-// What happens to the coordinator's core, as plain data. Everything in here has been checked as far
-// as that needs no state: signatures fit, bytes have their hashes and roots, manifests keep every
-// rule.
+// The events of the coordinator's core, as plain data. All checks that need no state are already
+// done: signatures fit, bytes have their hashes and roots, and manifests keep every rule.
 #pragma once
 
 #include <array>
@@ -34,53 +33,53 @@ struct Moment {
   UnixMillis unix = 0;
 };
 
-// What a quote of this coordinator says, which its signature holds for (protocol/price_offer.h).
+// The content of a quote of this coordinator, which its signature covers (protocol/price_offer.h).
 struct QuotedPrice {
   std::array<std::uint8_t, 16> id{};
   MicroCredits per_unit = 0;
-  MicroCredits price = 0;  // The whole job's; 0: not known when it was made.
+  MicroCredits price = 0;  // The price of the whole job; 0: not known when the quote was made.
   UnixMillis until = 0;
 };
 
-// A client asks what a job would cost.
+// A client asks for the price of a job.
 struct QuoteWanted {
   PublicKey client;
   std::shared_ptr<const manifest::Manifest> manifest;
-  Hash manifest_hash{};  // stored_hash() of it,
-  Hash work{};           // and work_of() (work.h).
+  Hash manifest_hash{};  // stored_hash() of the manifest.
+  Hash work{};           // work_of() the manifest (work.h).
 };
 
-// A job that a client signed. Its data are blobs that are stored.
+// A job that a client signed. The blobs of its data are stored.
 struct Submission {
   PublicKey client;
   store::SubmitNonce nonce{};
   std::shared_ptr<const manifest::Manifest> manifest;
-  std::string manifest_text{};              // manifest::to_json() of it,
-  Hash manifest_hash{};                     // which is this blob.
-  Hash work{};                              // work_of() it.
-  std::optional<QuotedPrice> quote{};       // For that manifest and client.
-  std::optional<MicroCredits> price_max{};  // Nothing: 1.5 times what is known of its price.
-  JobId id{};                               // Its own, if it is a new job.
-  // The stored job of the same client and nonce. Looked up before the event: a job that was taken
-  // since then is known to the core.
+  std::string manifest_text{};              // manifest::to_json() of the manifest.
+  Hash manifest_hash{};                     // The hash of the blob that holds manifest_text.
+  Hash work{};                              // work_of() the manifest.
+  std::optional<QuotedPrice> quote{};       // A quote for this manifest and client.
+  std::optional<MicroCredits> price_max{};  // None: 1.5 times the known price.
+  JobId id{};                               // The id of the job, if it is new.
+  // The stored job of the same client and nonce. It is looked up before the event; a job that was
+  // accepted since the lookup is known to the core.
   std::optional<store::Job> known{};
 };
 
-// A client wants its job to end.
+// A client's request to end its job.
 struct Cancellation {
   JobId job;
   PublicKey client;
-  std::optional<store::Job> stored{};  // The job, if it was stored when ingest looked.
+  std::optional<store::Job> stored{};  // The job, if it was stored when ingest looked it up.
 };
 
-// What is stored, with what is looked up about it before the core takes it up.
+// The stored rows, and facts about them that are looked up before the core takes them up.
 struct Restored {
   // An answer that was under way when the last process ended, and whose escrow is not empty.
   struct Answer {
     JobId id;
     OwnerId client;
   };
-  // Whether two results of one task, with the different roots `a` and `b`, agree within the job's
+  // True if two results of one task, with the different roots `a` and `b`, agree within the job's
   // tolerance.
   struct Agreement {
     TaskId task;
@@ -90,10 +89,10 @@ struct Restored {
   store::Loaded rows;
   std::vector<Answer> answers{};
   std::vector<Agreement> agreements{};
-  std::size_t grants_today = 0;  // Since GrantBounds::day_of() the start.
+  std::size_t grants_today = 0;  // Grants since the start of the day (GrantBounds::day_of()).
 };
 
-// What a client would hand in, before its shader is compiled and its data are stored.
+// A job that a client offers, before its shader is compiled and its data are stored.
 struct JobOffer {
   PublicKey client;
   store::SubmitNonce nonce{};
@@ -106,62 +105,69 @@ struct Arrival {
   SessionId session{};
   protocol::Hello hello;
   std::string blob_token;
-  std::string prefix{};  // Its network (net::address_prefix()); empty: its own machine or network.
+  // Its network (net::address_prefix()); empty: the coordinator's machine or network.
+  std::string prefix{};
   trust::Invitation invitation = trust::Invitation::none;
 };
 
-// A worker says that it has saved the state of a task.
+// A worker says that it has saved a checkpoint of a task.
 struct SavedState {
   SessionId session{};
   protocol::Checkpoint told;
-  bool is_stored = false;  // The blob is here, has that size, and is a state of that task.
+  // The blob is stored, has the named size, and is a checkpoint of the task.
+  bool is_stored = false;
 };
 
-// A result whose outputs are stored and have the root that it claims.
+// A result whose outputs are stored and have the root that the result claims.
 struct Delivery {
   SessionId session{};
   PublicKey worker;
   protocol::TaskResult result;
 };
 
-// A result that was delivered, and whether it agrees with others of its task.
+// A delivered result, and whether it agrees with other results of its task.
 struct Comparison {
   TaskId task;
   PublicKey worker;
   std::uint32_t attempt = 0;
   Hash root;
-  std::vector<std::pair<Hash, bool>> agreements;  // With the results of these roots.
+  // The roots of other results, and whether the result agrees with each of them.
+  std::vector<std::pair<Hash, bool>> agreements;
 };
 
 // A receipt whose signature fits.
 struct CoveringReceipt {
   SessionId session{};
-  store::Receipt receipt;                    // `arrived` 0: it comes now, and is not stored before.
-  std::vector<protocol::ReceiptItem> items;  // What the worker holds leases of, as it was leased.
-  std::vector<protocol::ReceiptItem> unleased;  // What else it signs: that covers nothing.
-  ByteVector statement;  // What was signed is the SHA-256 of this, the receipt's digest.
-  ByteVector claims;     // Those of all items; the blob Receipt::claims.
+  store::Receipt receipt;  // `arrived` is 0 if the receipt arrives now and is not stored yet.
+  // Items for which the worker holds leases, in the form in which they were leased.
+  std::vector<protocol::ReceiptItem> items;
+  // Other items that it signs: the receipt does not cover them.
+  std::vector<protocol::ReceiptItem> unleased;
+  ByteVector statement;  // The signed text; its SHA-256 is the receipt's digest.
+  ByteVector claims;     // The claims of all items; the blob Receipt::claims.
 };
 
-// What the coordinator's verifier found.
+// The root and the outputs that the coordinator's verifier computed.
 struct Recomputed {
   Hash root;
-  std::vector<store::OutputBlob> outputs;  // Stored.
+  std::vector<store::OutputBlob> outputs;  // The blobs are stored.
 };
 struct Checked {
   trust::AuditOutcome outcome = trust::AuditOutcome::failed;
   std::optional<manifest::Range> wrong{};  // The first range that differs.
-  // Where it agrees: for each of the other results, which this refutes, a range in which it
-  // differs.
+  // If the outcome is that the result agrees: for each of the rival results, which this refutes, a
+  // range in which the rival differs.
   std::vector<manifest::Range> apart{};
-  std::string reason{};  // Where it failed.
-  // Failed for lack of time, or because too much waited: the same verifier may do it later.
+  std::string reason{};  // Why the check failed.
+  // The check failed for lack of time, or because too many checks waited: the verifier may do it
+  // later.
   bool late = false;
-  // What the verifier itself computes of the part changes: it is the job, not the worker. Failed.
+  // The check failed because the verifier's own results for the part vary: the job is at fault, not
+  // the worker.
   bool unsteady = false;
-  std::optional<Recomputed> right{};             // Where a paid task is wrong.
-  trust::Devices devices = trust::Devices::one;  // That computed a range that differs.
-  std::string vendor{};                          // The first device's.
+  std::optional<Recomputed> right{};             // The right result, if a paid task is wrong.
+  trust::Devices devices = trust::Devices::one;  // The devices that computed the differing range.
+  std::string vendor{};                          // The vendor of the first of `devices`.
 };
 
 // Tasks that a convicted worker was paid for.
@@ -170,20 +176,20 @@ struct PaidFound {
     store::Task task;
     PublicKey client;
     std::shared_ptr<const manifest::Manifest> manifest;
-    MicroCredits paid = 0;  // By the client, to all that agreed.
+    MicroCredits paid = 0;  // By the client, to all workers that agreed.
   };
   PublicKey worker;
-  std::vector<Each> tasks;  // None: there are no more.
+  std::vector<Each> tasks;  // Empty: there are no more tasks.
 };
 
-// A job that had ended, with its root and outputs as its tasks are now.
+// A job that had ended, with the root and the outputs that follow from its corrected tasks.
 struct JoinedAgain {
-  store::Job job;  // As it is stored.
+  store::Job job;  // The stored row of the job.
   Hash root;
   std::vector<store::OutputBlob> outputs;
 };
 
-// Answers one request, after everything that it tells of is durable.
+// Answers one request, once everything that the answer reports is durable.
 template <class T>
 using Answer = std::function<void(Result<T>)>;
 

@@ -1,8 +1,8 @@
-// Which contradictions are worth one of the rows that the store keeps for them: it keeps the latest
-// evidence_max, and the first evidence_of_worker_max of a device (records.h). Wallets are free, and
-// a device of an owner that has nothing to lose may contradict itself as often as it likes: such
-// owners have few rows a day together, so that they need most of a year to push out one row of an
-// owner with a stake, and an owner with a stake always finds a row.
+// Decides which contradictions are stored as evidence. The store keeps the latest evidence_max
+// rows, and the first evidence_of_worker_max rows of a device (records.h). Wallets are free, and a
+// device of an owner that has nothing to lose may contradict itself as often as it likes. Therefore
+// such owners share a small number of rows a day, so that they need most of a year to push out one
+// row of an owner with a stake. An owner with a stake always finds a row.
 //
 // Pure. Bounds: owners_max owners are counted.
 #pragma once
@@ -20,22 +20,22 @@ namespace weft::jobs {
 
 class EvidenceRows {
  public:
-  // From here on an owner has something to lose.
+  // The smallest stake of an owner that has something to lose.
   static constexpr MicroCredits stake_min = 1'000'000;
-  // Rows in a day of all owners with less, and no standing.
+  // The rows in a day of all owners together that have less than stake_min and no standing.
   static constexpr std::size_t of_others_max = 256;
   static constexpr UnixMillis day = 24LL * 3600 * 1000;
-  // Rows of one owner, whose devices are many: one takes all of a stake.
+  // The rows of one owner, which may have many devices: one row is enough to take all of its stake.
   static constexpr std::uint32_t of_owner_max = 2 * store::evidence_of_worker_max;
   static constexpr std::size_t owners_max = 65536;
 
-  // Whether there is one for a device of this owner; it is taken.
+  // Takes a row for a device of this owner. Returns false if no row is left.
   [[nodiscard]] bool take(const OwnerId& owner, bool has_something_to_lose, UnixMillis now);
 
  private:
-  std::unordered_map<OwnerId, std::uint32_t> taken_;  // Looked up only.
+  std::unordered_map<OwnerId, std::uint32_t> taken_;  // Only looked up, never iterated.
   UnixMillis day_began_ = 0;
-  std::size_t of_others_ = 0;  // Since then.
+  std::size_t of_others_ = 0;  // Rows that were taken since day_began_.
 };
 
 }  // namespace weft::jobs

@@ -1,6 +1,6 @@
-// What a conviction takes of held pay. What was paid for known tasks stays held until the verifier
-// has computed them again, and goes to the clients of wrong ones; the rest goes to the verification
-// account: a conviction enriches no party.
+// The held pay that a conviction takes. Pay for known tasks stays held until the verifier has
+// computed the tasks again; it then goes to the clients of wrong results. All other pay goes to the
+// verification account, so that no party gains from a conviction.
 //
 // Threading: one thread.
 #pragma once
@@ -20,24 +20,25 @@ class Forfeits {
       : tables_(tables), paid_(paid), held_(held) {}
   Forfeits(const Forfeits&) = delete;
 
-  // Held pay, and pay that was lost, as they were stored. How long pay was held before the restart
-  // is not: it starts again. data_loss if the rows contradict themselves.
+  // Takes up the stored rows of held pay and of lost pay. The time for which pay was held before
+  // the restart is not stored: it starts again. Fails with data_loss if the rows contradict
+  // themselves.
   [[nodiscard]] Result<> restore(const store::Loaded& loaded, Moment now);
 
-  // The worker is convicted.
+  // Takes the held pay of a convicted worker.
   void forfeit(const PublicKey& worker, Moment now);
-  // The task is computed again: what was lost of it is its client's, if it is wrong, as far as that
-  // is owed something. What the client got.
+  // The task was computed again. If it is wrong, its client gets the pay that was lost of it, up to
+  // what the client is owed. Returns the amount that the client got.
   MicroCredits computed(const PaidTask& paid, bool is_wrong, Moment now);
 
  private:
-  // Whether the client of its task, which is corrected already, was given it.
+  // True if the lost pay went to the client of its task, because that task is corrected already.
   bool is_lost_to_client(const LostPay& lost, Moment now);
   void compute_again(const LostPay& lost);
-  // At most `owed` of it is the client's: the rest goes to the verification account.
+  // Gives at most `owed` of the lost pay to the client, and the rest to the verification account.
   MicroCredits settle(const LostPay& lost, MicroCredits owed, Moment now);
   using PaidTasks = std::map<TaskId, std::shared_ptr<const PaidTask>>;
-  // data_loss for a text that is not a manifest.
+  // Fails with data_loss for a text that is not a manifest.
   [[nodiscard]] Result<PaidTasks> paid_tasks(const store::Loaded& loaded) const;
 
   CoreTables& tables_;

@@ -1,6 +1,7 @@
-// How many grants a day brings, in all and from one address: what an invitation is worth that comes
-// into the wrong hands. Pure: the time is passed in. After a restart those of the day are counted
-// again from the ledger, which knows no addresses: an address begins again.
+// Limits the number of grants in a day, in all and from one address, and so the damage of an
+// invitation that comes into the wrong hands. Pure: the time is passed in. After a restart the
+// day's grants are counted again from the ledger. The ledger holds no addresses, so that the count
+// of each address starts again at 0.
 //
 // Threading: none of its own. Bounds: as many addresses as grants of a day.
 #pragma once
@@ -16,30 +17,30 @@
 namespace weft::jobs {
 
 struct GrantLimits {
-  std::size_t per_day = 1'000;    // 0: no bound; also below.
-  std::size_t per_address = 16;   // A day.
-  bool kept_over_restart = true;  // Those of the day in all.
+  std::size_t per_day = 1'000;    // 0: no bound, also for per_address.
+  std::size_t per_address = 16;   // In a day.
+  bool kept_over_restart = true;  // The day's total count survives a restart.
 };
 
 class GrantBounds {
  public:
-  // The begin of the day in which grants are counted.
+  // The start of the day in which grants are counted.
   [[nodiscard]] static UnixMillis day_of(UnixMillis now);
   explicit GrantBounds(GrantLimits limits = {}) : limits_(limits) {}
 
-  // permission_denied if there was enough of them today. `address`: the group of addresses that
-  // count as one (platform/net/address.h).
+  // Fails with permission_denied if the day's grants are used up, in all or for this address.
+  // `address` is a group of addresses that counts as one (platform/net/address.h).
   [[nodiscard]] Result<> may_grant(const std::string& address, UnixMillis now);
-  // So many were made today before this process.
+  // Sets the number of grants that earlier processes made today.
   void restore(std::size_t made, UnixMillis now);
-  // One was made.
+  // Counts one grant.
   void count(const std::string& address);
 
  private:
   const GrantLimits limits_;
-  std::int64_t day_ = 0;  // Since 1970, in UTC.
+  std::int64_t day_ = 0;  // Days since 1970, in UTC.
   std::size_t all_ = 0;
-  std::map<std::string, std::size_t> of_;  // By address.
+  std::map<std::string, std::size_t> of_;  // The day's grants by address.
 };
 
 }  // namespace weft::jobs

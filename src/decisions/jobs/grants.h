@@ -1,6 +1,6 @@
 // Grants: credits that an invited client is given once.
 //
-// Threading: one thread. Bounds: CoreSettings::grants of those that invitations bring.
+// Threading: one thread. Bounds: CoreSettings::grants limits the grants that invitations bring.
 #pragma once
 
 #include <unordered_set>
@@ -15,26 +15,26 @@ class Grants {
   explicit Grants(CoreTables& tables) : tables_(tables) {}
   Grants(const Grants&) = delete;
 
-  // So many were made today before this process.
+  // Sets the number of grants that earlier processes made today.
   void restore(std::size_t made_today, UnixMillis now) { bounds_.restore(made_today, now); }
 
-  // CoreSettings::grant for the owner, once: already_exists after that. permission_denied over the
-  // bounds, and if nothing is granted.
+  // Gives the owner CoreSettings::grant, once. Fails with already_exists if the owner has had it,
+  // and with permission_denied over the limits or if the grant is 0.
   void give(const GrantWanted& wanted, Moment now, Answer<OwnerView> answer);
 
-  // What a new owner is given at its first job: nothing, unless grants need no invitation.
+  // The grant of a new owner at its first job: 0, unless grants need no invitation.
   [[nodiscard]] MicroCredits of_stranger(const OwnerId& owner) const;
-  // Gives it that.
+  // Gives the owner the grant of of_stranger().
   [[nodiscard]] Result<> fund(const OwnerId& owner, Moment now);
-  // Why the owner cannot pay for a job of this budget.
+  // The error that says why the owner cannot pay for a job of this budget.
   [[nodiscard]] Error cannot_spend(const OwnerId& owner, MicroCredits budget) const;
 
  private:
-  // already_exists if the owner has had it.
+  // Fails with already_exists if the owner has had its grant.
   [[nodiscard]] Result<> grant(const OwnerId& owner, Moment now);
 
   CoreTables& tables_;
-  // Owners whose grant was looked at since the start; the ledger knows them all.
+  // Owners whose grant was checked since the start; the ledger knows all owners with a grant.
   std::unordered_set<OwnerId> granted_;
   GrantBounds bounds_{tables_.settings.grants};
 };

@@ -1,9 +1,9 @@
-// Pay of newcomers that is not theirs yet: held until it is clear that no root finds them out, and
-// lost if one does. It becomes free by worker and minute; of each part is known which task it was
-// paid for, so that the client of a wrong one gets it back.
+// Pay of newcomers that is not theirs yet. It is held until no root can be expected to find the
+// newcomer wrong, and is lost if a root does. It becomes free by worker and minute. Each part names
+// the task that it was paid for, so that the client of a wrong result gets it back.
 //
 // Pure. Memory: an entry for each worker with pay and each minute in which some of it becomes free,
-// and in it a part for each task.
+// and in the entry a part for each task.
 #pragma once
 
 #include <map>
@@ -22,14 +22,14 @@
 
 namespace weft::jobs {
 
-// An accepted task with what is needed to compute it again, also after the end of its job.
+// An accepted task with the data to compute it again, also after its job has ended.
 struct PaidTask {
   TaskId task;
   PublicKey client;
   std::shared_ptr<const manifest::Manifest> manifest;
   Hash root;
   std::vector<store::OutputBlob> outputs;
-  MicroCredits price = 0;  // What its client paid for it.
+  MicroCredits price = 0;  // The price that the client paid for the task.
 };
 
 class HeldPays {
@@ -39,23 +39,25 @@ class HeldPays {
     ledger::Funds funds;
   };
   struct Entry {
-    PublicKey worker;  // Zeros: one of the owner's, from before tasks were kept with held pay.
+    // Zeros: an unknown worker of the owner, because the pay was held before tasks were kept with
+    // it.
+    PublicKey worker;
     OwnerId owner;
-    ledger::Funds funds;      // The parts, and what is held for unknown tasks.
-    std::vector<Part> parts;  // Known tasks.
+    ledger::Funds funds;      // The sum of the parts and of pay for unknown tasks.
+    std::vector<Part> parts;  // Pay for known tasks.
   };
 
-  // It becomes free at `free_at` or up to a minute later.
+  // Adds pay, which becomes free at `free_at` or up to a minute later.
   void add(const Entry& entry, Instant free_at);
-  // What is free by now, and forgotten here.
+  // Returns and forgets the pay that is free by now.
   [[nodiscard]] std::vector<Entry> take_free(Instant now);
-  // What is held for the worker, and forgotten here; also what is held for its owner and an unknown
-  // worker (Entry::worker is zeros then).
+  // Returns and forgets the pay that is held for the worker, and the pay that is held for its owner
+  // without a known worker (Entry::worker is zeros).
   [[nodiscard]] std::vector<Entry> take_of(const PublicKey& worker, const OwnerId& owner);
-  // What is held for the task becomes free at `free_at`, if that is later.
+  // Pay that is held for the task becomes free at `free_at`, if that is later than before.
   void postpone(const TaskId& task, Instant free_at);
   [[nodiscard]] std::optional<Instant> next() const;
-  // Whether something is held for a task of the client.
+  // True if pay is held for a task of the client.
   [[nodiscard]] bool holds_for(const PublicKey& client) const;
   [[nodiscard]] bool holds_for(const TaskId& task) const { return tasks_.contains(task); }
 
@@ -63,14 +65,14 @@ class HeldPays {
   struct Key {
     Instant free_at;
     PublicKey worker;
-    OwnerId owner;  // Unknown workers of several owners stay apart.
+    OwnerId owner;  // Separates the owners of unknown workers.
     friend auto operator<=>(const Key&, const Key&) = default;
   };
   static Instant minute_of(Instant free_at);
   void forget(const Part& part);
 
   std::map<Key, Entry> entries_;
-  std::unordered_map<TaskId, std::size_t> tasks_;  // How many parts each has.
+  std::unordered_map<TaskId, std::size_t> tasks_;  // The number of parts of each task.
 };
 
 }  // namespace weft::jobs

@@ -1,5 +1,5 @@
-// Newcomers' pay: held when a task is paid, and freed later. What a conviction takes of it is
-// forfeits.h's.
+// The pay of newcomers: held when a task is paid, and freed later. forfeits.h handles the held pay
+// that a conviction takes.
 //
 // Threading: one thread. Memory: as HeldPays.
 #pragma once
@@ -25,31 +25,31 @@ class HeldPayments final : public PayHolding {
   void hold(std::vector<HeldPays::Entry> of_task, const RunningJob& job, std::uint32_t index,
             std::size_t agreeing, Moment now) override;
   void hold_unknown(const HeldPays::Entry& entry, Moment now) override;
-  // That its pay is held, in a sentence for the worker; empty if its pay is free at once.
+  // A sentence for the worker that says why its pay is held; empty if its pay is free at once.
   [[nodiscard]] std::string why_held(const PublicKey& worker) const;
 
-  // What is free by now becomes its owners'.
+  // Gives the pay that is free by now to its owners.
   void free(Moment now);
   [[nodiscard]] std::optional<Instant> next() const { return paid_.held.next(); }
-  // When the pay for a task that was found wrong becomes free: as long as its client is owed
-  // something it waits for a conviction.
+  // The time at which the pay for a task that was found wrong becomes free. While its client is
+  // owed a refund, the pay waits for a conviction.
   [[nodiscard]] Instant free_after_correction(const store::Correction& row, Moment now) const;
 
-  // Moves money that is held; `what` names the transaction with the worker and a number.
+  // Moves held money. `what` is part of the transaction's name, with the worker and a number.
   void move(ledger::Transaction transaction, std::string_view what, const HeldPays::Entry& held,
             Moment now);
   // Removes the task's row of held pay.
   void forget_row(const TaskId& task, const PublicKey& worker);
-  // Transactions are numbered later than any before the restart.
+  // Sets the first number of transactions, so that it is higher than any number before the restart.
   void restore(Moment now) { moves_ = static_cast<std::uint64_t>(now.unix) * 1000; }
 
  private:
-  // Why the worker gets no task, as a newcomer of another network.
+  // A sentence that says why the worker, a newcomer of another network, gets no task; else empty.
   [[nodiscard]] std::string why_no_task(const PublicKey& worker) const;
 
   CoreTables& tables_;
   PaidTables& paid_;
-  std::uint64_t moves_ = 0;  // Numbers transactions.
+  std::uint64_t moves_ = 0;  // The number of the last transaction.
 };
 
 }  // namespace weft::jobs

@@ -1,7 +1,7 @@
-// A job from the moment in which it begins to run to its end.
+// The life of a job, from the moment in which it begins to run to its end.
 //
-// Threading: one thread. Invariant: a job that runs is known to the scheduler, to trust and to the
-// book, and has a row of RunningJobs; it leaves all four at once. Each job that runs ends once.
+// Threading: one thread. Invariant: a running job is known to the scheduler, to trust and to the
+// book, and has a row in RunningJobs; it leaves all four together. Each job that runs ends once.
 #pragma once
 
 #include <span>
@@ -22,12 +22,12 @@
 
 namespace weft::jobs {
 
-// What a submission or a cancellation is answered.
+// The answer to a submission or a cancellation.
 [[nodiscard]] protocol::api::Submitted submitted_view(const store::Job& row);
 
 class JobLife {
  public:
-  // What a job's beginning and end concern.
+  // The parts that are told when a job begins and ends.
   struct Parts {
     const JobPrices& prices;
     const ClientWeights& weights;
@@ -43,33 +43,36 @@ class JobLife {
   JobLife(CoreTables& tables, Parts parts) : tables_(tables), parts_(parts) {}
   JobLife(const JobLife&) = delete;
 
-  // `progress`: of its tasks, where it ran before a restart.
+  // Begins to run the job. `progress` is that of its tasks, if the job ran before a restart.
   void begin(RunningJob job, Moment now, std::span<const scheduler::TaskProgress> progress);
-  // All its tasks are accepted.
+  // Joins the job's outputs: all its tasks are accepted.
   void join(RunningJob& job, Moment now);
   void joined(const JobId& job, Result<std::vector<store::OutputBlob>> outputs, Moment now);
-  // Nothing where it does not run.
+  // Ends the job. Does nothing if the job does not run.
   void end(const JobId& id, store::JobUpdate::End end, Moment now);
   void fail_with(const JobId& id, std::string reason, Moment now);
-  // Its right answer depends on the device, on how it is cut, or on chance: it ends, no worker's
-  // standing changes, and the client pays for what ran.
+  // Ends a job whose right answer depends on the device, on how the job is cut, or on chance. No
+  // worker's standing changes, and the client pays for the tasks that ran.
   void end_irreproducible(const JobId& id, std::string_view why, Moment now);
 
-  // permission_denied for other owners than the job's. Ended jobs stay as they are.
+  // Cancels the job. Fails with permission_denied for owners other than the job's. An ended job
+  // stays as it is.
   void cancel(const Cancellation& wanted, Moment now, Answer<protocol::api::Submitted> answer);
-  // Tells once how a running job has ended; not_found if it does not run.
+  // Answers once when the running job ends. Fails with not_found if the job does not run.
   void when_ended(const JobId& job, Answer<EndedJob> answer);
 
  private:
   [[nodiscard]] trust::JobTerms terms_of(const Book::Manifest& manifest) const;
-  // Some wallet could work alone: only then are replicas of a new job left to be decided.
+  // True if a single worker may decide a task, because it is established and has a stake. If not,
+  // the replicas of a new job are already fixed.
   [[nodiscard]] bool a_worker_works_alone(Moment now) const;
-  // Before the job's escrow is closed.
+  // Answers when_ended(). Must be called before the job's escrow is closed.
   void tell_waiters(const RunningJob& job, const store::JobUpdate::End& end);
 
   CoreTables& tables_;
   const Parts parts_;
-  std::unordered_map<JobId, std::vector<Answer<EndedJob>>> waiters_;  // For running jobs' ends.
+  // Answers to when_ended(), by running job.
+  std::unordered_map<JobId, std::vector<Answer<EndedJob>>> waiters_;
 };
 
 }  // namespace weft::jobs

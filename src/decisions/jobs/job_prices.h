@@ -1,5 +1,5 @@
-// Prices before a job runs: what a unit costs now, what the same work has taken before, and what
-// the client and the coordinator agree on.
+// Prices before a job runs: the present price of a unit, the measured cost of equal work, and the
+// price on which the client and the coordinator agree.
 //
 // Threading: one thread. Bounds: UsedQuotes::quotes_max quotes, MeasuredWork's measurements.
 #pragma once
@@ -19,7 +19,7 @@ class JobPrices {
  public:
   struct Now {
     scheduler::Quote quote;
-    std::optional<scheduler::Estimate> known;  // Where the same work was measured before.
+    std::optional<scheduler::Estimate> known;  // The estimate, if equal work was measured before.
   };
 
   explicit JobPrices(CoreTables& tables) : tables_(tables) {}
@@ -28,27 +28,28 @@ class JobPrices {
   void restore(const store::Loaded& loaded);
 
   [[nodiscard]] Now now(const manifest::Manifest& manifest, const Hash& work, Moment now);
-  // What a unit costs now, of no job in particular.
+  // The present price of a unit, independent of a job.
   [[nodiscard]] MicroCredits per_unit(Moment now) const;
-  // What the job would cost if it were submitted now. Changes nothing. The answer has no signature
+  // Quotes the price of the job if it were submitted now. Changes nothing. The answer is not signed
   // yet.
   void quote(const QuoteWanted& wanted, Moment now, Answer<protocol::api::Quote> answer);
 
-  // insufficient_funds if the client does not pay what the work costs, invalid_argument if
-  // its quote has ended.
+  // The price terms of a submission. Fails with insufficient_funds if the client's maximum is below
+  // the cost of the work, and with invalid_argument if its quote has expired.
   [[nodiscard]] Result<scheduler::PriceTerms> agree(const Submission& submission, const Now& made,
                                                     Moment now) const;
-  // already_exists for a quote that counted for another job.
+  // Fails with already_exists if the quote was used for another job.
   [[nodiscard]] Result<> quote_is_fresh(const Submission& submission, Moment now);
-  // The submission is taken: its quote counts for no other job.
+  // Notes that the submission was accepted: its quote is good for no other job.
   void use_quote(const Submission& submission);
 
-  // What a worker's canary showed of a running job.
+  // Notes the measurement of a running job by a worker's canary.
   void note_measured(const scheduler::Measured& measured, Moment now);
   [[nodiscard]] std::vector<double> paces_of(const Hash& work) const {
     return measured_work_.paces_of(work);
   }
-  // How busy the fleet is, about once a minute; stored at each hour's end.
+  // Observes about once a minute how busy the fleet is; the result is stored at the end of each
+  // hour.
   void observe_season(Moment now);
 
  private:

@@ -1,6 +1,6 @@
-// Whether a job may come in at all (room for it, in all and of its client, and money, at a price
-// that both sides agree on), and its first row. Asked before anything expensive is done for it, and
-// again when it is taken.
+// Decides whether a job is accepted: there must be room for it, in all and for its client, and
+// money, at a price on which both sides agree. Writes the first row of an accepted job. These
+// checks are made before any expensive work for the job, and again when it is accepted.
 //
 // Threading: one thread. Bounds: the nonces of the latest nonces_max submissions are remembered.
 #pragma once
@@ -20,8 +20,8 @@ namespace weft::jobs {
 
 class JobSubmissions {
  public:
-  // More than can be taken between the look into the store and the event: what waits in the loop
-  // (65,536 events) and in commits under way (32 of 1,024 events).
+  // More submissions than can be accepted between the lookup in the store and the event: those that
+  // wait in the loop (65,536 events) and in commits under way (32 of 1,024 events).
   static constexpr std::size_t nonces_max = 131'072;
 
   JobSubmissions(CoreTables& tables, Grants& grants, JobPrices& prices, TaskPayments& payments,
@@ -29,12 +29,13 @@ class JobSubmissions {
       : tables_(tables), grants_(grants), prices_(prices), payments_(payments), life_(life) {}
   JobSubmissions(const JobSubmissions&) = delete;
 
-  // The same nonce of the same client gives the same job again; with another manifest it is
-  // already_exists. insufficient_funds if the client does not hold the budget, or its max_price
-  // is below what its work is known to cost; invalid_argument if its quote has ended.
+  // Submits a job. The same nonce of the same client returns the same job again; it fails with
+  // already_exists for another manifest. Fails with insufficient_funds if the client does not hold
+  // the budget, or its max_price is below the known cost of the work, and with invalid_argument if
+  // its quote has expired.
   void submit(Submission submission, Moment now, Answer<protocol::api::Submitted> answer);
-  // Whether submit() would take it now: insufficient_funds or resource_exhausted if not. True
-  // for a nonce of this run's. Answered at once; changes nothing.
+  // True if submit() would accept the job now, or if this process has accepted a job with its
+  // nonce. Otherwise insufficient_funds or resource_exhausted. Answered at once; changes nothing.
   void may_submit(const JobOffer& offer, const Answer<bool>& answer) const;
 
  private:
@@ -43,9 +44,10 @@ class JobSubmissions {
     Hash manifest_hash;
   };
   using Nonce = std::pair<PublicKey, store::SubmitNonce>;
-  // What the nonce's job was answered, where it is known.
+  // The answer that the nonce's earlier job got, if there is one.
   [[nodiscard]] std::optional<Taken> taken_before(const Submission& submission) const;
-  // insufficient_funds or invalid_argument if no job of this manifest is so cheap.
+  // Fails with insufficient_funds or invalid_argument if the budget or max_price is below the least
+  // that a job with this number of tasks and replicas costs.
   [[nodiscard]] Result<> costs_enough(const Submission& submission) const;
   void remember(const Nonce& nonce, Taken taken);
 
@@ -54,8 +56,8 @@ class JobSubmissions {
   JobPrices& prices_;
   TaskPayments& payments_;
   JobLife& life_;
-  // Submissions taken since the start whose nonce may not have been durable yet when another one
-  // was looked up for an event that still waits. Older ones are in the store.
+  // Submissions since the start whose nonce may not have been durable when another submission was
+  // looked up for an event that still waits. Older nonces are in the store.
   std::map<Nonce, Taken> nonces_;
   std::deque<Nonce> nonces_order_;
 };

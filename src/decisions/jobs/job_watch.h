@@ -1,5 +1,5 @@
-// How jobs and workers are shown to those who watch (dashboard/watch_board.h), and what is noted
-// for them as it happens. Nothing is noted from stop() until the next watch().
+// The view of jobs and workers that watchers get (dashboard/watch_board.h), and the notes of
+// changes for it. Nothing is noted from stop() until the next watch().
 //
 // Threading: one thread.
 #pragma once
@@ -24,11 +24,11 @@ class JobWatch final : private dashboard::WatchSource {
 
   void leased(RunningJob& job, std::uint32_t index, Moment now);
   void refused(const TaskId& task);
-  // `paid`: to all that agreed.
+  // `paid` is the sum for all workers that agreed.
   void accepted(RunningJob& job, std::uint32_t index, MicroCredits paid, Moment now);
-  // The job ends now; it still runs.
+  // Notes the end of a job. Must be called while the job still runs.
   void ended(const JobId& job, const store::JobUpdate::End& end);
-  // A job that had ended is shown once more, with its new state.
+  // Shows a job that had ended once more, with its corrected state.
   void corrected(const store::Job& row);
 
  private:

@@ -1,5 +1,5 @@
-// Pay that a conviction took, of tasks that the verifier computes again: who is to have it shows
-// when that is done.
+// Pay that a conviction took, for tasks that the verifier computes again. The results decide who
+// gets the pay.
 //
 // Pure. Memory: a row for each task that waits, and each worker that was paid for it.
 #pragma once
@@ -25,7 +25,7 @@ class LostPays {
     const TaskId task = lost.part.paid->task;
     pays_[task].push_back(std::move(lost));
   }
-  // What waits for the task, in the order in which it was lost, and is forgotten here.
+  // Returns and forgets the lost pay of the task, in the order in which it was lost.
   [[nodiscard]] std::vector<LostPay> take(const TaskId& task) {
     auto node = pays_.extract(task);
     return node.empty() ? std::vector<LostPay>() : std::move(node.mapped());

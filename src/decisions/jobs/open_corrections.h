@@ -1,7 +1,7 @@
-// Accepted results that were found wrong and are replaced, whose money or whose job is not settled
-// yet; and what owners owe to the clients of them together.
+// Accepted results that were found wrong and are replaced, and whose money or job is not settled
+// yet; and the sum that each owner owes to the clients of such results.
 //
-// Pure. Memory: a row for each of them.
+// Pure. Memory: a row for each such result.
 #pragma once
 
 #include <map>
@@ -17,11 +17,11 @@ namespace weft::jobs {
 // A correction whose money or whose job is not settled yet.
 struct OpenCorrection {
   store::Correction row;
-  bool computed = false;      // And so is all else that its worker was paid for.
-  bool over = false;          // Nothing is owed any more.
-  bool fee_given = false;     // The verification account gave what it got of the task.
-  std::set<PublicKey> owe{};  // Those that agreed on the wrong result, where no
-                              // conviction has paid.
+  bool computed = false;   // This task and all other paid tasks of its worker are computed again.
+  bool over = false;       // Nothing more is owed to the client.
+  bool fee_given = false;  // The verification account has returned its part of the price.
+  // Workers that agreed on the wrong result and for which no conviction has paid.
+  std::set<PublicKey> owe{};
 };
 
 class OpenCorrections {
@@ -32,27 +32,29 @@ class OpenCorrections {
   OpenCorrections(const OpenCorrections&) = delete;
 
   [[nodiscard]] const Rows& all() const { return rows_; }
-  // Null where the task has none.
+  // Null if the task has no correction.
   [[nodiscard]] const OpenCorrection* find(const TaskId& task) const;
   [[nodiscard]] bool contains(const TaskId& task) const { return rows_.contains(task); }
   void put(OpenCorrection open);
-  // To be changed until the next call of anything here; null where the task has none.
+  // The correction of the task, which may be changed until the next call of any function of this
+  // class; null if the task has none.
   [[nodiscard]] OpenCorrection* change(const TaskId& task);
-  // All of them, to be changed until the next call of anything else here.
+  // All corrections, which may be changed until the next call of any other function of this class.
   [[nodiscard]] Rows& change_all();
 
-  // To clients of wrong results of its workers, which may still be convicted.
+  // The sum that the owner owes to clients of wrong results of its workers, which may still be
+  // convicted.
   [[nodiscard]] MicroCredits owed_by(const OwnerId& owner) const;
-  // What the client of the task has not got back yet of what it paid; nothing where it is no wrong
-  // one.
+  // The part of its price that the client of the task has not got back yet; none if the task was
+  // not found wrong.
   [[nodiscard]] std::optional<MicroCredits> owed_for(const TaskId& task) const;
-  // Whether the job of a result of the client is not joined again yet.
+  // True if a job of the client has a corrected result and is not joined again yet.
   [[nodiscard]] bool waits_for_client(const PublicKey& client) const;
 
  private:
   const Accounts& accounts_;
   Rows rows_;
-  mutable std::optional<std::map<OwnerId, MicroCredits>> owed_;  // Counted when asked for.
+  mutable std::optional<std::map<OwnerId, MicroCredits>> owed_;  // Computed when it is asked for.
 };
 
 }  // namespace weft::jobs

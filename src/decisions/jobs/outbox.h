@@ -1,9 +1,9 @@
-// What the events since the last flush decided, as rows for the store, and what follows from it, as
-// effects: verdicts, answers, orders. Effects go out in the order in which they were decided, and
-// only after the rows of their flush and of all flushes before it are durable.
+// The decisions of the events since the last flush, as rows for the store, and their consequences
+// as effects: verdicts, answers, orders. Effects go out in the order in which they were decided,
+// and only after the rows of their flush and of all earlier flushes are durable.
 //
-// Threading: one thread. Bounds: as many flushes as `flights_max` are on their way to the disk;
-// beyond that rows and effects gather. After a commit that failed nothing goes out any more.
+// Threading: one thread. Bounds: `flights_max` flushes may be on their way to the disk; beyond
+// that, rows and effects are gathered. After a commit that failed nothing goes out any more.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,12 @@ class Outbox {
   Outbox(World& world, std::size_t flights_max) : world_(world), flights_max_(flights_max) {}
   Outbox(const Outbox&) = delete;
 
-  // What the next flush stores.
+  // The rows that the next flush stores.
   [[nodiscard]] store::Batch& batch() { return batch_; }
-  // Done after everything that was decided before it is durable. It must not call back.
+  // Adds an effect, which runs after all earlier decisions are durable. It must not call the
+  // outbox.
   void effect(std::function<void()> work) { effects_.push_back(std::move(work)); }
-  // Hands one result over as an effect.
+  // A function that sends one result as an effect.
   template <class Value>
   auto replier(Answer<Value> answer) {
     return [this, answer = std::move(answer)](Result<Value> result) {
@@ -37,9 +38,9 @@ class Outbox {
 
   // Hands the rows to the store, if there are any, and the effects to the queue of flushes.
   void flush();
-  // A commit failed: nothing goes out any more.
+  // True after a commit failed: nothing goes out any more.
   [[nodiscard]] bool is_broken() const { return is_broken_; }
-  // Batches handed to the store.
+  // The number of batches that were handed to the store.
   [[nodiscard]] std::uint64_t commits() const { return commits_; }
 
  private:

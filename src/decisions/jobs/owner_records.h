@@ -1,5 +1,6 @@
-// What the coordinator holds of an owner beside its jobs and its history: shown to it, and deleted
-// if it wants that. Both are permission_denied for revoked and recovery devices.
+// The data that the coordinator holds of an owner beside its jobs and its history. An owner may see
+// and delete these data. Both requests fail with permission_denied for revoked devices and recovery
+// devices.
 //
 // Threading: one thread.
 #pragma once
@@ -26,10 +27,10 @@ class OwnerRecords {
   OwnerRecords(const OwnerRecords&) = delete;
 
   void show(const PublicKey& device, Moment now, Answer<OwnerData> answer);
-  // Deletes what tells of the owner's ended jobs, its API keys, the names of its devices and when
-  // its workers were here. unavailable while something of it is under way: a job, pay for its tasks
-  // that is not free yet, an answer, a connected worker. Money, receipts, the devices' keys and
-  // what is thought of its workers stay.
+  // Deletes the records of the owner's ended jobs, its API keys, the names of its devices and the
+  // times at which its workers were here. Fails with unavailable while the owner has anything under
+  // way: a job, pay for its tasks that is not free yet, an answer, or a connected worker. Money,
+  // receipts, the devices' keys and the trust in its workers stay.
   void forget(const PublicKey& device, Moment now, Answer<OwnerView> answer);
 
  private:

@@ -1,7 +1,7 @@
-// What is kept of tasks that were accepted and paid, until nothing can change about them any more:
-// pay that is held, pay that a conviction took, tasks that are computed again, and results that
-// were wrong. The parts that decide about them share these tables (held_payments.h, forfeits.h,
-// refunds.h, corrections.h).
+// Records of accepted and paid tasks, kept until nothing about them can change any more: pay that
+// is held, pay that a conviction took, tasks that are computed again, and results that were wrong.
+// The parts that decide about them share these tables (held_payments.h, forfeits.h, refunds.h,
+// corrections.h).
 #pragma once
 
 #include "decisions/jobs/accounts.h"
@@ -16,8 +16,8 @@ struct PaidTables {
   explicit PaidTables(const Accounts& accounts) : corrections(accounts) {}
   PaidTables(const PaidTables&) = delete;
 
-  // What was refunded of a correction is kept as long as anything can be refunded once more: a
-  // client gets no more than what it paid, over all convictions of workers that agreed on the
+  // True if something may still be refunded for the task. While that is so, the sum refunded so far
+  // is kept: a client gets no more than it paid, over all convictions of workers that agreed on the
   // result.
   [[nodiscard]] bool may_be_refunded(const TaskId& task, const OpenCorrection& open) const {
     const bool is_owed = !open.over && open.row.refunded < open.row.due;

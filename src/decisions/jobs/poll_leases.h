@@ -1,9 +1,9 @@
-// Polls: established workers of a suspect's vendor compute the part that a root found wrong:
-// whether it was the worker or its device. What is wanted, and what follows, is the referee's
-// (trust::PollWanted).
+// Polls: established workers with devices of the suspect's vendor compute the part in which a root
+// found the suspect wrong. Their results show whether the worker or its device is at fault. The
+// referee decides which polls are wanted and what follows from them (trust::PollWanted).
 //
-// Threading: one thread. Bounds: one for each worker and task, until its deadline. Invariant: each
-// worker that was wanted is answered once, with trust::Referee::polled().
+// Threading: one thread. Bounds: one poll for each worker and task, until its deadline. Invariant:
+// each worker that a poll wanted is reported once, with trust::Referee::polled().
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ class PollLeases {
   PollLeases(const PollLeases&) = delete;
 
   void start(const trust::PollWanted& wanted, Moment now);
-  // Whether this is of a poll of the worker's.
+  // These return true if the message belongs to a poll of the worker.
   bool result(const PublicKey& worker, const protocol::TaskResult& result, Moment now);
   bool claim(const PublicKey& worker, const protocol::ReceiptItem& item, Moment now);
   bool failed(const PublicKey& worker, const TaskId& task, Moment now);
@@ -37,7 +37,7 @@ class PollLeases {
   [[nodiscard]] std::optional<Instant> deadline() const;
 
  private:
-  // What the worker handed in is compared with the accepted result.
+  // Compares the worker's result with the accepted one, once its result and its claim have arrived.
   void inspect_if_complete(const PublicKey& worker, const TaskId& task, Moment now);
   void end(const PublicKey& worker, const TaskId& task, trust::AuditOutcome outcome, Moment now);
 

@@ -1,4 +1,4 @@
-// Orders for the coordinator's verifier: a paid task is computed again.
+// Orders for the coordinator's verifier to compute a paid task again.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,13 @@
 
 namespace weft::jobs {
 
-// The whole task in parts, as samples are: a verifier takes none that lasts too long for it.
+// The whole task in parts, as samples are checked: a verifier refuses a part that takes too long.
 [[nodiscard]] std::vector<manifest::Range> recheck_parts(const PaidTask& paid);
 
-// `waits_for_second`: as VerifyOrder has it.
+// Orders the recheck of a paid task. `waits_for_second`: see VerifyOrder::waits_for_second.
 void order_recheck(CoreTables& tables, const PaidTask& paid, bool waits_for_second);
-// For this worker; nothing is ordered where the task is being computed already.
+// Orders the recheck of a paid task for this worker. Does nothing if the task is being computed
+// again already.
 void order_recheck(CoreTables& tables, Rechecks& rechecks, const PublicKey& worker,
                    const std::shared_ptr<const PaidTask>& paid);
 

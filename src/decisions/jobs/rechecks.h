@@ -1,11 +1,11 @@
-// Convicted workers, and suspects (trust/suspects.h), whose paid tasks of the day before are
-// computed again: what is to be looked up, what is being computed, and which clients are owed
-// something for tasks that were wrong.
+// Convicted workers and suspects (trust/suspects.h) whose paid tasks of the last day are computed
+// again: the tasks to be looked up, the tasks under way, and the clients that are owed a refund for
+// wrong results.
 //
-// Pure: what is found and computed comes in, what is to be done goes out. Bounds: active_max
-// workers at a time have page_size tasks under way; others wait. Of one worker at most tasks_max
-// are computed again; those after them are named as not computed. Convicted workers go first; the
-// clients because of which suspects are here take turns.
+// Pure: findings and results come in, lookups and orders go out. Bounds: active_max workers at a
+// time have page_size tasks under way; other workers wait. At most tasks_max tasks of one worker
+// are computed again; the tasks after them are reported as not computed. Convicted workers go
+// first; suspects take turns by the client because of which they are suspected.
 #pragma once
 
 #include <cstdint>
@@ -29,44 +29,49 @@ class Rechecks {
   static constexpr std::uint32_t tasks_max = 10'000;
   static constexpr UnixMillis back = 86'400'000;  // A day.
 
-  // How long what a suspect's tasks cost waits to be settled, if it is not convicted: what a
-  // conviction takes is divided among the clients of wrong tasks.
+  // The time before the wrong tasks of a suspect are settled if it is not convicted. They wait
+  // because the amount that a conviction takes is divided among all clients of wrong tasks.
   static constexpr UnixMillis settles_after = 600'000;
 
-  // One that is under way goes on as it was: a convicted worker is given no more tasks. What it was
-  // given while it was a suspect follows.
+  // Begins the recheck of a convicted worker. A recheck that is under way continues unchanged,
+  // because a convicted worker gets no more tasks. If the worker was a suspect until now, the tasks
+  // that it was given meanwhile are checked afterwards.
   void begin(const PublicKey& worker, UnixMillis convicted);
-  // As if it were convicted, because of a job of this client. Of a suspect that is here already,
-  // what it was given since follows. False: it is here because it is convicted.
+  // Begins the recheck of a suspect, because of a job of this client. If the suspect's recheck is
+  // under way, the tasks that it was given since follow. Returns false if the worker is here
+  // because it was convicted.
   bool begin_suspect(const PublicKey& worker, const PublicKey& client, UnixMillis suspected);
   void restore(const store::Recheck& row);
-  // A conviction took so much of it that no client has. Nothing if the worker is not here.
+  // Notes the amount that a conviction took of the worker and that no client has been given. Does
+  // nothing if the worker has no recheck.
   void took(const PublicKey& worker, MicroCredits amount);
-  // Rows that changed since the last call. Removed ones are not among them.
+  // Rows that changed since the last call, without removed rows.
   [[nodiscard]] std::vector<store::Recheck> changed();
 
-  // What is to be looked up now; each is answered by found().
+  // The lookups that are due. found() answers each of them.
   [[nodiscard]] std::vector<FindPaid> lookups();
-  // Whether there were any; a page without tasks is the last one.
+  // Takes the page of tasks that a lookup found. A page without tasks is the last one.
   void found(const PublicKey& worker, const std::vector<TaskId>& tasks);
-  // Whether one more task of the worker is computed again, which counts it.
+  // True if one more task of the worker may be computed again; the task is then counted.
   [[nodiscard]] bool has_room(const PublicKey& worker);
 
-  // A task that is computed again, for one worker or several. Whether it is not already.
+  // Adds a task that is computed again, for one worker or several. Returns true if the task is not
+  // being computed already.
   bool wait_for(const PublicKey& worker, const std::shared_ptr<const PaidTask>& paid);
   [[nodiscard]] std::shared_ptr<const PaidTask> waiting(const TaskId& task) const;
   [[nodiscard]] bool waits_for_client(const PublicKey& client) const;
-  // It is computed: the workers that waited for it.
+  // The task is computed. Returns the workers that waited for it.
   std::set<PublicKey> computed(const TaskId& task);
 
-  // All of whose tasks are looked up and computed; they are forgotten here.
+  // Returns and forgets the workers whose tasks are all looked up and computed.
   [[nodiscard]] std::vector<store::Recheck> complete(UnixMillis now);
-  // Suspects whose tasks are computed since the last call, with how many they were.
+  // Suspects whose tasks were all computed since the last call, with the number of their tasks.
   [[nodiscard]] std::vector<std::pair<PublicKey, std::uint32_t>> take_computed_suspects();
 
   [[nodiscard]] std::size_t size() const { return workers_.size(); }
   [[nodiscard]] bool contains(const PublicKey& worker) const { return workers_.contains(worker); }
-  // Whether tasks are being looked up: what is found may have been read before a correction.
+  // True while tasks are being looked up. Such a lookup may have read rows from before a
+  // correction.
   [[nodiscard]] bool looks_up() const;
 
  private:
@@ -75,16 +80,17 @@ class Rechecks {
     bool looking = false;
     bool at_end = false;
     bool changed = true;
-    bool suspect = false;   // And not convicted.
-    bool reported = false;  // By take_computed_suspects().
+    bool suspect = false;   // A suspect that is not convicted.
+    bool reported = false;  // take_computed_suspects() has returned it.
     std::uint64_t turn = 0;
-    std::optional<UnixMillis> since{};  // What is older is computed already.
-    // While it was a suspect: convicted, or suspected again. What is newer follows.
+    std::optional<UnixMillis> since{};  // Older tasks are computed already.
+    // The time at which the worker, while it was a suspect, was convicted or suspected again. Newer
+    // tasks are looked up afterwards.
     std::optional<UnixMillis> convicted{};
-    std::uint32_t waiting = 0;          // Tasks.
-    std::optional<TaskId> page_last{};  // The last of the page that is being computed.
+    std::uint32_t waiting = 0;          // Tasks under way.
+    std::optional<TaskId> page_last{};  // The last task of the page under way.
   };
-  // Once a page is computed, a restart need not compute it again.
+  // Notes that a page is computed, so that it is not computed again after a restart.
   static void advance(Worker& its);
   static void look_from_the_start(Worker& its);
   [[nodiscard]] static bool is_over(const Worker& its) { return its.at_end && its.waiting == 0; }
@@ -94,15 +100,16 @@ class Rechecks {
   };
   std::map<PublicKey, Worker> workers_;
   std::map<TaskId, Waiting> waiting_;
-  std::map<PublicKey, std::uint64_t> turns_;  // The latest of each client that has suspects here.
+  // The latest turn of each client that has suspects here.
+  std::map<PublicKey, std::uint64_t> turns_;
 };
 
-// What the client paid for an accepted task of so many agreeing workers.
+// The price that the client paid for an accepted task on which `agreeing` workers agree.
 [[nodiscard]] MicroCredits price_paid(const store::Job& job, const manifest::Manifest& manifest,
                                       std::size_t agreeing);
 
-// What each client gets of what a conviction took: all it is due, or if that is not enough the same
-// share of it, rounded down.
+// The refund of one client from the amount that a conviction took: all that it is due, or, if the
+// amount is not enough for all clients, an equal share of what each is due, rounded down.
 [[nodiscard]] MicroCredits refund_of(MicroCredits due, MicroCredits due_to_all, MicroCredits taken);
 
 }  // namespace weft::jobs

@@ -1,7 +1,8 @@
-// What clients of wrong results get back once everything that a convicted worker was paid for is
-// known: what its conviction took, then what is left of its owner's stake. Beyond that the
-// verification account gives no more than it got of their prices: a client whose own worker is
-// wrong, and which keeps what it was paid, would take others' money otherwise.
+// Refunds for clients of wrong results, given once all paid tasks of a convicted worker are known:
+// from the amount that its conviction took, then from the rest of its owner's stake. Beyond that
+// the verification account gives no more than the part of the prices that it received. Otherwise a
+// client whose own worker is wrong, and which keeps that worker's pay, would take the money of
+// others.
 //
 // Threading: one thread. Invariant: a client gets no more than it paid.
 #pragma once
@@ -11,7 +12,7 @@
 
 namespace weft::jobs {
 
-// Whether the worker is convicted. A suspect is not, and may be so later.
+// True if the worker is convicted. A suspect is not, but may be convicted later.
 [[nodiscard]] bool is_convicted(const CoreTables& tables, const PublicKey& worker);
 
 class Refunds {
@@ -19,7 +20,8 @@ class Refunds {
   Refunds(CoreTables& tables, PaidTables& paid) : tables_(tables), paid_(paid) {}
   Refunds(const Refunds&) = delete;
 
-  // `row`: of the worker, whose tasks are all computed again.
+  // Refunds the clients of a worker. `row` is the row of a worker whose paid tasks are all computed
+  // again.
   void refund(const store::Recheck& row, Moment now);
 
  private:

@@ -1,5 +1,5 @@
-// Results that are compared with a tolerance: trust hears of one when it has been compared,
-// elsewhere, with all that differ from it.
+// Results that are compared within a tolerance. World compares a result with all results of the
+// task that differ from it; only then is trust told of it.
 //
 // Threading: one thread.
 #pragma once
@@ -14,11 +14,11 @@ class ResultComparisons {
   ResultComparisons(CoreTables& tables, Rulings& rulings) : tables_(tables), rulings_(rulings) {}
   ResultComparisons(const ResultComparisons&) = delete;
 
-  // Whether the result is being compared first: compared() hands it to trust then.
+  // Returns true if the result must be compared first; compared() then hands it to trust.
   bool compare_first(const RunningJob& job, const PublicKey& worker,
                      const protocol::TaskResult& result);
   void compared(const Comparison& comparison, Moment now);
-  // Whether two roots of a task agree.
+  // True if two roots of a task agree within the tolerance.
   [[nodiscard]] bool agree(const TaskId& task, const Hash& a, const Hash& b) const;
 
  private:

@@ -1,5 +1,5 @@
-// What workers hand in: results, receipts, failures. Each goes to the check that it is of, or to
-// the scheduler and to trust.
+// Messages of workers about their tasks: results, receipts, failures. Each message goes to the
+// check to which it belongs, or to the scheduler and to trust.
 //
 // Threading: one thread.
 #pragma once
@@ -17,7 +17,7 @@ namespace weft::jobs {
 
 class ResultIntake {
  public:
-  // What is asked and told of what comes in.
+  // The parts that handle the messages.
   struct Parts {
     const Checkpoints& checkpoints;
     VerificationLeases& checks;
@@ -33,13 +33,13 @@ class ResultIntake {
   void deliver(const Delivery& delivery, Moment now);
   void receipt(CoveringReceipt receipt, Moment now);
   void failed(SessionId session, const protocol::TaskFailed& failure, Moment now);
-  // A result that did not stand the checks: no such bytes, another root, a wrong product. Counts as
-  // the worker's failure.
+  // Refuses a result that failed a check: its bytes are missing, its root differs, or a product is
+  // wrong. It counts as a failure of the worker.
   void refuse(SessionId session, const protocol::HeldTask& task, const Error& why, Moment now);
 
  private:
-  // It has signed two results of one attempt of the task. As on a chain, all that its owner has
-  // staked is lost. None of what the receipt signs counts.
+  // Convicts a worker that has signed two results of one attempt of the task. As on the chain, it
+  // loses all of its owner's stake. No item of its receipt counts.
   void end_contradicting(const PublicKey& worker, const TaskId& task, Moment now);
 
   CoreTables& tables_;

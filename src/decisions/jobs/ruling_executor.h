@@ -1,9 +1,9 @@
-// Carries out what trust decides: results are counted, accepted and paid, or turned down; workers
+// Carries out the decisions of trust: results are counted, accepted and paid, or refused; workers
 // are convicted; checks are begun.
 //
-// Threading: one thread. Rulings may lead to more of them while they are carried out. Invariant:
-// what a dispute took from its losers is there before its jury is paid, and before a job that it
-// completes is joined.
+// Threading: one thread. A ruling may cause further rulings while it is carried out. Invariant: the
+// stakes that a dispute took from its losers have arrived before its jury is paid, and before a job
+// that it completes is joined.
 #pragma once
 
 #include <string_view>
@@ -27,7 +27,7 @@ namespace weft::jobs {
 
 class RulingExecutor final : public Rulings {
  public:
-  // What rulings concern.
+  // The parts that carry out rulings.
   struct Parts {
     JobLife& life;
     TaskPayments& payments;
@@ -52,8 +52,8 @@ class RulingExecutor final : public Rulings {
   void carry_out_one(const trust::Ruling& ruling, Moment now);
   void count(const trust::Counted& counted, Moment now);
   void accept(const trust::Accepted& accepted, Moment now);
-  // Those that were not among the agreeing, but decided: jurors, and auditors that accused. Other
-  // auditors are told what they were paid.
+  // Sends verdicts to the workers that did not agree on the result but decided about it: jurors,
+  // and auditors that accused. Tells other auditors their pay.
   void answer_checkers(RunningJob& job, const trust::Accepted& accepted,
                        const std::map<PublicKey, Delivered>& delivered,
                        const TaskPayments::Paid& paid);
@@ -63,7 +63,7 @@ class RulingExecutor final : public Rulings {
 
   CoreTables& tables_;
   const Parts parts_;
-  std::vector<JobId> complete_;  // All their tasks are accepted, by rulings under way.
+  std::vector<JobId> complete_;  // Jobs whose tasks were all accepted by the rulings under way.
 };
 
 }  // namespace weft::jobs

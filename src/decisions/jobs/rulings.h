@@ -1,5 +1,5 @@
-// What parts of the core want carried out that they do not do themselves. Each is a narrow
-// interface, which a test implements in a few lines.
+// Interfaces for actions that one part of the core wants from another part. Each interface is
+// narrow, so that a test can implement it in a few lines.
 #pragma once
 
 #include <cstddef>
@@ -17,25 +17,24 @@ namespace weft::jobs {
 
 struct RunningJob;
 
-// Carries out what trust decides, in the order of the rulings.
+// Carries out the decisions of trust, in their order.
 class Rulings {
  public:
   virtual void carry_out(const std::vector<trust::Ruling>& rulings, Moment now) = 0;
-  // The job's right answer depends on the device, on how it is cut, or on chance: it ends.
+  // Ends a job whose right answer depends on the device, on how the job is cut, or on chance.
   virtual void end_irreproducible(const JobId& job, std::string_view why, Moment now) = 0;
 
  protected:
   ~Rulings() = default;
 };
 
-// Checks that are leased to workers (audits, traps and polls), as far as others tell them what
-// happened.
+// The events that the checks which are leased to workers (audits, traps and polls) are told of.
 class CheckLeases {
  public:
-  // The worker was leased these tasks of a job of which the referee is told.
+  // The worker was leased these tasks, in a job of which the referee is told.
   virtual void leased(const JobId& job, const PublicKey& worker,
                       std::span<const protocol::LeasedTask> tasks, Moment now) = 0;
-  // A worker is here that may do checks.
+  // A worker has connected that may do checks.
   virtual void worker_came(Moment now) = 0;
   virtual void worker_left(const PublicKey& worker, Moment now) = 0;
   virtual void job_ends(const JobId& job) = 0;
@@ -44,31 +43,32 @@ class CheckLeases {
   ~CheckLeases() = default;
 };
 
-// What is not settled yet of results that were accepted and paid.
+// Unsettled claims to results that were accepted and paid.
 class OpenClaims {
  public:
-  // It was convicted, and what its clients are owed is not known yet: all of its owner's stake may
-  // be.
+  // True if the worker was convicted and its debts to clients are not known yet: all of its owner's
+  // stake may be needed.
   [[nodiscard]] virtual bool may_take_all(const PublicKey& worker) const = 0;
-  // What the owner's workers owe to clients of wrong results; they may still be convicted.
+  // The sum that the owner's workers, which may still be convicted, owe to clients of wrong
+  // results.
   [[nodiscard]] virtual MicroCredits owed_by(const OwnerId& owner) const = 0;
-  // Whether results of the client's ended jobs may still be computed again.
+  // True if results of the client's ended jobs may still be computed again.
   [[nodiscard]] virtual bool may_correct_for(const PublicKey& client) const = 0;
-  // A job has ended: corrections that waited for its end are settled.
+  // Settles corrections that waited for the end of a job.
   virtual void settle() = 0;
 
  protected:
   ~OpenClaims() = default;
 };
 
-// Pay that does not become its worker's at once.
+// Holds pay that does not become its worker's at once.
 class PayHolding {
  public:
   [[nodiscard]] virtual bool holds_pay_of(const PublicKey& worker) const = 0;
-  // The pay for an accepted task.
+  // Holds the pay for an accepted task.
   virtual void hold(std::vector<HeldPays::Entry> of_task, const RunningJob& job,
                     std::uint32_t index, std::size_t agreeing, Moment now) = 0;
-  // The pay for a task that was not accepted, and can never be checked.
+  // Holds the pay for a task that was not accepted and can never be checked.
   virtual void hold_unknown(const HeldPays::Entry& entry, Moment now) = 0;
 
  protected:

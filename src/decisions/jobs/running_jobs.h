@@ -1,8 +1,9 @@
-// The jobs that run, with what is in memory of each until it ends, and how much room is left: in
-// all, and of one client.
+// The running jobs, with their data in memory, and the room that is left for more: in all, and for
+// one client.
 //
-// Threading: one thread. Bounds: CoreSettings::jobs_running_max and tasks_open_max, and of each
-// owner jobs_per_client_max and tasks_per_client_max; room_for() says whether one more fits.
+// Threading: one thread. Bounds: CoreSettings::jobs_running_max and tasks_open_max in all;
+// jobs_per_client_max and tasks_per_client_max for each owner. room_for() tells whether one more
+// job fits.
 #pragma once
 
 #include <map>
@@ -22,14 +23,15 @@
 
 namespace weft::jobs {
 
-// What a worker handed in for a task that is not settled yet.
+// A result that a worker delivered for a task that is not settled yet.
 struct Delivered {
   protocol::TaskResult result;
   UnixMillis arrived = 0;
-  bool counted = false;  // Covered by a receipt, and stored.
+  bool counted = false;  // The result is covered by a receipt and stored.
 };
 
-// What is needed of an accepted task until its job is joined; the rest of it is in the store.
+// The data of an accepted task that are needed until its job is joined; all other data are in the
+// store.
 struct Settled {
   Hash root;
   std::vector<store::OutputBlob> outputs;
@@ -37,35 +39,36 @@ struct Settled {
 
 struct RunningJob {
   store::Job row;  // Without the manifest's text, which is in the store.
-  OwnerId owner;   // Its client's owner when it began to run: whose room it takes.
+  OwnerId owner;   // The client's owner at the job's start, whose room the job takes.
   Book::Manifest manifest;
   std::vector<std::unique_ptr<const Settled>> accepted;  // By index; null: the task is open.
   std::uint32_t accepted_count = 0;
   std::map<std::uint32_t, std::map<PublicKey, Delivered>> delivered;  // By index of an open task.
-  std::map<std::uint32_t, std::set<PublicKey>> leased;                // The same; for views.
+  std::map<std::uint32_t, std::set<PublicKey>> leased;  // By index of an open task; for views.
   std::map<std::uint32_t, std::map<std::pair<Hash, Hash>, bool>>
-      compared;  // Whether two roots of a task agree within the tolerance.
-  // Workers that audited an open task and agreed or accused, to be told and paid when it is
-  // accepted. Two where established workers second each other; each of them once.
+      compared;  // True if two roots of a task agree within the tolerance.
+  // Workers that audited an open task and agreed or accused. They are told and paid when the task
+  // is accepted. A task has two auditors if established workers second each other; each is listed
+  // once.
   struct Auditor {
     PublicKey worker;
-    double share = 1;  // Share of the task.
+    double share = 1;  // The share of the task that it audited.
     bool accuser = false;
   };
   std::map<std::uint32_t, std::vector<Auditor>> auditors;
-  std::set<std::uint32_t>
-      verified;           // Open tasks of which the coordinator's verifier found one right.
-  bool refereed = false;  // The referee is told of first leases: it decides about replicas, or
-                          // audits are wanted.
-  bool joining = false;   // All tasks are accepted.
-  // For watchers, of open tasks.
+  std::set<std::uint32_t> verified;  // Open tasks with a result that the verifier found right.
+  // The referee is told of the job's first leases, because it decides about replicas or wants
+  // audits.
+  bool refereed = false;
+  bool joining = false;  // All tasks are accepted.
+  // The times at which open tasks were leased, for watchers.
   std::map<std::uint32_t, Instant> leased_since;
-  std::set<std::uint32_t> refused;  // A result was; they are computed once more.
+  std::set<std::uint32_t> refused;  // Tasks with a refused result, which are computed again.
   std::uint32_t refusals = 0;
   Hash work{};  // work_of() its manifest: what its canaries measure.
 };
 
-// The outputs of a result, as rows have them.
+// The outputs of a result, in the form that rows have.
 [[nodiscard]] std::vector<store::OutputBlob> blobs_of(const protocol::TaskResult& result);
 
 class RunningJobs {
@@ -73,26 +76,27 @@ class RunningJobs {
   RunningJobs(const CoreSettings& settings, Book& book) : settings_(settings), book_(book) {}
   RunningJobs(const RunningJobs&) = delete;
 
-  // Null for a job that does not run.
+  // Null if the job does not run.
   [[nodiscard]] RunningJob* find(const JobId& id);
   [[nodiscard]] const RunningJob* find(const JobId& id) const;
-  // It runs.
+  // The job must be running.
   [[nodiscard]] RunningJob& at(const JobId& id) { return jobs_.at(id); }
   [[nodiscard]] const RunningJob& at(const JobId& id) const { return jobs_.at(id); }
   [[nodiscard]] bool contains(const JobId& id) const { return jobs_.contains(id); }
   [[nodiscard]] std::size_t size() const { return jobs_.size(); }
   [[nodiscard]] const std::unordered_map<JobId, RunningJob>& all() const { return jobs_; }
   [[nodiscard]] bool any_of_client(const PublicKey& client) const;
-  // Tasks of running jobs that are not accepted.
+  // The number of tasks of running jobs that are not accepted.
   [[nodiscard]] std::size_t tasks_open() const { return tasks_open_; }
 
-  // resource_exhausted unless one more job of this owner fits, with so many tasks.
+  // Fails with resource_exhausted unless one more job of this owner, with this number of tasks,
+  // fits.
   [[nodiscard]] Result<> room_for(const OwnerId& owner, std::uint64_t tasks) const;
   void reserve(std::size_t count) { jobs_.reserve(count); }
-  // Its id is new.
+  // Adds a job with a new id.
   void add(RunningJob job);
   void remove(const JobId& id);
-  // An open task of a running job is accepted.
+  // Notes that an open task of a running job is accepted.
   void accept(RunningJob& job, std::uint32_t index, Settled settled);
 
  private:
@@ -103,8 +107,8 @@ class RunningJobs {
 
   const CoreSettings& settings_;
   Book& book_;
-  std::unordered_map<JobId, RunningJob> jobs_;  // Looked up only.
-  std::map<OwnerId, Load> loads_;               // By owner with running jobs.
+  std::unordered_map<JobId, RunningJob> jobs_;  // Its order decides nothing.
+  std::map<OwnerId, Load> loads_;               // By owner that has running jobs.
   std::size_t tasks_open_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Samples: results of workers that are not trusted, which wait to be checked. How long that takes
-// decides how many tasks newcomers get, and where it takes too long the operator is told.
+// Samples: results of workers that are not trusted and that wait to be checked. The length of the
+// wait decides how many tasks newcomers get. The operator is told if the wait is too long.
 //
 // Threading: one thread.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace weft::jobs {
 
-// Tells the scheduler that the audit was begun, or waits, if it is a newcomer's sample: newcomers'
-// tasks are given out by how long checks take.
+// Tells the scheduler that an audit was begun, or waits, if the audit checks a newcomer's sample.
+// Newcomers get tasks according to the time that checks take.
 void note_sample(CoreTables& tables, const Audit& audit, Moment now);
 
 class SampleWatch {
@@ -20,8 +20,8 @@ class SampleWatch {
   SampleWatch(const SampleWatch&) = delete;
 
   [[nodiscard]] WaitingSamples samples() const;
-  // Tells the operator where samples wait too long, again every ten minutes for as long as it is
-  // so.
+  // Warns the operator if samples wait too long, and repeats the warning every ten minutes while
+  // they do.
   void warn_of_lag(Moment now);
 
  private:

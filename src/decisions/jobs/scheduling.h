@@ -19,7 +19,7 @@ namespace weft::jobs {
 
 class Scheduling {
  public:
-  // What decisions concern.
+  // The parts that carry out the scheduler's decisions.
   struct Parts {
     JobLife& life;
     JobPrices& prices;
@@ -35,8 +35,8 @@ class Scheduling {
   Scheduling(CoreTables& tables, Parts parts) : tables_(tables), parts_(parts) {}
   Scheduling(const Scheduling&) = delete;
 
-  // Until there is nothing more to decide: acting on a decision (a job that ends, a replica that is
-  // given up) may decide more.
+  // Carries out decisions until no more are due: an action (a job that ends, a replica that is
+  // given up) may cause further decisions.
   void decide(Moment now);
 
  private:
@@ -50,7 +50,8 @@ class Scheduling {
   void act(const scheduler::CanaryWanted& wanted, Moment now);
   void act(const scheduler::NoWorkerLeft& starved, Moment now);
   void act(const scheduler::JobFailed& ended, Moment now);
-  // Workers that run several tasks at a time are told between whom, and at which weight.
+  // Adds the client and its weight to a lease, for a worker that runs several tasks at a time and
+  // divides its time between clients.
   void add_client(protocol::Lease& lease, const PublicKey& worker) const;
 
   CoreTables& tables_;

@@ -1,9 +1,10 @@
-// What devices have signed lately for whole tasks that were leased to them, so that a receipt that
-// contradicts an earlier one is seen, whether or not either of them ever counts. It stays when a
-// device leaves, and ends with the process.
+// The claims that devices have signed recently for whole tasks that were leased to them. They show
+// that a receipt contradicts an earlier one, even if neither of the two counts. The claims of a
+// device stay when it disconnects, and end with the process.
 //
-// Bounds: claims_of_device_max for each device, and claims_max of all. What was signed first goes
-// first, of the device or of the one that has signed nothing for the longest.
+// Bounds: claims_of_device_max for each device, and claims_max for all. At the bound of a device
+// its oldest claim is dropped; at the bound of all, the oldest claim of the device that has signed
+// nothing for the longest time.
 #pragma once
 
 #include <list>
@@ -18,7 +19,7 @@
 
 namespace weft::jobs {
 
-// A receipt, as evidence needs it.
+// A receipt, in the form that evidence needs.
 struct SignedReceipt {
   ByteVector statement;
   ByteVector claims;
@@ -35,9 +36,9 @@ class SignedClaims {
     Hash root;
     std::shared_ptr<const SignedReceipt> receipt;
   };
-  // The first one of this attempt, where it is remembered.
+  // The device's first claim for this attempt, if it is remembered.
   [[nodiscard]] std::optional<Claim> find(const PublicKey& device, const Attempt& attempt) const;
-  // None may be remembered for the attempt.
+  // Adds a claim. No claim of the device may be remembered for the attempt.
   void add(const PublicKey& device, const Attempt& attempt, Claim claim);
 
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -46,12 +47,12 @@ class SignedClaims {
   struct Device {
     std::map<Attempt, Claim> claims;
     std::list<Attempt> order;                 // Oldest first.
-    std::list<PublicKey>::iterator position;  // In devices_order_.
+    std::list<PublicKey>::iterator position;  // Position in devices_order_.
   };
   void forget_oldest(Device& device);
 
   std::unordered_map<PublicKey, Device> devices_;
-  std::list<PublicKey> devices_order_;  // The one that has signed nothing for the longest first.
+  std::list<PublicKey> devices_order_;  // Ordered by the latest claim, oldest first.
   std::size_t size_ = 0;
 };
 

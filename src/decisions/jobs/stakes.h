@@ -1,7 +1,7 @@
-// What owners have staked, in the ledger and on the chain, how much of it is at risk for work that
-// is not decided, and what they put down and take back themselves.
+// The stakes of owners, in the ledger and on the chain: how much they have staked, how much of it
+// is at risk for undecided work, and their deposits and withdrawals.
 //
-// What the ledger holds can be slashed, and it alone may be locked for work (decision 31).
+// Only the stake in the ledger can be slashed, and only it may be locked for work (decision 31).
 // Threading: one thread.
 #pragma once
 
@@ -18,25 +18,26 @@ class Stakes {
   Stakes(CoreTables& tables, const OpenClaims& claims) : tables_(tables), claims_(claims) {}
   Stakes(const Stakes&) = delete;
 
-  // In the ledger and on the chain together.
+  // The owner's stake in the ledger and on the chain together.
   [[nodiscard]] MicroCredits stake_of(const OwnerId& owner, Instant now) const;
-  // Part of the stake of the wallet's owner: for tasks, answers and wrong results.
+  // The part of the stake of the wallet's owner that is at risk for tasks, answers and wrong
+  // results.
   [[nodiscard]] MicroCredits at_risk(const PublicKey& wallet) const;
-  // The part of the owner's stake that is not at risk for answers or by another of its devices:
-  // tasks of this one may lock it.
+  // The stake that tasks of this device may lock: the part of its owner's stake that is not at risk
+  // for answers or for other devices of the owner.
   [[nodiscard]] MicroCredits free_of_answers(const PublicKey& wallet) const;
   [[nodiscard]] StakeView view(const PublicKey& wallet, Moment now) const;
 
-  // While an answer of the worker is audited.
+  // Put an amount at risk while an answer of the worker is audited, and release it afterwards.
   void risk(const PublicKey& worker, MicroCredits amount) { answers_at_risk_[worker] += amount; }
   void release(const PublicKey& worker, MicroCredits amount);
 
-  // `number` is the request's own: the same one moves money once. permission_denied if stakes
-  // are not open, insufficient_funds if the account does not hold it or what is staked is at
-  // risk.
+  // Moves credits between an owner and its stake. `number` belongs to the request: requests with an
+  // equal number move money once. Fails with permission_denied if stakes are not open, and with
+  // insufficient_funds if the account does not hold the amount or the stake is at risk.
   void move(const StakeMove& move, Moment now, Answer<StakeView> answer);
   void show(const PublicKey& wallet, Moment now, Answer<StakeView> answer);
-  // As ChainStakes::seen().
+  // Takes a reading of the chain; see ChainStakes::seen().
   void read_chain(const ChainReading& reading, Moment now, Answer<ChainReadingTaken> answer);
 
  private:

@@ -1,5 +1,5 @@
-// How far workers are trusted outlives the process; and the operator's word that a conviction was
-// without cause.
+// Stores how far workers are trusted, so that it outlives the process, and carries out the
+// operator's pardons of workers that were convicted without cause.
 //
 // Threading: one thread.
 #pragma once
@@ -17,11 +17,11 @@ class Standings {
   Standings(const Standings&) = delete;
 
   void restore(const store::Loaded& loaded);
-  // What moved since the last call.
+  // Stores the standings that changed since the last call.
   void store(Moment now);
-  // By the operator: the suspension ends, at once. not_found for a worker that is not suspended,
-  // already_exists for a pardon from before its conviction, invalid_argument if its time is far
-  // ahead.
+  // Ends a worker's suspension at once, for the operator. Fails with not_found if the worker is not
+  // suspended, with already_exists for a pardon from before its conviction, and with
+  // invalid_argument if the pardon's time is far ahead.
   void pardon(const Pardon& wanted, Moment now, Answer<StakeView> answer);
 
  private:

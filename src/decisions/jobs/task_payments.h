@@ -1,5 +1,6 @@
-// A job's money from its escrow to its workers: opened with the job, paid out task by task, and
-// what is left given back at its end. Every movement goes into the same batch as what caused it.
+// The money of a job from its escrow to its workers. The escrow is opened with the job and paid out
+// task by task; the rest goes back at the job's end. Every movement is in the same batch as the
+// decision that caused it.
 //
 // Threading: one thread. Invariant: a task is paid at most once, and never more than the escrow
 // holds.
@@ -18,7 +19,7 @@ namespace weft::jobs {
 
 class TaskPayments {
  public:
-  // What each agreeing worker got, and who audited the task.
+  // The pay of each agreeing worker, and the auditors of the task.
   struct Paid {
     MicroCredits each = 0;
     std::map<PublicKey, MicroCredits> auditors;
@@ -28,21 +29,21 @@ class TaskPayments {
       : tables_(tables), grants_(grants), checkers_(checkers), holding_(holding) {}
   TaskPayments(const TaskPayments&) = delete;
 
-  // insufficient_funds where the client does not hold the budget.
+  // Fails with insufficient_funds if the client does not hold the budget.
   [[nodiscard]] Result<> open_escrow(const JobId& job, const PublicKey& client, MicroCredits budget,
                                      Moment now);
   void close_escrow(const RunningJob& job, Moment now);
 
-  // Once it is known; a job shows it from then on.
+  // Sets the price of a job once it is known, and shows it from then on.
   void set_price(RunningJob& job, const scheduler::Estimate& estimate);
-  // The task is accepted: its workers and its auditors are paid.
+  // Pays the workers and the auditors of an accepted task.
   Paid pay(RunningJob& job, std::uint32_t index, std::span<const PublicKey> agreeing, Moment now);
-  // The job's right answer depends on the device, on how it is cut, or on chance: results of open
-  // tasks that workers have signed for are paid.
+  // Pays for the results of open tasks for which workers have signed, in a job that ends because
+  // its right answer depends on the device, on how the job is cut, or on chance.
   void pay_what_ran(const RunningJob& job, Moment now);
 
  private:
-  // What its auditors are to have, by the share of the task that each computed.
+  // The pay of the task's auditors, by the share of the task that each computed.
   [[nodiscard]] static std::map<PublicKey, MicroCredits> audit_pay(const RunningJob& job,
                                                                    std::uint32_t index,
                                                                    const ledger::TaskPay& pay);

@@ -1,5 +1,5 @@
-// The parts that check results, over test tables and without a core: what tests of leases and of
-// results begin from. What trust decides is recorded, and not carried out.
+// The parts that check results, over test tables and without a core, for tests of leases and of
+// results. The decisions of trust are recorded and not carried out.
 #pragma once
 
 #include "decisions/jobs/sample_watch.h"

@@ -1,5 +1,5 @@
-// The core alone: events in, and what it wants done out, written down. No store, no blobs, no
-// sessions; what a coordinator would look up before an event is part of the event.
+// The core alone: tests put events in, and the actions that it wants are recorded. It has no store,
+// blobs or sessions; data that a coordinator would look up before an event are part of the event.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ class CoreAlone : public World {
     run();
   }
 
-  // Decides, and lets every commit succeed at once.
+  // Makes decisions, and lets every commit succeed at once.
   void run() {
     do {
       core_->flush(now);
@@ -86,7 +86,7 @@ class CoreAlone : public World {
     core_->sessions().arrive(arrival, now);
     run();
   }
-  // An output and the receipt that covers it.
+  // Delivers an output and the receipt that covers it.
   void deliver(std::uint8_t number, const protocol::Lease& lease, const protocol::LeasedTask& task,
                const ByteVector& output) {
     const TaskId id{.job = lease.job, .index = task.index};
@@ -118,7 +118,7 @@ class CoreAlone : public World {
     key.bytes[0] = number;
     return key;
   }
-  // The messages of one kind to one worker.
+  // The messages of one type that were sent to one worker.
   template <class Message>
   std::vector<Message> told(std::uint8_t number) const {
     std::vector<Message> found;

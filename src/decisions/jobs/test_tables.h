@@ -1,5 +1,5 @@
-// The tables of the core without a core, for tests of one part: a world that writes down what it is
-// asked for, owners with credits, jobs that run, workers that are connected.
+// The tables of the core without a core, for tests of one part: a world that records the requests
+// to it, owners with credits, running jobs, and connected workers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ class RecordingWorld final : public World {
   }
   void fatal(const Error& error) override { fatal_errors.push_back(error.message); }
 
-  // The messages of one kind.
+  // The messages of one type that were sent in the session.
   template <class Message>
   [[nodiscard]] std::vector<Message> told(SessionId session) const {
     std::vector<Message> found;
@@ -80,7 +80,7 @@ class RecordingWorld final : public World {
   std::vector<std::string> fatal_errors;
 };
 
-// Rulings that are only written down.
+// Records rulings and does not carry them out.
 class RecordingRulings final : public Rulings {
  public:
   void carry_out(const std::vector<trust::Ruling>& rulings, Moment) override {
@@ -102,7 +102,7 @@ class RecordingRulings final : public Rulings {
   std::vector<JobId> irreproducible;
 };
 
-// Nothing is checked by leases.
+// Checks that are leased to workers, of which there are none.
 class NoCheckLeases final : public CheckLeases {
  public:
   void leased(const JobId&, const PublicKey& worker, std::span<const protocol::LeasedTask>,
@@ -119,7 +119,7 @@ class NoCheckLeases final : public CheckLeases {
   std::vector<JobId> ended;
 };
 
-// What is not settled yet is what the test says.
+// Open claims with the values that the test sets.
 class ClaimsAsSaid final : public OpenClaims {
  public:
   [[nodiscard]] bool may_take_all(const PublicKey& worker) const override {
@@ -172,7 +172,7 @@ struct TestTables {
     return made;
   }
 
-  // Credits for the owner of the key.
+  // Gives the owner of the key credits.
   void issue(std::uint8_t number, MicroCredits amount) {
     ASSERT_TRUE(tables.accounts.move(ledger::issue(owner(number), amount, ++issued_), now));
   }
@@ -192,7 +192,7 @@ struct TestTables {
     EXPECT_TRUE(manifest.has_value()) << manifest.error().message;
     return std::make_shared<const manifest::Manifest>(std::move(*manifest));
   }
-  // A job of the client's, not yet among those that run.
+  // A job of the client that does not run yet.
   [[nodiscard]] RunningJob job(std::uint8_t number, std::uint8_t client,
                                const std::string& manifest) const {
     RunningJob made;
@@ -206,12 +206,12 @@ struct TestTables {
     made.accepted.resize(made.row.tasks);
     return made;
   }
-  // The same, running, for the tables alone.
+  // A job of the client that runs, known to the tables alone.
   RunningJob& run(std::uint8_t number, std::uint8_t client, const std::string& manifest) {
     tables.jobs.add(job(number, client, manifest));
     return tables.jobs.at(job_id(number));
   }
-  // And known to the scheduler.
+  // A job of the client that runs and is known to the scheduler.
   RunningJob& schedule(std::uint8_t number, std::uint8_t client, const std::string& manifest) {
     RunningJob& made = run(number, client, manifest);
     EXPECT_TRUE(
@@ -219,7 +219,7 @@ struct TestTables {
     return made;
   }
 
-  // Its session has the number of its key.
+  // Connects a worker whose session has the number of its key.
   ConnectedWorker& connect(std::uint8_t number) {
     ConnectedWorker worker;
     worker.session = SessionId(number);
@@ -248,13 +248,13 @@ struct TestTables {
     return found;
   }
 
-  // Stores, and lets everything follow.
+  // Stores all rows and runs all effects.
   void land() {
     tables.outbox.flush();
     for (auto done = std::exchange(world.landing, {}); auto& each : done) each({});
     EXPECT_EQ(tables.accounts.ledger().sum(), 0);
   }
-  // What is answered, after everything that it tells of is durable.
+  // The answer to a request, after everything that it reports is durable.
   template <class Value, class Ask>
   Result<Value> answer(Ask&& ask) {
     std::optional<Result<Value>> told;

@@ -1,5 +1,5 @@
-// The job that tests run, y[i] = i, and what workers hand in for it: honest ones, and such as do
-// one thing wrong.
+// The job that tests run, y[i] = i, and the messages of its workers: honest workers, and workers
+// that do one thing wrong.
 #pragma once
 
 #include <array>
@@ -30,27 +30,27 @@ inline std::string count_manifest(std::uint32_t tasks, std::uint32_t replicas,
       tasks * 4, tasks, replicas, more, budget, audit);
 }
 
-// What a worker does with a task that it is leased. Each switches one thing off that an honest one
-// does.
+// The behaviour of a worker with a task that it is leased. Each field makes it deviate from an
+// honest worker in one way.
 struct Behaviour {
-  bool wrong_byte = false;     // Other bytes, honestly hashed and signed.
-  bool wrong_root = false;     // A root that is not the bytes'.
+  bool wrong_byte = false;     // Sends wrong bytes, honestly hashed and signed.
+  bool wrong_root = false;     // Names a root that is not that of the bytes.
   bool wrong_hash = false;     // Names another hash for its bytes.
-  bool wrong_size = false;     // One element too many.
-  bool bad_signature = false;  // Signs something else.
+  bool wrong_size = false;     // Sends one element too many.
+  bool bad_signature = false;  // Signs another text.
   bool doubled = false;        // Delivers twice, with two receipts.
   bool receipt_first = false;  // Claims before it delivers.
   bool silent = false;         // Takes leases and never answers.
-  bool fails = false;          // TaskFailed.
-  double gpu_seconds = 0.001;  // That it says a task took.
-  bool opens_nothing = false;  // Does not answer when its commitment is to be opened.
-  bool opens_wrong = false;    // Answers with other roots.
-  // Tasks from this index on are taken and never answered.
+  bool fails = false;          // Sends TaskFailed.
+  double gpu_seconds = 0.001;  // The time that it says a task took.
+  bool opens_nothing = false;  // Does not open its commitment.
+  bool opens_wrong = false;    // Opens its commitment with other roots.
+  // The worker takes tasks from this index on and never answers them.
   std::uint32_t answers_below = std::numeric_limits<std::uint32_t>::max();
-  // Other work than counting: the bytes of the one output of a task.
+  // Computes the bytes of a task's one output, for other work than counting.
   std::function<ByteVector(const protocol::LeasedTask&)> compute = {};
-  std::vector<protocol::ReceiptItem> beside = {};  // What its receipts sign besides.
-  // Where outputs go that do not travel in the frame; empty: they do.
+  std::vector<protocol::ReceiptItem> beside = {};  // Further items that its receipts sign.
+  // Stores outputs that do not travel in the frame; empty: outputs travel in the frame.
   std::function<void(ByteSpan)> put = {};
 };
 
@@ -59,7 +59,8 @@ struct Handed {
   ByteVector bytes;
   protocol::Receipt receipt;
 };
-// What the receipts of a session are signed for. (These workers say hello with a nonce of zeros.)
+// The place for which the receipts of a session are signed. (These workers say hello with a nonce
+// of zeros.)
 inline proof::ReceiptPlace place_of(const protocol::Challenge& challenge) {
   return {.genesis = challenge.genesis,
           .program = challenge.program,
@@ -67,7 +68,7 @@ inline proof::ReceiptPlace place_of(const protocol::Challenge& challenge) {
           .session = challenge.nonce,
           .worker = {}};
 }
-// `part`: the lease is of a part of the task.
+// `part` is true if the lease is for a part of the task.
 inline Handed hand_in(const Behaviour& behaviour, const crypto::KeyPair& key,
                       const protocol::Challenge& challenge, const JobId& job,
                       const protocol::LeasedTask& task, bool part = false) {

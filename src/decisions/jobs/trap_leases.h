@@ -1,7 +1,7 @@
-// Traps: tasks whose right answer is known, handed to a worker that cannot tell them from others.
-// Which is one, and what follows from the answer, is the referee's.
+// Traps: tasks whose right answer is known, leased to a worker that cannot tell them from other
+// tasks. The referee decides which tasks are traps and what follows from the answer.
 //
-// Threading: one thread. Bounds: one for each worker and task, until its deadline.
+// Threading: one thread. Bounds: one trap for each worker and task, until its deadline.
 #pragma once
 
 #include <map>
@@ -21,9 +21,9 @@ class TrapLeases {
       : tables_(tables), pay_(pay), rulings_(rulings) {}
   TrapLeases(const TrapLeases&) = delete;
 
-  // Only of jobs that run, and whose right answer is one.
+  // Leases a trap. Does nothing if the job does not run or has no single right answer.
   void lease(const PublicKey& worker, const trust::Trap& trap, Moment now);
-  // Whether this is of a trap of the worker's.
+  // These return true if the message belongs to a trap of the worker.
   bool result(const PublicKey& worker, const protocol::TaskResult& result, Moment now);
   bool claim(const PublicKey& worker, const protocol::ReceiptItem& item, Moment now);
   bool failed(const PublicKey& worker, const TaskId& task);

@@ -1,8 +1,8 @@
-// Which quotes were used: each counts for one job, so that a price of a quiet moment does not hold
-// for a thousand jobs of a busy one. A quote is remembered as long as it holds; after a restart one
-// counts once more.
+// Quotes that were used. Each quote is good for one job, so that a price from a quiet moment does
+// not hold for a thousand jobs at a busy one. A used quote is remembered until it expires; after a
+// restart it can be used once more.
 //
-// Pure. Bounds: quotes_max at a time.
+// Pure. Bounds: at most quotes_max quotes at a time.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class UsedQuotes {
   [[nodiscard]] bool was_used(const Id& id, UnixMillis until) const {
     return quotes_.contains({until, id});
   }
-  // Whether there is room for another one.
+  // Forgets expired quotes, and returns true if there is no room for another one.
   [[nodiscard]] bool is_full(UnixMillis now) {
     while (!quotes_.empty() && quotes_.begin()->first < now) quotes_.erase(quotes_.begin());
     return quotes_.size() >= quotes_max;

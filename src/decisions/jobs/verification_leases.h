@@ -1,5 +1,5 @@
-// Everything that is leased to workers so that others' results are checked: which of audits, polls
-// and traps hears what, and where the referee is told of first leases.
+// All leases to workers for checks of other workers' results. Passes each message to the audits,
+// polls or traps to which it belongs, and tells the referee of first leases.
 //
 // Threading: one thread.
 #pragma once
@@ -21,7 +21,7 @@ namespace weft::jobs {
 
 class VerificationLeases final : public CheckLeases {
  public:
-  // The checks, and what the coordinator's verifier is asked for besides.
+  // The checks, and the other work that the coordinator's verifier is asked for.
   struct Parts {
     AuditLeases& audits;
     PollLeases& polls;
@@ -41,17 +41,19 @@ class VerificationLeases final : public CheckLeases {
   void worker_left(const PublicKey& worker, Moment now) override;
   void job_ends(const JobId& job) override;
 
-  // Whether it was an audit's, a trap's or a poll's.
+  // True if the result belonged to an audit, a trap or a poll.
   bool result(const PublicKey& worker, const protocol::TaskResult& result, Moment now);
   void claim(const PublicKey& worker, const protocol::ReceiptItem& item, Moment now);
   bool failed(const PublicKey& worker, const TaskId& task, std::uint32_t attempt, Moment now);
-  // The suspect of an audit opens its commitment.
+  // The suspect of an audit has opened its commitment.
   void opened(SessionId session, protocol::Opening opening, Moment now);
   void inspected(const TaskId& task, const PublicKey& auditor, trust::AuditOutcome outcome,
                  Moment now);
-  // What the coordinator's verifier found. `failed`: this one cannot; if `late`, it may later.
+  // The verifier's answer. `failed` means that this verifier cannot check the result, or, if it is
+  // late, that it may do so later.
   void verified(const TaskId& task, const Hash& root, const Checked& checked, Moment now);
-  // What it measured of a job's canary. An error: it could not run it, and tries again later.
+  // The verifier's measurement of a job's canary. An error means that it could not run the canary;
+  // it is asked again later.
   void measured(const JobId& job, const Result<scheduler::Measurement>& measurement, Moment now);
 
   void expire(Moment now);

@@ -1,7 +1,7 @@
-// What the coordinator's verifier says of the results that it was given (audit_leases.h), and what
-// follows if it did not finish a check in its time: others that may do it are asked, and it is
-// asked again, later each time (trust/late_check.h). No check waits without end because a machine
-// was busy for a moment.
+// The answers of the coordinator's verifier about results that it was given (audit_leases.h). If it
+// did not finish a check in time, other workers that may do the check are asked, and the verifier
+// is asked again after growing delays (trust/late_check.h). No check waits without end because a
+// machine was busy for a moment.
 //
 // Threading: one thread.
 #pragma once
@@ -15,7 +15,7 @@
 
 namespace weft::jobs {
 
-// Why checks of a job wait, in a sentence; empty if none has waited long.
+// A sentence that says why checks of a job wait; empty if no check has waited long.
 struct LateView {
   std::uint32_t task = 0;
   std::string sentence;
@@ -27,14 +27,17 @@ class VerifierAudits {
       : tables_(tables), audits_(audits), rulings_(rulings) {}
   VerifierAudits(const VerifierAudits&) = delete;
 
-  // `failed`: this one cannot; if `late`, it may later.
+  // The verifier's answer. `failed` means that this verifier cannot check the result, or, if it is
+  // late, that it may do so later.
   void verified(const TaskId& task, const Hash& root, const Checked& checked, Moment now);
   [[nodiscard]] LateView why_late(const JobId& job, Instant now) const;
 
  private:
-  // It did not check it: others do, or it is asked again later.
+  // The verifier did not check the result: other workers check it, or the verifier is asked again
+  // later.
   void not_checked(Audit& audit, const Checked& checked, Moment now);
-  // What can be decided without the verifier, or is worth less than the time that it waits.
+  // True if the audit stops waiting for the verifier: it has tried often enough, and the task can
+  // be decided without it or is worth less than the wait.
   [[nodiscard]] bool is_given_up(const Audit& audit, Moment now) const;
 
   CoreTables& tables_;

@@ -1,5 +1,5 @@
-// What of a job decides how long it takes: its program, data and dispatch. Jobs that share it are
-// priced by each other's canaries (decisions/scheduler/measured_work.h).
+// The parts of a job that decide how long it takes: its program, data and dispatch. Jobs with equal
+// work are priced by each other's canaries (decisions/scheduler/measured_work.h).
 #pragma once
 
 #include "common/base/ids.h"
@@ -7,12 +7,13 @@
 
 namespace weft::jobs {
 
-// SHA-256 of the manifest without what changes no workgroup: name, budget, priority, deadline,
-// checks, the number of tasks, and the data of a matrix product. Data are blobs or inline; the same
-// data in either form are the same work. O(its text).
+// SHA-256 of the manifest without the fields that change no workgroup: name, budget, priority,
+// deadline, checks, the number of tasks, and the data of a matrix product. Data may be blobs or
+// inline; equal data in either form are equal work. O(length of the manifest).
 [[nodiscard]] Hash work_of(const manifest::Manifest& manifest);
 
-// SHA-256 of the manifest as it is stored: all data as blobs. A quote is for that.
+// SHA-256 of the manifest as it is stored, with all data as blobs. A quote names a manifest by this
+// hash.
 [[nodiscard]] Hash stored_hash(const manifest::Manifest& manifest);
 
 }  // namespace weft::jobs

@@ -1,10 +1,11 @@
-// Which blobs workers may read, and how many bytes they may store: what their leases of running
-// jobs lead to, and the models that they were told to serve. The core says which jobs run, sessions
-// which leases they hand over; uploads and reads ask. The worker that asks is connected: it has a
-// token (Book).
+// The blobs that workers may read, and the number of bytes that they may store. Both follow from
+// their leases of running jobs and from the models that they were told to serve. The core reports
+// the running jobs, sessions report the leases that they hand over, and uploads and reads ask. The
+// worker that asks is connected, because it has a token (Book).
 //
-// Threading: any. Memory: with a job goes all that its leases allowed, with a line its models; of a
-// lease, of a job's states of a worker and of a line's models there are at most so many as below.
+// Threading: any. Memory: the entries of a job are removed with the job, and the models of a line
+// with the line. The number of leases, of a worker's states of a job, and of a line's models is
+// bounded by the constants below.
 #pragma once
 
 #include <cstddef>
@@ -28,47 +29,50 @@ namespace weft::jobs {
 class WorkerBlobs {
  public:
   static constexpr std::size_t states_max = 4096;
-  static constexpr std::size_t models_max = 64;  // The first ones are forgotten first.
+  static constexpr std::size_t models_max = 64;  // The oldest are forgotten first.
 
-  // --- From the core.
-  // `text`: the manifest as workers get it.
+  //   --- From the core.
+  // `text` is the hash of the manifest in the form that workers get.
   void add_job(const JobId& job, const manifest::Manifest& manifest, const Hash& text);
-  // No part of it is read or stored any more.
+  // Ends the job: none of its blobs are read or stored any more.
   void remove_job(const JobId& job);
 
-  // --- From sessions and lines of models.
-  // A lease lets its worker store so many bytes more: once, however often the worker shows it.
-  // `outputs`: the sizes of the task's, for which room is set aside.
+  //   --- From sessions and lines of models.
+  // A lease lets its worker store `bytes` more bytes, once, even if the worker shows the lease
+  // several times. `outputs` are the sizes of the task's outputs, for which room is reserved.
   void allow_upload(const PublicKey& worker, const TaskId& task, std::uint32_t attempt,
                     std::uint64_t bytes, std::vector<std::uint64_t> outputs = {});
-  // Off only in tests: workers fill the store then. Set before the core runs.
+  // Off only in tests: without this rule, workers fill the store. Must be set before the core runs.
   void allow_all_uploads() { uploads_by_lease_ = false; }
-  // The job's manifest and data, and states that its tasks go on from. For a job that runs.
+  // Lets the worker read the manifest and the data of a running job, and the states from which its
+  // tasks continue.
   void allow_read(const PublicKey& worker, const JobId& job, std::span<const Hash> states);
-  // The file of a model and the hashes of its chunks, as long as the line is there.
+  // Lets the worker read the file of a model and the hashes of its chunks, for as long as the line
+  // exists.
   void allow_model(const PublicKey& worker, std::uint64_t line, std::span<const Hash> blobs);
   void remove_line(std::uint64_t line);
 
   // --- From uploads and reads.
   struct Upload {
-    // The running job whose output it can be, by its size: each output of a lease once. Such a blob
-    // takes the room that is set aside for the job, any other one free room.
+    // The running job of which the blob may be an output, judged by its size; each output of a
+    // lease is taken once. Such a blob uses the room that is reserved for the job; other blobs use
+    // free room.
     std::optional<JobId> output_of = {};
   };
-  // Takes them from what its leases of running jobs (`job`: of that one) allow; nothing where that
-  // is less.
+  // Takes `bytes` from the number of bytes that the worker's leases of running jobs allow, or its
+  // leases of `job` if one is named. None if they allow less.
   [[nodiscard]] std::optional<Upload> take_upload(const PublicKey& worker, std::uint64_t bytes,
                                                   const std::optional<JobId>& job = {});
   [[nodiscard]] bool may_read(const PublicKey& worker, const Hash& blob) const;
 
  private:
   struct Allowed {
-    // By index and attempt: the sizes of outputs that were not stored yet.
+    // By index and attempt: the sizes of outputs that are not stored yet.
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint64_t>> leases;
 
-    // Takes one of that size.
+    // Takes an output of this size.
     bool take_output(std::uint64_t bytes);
-    std::uint64_t upload_bytes = 0;  // That it may still store.
+    std::uint64_t upload_bytes = 0;  // Bytes that it may still store.
     bool reads = false;
     std::unordered_set<Hash> states;
   };
@@ -82,11 +86,12 @@ class WorkerBlobs {
   };
   struct State {
     std::unordered_map<JobId, Job> jobs;
-    std::unordered_map<PublicKey, std::set<JobId>> jobs_of;  // Those with leases of the worker.
+    // The jobs of which the worker has leases.
+    std::unordered_map<PublicKey, std::set<JobId>> jobs_of;
     std::map<std::uint64_t, Line> lines;
     std::unordered_map<PublicKey, std::set<std::uint64_t>> lines_of;
 
-    // Null for a job that does not run.
+    // Null if the job does not run.
     Allowed* allowed(const PublicKey& worker, const JobId& job);
   };
   Guarded<State> state_;

@@ -1,4 +1,5 @@
-// When workers come and go, as the scheduler has learned it, outlives the process.
+// Stores the times at which workers come and go, as the scheduler has learned them, so that they
+// outlive the process.
 //
 // Threading: one thread.
 #pragma once
@@ -16,13 +17,13 @@ class WorkerPresence {
   WorkerPresence(const WorkerPresence&) = delete;
 
   void restore(std::span<const store::Presence> rows);
-  // What changed of workers that came or went since the last call, and once an hour all that are
-  // connected.
+  // Stores the changes for workers that came or left since the last call, and once an hour the row
+  // of each connected worker.
   void store(Moment now);
 
  private:
   CoreTables& tables_;
-  std::optional<Instant> stored_;  // When that of all connected workers was.
+  std::optional<Instant> stored_;  // The last time at which all connected workers were stored.
 };
 
 }  // namespace weft::jobs

@@ -1,7 +1,7 @@
-// Workers as they come and go, and what the scheduler makes of each: its level, its suspension, how
-// many leases it may hold.
+// The sessions of workers, and the terms that the scheduler has for each worker: its level, its
+// suspension, and the number of leases that it may hold.
 //
-// Threading: one thread. Bounds: ConnectedWorkers'.
+// Threading: one thread. Bounds: those of ConnectedWorkers.
 #pragma once
 
 #include <optional>
@@ -21,27 +21,28 @@ class WorkerSessions {
       : tables_(tables), watch_(watch), checks_(checks) {}
   WorkerSessions(const WorkerSessions&) = delete;
 
-  // A second connection of one key replaces the first.
+  // Connects a worker. A second connection of a key replaces its first one.
   void arrive(Arrival arrival, Moment now);
-  // `held` are leases that it was given (lease_proof.h): the session has looked.
+  // `held` are leases that the worker was given; the session has checked their proofs
+  // (lease_proof.h).
   void resume(SessionId session, std::vector<protocol::HeldTask> held, Moment now);
   void beat(SessionId session, Moment now);
   void slots(SessionId session, std::uint32_t slots, Moment now);
-  // The connection ended, on purpose (Bye) or not.
+  // The connection has ended, on purpose (Bye) or not.
   void left(SessionId session, bool on_purpose, Moment now);
   // Forgets the connection; the scheduler has been told already.
   void disconnect(const PublicKey& key, Moment now);
-  // How many connected workers announce the feature. Answered at once.
+  // The number of connected workers that announce the feature. Answered at once.
   void count(std::string_view feature, const Answer<std::size_t>& answer) const;
 
-  // Its standing may have changed.
+  // Updates the scheduler's terms for the worker, because its standing may have changed.
   void refresh(const PublicKey& worker, Moment now);
-  // Its result for the task is decided.
+  // The worker's result for the task is decided.
   void decided(const TaskId& task, const PublicKey& worker, Moment now);
 
-  // Suspensions that are over.
+  // Ends the suspensions that are over.
   void end_suspensions(Moment now);
-  // Its suspension is ended by the operator.
+  // The operator has ended the worker's suspension.
   void pardoned(const PublicKey& worker);
   [[nodiscard]] std::optional<UnixMillis> next_suspension_end() const;
 
@@ -49,7 +50,7 @@ class WorkerSessions {
   CoreTables& tables_;
   JobWatch& watch_;
   CheckLeases& checks_;
-  // Workers that were here: until when.
+  // The end of the suspension of each suspended worker that was connected.
   std::set<std::pair<UnixMillis, PublicKey>> suspensions_;
 };
 

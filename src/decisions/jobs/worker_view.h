@@ -1,4 +1,4 @@
-// What is shown of a connected worker.
+// The view of a connected worker for pages and commands.
 #pragma once
 
 #include "common/protocol/api.h"

@@ -1,5 +1,5 @@
-// What the core wants done and cannot do itself: it has no sockets, no threads and no disk. The
-// wiring implements it with Drogon and SQLite, the tests with vectors.
+// Actions that the core wants done and cannot do itself, because it has no sockets, threads or
+// disk. The wiring implements them with Drogon and SQLite, the tests with vectors.
 #pragma once
 
 #include <functional>
@@ -15,62 +15,63 @@
 
 namespace weft::jobs {
 
-// The outputs of all tasks of a job, to be joined into the job's. parts[task][output].
+// An order to join the outputs of all tasks of a job into the job's outputs. parts[task][output].
 struct JoinOrder {
   JobId job;
   std::shared_ptr<const manifest::Manifest> manifest;
   std::vector<std::vector<store::OutputBlob>> parts;
 };
 
-// An audit whose parts are all there (intake.h compares them).
+// An order to compare the results of an audit, all of which have arrived (intake.h compares them).
 struct AuditOrder {
   TaskId task;
   std::shared_ptr<const manifest::Manifest> manifest;
-  manifest::Range range;                     // That was computed again.
-  Hash root;                                 // What the suspect signed,
-  std::vector<protocol::ChunkName> chunks;   // what it was to open of it,
-  protocol::Opening opening;                 // and how it did.
-  std::vector<store::OutputBlob> suspected;  // The suspect's outputs, of the whole task;
-  bool opened = true;                        // Otherwise it need not open anything.
+  manifest::Range range;                     // The range that was computed again.
+  Hash root;                                 // The root that the suspect signed.
+  std::vector<protocol::ChunkName> chunks;   // The chunks that the suspect had to open.
+  protocol::Opening opening;                 // The opening that the suspect sent.
+  std::vector<store::OutputBlob> suspected;  // The suspect's outputs, of the whole task.
+  bool opened = true;                        // False if the suspect need not open anything.
   PublicKey auditor;                         //
-  std::vector<store::OutputBlob> audited;    // and the auditor's, of the range.
+  std::vector<store::OutputBlob> audited;    // The auditor's outputs, of the range.
 };
 
-// A result to be compared with others of its task.
+// An order to compare a result with other results of its task.
 struct CompareOrder {
   struct Side {
     Hash root;
     std::vector<store::OutputBlob> outputs;
   };
   TaskId task;
-  PublicKey worker;  // Whose result it is.
+  PublicKey worker;  // The worker whose result is compared.
   std::uint32_t attempt = 0;
   std::shared_ptr<const manifest::Manifest> manifest;
   Side mine;
   std::vector<Side> others;
 };
 
-// A result that the coordinator's own verifier is to check: it computes `ranges` again and compares
-// them with the bytes that are stored.
+// An order for the coordinator's own verifier to check a result: it computes `ranges` again and
+// compares them with the stored bytes.
 struct VerifyOrder {
   TaskId task;
   std::shared_ptr<const manifest::Manifest> manifest;
   Hash root;
   std::vector<store::OutputBlob> outputs;  // Outputs of the whole task.
   std::vector<manifest::Range> ranges;
-  PublicKey client;     // Whose job it is: clients take turns.
-  std::string group{};  // A newcomer's network, or its key, if it is its result. These take turns.
-  bool first = false;   // The worker is a newcomer, which waits for it.
-  // Other results of the task: the ranges are then those of `parts` in which one differs.
+  PublicKey client;     // The job's client; clients take turns.
+  std::string group{};  // A newcomer's network or key, for its result; these take turns.
+  bool first = false;   // The worker is a newcomer and waits for the check.
+  // Rival results of the task. If there are any, `ranges` are those of the `parts` parts in which a
+  // rival differs.
   std::vector<std::vector<store::OutputBlob>> rivals;
   std::uint32_t parts = 1;
   bool paid =
-      false;  // The task is accepted, and the pay for it was taken: Corrections::rechecked().
-  // Where a part is wrong, and the second device of this machine does not finish it in time, the
-  // check is late. Otherwise the first device's word is all there is.
+      false;  // The task is accepted, and its pay was taken; answered by Corrections::rechecked().
+  // If a part is wrong and the second device of this machine does not finish it in time, the check
+  // is late. If false, the word of the first device alone counts then.
   bool waits_for_second = false;
 };
-// A part of a job that it is to run, to show what the job costs.
+// An order for the verifier to run a part of a job, to measure what the job costs.
 struct MeasureOrder {
   JobId job;
   std::shared_ptr<const manifest::Manifest> manifest;
@@ -78,11 +79,11 @@ struct MeasureOrder {
   PublicKey client;
 };
 
-// Asks for the next tasks that a convicted worker was paid for.
+// A request for the next tasks that a convicted worker was paid for.
 struct FindPaid {
   PublicKey worker;
-  UnixMillis since = 0;  // Accepted from then
-  UnixMillis until = 0;  // to then.
+  UnixMillis since = 0;  // The earliest time of acceptance.
+  UnixMillis until = 0;  // The latest time of acceptance.
   std::optional<TaskId> after;
   std::uint32_t count = 0;
 };
@@ -91,58 +92,58 @@ class World {
  public:
   virtual ~World() = default;
 
-  // To a worker; nothing where the session is gone.
+  // Sends a message to a worker. Does nothing if the session has ended.
   virtual void send(SessionId session, protocol::CoordinatorMessage message) = 0;
-  // Sends the error and closes. WorkerSessions::left() need not follow.
+  // Sends the error and closes the session. WorkerSessions::left() need not follow.
   virtual void close(SessionId session, protocol::ErrorMessage why) = 0;
 
-  // Keeps small bytes as a blob, which is durable with the next commit().
+  // Stores small bytes as a blob, which is durable with the next commit().
   virtual void keep(ByteVector bytes) = 0;
-  // Makes the batch durable, after the blobs that were kept before. `done` comes back on the core's
-  // thread, in the order of the calls, never from inside commit().
+  // Makes the batch durable, after the blobs that were kept before. `done` runs on the core's
+  // thread, in the order of the calls, and never from inside commit().
   virtual void commit(store::Batch batch, std::function<void(Result<>)> done) = 0;
 
-  // Comes back as JobLife::joined().
+  // Answered by JobLife::joined().
   virtual void join(JoinOrder order) = 0;
-  // Comes back as VerificationLeases::inspected().
+  // Answered by VerificationLeases::inspected().
   virtual void inspect(AuditOrder order) = 0;
 
-  // Whether there is a verifier on this machine.
+  // True if this machine has a verifier.
   [[nodiscard]] virtual bool verifies() const { return false; }
   // NOLINTBEGIN(performance-unnecessary-value-param): a machine with a verifier keeps the order.
   // Comes back as VerificationLeases::verified(), or Corrections::rechecked() where the order says
   // so.
   virtual void verify(VerifyOrder /*order*/) {}
-  // Comes back as VerificationLeases::measured().
+  // Answered by VerificationLeases::measured().
   virtual void measure(MeasureOrder /*order*/) {}
-  // Comes back as Corrections::paid_found(), after what was committed before.
+  // Answered by Corrections::paid_found(), after all earlier commits.
   virtual void find_paid(FindPaid /*order*/) {}
-  // A job that has ended, with results that were corrected: comes back as
+  // Joins a job again that has ended and whose results were corrected. Answered by
   // Corrections::joined_again().
   virtual void join_again(const JobId&) {}
   // NOLINTEND(performance-unnecessary-value-param)
 
-  // An answer is to be read by others; comes back as Completions::audited().
+  // Has an answer audited by other workers. Answered by Completions::audited().
   virtual void audit_answer(const billing::AnswerAuditOrder&) {}
-  // Whether stages of chains can be searched here.
+  // True if chains can be searched for the stage to blame.
   [[nodiscard]] virtual bool traces() const { return false; }
-  // The stage of its chain to blame is to be searched; comes back as Completions::traced().
+  // Searches the answer's chain for the stage to blame. Answered by Completions::traced().
   virtual void trace_answer(const billing::AnswerTraceOrder&) {}
-  // Nothing more will be asked about it.
+  // The answer is settled: the core will ask nothing more about it.
   virtual void answer_settled(const billing::AnswerId&, billing::AnswerFate) {}
-  // A worker that was convicted serves no models any more.
+  // Stops a convicted worker from serving models.
   virtual void bar_server(const PublicKey&) {}
 
-  // Comes back as ResultComparisons::compared().
+  // Answered by ResultComparisons::compared().
   virtual void compare(CompareOrder order) = 0;
-  // Removes blobs that are not needed any more.
+  // Removes blobs that are no longer needed.
   virtual void forget(const std::vector<Hash>& blobs) { static_cast<void>(blobs); }
 
-  // What is in memory is no longer what is stored: the process must end, and recover when it starts
-  // again.
+  // The state in memory differs from the stored state: the process must end, and recover when it
+  // starts again.
   virtual void fatal(const Error& error) = 0;
 
-  // How long a ping to a worker and its answer took last; nothing where that is not known.
+  // The duration of the last ping to a worker, with its answer; none if it is not known.
   [[nodiscard]] virtual std::optional<Duration> round_trip(SessionId) const { return std::nullopt; }
 };
 

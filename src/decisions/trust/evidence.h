@@ -38,9 +38,9 @@ class Evidence {
   [[nodiscard]] std::vector<Share> take_changed(const PublicKey& worker);
   void restore(const PublicKey& worker, const Share& share);
 
-  // A mismatch in a job of one client is kept for 30 days, until a mismatch in a job of another
-  // client convicts the worker. A Mismatch stands for all of a worker's mismatches in jobs of one
-  // client that a trusted worker confirmed.
+  // A mismatch in a job of one client waits up to 30 days for a mismatch in a job of another
+  // client, which convicts the worker. A Mismatch stands for all of a worker's mismatches in jobs
+  // of one client that a trusted worker confirmed.
   static constexpr UnixMillis mismatch_lasts = UnixMillis{30} * 24 * 60 * 60 * 1000;
   struct Mismatch {
     PublicKey client;

@@ -28,9 +28,9 @@ class HeldResults {
   void release(const TaskId& task, RefereePass& pass, std::optional<Hash> winner = {});
   // Releases the job's held results if all its other tasks are accepted.
   void release_if_last(const JobId& job, RefereePass& pass);
-  // Takes a result that may be held out of the list, because it is to be checked again.
+  // Removes a result from the held ones, if it is one, because it is to be checked again.
   void leave(const TaskId& task, const TaskCase& open);
-  // Takes a held result of a job that is removed out of the list.
+  // Removes a held result whose job is removed.
   void forget(const TaskId& task, const TaskCase& held);
 
   // Puts the task to more votes, by this ballot.
