@@ -3,6 +3,10 @@
 // of a job's runs (RunLimit) says how much is begun at once, and that nothing is begun which took
 // too long a moment ago.
 //
+// A task of several steps that cannot be cut is run a few steps at a time (StepPlan), and may take
+// task_max in all. One that takes longer is left alone for as much longer as it took the devices
+// more than one run: it has no larger share of them than a part that takes too long.
+//
 // Threading: one thread, which owns the runners from the first run on.
 #pragma once
 
@@ -20,7 +24,8 @@ enum VerifierDevice : std::uint8_t { first_device, second_device };
 
 class DeviceRuns {
  public:
-  static constexpr auto part_max = std::chrono::seconds(5);  // It takes nothing that takes longer.
+  static constexpr auto part_max = std::chrono::seconds(5);   // For one run.
+  static constexpr auto task_max = std::chrono::seconds(30);  // For a task, as workers have.
 
   // `late_for`: VerifierBounds::late_for.
   DeviceRuns(PartRunnerFactory make, Duration late_for)
@@ -45,6 +50,12 @@ class DeviceRuns {
   void end();
 
  private:
+  [[nodiscard]] Result<PartRunner*> runner_on(VerifierDevice device);
+  [[nodiscard]] Result<PartRunner::Ran> run_at_once(PartRunner& runner, VerifiedJobs::Known& job,
+                                                    manifest::Range range, VerifierDevice device);
+  [[nodiscard]] Result<PartRunner::Ran> run_in_steps(PartRunner& runner, VerifiedJobs::Known& job,
+                                                     manifest::Range range, VerifierDevice device);
+
   const PartRunnerFactory make_;
   const Duration late_for_;
   std::array<std::unique_ptr<PartRunner>, 2> runners_;  // By device.

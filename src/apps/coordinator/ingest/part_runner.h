@@ -2,6 +2,7 @@
 // (apps/cli/commands/part_runner.h), tests theirs.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,6 +14,17 @@
 #include "common/manifest/split.h"
 
 namespace weft::coordinator {
+
+// What one run computes of a job.
+struct PartRun {
+  manifest::Range range;
+  // So many steps from step_first on, if the job has several and cannot be cut; 0: all of them.
+  // Outputs begin with `state`, as the run of the steps before gave it; null: with what the job
+  // says.
+  std::uint32_t step_first = 0;
+  std::uint32_t step_count = 0;
+  std::shared_ptr<const std::vector<ByteVector>> state{};
+};
 
 // Runs parts of strangers' jobs, confined. Threading: one thread, which owns it from its first call
 // on.
@@ -26,7 +38,7 @@ class PartRunner {
   virtual ~PartRunner() = default;
   // deadline_exceeded: it takes longer than `wall_max`; unavailable: there is no device.
   [[nodiscard]] virtual Result<Ran> run(const std::shared_ptr<const VerifiedJob>& job,
-                                        manifest::Range range, Duration wall_max) = 0;
+                                        const PartRun& part, Duration wall_max) = 0;
   // Nothing is asked for now: lets go of the process.
   virtual void rest() = 0;
   // The vendor of its device; empty before the first run.

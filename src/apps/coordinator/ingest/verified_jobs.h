@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/coordinator/ingest/step_plan.h"
 #include "apps/coordinator/ingest/verifier_runs.h"
 #include "common/base/ids.h"
 #include "common/base/result.h"
@@ -42,6 +43,7 @@ class VerifiedJobs {
     std::shared_ptr<const VerifiedJob> job;
     std::uint64_t bytes = 0;
     std::array<RunLimit, 2> limits;  // By device.
+    std::array<StepLimit, 2> steps;  // By device; of a job that is run a few steps at a time.
     RunCosts costs;                  // On the first device.
   };
 

@@ -4,16 +4,18 @@
 // inside a larger range, and on a second device where this machine has one (second_look.h).
 //
 // A run that takes longer than part_max is ended. What it was to compute is cut, by the rate that
-// was measured, as far as to one of the parts into which tasks are cut for checks; an order whose
-// single part takes too long has failed and is late (jobs::Checked), and others of its job fail at
-// once for VerifierBounds::late_for.
+// was measured, as far as to one of the parts into which tasks are cut for checks; a task of
+// several steps that cannot be cut is run a few steps at a time. An order whose single part or step
+// takes too long has failed and is late (jobs::Checked), and others of its job fail at once for
+// VerifierBounds::late_for.
 //
 // A new kind of order is a class over DeviceRuns and ResultBytes, as RangeCheck and PaidCheck are,
 // and one function here that adds it to the queue.
 //
 // Threading: post functions from any thread; orders run on a thread of its own, one at a time, and
 // their answers come from there. Bounds: VerifierQueue::orders_max that wait;
-// DeviceRuns::part_max for one part; VerifierBounds for the data at hand.
+// DeviceRuns::part_max for one part or step, and task_max for all steps of a task; VerifierBounds
+// for the data at hand.
 #pragma once
 
 #include <chrono>
