@@ -1,4 +1,4 @@
-// Blobs that are states of long tasks (worker/tasks/progress.h), as far as a coordinator looks into
+// Blobs that are states of long tasks (proof/task_state.h), as far as a coordinator looks into
 // them.
 #pragma once
 
