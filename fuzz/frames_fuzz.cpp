@@ -1,10 +1,11 @@
-// Fuzzes frames of bytes: frames of chains, openings of blocks, stored receipts, and messages of a
-// confined child to its parent. A frame is refused, or has only one form. The first byte chooses
-// the kind.
+// Fuzzes frames of bytes: frames of chains, openings of blocks, stored receipts, messages of a
+// confined child to its parent, and states of tasks. A frame is refused, or has only one form. The
+// first byte chooses the kind.
 #include "common/base/bytes.h"
 #include "common/base/check.h"
 #include "common/proof/frame_block.h"
 #include "common/proof/receipt.h"
+#include "common/proof/task_state.h"
 #include "engine/llm/chain/chain_frame.h"
 #include "worker/sandbox/sandbox_wire.h"
 #include "worker/serving_child/messages.h"
@@ -39,6 +40,16 @@ void receipt(ByteSpan bytes) {
         "a receipt has one form");
 }
 
+void state(ByteSpan bytes) {
+  const auto read = proof::decode_state(bytes);
+  if (!read) return;
+  std::vector<ByteVector> outputs;
+  for (const ByteSpan output : read->outputs) outputs.emplace_back(output.begin(), output.end());
+  check(as_text(proof::encode_state(read->task, read->done, outputs)) == as_text(bytes),
+        "a state has one form");
+  check(proof::stated_task(bytes) == read->task.id, "its first bytes name its task");
+}
+
 void child(ByteSpan bytes) {
   (void)worker::unpack_error(bytes);
   if (const auto output = worker::unpack_output(bytes))
@@ -69,7 +80,7 @@ void child(ByteSpan bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const ByteSpan bytes(data + 1, size - 1);
-  switch (data[0] % 4) {
+  switch (data[0] % 5) {
     case 0:
       chain_frame(bytes);
       break;
@@ -78,6 +89,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       break;
     case 2:
       receipt(bytes);
+      break;
+    case 4:
+      state(bytes);
       break;
     default:
       child(bytes);

@@ -224,8 +224,9 @@ TEST_F(DevicesNetwork, AnAnswerThatChangesFromRunToRunIsTheShadersFaultOnOneDevi
 class FickleSecond final : public PartRunner {
  public:
   explicit FickleSecond(bool is_second = false) : is_second_(is_second) {}
-  Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, manifest::Range range,
+  Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, const PartRun& part,
                   Duration) override {
+    const manifest::Range range = part.range;
     ByteVector bytes;
     for (std::uint32_t i = range.first; i < range.first + range.count; ++i) append_le(bytes, i);
     if (is_second_ && ++runs_ > 1) bytes.front() ^= 0x20;
@@ -272,8 +273,9 @@ TEST_F(DevicesNetwork, AnAnswerThatChangesOnTheSecondDeviceAloneIsNoEvidence) {
 class SlowSecond final : public PartRunner {
  public:
   explicit SlowSecond(int& late, bool is_second = false) : late_(late), is_second_(is_second) {}
-  Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, manifest::Range range,
+  Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, const PartRun& part,
                   Duration) override {
+    const manifest::Range range = part.range;
     if (is_second_ && late_ > 0 && late_-- > 0)
       return fail(ErrorCode::deadline_exceeded, "It takes too long.");
     ByteVector bytes;

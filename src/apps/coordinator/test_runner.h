@@ -27,8 +27,9 @@ class CountRunner final : public PartRunner {
   explicit CountRunner(const bool& fails, const Unsteady& unsteady,
                        const Second& second = computes_the_same, const Compute& compute = counting)
       : fails_(fails), unsteady_(unsteady), second_(second), compute_(compute) {}
-  Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, manifest::Range range,
+  Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, const PartRun& part,
                   Duration) override {
+    const manifest::Range range = part.range;
     if (fails_) return fail(ErrorCode::deadline_exceeded, "It takes too long.");
     ByteVector bytes;
     if (compute_) {

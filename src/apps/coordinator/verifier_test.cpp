@@ -10,6 +10,7 @@
 #include <future>
 
 #include "apps/coordinator/test_network.h"
+#include "common/base/byte_reader.h"
 #include "common/crypto/sha256.h"
 #include "common/proof/merkle.h"
 #include "decisions/jobs/test_work.h"
@@ -28,8 +29,9 @@ class SlowRunner final : public PartRunner {
  public:
   SlowRunner(std::shared_future<void> open, std::atomic<int>& runs)
       : open_(std::move(open)), runs_(runs) {}
-  Result<Ran> run(const std::shared_ptr<const VerifiedJob>& job, manifest::Range range,
+  Result<Ran> run(const std::shared_ptr<const VerifiedJob>& job, const PartRun& part,
                   Duration) override {
+    const manifest::Range range = part.range;
     if (job->manifest->name == "gate") open_.wait();
     if (job->manifest->name == "holes" && range.count > 1)
       return fail(ErrorCode::deadline_exceeded, "What lies between takes too long.");
@@ -182,8 +184,9 @@ class BusyRunner final : public PartRunner {
  public:
   BusyRunner(std::atomic<std::uint32_t>& most, std::atomic<int>& tries)
       : most_(most), tries_(tries) {}
-  Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, manifest::Range range,
+  Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, const PartRun& part,
                   Duration) override {
+    const manifest::Range range = part.range;
     ++tries_;
     if (range.count > most_) return fail(ErrorCode::deadline_exceeded, "It takes too long.");
     ByteVector bytes;
@@ -314,6 +317,89 @@ TEST_F(BusyVerifier, ACanaryThatTakesTooLongIsMeasuredOnLess) {
   EXPECT_EQ(measure(workgroups).error().code, ErrorCode::deadline_exceeded);
 }
 
+// Each step adds one to the one number of the task, and takes half a second; a run that takes
+// longer than it may is ended.
+class StepsRunner final : public PartRunner {
+ public:
+  Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, const PartRun& part,
+                  Duration wall_max) override {
+    const double took = 0.5 * part.step_count;
+    if (took > seconds(wall_max)) return fail(ErrorCode::deadline_exceeded, "It takes too long.");
+    std::uint32_t number = part.state == nullptr ? 0 : read_le<std::uint32_t>(part.state->front());
+    number += part.step_count;
+    ByteVector bytes;
+    append_le(bytes, number);
+    return Ran{.outputs = {std::move(bytes)}, .seconds = took};
+  }
+  void rest() override {}
+};
+
+class StepsVerifier : public testing::Test {
+ protected:
+  static constexpr std::uint32_t steps = 40;  // 20 s, four times what one run may take.
+
+  jobs::Checked check(std::uint32_t claimed, bool paid = false) {
+    ByteVector bytes;
+    append_le(bytes, claimed);
+    checked_ = {};
+    verifier_.verify({.task = {},
+                      .manifest = manifest_,
+                      .root = proof::task_root(std::array{bytes}),
+                      .outputs = {{.hash = blobs_->put(bytes).value(), .bytes = bytes.size()}},
+                      .ranges = {{.first = 0, .count = 1}},
+                      .client = {},
+                      .rivals = {},
+                      .paid = paid});
+    return checked_.get_future().get();
+  }
+
+  TestFolder folder_;
+  std::unique_ptr<store::Blobs> blobs_ = store::Blobs::open(folder_.path(), {}).value();
+  const std::shared_ptr<const manifest::Manifest> manifest_ = [] {
+    auto manifest = manifest::parse(jobs::count_manifest(1, 1)).value();
+    manifest.steps.assign(steps, {.entry = "main", .dispatch = {1, 1, 1}});
+    manifest.split.tasks = 1;
+    manifest.bindings.front().shape = {1};
+    manifest.bindings.front().split_dim.reset();
+    return std::make_shared<const manifest::Manifest>(std::move(manifest));
+  }();
+  std::promise<jobs::Checked> checked_;
+  std::promise<Result<scheduler::Measurement>> measured_;
+  Verifier verifier_{*blobs_, [] { return std::make_unique<StepsRunner>(); },
+                     [this](const jobs::VerifyOrder&, const jobs::Checked& checked) {
+                       checked_.set_value(checked);
+                     },
+                     [this](const JobId&, const Result<scheduler::Measurement>& measured) {
+                       measured_.set_value(measured);
+                     }};
+};
+
+TEST_F(StepsVerifier, ACanaryOfManyStepsIsMeasuredThoughItTakesLongerThanOneRun) {
+  verifier_.measure(
+      {.job = {}, .manifest = manifest_, .range = {.first = 0, .count = 1}, .client = {}});
+
+  const auto measured = measured_.get_future().get();
+
+  ASSERT_TRUE(measured.has_value()) << measured.error().message;
+  EXPECT_DOUBLE_EQ(measured->gpu_seconds, 0.5 * steps);
+}
+
+TEST_F(StepsVerifier, ATaskOfManyStepsIsCheckedWholeThoughItTakesLongerThanOneRun) {
+  const jobs::Checked right = check(steps);
+  EXPECT_EQ(right.outcome, trust::AuditOutcome::agrees) << right.reason;
+
+  const jobs::Checked wrong = check(steps - 1);
+  EXPECT_EQ(wrong.outcome, trust::AuditOutcome::differs) << wrong.reason;
+  EXPECT_EQ(wrong.wrong, (manifest::Range{.first = 0, .count = 1}));
+
+  const jobs::Checked paid = check(steps - 1, true);
+  EXPECT_EQ(paid.outcome, trust::AuditOutcome::differs) << paid.reason;
+  ByteVector bytes;
+  append_le(bytes, steps);
+  ASSERT_TRUE(paid.right.has_value());
+  EXPECT_EQ(paid.right->root, proof::task_root(std::array{bytes})) << "its client is given this";
+}
+
 TEST(RunLimit, HalvesWhatRanOutOfTimeAndBelievesTheNextRun) {
   RunLimit limit;
   EXPECT_EQ(limit.workgroups_in(5), 0U) << "nothing is known";
@@ -336,14 +422,14 @@ TEST(RunLimit, IsLateForAWhileForAsMuchAsRanOutOfTime) {
   using std::chrono::seconds;
   const Instant now{std::chrono::hours(1)};
   RunLimit limit;
-  EXPECT_FALSE(limit.is_late(100, now, seconds(8)));
-  limit.ran_out(8, 5, now);
+  EXPECT_FALSE(limit.is_late(100, now));
+  limit.ran_out(8, 5, now + seconds(8));
 
-  EXPECT_TRUE(limit.is_late(8, now + seconds(7), seconds(8)));
-  EXPECT_FALSE(limit.is_late(7, now + seconds(7), seconds(8)));
-  EXPECT_FALSE(limit.is_late(8, now + seconds(8), seconds(8)));
+  EXPECT_TRUE(limit.is_late(8, now + seconds(7)));
+  EXPECT_FALSE(limit.is_late(7, now + seconds(7)));
+  EXPECT_FALSE(limit.is_late(8, now + seconds(8)));
   limit.ran(8, 1);
-  EXPECT_FALSE(limit.is_late(8, now, seconds(8))) << "it was run meanwhile";
+  EXPECT_FALSE(limit.is_late(8, now)) << "it was run meanwhile";
 }
 
 // Tests of the jobs whose data the verifier keeps in memory.

@@ -67,9 +67,11 @@ class AccomplicesTest : public testing::Test {
     std::ranges::move(referee->add_receipt(wallet(who), claims, moment), std::back_inserter(out));
     return with_polls(std::move(out));
   }
-  std::vector<Ruling> root_says(const TaskId& id, AuditOutcome found) {
-    return with_polls(referee->audited(id, {}, found, moment, Auditor::coordinator,
-                                       {.devices = devices, .vendor = "mesa", .part = Part{0, 1}}));
+  std::vector<Ruling> root_says(const TaskId& id, AuditOutcome found,
+                                Refuted refuted = Refuted::result) {
+    return with_polls(referee->audited(
+        id, {}, found, moment, Auditor::coordinator,
+        {.devices = devices, .vendor = "mesa", .part = Part{0, 1}, .refuted = refuted}));
   }
   // What the established workers say that are asked for the part, each after the other.
   std::vector<Ruling> with_polls(std::vector<Ruling> out) {
@@ -362,6 +364,45 @@ TEST_F(AccomplicesTest, AnAuditorThatReportsAWrongResultIsNotConvictedForIt) {
   EXPECT_EQ(every<Accepted>(accepted).size(), 1U);
   EXPECT_TRUE(every<Convicted>(accepted).empty());
   EXPECT_FALSE(referee->book().suspended(wallet(1), moment));
+}
+
+// It called the result wrong; that the worker's steps are says nothing of that. Another result is
+// accepted, which it has said nothing of.
+TEST_F(AccomplicesTest, AnAuditorIsNotJudgedByAResultThatItDidNotSee) {
+  open();
+  add(1);
+  (void)run({job(1), 0}, 0, wrong);
+  (void)referee->audited({job(1), 0}, wallet(1), AuditOutcome::differs, moment);
+  ASSERT_EQ(every<Refused>(root_says({job(1), 0}, AuditOutcome::differs, Refuted::steps)).size(),
+            1U);
+  (void)run({job(1), 0}, 2, right);
+
+  const auto accepted = root_says({job(1), 0}, AuditOutcome::agrees);
+
+  EXPECT_EQ(every<Accepted>(accepted).size(), 1U);
+  EXPECT_EQ(referee->stakes().locked(wallet(1)), 0);
+}
+
+TEST_F(AccomplicesTest, WhatIsHeldOfAWorkerWhoseStepsAreWrongIsComputedByAnother) {
+  open();
+  add(1, 2);
+  std::optional<TaskId> held;
+  std::optional<TaskId> checked;
+  for (std::uint32_t index = 0; index < 60 && !(held && checked); ++index) {
+    const TaskId task{job(1), index};
+    const auto ruled = run(task, 0, right, 1'000'000);
+    if (!every<AuditWanted>(ruled).empty()) {
+      checked = task;
+    } else if (every<NeedReplicas>(ruled).empty()) {
+      held = task;
+    }
+  }
+  ASSERT_TRUE(held && checked);
+
+  const auto ruled = root_says(*checked, AuditOutcome::differs, Refuted::steps);
+
+  EXPECT_TRUE(std::ranges::any_of(every<NeedReplicas>(ruled),
+                                  [&](const NeedReplicas& need) { return need.task == *held; }));
 }
 
 // The worker works alone and its result is held back; a late other one differs.

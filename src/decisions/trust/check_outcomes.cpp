@@ -15,6 +15,7 @@ void CheckOutcomes::audited(const TaskId& task, const PublicKey& auditor, AuditO
   const Standing& standing = tables_.standing;
   TaskCase& open = *tables_.cases.case_of(task);
   open.finding = finding;
+  if (!tables_.settings.defences.steps_are_their_workers) open.finding.refuted = Refuted::result;
   if (who == Auditor::worker)
     open.finding.vendor = std::string(standing.admissions().vendor(auditor));
   const Level by = who == Auditor::coordinator ? Level::root : standing.level(auditor, pass.now);
@@ -77,6 +78,7 @@ void CheckOutcomes::failed(const TaskId& task, RefereePass& pass) {
 
 void CheckOutcomes::reject(const TaskId& task, RefereePass& pass) {
   TaskCase& open = *tables_.cases.case_of(task);
+  if (open.finding.refuted == Refuted::steps) return reject_steps(task, pass);
   const Hash root = open.root;
   std::vector<PublicKey> wrong;
   for (const Replica& each : tables_.votes.counted(task)) {
@@ -96,17 +98,35 @@ void CheckOutcomes::reject(const TaskId& task, RefereePass& pass) {
                                     .irreproducible = true});
     return;
   }
-  // The worker that reported it was right; what comes next is another result.
+  // The worker that reported it was right.
   if (open.accuser)
     parts_.confirmations.by_root(task.job, *std::exchange(open.accuser, std::nullopt), pass);
+  begin_again(task);
+  pass.add(tables_.votes.reject(task, root, "A check of the result found a wrong part."));
+  for (const PublicKey& worker : wrong) parts_.held.compute_again(worker, pass);
+}
+
+// The result itself may be right: its root stays open to others, the operator's workers among them,
+// and the job goes on.
+void CheckOutcomes::reject_steps(const TaskId& task, RefereePass& pass) {
+  TaskCase& open = *tables_.cases.case_of(task);
+  const PublicKey suspect = open.suspect;
+  const Hash root = open.root;
+  parts_.fault.note(task, suspect, root, pass);
+  open.accuser.reset();  // Nothing is known of the result that it reported.
+  begin_again(task);
+  pass.add(tables_.votes.reject(task, root, "A check of the result found a wrong step.", suspect));
+  parts_.held.compute_again(suspect, pass);
+}
+
+void CheckOutcomes::begin_again(const TaskId& task) {
+  TaskCase& open = *tables_.cases.case_of(task);
   open.stage = Stage::newcomer;
   open.root = {};
   open.root_agrees = false;
   open.believed = false;
   open.seconded.clear();
   tables_.votes.clear_ballot(task);
-  pass.add(tables_.votes.reject(task, root, "A check of the result found a wrong part."));
-  for (const PublicKey& worker : wrong) parts_.held.compute_again(worker, pass);
 }
 
 void CheckOutcomes::pass_on(const TaskId& task, RefereePass& pass) {

@@ -36,6 +36,10 @@ class CheckOutcomes {
   void failed(const TaskId& task, RefereePass& pass);
   // A root found the result wrong.
   void reject(const TaskId& task, RefereePass& pass);
+  // A root found a step of the suspect's wrong: this says nothing of others with the same root.
+  void reject_steps(const TaskId& task, RefereePass& pass);
+  // What comes next is another result.
+  void begin_again(const TaskId& task);
   // Nothing wrong was found, by a root or by workers whose word decides together.
   void pass_on(const TaskId& task, RefereePass& pass);
   // A root computed a part in which the results differ.

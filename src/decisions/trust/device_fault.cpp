@@ -25,8 +25,10 @@ void DeviceFault::note(const TaskId& task, const PublicKey& worker, const Hash& 
   Standing& standing = tables_.standing;
   MicroCredits penalty = worker == open.worker ? stakes.unlock(worker, task) : 0;
   if (penalty == 0) penalty = stakes.at_risk(open.value, stakes.rates(worker, terms, pass.now));
-  Finding finding{
-      .devices = open.finding.devices, .vendor = open.finding.vendor, .part = open.finding.part};
+  Finding finding{.devices = open.finding.devices,
+                  .vendor = open.finding.vendor,
+                  .part = open.finding.part,
+                  .refuted = open.finding.refuted};
   for (const auto& [other, part] : open.finding.rivals) {
     if (other == root) finding.part = part;
   }
@@ -37,7 +39,8 @@ void DeviceFault::note(const TaskId& task, const PublicKey& worker, const Hash& 
                              .finding = std::move(finding)});
   // It cannot be withdrawn before it is known whose fault it was.
   stakes.lock_mismatch(worker, task, penalty);
-  note_wrong(task, worker, pass.now);
+  // Its result may be right although its steps are not: settle() knows.
+  if (open.finding.refuted == Refuted::result) note_wrong(task, worker, pass.now);
   standing.sample_failed(worker);
   if (tables_.settings.defences.suspects_are_rechecked && open.finding.devices == Devices::two &&
       !terms.anyone && !standing.book().suspended(worker, pass.now))
@@ -74,10 +77,13 @@ void DeviceFault::settle(const TaskCase& closed, const Accepted& accepted, Refer
   std::vector<Shown> shown;
   for (Mismatch mismatch : closed.mismatches) {
     const PublicKey& worker = mismatch.worker;
-    if (mismatch.finding.devices == Devices::divided) {
+    const bool is_accepted =
+        tables_.settings.defences.accepted_is_no_mismatch && mismatch.root == accepted.root;
+    if (mismatch.finding.devices == Devices::divided || is_accepted) {
       tables_.stakes.unlock_mismatch(worker, mismatch.task);
       continue;
     }
+    if (mismatch.finding.refuted == Refuted::steps) note_wrong(accepted.task, worker, pass.now);
     mismatch.seen_twice = seen_twice(mismatch, group, pass.now);
     const bool by_operator = tables_.standing.operator_has_device_of(worker, group, pass.now);
     if ((by_operator || !tables_.settings.defences.same_vendor_confirms) && mismatch.seen_twice) {

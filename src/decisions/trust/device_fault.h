@@ -40,6 +40,7 @@ class DeviceFault {
   // wrong result: it counts as one.
   void note_refuted(const TaskId& task, TaskCase& closed, RefereePass& pass);
   // The right result of the task is known: what is to follow from the mismatches of its case.
+  // Nothing follows from that of a worker whose own root is accepted.
   void settle(const TaskCase& closed, const Accepted& accepted, RefereePass& pass);
   // A root agrees with results of these.
   void note_right(const JobId& job, std::span<const PublicKey> workers, RefereePass& pass);

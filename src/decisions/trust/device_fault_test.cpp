@@ -27,20 +27,25 @@ class DeviceFaultTest : public testing::Test {
     tables.standing.admissions().invite(part_worker(5), Invitation::worker);
   }
   // What the verifier's device, of this vendor, found of the suspect's result.
-  void found(std::uint32_t index, Devices devices, const std::string& vendor = "mesa") {
+  void found(std::uint32_t index, Devices devices, const std::string& vendor = "mesa",
+             Refuted refuted = Refuted::result) {
     TaskCase& open = tables.cases.case_for(part_task(index), part_worker(suspect));
     open.value = 1000;
-    open.finding = {.devices = devices, .vendor = vendor, .part = Part{.first = 0, .count = 1}};
+    open.finding = {.devices = devices,
+                    .vendor = vendor,
+                    .part = Part{.first = 0, .count = 1},
+                    .refuted = refuted};
     tables.hand_in(index, suspect, 6);
     fault.note(part_task(index), part_worker(suspect), part_root(6), pass);
   }
-  void settle(std::uint32_t index, std::vector<PublicKey> right, bool root_agrees = false) {
+  void settle(std::uint32_t index, std::vector<PublicKey> right, bool root_agrees = false,
+              std::uint8_t accepted = 5) {
     auto node = tables.cases.at(part_task(index).job).cases.extract(index);
     ASSERT_FALSE(node.empty());
     node.mapped().root_agrees = root_agrees;
     fault.settle(node.mapped(),
                  {.task = part_task(index),
-                  .root = part_root(5),
+                  .root = part_root(accepted),
                   .worker = right.front(),
                   .agreeing = right},
                  pass);
@@ -100,6 +105,64 @@ TEST_F(DeviceFaultTest, WhatTheVerifiersDevicesDisagreeOnCountsForNothing) {
 
   EXPECT_EQ(locked(), 0);
   EXPECT_TRUE(only<Convicted>(pass).empty());
+}
+
+// The suspect's result, 6, is right after all.
+TEST_F(DeviceFaultTest, NothingCountsOfAWorkerWhoseOwnRootIsAccepted) {
+  tables.standing.admissions().invite(part_worker(4), Invitation::worker);
+  for (std::uint8_t client = 0; client < 2; ++client) {
+    tables.cases.at(part_task(0).job).terms.client = part_worker(77 + client);
+    found(client, Devices::two, "mesa", Refuted::steps);
+    EXPECT_GT(locked(), 0);
+
+    settle(client, {part_worker(4)}, true, 6);
+
+    EXPECT_EQ(locked(), 0);
+  }
+  EXPECT_TRUE(only<Convicted>(pass).empty());
+  EXPECT_TRUE(only<PollWanted>(pass).empty());
+}
+
+TEST_F(DeviceFaultTest, WrongStepsOfAWrongResultCountAsTheResultDoes) {
+  tables.standing.admissions().invite(part_worker(4), Invitation::worker);
+  for (std::uint8_t client = 0; client < 2; ++client) {
+    tables.cases.at(part_task(0).job).terms.client = part_worker(77 + client);
+    found(client, Devices::two, "mesa", Refuted::steps);
+    settle(client, {part_worker(4)});
+  }
+
+  ASSERT_EQ(only<Convicted>(pass).size(), 1U);
+  EXPECT_EQ(only<Convicted>(pass)[0].worker, part_worker(suspect));
+}
+
+// Its vendor leads by what it got right less twice what it got wrong, and leads by 8 before others
+// are asked: ten owners that are right are enough for that if one is wrong, not if two are.
+TEST_F(DeviceFaultTest, WrongStepsOfARightResultAreNotAmongWhatTheVendorGotWrong) {
+  for (const std::uint8_t accepted : std::array<std::uint8_t, 2>{6, 5}) {
+    const std::uint32_t first = accepted == 6 ? 0 : 4;
+    const PublicKey other = part_worker(4);  // Established, of the suspect's vendor.
+    TaskCase& open = tables.cases.case_for(part_task(first), other);
+    open.value = 1000;
+    open.finding = {.devices = Devices::two, .vendor = "mesa", .refuted = Refuted::steps};
+    tables.hand_in(first, 4, 6);
+    fault.note(part_task(first), other, part_root(6), pass);
+    settle(first, {part_worker(2)}, false, accepted);
+    tables.establish(suspect);
+    found(first + 1, Devices::two);
+    settle(first + 1, {part_worker(2)});
+    std::vector<PublicKey> right;
+    for (std::uint8_t worker = 100; worker < 110; ++worker) {
+      tables.standing.admissions().set_vendor(part_worker(worker), "mesa");
+      tables.establish(worker);
+      right.push_back(part_worker(worker));
+    }
+    pass.out.clear();
+
+    fault.note_right(part_task(0).job, right, pass);
+
+    EXPECT_EQ(only<PollWanted>(pass).size(), accepted == 6 ? 1U : 0U);
+    fault.remove_job(part_task(0).job);
+  }
 }
 
 TEST_F(DeviceFaultTest, AnOperatorsWorkerOfTheSameVendorMakesItCountAndTwoClientsConvict) {

@@ -33,12 +33,17 @@ std::set<PublicKey> read_keys(ByteReader& reader) {
   return keys;
 }
 
+// The bit in the byte of devices that says that steps were refuted, not the result. A program that
+// does not know it reads the byte as Devices::divided, by which nothing counts.
+constexpr std::uint8_t steps_bit = 0x80;
+
 void add_mismatch(ByteVector& out, const Mismatch& mismatch) {
   append(out, mismatch.worker.span());
   append_le(out, static_cast<std::uint64_t>(mismatch.penalty));
   append_le(out, mismatch.task.index);
   append(out, mismatch.root.span());
-  out.push_back(static_cast<std::uint8_t>(mismatch.finding.devices));
+  const std::uint8_t steps = mismatch.finding.refuted == Refuted::steps ? steps_bit : 0;
+  out.push_back(static_cast<std::uint8_t>(mismatch.finding.devices) | steps);
   add_text(out, mismatch.finding.vendor);
   out.push_back(mismatch.finding.part ? 1 : 0);
   const Part part = mismatch.finding.part.value_or(Part{});
@@ -59,8 +64,11 @@ Mismatch read_mismatch(const JobId& job, ByteReader& reader) {
   mismatch.penalty = static_cast<MicroCredits>(reader.integer<std::uint64_t>());
   mismatch.task = {.job = job, .index = reader.integer<std::uint32_t>()};
   mismatch.root = reader.fixed<Hash>();
-  mismatch.finding.devices = static_cast<Devices>(
-      std::min(reader.integer<std::uint8_t>(), static_cast<std::uint8_t>(Devices::divided)));
+  const auto devices = reader.integer<std::uint8_t>();
+  mismatch.finding.refuted = (devices & steps_bit) != 0 ? Refuted::steps : Refuted::result;
+  mismatch.finding.devices =
+      static_cast<Devices>(std::min<std::uint8_t>(devices & static_cast<std::uint8_t>(~steps_bit),
+                                                  static_cast<std::uint8_t>(Devices::divided)));
   mismatch.finding.vendor = read_text(reader);
   const bool has_part = reader.integer<std::uint8_t>() != 0;
   Part part;

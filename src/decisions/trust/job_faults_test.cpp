@@ -34,6 +34,7 @@ StoredFaults some_faults() {
   tally.open.back().finding.part.reset();
   made.faults.vendors["none"].divided = true;
   made.undecided.emplace_back("amd", some_mismatch(6));
+  made.undecided.back().second.finding.refuted = Refuted::steps;
   return made;
 }
 
@@ -45,6 +46,7 @@ void expect_same(const Mismatch& read, const Mismatch& written) {
   EXPECT_EQ(read.finding.devices, written.finding.devices);
   EXPECT_EQ(read.finding.vendor, written.finding.vendor);
   EXPECT_EQ(read.finding.part, written.finding.part);
+  EXPECT_EQ(read.finding.refuted, written.finding.refuted);
   EXPECT_EQ(read.counted, written.counted);
   EXPECT_EQ(read.seen_twice, written.seen_twice);
   EXPECT_EQ(read.agreed, written.agreed);

@@ -72,6 +72,11 @@ struct Defences {
   bool suspects_are_rechecked = true;
   // A result that a root refutes counts against its worker once, however often it is looked at.
   bool refuted_once = true;
+  // A step that a root finds wrong rejects its worker's result alone, and no other with the same
+  // root: that one may be right.
+  bool steps_are_their_workers = true;
+  // A result that is accepted in the end is no mismatch, whatever a root found of it before.
+  bool accepted_is_no_mismatch = true;
   bool roots_check_pairs = true;  // Where there is a root, it checks what two established
                                   // workers agree on.
   double root_rechecks = 0.01;    // Share of the established workers' audits that a root does

@@ -83,6 +83,11 @@ class LevelsTest : public testing::Test {
                                       {.devices = Devices::two})
                    : referee->audited(id, wallet(by), found, moment);
   }
+  // The verifier finds a step of its suspect's wrong.
+  std::vector<Ruling> check_steps(const TaskId& id) {
+    return referee->audited(id, {}, AuditOutcome::differs, moment, Auditor::coordinator,
+                            {.devices = Devices::two, .refuted = Refuted::steps});
+  }
 
   std::optional<Referee> referee;
 };
@@ -295,6 +300,80 @@ TEST_F(LevelsTest, WhereTheOperatorsWorkerAndARootDifferTheJobEnds) {
   ASSERT_EQ(every<JobFailed>(ended).size(), 1U);
   EXPECT_TRUE(every<JobFailed>(ended)[0].irreproducible);
   EXPECT_TRUE(every<Convicted>(ended).empty());
+}
+
+// Two newcomers hand in the right result, the first of them with steps that no computation gives.
+TEST_F(LevelsTest, AWrongStepRejectsItsWorkerAloneAndNotTheResult) {
+  open();
+  (void)run(task(0), 1, right);
+  ASSERT_EQ(every<AuditWanted>(run(task(0), 2, right)).at(0).suspect, wallet(1));
+
+  const auto refused = check_steps(task(0));
+
+  ASSERT_EQ(every<Refused>(refused).size(), 1U);
+  EXPECT_EQ(every<Refused>(refused)[0].worker, wallet(1));
+  EXPECT_TRUE(every<JobFailed>(refused).empty());
+  ASSERT_EQ(every<NeedReplicas>(refused).size(), 1U) << "another worker is asked";
+  EXPECT_EQ(every<NeedReplicas>(refused)[0].replicas, 3U);
+  EXPECT_EQ(every<AuditWanted>(run(task(0), 3, right)).at(0).suspect, wallet(2));
+  const auto accepted = every<Accepted>(check(task(0), AuditOutcome::agrees));
+  ASSERT_EQ(accepted.size(), 1U);
+  EXPECT_EQ(accepted[0].root, outcome(right));
+  EXPECT_EQ(accepted[0].agreeing, (std::vector{wallet(2), wallet(3)})) << "the first is not paid";
+
+  RefereeSettings without;
+  without.defences.steps_are_their_workers = false;
+  open(without);
+  (void)run(task(0), 1, right);
+  (void)run(task(0), 2, right);
+  EXPECT_EQ(every<Refused>(check_steps(task(0))).size(), 2U) << "without the rule";
+}
+
+TEST_F(LevelsTest, AWrongStepOfTheOperatorsWorkerEndsNoJob) {
+  for (const bool rule : {true, false}) {
+    RefereeSettings chosen;
+    chosen.defences.steps_are_their_workers = rule;
+    open(chosen);
+    referee->add_job(job(3), {.replicas = 1, .audit = 1, .parts = 1}, 5);
+    ASSERT_EQ(every<AuditWanted>(run(task(0, 3), operators, right)).size(), 1U);
+
+    const auto after = check_steps(task(0, 3));
+
+    EXPECT_EQ(every<JobFailed>(after).size(), rule ? 0U : 1U);
+    if (!rule) continue;
+    EXPECT_EQ(every<Refused>(after).size(), 1U);
+    (void)run(task(0, 3), 1, right);
+    EXPECT_EQ(every<Accepted>(check(task(0, 3), AuditOutcome::agrees)).size(), 1U);
+  }
+}
+
+// The operator's worker, which gives the right result, has a device of the same vendor, so that a
+// mismatch counts at once.
+TEST_F(LevelsTest, WrongStepsOfARightResultConvictNoWorker) {
+  const auto convicted = [&](std::uint8_t result) {
+    std::size_t count = 0;
+    for (std::uint8_t client = 1; client <= 4; ++client) {
+      add(client, 1);
+      (void)run(task(0, client), 1, result);
+      auto after = check_steps(task(0, client));
+      EXPECT_EQ(every<Refused>(after).size(), 1U);
+      std::ranges::move(run(task(0, client), operators, right), std::back_inserter(after));
+      EXPECT_EQ(every<Accepted>(after).size(), 1U);
+      EXPECT_TRUE(every<PollWanted>(after).empty());
+      count += every<Convicted>(after).size();
+    }
+    return count;
+  };
+  open();
+  EXPECT_EQ(convicted(right), 0U);
+  EXPECT_EQ(referee->stakes().locked(wallet(1)), 0);
+
+  open();
+  EXPECT_GT(convicted(wrong), 0U) << "of a wrong result they count as it does";
+  RefereeSettings without;
+  without.defences.accepted_is_no_mismatch = false;
+  open(without);
+  EXPECT_GT(convicted(right), 0U) << "without the rule";
 }
 
 TEST_F(LevelsTest, ARootDecidesBetweenNewcomersThatDiffer) {

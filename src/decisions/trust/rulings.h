@@ -83,12 +83,18 @@ enum class Devices : std::uint8_t {
   two,      // Two devices with different drivers computed the same.
   divided,  // They did not: the part says nothing of the worker.
 };
+// What a root refutes where it differs.
+enum class Refuted : std::uint8_t {
+  result,  // Bytes of it, and so each result with this root.
+  steps,   // What its worker said of its own steps. Others may have the same root and be right.
+};
 struct Finding {
   Devices devices = Devices::one;
   std::string vendor = {};        // The vendor of the device that decided.
   std::optional<Part> part = {};  // One in which the result that it was asked about is wrong.
   // Results that it refutes by confirming that one, each with a part in which it differs.
   std::vector<std::pair<Hash, Part>> rivals = {};
+  Refuted refuted = Refuted::result;
 };
 
 }  // namespace weft::trust

@@ -83,13 +83,14 @@ bool Trust::differ(const TaskId& task) const {
   return open && VoteGroups(*open).count().rival > 0;
 }
 
-std::vector<Decision> Trust::reject(const TaskId& task, const Hash& root, std::string_view reason) {
+std::vector<Decision> Trust::reject(const TaskId& task, const Hash& root, std::string_view reason,
+                                    const std::optional<PublicKey>& of) {
   std::vector<Decision> out;
   const auto open = table_.find(task);
   if (!open) return out;
   for (HeldReplica& held : open->votes.replicas) {
     // Within a tolerance others may still be right.
-    if (!held.counts() || held.root != root) continue;
+    if (!held.counts() || held.root != root || (of && held.worker != *of)) continue;
     held.rejected = true;
     counts_.refused(held.worker);
     out.push_back(Refused{.task = task,

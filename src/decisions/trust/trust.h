@@ -19,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -63,10 +64,11 @@ class Trust {
   [[nodiscard]] std::vector<Group> groups(const TaskId& task) const;
   // Covered results of an open task, rejected ones included.
   [[nodiscard]] std::uint32_t votes(const TaskId& task) const;
-  // A check found this root wrong: results that agree with it are Refused and count no more, and
-  // what is missing then is asked for.
+  // A check found this root wrong, or only what `of` handed in with it: such results are Refused
+  // and count no more, and what is missing then is asked for.
   [[nodiscard]] std::vector<Decision> reject(const TaskId& task, const Hash& root,
-                                             std::string_view reason);
+                                             std::string_view reason,
+                                             const std::optional<PublicKey>& of = {});
   // Whether the job's own quorum would have decided by now, had no ballot stood in its place.
   [[nodiscard]] bool policy_decides(const TaskId& task) const;
   // Whether two results of the task do not agree.

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/base/byte_reader.h"
 #include "common/base/check.h"
 
 namespace weft::worker {
 namespace {
 
-constexpr std::string_view magic = "weftckp1";
 constexpr std::uint32_t probe_share = 64;  // The first parts are one in so many.
 
 std::size_t outputs_of(const manifest::Manifest& manifest) {
@@ -83,55 +81,31 @@ std::vector<std::uint64_t> Progress::state_bytes(std::uint32_t done) const {
   return sizes;
 }
 
+proof::StatedTask Progress::stated() const {
+  return {.id = task_.id,
+          .manifest = task_.manifest,
+          .first = task_.range.first,
+          .count = task_.range.count,
+          .unit = unit_,
+          .of = of_};
+}
+
 ByteVector Progress::checkpoint() const {
-  ByteVector out;
-  append(out, as_bytes(magic));
-  append(out, task_.id.job.span());
-  append_le(out, task_.id.index);
-  append(out, task_.manifest.span());
-  append_le(out, task_.range.first);
-  append_le(out, task_.range.count);
-  append_le(out, static_cast<std::uint32_t>(unit_));
-  append_le(out, done_);
-  append_le(out, of_);
-  append_le(out, static_cast<std::uint32_t>(state_ == nullptr ? 0 : state_->size()));
-  for (std::size_t i = 0; state_ != nullptr && i < state_->size(); ++i) {
-    append_le(out, static_cast<std::uint64_t>((*state_)[i].size()));
-    append(out, (*state_)[i]);
-  }
-  return out;
+  return proof::encode_state(stated(), done_,
+                             state_ == nullptr ? std::span<const ByteVector>() : *state_);
 }
 
 Result<> Progress::resume(ByteSpan bytes) {
   check(done_ == 0 && state_ == nullptr, "a task resumes before it runs");
-  ByteReader in(bytes);
-  const auto foreign = [](std::string_view what) {
-    return fail(ErrorCode::data_loss, "The checkpoint {}.", what);
-  };
-  if (!std::ranges::equal(in.take(magic.size()), as_bytes(magic)))
-    return foreign("does not begin like a checkpoint");
-  const bool ours = std::ranges::equal(in.take(JobId::size), task_.id.job.span()) &&
-                    in.integer<std::uint32_t>() == task_.id.index &&
-                    std::ranges::equal(in.take(Hash::size), task_.manifest.span()) &&
-                    in.integer<std::uint32_t>() == task_.range.first &&
-                    in.integer<std::uint32_t>() == task_.range.count &&
-                    in.integer<std::uint32_t>() == static_cast<std::uint32_t>(unit_);
-  if (!ours) return foreign("is of another task");
-  const std::uint64_t done = in.integer<std::uint32_t>();
-  if (in.integer<std::uint32_t>() != of_ || done == 0 || done >= of_)
-    return foreign("holds no part of the task");
-  const std::vector<std::uint64_t> sizes = state_bytes(static_cast<std::uint32_t>(done));
-  if (in.integer<std::uint32_t>() != sizes.size())
-    return foreign("does not have the task's outputs");
-  auto state = std::make_shared<std::vector<ByteVector>>();
-  for (const std::uint64_t size : sizes) {
-    if (in.integer<std::uint64_t>() != size) return foreign("has an output of another size");
-    const ByteSpan taken = in.take(size);
-    state->emplace_back(taken.begin(), taken.end());
-  }
-  if (!in.at_end()) return foreign("is not whole");
-  state_ = std::move(state);
-  done_ = static_cast<std::uint32_t>(done);
+  WEFT_ASSIGN(const proof::TaskState saved, proof::decode_state(bytes));
+  if (saved.task != stated())
+    return fail(ErrorCode::data_loss, "The checkpoint is of another task.");
+  const auto size_of = [](ByteSpan output) { return std::uint64_t{output.size()}; };
+  if (!std::ranges::equal(saved.outputs, state_bytes(saved.done), {}, size_of))
+    return fail(ErrorCode::data_loss, "The checkpoint does not have the task's outputs.");
+  state_ = std::make_shared<std::vector<ByteVector>>();
+  for (const ByteSpan output : saved.outputs) state_->emplace_back(output.begin(), output.end());
+  done_ = saved.done;
   resumed_ = done_;
   return {};
 }

@@ -6,10 +6,8 @@
 // that was run). A kernel that cannot be cut, or a job of one step, has one part and no
 // checkpoints.
 //
-// A checkpoint is a blob: "weftckp1", job (16 bytes), u32 task, manifest (32), u32 first and count
-// of its range, u32 unit (0: workgroups, 1: steps), u32 done, u32 of, u32 outputs, then for each
-// u64 bytes and the bytes; little-endian. Whatever of that does not fit the task is data_loss, and
-// the task begins at its start.
+// A checkpoint is a blob (proof/task_state.h). Whatever of it does not fit the task is data_loss,
+// and the task begins at its start.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +18,7 @@
 #include "common/base/ids.h"
 #include "common/base/result.h"
 #include "common/manifest/split.h"
+#include "common/proof/task_state.h"
 #include "engine/exec/executor.h"
 
 namespace weft::worker {
@@ -55,7 +54,8 @@ class Progress {
   [[nodiscard]] Result<> resume(ByteSpan checkpoint);
 
  private:
-  enum class Unit : std::uint8_t { workgroups = 0, steps = 1 };
+  using Unit = proof::StatedTask::Unit;
+  [[nodiscard]] proof::StatedTask stated() const;
   [[nodiscard]] std::vector<std::uint64_t> state_bytes(std::uint32_t done) const;
 
   Task task_;

@@ -18,12 +18,15 @@ class SandboxPartRunner final : public coordinator::PartRunner {
                     const PartRunnerBounds& bounds)
       : options_(std::move(options)), drivers_(std::move(drivers)), bounds_(bounds) {}
 
-  Result<Ran> run(const std::shared_ptr<const coordinator::VerifiedJob>& job, manifest::Range range,
-                  Duration wall_max) override {
+  Result<Ran> run(const std::shared_ptr<const coordinator::VerifiedJob>& job,
+                  const coordinator::PartRun& part, Duration wall_max) override {
     const std::shared_ptr<const exec::Job> copy = exec_job(job);
     if (!sandbox_ || !sandbox_->alive()) WEFT_OK(start());
     worker::TaskRun task{.job = copy, .options = {}, .wall_max = wall_max};
-    task.options.range = range;
+    task.options.range = part.range;
+    task.options.step_first = part.step_first;
+    task.options.step_count = part.step_count;
+    task.options.state = part.state;
     WEFT_ASSIGN(exec::Output output, sandbox_->run(task));
     return Ran{.outputs = std::move(output.outputs),
                .seconds = std::max(output.gpu_seconds, output.wall_seconds),

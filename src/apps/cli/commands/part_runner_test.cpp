@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <utility>
 
+#include "apps/coordinator/ingest/device_runs.h"
 #include "common/manifest/manifest.h"
 
 namespace weft::cli {
@@ -50,7 +51,7 @@ constexpr auto wall_max = std::chrono::seconds(30);
 
 TEST(PartRunner, ComputesAPartOnASecondDeviceOfAnotherVendor) {
   const auto first = make_part_runner(child, drivers_of_browsers());
-  const auto ran = first->run(squares(), {.first = 8, .count = 4}, wall_max);
+  const auto ran = first->run(squares(), {.range = {.first = 8, .count = 4}}, wall_max);
   if (!ran) GTEST_SKIP() << ran.error().message;
   EXPECT_EQ(ran->outputs.at(0), squares_of(512, 256));
 
@@ -58,7 +59,7 @@ TEST(PartRunner, ComputesAPartOnASecondDeviceOfAnotherVendor) {
   if (!second) GTEST_SKIP() << "This machine has one device, of " << first->vendor();
 
   EXPECT_NE(second->vendor(), first->vendor());
-  const auto again = second->run(squares(), {.first = 8, .count = 4}, wall_max);
+  const auto again = second->run(squares(), {.range = {.first = 8, .count = 4}}, wall_max);
   ASSERT_TRUE(again.has_value()) << again.error().message;
   EXPECT_EQ(again->outputs, ran->outputs);
 }
@@ -70,10 +71,80 @@ TEST(PartRunner, HasNoSecondDeviceWhereOneDriverIsInstalled) {
   }
   if (one.driver.empty()) GTEST_SKIP() << "Chromium's software driver is not installed.";
   const auto only = make_part_runner(one, {});
-  const auto ran = only->run(squares(), {.first = 0, .count = 1}, wall_max);
+  const auto ran = only->run(squares(), {.range = {.first = 0, .count = 1}}, wall_max);
   ASSERT_TRUE(ran.has_value()) << ran.error().message;
 
   EXPECT_EQ(only->on_another_device(), nullptr);
+}
+
+// A job of 20 steps with two entry points by turns. No step can be cut, because each element needs
+// its neighbours.
+std::shared_ptr<const coordinator::VerifiedJob> twenty_steps() {
+  auto job = std::make_shared<coordinator::VerifiedJob>();
+  job->shader = R"(
+@group(0) @binding(0) var<storage, read_write> x: array<u32>;
+@group(0) @binding(1) var<storage, read_write> y: array<u32>;
+@compute @workgroup_size(64) fn forth(@builtin(global_invocation_id) id: vec3u) {
+  y[id.x] = x[id.x] * 5u + x[255u - id.x] + id.x;
+}
+@compute @workgroup_size(64) fn back(@builtin(global_invocation_id) id: vec3u) {
+  x[id.x] = y[(id.x + 1u) % 256u] ^ y[id.x];
+})";
+  std::string steps;
+  for (int i = 0; i < 20; ++i)
+    steps += std::string(i == 0 ? "" : ",") + R"({"entry":")" + (i % 2 == 0 ? "forth" : "back") +
+             R"(","dispatch":[4]})";
+  job->manifest = std::make_shared<const manifest::Manifest>(
+      manifest::parse(
+          R"({"weft":1,"kind":"wgsl","name":"steps","shader":{"inline":"-"},"steps":[)" + steps +
+          R"(],"bindings":[{"binding":0,"role":"inout","type":"u32","shape":[256],"blob":")" +
+          Hash().text() + R"("},{"binding":1,"role":"output","type":"u32","shape":[256]}],
+              "verify":{"compare":"exact","replicas":1},"budget":1})")
+          .value());
+  ByteVector data;
+  for (std::uint32_t i = 0; i < 256; ++i) append_le(data, i * i);
+  job->data = {std::move(data), {}};
+  return job;
+}
+
+TEST(PartRunner, ComputesTheSameAFewStepsAtATimeAsAtOnce) {
+  const auto runner = make_part_runner(child, {});
+  const auto job = twenty_steps();
+  const manifest::Range whole = manifest::task_range(*job->manifest, 0);
+  const auto at_once = runner->run(job, {.range = whole}, wall_max);
+  if (!at_once) GTEST_SKIP() << at_once.error().message;
+  ASSERT_EQ(at_once->outputs.size(), 2U);
+
+  std::shared_ptr<const std::vector<ByteVector>> state;
+  for (std::uint32_t first = 0; first < 20; first += 7) {
+    const auto ran = runner->run(job,
+                                 {.range = whole,
+                                  .step_first = first,
+                                  .step_count = std::min(20 - first, 7U),
+                                  .state = state},
+                                 wall_max);
+    ASSERT_TRUE(ran.has_value()) << ran.error().message;
+    EXPECT_EQ(ran->outputs == at_once->outputs, first + 7 >= 20);
+    state = std::make_shared<const std::vector<ByteVector>>(ran->outputs);
+  }
+}
+
+TEST(PartRunner, GivesTheVerifierAWholeTaskOfManySteps) {
+  const auto job = twenty_steps();
+  const manifest::Range whole = manifest::task_range(*job->manifest, 0);
+  const auto at_once = make_part_runner(child, {})->run(job, {.range = whole}, wall_max);
+  if (!at_once) GTEST_SKIP() << at_once.error().message;
+  coordinator::DeviceRuns runs([] { return make_part_runner(child, {}); }, std::chrono::seconds(8));
+  coordinator::VerifiedJobs::Known known{
+      .id = {}, .job = job, .bytes = 0, .limits = {}, .steps = {}, .costs = {}};
+
+  for (int check = 0; check < 2; ++check) {  // The first check does not know how long a step takes.
+    const auto ran = runs.run(known, whole);
+    ASSERT_TRUE(ran.has_value()) << ran.error().message;
+    EXPECT_EQ(ran->outputs, at_once->outputs);
+    EXPECT_GT(ran->seconds, 0);
+  }
+  EXPECT_GT(known.steps[coordinator::first_device].seconds_each(), 0);
 }
 
 // Makes a job of its own with `words` words of data, of which it sums some.
@@ -133,7 +204,8 @@ TEST(PartRunner, TheConfinedProcessKeepsNoMoreDataThanItsBound) {
     std::uint64_t first = 0;
     std::uint64_t most = 0;
     for (std::uint32_t mark = 1; mark <= 4; ++mark) {
-      const auto ran = runner->run(sum_of(mark, 8 * mebibyte), {.first = 0, .count = 1}, wall_max);
+      const auto ran =
+          runner->run(sum_of(mark, 8 * mebibyte), {.range = {.first = 0, .count = 1}}, wall_max);
       if (!ran) return std::nullopt;
       ByteVector sum;
       append_le(sum, 2 * mark);

@@ -1,5 +1,5 @@
-// Recognises blobs that are checkpoints of tasks (worker/tasks/progress.h). The coordinator reads
-// only their first bytes.
+// Recognises blobs that are states of unfinished tasks (common/proof/task_state.h). The coordinator
+// reads only their first bytes.
 #pragma once
 
 #include <optional>

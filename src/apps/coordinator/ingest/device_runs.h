@@ -3,6 +3,10 @@
 // earlier runs (RunLimit) limits the size of new ones, and for a while prevents runs of a size that
 // took too long.
 //
+// A task of several steps that cannot be cut is run a few steps at a time (StepPlan), and may take
+// task_max in all. One that takes longer is left alone for as much longer as it took the devices
+// more than one run: it has no larger share of them than a part that takes too long.
+//
 // Threading: one thread, which owns the runners from the first run on.
 #pragma once
 
@@ -20,7 +24,8 @@ enum VerifierDevice : std::uint8_t { first_device, second_device };
 
 class DeviceRuns {
  public:
-  static constexpr auto part_max = std::chrono::seconds(5);  // A longer run is ended.
+  static constexpr auto part_max = std::chrono::seconds(5);   // A longer run is ended.
+  static constexpr auto task_max = std::chrono::seconds(30);  // The limit of all runs of a task.
 
   // `late_for` is VerifierBounds::late_for.
   DeviceRuns(PartRunnerFactory make, Duration late_for)
@@ -46,6 +51,12 @@ class DeviceRuns {
   void end();
 
  private:
+  [[nodiscard]] Result<PartRunner*> runner_on(VerifierDevice device);
+  [[nodiscard]] Result<PartRunner::Ran> run_at_once(PartRunner& runner, VerifiedJobs::Known& job,
+                                                    manifest::Range range, VerifierDevice device);
+  [[nodiscard]] Result<PartRunner::Ran> run_in_steps(PartRunner& runner, VerifiedJobs::Known& job,
+                                                     manifest::Range range, VerifierDevice device);
+
   const PartRunnerFactory make_;
   const Duration late_for_;
   std::array<std::unique_ptr<PartRunner>, 2> runners_;  // Indexed by VerifierDevice.

@@ -2,6 +2,7 @@
 // provides an implementation (apps/cli/commands/part_runner.h), tests provide their own.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -13,6 +14,17 @@
 #include "common/manifest/split.h"
 
 namespace weft::coordinator {
+
+// The part of a job that one run computes.
+struct PartRun {
+  manifest::Range range;
+  // The steps from step_first on, step_count of them, if the job has several steps and cannot be
+  // cut. 0 runs all steps. Outputs begin with `state`, which is the outputs of the run of the steps
+  // before; null: outputs begin as the job says.
+  std::uint32_t step_first = 0;
+  std::uint32_t step_count = 0;
+  std::shared_ptr<const std::vector<ByteVector>> state{};
+};
 
 // Runs parts of strangers' jobs in a confined process. Threading: the thread that makes the first
 // call owns the runner.
@@ -27,7 +39,7 @@ class PartRunner {
   // Runs a range. Fails with deadline_exceeded if it takes longer than `wall_max`, and with
   // unavailable if no device exists.
   [[nodiscard]] virtual Result<Ran> run(const std::shared_ptr<const VerifiedJob>& job,
-                                        manifest::Range range, Duration wall_max) = 0;
+                                        const PartRun& part, Duration wall_max) = 0;
   // Ends the process because no work is waiting.
   virtual void rest() = 0;
   // The vendor of the device; empty before the first run.

@@ -72,7 +72,8 @@ Result<VerifiedJobs::Known*> VerifiedJobs::find_or_load(
          (known_.size() >= bounds_.jobs_max || bytes_ + bytes > bounds_.bytes_max))
     drop_last();
   WEFT_ASSIGN(auto job, load(blobs_, manifest));
-  known_.push_front({.id = id, .job = std::move(job), .bytes = bytes, .limits = {}, .costs = {}});
+  known_.push_front(
+      {.id = id, .job = std::move(job), .bytes = bytes, .limits = {}, .steps = {}, .costs = {}});
   bytes_ += bytes;
   return &known_.front();
 }

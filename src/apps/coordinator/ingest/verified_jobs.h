@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 
+#include "apps/coordinator/ingest/step_plan.h"
 #include "apps/coordinator/ingest/verifier_runs.h"
 #include "common/base/ids.h"
 #include "common/base/result.h"
@@ -42,6 +43,7 @@ class VerifiedJobs {
     std::shared_ptr<const VerifiedJob> job;
     std::uint64_t bytes = 0;
     std::array<RunLimit, 2> limits;  // Indexed by VerifierDevice.
+    std::array<StepLimit, 2> steps;  // Indexed by VerifierDevice, for jobs run by steps.
     RunCosts costs;                  // Costs on the first device.
   };
 

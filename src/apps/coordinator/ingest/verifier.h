@@ -3,8 +3,9 @@
 // are in a queue with a budget (verifier_queue.h). A part that differs is computed again, inside a
 // larger range, and on a second device if this machine has one (second_look.h).
 //
-// A run that takes longer than part_max is ended and cut into smaller runs, by the measured rate,
-// down to one of the parts into which tasks are cut for checks. If a single part takes too long,
+// A run that takes longer than part_max is ended. Its range is then cut into smaller runs, by the
+// measured rate, down to one of the parts into which tasks are cut for checks. A task of several
+// steps that cannot be cut is run a few steps at a time. If a single part or step takes too long,
 // the order has failed and is late (jobs::Checked), and other orders of its job fail at once for
 // VerifierBounds::late_for.
 //
@@ -13,7 +14,8 @@
 //
 // Threading: post functions from any thread; orders run on the verifier's thread, one at a time,
 // and their answers come from it. Bounds: VerifierQueue::orders_max waiting orders;
-// DeviceRuns::part_max for one part; VerifierBounds for the data in memory.
+// DeviceRuns::part_max for one part or step, and task_max for all steps of a task; VerifierBounds
+// for the data in memory.
 #pragma once
 
 #include <chrono>

@@ -2,7 +2,9 @@
 // runs, and the record of a machine's devices.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <thread>
 
 #include "apps/coordinator/ingest/canary_run.h"
 #include "apps/coordinator/ingest/device_runs.h"
@@ -123,19 +125,38 @@ TEST(RunPlan, ASingleRangeIsCutInPiecesAndNotBelowOnePartOfTheTask) {
   EXPECT_FALSE(plan.split({0, workgroups}, 0)) << "it did not take too long";
 }
 
-// Computes nothing; runs of more than `most` workgroups take too long.
+// A task of `steps` steps that cannot be cut.
+std::shared_ptr<const manifest::Manifest> steps_task(std::uint32_t steps) {
+  std::string list;
+  for (std::uint32_t i = 0; i < steps; ++i)
+    list += std::string(i == 0 ? "" : ",") + R"({"entry":"main","dispatch":[1]})";
+  return std::make_shared<const manifest::Manifest>(
+      manifest::parse(
+          R"({"weft":1,"kind":"wgsl","name":"steps","shader":{"inline":"-"},"steps":[)" + list +
+          R"(],"bindings":[{"binding":0,"role":"output","type":"u32","shape":[1]}],
+              "verify":{"compare":"exact","replicas":1},"budget":1})")
+          .value());
+}
+
+// A device for tests. Of a job with one step it computes nothing, and runs of more than `most`
+// workgroups take too long. Of a job with several steps it counts the steps; each takes
+// step_seconds, and a new process compiles first.
 class Runner final : public PartRunner {
  public:
   struct Machine {
     std::uint32_t most = workgroups;
     bool has_second = false;
     int made = 0, rests = 0, runs = 0;
+    double step_seconds = 0.5;
+    double compile_seconds = 0;
+    bool has_compiled = false;
   };
   explicit Runner(Machine& machine) : machine_(machine) { ++machine_.made; }
-  Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, manifest::Range range,
-                  Duration) override {
+  Result<Ran> run(const std::shared_ptr<const VerifiedJob>& job, const PartRun& part,
+                  Duration wall_max) override {
     ++machine_.runs;
-    if (range.count > machine_.most)
+    if (job->manifest->steps.size() > 1) return run_steps(part, wall_max);
+    if (part.range.count > machine_.most)
       return fail(ErrorCode::deadline_exceeded, "It takes too long.");
     return Ran{.outputs = {}, .seconds = 0.5, .rate = 2};
   }
@@ -146,6 +167,17 @@ class Runner final : public PartRunner {
   }
 
  private:
+  Result<Ran> run_steps(const PartRun& part, Duration wall_max) {
+    const double took = machine_.step_seconds * part.step_count +
+                        (machine_.has_compiled ? 0 : machine_.compile_seconds);
+    machine_.has_compiled = took <= seconds(wall_max);
+    if (!machine_.has_compiled) return fail(ErrorCode::deadline_exceeded, "It takes too long.");
+    ByteVector counted = part.state == nullptr ? ByteVector(1) : part.state->front();
+    EXPECT_EQ(counted.front(), part.step_first) << "it goes on from where the last run ended";
+    counted.front() += static_cast<std::uint8_t>(part.step_count);
+    return Ran{.outputs = {std::move(counted)}, .seconds = took, .rate = 2};
+  }
+
   Machine& machine_;
 };
 
@@ -153,7 +185,13 @@ class Devices : public testing::Test {
  protected:
   Runner::Machine machine_;
   DeviceRuns runs_{[this] { return std::make_unique<Runner>(machine_); }, std::chrono::hours(1)};
-  VerifiedJobs::Known job_;
+  VerifiedJobs::Known job_ = known(one_task());
+
+  static VerifiedJobs::Known known(std::shared_ptr<const manifest::Manifest> manifest) {
+    auto job = std::make_shared<VerifiedJob>();
+    job->manifest = std::move(manifest);
+    return {.id = {}, .job = std::move(job), .bytes = 0, .limits = {}, .steps = {}, .costs = {}};
+  }
 };
 
 TEST_F(Devices, TheFirstRunStartsTheRunnerAndSaysWhatFitsInTheTimeOfOne) {
@@ -203,6 +241,57 @@ TEST_F(Devices, ACanaryIsMeasuredOnAnEighthOfWhatTakesTooLong) {
   EXPECT_EQ(measured->rate, 2);
   machine_.most = 0;
   EXPECT_EQ(run_canary(runs_, job_, order).error().code, ErrorCode::deadline_exceeded);
+}
+
+TEST_F(Devices, ATaskThatCannotBeCutIsRunAFewStepsAtATime) {
+  VerifiedJobs::Known job = known(steps_task(40));
+
+  const auto ran = runs_.run(job, {0, 1});
+
+  ASSERT_TRUE(ran.has_value()) << ran.error().message;
+  EXPECT_EQ(ran->outputs, (std::vector<ByteVector>{{40}}));
+  EXPECT_DOUBLE_EQ(ran->seconds, 20) << "four times what one run may take";
+  EXPECT_EQ(ran->rate, 2);
+}
+
+TEST_F(Devices, TheCanaryOfATaskOfManyStepsIsMeasuredWithoutCompiling) {
+  VerifiedJobs::Known job = known(steps_task(40));
+  machine_.compile_seconds = 4;
+  const jobs::MeasureOrder order{
+      .job = {}, .manifest = job.job->manifest, .range = {0, 1}, .client = {}};
+
+  const auto measured = run_canary(runs_, job, order);
+
+  ASSERT_TRUE(measured.has_value()) << measured.error().message;
+  EXPECT_DOUBLE_EQ(measured->gpu_seconds, 20);
+  EXPECT_EQ(measured->workgroups, 1U);
+}
+
+TEST_F(Devices, ATaskOfManyStepsThatTakesTooLongIsLeftAloneForAWhile) {
+  VerifiedJobs::Known job = known(steps_task(64));
+  machine_.step_seconds = 1.2;
+
+  EXPECT_EQ(runs_.run(job, {0, 1}).error().message,
+            "The task takes longer than 30 s, or one of its steps longer than 5 s.");
+  EXPECT_EQ(machine_.runs, 3) << "two runs showed it, and one compiled";
+  EXPECT_EQ(runs_.run(job, {0, 1}).error().message,
+            "A part of the job took longer than 30 s a moment ago.");
+  EXPECT_EQ(machine_.runs, 3);
+}
+
+// Its runs took 22.8 s, and the pause is for one of 5 s.
+TEST_F(Devices, WhatTookThemLongerIsLeftAloneForLonger) {
+  DeviceRuns runs([this] { return std::make_unique<Runner>(machine_); },
+                  std::chrono::milliseconds(200));
+  VerifiedJobs::Known job = known(steps_task(64));
+  machine_.step_seconds = 0.6;
+  ASSERT_FALSE(runs.run(job, {0, 1}).has_value());
+  const int tried = machine_.runs;
+
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+
+  EXPECT_FALSE(runs.run(job, {0, 1}).has_value());
+  EXPECT_EQ(machine_.runs, tried) << "it has no larger share of the device";
 }
 
 }  // namespace

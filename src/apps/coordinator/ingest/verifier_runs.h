@@ -51,11 +51,12 @@ class RunLimit {
     each_ = each;
     if (workgroups >= late_) late_ = 0;
   }
-  void ran_out(std::uint32_t workgroups, double seconds, Instant now) {
+  // No run of as many is begun before `late_until`.
+  void ran_out(std::uint32_t workgroups, double seconds, Instant late_until) {
     largest_ = std::max(workgroups / 2, 1U);
     each_ = seconds / largest_;
     late_ = std::max(workgroups, 1U);
-    late_at_ = now;
+    late_until_ = late_until;
   }
   // The number of workgroups that a run of `seconds` should compute; 0 if nothing was measured.
   [[nodiscard]] std::uint32_t workgroups_in(double seconds) const {
@@ -64,16 +65,17 @@ class RunLimit {
                ? 0
                : static_cast<std::uint32_t>(std::min(seconds / each_ * rounding, 4'294'967'295.0));
   }
-  // True if a run of at most `workgroups` exceeded the time limit less than `late_for` ago.
-  [[nodiscard]] bool is_late(std::uint32_t workgroups, Instant now, Duration late_for) const {
-    return late_ > 0 && workgroups >= late_ && now - late_at_ < late_for;
+  // True if a run of at most `workgroups` exceeded the time limit, and it is too early to try
+  // again.
+  [[nodiscard]] bool is_late(std::uint32_t workgroups, Instant now) const {
+    return late_ > 0 && workgroups >= late_ && now < late_until_;
   }
 
  private:
   std::uint32_t largest_ = 0;
   double each_ = 0;         // Seconds of a workgroup.
   std::uint32_t late_ = 0;  // Workgroups of the last run over the limit; 0: none.
-  Instant late_at_{};
+  Instant late_until_{};
 };
 
 [[nodiscard]] inline bool is_inside(manifest::Range part, manifest::Range range) {

@@ -1,0 +1,65 @@
+#include "apps/coordinator/ingest/step_plan.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace weft::coordinator {
+
+void StepLimit::ran_out(std::uint32_t steps, Instant now) {
+  constexpr std::uint32_t less = 8;  // Few runs more are lost before one step is alone.
+  most_ = std::max(steps / less, 1U);
+  ran_out_at_ = now;
+  compiled_ = false;
+}
+
+std::uint32_t StepLimit::steps_max(Instant now) const {
+  return most_ == 0 || now - ran_out_at_ >= ran_out_for ? std::numeric_limits<std::uint32_t>::max()
+                                                        : most_;
+}
+
+std::optional<StepPlan::Group> StepPlan::next(Instant now) const {
+  if (is_done() || seconds_left() <= 0 || is_hopeless()) return {};
+  const std::uint32_t left = steps_ - done_;
+  const double each = limit_.seconds_each();
+  std::uint32_t count = 1;
+  if (limit_.is_compiled() && each > 0) {
+    // Half of what a run may take: no step takes exactly what others do.
+    const double wanted = bounds_.run_seconds / 2 / each;
+    count = wanted * 1.5 >= left ? left : static_cast<std::uint32_t>(std::max(wanted, 1.0));
+  }
+  return Group{.first = done_,
+               .count = std::min(count, limit_.steps_max(now)),
+               .seconds_max = std::min(bounds_.run_seconds, seconds_left())};
+}
+
+bool StepPlan::ran(const Group& group, double seconds, double elapsed) {
+  elapsed_ += std::max(seconds, elapsed);
+  if (!limit_.is_compiled()) {
+    limit_.compiled();
+    return false;
+  }
+  limit_.ran(seconds / group.count);
+  spent_ += std::max(seconds, elapsed);
+  seconds_ += seconds;
+  done_ += group.count;
+  ++runs_;
+  if (is_done()) limit_.ran(seconds_ / steps_);  // The next check begins at the first step.
+  return true;
+}
+
+bool StepPlan::ran_out(const Group& group, Instant now) {
+  elapsed_ += group.seconds_max;
+  spent_ += group.seconds_max;
+  // The rest of the task's time may be less than what a run of so many steps takes.
+  if (group.seconds_max < bounds_.run_seconds) return false;
+  limit_.ran_out(group.count, now);
+  return group.count > 1;
+}
+
+bool StepPlan::is_hopeless() const {
+  if (runs_ < 2) return false;
+  const double each = seconds_ / done_;
+  return each * (steps_ - done_) > 2 * seconds_left();
+}
+
+}  // namespace weft::coordinator
