@@ -9,7 +9,7 @@
 namespace weft::worker {
 namespace {
 
-// This class is long because it forwards each method of Engine, in a line or two.
+// Large: it forwards each method of Engine, in a line or two.
 class PacedEngine final : public llm::Engine {
  public:
   PacedEngine(std::unique_ptr<llm::Engine> engine, Pace pace)

@@ -49,7 +49,7 @@ bool compiles_later(const gpu::Device& device, CompileKernels compile) {
   return device.adapter().kind == gpu::AdapterKind::cpu && compile == CompileKernels::at_first_use;
 }
 
-// The class is large because it has the methods of Engine.
+// Large: it has the methods of Engine.
 class GpuEngine final : public Engine {
  public:
   GpuEngine(gpu::Device& device, const Model& model, EngineOptions options, CompileKernels compile)

@@ -12,8 +12,7 @@
 
 namespace weft::onnx {
 
-// The class is large because it has an accessor for each kind of input and attribute, a line or two
-// each.
+// Large: it has an accessor for each kind of input and attribute, a line or two each.
 class Call {
  public:
   struct Options {
