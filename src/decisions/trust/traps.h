@@ -1,7 +1,7 @@
 // Tasks with known answers, handed out like any other task: a worker that returns another answer is
-// wrong beyond doubt. Traps come from tasks that a jury has decided, and from callers that add
-// tasks with answers of their own. A trap looks like one more replica of a task; a worker that has
-// had the task is never given it again.
+// wrong beyond doubt. Traps come from tasks that a root or a jury has decided, and from callers
+// that add tasks with answers of their own. A trap looks like one more replica of a task; a worker
+// that has had the task is never given it again.
 //
 // Pure. Bounds: traps_max, the oldest dropped; workers_max for each trap, after which it is spent.
 #pragma once
