@@ -29,7 +29,7 @@ Duration as_duration(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
 }
 
-// All rows of the benchmark; each row, or group of rows, is a method.
+// Large: all rows of the benchmark; each row, or group of rows, is a method.
 class Bench {
  public:
   explicit Bench(const BenchCoordinatorOptions& options) : options_(options) {}

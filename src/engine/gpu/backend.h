@@ -46,7 +46,7 @@ struct Dispatch {
   Workgroups workgroups;
 };
 
-// The interface is large because it has a method for each operation that a platform must provide.
+// Large: it has a method for each operation that a platform must provide.
 class Backend {
  public:
   struct Description {

@@ -66,8 +66,8 @@ struct DrawBehind {
   std::vector<Token> tokens{};  // The tokens of all positions so far, which penalties look at.
 };
 
-// The interface is large because it has a method for each use of a model on a device; a caller that
-// needs some of the methods would need most of the others, too.
+// Large: it has a method for each use of a model on a device, and a caller that needs some of them
+// would need most of the others, too.
 class Engine {
  public:
   virtual ~Engine() = default;
