@@ -14,7 +14,7 @@
 
 namespace weft::gpu::native {
 
-// The class is large because it has the methods of Backend.
+// Large: it has the methods of Backend.
 class DawnBackend final : public Backend, public MappedStaging {
  public:
   // `health` is the object that the device's callbacks report to.

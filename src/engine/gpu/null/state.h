@@ -35,7 +35,7 @@ struct State {
   [[nodiscard]] ByteVector read(Handle buffer, std::uint64_t offset, std::uint64_t size) const;
 };
 
-// The class is large because it has the methods of Backend.
+// Large: it has the methods of Backend.
 class NullBackend final : public Backend {
  public:
   NullBackend(Description description, std::shared_ptr<State> state);

@@ -28,7 +28,7 @@ struct Sequence {
   Sampling sampling;
 };
 
-// The class is large because it has the methods of Engine.
+// Large: it has the methods of Engine.
 class CpuEngine final : public Engine {
  public:
   CpuEngine(const Model& model, EngineOptions options, std::size_t threads)
