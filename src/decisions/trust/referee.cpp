@@ -115,7 +115,7 @@ std::vector<Ruling> Referee::trap_answered(const Trap& trap, const PublicKey& wo
 std::vector<Ruling> Referee::convicted(const TaskId& what, const PublicKey& worker,
                                        MicroCredits penalty, MicroCredits value, std::string reason,
                                        UnixMillis now) {
-  RefereePass pass{.now = now};
+  RefereePass pass = tables_.begin(now);
   convictions_.convict(what, worker, penalty, value, std::move(reason), pass);
   return decisions_.run(std::move(pass));
 }
