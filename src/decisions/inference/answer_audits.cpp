@@ -19,8 +19,8 @@ void AnswerAudits::audit(AuditRequest request, Instant now) {
   Audit& audit = audits_[id];
   audit.what = std::move(request);
   audit.since = now;
-  audit.waiting = !may_begin();
-  if (audit.waiting || begin(audit)) return;
+  audit.waiting = true;
+  if (!may_begin() || begin(audit)) return;
   audit.waiting = std::ranges::any_of(audits_, [&](const auto& entry) {
     const Audit& other = entry.second;
     return other.shard && other.what.model == audit.what.model &&
@@ -32,7 +32,7 @@ void AnswerAudits::audit(AuditRequest request, Instant now) {
 bool AnswerAudits::may_begin() const {
   return static_cast<std::size_t>(std::ranges::count_if(audits_, [](const auto& entry) {
            return !entry.second.waiting;
-         })) <= tables_.settings.audits_max;
+         })) < tables_.settings.audits_max;
 }
 
 // True if, for each chain of trusted workers, there is another chain that shares no member with it,

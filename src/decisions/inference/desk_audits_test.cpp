@@ -146,6 +146,11 @@ TEST(DeskAudits, WaitForTheirTurnWhereManyAreUnderWay) {
   const RequestId audit = network.audit(network.ends[id]);
 
   EXPECT_FALSE(network.audits.contains(audit)) << "it is not refused";
+
+  network.pass(2s);
+  for (int i = 0; i < 9; ++i) network.draw();
+
+  EXPECT_FALSE(network.audits.contains(audit)) << "no more than audits_max are under way";
 }
 
 }  // namespace
