@@ -1,9 +1,9 @@
-// Hidden states on their way between the stages of a chain, as bytes: what every frame of a chain
-// begins with, and all of a frame that hands over rows. Stages and the coordinator read the same
+// Hidden states on their way between the stages of a chain, as bytes: the head of every frame of a
+// chain, and the whole of a frame that hands over rows. Stages and the coordinator read these
 // bytes; senders sign roots over them (frame_block.h).
 //
 // u8 format | u8 kind | u8 want | u8 wire | u32 sequence | u32 ticket | u32 at | u32 count | count
-// * u32 token | u32 count | the values as `wire` has them; little-endian.
+// * u32 token | u32 count | the values in the format of `wire`; little-endian.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +15,13 @@
 
 namespace weft::proof {
 
-// How hidden states travel. f32 gives the numbers of the whole model; f16 halves the bytes and
-// moves probabilities a little; i8 takes 34 bytes for 32 numbers (a scale in f16, its largest
-// number as 127) and moves them more.
+// The number format of hidden states in frames. f32 gives the numbers of the whole model; f16
+// halves the bytes and changes probabilities a little; i8 takes 34 bytes for 32 numbers (a scale in
+// f16, and the largest number as 127) and changes probabilities more.
 enum class Wire : std::uint8_t { f32, f16, i8 };
 
-// Numbers of kinds and wants, as engine/llm/chain has them. Those of frames that no root covers
-// have no name here.
+// Numbers of kinds and wants, equal to those of engine/llm/chain. Kinds and wants of frames that no
+// root covers have no name here.
 enum class FrameKind : std::uint8_t { pass = 0, hidden = 5, fault = 6, commit = 7 };
 enum class FrameWant : std::uint8_t { nothing = 0, hidden = 3 };
 
@@ -41,11 +41,11 @@ struct Activations {
 
 void append_activations(ByteVector& out, const FrameHead& head,
                         std::span<const std::int32_t> tokens, std::span<const float> values);
-// What is not whole reads as empty (ByteReader). Another format reads as kind 255, which no frame
-// has.
+// Reads a frame. An incomplete frame reads as empty (ByteReader). A frame of another format reads
+// as kind 255, which no frame has.
 [[nodiscard]] Activations read_activations(ByteReader& in);
 
-// Whether a frame hands hidden states over: rows for the next stage, or the last state.
+// True if a frame hands over hidden states: rows for the next stage, or the last state.
 [[nodiscard]] bool has_activations(ByteSpan frame);
 [[nodiscard]] bool is_commit(ByteSpan frame);
 

@@ -1,5 +1,5 @@
-// When two results agree. Exact: byte for byte. Tolerance: |a - b| <= absolute + relative *
-// max(|a|, |b|) element by element; NaN agrees with NaN, infinities exactly.
+// Comparison of two results. Exact: byte for byte. Tolerance: |a - b| <= absolute + relative *
+// max(|a|, |b|) element by element; NaN agrees with NaN, and infinities agree only with equal ones.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@ struct Tolerance {
   double relative = 0;
 };
 
-// Nothing where they agree; otherwise what differs first: "element 17 is 0.5 here and 0.75 there".
-// Sizes that differ never agree. Integers are compared exactly whatever the tolerance.
+// None if the results agree; otherwise a text about the first difference: "element 17 is 0.5 here
+// and 0.75 there". Results of different sizes never agree. Integers are compared exactly, whatever
+// the tolerance.
 [[nodiscard]] std::optional<std::string> difference(ByteSpan a, ByteSpan b, NumberType type,
                                                     const Tolerance& tolerance);
 [[nodiscard]] std::optional<std::string> difference_exact(ByteSpan a, ByteSpan b);

@@ -52,41 +52,45 @@ inline constexpr std::uint32_t fingerprint_interval = 32;
 inline constexpr std::size_t fingerprint_entries_max = 64;
 inline constexpr std::size_t fingerprint_bytes_max = 2 + 4 * fingerprint_entries_max;
 
-// Which positions of a session of so many have one, ascending: those with (position + 1) % 32 == 0,
-// and the last.
+// The positions that have a fingerprint, in a session of `positions` positions, ascending: those
+// with (position + 1) % 32 == 0, and the last one.
 [[nodiscard]] std::vector<std::uint32_t> fingerprint_positions(std::uint32_t positions);
 
-// The fingerprint of one hidden state [embedding]. invalid_argument: no numbers, more than 65536,
-// one that is not finite, or all zero.
+// The fingerprint of one hidden state [embedding]. Fails with invalid_argument for no numbers, more
+// than 65536 numbers, a number that is not finite, or only zeros.
 [[nodiscard]] Result<ByteVector> fingerprint(std::span<const float> hidden);
 
-// The numbers that a fingerprint of `width` names, all others 0: what fingerprint_distance() takes
-// where the other side hands in a fingerprint of its own, which adds that one's rounding.
-// invalid_argument if the bytes are no fingerprint of so many numbers.
+// The numbers that a fingerprint of `width` numbers names, and 0 for all others.
+// fingerprint_distance() takes them if the other side also sends a fingerprint; the distance then
+// includes the rounding of that fingerprint too. Fails with invalid_argument if the bytes are not a
+// fingerprint of `width` numbers.
 [[nodiscard]] Result<std::vector<float>> fingerprint_values(ByteSpan bytes, std::size_t width);
 
 struct FingerprintTolerance {
-  double error_max = 0.005;  // Error of one fingerprint.
-  double missing_max = 0.2;  // Share of the own largest entries that the claim has not.
+  double error_max = 0.005;  // The error of one fingerprint.
+  double missing_max = 0.2;  // The share of the own largest entries that the claim lacks.
 };
 inline constexpr FingerprintTolerance f32_tolerance{.error_max = 0.0015, .missing_max = 0.2};
 inline constexpr FingerprintTolerance rounded_tolerance{.error_max = 0.03, .missing_max = 0.4};
 
 struct FingerprintDistance {
-  double error = 0;    // As above; 1 is as far as two unrelated vectors.
-  double missing = 0;  // Entries on the edge of the largest fall out by themselves.
+  // The error defined at the top of this file; 1 is the error of two unrelated vectors.
+  double error = 0;
+  // The share of missing entries; entries close to the smallest one kept may be missing by chance.
+  double missing = 0;
 };
-// invalid_argument if the bytes are no fingerprint of so many numbers: count, order, indices or
-// values are impossible.
+// Fails with invalid_argument if the bytes are not a fingerprint of that many numbers: the count,
+// the order, the indices or the values are impossible.
 [[nodiscard]] Result<FingerprintDistance> fingerprint_distance(ByteSpan claimed,
                                                                std::span<const float> hidden);
 
-// A session's fingerprints against the hidden states of all its positions, [position][embedding],
-// from a prefill over prompt and answer. Accepted if every fingerprint is within the tolerance.
+// Compares a session's fingerprints with the hidden states of all its positions,
+// [position][embedding], from a prefill over prompt and answer. The session is accepted if every
+// fingerprint is within the tolerance.
 struct SessionVerdict {
   bool accepted = false;
-  FingerprintDistance farthest;  // The largest of each.
-  std::string reason;            // Why not, with the position.
+  FingerprintDistance farthest;  // The largest error and the largest missing share.
+  std::string reason;            // The reason for a refusal, with the position.
 };
 [[nodiscard]] SessionVerdict check_fingerprints(std::span<const ByteVector> claimed,
                                                 std::span<const float> hidden,

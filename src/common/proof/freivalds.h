@@ -19,7 +19,7 @@ struct MatrixProduct {
   std::span<const std::int32_t> c;  // [m][n]
 };
 
-// `seed` must be unknown to the maker of C before it was committed to. O(mk + kn + mn).
+// `seed` must be unknown to the maker of C until C was committed to. O(mk + kn + mn).
 [[nodiscard]] bool freivalds_accepts(const MatrixProduct& product, std::uint64_t seed);
 
 }  // namespace weft::proof

@@ -35,12 +35,12 @@ struct FloatProduct {
 };
 
 struct Rounding {
-  double unit = 0x1p-24;   // Roundoff of products and sums: f32. 0x1p-11 for f16.
-  double output_unit = 0;  // Further roundoff of C: 0x1p-11 if stored as f16.
+  double unit = 0x1p-24;   // The roundoff of products and sums: f32; 0x1p-11 for f16.
+  double output_unit = 0;  // The further roundoff of C: 0x1p-11 if it is stored as f16.
 };
 
-// `seed` must be unknown to the maker of C before it was committed to. False for sizes that do not
-// fit and for numbers that are not finite. O(rounds (mk + kn + mn)), in double precision.
+// `seed` must be unknown to the maker of C until C was committed to. Returns false for sizes that
+// do not fit and for numbers that are not finite. O(rounds (mk + kn + mn)), in double precision.
 [[nodiscard]] bool freivalds_accepts(const FloatProduct& product, std::uint64_t seed,
                                      const Rounding& rounding = {}, std::uint32_t rounds = 4);
 

@@ -1,13 +1,13 @@
-// IEEE 754 binary16 as fingerprints and outputs have it.
+// IEEE 754 binary16, the format of numbers in fingerprints and outputs.
 #pragma once
 
 #include <cstdint>
 
 namespace weft::proof {
 
-// Every value of it is a float.
+// Exact: every binary16 value is a float.
 [[nodiscard]] float from_half(std::uint16_t half);
-// The nearest, ties to even; infinite from 65520 on.
+// Rounds to the nearest value, ties to even; infinite from 65520 on.
 [[nodiscard]] std::uint16_t to_half(float value);
 
 }  // namespace weft::proof

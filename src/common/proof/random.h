@@ -1,6 +1,6 @@
-// The random words of checks, reproducible from a seed: SplitMix64 (G. Steele et al., Fast
-// splittable pseudorandom number generators, 2014). Not for secrets: a seed that no prover knows
-// before the commitment is what makes a check sound.
+// Random words for checks, reproducible from a seed: SplitMix64 (G. Steele et al., Fast splittable
+// pseudorandom number generators, 2014). Not for secrets. A check is sound only if no prover knows
+// the seed before its commitment.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
-// How far two engines' hidden states of one position are apart, over all of their numbers: what a
-// stage of a chain handed on, and what another one computes from the same input.
+// The distance of two engines' hidden states of one position, over all of their numbers: those that
+// a stage of a chain handed on, and those that another engine computes from the same input.
 //
-// The mean over all numbers of min(1, |claimed - own| / (|own| + typical)), typical = the median
-// magnitude of the own ones. Fingerprints (fingerprint.h) look at the 64 largest numbers, which is
-// all that a worker sends of its own accord; here both rows are there whole, and a stage that
-// leaves the largest right and changes others is told as well. No single number counts for more
-// than its share, so that the few that are a thousand times as large as others (which models have)
-// neither hide an error nor make one.
+// The distance is the mean over all numbers of min(1, |claimed - own| / (|own| + typical)), typical
+// = the median magnitude of the own numbers. Fingerprints (fingerprint.h) contain only the 64
+// largest numbers, which is all that a worker sends by itself. Here both rows are complete, so that
+// a stage that leaves the largest numbers right and changes others is found too. No single number
+// counts for more than its share, so that the few numbers of a model that are a thousand times as
+// large as the others neither hide an error nor cause one.
 #pragma once
 
 #include <span>
@@ -15,7 +15,8 @@
 
 namespace weft::proof {
 
-// invalid_argument: rows of different lengths, of none, or with a number that is not finite.
+// Fails with invalid_argument for rows of different lengths, empty rows, or a number that is not
+// finite.
 [[nodiscard]] Result<double> row_distance(std::span<const float> claimed,
                                           std::span<const float> own);
 

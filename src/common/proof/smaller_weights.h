@@ -27,11 +27,12 @@
 
 namespace weft::proof {
 
-// One honest worker in a million comes so far.
+// One honest worker in a million reaches this ratio.
 inline constexpr double ratio_least = 13.8;
 
-// One fingerprint's: above 0 for the smaller weights. Where the two rows are the same there is
-// nothing to tell: 0. invalid_argument as fingerprint_distance(), or for rows of different lengths.
+// The ratio of one fingerprint: above 0 if it fits the smaller weights better. It is 0 if the two
+// rows are equal, because nothing tells them apart. Fails with invalid_argument as
+// fingerprint_distance() does, and for rows of different lengths.
 [[nodiscard]] Result<double> smaller_weights_ratio(ByteSpan claimed,
                                                    std::span<const float> promised,
                                                    std::span<const float> smaller);

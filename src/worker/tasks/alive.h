@@ -1,5 +1,5 @@
-// Callbacks that may come after their owner is gone: guard(f) is f, until the Alive is destroyed,
-// and nothing then.
+// Callbacks that may run after their owner is destroyed: guard(f) calls f until the Alive is
+// destroyed, and does nothing after that.
 #pragma once
 
 #include <memory>

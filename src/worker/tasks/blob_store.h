@@ -1,12 +1,12 @@
-// Blobs by hash: one fetch for all callers that ask at the same time, checked against the hash,
-// kept within a bound of bytes. A fetch that fails for want of a connection is tried again a few
-// times.
+// Blobs by hash. All callers that ask for a blob at the same time share one fetch. Bytes are
+// checked against the hash and cached within a bound. A fetch that fails for lack of a connection
+// is tried again a few times.
 //
-// Each caller names the most bytes that it takes, and no more are received. A caller that takes too
-// few fails alone: a larger bound of another caller has the blob fetched again.
+// Each caller names the most bytes that it accepts, and no more are received. A caller with too
+// small a bound fails alone: the blob is fetched again for a caller with a larger bound.
 //
-// Threading: the session's. Lifetime: may be destroyed during a fetch; its callers then hear
-// nothing.
+// Threading: the session's. Lifetime: may be destroyed during a fetch; its callers then get no
+// answer.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,9 @@ class BlobStore {
 
   BlobStore(Host& host, Options options) : host_(host), options_(options) {}
 
-  // data_loss if the bytes do not have that hash; resource_exhausted if there are more than
-  // `bytes_max` or Options::blob_bytes_max of them; otherwise as Host::fetch_blob.
+  // Gets a blob. Fails with data_loss if the bytes do not have that hash, with resource_exhausted
+  // if there are more than `bytes_max` or Options::blob_bytes_max of them, and otherwise as
+  // Host::fetch_blob() does.
   void get(const Hash& hash, std::uint64_t bytes_max, Done done);
   void set_token(std::string token) { token_ = std::move(token); }
 
@@ -47,17 +48,17 @@ class BlobStore {
  private:
   struct Cached {
     SharedBytes bytes;
-    std::list<Hash>::iterator place;  // In coldest_first_.
+    std::list<Hash>::iterator place;  // Position in coldest_first_.
   };
   struct Waiter {
     std::uint64_t bytes_max = 0;
     Done done;
   };
-  // Takes at most `bytes_max`.
+  // Fetches a blob of at most `bytes_max` bytes.
   void fetch(const Hash& hash, std::uint64_t bytes_max, int attempt);
   void fetched(const Hash& hash, std::uint64_t bytes_max, Result<ByteVector> bytes);
-  // The blob has more than `bytes_max` bytes: answers the waiters that take no more than these and
-  // fetches for the others.
+  // The blob has more than `bytes_max` bytes: answers the waiters with that bound or a smaller one,
+  // and fetches the blob again for the other waiters.
   void too_long(const Hash& hash, std::uint64_t bytes_max);
   void finish(const Hash& hash, Result<SharedBytes> result);
   void keep(const Hash& hash, SharedBytes bytes);

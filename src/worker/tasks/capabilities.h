@@ -1,4 +1,4 @@
-// What a device is, as a worker says it in its hello.
+// The capabilities of a device, which a worker sends in its hello.
 #pragma once
 
 #include "common/base/async.h"
@@ -8,7 +8,7 @@
 
 namespace weft::worker {
 
-// Without rates; memory_bytes is what a task may use.
+// Without the measured rates. `memory_bytes` is the memory that a task may use.
 [[nodiscard]] protocol::Capabilities capabilities_of(const gpu::Device& device,
                                                      std::uint64_t memory_bytes);
 // The capabilities of the built-in kernels on the processor.

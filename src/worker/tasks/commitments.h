@@ -1,8 +1,8 @@
-// What results without a verdict committed to: the leaves of each output, by which chunks of them
-// are opened for an audit.
+// The commitments of results without a verdict: the Merkle leaves of each output, from which its
+// chunks are opened for an audit.
 //
-// Not safe to share between threads. Bound: results_max results; what is over is not kept, and its
-// chunks cannot be opened.
+// Not safe to share between threads. Bound: results_max results; further results are not kept, and
+// their chunks cannot be opened.
 #pragma once
 
 #include <cstddef>
@@ -17,14 +17,15 @@ namespace weft::worker {
 
 class Commitments {
  public:
-  using Leaves = std::vector<std::vector<Hash>>;  // An output each.
+  using Leaves = std::vector<std::vector<Hash>>;  // The leaves of each output.
 
   explicit Commitments(std::size_t results_max) : results_max_(results_max) {}
 
   void add(const TaskKey& key, Leaves leaves);
   void erase(const TaskKey& key) { leaves_.erase(key); }
   void clear() { leaves_.clear(); }
-  // A chunk that does not exist has an empty path; so has each of a result that is not kept.
+  // Opens the chunks that an audit asks for. The path is empty for a chunk that does not exist, and
+  // for each chunk of a result that is not kept.
   [[nodiscard]] protocol::Opening open(const protocol::OpenChunks& asked) const;
 
  private:

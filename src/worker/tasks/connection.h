@@ -1,10 +1,10 @@
-// A worker's line to the coordinator: opens the socket, shows that it holds its key, decodes what
-// comes, and comes back after every loss with exponential backoff and jitter. What the messages
-// mean is for its owner (work.h).
+// A worker's connection to the coordinator: opens the socket, proves that the worker holds its key,
+// decodes messages, and reconnects after every loss with exponential backoff and jitter. Its owner
+// (work.h) handles the messages.
 //
-// Whatever is not a message that may come now ends the socket, with an Error said to the other
-// side; a coordinator that keeps doing that is asked ever more rarely. Threading and lifetime: the
-// session's thread; may be destroyed at any time.
+// Bytes that are not a message that may come now end the socket, with an Error to the other side;
+// if a coordinator keeps sending such bytes, the connection retries less and less often. Threading
+// and lifetime: the session's thread; may be destroyed at any time.
 #pragma once
 
 #include <functional>
@@ -28,18 +28,18 @@ class Connection {
     protocol::Capabilities capabilities;
     std::string software = "weft/0.1.0";
     std::uint32_t slots = 2;
-    std::uint64_t slice_memory_bytes = 0;  // Hello's.
-    std::uint64_t price_min = 0;           // The same.
-    // Host and port of the coordinator's URL, as the connection asks for them.
+    std::uint64_t slice_memory_bytes = 0;  // The field of Hello.
+    std::uint64_t price_min = 0;           // The field of Hello.
+    // Host and port of the coordinator's URL, in the form that the connection uses.
     std::string host = {};
-    // Only a coordinator that proves its key is joined; off in tests alone.
+    // Requires that the coordinator proves its key. Off only in tests.
     bool wants_proof = true;
-    // Whether a key that the coordinator has proved is the one that it must have; an error ends it
-    // permanently. Nothing: any is taken.
+    // Checks a key that the coordinator has proved; an error ends the connection permanently. Not
+    // set: every key is accepted.
     std::function<Result<>(const PublicKey&)> accept = {};
-    // The operator's invitation for this coordinator; empty: none.
+    // The operator's invitation for this coordinator; an empty text if there is none.
     std::function<std::string(const protocol::Challenge&)> invite = {};
-    Duration join_max = std::chrono::seconds(10);  // From opening to Welcome.
+    Duration join_max = std::chrono::seconds(10);  // From opening the socket to Welcome.
     Duration backoff_first = std::chrono::milliseconds(250);
     Duration backoff_max = std::chrono::seconds(30);
   };
@@ -52,31 +52,32 @@ class Connection {
     std::function<void(const protocol::OpenChunks&)> open;
     std::function<void(const protocol::Yield&)> yield;
     std::function<void(std::string reason, Duration retry)> lost;
-    std::function<void(Error error)> refused;  // Final: nothing comes after it.
+    std::function<void(Error error)> refused;  // The last event: no other one follows.
   };
   enum class State : std::uint8_t { closed, connecting, joining, ready, waiting };
 
   Connection(Host& host, crypto::Signer& signer, Options options, Handlers handlers);
 
   void open();
-  // Ends it permanently; what was sent before still goes out.
+  // Ends the connection permanently; messages that were sent before still go out.
   void close();
-  // The machine woke up or the network came back: cuts a backoff short, and tries a connection that
+  // The machine woke up or the network came back: ends a backoff early, and tests a connection that
   // may be dead.
   void wake();
 
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] bool ready() const { return state_ == State::ready; }
-  // The one that has proved its key last; while a connection is being made, none.
+  // The coordinator that has proved its key last; zeros while a connection is being made.
   [[nodiscard]] const PublicKey& coordinator() const { return place_.coordinator; }
 
-  // Dropped while not ready.
+  // Sends a message; drops it while the connection is not ready.
   void send(const protocol::WorkerMessage& message);
-  // False where it does not fit into a frame.
+  // Sends a result. False if it does not fit into a frame.
   bool send(const protocol::ResultFrame& frame);
-  // Signs and sends; `sent` is called when it is out or the socket is lost.
+  // Signs a receipt and sends it; `sent` is called when the receipt is out or the socket is lost.
   void send_receipt(std::vector<protocol::ReceiptItem> items, std::function<void()> sent);
-  // 0: paused. Said again at every joining.
+  // Sets the number of tasks that the worker takes; 0: paused. It is sent again after every
+  // reconnect.
   void set_slots(std::uint32_t slots);
 
  private:
@@ -86,7 +87,7 @@ class Connection {
   void prove(const protocol::Challenge& challenge);
   void on_welcome(const protocol::Welcome& welcome);
   void on_error(const protocol::ErrorMessage& message);
-  // `frames`: the version in which the coordinator reads.
+  // `frames` is the version of the frames that the coordinator reads.
   void other_version(std::uint32_t coordinator, std::uint32_t frames);
   void refuse(Error error);
   void nonsense(const Error& error);
@@ -99,11 +100,11 @@ class Connection {
   Options options_;
   Handlers handlers_;
   State state_ = State::closed;
-  std::uint64_t epoch_ = 0;  // The socket's number; callbacks of earlier ones are ignored.
+  std::uint64_t epoch_ = 0;  // The socket's number; callbacks of earlier sockets are ignored.
   bool challenged_ = false;
-  bool spoke_nonsense_ = false;  // Until it sends something of use.
-  int failures_ = 0;             // In a row.
-  proof::ReceiptPlace place_;    // What this socket's receipts are signed for.
+  bool spoke_nonsense_ = false;  // True from an invalid message until the next valid one.
+  int failures_ = 0;             // Failures in a row.
+  proof::ReceiptPlace place_;    // The place for which this socket's receipts are signed.
   Alive alive_;
 };
 

@@ -1,9 +1,9 @@
 // Results whose larger outputs are being uploaded, until their roots may be signed
 // (signing_memory.h).
 //
-// An upload that fails in passing is tried again, for as long as it takes without a connection.
-// Threading and lifetime: the session's thread; may be destroyed at any time; what comes of uploads
-// is then dropped.
+// An upload that fails for a temporary reason is tried again, for as long as there is no
+// connection. Threading and lifetime: the session's thread; may be destroyed at any time; the
+// outcomes of uploads are then dropped.
 #pragma once
 
 #include <cstdint>
@@ -27,27 +27,28 @@ namespace weft::worker {
 
 struct Delivered {
   protocol::ResultFrame frame;
-  // The part of the task that it is about. Empty: the whole, so that a second result would be
-  // evidence against this device. Parts (audits, polls) are asked for under the same attempt as
-  // other parts of the task, and signed by another word.
+  // The part of the task that the result is for. Empty: the whole task, so that a second, different
+  // result would be evidence against this device. Parts (audits, polls) are leased under the same
+  // attempt as other parts of the task, and their claims are signed with a different word.
   manifest::Range part{};
-  std::optional<Error> error;  // It cannot be handed on.
+  std::optional<Error> error;  // The reason why the result cannot be handed on.
 };
 
 class Deliveries {
  public:
   using Done = std::function<void(const TaskKey& key, Delivered delivered)>;
 
-  // Null for `signing`: no root is asked for. `done` is called once for each result that is not
-  // taken back.
+  // `signing` is null if no roots are remembered; results are then signed without a check. `done`
+  // is called once for each result that is not taken back.
   Deliveries(Host& host, const Connection& connection, const WorkSession& session,
              SigningMemory* signing, Done done);
 
-  // Takes the outputs; the frame's result has all but them. The ones that fit go into the frame.
+  // Starts the delivery of a result. The frame holds all of the result but its outputs; outputs
+  // that fit are put into the frame.
   void start(const TaskKey& key, Delivered result, std::vector<ByteVector> outputs);
   // False if there is no such result.
   bool take_back(const TaskKey& key) { return deliveries_.erase(key) > 0; }
-  // All of them.
+  // Takes back all results.
   [[nodiscard]] std::vector<TaskKey> take_back_all();
 
   [[nodiscard]] bool contains(const TaskKey& key) const { return deliveries_.contains(key); }
@@ -62,14 +63,14 @@ class Deliveries {
   };
   struct Upload {
     TaskKey key;
-    std::uint64_t delivery = 0;  // Its serial.
+    std::uint64_t delivery = 0;  // The serial number of the delivery.
     Hash hash;
     std::shared_ptr<const ByteVector> bytes;
     int attempt = 1;
   };
   void upload(Upload upload);
   void uploaded(const TaskKey& key, Result<> result);
-  // Once its outputs are there: asks whether its root may be signed, then hands it on.
+  // Once the outputs are uploaded: asks whether the root may be signed, then hands the result on.
   void admit(const TaskKey& key);
   void deliver(const TaskKey& key);
   [[nodiscard]] bool is_wanted(const Upload& upload) const;

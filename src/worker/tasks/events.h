@@ -1,4 +1,4 @@
-// What a session tells its observer (the page, the terminal), and the numbers it keeps.
+// The events that a session reports to its observer (the page, the terminal), and its counters.
 #pragma once
 
 #include <compare>
@@ -31,13 +31,13 @@ struct Disconnected {
 struct TaskStarted {
   TaskKey key;
 };
-// It goes on from a checkpoint.
+// A task that continues from a checkpoint.
 struct TaskResumed {
   TaskKey key;
   std::uint32_t done = 0;
   std::uint32_t of = 0;
 };
-// Some of its parts were computed here.
+// The worker has computed some parts of the task.
 struct TaskAdvanced {
   TaskKey key;
   std::uint32_t parts = 0;
@@ -48,14 +48,14 @@ struct TaskCheckpointed {
   TaskKey key;
   std::uint32_t done = 0;
   std::uint32_t of = 0;
-  bool stopped = false;  // And given back.
+  bool stopped = false;  // True if the task was stopped and given back.
 };
 struct TaskDone {
   TaskKey key;
   double wall_seconds = 0;
   double gpu_seconds = 0;
   std::string job_name{};
-  std::uint64_t bytes = 0;  // exec::Traffic.
+  std::uint64_t bytes = 0;  // As in exec::Traffic.
   double operations = 0;
 };
 struct TaskFailed {
@@ -73,7 +73,7 @@ struct Verdict {
   MicroCredits balance = 0;
   std::string reason;
 };
-// The coordinator will not have this worker; the session has ended.
+// The coordinator refuses this worker; the session has ended.
 struct Refused {
   Error error;
 };
@@ -97,7 +97,7 @@ struct Counters {
   double gpu_seconds = 0;
   double wall_seconds = 0;
   std::uint64_t reconnects = 0;
-  std::uint64_t bytes_sent = 0;  // Outputs.
+  std::uint64_t bytes_sent = 0;  // Bytes of outputs.
   std::string last_error;
 };
 

@@ -1,7 +1,7 @@
-// What a worker's session needs from where it runs. The native worker and the browser each
-// implement these; tests simulate them. Everything is called, and calls back, on the session's one
-// thread; no callback runs inside the call that asked for it. Callbacks may outlive the session: it
-// guards them itself.
+// The services that a worker's session needs from its environment. The native worker and the
+// browser each implement these interfaces; tests simulate them. All calls and callbacks are on the
+// session's one thread; no callback runs inside the call that asked for it. Callbacks may run after
+// the session is destroyed: the session guards them itself.
 #pragma once
 
 #include <cstdint>
@@ -23,23 +23,23 @@ struct SocketEvents {
   std::function<void(std::string text)> text;
   std::function<void(ByteVector bytes)> binary;
   std::function<void(std::string reason)>
-      closed;  // Also where it never opened; nothing comes after it.
+      closed;  // The socket is closed, or never opened; no other event follows.
 };
 
 class Host {
  public:
   virtual ~Host() = default;
 
-  // One WebSocket at a time, to the coordinator's /v1/worker. A new one takes the place of the
-  // last.
+  // Opens a WebSocket to the coordinator's /v1/worker. There is one at a time: a new one replaces
+  // the last.
   virtual void connect(SocketEvents events) = 0;
   virtual void send_text(std::string text) = 0;
   virtual void send_binary(ByteVector bytes) = 0;
-  virtual void close() = 0;  // Sends what is queued first. No event follows.
+  virtual void close() = 0;  // Sends the queued messages first. No event follows.
 
-  // GET and PUT /v1/blobs/{hash}; `token` is the session's. More than `bytes_max` is
-  // resource_exhausted; what is refused for now (429, 503) is unavailable, and is told when it may
-  // be asked for again.
+  // GET and PUT /v1/blobs/{hash}. `token` is the session's. Fails with resource_exhausted for more
+  // than `bytes_max` bytes, and with unavailable for a temporary refusal (429, 503), with the time
+  // after which to ask again.
   virtual void fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::string token,
                           std::function<void(Result<ByteVector>)> done) = 0;
   virtual void put_blob(const Hash& hash, ByteVector bytes, std::string token,
@@ -47,14 +47,14 @@ class Host {
 
   virtual void after(Duration delay, std::function<void()> work) = 0;
   [[nodiscard]] virtual Instant now() = 0;
-  [[nodiscard]] virtual double random() = 0;  // In [0, 1), for jitter.
+  [[nodiscard]] virtual double random() = 0;  // A random number in [0, 1), for jitter.
 };
 
 struct TaskRun {
   std::shared_ptr<const exec::Job> job;
   exec::RunOptions options;
   Duration wall_max{};
-  // Whose code it is, by a name that is no other client's. Runners keep clients apart by it.
+  // A name that is unique to the client whose code runs. Runners keep clients apart by it.
   std::string client{};
 };
 
@@ -63,7 +63,7 @@ class TaskRunner {
  public:
   virtual ~TaskRunner() = default;
   virtual void run(TaskRun task, std::function<void(Result<exec::Output>)> done) = 0;
-  // Ends what runs as soon as that is possible; its `done` is then called with cancelled.
+  // Ends the running task as soon as possible; its `done` is then called with cancelled.
   virtual void cancel() = 0;
 };
 

@@ -1,8 +1,8 @@
-// From a manifest's hash to a job with its bytes at hand: the manifest, its shader and its data,
-// each a blob. The last few jobs stay, since a job comes as many tasks.
+// Loads a job from the hash of its manifest: the manifest, its shader and its data, each a blob.
+// The last few jobs are kept, because the tasks of a job arrive one after the other.
 //
-// A manifest states the length of all its data. Their sum is held against Options::bytes_max before
-// the first byte of them is fetched, and of no blob are more bytes received than its manifest
+// A manifest states the length of all its data. Their sum is checked against Options::bytes_max
+// before any of them are fetched, and no blob is received beyond the length that its manifest
 // states.
 //
 // Threading and lifetime: as BlobStore.
@@ -24,21 +24,23 @@ class JobLoader {
  public:
   using Done = std::function<void(Result<std::shared_ptr<const exec::Job>>)>;
   struct Options {
-    std::uint64_t bytes_max = std::uint64_t{1} << 30;  // Data of one job; and of all kept jobs.
-    std::size_t jobs_max = 4;                          // That are kept.
+    // Data of one job, and of all kept jobs together.
+    std::uint64_t bytes_max = std::uint64_t{1} << 30;
+    std::size_t jobs_max = 4;  // Jobs that are kept.
   };
 
   JobLoader(Host& host, BlobStore& blobs, Options options)
       : host_(host), blobs_(blobs), options_(options) {}
 
-  // invalid_argument if the manifest is wrong, names a file, or its data is not as long as its
-  // bindings state; resource_exhausted if it states more than Options::bytes_max.
+  // Loads a job. Fails with invalid_argument if the manifest is wrong, names a file, or its data
+  // are not as long as its bindings state, and with resource_exhausted if it states more than
+  // Options::bytes_max.
   void load(const Hash& manifest, Done done);
 
  private:
   using Kept = std::pair<Hash, std::shared_ptr<const exec::Job>>;
   struct Loading;
-  // An error names the blob `what`.
+  // Fetches a blob of the job. An error message names the blob as `what`.
   void add_blob(const std::shared_ptr<Loading>& loading, std::string what, const Hash& hash,
                 std::uint64_t bytes_max, std::function<void(const ByteVector&)> use);
   void add_data(const std::shared_ptr<Loading>& loading, const manifest::Data& data,

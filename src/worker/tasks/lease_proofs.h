@@ -1,7 +1,7 @@
-// Proofs of leases, shown after a reconnect.
+// Proofs of leases, which the worker shows after a reconnect.
 //
-// Not safe to share between threads. Memory: an entry for each lease; those of tasks that are over
-// are dropped once they are many.
+// Not safe to share between threads. Memory: an entry for each lease; the proofs of finished tasks
+// are dropped once there are many.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ namespace weft::worker {
 class LeaseProofs {
  public:
   void put(const TaskKey& key, const Hash& proof) { proofs_.insert_or_assign(key, proof); }
-  // Zeros for an unknown lease.
+  // The proof of the lease; zeros if the lease is not known.
   [[nodiscard]] Hash of(const TaskKey& key) const {
     const auto proof = proofs_.find(key);
     return proof == proofs_.end() ? Hash{} : proof->second;
   }
-  // Drops those of which `is_wanted` is not true, where `wanted` are: it looks at all of them, so
-  // that it does nothing until they are many.
+  // Drops the proofs for which is_wanted() is false. `wanted` is the number of proofs that are
+  // wanted. Because it visits all proofs, it does nothing until there are many.
   template <class IsWanted>
   void forget(std::size_t wanted, IsWanted is_wanted) {
     constexpr std::size_t few = 64;

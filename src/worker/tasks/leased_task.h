@@ -15,12 +15,13 @@
 
 namespace weft::worker {
 
-// What the tasks of one lease share.
+// Terms that the tasks of one lease share.
 struct LeaseTerms {
   Hash manifest;
   std::uint32_t piece_workgroups_max = 0;
   Duration wall_max{};
-  Duration checkpoint_every{};  // At least; zero: none are wanted.
+  // The least time between checkpoints; zero: no checkpoints are wanted.
+  Duration checkpoint_every{};
   PublicKey client;
   double weight = 1;
 };
@@ -32,13 +33,13 @@ struct LeasedTask {
   std::optional<protocol::ResumePoint> resume;
 };
 
-// The coordinator whose welcome came last, and the token that blobs are stored with.
+// The coordinator that sent the last Welcome, and the token with which blobs are stored.
 struct WorkSession {
   PublicKey coordinator;
   std::string token;
 };
 
-// Whether a lease is of a whole task: its root then goes into the record of what was signed.
+// True if a lease is for a whole task; the task's root then goes into the record of signed roots.
 [[nodiscard]] inline bool is_whole_task(const manifest::Manifest& manifest, std::uint32_t index,
                                         manifest::Range range) {
   return index < manifest.split.tasks && range == manifest::task_range(manifest, index);

@@ -1,9 +1,8 @@
-// Results that no verdict has answered yet: sent again after a reconnect, and gathered into
-// receipts. Pure.
+// Results without a verdict: sent again after a reconnect, and gathered into receipts. Pure.
 //
-// Bounds: at most results_max and bytes_max are kept. What is over, oldest first, is forgotten once
-// it was sent: nothing is lost by that unless the connection breaks, and then the task is merely
-// run again.
+// Bounds: at most results_max results and bytes_max bytes are kept. Beyond that, the oldest results
+// that were sent are forgotten. A forgotten result is lost only if the connection breaks, and then
+// the task is run again.
 #pragma once
 
 #include <cstdint>
@@ -26,24 +25,24 @@ class Outbox {
 
   explicit Outbox(Options options) : options_(options) {}
 
-  // `part`: of the task that it is about; empty: the whole.
+  // Adds a result. `part` is the part of the task that it is for; empty: the whole task.
   void add(protocol::ResultFrame frame, manifest::Range part);
-  // Answered or taken back. False if there is no such result.
+  // Removes a result that was answered or taken back. False if there is no such result.
   bool remove(const TaskKey& key);
   void clear();
-  // Nothing more may be added before something was sent.
+  // True if a result must be sent before another one is added.
   [[nodiscard]] bool full() const {
     return entries_.size() >= options_.results_max || bytes_ >= options_.bytes_max;
   }
 
-  // The next result to send, which is then sent and waits for its receipt.
+  // Returns the next result to send, and counts it as sent: it waits for its receipt.
   [[nodiscard]] const protocol::ResultFrame* send_next();
-  // False if there is no such result.
+  // Marks a result to be sent again. False if there is no such result.
   bool send_again(const TaskKey& key);
-  // A new connection: all are to be sent again, under new receipts.
+  // Marks all results to be sent again, under new receipts, because the connection is new.
   void send_all_again();
 
-  // Sent since the last receipt.
+  // The number of results that were sent since the last receipt.
   [[nodiscard]] std::size_t unreceipted() const { return unreceipted_.size(); }
   [[nodiscard]] std::vector<protocol::ReceiptItem> take_unreceipted();
 

@@ -1,9 +1,9 @@
-// The tasks that are resident: loaded, run part by part in the order of their slices, checkpointed
-// in between.
+// The resident tasks: loaded, run part by part in the order of their slices, and checkpointed
+// between parts.
 //
-// One task is resident at a time, or as many as there are slices; the device runs a part of one of
-// them (progress.h), then a part of whichever is next (slices.h). Between two parts a long task's
-// state goes out as a checkpoint, and one that is to yield stops.
+// One task is resident at a time, or as many as there are slices. The device runs a part of one
+// task (progress.h), then a part of the task whose slice is next (slices.h). Between two parts the
+// state of a long task is uploaded as a checkpoint, and a task that is to yield stops.
 //
 // Threading and lifetime: the session's thread; may be destroyed at any time; results of work that
 // still runs are then dropped.
@@ -32,22 +32,22 @@ namespace weft::worker {
 class Residents {
  public:
   struct Options {
-    std::uint32_t slices = 0;  // Tasks that are resident at a time; 0: one, with all of the memory.
-    std::uint64_t slice_memory_bytes = 0;  // A partition, where its job does not require more.
-    std::uint64_t memory_bytes = 0;        // Memory of all partitions.
-    Duration slice{};  // What a part of a task takes at best, where several share the device.
+    std::uint32_t slices = 0;  // Resident tasks at a time; 0: one, with all of the memory.
+    std::uint64_t slice_memory_bytes = 0;  // The size of a partition, if its job needs no more.
+    std::uint64_t memory_bytes = 0;        // The memory of all partitions.
+    Duration slice{};  // The target time of a part of a task if several tasks share the device.
     std::uint64_t checkpoint_bytes_max = 0;
-    std::uint64_t resume_bytes_max = 0;  // A checkpoint that a task goes on from.
-    SigningMemory* signing = nullptr;    // Null: nothing is remembered.
+    std::uint64_t resume_bytes_max = 0;  // The most bytes of a checkpoint to continue from.
+    SigningMemory* signing = nullptr;    // Null: signed roots are not remembered.
   };
-  // What stands around the residents: where tasks come from and go to.
+  // The owner of the residents, which provides tasks and receives their results.
   class Around {
    public:
     // Takes the next task that may begin now.
     virtual std::optional<LeasedTask> next_task() = 0;
-    // A task was taken: bytes of the one after it may be fetched meanwhile.
+    // A task was taken: the blobs of the next task may be fetched meanwhile.
     virtual void fetch_ahead() = 0;
-    // Nothing of the task is resident any more but its place, which left() frees.
+    // The task is computed. Only its place is still taken; left() frees it.
     virtual void computed(const LeasedTask& task, exec::Output output, const exec::Job& job,
                           double resumed) = 0;
     virtual void failed(const TaskKey& key, Error error) = 0;
@@ -70,16 +70,16 @@ class Residents {
   };
   Residents(const Parts& parts, const Options& options);
 
-  // Takes in what may begin, and runs a part if the device is free. Nothing during a rest.
+  // Admits tasks that may begin, and runs a part if the device is free. Does nothing during a rest.
   void run_next();
-  // It makes way at its next checkpoint. False if it is not resident.
+  // Makes the task stop at its next checkpoint. False if it is not resident.
   bool yield(const TaskKey& key);
-  // Long tasks leave their state behind instead of running to their end.
+  // Makes all long tasks stop at their next checkpoint instead of running to their end.
   void yield_all_long();
-  // Nothing if it is not resident.
+  // Cancels the task. Does nothing if it is not resident.
   void cancel(const TaskKey& key, const std::string& reason);
-  // All but the one that the device has a part of are gone then, and that is being ended; false if
-  // there is none.
+  // Cancels all tasks. Only the task of which the device runs a part remains, until that part has
+  // ended; false if there is no such task.
   bool cancel_all(const std::string& reason);
 
   [[nodiscard]] bool contains(const TaskKey& key) const;
@@ -91,16 +91,16 @@ class Residents {
     LeasedTask task;
     std::uint64_t serial = 0;
     std::shared_ptr<const exec::Job> job;
-    std::optional<Progress> progress;  // Once its job is loaded.
-    bool admitted = false;             // To the slices.
-    bool yields = false;               // It stops at its next checkpoint,
-    bool leaving = false;              // which is on its way.
-    bool uploading = false;            // A checkpoint.
-    bool keeps_state = true;           // False where its checkpoints were refused.
+    std::optional<Progress> progress;  // Set once the job is loaded.
+    bool admitted = false;             // The task was admitted to the slices.
+    bool yields = false;               // The task stops at its next checkpoint.
+    bool leaving = false;              // The last checkpoint of a task that stops is under way.
+    bool uploading = false;            // A checkpoint is being uploaded.
+    bool keeps_state = true;           // False if the task's checkpoints were refused.
     std::optional<std::string> cancelled;
     Duration used{};
-    double part_seconds = 0;  // The last time; 0: not known.
-    Instant checkpointed;     // Or begun.
+    double part_seconds = 0;  // The duration of the last part; 0: not known.
+    Instant checkpointed;     // The time of the last checkpoint, or of the start.
   };
   void take_in();
   void load(Resident& resident);
@@ -110,7 +110,7 @@ class Residents {
   void part_ends(Resident& resident, std::uint32_t parts, Duration took,
                  Result<exec::Output> output);
   void complete(Resident& resident, Duration took);
-  // Between two parts.
+  // Uploads a checkpoint. Must be called between two parts.
   void checkpoint(Resident& resident);
   void checkpoint_arrives(std::uint64_t serial, const protocol::Checkpoint& checkpoint,
                           const Result<>& result);
@@ -123,7 +123,8 @@ class Residents {
   Parts parts_;
   const Options options_;
   std::vector<std::unique_ptr<Resident>> residents_;
-  std::optional<std::uint64_t> on_runner_;  // The serial of the one that the runner has a part of.
+  // The serial of the task of which the runner runs a part.
+  std::optional<std::uint64_t> on_runner_;
   Slices slices_;
   std::uint64_t serial_ = 0;
   Alive alive_;

@@ -1,4 +1,4 @@
-// When the worker rests between two parts of its work, so that it uses a share of the time.
+// The rests of a worker between two parts of its work, which limit its work to a share of the time.
 //
 // Threading and lifetime: the session's thread; may be destroyed during a rest.
 #pragma once
@@ -15,18 +15,18 @@ namespace weft::worker {
 class Rests {
  public:
   struct Options {
-    Duration told_min{};                        // A longer rest is told,
-    std::function<void(bool rests)> on_rest{};  // to this, and each end of a rest.
+    Duration told_min{};  // The shortest rest whose start is reported to on_rest.
+    std::function<void(bool rests)> on_rest{};  // Called for such starts, and each end of a rest.
   };
   // `ended` is called after each rest.
   Rests(Host& host, Options options, std::function<void()> ended);
 
   [[nodiscard]] bool resting() const { return resting_; }
-  // Share of the time spent on work, in (0, 1]. A rest under way is over.
+  // Sets the share of the time that is spent on work, in (0, 1]. Ends a rest that is under way.
   void throttle(double share);
-  // So long was worked just now.
+  // Starts a rest, if one is due, after this time of work.
   void after(Duration worked);
-  // No rest begins from now on.
+  // Prevents further rests.
   void stop() { stopped_ = true; }
 
  private:

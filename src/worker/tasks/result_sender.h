@@ -1,4 +1,5 @@
-// Sends results and, for batches of them, receipts; results stay until their verdicts (outbox.h).
+// Sends results and, for batches of them, receipts. Results are kept until their verdicts arrive
+// (outbox.h).
 //
 // Threading and lifetime: the session's thread; may be destroyed at any time.
 #pragma once
@@ -22,12 +23,12 @@ class ResultSender {
   struct Options {
     Outbox::Options outbox;
     std::size_t receipt_items_max = 0;
-    Duration receipt_delay{};  // After the first result that is not in a receipt.
+    Duration receipt_delay{};  // The delay after the first result without a receipt.
   };
   struct Around {
-    // Whether no further result is to come: then a receipt does not wait for one.
+    // True if no further result is expected; the receipt then does not wait for one.
     std::function<bool()> is_last;
-    // A receipt was signed.
+    // Called when a receipt was signed.
     std::function<void()> signed_one;
   };
   ResultSender(Host& host, Connection& connection, const Options& options, Around around);
@@ -35,22 +36,22 @@ class ResultSender {
   void add(protocol::ResultFrame frame, manifest::Range part) {
     outbox_.add(std::move(frame), part);
   }
-  // Answered or taken back. False if there is no such result.
+  // Removes a result that was answered or taken back. False if there is no such result.
   bool remove(const TaskKey& key) { return outbox_.remove(key); }
-  // False if there is no such result.
+  // Marks a result to be sent again. False if there is no such result.
   bool send_again(const TaskKey& key) { return outbox_.send_again(key); }
-  // A new connection: all results are to be sent again.
+  // Marks all results to be sent again, because the connection is new.
   void send_all_again() { outbox_.send_all_again(); }
-  // Results for another coordinator are done again.
+  // Forgets all results: their tasks are computed again for another coordinator.
   void clear() { outbox_.clear(); }
-  // What is ready, and the receipt if it is due.
+  // Sends the results that are ready, and the receipt if it is due.
   void send();
-  // The receipt for what was sent, and no later.
+  // Sends the receipt for the results sent so far, at once.
   void send_receipt();
 
-  // Nothing can be added before something is sent, which takes a connection.
+  // True if no result can be added until one is sent, and there is no connection to send it.
   [[nodiscard]] bool blocked() const { return outbox_.full() && !connection_.ready(); }
-  // A result that was sent waits for its receipt.
+  // True if a result that was sent waits for its receipt.
   [[nodiscard]] bool waits_for_receipt() const { return outbox_.unreceipted() > 0 || signing_ > 0; }
   [[nodiscard]] std::vector<TaskKey> keys() const { return outbox_.keys(); }
   [[nodiscard]] std::size_t size() const { return outbox_.size(); }
@@ -62,7 +63,7 @@ class ResultSender {
   Around around_;
   Outbox outbox_;
   bool receipt_due_ = false;
-  std::size_t signing_ = 0;  // Receipts.
+  std::size_t signing_ = 0;  // Receipts that are being signed.
   Alive alive_;
 };
 

@@ -1,8 +1,8 @@
-// A worker's life with one coordinator, the same natively and in a browser: joins, takes leases,
-// runs tasks, sends results and receipts, comes back after every loss, leaves politely. A state
-// machine over a Host, so that a test can be the network and the clock.
+// A worker's session with one coordinator, natively and in a browser: joins, takes leases, runs
+// tasks, sends results and receipts, reconnects after every loss, and says Bye at its end. It is a
+// state machine over a Host, so that tests can simulate the network and the clock.
 //
-// Threading: one thread; every callback of the Host comes there. Lifetime: may be destroyed at any
+// Threading: one thread; all callbacks of the Host run there. Lifetime: may be destroyed at any
 // time except inside one of its own events.
 #pragma once
 
@@ -35,13 +35,13 @@ class Session {
     Connection::Options connection;
     Work::Options work;
     Duration stop_grace = std::chrono::seconds(3);
-    // After every joining; for what else the worker does with this coordinator.
+    // Called after every join, for other work of the worker with this coordinator.
     std::function<void(const protocol::Welcome& welcome)> on_welcome{};
   };
   struct Stats {
     SessionState state = SessionState::stopped;
     Counters counters;
-    double tasks_per_minute = 0;  // Over the last minute.
+    double tasks_per_minute = 0;  // Average over the last minute.
     std::size_t held = 0;
     std::size_t unanswered = 0;
     std::uint64_t fetched_bytes = 0;
@@ -50,15 +50,16 @@ class Session {
   Session(Host& host, TaskRunner& runner, crypto::Signer& signer, Options options, EventSink sink);
 
   void start();
-  // What runs is finished within Options::stop_grace or given back; then Bye, and event::Stopped.
-  // At once if nothing was started; a session that has ended is not started again.
+  // Stops the session: running tasks are finished within Options::stop_grace or given back; then
+  // Bye, and event::Stopped. Stops at once if no task was started. A session that has ended cannot
+  // be started again.
   void stop(std::string reason);
-  // No new tasks; what is held is finished.
+  // Takes no new tasks; leased tasks are finished.
   void pause();
   void resume();
   void wake() { connection_.wake(); }
-  // Share of the time spent on tasks; brought into [0.05, 1]. Below 1 it holds one task at a time,
-  // and none through a rest.
+  // Sets the share of the time that is spent on tasks, clamped to [0.05, 1]. Below 1 the session
+  // holds one task at a time, and no task during a rest.
   void throttle(double share);
 
   [[nodiscard]] SessionState state() const;
@@ -76,7 +77,7 @@ class Session {
   EventSink sink_;
   Connection connection_;
   Work work_;
-  std::deque<Instant> done_at_;  // When tasks of the last minute were done.
+  std::deque<Instant> done_at_;  // The times at which tasks of the last minute were done.
   std::uint64_t losses_ = 0;
   std::string last_loss_;
   Instant began_;

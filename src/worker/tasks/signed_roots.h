@@ -1,13 +1,14 @@
-// What a device has signed for one coordinator: the root for each task and attempt. Two roots for
-// one attempt would take its owner's stake (docs/settlement.md), and the coordinator chooses job,
-// index and attempt: it may lease the same three twice with other data. So a root is written down
-// before it is signed, and another one for the same attempt is never signed.
+// The roots that a device has signed for one coordinator, by task and attempt. Two roots for one
+// attempt would cost its owner the stake (docs/settlement.md), and the coordinator chooses job,
+// index and attempt: it may lease the same three twice with different data. Therefore a root is
+// written down before it is signed, and a different root for that attempt is never signed.
 //
-// Bounds: entries_max roots, and jobs_max() jobs. Beyond the first, the jobs with the most roots
-// forget the lower half of them, up to a mark of their own, so that a job of many tasks costs other
-// jobs nothing. Beyond the second, the jobs that were signed for longest ago are dropped whole, up
-// to one mark for all: a job up to it that is not kept may have been signed for. Nothing that may
-// have been forgotten is signed any more: another worker does it. Pure.
+// Bounds: entries_max roots, and jobs_max() jobs. Beyond entries_max, the jobs with the most roots
+// forget the lower half of their roots, up to a mark of each job, so that a job of many tasks costs
+// other jobs nothing. Beyond jobs_max(), the jobs that were signed for longest ago are dropped
+// whole, up to one mark for all jobs: a job up to that mark that is not kept may have been signed
+// for. No root is signed for an attempt that may have been forgotten: another worker runs the task.
+// Pure.
 #pragma once
 
 #include <algorithm>
@@ -35,31 +36,31 @@ class SignedRoots {
 
   [[nodiscard]] std::size_t jobs_max() const { return std::max<std::size_t>(entries_max_ / 4, 1); }
 
-  // Up to where roots are forgotten. What it calls forgotten stays so permanently, also where it is
-  // a copy that is kept while more is forgotten.
+  // Marks up to which roots are forgotten. An attempt that Marks call forgotten stays forgotten,
+  // also in a copy of Marks that is kept while more is forgotten.
   struct Marks {
     using Place = std::pair<std::uint32_t, std::uint32_t>;  // Index and attempt in a job.
-    std::optional<JobId> dropped;                           // Jobs up to it that are not in `jobs`.
-    std::map<JobId, Place> jobs;  // Those that are kept; {0, 0}: no part of it is forgotten.
+    std::optional<JobId> dropped;  // Jobs up to this id that are not in `jobs` were dropped.
+    std::map<JobId, Place> jobs;   // The mark of each kept job; {0, 0}: no root is forgotten.
     [[nodiscard]] bool forgotten(const TaskKey& key) const;
   };
 
-  // Only what is fresh or the same may be signed. Attempts are numbered from 1.
+  // Only a `fresh` or `same` root may be signed. Attempts are numbered from 1.
   enum class Verdict : std::uint8_t { fresh, same, other, forgotten };
   [[nodiscard]] Verdict look(const TaskKey& key, const Hash& root) const;
-  // A fresh one; the record to be stored before it is signed.
+  // Adds a fresh root. Returns the record that must be stored before the root is signed.
   ByteVector add(const TaskKey& key, const Hash& root);
-  // True where add() went over a bound: all() is then to be stored in place of what was.
+  // True if add() went over a bound: all() must then be stored in place of the earlier records.
   bool shrink();
   [[nodiscard]] const Marks& marks() const { return marks_; }
 
-  // The mark of dropped jobs, then records: a job's mark, where it has one, before its roots; jobs
-  // in the order in which they were last signed for.
+  // The mark of dropped jobs, then the records of each job: its mark, if it has one, before its
+  // roots. Jobs are in the order in which they were last signed for.
   [[nodiscard]] ByteVector all() const;
-  // What follows the last whole record was never acknowledged. Reads also what the first format
-  // stored: one mark for all, with index and attempt.
+  // Reads stored records. Bytes after the last whole record were never acknowledged and are
+  // ignored. Also reads the first format, which had one mark, with index and attempt, for all jobs.
   [[nodiscard]] static SignedRoots from(ByteSpan stored, std::size_t entries_max = entries_usual);
-  // Records that another process has stored behind those that are known.
+  // Adds records that another process has stored after the known ones.
   void take(ByteSpan records);
 
   [[nodiscard]] std::size_t size() const { return size_; }
@@ -68,14 +69,15 @@ class SignedRoots {
   using Place = Marks::Place;
   struct Job {
     std::map<Place, Hash> roots;
-    std::uint64_t signed_last = 0;  // Larger: later.
+    std::uint64_t signed_last = 0;  // The order of the last signature; larger: later.
   };
-  [[nodiscard]] std::vector<JobId> jobs_by_age() const;  // Longest ago first.
+  // Jobs by their last signature, oldest first.
+  [[nodiscard]] std::vector<JobId> jobs_by_age() const;
   void drop_oldest_jobs();
   void forget_lower_halves();
 
   std::size_t entries_max_;
-  std::map<JobId, Job> jobs_;  // The same ids as those of marks_.
+  std::map<JobId, Job> jobs_;  // Has the same ids as the jobs of marks_.
   Marks marks_;
   std::size_t size_ = 0;
   std::uint64_t signed_last_ = 0;

@@ -1,15 +1,15 @@
-// A GPU shared by tasks of several clients: who is resident within the memory there is, and whose
-// slice of time comes next.
+// A GPU that tasks of several clients share: which tasks are resident within the memory, and whose
+// slice of time is next.
 //
-// Memory: every task has a partition, the memory that its job asks for; partitions never add up to
-// more than there is, and a task is told its own and nothing of the others. Time: slices in the
-// order of virtual time (stride scheduling, Waldspurger 1995): the client whose runnable tasks have
-// had least time for its weight is next, its tasks take turns. A client that comes begins level
-// with the least of those who are there: it neither catches up on the past nor waits for it. So
-// between any two clients that both have something to run the times by weight differ by no more
-// than a slice of each.
+// Memory: every task has a partition of the size that its job asks for. The partitions together
+// never exceed the memory, and a task is told the size of its own alone. Time: slices are in the
+// order of virtual time (stride scheduling, Waldspurger 1995): the client whose runnable tasks had
+// the least time for its weight is next, and its tasks take turns. A new client begins with the
+// least virtual time of the present clients: it neither catches up on the past nor waits for it.
+// Therefore, between any two clients that both have runnable tasks, the times divided by weight
+// differ by no more than a slice of each.
 //
-// A slice is a wish: a dispatch cannot be stopped, and what it took is what counts. Pure; an
+// A slice is a target: a dispatch cannot be stopped, and the time that it took is counted. Pure; an
 // operation takes O(log tasks).
 #pragma once
 
@@ -35,7 +35,7 @@ class Slices {
     TaskId task;
     PublicKey client;
     std::uint64_t memory_bytes = 0;
-    double weight = 1;  // The client's; the latest counts.
+    double weight = 1;  // The client's weight; the latest one counts.
   };
   struct Slice {
     TaskId task;
@@ -44,15 +44,17 @@ class Slices {
 
   explicit Slices(Settings settings) : settings_(settings) {}
 
-  // resource_exhausted: no slot, or its partition does not fit beside the others. already_exists:
-  // it is resident. invalid_argument: a weight that is not positive.
+  // Admits a task. Fails with resource_exhausted if there is no slot or its partition does not fit
+  // beside the others, with already_exists if it is resident, and with invalid_argument for a
+  // weight that is not positive.
   [[nodiscard]] Result<> admit(const Resident& resident);
-  // It has ended or was taken away; its partition is free.
+  // Ends a task that has finished or was taken away, and frees its partition.
   void end(const TaskId& task);
 
-  // The slice whose turn it is; the same until ran() or end(). Nothing if none is resident.
+  // The slice whose turn it is; it does not change until ran() or end(). None if no task is
+  // resident.
   [[nodiscard]] std::optional<Slice> next() const;
-  // The task of next() had so long.
+  // Counts the time that the task of next() took.
   void ran(const TaskId& task, Duration took);
 
   [[nodiscard]] std::uint64_t memory_used() const { return used_; }
@@ -61,14 +63,14 @@ class Slices {
  private:
   struct Client {
     double weight = 1;
-    double virtual_seconds = 0;  // Had, over weight.
+    double virtual_seconds = 0;  // The time it had, divided by its weight.
     std::deque<TaskId> turns;
   };
   [[nodiscard]] std::map<PublicKey, Client>::const_iterator least() const;
 
   Settings settings_;
   std::map<TaskId, Resident> tasks_;
-  std::map<PublicKey, Client> clients_;  // With resident tasks.
+  std::map<PublicKey, Client> clients_;  // Clients with resident tasks.
   std::uint64_t used_ = 0;
 };
 

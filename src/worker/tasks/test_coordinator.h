@@ -1,6 +1,6 @@
-// The other side of the session's tests: greets, leases, checks roots and receipts with the real
-// crypto, and pays each task once. Strict: what a worker may not do is written down in
-// `complaints`.
+// The coordinator in tests of the session: it greets, leases, checks roots and receipts with the
+// real crypto, and pays each task once. It is strict: actions that a worker may not do are recorded
+// in `complaints`.
 #pragma once
 
 #include "common/proof/merkle.h"
@@ -45,23 +45,24 @@ class FakeCoordinator {
   [[nodiscard]] bool done() const { return open_.empty(); }
   [[nodiscard]] bool welcomed() const { return welcomed_; }
 
-  // Another key, as if it had been rotated; the same number is the same key.
+  // Takes another key, as if it had been rotated; equal numbers give equal keys.
   void take_key(std::uint8_t number) {
     identity_ = crypto::KeyPair::from_seed(ByteVector(32, number)).value();
   }
 
   JobId job{};
-  std::function<void()> on_traffic = [] {};  // At every message, either way.
+  std::function<void()> on_traffic = [] {};  // Called for every message in either direction.
   bool answer_verdicts = true;
   std::uint32_t version = protocol::version;
-  std::string host = "";    // That it signs its challenge for.
-  bool has_its_key = true;  // Else another key signs.
+  std::string host = "";    // The host for which it signs its challenge.
+  bool has_its_key = true;  // False: it signs with another key.
   std::optional<protocol::ErrorMessage> refusal;
-  std::function<void()> answers_hello;  // Instead of a challenge.
-  std::map<std::uint32_t, int> paid;    // Times, by task.
+  std::function<void()> answers_hello;  // Called in place of sending a challenge.
+  std::map<std::uint32_t, int> paid;    // The number of payments, by task.
   std::vector<protocol::WorkerMessage> heard;
   std::vector<std::string> complaints;
-  std::optional<Hash> signs_genesis;  // In its challenge, instead of the one that it names.
+  // Signed in its challenge in place of the genesis that it names.
+  std::optional<Hash> signs_genesis;
   int receipts = 0;
   int results = 0;
   std::vector<protocol::TaskResult> delivered;
@@ -113,11 +114,11 @@ class FakeCoordinator {
                             prove.signature))
       return complain("wrong signature in prove");
     welcomed_ = true;
-    held_.clear();  // Until it shows them.
+    held_.clear();  // The worker must show its leases again.
     host_.blob_token = "token " + std::to_string(nonce_.bytes[0]);
     send(protocol::Welcome{
         .session = "s", .beat_ms = 1000, .blob_token = host_.blob_token, .balance = 0});
-    // What it does not show soon is leased again.
+    // Leases that the worker does not show soon are given again.
     host_.after(std::chrono::milliseconds(20), [this, nonce = nonce_] {
       if (welcomed_ && nonce == nonce_) lease_open();
     });
@@ -199,8 +200,8 @@ class FakeCoordinator {
                              .worker = {}};
   Hash manifest_;
   bool welcomed_ = false;
-  std::set<std::uint32_t> open_;  // Not paid yet.
-  std::set<std::uint32_t> held_;  // By this worker, as far as is known here.
+  std::set<std::uint32_t> open_;  // Tasks that are not paid yet.
+  std::set<std::uint32_t> held_;  // Tasks that this worker is known to hold.
   std::map<std::uint32_t, Hash> awaiting_receipt_;
 };
 

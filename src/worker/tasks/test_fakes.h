@@ -20,8 +20,8 @@
 
 namespace weft::worker {
 
-// Time and sockets. Frames that the worker sends are handed to `on_text` and `on_binary` as later
-// events.
+// Simulated time and sockets. Frames that the worker sends are passed to `on_text` and `on_binary`
+// as later events.
 class FakeHost final : public Host {
  public:
   void connect(SocketEvents socket_events) override {
@@ -48,7 +48,7 @@ class FakeHost final : public Host {
       });
   }
   void close() override {
-    // What was sent before still arrives.
+    // Messages that were sent before still arrive.
     connected = false;
     closed_by_worker = true;
   }
@@ -81,7 +81,7 @@ class FakeHost final : public Host {
   Instant now() override { return now_; }
   double random() override { return std::uniform_real_distribution<>(0, 1)(random_); }
 
-  // The other side's doing.
+  // Actions of the other side.
   void deliver_text(std::string text) {
     later([this, generation = generation_, text = std::move(text)] {
       if (connected && generation == generation_) events_.text(text);
@@ -105,7 +105,7 @@ class FakeHost final : public Host {
     while (!events.empty() && events.top().at <= end) step();
     now_ = end;
   }
-  // Until `done`; false when an hour went by or nothing is left to happen.
+  // Runs events until `done` is true; false if an hour has passed or no event is left.
   bool run_until(const std::function<bool()>& done) {
     const Instant end = now_ + std::chrono::hours(1);
     while (!done()) {
@@ -125,7 +125,7 @@ class FakeHost final : public Host {
   std::function<void(const ByteVector&)> on_binary = [](const auto&) {};
   std::map<Hash, ByteVector> blobs;
   std::map<Hash, int> fetches;
-  std::map<Hash, std::uint64_t> bytes_asked;  // At most, by the last fetch.
+  std::map<Hash, std::uint64_t> bytes_asked;  // The bound of bytes in the last fetch.
   std::string blob_token = "token";
   bool reachable = true;
   bool blobs_reachable = true;
@@ -157,7 +157,7 @@ class FakeHost final : public Host {
   std::mt19937 random_{5};
 };
 
-// Answers with bytes that depend on the range alone, after `takes`.
+// Answers after `takes` with bytes that depend on the range alone.
 class FakeRunner final : public TaskRunner {
  public:
   explicit FakeRunner(FakeHost& host) : host_(host) {}
@@ -186,7 +186,7 @@ class FakeRunner final : public TaskRunner {
 
   Duration takes = std::chrono::milliseconds(10);
   std::size_t large_bytes = 0;
-  std::optional<std::uint8_t> output;  // Each byte, whatever the range.
+  std::optional<std::uint8_t> output;  // The value of each byte, for every range.
   std::optional<Error> error;
   std::vector<TaskRun> runs;
   int cancels = 0;

@@ -1,4 +1,4 @@
-// A session in a simulated world: the fakes put together, and what was seen and said.
+// A session in a simulated world: the fakes together, and a record of its events.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -17,7 +17,8 @@ inline const std::string manifest_text =
     R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"x"},"entry":"main","bindings":[{"binding":0,"role":"output","type":"u32","shape":[64],"split_dim":0}],)"
     R"("dispatch":[64],"split":{"tasks":64,"axis":"x"}})";
 
-// What a machine or a tab remembers of what it has signed, for each coordinator; outlives worlds.
+// The memory of a machine or a tab for the roots that it has signed, for each coordinator; outlives
+// worlds.
 class RememberedRoots final : public SigningMemory {
  public:
   void admit(const PublicKey& coordinator, const TaskKey& key, const Hash& root,
@@ -35,7 +36,7 @@ class RememberedRoots final : public SigningMemory {
     const auto found = of.find(coordinator);
     return found != of.end() && found->second.marks().forgotten(key);
   }
-  FakeHost* host = nullptr;  // The world's.
+  FakeHost* host = nullptr;  // The host of the world.
   std::map<PublicKey, SignedRoots> of;
 
   [[nodiscard]] Session::Options options() {

@@ -1,7 +1,7 @@
-// The work a worker holds, from lease to verdict: a queue of leased tasks (the next one's blobs are
-// fetched meanwhile), those that are resident (residents.h), outputs on their way (deliveries.h),
-// results awaiting their verdicts, receipts for batches of them (result_sender.h), and beats while
-// anything is leased.
+// The work of a worker, from lease to verdict: a queue of leased tasks (the blobs of the next one
+// are fetched ahead), resident tasks (residents.h), outputs that are being uploaded (deliveries.h),
+// results that wait for their verdicts and receipts for batches of them (result_sender.h), and
+// heartbeats while anything is leased.
 //
 // Threading and lifetime: the session's thread; may be destroyed at any time; results of work that
 // still runs are then dropped.
@@ -37,23 +37,24 @@ class Work final : private Residents::Around {
     BlobStore::Options blobs;
     JobLoader::Options jobs;
     Outbox::Options outbox;
-    Duration wall_max = std::chrono::seconds(30);  // For one task, whatever its lease says.
+    Duration wall_max = std::chrono::seconds(30);  // For one task; a lease cannot raise it.
     std::size_t queue_max = 1024;
     std::size_t commitments_max = 4096;  // Results that could still be audited.
     std::size_t deliveries_max = 4;      // Results whose outputs are being uploaded.
     std::size_t receipt_items_max = proof::receipt_claims_max;
     Duration receipt_delay =
-        std::chrono::milliseconds(50);  // After the first result that is not in a receipt.
-    std::uint32_t slices = 0;  // Tasks that are resident at a time; 0: one, with all of the memory.
-    std::uint64_t slice_memory_bytes = 0;  // A partition, where its job does not require more.
-    std::uint64_t memory_bytes = 0;        // Memory of all partitions.
+        std::chrono::milliseconds(50);  // The delay after the first result without a receipt.
+    std::uint32_t slices = 0;           // Resident tasks at a time; 0: one, with all of the memory.
+    std::uint64_t slice_memory_bytes = 0;  // The size of a partition, if its job needs no more.
+    std::uint64_t memory_bytes = 0;        // The memory of all partitions.
     Duration slice = std::chrono::milliseconds(
-        200);  // What a part of a task takes at best, where several share the device.
+        200);  // The target time of a part of a task if several tasks share the device.
     std::uint64_t checkpoint_bytes_max = std::uint64_t{256} << 20;
     Duration rest_told = std::chrono::milliseconds(
-        250);  // A longer rest is worth telling, so that no task waits through it here.
+        250);  // The shortest rest that is reported, so that no task waits here during it.
     std::function<void(bool rests)> on_rest{};
-    // What this device has signed; outlives the work. Null: nothing is remembered, in tests alone.
+    // The roots that this device has signed; must outlive the work. Null, in tests alone: signed
+    // roots are not remembered.
     SigningMemory* signing = nullptr;
   };
 
@@ -67,13 +68,13 @@ class Work final : private Residents::Around {
   void on_yield(const protocol::Yield& yield);
   void on_open(const protocol::OpenChunks& asked);
 
-  // Gives up what is queued, lets what runs finish within `grace`, sends what is ready; then calls
-  // `done`, once.
+  // Gives up queued tasks, lets running tasks finish within `grace`, sends the results that are
+  // ready; then calls `done`, once.
   void finish(Duration grace, std::function<void()> done);
-  // Share of the time spent on tasks, in (0, 1]. A rest under way is over.
+  // Sets the share of the time that is spent on tasks, in (0, 1]. Ends a rest that is under way.
   void throttle(double share);
 
-  // Leased: queued, resident, or with outputs on their way.
+  // The number of leased tasks: queued, resident, or with outputs that are being uploaded.
   [[nodiscard]] std::size_t held() const {
     return queue_.size() + residents_.size() + deliveries_.size();
   }
@@ -83,7 +84,7 @@ class Work final : private Residents::Around {
   [[nodiscard]] const Counters& counters() const { return counters_; }
 
  private:
-  // As Residents::Around.
+  // Functions of Residents::Around.
   std::optional<LeasedTask> next_task() override;
   void fetch_ahead() override;
   void computed(const LeasedTask& task, exec::Output output, const exec::Job& job,
@@ -92,7 +93,7 @@ class Work final : private Residents::Around {
   void checkpointed(const TaskKey& key, const protocol::Checkpoint& checkpoint) override;
   void left() override;
 
-  // A result's outputs are there, or cannot be.
+  // The outputs of a result are uploaded, or cannot be.
   void delivered(const TaskKey& key, Delivered result);
   void enqueue(const protocol::Lease& lease);
   void beat();
