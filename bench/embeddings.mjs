@@ -51,7 +51,7 @@ try {
     if (tries > 600 || server.exitCode !== null) throw new Error(`llama-server did not start:\n${log.slice(-2000)}`);
     await new Promise((resolve) => { setTimeout(resolve, 100); });
   }
-  // As many tokens for both; the server adds no special ones to lists of tokens.
+  // An equal number of tokens for both; the server adds no special tokens to lists of tokens.
   let seed = 1;
   const next = () => { seed = (seed * 48271) % 2147483647; return seed; };
   const words = 100;

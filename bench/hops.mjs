@@ -16,7 +16,8 @@ const bytes = 10 * 1024;
 const { transformWithOxc } = await import(createRequire(path.join(root, 'web/package.json')).resolve('vite'));
 const peers = path.join(root, 'web/src/engine/peers.ts');
 
-// What stands in for the WebAssembly around serving_web.js: memory, and a copy into it as weftInto() makes one.
+// Replaces the WebAssembly around serving_web.js: memory, and a copy into it as weftInto() makes
+// one.
 const worker = `
 let library;
 const addToLibrary = (functions) => { library = functions; };
@@ -114,7 +115,7 @@ const files = {
 };
 const server = http.createServer((request, response) => {
   const found = files[request.url];
-  // Isolated, so that the clock is exact to 5 us.
+  // The page is isolated, so that its clock is exact to 5 us.
   response.writeHead(found ? 200 : 404, { 'content-type': found?.[0] ?? 'text/plain', 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' });
   response.end(found?.[1] ?? '');
 });

@@ -84,7 +84,8 @@ const head = Buffer.concat(header);
 fs.writeSync(out, Buffer.concat([head, Buffer.alloc((alignment - (head.length % alignment)) % alignment)]));
 let seed = 1;
 const random = () => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) / 2 ** 32;
-// Over and over, so that the file packs well. Scale 2^-11 in f16, numbers of -64 to 63.
+// One pattern, repeated, so that the file compresses well. Scale 2^-11 in f16, numbers of -64 to
+// 63.
 const pattern = Buffer.alloc(34 * 509);
 for (let block = 0; block < pattern.length; block += 34) {
   pattern.writeUInt16LE(0x1000, block);

@@ -60,7 +60,7 @@ int main(int count, char** words) {
     for (int text = 0; text < texts; ++text) {
       const float* vector = llama_get_embeddings_seq(context, text);
       if (vector == nullptr) return false;
-      // At length 1, as the server gives them.
+      // The vector is scaled to length 1, as the server does.
       double sum = 0;
       for (int i = 0; i < width; ++i) sum += static_cast<double>(vector[i]) * vector[i];
       const float scale = static_cast<float>(1 / std::sqrt(sum));

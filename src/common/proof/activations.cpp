@@ -27,7 +27,7 @@ void append_values(ByteVector& out, std::span<const float> values, Wire wire) {
       const float step = from_half(scale);
       append_le(out, scale);
       for (const float value : part) {
-        // The scale was rounded, perhaps to less.
+        // The scale was rounded, perhaps down.
         const float number = step > 0 ? std::clamp(std::round(value / step), -127.0F, 127.0F) : 0;
         out.push_back(static_cast<std::uint8_t>(static_cast<std::int8_t>(number)));
       }
@@ -43,7 +43,7 @@ void append_values(ByteVector& out, std::span<const float> values, Wire wire) {
   }
 }
 
-// As many as the bytes that are there can hold.
+// Reads at most as many values as the remaining bytes can hold.
 std::vector<float> read_values(ByteReader& in, Wire wire) {
   std::vector<float> values(in.count(wire == Wire::f32 ? 4 : wire == Wire::f16 ? 2 : 1));
   if (wire == Wire::i8) {

@@ -16,7 +16,7 @@ struct Entry {
   double value;
 };
 
-// The indices of the `count` largest magnitudes, ascending; of equal ones the lower.
+// The indices of the `count` largest magnitudes, ascending; of equal magnitudes the lower index.
 std::vector<std::uint32_t> largest(std::span<const float> values, std::size_t count) {
   std::vector<std::uint32_t> indices(values.size());
   std::iota(indices.begin(), indices.end(), 0U);
@@ -87,8 +87,8 @@ Result<ByteVector> fingerprint(std::span<const float> hidden) {
       largest(hidden, std::min(hidden.size(), fingerprint_entries_max));
   float top = 0;
   for (const std::uint32_t index : indices) top = std::max(top, std::abs(hidden[index]));
-  // Within [2^14, 2^15); floats beyond what an i8 can bring there are as good as zero or do not
-  // occur.
+  // Brings the largest value into [2^14, 2^15). Floats that no i8 exponent can bring there are
+  // practically zero or do not occur.
   const int exponent = std::clamp(std::ilogb(top) - 14, -128, 127);
   ByteVector bytes = {static_cast<std::uint8_t>(indices.size()),
                       static_cast<std::uint8_t>(static_cast<std::int8_t>(exponent))};
@@ -111,8 +111,8 @@ Result<FingerprintDistance> fingerprint_distance(ByteSpan claimed, std::span<con
   WEFT_ASSIGN(const std::vector<Entry> entries, read(claimed, hidden.size()));
   double least = std::abs(entries.front().value);
   for (const Entry& entry : entries) least = std::min(least, std::abs(entry.value));
-  // With all entries claimed (a narrow model) the least may be next to zero: measured by what is
-  // typical then.
+  // If all entries are claimed (a narrow model), the smallest may be next to zero: the error is
+  // then measured by the typical magnitude.
   std::vector<double> magnitudes;
   for (const Entry& entry : entries) magnitudes.push_back(std::abs(entry.value));
   const auto middle = static_cast<std::ptrdiff_t>(entries.size() / 2);

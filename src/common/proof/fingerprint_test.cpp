@@ -1,5 +1,5 @@
-// A fingerprint is small, says what it was made of, agrees with what differs by rounding and with
-// nothing else.
+// A fingerprint is small, names the values of its vector, and agrees with vectors that differ by
+// rounding and with no others.
 #include "common/proof/fingerprint.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::vector<float> random_hidden(std::size_t width, unsigned seed) {
   return hidden;
 }
 
-// Every element off by a normal error of `relative` of the vector's scale.
+// Adds a normal error of `relative` of the vector's scale to every element.
 std::vector<float> disturbed(std::vector<float> hidden, float relative, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<float> normal(0, relative);
@@ -66,7 +66,8 @@ TEST(Fingerprint, TellsWeightsOfFewerBitsFromRounding) {
     const auto accepts = [&](float error) {
       return check_fingerprints(claimed, disturbed(hidden, error, seed + 1000), width).accepted;
     };
-    EXPECT_TRUE(accepts(0.001F)) << "seed " << seed;  // All of what the header adds up.
+    // The sum of all errors that the header lists.
+    EXPECT_TRUE(accepts(0.001F)) << "seed " << seed;
     EXPECT_FALSE(accepts(0.07F)) << "seed " << seed;  // Q4_0.
   }
 }

@@ -1,5 +1,5 @@
-// Frames of a chain under their block's root: each opens it at its own place and nowhere else, and
-// bytes that are no opening are refused.
+// Frames of a chain under their block's root: each frame opens the root at its own place and at no
+// other, and bytes that are not an opening are refused.
 #include "common/proof/frame_block.h"
 
 #include <gtest/gtest.h>

@@ -33,7 +33,7 @@ std::uint64_t reduce_signed(SignedWide value) {
   return magnitude == 0 ? 0 : prime - magnitude;
 }
 
-// Rejected above the prime, so that every residue is as likely.
+// Random words at or above the prime are rejected, so that every residue is equally likely.
 class Residues {
  public:
   explicit Residues(std::uint64_t seed) : words_(seed) {}
@@ -48,8 +48,8 @@ class Residues {
 };
 
 // matrix[rows][vector.size()] * vector, for int8. The vector's residues are cut into five limbs of
-// 13 bits, since processors add up products of 16-bit numbers eight at a time: |element| <= 2^7, so
-// that 1024 products stay within 2^30.
+// 13 bits, because processors add up products of 16-bit numbers eight at a time: |element| <= 2^7,
+// so that 1024 products stay within 2^30.
 std::vector<std::uint64_t> multiply(std::span<const std::int8_t> matrix, std::uint32_t rows,
                                     const std::vector<std::uint64_t>& vector) {
   constexpr std::size_t limb_bits = 13, limbs = 5, part_max = 1024;
@@ -84,21 +84,22 @@ std::vector<std::uint64_t> multiply(std::span<const std::int8_t> matrix, std::ui
   return product;
 }
 
-// The same for a product's int32, none of which may be above `most` in magnitude: nothing where one
-// is. Moved up by `most` they are unsigned, and two limbs of 31 bits do.
+// matrix * vector for the int32 elements of a product, none of which may exceed `most` in
+// magnitude; none if one does. Adding `most` makes the elements unsigned, so that two limbs of 31
+// bits are enough.
 std::optional<std::vector<std::uint64_t>> multiply(std::span<const std::int32_t> matrix,
                                                    std::uint32_t rows,
                                                    const std::vector<std::uint64_t>& vector,
                                                    std::uint64_t most) {
   constexpr int limb_bits = 31;
   constexpr std::uint64_t mask = (std::uint64_t{1} << limb_bits) - 1;
-  // A power of two above it, so that what is out of range shows in a bit; past 2^31 every int32 is
-  // in range.
+  // A power of two above `most`, so that an element out of range shows in a bit; past 2^31 every
+  // int32 is in range.
   most = std::bit_ceil(std::min(most + 1, std::uint64_t{1} << 31));
   const auto offset = static_cast<std::uint32_t>(most);
   const auto outside = static_cast<std::uint32_t>(~(2 * most - 1));
   const std::size_t columns = vector.size();
-  // So many products of an element (below 2 most) and a limb stay below 2^64.
+  // The number of products of an element (below 2 most) and a limb whose sum stays below 2^64.
   const std::size_t part_max = std::size_t{1} << (64 - limb_bits - std::countr_zero(2 * most));
   std::vector<std::uint32_t> low(columns), high(columns);
   Wide moved = 0;  // What the offset adds to every row.

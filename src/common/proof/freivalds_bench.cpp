@@ -1,6 +1,6 @@
-// What the checks cost beside the products that they check: freivalds_bench [size] [rounds]. The
-// products are plain loops that the compiler vectorises, on one core; times are of this process on
-// its processor, the median of the rounds.
+// The cost of the checks beside the products that they check: freivalds_bench [size] [rounds]. The
+// products are plain loops that the compiler vectorises, on one core. Times are those of this
+// process on its processor, as the median of the rounds.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -25,7 +25,7 @@ double median_millis(int rounds, Work work) {
   return millis[millis.size() / 2];
 }
 
-// c = a b, a row of c at a time, so that the innermost loop runs along rows.
+// c = a b, one row of c at a time, so that the innermost loop runs along rows.
 template <class In, class Out>
 void multiply(std::size_t size, const std::vector<In>& a, const std::vector<In>& b,
               std::vector<Out>& c) {

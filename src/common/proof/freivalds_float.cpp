@@ -28,7 +28,7 @@ class Normals {
 
 template <class Vector>
 double dot(const float* row, const Vector& vector) {
-  // Four sums that do not wait for each other.
+  // Four sums that do not depend on each other.
   double sums[4] = {};
   std::size_t i = 0;
   for (; i + 4 <= vector.size(); i += 4) {
@@ -64,7 +64,7 @@ bool freivalds_accepts(const FloatProduct& product, std::uint64_t seed, const Ro
 
   const double steps = k * rounding.unit;
   const double b_norm = norm(b);
-  // What double precision adds in the check itself: two sums in a row.
+  // The rounding error of the check itself in double precision: two sums in sequence.
   const double own = (static_cast<double>(k) + n) * 0x1p-52;
   std::vector<double> bounds(m);
   for (std::uint32_t row = 0; row < m; ++row) {

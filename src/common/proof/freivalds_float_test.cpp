@@ -15,7 +15,7 @@
 namespace weft::proof {
 namespace {
 
-// How a device may have summed.
+// The orders in which a device may add up.
 enum class Order { forward, backward, pairs, fused, tiles };
 
 float sum_of(const std::vector<float>& a, const std::vector<float>& b, Order order) {
@@ -154,11 +154,11 @@ TEST(FreivaldsOfFloats, MissesErrorsNoMoreOftenThanItsHeaderSays) {
     passed += freivalds_accepts(x.product(), static_cast<std::uint64_t>(seed), {}, 1) ? 1 : 0;
   const double expected = 9 * std::sqrt(2 / 3.14159265) / 100;
   EXPECT_LE(passed, checks * expected + 4 * std::sqrt(checks * expected));
-  EXPECT_GT(passed, 0);  // One round is not enough, and this test could see that.
+  EXPECT_GT(passed, 0);  // One round is not enough, and this test detects that.
 }
 
 TEST(FreivaldsOfFloats, RefusesWeightsOfFewerBits) {
-  // B rounded to four bits, as a worker would that saves memory.
+  // B is rounded to four bits, as by a worker that saves memory.
   Matrices x = multiplied(16, 32, 256, 5, Order::forward);
   Matrices rounded = x;
   for (float& value : rounded.b) value = std::round(value * 2) / 2;

@@ -22,7 +22,7 @@ Hash node_hash(const Hash& left, const Hash& right) {
   return digest.finish();
 }
 
-// One level up: pairs are joined, an odd last one is promoted.
+// Computes the next level: pairs are joined, and an odd last node is promoted.
 void climb(std::vector<Hash>& level) {
   std::size_t parents = 0;
   for (std::size_t i = 0; i < level.size(); i += 2)

@@ -31,7 +31,7 @@ TEST(RowDistance, IsTheShareThatNumbersAreOff) {
   EXPECT_GT(row_distance(row(2), own).value(), 0.5) << "of two that have nothing in common";
 }
 
-// What a fingerprint alone would let pass.
+// Errors that a fingerprint alone would not find.
 TEST(RowDistance, SeesWhatIsWrongBesideTheLargestNumbers) {
   auto own = row(3);
   for (std::size_t i = 0; i < 64; ++i) own[i * 16] = 100 + static_cast<float>(i);

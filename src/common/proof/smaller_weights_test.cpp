@@ -14,7 +14,7 @@ namespace weft::proof {
 namespace {
 
 constexpr std::size_t width = 256;
-constexpr double moved = 0.004;  // By the smaller weights, of a number.
+constexpr double moved = 0.004;  // The change of a number by the smaller weights.
 
 struct Machine {
   explicit Machine(std::uint32_t seed) : random(seed) {}
@@ -32,8 +32,8 @@ struct Machine {
   std::normal_distribution<float> normal{0, 1};
 };
 
-// The sum over so many fingerprints at its largest, of a claim with noise of k times what the
-// weights change.
+// The largest sum over `fingerprints` fingerprints of a claim with noise of k times the change by
+// the weights.
 double farthest(bool smaller, double k, int fingerprints, std::uint32_t seed) {
   Machine machine(seed);
   double sum = 0, most = 0;

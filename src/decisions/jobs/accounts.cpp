@@ -12,7 +12,7 @@ Result<> Accounts::restore(const store::Loaded& loaded) {
   return {};
 }
 
-// All of it is free credits, as nothing told grants apart.
+// The old balances become free credits, because they did not distinguish grants.
 Result<> Accounts::join_balances(const store::Loaded& loaded, Moment now) {
   for (const auto& entry : loaded.balances) {
     if (entry.account.kind != ledger::Account::Kind::worker || entry.amount <= 0) continue;

@@ -1,4 +1,4 @@
-// What owners have is told to others as it changes, and every change is a row.
+// The balances of owners are reported as they change, and every change is a row.
 #include "decisions/jobs/accounts.h"
 
 #include <gmock/gmock.h>

@@ -17,15 +17,15 @@ std::vector<PublicKey> possible_auditors(CoreTables& tables, const Audit& audit,
   const auto leased = job.leased.find(task.index);
   std::erase_if(able, [&](const PublicKey& key) {
     if (audit.wanted.trusted_only) {
-      // Tabs never verify for others; what newcomers say decides nothing.
+      // Tabs never verify for others, and the results of newcomers decide nothing.
       const auto level = tables.trust.level(key, now.unix);
       auto* const connected = tables.workers.find(key);
       if (level == trust::Level::newcomer ||
           (audit.wanted.dispute && level != trust::Level::root) || connected == nullptr ||
           connected->hello.kind != protocol::WorkerKind::native)
         return true;
-      // Two wallets of one owner are one opinion: neither checks the other, nor do both second a
-      // third. A root's word counts alone.
+      // Two wallets of one owner count as one opinion: they do not check each other, and do not
+      // both second a third wallet. A root's word counts alone.
       const auto is_same_owner = [&,
                                   owner = tables.accounts.owner_of(key)](const PublicKey& other) {
         return tables.accounts.owner_of(other) == owner;
@@ -57,8 +57,8 @@ VerifyOrder verify_order(CoreTables& tables, Audit& audit, const RunningJob& job
                     .rivals = {},
                     .parts = audit.wanted.parts};
   if (order.first) {
-    // One network shares one share of the verifier's time; a worker of our own network is itself
-    // one.
+    // One network has one share of the verifier's time. A worker of the coordinator's own network
+    // has a share of its own.
     auto* const worker = tables.workers.find(audit.wanted.suspect);
     order.group =
         worker == nullptr || worker->prefix.empty() ? audit.wanted.suspect.text() : worker->prefix;
@@ -66,7 +66,7 @@ VerifyOrder verify_order(CoreTables& tables, Audit& audit, const RunningJob& job
   if (audit.wanted.samples >= audit.wanted.parts) {
     order.ranges.push_back(whole);
   } else {
-    // Drawn one by one, since the result is there.
+    // The parts are drawn one by one, because the result has arrived.
     std::set<std::uint32_t> drawn{audit.wanted.part};
     for (std::uint64_t number = 1000; drawn.size() < audit.wanted.samples; ++number) {
       drawn.insert(static_cast<std::uint32_t>(

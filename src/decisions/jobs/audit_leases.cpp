@@ -17,13 +17,13 @@
 namespace weft::jobs {
 namespace {
 
-// The job of an audit, and what the suspect handed in.
+// The job of an audit, and the result that the suspect delivered.
 struct Suspected {
   RunningJob& job;
   const protocol::TaskResult& result;
 };
 
-// Nothing if the job or the result is gone.
+// None if the job or the result no longer exists.
 std::optional<Suspected> suspected(CoreTables& tables, const Audit& audit) {
   RunningJob* const job = tables.jobs.find(audit.wanted.task.job);
   if (job == nullptr) return std::nullopt;
@@ -88,8 +88,9 @@ void AuditLeases::verify(Audit& audit) {
   tables_.outbox.effect([this, order = std::move(order)] { tables_.world.verify(order); });
 }
 
-// Established workers audit each other only where the verifier has enough to do for them: its word
-// cannot be an accomplice's. What waits of newcomers takes no more than half of its time.
+// True if the verifier has time for the results of established workers; they audit each other only
+// if it has, because the verifier cannot be an accomplice. Waiting newcomers' results take no more
+// than half of its time.
 bool AuditLeases::verifier_has_room() const {
   constexpr std::size_t room = 64;
   if (!tables_.world.verifies()) return false;
@@ -135,14 +136,14 @@ void AuditLeases::again(const TaskId& task, Moment now) {
   const auto audit = open_.find(task);
   if (audit == open_.end() || audit->second.inspecting || audit->second.verifying) return;
   if (!audit->second.opens) {
-    // It waits until a worker is there that can tell. Where results differ, others compute it
-    // again.
+    // The audit waits until a worker connects that may decide it. If results differ, other workers
+    // compute the task again.
     if (audit->second.wanted.dispute && audit->second.asked.empty())
       return end(task, trust::AuditOutcome::failed, now);
     if (audit->second.asked.size() >= auditors_max) audit->second.asked.clear();
     lease(audit->second, now);
     if (audit->second.auditor || audit->second.asked.empty()) return;
-    // No other worker is left: those that were asked are asked once more.
+    // No other worker is left: the workers that were asked are asked once more.
     audit->second.asked.clear();
     return lease(audit->second, now);
   }
@@ -173,7 +174,7 @@ void AuditLeases::end(const TaskId& task, trust::AuditOutcome outcome, Moment no
   if (audit.auditor) {
     if (audit.answer.agree()) {
       auto* const job = tables_.jobs.find(task.job);
-      // Told and paid when the task is accepted.
+      // The auditor is told and paid when the task is accepted.
       if (job != nullptr) {
         auto& auditors = job->auditors[task.index];
         std::erase_if(auditors, [&](const auto& each) { return each.worker == auditor; });
@@ -232,8 +233,8 @@ void AuditLeases::opened(SessionId session, protocol::Opening opening, Moment no
   inspect_if_complete(audit->second);
 }
 
-// The auditor of a task has said nothing in time: it is neither paid nor does it count, and what it
-// still hands in is too late.
+// The auditor of a task has not answered in time: it is not paid and does not count, and a result
+// that it still delivers is too late.
 void AuditLeases::note_silence(const TaskId& task) {
   const auto audit = open_.find(task);
   if (audit == open_.end() || !audit->second.auditor) return;

@@ -1,4 +1,4 @@
-// Which part of a task a worker computes again.
+// The part of a task that a worker computes again.
 #include "decisions/jobs/audits.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ TEST(AuditedRange, IsThePartThatWasDrawnAndAsManyNeighboursAsAreWanted) {
   EXPECT_EQ(audited_range(wanted, whole).count, 16U);
 }
 
-// A part in which both agree says nothing: the wrong one of two was believed.
+// A part in which both results agree decides nothing: the wrong one of the two was believed.
 TEST(AuditedRange, IsTheWholeTaskWhereResultsDiffer) {
   trust::AuditWanted wanted;
   wanted.parts = 32;

@@ -12,7 +12,7 @@ void CanaryMeasures::order(const JobId& id) {
   const RunningJob* const job = tables_.jobs.find(id);
   if (job == nullptr || !tables_.world.verifies()) return;
   const auto whole = manifest::task_range(*job->manifest, 0);
-  // A thirty-second of a task, as little as it may be.
+  // A thirty-second of a task, or the whole task if it cannot be cut.
   const std::uint32_t count =
       manifest::can_cut(*job->manifest) ? std::max(whole.count / 32, 1U) : whole.count;
   tables_.outbox.effect(

@@ -2,8 +2,8 @@
 
 namespace weft::jobs {
 
-// More than any network's cap, for one owner and for all together, and such that a sum with a
-// balance does not overflow.
+// More than any network's cap, for one owner and for all owners together, and so small that the sum
+// with a balance does not overflow.
 constexpr MicroCredits chain_stake_max = MicroCredits{1} << 60;
 
 Result<> ChainStakes::seen(std::uint64_t slot, std::span<const ChainStake> stakes, Instant now) {

@@ -1,5 +1,5 @@
-// Stakes on the chain count as its newest final state has them, once each, and not for long where
-// no newer state is read.
+// Stakes on the chain count as its newest final state gives them, once each, and only for a limited
+// time if no newer state is read.
 #include "decisions/jobs/chain_stakes.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ TEST(ChainStakes, AReadingReplacesTheOneBefore) {
   EXPECT_EQ(stakes.of(chain_owner(2), read_at), 7);
   EXPECT_EQ(stakes.of(chain_owner(3), read_at), 0);
 
-  // One unbonds a part, the other is slashed: it is in the reading no more.
+  // One owner unbonds a part; the other is slashed and no longer in the reading.
   ASSERT_TRUE(stakes.seen(11, std::vector<ChainStake>{{chain_owner(1), 20}}, read_at + 1s));
 
   EXPECT_EQ(stakes.of(chain_owner(1), read_at + 1s), 20);
@@ -74,7 +74,7 @@ TEST(ChainStakes, ASlotOfTheFarFutureShutsOutTheNodesThatFollowForAWhileOnly) {
 
 TEST(ChainStakes, ANodeThatStandsStillAtAnEarlierSlotIsNeverTaken) {
   ChainStakes stakes;
-  ASSERT_TRUE(stakes.seen(12, {}, read_at));  // All is unbonded.
+  ASSERT_TRUE(stakes.seen(12, {}, read_at));  // The whole stake is unbonded.
   for (int minute = 1; minute < 60; ++minute) {
     const Instant at = read_at + std::chrono::minutes(minute);
     EXPECT_FALSE(stakes.seen(11, std::vector<ChainStake>{{chain_owner(1), 50}}, at));

@@ -1,5 +1,5 @@
-// Checks that are leased: another worker or the verifier is asked, silence draws another one, and
-// each check ends once with a word to the referee.
+// Checks that are leased: another worker or the verifier is asked, a worker that does not answer is
+// replaced, and each check ends once with a report to the referee.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -147,7 +147,7 @@ TEST_F(CheckLeasesTest, TheVerifierIsGivenTheResultOfANewcomerAndItsWordEndsTheS
   EXPECT_TRUE(job.verified.contains(0));
 }
 
-// What the verifier says of them is told by their place.
+// The verifier's answer names the rival results by their position.
 TEST_F(CheckLeasesTest, ACheckThatIsTriedAgainNamesTheOtherResultsThatAreThereThen) {
   RunningJob& job = begin();
   for (const std::uint8_t number : {std::uint8_t{6}, std::uint8_t{7}}) {

@@ -15,7 +15,8 @@ void Checkpoints::saved(const SavedState& saved, Moment now) {
   const PublicKey key = worker->hello.key;
   tables_.scheduler.heard(key, now.at);
   const RunningJob* const job = tables_.jobs.find(told.task.job);
-  // What may be stored, and later removed: a state of this task and nothing else.
+  // True for a blob that may be stored and later removed: it is a checkpoint of this task and
+  // nothing else.
   const bool is_one = told.done > 0 && told.done < told.of && saved.is_stored;
   if (job == nullptr || told.task.index >= job->row.tasks) {
     if (is_one) forget_blob(told.blob);  // It came too late.

@@ -1,5 +1,5 @@
-// A state is kept for its own worker, for others only where no worker can be punished for it, and
-// its blob goes when no row names it.
+// A checkpoint is kept for its own worker, and for others only if no worker can be punished for the
+// result; its blob is removed when no row names it.
 #include "decisions/jobs/checkpoints.h"
 
 #include <gmock/gmock.h>
@@ -48,7 +48,7 @@ TEST_F(CheckpointsTest, AnotherContinuesWhereNoWorkerCanBePunished) {
   test.tables.trust.standing().admissions().invite(TestTables::key(3), trust::Invitation::worker);
   test.run(1, 9, count_manifest(1, 1));
   restore(3, 30, 1);
-  restore(5, 50, 3);  // A newcomer's, which may be anything.
+  restore(5, 50, 3);  // A newcomer's checkpoint, which may hold anything.
 
   const auto lease = leased_to(4);
 

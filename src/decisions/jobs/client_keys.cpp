@@ -82,7 +82,7 @@ void ClientKeys::admit_job_request(const billing::JobRequest& wanted, Moment now
     out.key_id = key->id;
     out.client = key->owner;
   }
-  // The key ring speaks of tokens.
+  // The key ring's message names tokens; this message names credits.
   if (out.refused && out.refused->error.code == ErrorCode::insufficient_funds)
     out.refused->error.message = weft::format(
         "The API key {} may not spend the {:.6f} credits that are set aside for this request: send "

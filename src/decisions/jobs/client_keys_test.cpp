@@ -1,4 +1,4 @@
-// A key spends its owner's credits: it is made by an owner that holds some, and what it used is a
+// A key spends its owner's credits. It is made by an owner that holds credits, and its use is a
 // row.
 #include "decisions/jobs/client_keys.h"
 

@@ -12,7 +12,7 @@ namespace {
 namespace api = protocol::api;
 
 constexpr UnixMillis ahead_max =
-    10 * 60 * 1000;  // How far the operator's clock may be ahead of ours.
+    10 * 60 * 1000;  // The most that the operator's clock may be ahead of ours.
 
 bool is_weight(double weight) { return weight >= client_weight_min && weight <= client_weight_max; }
 
@@ -48,7 +48,7 @@ api::Client ClientWeights::view(const PublicKey& client,
 void ClientWeights::set(const ClientWeight& given, Moment now, Answer<api::Client> answer) {
   ClientWeight wanted = given;
   wanted.client =
-      PublicKey{{tables_.accounts.owner_of(given.client).bytes}};  // Shares are owners'.
+      PublicKey{{tables_.accounts.owner_of(given.client).bytes}};  // A share belongs to an owner.
   const auto reply = tables_.outbox.replier(std::move(answer));
   if (!is_weight(wanted.weight)) {
     return reply(fail(ErrorCode::invalid_argument, "A client's weight is from {} to {}; {} is not.",

@@ -48,14 +48,14 @@ bool CompletionPay::move(ledger::Transaction transaction, Moment now) {
     log_error("{} cannot be posted: {}", key, moved.error().message);
     return false;
   }
-  // No job's row stands for an answer.
+  // The transaction of an answer has no job row.
   if (*moved == ledger::Applied::now)
     tables_.outbox.batch().transactions.back().transaction.job.reset();
   return true;
 }
 
-// A tenth of the pay is for the auditors who confirmed the answer: who audits for nothing audits
-// nothing, and without audits newcomers' answers are not paid.
+// A tenth of the pay is for the auditors that confirmed the answer: without pay no worker would
+// audit, and without audits newcomers' answers are not paid.
 std::vector<ledger::AnswerWork> CompletionPay::paid_work(const billing::OpenAnswer& open) const {
   const std::size_t auditors = open.agreeing.size();
   const std::uint64_t scale = auditors == 0 ? 1 : 9 * auditors;

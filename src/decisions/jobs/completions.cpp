@@ -27,7 +27,7 @@ void Completions::admit(const billing::AnswerOrder& asked, Moment now,
   const std::size_t answers = order.ids.size();
   const billing::ApiKey* const key = keys_.ring().find(order.key);
   if (key != nullptr && order.fits_budget) {
-    // As many tokens as the budget takes, where the client named no bound.
+    // If the client named no bound, the bound is the number of tokens that the budget covers.
     if (const auto left = keys_.ring().tokens_left(*key, order.price);
         left && *left / answers > order.tokens_least)
       order.tokens_worst = std::min(order.tokens_worst, *left / answers);
@@ -96,7 +96,7 @@ void Completions::answered(billing::AnswerReport report, Moment now) {
   for (const inference::WorkShare& share : end.work) open.workers.push_back(share.worker);
   if (end.reason == "failed" || end.checked_tokens() == 0 || open.workers.empty())
     return conclude(report.id, 0, billing::AnswerFate::nothing, "nothing was answered", now);
-  // The worker says how long the prompt was, and is believed within what it can have been.
+  // The worker's number of prompt tokens is believed up to the largest number possible.
   open.tokens = std::min<std::uint64_t>(end.prompt_tokens, open.prompt_max) + end.answered.size();
   open.due = std::min(ledger::price_of_tokens(open.tokens, open.price), open.held);
   if (!billing::prints_complete(end.prints, end.checked_tokens(), end.checked_to_its_end()))
@@ -145,7 +145,7 @@ void Completions::ask_audit(const billing::AnswerId& id, Moment now) {
   }
   billing::AnswerAuditOrder order{.id = id, .except = open.workers};
   order.except.insert(order.except.end(), open.asked.begin(), open.asked.end());
-  // What a newcomer says decides nothing; a root's word comes first.
+  // The results of newcomers decide nothing; roots are asked first.
   const auto least = open.without_roots || !tables_.settings.referee.defences.only_roots_convict
                          ? trust::Level::established
                          : trust::Level::root;
@@ -213,7 +213,7 @@ void Completions::audited(const billing::AnswerAudited& audited, Moment now) {
 
 void Completions::judge(const billing::AnswerId& id, std::int64_t lead, Moment now) {
   billing::OpenAnswer& open = open_.at(id);
-  // Only roots convict, and two of them have to say the same.
+  // Only roots convict, and two of them must agree.
   const auto roots = [&](const std::vector<PublicKey>& those) {
     return std::ranges::count_if(those, [&](const PublicKey& each) {
       return tables_.trust.level(each, now.unix) == trust::Level::root;
@@ -225,7 +225,7 @@ void Completions::judge(const billing::AnswerId& id, std::int64_t lead, Moment n
   if (lead < 0 && convicts && trace(id, lead, now)) return;
   const auto confirm = [&](const std::vector<PublicKey>& those, const std::vector<PublicKey>& by) {
     if (levels && roots(by) == 0) return;
-    // A newcomer's vote is worth a tenth of an established worker's.
+    // A newcomer's vote counts a tenth of an established worker's.
     const bool believed = levels || std::ranges::any_of(by, [&](const PublicKey& each) {
                             return tables_.trust.book().established(each, now.unix);
                           });
@@ -299,7 +299,7 @@ void Completions::traced(const billing::AnswerTraced& traced, Moment now) {
   if (found == open_.end() || !found->second.lead) return;
   billing::OpenAnswer& open = found->second;
   open.guilty = billing::found_by_two(traced.findings);
-  // A stage that took part, and roots that are still such.
+  // True if the stage took part in the answer and the workers that found it are still roots.
   const bool by_roots =
       std::ranges::all_of(traced.findings, [&](const inference::TraceFinding& finding) {
         return tables_.trust.level(finding.auditor, now.unix) == trust::Level::root;
@@ -336,7 +336,7 @@ void Completions::conclude(const billing::AnswerId& id, MicroCredits due, billin
   if (!open.key.empty()) {
     const MicroCredits paid = pay_.end(id, open, due, why, now);
     paid > 0 ? ++counters_.paid : ++counters_.refunded;
-    // Tokens count where the client had them, paid or not.
+    // Tokens count if the client received them, paid or not.
     keys_.settle(open.key, open.use,
                  {.tokens = open.tokens, .credits = paid, .counts = open.counts}, now.at);
   }

@@ -1,4 +1,4 @@
-// Messages to a worker keep their order where one of them acknowledges something.
+// Messages to a worker keep their order if one of them acknowledges something.
 #include "decisions/jobs/connected_workers.h"
 
 #include <gmock/gmock.h>

@@ -12,8 +12,7 @@ void Convictions::convict(const trust::Convicted& convicted, Moment now) {
   auto* const job = tables_.jobs.find(convicted.task.job);
   const OwnerId owner = tables_.accounts.owner_of(convicted.worker);
   const MicroCredits held = tables_.accounts.slashable_stake(owner);
-  // A job that has ended has no client to be compensated any more; then all of it is the
-  // platform's.
+  // A job that has ended has no client to compensate; the whole amount then goes to the platform.
   const ledger::Slash slash{
       .task = convicted.task,
       .worker = convicted.worker,

@@ -1,5 +1,5 @@
-// The core decides by its events alone: what is stored, which blobs are there and which ids are new
-// comes with them, and nothing else of the coordinator is linked here.
+// The core decides by its events alone: stored rows, stored blobs and new ids come with the events,
+// and no other part of the coordinator is linked here.
 #include <gmock/gmock.h>
 #include <gtest/gtest-spi.h>
 #include <gtest/gtest.h>
@@ -64,13 +64,13 @@ TEST(CoreAlone, RunsAJobFromItsSubmissionToItsPay) {
   EXPECT_GT(alone.core().accounts().ledger().balance(ledger::Account::owner(paid)) +
                 alone.core().accounts().ledger().balance(ledger::Account::granted(paid)),
             0);
-  // What receipts sign is kept with the first of their results that counts.
+  // The text that a receipt signs is kept with the first of its results that counts.
   ASSERT_THAT(alone.stored.receipts, SizeIs(2));
   ASSERT_THAT(alone.kept, SizeIs(4));  // Each with its claims.
   EXPECT_EQ(crypto::sha256(alone.kept[0]), alone.stored.receipts[0].digest);
 }
 
-// The job whose task the only worker, with room for one, is given first of two that wait.
+// The one of two waiting jobs whose task the only worker, with room for one task, is given first.
 JobId first_served(CoreAlone& alone) {
   alone.arrive(1, {}, 1);
   const auto leases = alone.told<protocol::Lease>(1);
@@ -107,7 +107,7 @@ TEST(CoreAlone, AClientsStakeOnTheChainServesItsJobsFirst) {
 TEST(CoreAlone, AStakeThatLeavesTheChainServesNoJobFirst) {
   CoreAlone alone;
   read_chain(alone, 1, {staked(8, 1'000'000'000)});
-  read_chain(alone, 2, {});  // All of it unbonds.
+  read_chain(alone, 2, {});  // The whole stake unbonds.
   ASSERT_TRUE(alone.submit(submission_of(7, 1)));
   ASSERT_TRUE(alone.submit(submission_of(8, 2)));
 
@@ -118,7 +118,7 @@ TEST(CoreAlone, AReadingOfTheChainThatIsOldServesNoJobFirstThoughNothingHappened
   CoreAlone alone;
   read_chain(alone, 1, {staked(8, 1'000'000'000)});
   alone.now.at += ChainStakes::counts_for + std::chrono::seconds(1);
-  alone.now.unix += 601'000;  // And no event, no flush: the chain's node is down.
+  alone.now.unix += 601'000;  // There is no event and no flush: the chain's node is down.
   ASSERT_TRUE(alone.submit(submission_of(7, 1)));
   ASSERT_TRUE(alone.submit(submission_of(8, 2)));
 
@@ -218,7 +218,7 @@ TEST(CoreAlone, KeepsAStateThatIsThereAndNoOther) {
   EXPECT_THAT(alone.forgotten, IsEmpty());
 }
 
-// What was compared before the restart is not stored; whether it agrees is looked up again.
+// Comparisons from before the restart are not stored; the agreement of results is looked up again.
 TEST(CoreAlone, TakesUpReplicasThatDifferByTheAgreementThatItIsGiven) {
   std::string text = count_manifest(1, 2);
   const std::string_view exact = R"("compare":"exact")";
@@ -262,7 +262,7 @@ TEST(CoreAlone, TakesUpReplicasThatDifferByTheAgreementThatItIsGiven) {
   }
 }
 
-// A job of four paid tasks that has ended. Pay of the first three was taken by a conviction when
+// A job with four paid tasks that has ended. A conviction had taken the pay of the first three when
 // the coordinator ended; 5 of the 45 micro-credits are from before tasks were kept.
 Restored after_a_conviction(const Submission& submission) {
   Restored restored;
@@ -325,7 +325,7 @@ TEST(CoreAlone, RefundsTheWrongTasksOfAConvictedWorkerAndKeepsTheRestForVerifier
     const VerifyOrder& order = alone.verifications[i];
     alone.core().corrections().rechecked(order.task, Hash{}, {.outcome = AuditOutcome::differs},
                                          alone.now);  // Another root.
-    for (int times = 0; times < 2; ++times)           // What comes twice counts once.
+    for (int times = 0; times < 2; ++times)           // A result that arrives twice counts once.
       alone.core().corrections().rechecked(order.task, order.root, {.outcome = outcomes[i]},
                                            alone.now);
     alone.run();
@@ -341,7 +341,7 @@ TEST(CoreAlone, RefundsTheWrongTasksOfAConvictedWorkerAndKeepsTheRestForVerifier
     });
   };
   EXPECT_EQ(removed(), 3);
-  // What no conviction took becomes the worker's.
+  // Pay that no conviction took becomes the worker's.
   alone.pass(std::chrono::minutes(12));
   EXPECT_EQ(removed(), 4);
   const OwnerId owner = OwnerId::of_first(CoreAlone::worker(1));
@@ -494,7 +494,8 @@ TEST(CoreAlone, TellsOnceHowAJobHasEnded) {
   EXPECT_EQ(told.back()->paid, 0);
 }
 
-// A stranger of another network, and one of our own, hand in a task each of a job with so many.
+// A stranger of another network and one of the coordinator's own network each deliver a task of a
+// job with `tasks` tasks.
 void two_strangers_hand_in(CoreAlone& alone, std::uint32_t tasks) {
   alone.arrive(1, "192.0.2.0/24");
   alone.arrive(2);

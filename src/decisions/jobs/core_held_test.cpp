@@ -1,5 +1,4 @@
-// Pay that is held, event by event: whose it is, what a conviction makes of it, and who has it
-// then.
+// Held pay, event by event: who owns it, how a conviction changes it, and who gets it then.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,11 +14,11 @@ using testing::SizeIs;
 class CoreHeld : public testing::Test {
  protected:
   static constexpr std::uint32_t tasks = 4;
-  static constexpr MicroCredits of_task = 10;  // Held for each task,
-  static constexpr MicroCredits unknown = 5;   // and for none that is known.
-  static constexpr MicroCredits price = 45;    // That the client paid for a task.
+  static constexpr MicroCredits of_task = 10;  // Pay that is held for each task.
+  static constexpr MicroCredits unknown = 5;   // Pay that is held for no known task.
+  static constexpr MicroCredits price = 45;    // The price of a task for the client.
 
-  // An ended job of worker 1's, whose pay is held.
+  // An ended job with a task of worker 1, whose pay is held.
   [[nodiscard]] Restored with_held_pay() const {
     Restored restored;
     restored.rows.held_jobs.push_back({.id = submission.id,

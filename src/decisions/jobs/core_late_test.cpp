@@ -1,5 +1,5 @@
-// Checks that the coordinator's verifier did not finish, event by event: when they are asked for
-// again, of whom, and when they are given up.
+// Checks that the coordinator's verifier did not finish, event by event: when and from whom they
+// are requested again, and when they are given up.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +47,7 @@ class CoreLate : public testing::Test {
         alone->now);
     alone->pass(seconds(1));
   }
-  // These workers hand in what they were leased since.
+  // These workers deliver the tasks that they were leased since the last call.
   void work(std::initializer_list<std::uint8_t> numbers, std::uint8_t wrong = 0) {
     for (const std::uint8_t number : numbers) {
       const auto leases = alone->told<protocol::Lease>(number);

@@ -1,5 +1,5 @@
-// The parts together: what the scheduler and trust decide is carried out in order, and the tables
-// agree with each other after every event.
+// The parts together: the decisions of the scheduler and of trust are carried out in order, and the
+// tables agree with each other after every event.
 #include "decisions/jobs/core_parts.h"
 
 #include <gmock/gmock.h>
@@ -42,7 +42,7 @@ struct CorePartsTest : testing::Test {
     parts.sessions.arrive(std::move(arrival), now);
     run();
   }
-  // Hands in what it was leased, and the receipts.
+  // Delivers the results of the worker's leases, and the receipts.
   void work(std::uint8_t number, std::uint8_t root) {
     const auto leases = world.told<protocol::Lease>(SessionId(number));
     std::erase_if(world.sent, [&](const auto& one) {
@@ -82,7 +82,7 @@ struct CorePartsTest : testing::Test {
     now.unix += 100;
     agree();
   }
-  // What each table says of the others.
+  // Checks that the tables agree with each other.
   void agree() {
     const CoreTables& tables = parts.tables;
     EXPECT_EQ(tables.accounts.ledger().sum(), 0);

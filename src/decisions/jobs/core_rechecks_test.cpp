@@ -1,5 +1,5 @@
-// What the core makes of tasks that convicted workers were paid for, event by event: which are
-// computed again, what is owed to whom, and out of what it is paid.
+// Tasks that convicted workers were paid for, event by event: which are computed again, who is owed
+// how much, and from which account it is paid.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,8 @@ class CoreRechecks : public testing::Test {
  protected:
   static constexpr std::uint32_t tasks = 4;
 
-  // Worker 1 was convicted; `taken` of what it lost is no client's yet, and it has a stake.
+  // Worker 1 was convicted and has a stake; no client has been given `taken` of the credits that it
+  // lost.
   Restored after_conviction(MicroCredits taken, MicroCredits stake = 0) {
     Restored restored;
     restored.rows.rechecks.push_back(
@@ -109,9 +110,10 @@ class CoreRechecks : public testing::Test {
     return last;
   }
 
-  static constexpr MicroCredits price = 1'000;     // That the client paid for each task,
-  static constexpr MicroCredits fee = price / 50;  // of which so much was for checking.
-  static constexpr MicroCredits others = 100'000;  // What the account has of others.
+  static constexpr MicroCredits price = 1'000;     // The price of each task for the client.
+  static constexpr MicroCredits fee = price / 50;  // The part of the price that paid for checking.
+  // The verification account's credits from other jobs.
+  static constexpr MicroCredits others = 100'000;
   Submission submission = CoreAlone::submission(count_manifest(tasks, 1));
   std::unique_ptr<CoreAlone> alone;
 };

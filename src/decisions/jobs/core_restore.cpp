@@ -1,6 +1,6 @@
-// What was stored becomes the running state again. Loaded's tasks and replicas stand in the order
-// of its jobs, so one walk over the three of them is enough; what is not needed any more is let go
-// on the way.
+// Turns the stored rows into the running state. The tasks and replicas of Loaded are in the order
+// of its jobs, so that one pass over the three lists is enough; rows that are no longer needed are
+// freed during the pass.
 #include <algorithm>
 #include <utility>
 
@@ -23,11 +23,11 @@ class OfJobs {
   static const TaskId& task_of(const store::Task& row) { return row.id; }
   static const TaskId& task_of(const store::Replica& row) { return row.task; }
 
-  // The next row where it is this job's; null: there is none.
+  // The next row if it belongs to this job, else null.
   [[nodiscard]] Row* next(const JobId& job) {
     return at_ < rows_.size() && task_of(rows_[at_]).job == job ? &rows_[at_++] : nullptr;
   }
-  // The first that no job has taken.
+  // The first row that no job has taken.
   [[nodiscard]] const Row* rest() const { return at_ < rows_.size() ? &rows_[at_] : nullptr; }
 
  private:

@@ -20,7 +20,7 @@ constexpr std::string_view no_verifier =
 constexpr std::string_view deleted = "Its client had the job's content deleted.";
 constexpr std::string_view too_many =
     "Its worker was paid for more tasks than are computed again (10,000).";
-// A task that was paid has no other verifier: it is tried for a quarter of an hour.
+// No other verifier checks a paid task: this one tries it for a quarter of an hour.
 constexpr std::uint32_t tries_max = 8;
 
 }  // namespace
@@ -30,7 +30,7 @@ void Corrections::restore(const store::Loaded& loaded) {
   std::set<JobId> running;
   for (const store::Job& row : loaded.jobs) running.insert(row.id);
   for (store::Correction row : loaded.corrections) {
-    // A running job takes the right result up with its tasks.
+    // A running job takes the right result from its tasks.
     row.joined = row.joined || running.contains(row.task.job);
     const bool computed = !paid_.rechecks.contains(row.worker);
     const PublicKey worker = row.worker;
@@ -54,7 +54,7 @@ void Corrections::suspect(const trust::Suspected& suspected, Moment now) {
     suspects_.convicted(suspected.worker);
 }
 
-// Whose tasks are computed, whether they were right or not, makes room for those that wait.
+// A suspect whose tasks are all computed, right or wrong, makes room for waiting suspects.
 void Corrections::go_on_suspecting(Moment now) {
   for (const auto& [worker, tasks] : paid_.rechecks.take_computed_suspects()) {
     const bool wrong = found_wrong_.erase(worker) > 0;
@@ -71,7 +71,8 @@ void Corrections::paid_found(const PaidFound& found, Moment now) {
     const TaskId& task = each.task.id;
     tasks.push_back(task);
     if (each.task.worker == PublicKey{}) {  // The coordinator's own bytes.
-      // The worker was paid for the result that they replaced: its conviction pays as well.
+      // The worker was paid for the result that the coordinator's bytes replaced: its conviction
+      // pays as well.
       if (OpenCorrection* const wrong = paid_.corrections.change(task); wrong != nullptr)
         wrong->owe.insert(found.worker);
       continue;
@@ -119,7 +120,7 @@ void Corrections::rechecked(const TaskId& task, const Hash& root, const Checked&
   if (checked.outcome == trust::AuditOutcome::failed)
     return name_unchecked(*paid, worker, checked.reason, now);
   if (!wrong || !checked.right) return;
-  // Each of them was paid for it, and each conviction pays.
+  // Each of these workers was paid for the wrong result, and each conviction pays.
   for (const PublicKey& each : workers)
     correct(*paid, each, *checked.right, each == worker ? refunded : 0, now);
 }
@@ -170,8 +171,8 @@ void Corrections::correct(const PaidTask& paid, const PublicKey& worker, const R
                           MicroCredits refunded, Moment now) {
   const TaskId& task = paid.task;
   if (OpenCorrection* const known = paid_.corrections.change(task); known != nullptr) {
-    // It is replaced already. Pay that a conviction takes of such a task is its client's at once
-    // (Forfeits), so that none of it comes back here.
+    // The result is replaced already. Pay that a conviction takes for such a task goes to its
+    // client at once (Forfeits), so that none of it is refunded here.
     known->owe.insert(worker);
     return;
   }

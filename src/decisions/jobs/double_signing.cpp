@@ -13,9 +13,9 @@ std::optional<TaskId> DoubleSigning::note(const PublicKey& worker, const Coverin
                                                           .claims = receipt.claims,
                                                           .signature = receipt.receipt.signature});
   const OwnerId owner = tables_.accounts.owner_of(worker);
-  // Whether it contradicts an earlier one.
+  // True if the item contradicts an earlier one.
   const auto note = [&](const protocol::ReceiptItem& item, bool is_remembered) {
-    // Parts are signed by another word, and several under one attempt.
+    // Claims of parts are signed with a different word, and one attempt may have several.
     if (item.count > 0) return false;
     const SignedClaims::Attempt attempt{item.task, item.attempt};
     const auto earlier = claims_.find(worker, attempt);

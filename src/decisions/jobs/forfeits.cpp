@@ -21,7 +21,7 @@ ledger::Funds operator-(const ledger::Funds& a, const ledger::Funds& b) {
 
 }  // namespace
 
-// What is held for unknown tasks, and all of it if there is no verifier, goes to the verification
+// Held pay for unknown tasks, and all held pay if there is no verifier, goes to the verification
 // account at once.
 void Forfeits::forfeit(const PublicKey& worker, Moment now) {
   for (HeldPays::Entry& each : paid_.held.take_of(worker, tables_.accounts.owner_of(worker))) {
@@ -55,8 +55,8 @@ void Forfeits::forfeit(const PublicKey& worker, Moment now) {
   }
 }
 
-// The result is known to be wrong where it was replaced already: a task is paid once, and replaced
-// once, since the coordinator's own bytes are paid to no worker.
+// The result is known to be wrong if it was replaced already. A task is paid once and replaced
+// once, because no worker is paid for the coordinator's own bytes.
 bool Forfeits::is_lost_to_client(const LostPay& lost, Moment now) {
   OpenCorrection* const found = paid_.corrections.change(lost.part.paid->task);
   if (found == nullptr) return false;
@@ -108,7 +108,7 @@ MicroCredits Forfeits::settle(const LostPay& lost, MicroCredits owed, Moment now
   return refunded;
 }
 
-// The tasks that something is held for, as they were paid.
+// The tasks for which pay is held, in the state in which they were paid.
 Result<Forfeits::PaidTasks> Forfeits::paid_tasks(const store::Loaded& loaded) const {
   struct HeldJob {
     store::Job row;
@@ -127,7 +127,7 @@ Result<Forfeits::PaidTasks> Forfeits::paid_tasks(const store::Loaded& loaded) co
   for (const store::Task& row : loaded.held_tasks) {
     const auto job = held_jobs.find(row.id.job);
     if (job == held_jobs.end() || row.id.index >= job->second.manifest->split.tasks) continue;
-    // The row of a wrong one has the right result by now.
+    // The row of a corrected task holds the right result by now.
     const OpenCorrection* const wrong = paid_.corrections.find(row.id);
     tasks[row.id] = std::make_shared<const PaidTask>(
         PaidTask{.task = row.id,

@@ -1,4 +1,4 @@
-// An invitation in the wrong hands is worth a day's grants, of one address and in all, and no more.
+// An invitation in the wrong hands brings no more than a day's grants, of one address and in all.
 #include "decisions/jobs/grant_bounds.h"
 
 #include <gtest/gtest.h>

@@ -93,7 +93,7 @@ void HeldPayments::free(Moment now) {
   }
 }
 
-// What is held of a wrong result waits for a conviction as long as its client is owed something.
+// Held pay for a wrong result waits for a conviction while its client is owed a refund.
 Instant HeldPayments::free_after_correction(const store::Correction& row, Moment now) const {
   const auto owed_until =
       std::chrono::milliseconds(row.time - now.unix) + tables_.settings.refund_owed_for;

@@ -77,7 +77,7 @@ trust::JobTerms JobLife::terms_of(const Book::Manifest& manifest) const {
                         .agree = {}};
   terms.anyone = manifest->verify.anyone;
   terms.checked = checked_by_mathematics(*manifest);
-  // Loose tolerances accept what is wrong.
+  // Loose tolerances accept wrong results.
   constexpr double tolerance_max = 1e-2;
   const auto& compare = manifest->verify.compare;
   terms.evidence =
@@ -92,7 +92,8 @@ trust::JobTerms JobLife::terms_of(const Book::Manifest& manifest) const {
   return terms;
 }
 
-// Some wallet could work alone: only then are replicas of a new job left to be decided.
+// A single worker may decide a task if it is established and has a stake; only then are the
+// replicas of a new job still to be decided.
 bool JobLife::a_worker_works_alone(Moment now) const {
   return std::ranges::any_of(tables_.accounts.staked(), [&](const PublicKey& worker) {
     return tables_.trust.book().established(worker, now.unix);
@@ -101,7 +102,7 @@ bool JobLife::a_worker_works_alone(Moment now) const {
 
 void JobLife::join(RunningJob& job, Moment now) {
   if (std::exchange(job.joining, true)) return;
-  // Outputs of one task are the job's as they stand.
+  // The outputs of a job's only task are the outputs of the job.
   if (job.accepted.size() == 1) {
     const auto id = job.row.id;
     const Settled& only = *job.accepted.front();

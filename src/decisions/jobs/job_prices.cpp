@@ -113,7 +113,7 @@ Result<> JobPrices::quote_is_fresh(const Submission& submission, Moment now) {
   return {};
 }
 
-// What a worker's canary showed of a running job.
+// Notes the measurement of a running job by a worker's canary.
 void JobPrices::note_measured(const scheduler::Measured& measured, Moment now) {
   auto* const job = tables_.jobs.find(measured.job);
   if (job == nullptr || job->manifest->verify.anyone) return;
@@ -137,7 +137,7 @@ void JobPrices::restore(const store::Loaded& loaded) {
   seasons_.restore(hours);
 }
 
-// How busy the fleet is, about once a minute; stored at each hour's end.
+// Observes about once a minute how busy the fleet is; stored at the end of each hour.
 void JobPrices::observe_season(Moment now) {
   constexpr auto observe_every = std::chrono::minutes(1);
   if (season_observed_ && now.at - *season_observed_ < observe_every) return;

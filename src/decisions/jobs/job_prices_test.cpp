@@ -82,7 +82,7 @@ TEST_F(JobPricesTest, SoManyQuotesAreUsedUntilTheFirstOfThemEnd) {
   EXPECT_TRUE(prices.quote_is_fresh(asked, test.now));
 }
 
-// Agreement of strangers decides there, and they could say what they like of their speed.
+// The agreement of strangers decides such a job, and they could claim any speed.
 TEST_F(JobPricesTest, WhatACanaryShowsOfAJobThatAnyWorkersDecideIsNotKnown) {
   RunningJob& job = test.run(1, 1, count_manifest(2, 1));
   auto by_heads = *job.manifest;

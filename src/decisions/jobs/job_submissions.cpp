@@ -79,7 +79,7 @@ void JobSubmissions::submit(Submission submission, Moment now,
   reply(result);
 }
 
-// A client that heard no answer asks again with the same nonce.
+// A client that got no answer asks again with the same nonce.
 std::optional<JobSubmissions::Taken> JobSubmissions::taken_before(
     const Submission& submission) const {
   if (submission.known) {
@@ -92,7 +92,7 @@ std::optional<JobSubmissions::Taken> JobSubmissions::taken_before(
   return found == nonces_.end() ? std::nullopt : std::optional(found->second);
 }
 
-// Its canary would run for nothing.
+// The canary of a job that costs too little would run for nothing.
 Result<> JobSubmissions::costs_enough(const Submission& submission) const {
   const auto& manifest = *submission.manifest;
   const MicroCredits least = tables_.settings.scheduler.pricing.per_replica_min *

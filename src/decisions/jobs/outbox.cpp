@@ -25,7 +25,8 @@ void Outbox::flush() {
   });
 }
 
-// Carries out what is durable, in order. Effects may be followed by events, not from inside.
+// Runs the effects of durable flushes, in order. Effects may cause events, but not from inside this
+// call.
 void Outbox::land() {
   while (!is_broken_ && !flights_.empty() && flights_.front().is_durable) {
     const auto ready = std::move(flights_.front().effects);

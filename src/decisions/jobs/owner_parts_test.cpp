@@ -1,5 +1,5 @@
-// What owners ask for themselves: payments move what is free and once, a device joins an owner only
-// with no job of its own, and what is deleted is deleted while nothing is under way.
+// Requests of owners about themselves: a payment moves free credits once, a device joins an owner
+// only without a job of its own, and data are deleted only while nothing is under way.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -6,8 +6,9 @@
 
 namespace weft::jobs {
 
-// What a key has as an owner of its own: credits would be lost, refunds of its jobs would make one
-// owner's grants of many, and a holder of an API key of it would spend another owner's balance.
+// Checks that a key has nothing as an owner of its own: its credits would be lost, refunds of its
+// jobs would join the grants of several owners, and a holder of its API key would spend the new
+// owner's balance.
 Result<> OwnerRequests::is_unused(const PublicKey& key) const {
   const auto refuse = [&](std::string_view what) {
     return fail(ErrorCode::invalid_argument, "{} {}, or make another wallet for this device.",
@@ -85,7 +86,7 @@ void OwnerRequests::add_device(const PublicKey& by, const OwnerId& to, store::De
     if (auto free_to_join = is_unused(device.key); !free_to_join)
       return reply(pass(std::move(free_to_join)));
   }
-  // A row costs the network something, a wallet does not.
+  // A row costs the network something, and a new wallet costs nothing.
   if (tables_.accounts.ledger().balances(tables_.accounts.owner_of(by)) == ledger::Balances{})
     return reply(fail(ErrorCode::insufficient_funds,
                       "An owner without credits here has one device; {} holds none.",
@@ -109,7 +110,7 @@ void OwnerRequests::revoke_device(const PublicKey& by, const PublicKey& key, Mom
     sessions_.disconnect(key, now);
   }
   log_info("{} is a device of the owner {} no more.", key.text(), revoked->owner.text());
-  // A device that revokes itself is shown what it left.
+  // A device that revokes itself is shown the owner that it left.
   reply(tables_.accounts.view(by));
 }
 

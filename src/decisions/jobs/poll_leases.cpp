@@ -50,7 +50,7 @@ void PollLeases::start(const trust::PollWanted& wanted, Moment now) {
                        now);
 }
 
-// What the worker handed in is compared with the accepted result.
+// Compares the worker's result with the accepted one.
 void PollLeases::inspect_if_complete(const PublicKey& worker, const TaskId& task, Moment now) {
   const auto found = open_.find({worker, task});
   if (found == open_.end() || !found->second.answer.complete()) return;

@@ -1,5 +1,6 @@
-// What a convicted worker was paid for is computed again: every task once, a bounded number at a
-// time, and what the conviction took is divided among the clients of wrong ones.
+// The tasks that a convicted worker was paid for are computed again: every task once, a bounded
+// number at a time. The amount that the conviction took is divided among the clients of wrong
+// tasks.
 #include "decisions/jobs/rechecks.h"
 
 #include <gmock/gmock.h>
@@ -157,8 +158,8 @@ TEST(Rechecks, OfASuspectThatIsConvictedMeanwhileGoOnWithWhatItWasGivenSince) {
   EXPECT_EQ(over[0].taken, 70);
 }
 
-// Or a second cheat in the ten minutes after the first would be its last that anything follows
-// from.
+// Otherwise a worker's second wrong result within ten minutes of the first would have no
+// consequence.
 TEST(Rechecks, OfAWorkerThatIsSuspectedAgainGoOnWithWhatItWasGivenSince) {
   Rechecks rechecks;
   EXPECT_TRUE(rechecks.begin_suspect(worker(1), worker(101), 2 * day));

@@ -19,7 +19,8 @@ void Refunds::refund(const store::Recheck& row, Moment now) {
     if (open.over || open.owe.erase(row.worker) == 0) continue;
     due += open.row.due - open.row.refunded;
     of_worker.push_back(&open);
-    // Given once, with the first conviction, also if that was before a restart.
+    // The verification account's part is given once, with the first conviction, also if that was
+    // before a restart.
     const bool was_given = open.fee_given || (open.row.worker != row.worker &&
                                               is_convicted(tables_, open.row.worker) &&
                                               !paid_.rechecks.contains(open.row.worker));

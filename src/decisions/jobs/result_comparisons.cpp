@@ -34,8 +34,8 @@ bool ResultComparisons::compare_first(const RunningJob& job, const PublicKey& wo
   return true;
 }
 
-// Each result was compared with every other of its task before trust heard of it, or before this
-// process took it up.
+// Each result was compared with every other result of its task before trust was told of it, or
+// before this process restored it.
 bool ResultComparisons::agree(const TaskId& task, const Hash& a, const Hash& b) const {
   auto* const job = tables_.jobs.find(task.job);
   if (job == nullptr) return false;

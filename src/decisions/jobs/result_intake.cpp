@@ -46,7 +46,8 @@ void ResultIntake::receipt(CoveringReceipt receipt, Moment now) {
   if (worker == nullptr) return;
   const PublicKey key = worker->hello.key;
   tables_.scheduler.heard(key, now.at);
-  // One that arrived before this process began is told so that the next one is compared with it.
+  // A receipt from before this process began is processed too, so that the next one is compared
+  // with it.
   const bool is_earlier = receipt.receipt.arrived != 0;
   if (!is_earlier) receipt.receipt.arrived = now.unix;
   if (const auto task = parts_.signing.note(key, receipt, is_earlier, now))
@@ -61,7 +62,7 @@ void ResultIntake::receipt(CoveringReceipt receipt, Moment now) {
     claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
     attempts.emplace_back(item.task, item.attempt);
   }
-  // What its receipt is forgotten of counts with a new one.
+  // Attempts whose receipt is dropped for lack of room count once a new receipt arrives.
   for (const auto& [task, attempt] :
        worker->coverings.add({.receipt = receipt.receipt,
                               .statement = std::move(receipt.statement),
@@ -107,7 +108,7 @@ void ResultIntake::refuse(SessionId session, const protocol::HeldTask& task, con
 
 void ResultIntake::end_contradicting(const PublicKey& worker, const TaskId& task, Moment now) {
   const MicroCredits stake = tables_.accounts.slashable_stake(tables_.accounts.owner_of(worker));
-  // While it is suspended it is given nothing, and nothing more moves its record.
+  // A suspended worker gets no tasks, and nothing but a conviction changes its record.
   if (stake > 0 || !tables_.trust.book().suspended(worker, now.unix)) {
     parts_.rulings.carry_out(
         tables_.trust.convicted(task, worker, stake, 0,
@@ -122,7 +123,7 @@ void ResultIntake::end_contradicting(const PublicKey& worker, const TaskId& task
       "This device has signed two results of one attempt of a task: it is suspended, and its "
       "owner's stake is lost. A wallet that two machines use does that; give each a wallet or a "
       "device of its own.");
-  // No job is blamed for the tasks that it held.
+  // No job is blamed for the tasks that the worker held.
   tables_.scheduler.remove_worker(worker, scheduler::Departure::left, now.at);
   parts_.sessions.disconnect(worker, now);
 }

@@ -1,5 +1,5 @@
-// What workers hand in: two results of one attempt are evidence, results within a tolerance are
-// compared before trust hears of them, and what is in no job is refused.
+// Results of workers: two results of one attempt are evidence, results within a tolerance are
+// compared before trust is told of them, and a result of no job is refused.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

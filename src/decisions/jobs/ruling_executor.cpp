@@ -22,8 +22,8 @@ constexpr std::uint32_t newcomer_slots_max = 1024;
 void RulingExecutor::carry_out(const std::vector<trust::Ruling>& rulings, Moment now) {
   for (const auto& ruling : rulings) carry_out_one(ruling, now);
   parts_.convictions.pay_juries(now);
-  // Behind all of them: what a dispute took from its losers makes good for the client while the job
-  // is there.
+  // Jobs are joined after all rulings, so that the stakes that a dispute took compensate the client
+  // while the job still exists.
   for (const JobId& id : std::exchange(complete_, {})) {
     if (auto* const job = tables_.jobs.find(id); job != nullptr) parts_.life.join(*job, now);
   }
@@ -83,7 +83,7 @@ void RulingExecutor::count(const trust::Counted& counted, Moment now) {
   }
 }
 
-// With what was signed, so that others can check it later without the coordinator.
+// Stores the signed text too, so that others can check the receipt later without the coordinator.
 void RulingExecutor::store_receipt(Covering& covering) {
   tables_.world.keep(std::exchange(covering.statement, {}));
   tables_.world.keep(std::exchange(covering.claims, {}));

@@ -12,7 +12,7 @@ MicroCredits Stakes::stake_of(const OwnerId& owner, Instant now) const {
 MicroCredits Stakes::at_risk(const PublicKey& wallet) const {
   const OwnerId owner = tables_.accounts.owner_of(wallet);
   const auto devices = tables_.accounts.owners().devices(owner);
-  // It is not known yet what a convicted worker's clients are owed.
+  // The debts to a convicted worker's clients are not known yet.
   if (std::ranges::any_of(devices,
                           [&](const auto& device) { return claims_.may_take_all(device.key); }))
     return tables_.accounts.ledger().balance(ledger::Account::stake(owner));

@@ -11,7 +11,7 @@ Result<> TaskPayments::open_escrow(const JobId& job, const PublicKey& client, Mi
                                    Moment now) {
   const OwnerId owner = tables_.accounts.owner_of(client);
   const auto holds = [&] { return tables_.accounts.ledger().spendable(owner).total(); };
-  // A stranger whose job is over what it could ever be granted leaves no trace.
+  // A stranger whose job costs more than it could ever be granted leaves no trace.
   if (holds() + grants_.of_stranger(owner) < budget)
     return std::unexpected(grants_.cannot_spend(owner, budget));
   WEFT_OK(grants_.fund(owner, now));
@@ -71,7 +71,8 @@ TaskPayments::Paid TaskPayments::pay(RunningJob& job, std::uint32_t index,
     payees[i].as = ledger::PayAs::held;
     payees[i].staked = 0;
   }
-  // Out of what goes back to the client for the replicas that were not needed.
+  // Auditors are paid from the amount that goes back to the client for replicas that were not
+  // needed.
   for (const auto& [auditor, amount] : for_audit) {
     const MicroCredits part = std::min(amount, returned);
     paid.auditors[auditor] = part;

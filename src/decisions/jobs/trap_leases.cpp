@@ -9,7 +9,7 @@ namespace weft::jobs {
 
 void TrapLeases::lease(const PublicKey& worker, const trust::Trap& trap, Moment now) {
   auto* const job = tables_.jobs.find(trap.task.job);
-  // Only of jobs that run, and whose right answer is one.
+  // Only jobs that run and that have a single right answer can be traps.
   if (job == nullptr || !job->manifest->verify.compare.exact) return;
   ++tables_.counters.traps;
   open_.insert_or_assign({worker, trap.task},
@@ -26,7 +26,7 @@ void TrapLeases::spring_if_complete(const PublicKey& worker, const TaskId& task,
   const TrapLease lease = std::move(found->second);
   open_.erase(found);
   const bool right = lease.answer.agree() && lease.answer.result->root == lease.trap.root;
-  // Nothing says that it was one.
+  // The verdict does not show that the task was a trap.
   tables_.send_verdict(
       task, extra_attempt, worker,
       right ? std::optional<MicroCredits>(pay_.pay(task, worker, lease.trap.value, "trap", now))

@@ -12,7 +12,7 @@ namespace weft::jobs {
 
 namespace {
 
-// What the coordinator's verifier says of a result besides the outcome.
+// The verifier's explanation of its outcome.
 std::string basis_of(const Checked& checked) {
   if (checked.outcome != trust::AuditOutcome::differs) return checked.reason;
   switch (checked.devices) {

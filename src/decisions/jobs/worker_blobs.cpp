@@ -7,7 +7,7 @@ namespace weft::jobs {
 
 namespace {
 
-// What the manifest names as blobs.
+// The hashes of all blobs that the manifest names.
 std::unordered_set<Hash> data_of(const manifest::Manifest& manifest) {
   std::unordered_set<Hash> data;
   const auto add = [&](const auto& source) {

@@ -31,7 +31,7 @@ struct WorkerPartsTest : testing::Test {
         {.verified = 0, .updated = test.now.unix - 1, .wrong = 1, .suspended_until = until});
     sessions.refresh(TestTables::key(number), test.now);
   }
-  // Whether the worker is leased a task of a job that waits.
+  // True if the worker is leased a task of a waiting job.
   bool is_leased() { return !test.leases().empty(); }
 
   TestTables test;

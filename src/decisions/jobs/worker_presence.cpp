@@ -8,7 +8,8 @@ namespace weft::jobs {
 namespace {
 
 using scheduler::Presence;
-// How often connected workers' presence is stored; that of the others is stored when they leave.
+// The interval at which the presence of connected workers is stored; that of other workers is
+// stored when they leave.
 constexpr auto store_every = std::chrono::hours(1);
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Held pay, and what follows where a worker's results were wrong: what a conviction takes goes to
-// the clients of wrong tasks, no client gets more than it paid, and nothing is kept permanently.
+// Held pay, and the consequences of wrong results: the amount that a conviction takes goes to the
+// clients of wrong tasks, no client gets more than it paid, and no row is kept permanently.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -291,13 +291,13 @@ TEST_F(WrongResultsTest, AfterARestartACorrectionWaitsForTheRestOfItsWorkersTask
   }
 }
 
-// A client's share of the verifier's time is used up by four suspects.
+// Four suspects use up a client's share of the verifier's time.
 struct SuspectsTest : WrongResultsTest {
   void suspect(std::uint8_t worker) {
     corrections.suspect({.task = task(), .worker = TestTables::key(worker), .client = client},
                         test.now);
   }
-  // Whether its tasks are looked up, or will be.
+  // True if the worker's tasks are looked up, or will be.
   [[nodiscard]] bool is_rechecked(std::uint8_t worker) const {
     return paid.rechecks.contains(TestTables::key(worker));
   }

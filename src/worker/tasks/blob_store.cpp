@@ -31,7 +31,7 @@ void BlobStore::get(const Hash& hash, std::uint64_t bytes_max, Done done) {
   bytes_max = std::min(bytes_max, options_.blob_bytes_max);
   if (const auto found = cache_.find(hash); found != cache_.end()) {
     coldest_first_.splice(coldest_first_.end(), coldest_first_, found->second.place);
-    // Later, as after a fetch: a caller need not expect its callback inside its call.
+    // The callback runs later, as after a fetch: a caller need not expect it inside its own call.
     host_.after(Duration::zero(),
                 alive_.guard([bytes = found->second.bytes, hash, bytes_max,
                               done = std::move(done)] { done(within(hash, bytes, bytes_max)); }));
@@ -87,7 +87,7 @@ void BlobStore::too_long(const Hash& hash, std::uint64_t bytes_max) {
 }
 
 void BlobStore::finish(const Hash& hash, Result<SharedBytes> result) {
-  // Taken out first: a waiter may ask for the same blob again.
+  // The waiters are taken out first, because one of them may ask for this blob again.
   auto waiters = waiting_.extract(hash);
   if (result) keep(hash, *result);
   for (const Waiter& waiter : waiters.mapped())

@@ -1,5 +1,5 @@
-// Bytes are what their hash says or they are refused; one fetch serves all who ask; the cache stays
-// inside its bound.
+// Bytes that do not match their hash are refused, one fetch serves all callers, and the cache stays
+// within its bound.
 #include "worker/tasks/blob_store.h"
 
 #include <gtest/gtest.h>
@@ -117,7 +117,7 @@ TEST(BlobStore, ReceivesNoMoreThanItsCallerTakes) {
   f.get(hash, 50);
   f.host.run_for(60s);
   EXPECT_TRUE(f.answers[1].has_value());
-  f.get(hash, 49);  // Kept by now.
+  f.get(hash, 49);  // The blob is cached by now.
   f.host.run_for(60s);
   EXPECT_EQ(f.answers[2].error().message, f.answers[0].error().message);
 }

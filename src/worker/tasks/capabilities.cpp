@@ -5,7 +5,7 @@
 namespace weft::worker {
 namespace {
 
-// Browsers keep most of it to themselves; the vendor and family are always there.
+// Browsers hide most of the description; the vendor and the family are always available.
 std::string description_of(const gpu::AdapterInfo& adapter) {
   if (!adapter.description.empty()) return adapter.description;
   if (!adapter.device.empty()) return adapter.device;
@@ -40,7 +40,7 @@ protocol::Capabilities capabilities_of(const gpu::Device& device, std::uint64_t 
       .memory_bytes = memory_bytes,
       .copy_gb_per_s = 0,
       .f32_gflop_per_s = 0};
-  // What is enabled, not what the adapter could do.
+  // Lists the features that are enabled on the device, not those that the adapter could offer.
   std::ranges::copy_if(adapter.features, std::back_inserter(capabilities.features),
                        [&](const std::string& feature) { return device.has(feature); });
   return capabilities;

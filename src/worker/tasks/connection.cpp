@@ -13,7 +13,7 @@
 namespace weft::worker {
 namespace {
 
-// Refusals that trying again does not change.
+// True for refusals that trying again does not change.
 bool is_final(ErrorCode code) {
   return code == ErrorCode::unsupported || code == ErrorCode::unauthenticated ||
          code == ErrorCode::permission_denied || code == ErrorCode::invalid_argument;
@@ -24,7 +24,7 @@ bool is_final(ErrorCode code) {
 Connection::Connection(Host& host, crypto::Signer& signer, Options options, Handlers handlers)
     : host_(host), signer_(signer), options_(std::move(options)), handlers_(std::move(handlers)) {}
 
-// A callback that counts only while the socket it was made for is the current one.
+// Wraps a callback so that it runs only while the socket for which it was made is the current one.
 template <class Function>
 auto Connection::while_this_socket(Function function) {
   return alive_.guard(
@@ -62,8 +62,8 @@ void Connection::close() {
 
 void Connection::wake() {
   if (state_ == State::waiting) open();
-  // A machine that slept holds sockets whose other end is long gone: saying something brings that
-  // to light.
+  // A machine that slept may hold a socket whose other end has closed long ago: sending a message
+  // shows that.
   if (state_ == State::ready) send(protocol::Beat{});
 }
 
@@ -195,15 +195,14 @@ void Connection::on_welcome(const protocol::Welcome& welcome) {
 
 void Connection::on_error(const protocol::ErrorMessage& message) {
   const Error error{error_code_from(message.code), message.message};
-  // A worker that was replaced by another with its wallet would replace that one in turn, and so
-  // on.
+  // Two workers with one wallet would otherwise replace each other's connection without end.
   if ((state_ == State::joining && is_final(error.code)) || error.code == ErrorCode::already_exists)
     return refuse(error);
   host_.close();
   lose(error.message);
 }
 
-// Only an update helps, so that it does not come back by itself.
+// Only an update of the program helps, so that the connection is not tried again.
 void Connection::other_version(std::uint32_t coordinator, std::uint32_t frames) {
   Error error{
       ErrorCode::unsupported,
@@ -229,8 +228,8 @@ void Connection::nonsense(const Error& error) {
 void Connection::lose(std::string reason) {
   ++epoch_;
   state_ = State::waiting;
-  // 0.25 s, 0.5 s, 1 s ... 30 s, of which a random half is cut, so that a thousand workers do not
-  // come back at once.
+  // 0.25 s, 0.5 s, 1 s ... 30 s, minus a random part of up to a half, so that a thousand workers do
+  // not reconnect at once.
   const double whole =
       std::min(seconds(options_.backoff_first) *
                    static_cast<double>(std::uint64_t{1} << std::min(failures_, 20)),
@@ -239,7 +238,7 @@ void Connection::lose(std::string reason) {
       std::chrono::duration<double>(whole * (0.5 + 0.5 * host_.random())));
   ++failures_;
   handlers_.lost(std::move(reason), retry);
-  // The handler may have closed it permanently.
+  // The handler may have closed the connection permanently.
   if (state_ == State::waiting) host_.after(retry, while_this_socket([this] { wake(); }));
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int upload_attempts_max = 6;
 constexpr Duration upload_retry = std::chrono::milliseconds(500);
-// Payload of a frame: the header of a result with 64 outputs takes under 16 KiB.
+// The largest payload of a frame: the header of a result with 64 outputs takes under 16 KiB.
 constexpr std::size_t payload_bytes_max = protocol::frame_bytes_max - (std::size_t{64} << 10);
 
 }  // namespace
@@ -72,13 +72,14 @@ void Deliveries::upload(Upload one) {
         if (!is_wanted(one)) return;  // Taken back meanwhile.
         const bool passing = !result && (result.error().code == ErrorCode::unavailable ||
                                          result.error().code == ErrorCode::deadline_exceeded ||
-                                         // The token was of the last session.
+                                         // The token may be of the last session.
                                          result.error().code == ErrorCode::unauthenticated);
         if (!passing || one.attempt >= upload_attempts_max)
           return uploaded(one.key, std::move(result));
         host_.after(upload_retry * one.attempt, alive_.guard([this, one]() mutable {
           if (!is_wanted(one)) return;
-          // Without a connection it is tried for as long as it takes.
+          // Attempts count only with a connection: without one the upload is tried for as long as
+          // it takes.
           if (connection_.ready()) ++one.attempt;
           upload(std::move(one));
         }));

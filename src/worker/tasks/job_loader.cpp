@@ -15,7 +15,7 @@ std::uint64_t bytes_of(const exec::Job& job) {
   return bytes;
 }
 
-// What the manifest states: the length of each of exec::Job::data, 0 if there is none.
+// The lengths that the manifest states: one for each of exec::Job::data, 0 if it has no data.
 std::vector<std::uint64_t> data_bytes(const manifest::Manifest& manifest) {
   if (manifest.kind == manifest::Kind::kernel) {
     const manifest::Kernel& kernel = manifest.kernel;
@@ -33,7 +33,8 @@ std::string name_of_data(const manifest::Manifest& manifest, std::size_t index) 
   return weft::format("bindings[{}]", index);
 }
 
-// The sum of `bytes` is at most `bytes_max`. (A sum of 64-bit numbers may wrap: each is looked at.)
+// Fails if the sum of `bytes` exceeds `bytes_max`. (A sum of 64-bit numbers may wrap, so that each
+// number is checked.)
 Result<> check_sum(const std::vector<std::uint64_t>& bytes, std::uint64_t bytes_max) {
   std::uint64_t left = bytes_max;
   for (const std::uint64_t each : bytes) {

@@ -109,7 +109,7 @@ void Residents::loaded(Resident& resident, const std::shared_ptr<const exec::Job
                                     const Result<SharedBytes>& blob) mutable {
                      Resident* const found = find(serial);
                      if (found == nullptr) return;
-                     // Without its checkpoint a task begins at its start.
+                     // A task whose checkpoint cannot be resumed begins at its start.
                      const Result<> resumed =
                          blob ? progress.resume(**blob) : Result<>(std::unexpected(blob.error()));
                      if (resumed) {
@@ -129,7 +129,7 @@ std::uint64_t Residents::partition_of(const Resident& resident) const {
   return std::max(options_.slice_memory_bytes, resident.job->manifest.requirements.memory_bytes);
 }
 
-// Those for whose partition there is no room yet wait until another one ends.
+// Admits loaded tasks. A task whose partition has no room yet waits until another task ends.
 void Residents::admit_loaded() {
   std::vector<std::uint64_t> hopeless;
   for (const auto& resident : residents_) {
@@ -186,7 +186,7 @@ void Residents::run_part() {
   TaskRun request{.job = resident.job,
                   .options = std::move(run),
                   .wall_max = std::max<Duration>(terms.wall_max - resident.used, Duration(1)),
-                  // A lease need not name its client: then each job stands alone.
+                  // A lease need not name its client: each job then counts as a client.
                   .client = terms.client == PublicKey() ? resident.task.key.task.job.text()
                                                         : terms.client.text()};
   parts_.runner.run(std::move(request),
@@ -210,13 +210,13 @@ void Residents::part_ends(Resident& resident, std::uint32_t parts, Duration took
   Progress& progress = *resident.progress;
   const bool in_parts = progress.done() > 0 || parts < progress.of();
   if (!output && output.error().code == ErrorCode::invalid_argument && in_parts) {
-    // Its shader may only run whole: what is wrong with it then, if anything, is the job's fault.
+    // The shader may only run whole; if it fails then, the job is at fault.
     log_debug("Task {} runs whole: {}", key.task.text(), output.error().message);
     progress.run_whole();
     resident.part_seconds = 0;
   } else if (!output) {
-    // Its partition is too small for the job, which is no fault of the job's: others have larger
-    // ones.
+    // The partition is too small for the job. That is no fault of the job, because other workers
+    // have larger partitions.
     if (options_.slices > 0 && output.error().code == ErrorCode::resource_exhausted)
       output.error().code = ErrorCode::unsupported;
     parts_.around.failed(key, std::move(output.error()));
@@ -245,7 +245,7 @@ void Residents::part_ends(Resident& resident, std::uint32_t parts, Duration took
 }
 
 void Residents::complete(Resident& resident, Duration took) {
-  // Out of turn first: what becomes of the output may let others begin.
+  // The turn ends first, because the output may let other tasks begin.
   const std::uint64_t serial = resident.serial;
   const double resumed = resident.progress->resumed();
   const auto job = resident.job;
@@ -265,8 +265,8 @@ void Residents::checkpoint(Resident& resident) {
   if (terms.checkpoint_every <= Duration::zero() || !resident.keeps_state || progress.done() == 0 ||
       !parts_.connection.ready())
     return;
-  // Those of a slice come when their time has; nine tenths, so that a part that was a little short
-  // does not wait for another.
+  // The checkpoints of a slice are due when its time has passed. Nine tenths of the interval are
+  // enough, so that a part that was a little short does not wait for another part.
   const bool due =
       parts_.host.now() - resident.checkpointed >= checkpoint_interval(resident) * 9 / 10;
   if (!resident.yields && (!due || resident.uploading)) return;
@@ -304,7 +304,8 @@ void Residents::checkpoint_arrives(std::uint64_t serial, const protocol::Checkpo
   const bool leaves = message.stopped;
   if (!leaves) resident->uploading = false;
   if (!result || !parts_.connection.ready()) {
-    // It goes on; the next one may arrive. What the coordinator does not want is not sent again.
+    // The task continues, and its next checkpoint may be stored. A checkpoint that the coordinator
+    // does not want is not sent again.
     log_debug("A checkpoint of {} is not kept: {}", message.task.text(),
               result ? "the connection is lost" : result.error().message);
     if (!result && result.error().code != ErrorCode::unavailable &&
@@ -341,8 +342,8 @@ void Residents::cancel(const TaskKey& key, const std::string& reason) {
   Resident* const resident = find(key);
   if (resident == nullptr || resident->cancelled) return;
   resident->cancelled = reason;
-  // If no part of it is on the runner there is nothing to end; what is loaded or uploaded for it is
-  // then dropped.
+  // If no part of the task is on the runner, nothing has to be ended; data that are loaded or
+  // uploaded for the task are then dropped.
   on_runner_ == resident->serial ? parts_.runner.cancel() : remove(resident->serial);
 }
 

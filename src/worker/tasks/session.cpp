@@ -95,8 +95,8 @@ Work::Options Session::work_options() {
   return options;
 }
 
-// The coordinator knows how many tasks are welcome; before a connection is there its Hello will say
-// it.
+// Tells the coordinator how many tasks the worker takes; before there is a connection, the number
+// goes out with Hello.
 void Session::update_slots() {
   const bool none = stopping_ || paused_ || resting_;
   connection_.set_slots(none ? 0 : share_ < 1 ? 1 : slots_);

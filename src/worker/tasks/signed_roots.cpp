@@ -20,7 +20,7 @@ TaskKey read_key(ByteReader& in) {
   return {.task = {.job = job, .index = index}, .attempt = in.integer<std::uint32_t>()};
 }
 
-// The index beside the mark of dropped jobs, where there is one; its attempt is 0.
+// The index beside the mark of dropped jobs, if there is such a mark; its attempt is 0.
 constexpr std::uint32_t any_dropped = 1;
 
 // Attempts are numbered from 1: a record of attempt 0 is a job's mark, with the attempt in the
@@ -77,7 +77,7 @@ std::vector<JobId> SignedRoots::jobs_by_age() const {
   return out;
 }
 
-// More than are over the bound, since everything is stored again each time.
+// Drops more jobs than exceed the bound, because all records are stored again each time.
 void SignedRoots::drop_oldest_jobs() {
   const std::size_t kept = jobs_max() - jobs_max() / 4;
   for (const JobId& id : jobs_by_age()) {

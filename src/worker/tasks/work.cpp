@@ -61,8 +61,8 @@ bool Work::holds(const TaskKey& key) const {
 }
 
 void Work::on_ready(const protocol::Welcome& welcome) {
-  // Results were admitted for the key that the coordinator had; those without a verdict are done
-  // again.
+  // Results were admitted for the coordinator's former key; tasks whose results have no verdict are
+  // computed again.
   if (std::exchange(session_.coordinator, connection_.coordinator()) != connection_.coordinator()) {
     results_.clear();
     commitments_.clear();
@@ -186,7 +186,7 @@ std::optional<LeasedTask> Work::next_task() {
   return next;
 }
 
-// Errors of the next job are met when it is its turn.
+// Errors of the next job are handled when its turn comes.
 void Work::fetch_ahead() {
   if (!queue_.empty()) loader_.load(queue_.front().terms->manifest, [](const auto&) {});
 }
