@@ -8,8 +8,8 @@ namespace weft::coordinator {
 namespace {
 
 constexpr std::string_view differs_by_device =
-    "The verifier's two devices compute different things of the same part, and a result has what "
-    "the second one computes.";
+    "The verifier's two devices compute different values for the same part, and a result has those "
+    "of the second device.";
 
 // As many workgroups more on each side as the part has, of at most `count_max` in all.
 manifest::Range around(const manifest::Manifest& manifest, manifest::Range part,

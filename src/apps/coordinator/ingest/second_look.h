@@ -18,8 +18,8 @@ namespace weft::coordinator {
 
 // Why a part is unsteady whose computation changes from run to run, or with the range around it.
 inline constexpr std::string_view changes_by_run =
-    "The verifier computes something else of the same part when it runs it again, or inside a "
-    "larger range.";
+    "The verifier computes different values for the same part when it runs the part again, or "
+    "inside a larger range.";
 
 class SecondLook {
  public:
