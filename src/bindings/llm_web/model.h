@@ -66,7 +66,7 @@ class Model {
   gguf::File file_;
   llm::Model model_;
   std::unique_ptr<const tokenizer::Tokenizer> tokenizer_;
-  Result<chat::ChatTemplate> chat_ = fail(ErrorCode::not_found, "There is no chat template.");
+  Result<chat::ChatTemplate> chat_ = fail(ErrorCode::not_found, "The model has no chat template.");
   std::unique_ptr<gpu::Instance> instance_;
   std::unique_ptr<gpu::Device> device_;  // Null on the processor.
   std::string no_gpu_;                   // Why it is the processor, where a GPU was looked for.
