@@ -42,7 +42,7 @@ test('weft chat --network: answers of a network, with figures; what is wrong in 
   // The environment can name the network as well. If it has several models, one must be named.
   const unnamed = new Talk(t, [], { WEFT_COORDINATOR: url });
   assert.equal((await unnamed.end()).code, 2);
-  assert.match(unnamed.stderr, /Name one of its models with --model: (apart, tiny|tiny, apart)\./);
+  assert.match(unnamed.stderr, /The coordinator serves several models; name one with --model: (apart, tiny|tiny, apart)\./);
   const vectors = new Talk(t, ['--coordinator', url, '--model', 'vectors']);
   assert.equal((await vectors.end()).code, 2);
   assert.match(vectors.stderr, /has no model vectors whose output is text/);
@@ -52,7 +52,7 @@ test('weft chat --network: answers of a network, with figures; what is wrong in 
   assert.match(costly.stderr, /max_price is 6/);
   const unreached = new Talk(t, ['--coordinator', 'http://127.0.0.1:1', '--model', 'tiny']);
   assert.equal((await unreached.end()).code, 3);
-  assert.match(unreached.stderr, /http:\/\/127\.0\.0\.1:1 is not reached/);
+  assert.match(unreached.stderr, /http:\/\/127\.0\.0\.1:1 cannot be reached/);
   const nowhere = new Talk(t, ['--model', 'tiny']);
   assert.equal((await nowhere.end()).code, 2);
   assert.match(nowhere.stderr, /--coordinator/);

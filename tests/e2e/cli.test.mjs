@@ -78,8 +78,8 @@ test('a client command that speaks the wrong protocol is told which one to try',
   const http_ = await run(['ledger', '--coordinator', secure.replace('https:', 'http:')], { seconds: 10 });
   const https = await run(['ledger', '--coordinator', plain.replace('http:', 'https:')], { seconds: 10 });
 
-  assert.deepEqual({ code: http_.code, stderr: http_.stderr }, { code: 3, stderr: `weft ledger: ${secure.replace('https:', 'http:')} ends the connection without an answer: is it https:// there?\n` });
-  assert.deepEqual({ code: https.code, stderr: https.stderr }, { code: 3, stderr: `weft ledger: The TLS handshake with ${plain.replace('http:', 'https:')} failed: is it http:// there?\n` });
+  assert.deepEqual({ code: http_.code, stderr: http_.stderr }, { code: 3, stderr: `weft ledger: ${secure.replace('https:', 'http:')} closes the connection without an answer; if the server uses TLS, its address begins with https://.\n` });
+  assert.deepEqual({ code: https.code, stderr: https.stderr }, { code: 3, stderr: `weft ledger: The TLS handshake with ${plain.replace('http:', 'https:')} failed; if the server does not use TLS, its address begins with http://.\n` });
 });
 
 test('a coordinator that says nothing is waited for aloud, and Ctrl-C ends that', { timeout: 60_000 }, async (t) => {
@@ -141,10 +141,10 @@ test('a client that waits because there are too few workers is told how more joi
   await kernel.says(new RegExp(`^weft: No worker is connected\\. One joins with weft work --coordinator ${url}$`, 'm'), 30);
   await work(t, url, { args: ['--model-memory-mb', '0', '--device', 'cpu'] });
   await job.says(new RegExp(`^weft: None of 1 worker has all that the job requires: a GPU \\(1 has not\\)\\.$`, 'm'), 30);
-  await model.says(new RegExp(`^weft: No worker has room for tiny-llama-chat-q8_0 yet; one joins with weft work --coordinator ${url}, which gives models --model-memory-mb\\.$`, 'm'), 30);
+  await model.says(new RegExp(`^weft: No worker has room for tiny-llama-chat-q8_0 yet: start one with weft work --coordinator ${url}, and with enough --model-memory-mb\\.$`, 'm'), 30);
   await work(t, url, { args: ['--model-memory-mb', '0'] });
   const second = submitted('mandelbrot.json');
-  await second.says(new RegExp(`^weft: Each of its 2 replicas goes to another wallet's worker: .* Another joins with weft work --coordinator ${url} --wallet FILE$`, 'm'), 30);
+  await second.says(new RegExp(`^weft: Each of the 2 replicas of a task needs a worker of another wallet: .* Another joins with weft work --coordinator ${url} --wallet FILE$`, 'm'), 30);
   await work(t, url, { args: ['--model-memory-mb', '0'] });
 
   for (const one of [job, kernel, second]) assert.equal((await one.ended).code, 0, one.output());
@@ -164,8 +164,8 @@ test('a worker leaves what answers and is not a coordinator, with one sentence',
     [answers(404, {}), 'is not a Weft coordinator (it answers 404).'],
     [answers(200, { 'content-type': 'text/html' }), 'is not a Weft coordinator (its /v1/info does not describe one).'],
     [answers(200, { 'content-type': 'application/json' }, '{"software":"other"}'), 'is not a Weft coordinator (its /v1/info does not describe one).'],
-    [answers(301, { location: 'https://elsewhere/' }), 'is not a Weft coordinator (it sends elsewhere: https://elsewhere/).'],
-    [net.createServer((socket) => { socket.write('SSH-2.0-OpenSSH_9\r\n'); }), 'answers what is not HTTP.'],
+    [answers(301, { location: 'https://elsewhere/' }), 'is not a Weft coordinator (it redirects the request: https://elsewhere/).'],
+    [net.createServer((socket) => { socket.write('SSH-2.0-OpenSSH_9\r\n'); }), 'sends an answer that is not HTTP.'],
     [secure, `: The certificate of ${secure} is not trusted: give its authority with --ca-cert, or --tls-insecure to take any.`],
   ];
   for (const [server, sentence] of cases) {
@@ -181,7 +181,7 @@ test('a worker leaves what answers and is not a coordinator, with one sentence',
 test('a worker waits for a coordinator that is not there yet or has trouble', { timeout: 120_000 }, async (t) => {
   const port = await closedPort();
   const { program } = await worker(t, `http://127.0.0.1:${port}`);
-  await program.says(new RegExp(`warn +There is no connection to http://127\\.0\\.0\\.1:${port}; again in`), 20);
+  await program.says(new RegExp(`warn +A connection to http://127\\.0\\.0\\.1:${port} cannot be opened; again in`), 20);
   const trouble = http.createServer((request, response) => { response.writeHead(503); response.end(); });
   await new Promise((resolve) => { trouble.listen(port, '127.0.0.1', resolve); });
   let asked = 0;

@@ -39,7 +39,7 @@ test('a stranger has no credits before it redeems an invitation, once', { timeou
 
   const workers = await run(['wallet', 'redeem', await invite(data), ...at]);
   assert.notEqual(workers.code, 0);
-  assert.match(workers.stderr, /The invitation is for a worker; credits come with one that `weft invite --client` prints\./);
+  assert.match(workers.stderr, /The invitation is for a worker and brings no credits; an invitation that `weft invite --client` prints does\./);
 
   const code = await invite(data, '--client');
   const redeemed = await run(['wallet', 'redeem', code, ...at, '--json']);
@@ -67,7 +67,7 @@ test("a client's invitation makes no worker trusted, and one invitation is for o
   const { url, data } = await serve(t);
   const folder = scratch(t);
   const worker = new Program(t, weft, ['work', '--coordinator', url, '--wallet', path.join(folder, 'worker.json'), '--invite', await invite(data, '--client')]);
-  await until(() => /The invitation is for a client: it brings credits and no trust\./.test(worker.output()), 'the worker is told so');
+  await until(() => /The invitation is for a client, not for a worker\./.test(worker.output()), 'the worker is told so');
 
   const key = async (name) => JSON.parse((await run(['wallet', 'new', '--file', path.join(folder, name), '--json'])).stdout).key;
   const code = await invite(data, '--client', '--for', await key('named.json'));

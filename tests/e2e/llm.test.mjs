@@ -309,7 +309,7 @@ test('answers at the same time are those alone; sampling, stop texts, bounds and
   assert.equal(found.long.code, 'resource_exhausted');
   assert.match(found.long.message, /^The prompt has \d+ tokens; at most 255 fit into the context of 256, which the answer shares: shorten it\.$/);
   assert.equal(found.bad.code, 'invalid_argument');
-  assert.equal(found.token.message, '99999 is not a token of the model, which has 3072.');
+  assert.equal(found.token.message, "The token 99999 is not one of the model's 3072 tokens.");
 });
 
 test('sampled answers on the gpu are the same alone and side by side, and the same again with the same seed', async (t) => {

@@ -145,7 +145,7 @@ test('data that are more than a worker takes are not fetched', { timeout: 240_00
 
   assert.equal(code, 1);
   assert.equal(job.state, 'failed');
-  assert.match(job.reason, /data have more bytes than the 16777216 that this worker takes/);
+  assert.match(job.reason, /data have more than 16777216 bytes, the most that this worker takes/);
   assert.ok(peak() < before + 20, `the worker's process grew from ${before} to ${peak()} MiB`);
   const small = await submit(url, writeManifest(scratch(t), harmless), { wallet });
   assert.equal(small.job.state, 'done', small.stderr);

@@ -163,8 +163,8 @@ test('what is wrong is one sentence, and costs nothing', { timeout: 120_000 }, a
   await refused(400, /inputs\[0\]\.data: has 3 elements/, { inputs: [{ ...good, data: [1, 2, 3] }] });
   await refused(400, /not an output of the model, which has 'Plus214_Output_0'/, { inputs: [good], outputs: [{ name: 'y' }] });
   await refused(400, /line 1/, Buffer.from('{"inputs":'));
-  await refused(400, /Weft-Budget is no number/, { inputs: [good] }, { 'weft-budget': '-1' });
-  await refused(400, /Inference-Header-Content-Length is no number/, { inputs: [good] }, { 'inference-header-content-length': 'x' });
+  await refused(400, /Weft-Budget must be a number/, { inputs: [good] }, { 'weft-budget': '-1' });
+  await refused(400, /Inference-Header-Content-Length must be a number/, { inputs: [good] }, { 'inference-header-content-length': 'x' });
   await refused(402, /holds .* credits; the job's budget is/, { inputs: [good] }, { 'weft-budget': '999999' });
   await refused(415, /Content-Type: application\/json/, { inputs: [good] }, { 'content-type': 'text/plain' });
   await refused(400, /either "instances" or "inputs"/, {}, {}, `${url}/v1/models/mnist:predict`);

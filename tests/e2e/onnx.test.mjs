@@ -37,7 +37,7 @@ test('a model is compiled to modules, a descriptor and slices of one blob', { ti
   }
   // The command does not overwrite files that it wrote.
   assert.notEqual(again.code, 0);
-  assert.match(again.stderr, /is not empty; name a new folder\./);
+  assert.match(again.stderr, /is not empty; name a new one\./);
 });
 
 test('parts of a model give together what the whole gives', { timeout: 60_000 }, async (t) => {

@@ -216,7 +216,7 @@ test('every row of docs/openai.md holds for the official client', { timeout: 600
       assert.deepEqual([status, param, code], [404, 'model', 'model_not_found']);
       assert.equal((await refused({ tools: [{ type: 'function', function: {} }] }))[0], 'tools[0].function.name');
       assert.equal((await refused({ logit_bias: { 1: 101 } }))[0], 'logit_bias.1');
-      assert.equal((await refused({ logit_bias: { 999999: 1 } }))[1], 'A bias is given for 999999, which is not a token of the model, which has 3072.');
+      assert.equal((await refused({ logit_bias: { 999999: 1 } }))[1], "A bias is given for the token 999999, which is not one of the model's 3072 tokens.");
     },
     '`usage` with cached tokens': async () => {
       const long = [{ role: 'user', content: 'Tell me of the sea and of the ships that cross it.' }];
@@ -260,8 +260,8 @@ test('every row of docs/openai.md holds for the official client', { timeout: 600
       };
       assert.equal((await refused({ input: '' }))[0], 'input');
       assert.equal((await refused({ max_price: 0 }))[0], 'max_price');
-      assert.deepEqual(await refused({ input: 'the '.repeat(511) }), [null, 'A text has 513 tokens; at most 512 fit into the context: cut it.']);
-      assert.deepEqual(await refused({ input: [[999_999]] }), ['input', '999999 is not a token of the model, which has 200.']);
+      assert.deepEqual(await refused({ input: 'the '.repeat(511) }), [null, "A text has 513 tokens; at most 512 fit into the model's context: shorten it."]);
+      assert.deepEqual(await refused({ input: [[999_999]] }), ['input', "The token 999999 is not one of the model's 200 tokens."]);
       assert.equal((await refused({ model: 'tiny' }))[0], 'model');
       assert.deepEqual((await failure(chat({ model: 'vectors' }))).param, 'model');
       assert.equal((await failure(openai.embeddings.create({ model: 'none', input: 'x' }))).status, 404);
@@ -295,7 +295,7 @@ test('every row of docs/openai.md holds for the official client', { timeout: 600
       const [, read] = await post('/tokenize', { content: prompt });
       assert.equal(read.tokens.length, (await chat({ max_tokens: 1 })).usage.prompt_tokens);
       const [status, { error }] = await post('/detokenize', { tokens: [999999] });
-      assert.deepEqual([status, error.param, error.message], [400, 'tokens', '999999 is not a token of the model, which has 3072.']);
+      assert.deepEqual([status, error.param, error.message], [400, 'tokens', "The token 999999 is not one of the model's 3072 tokens."]);
       assert.equal((await post('/tokenize', { content: 'x', model: 'none' }))[0], 404);
     },
     '`/v1/responses`': async () => {

@@ -46,7 +46,7 @@ test('the price that weft quote shows is the price that is charged', { timeout: 
   const tampered = known.quote.replace(/^([0-9a-f]+)\.(\d+)\./, '$1.1.');
   const refused = await submit('--quoted', tampered);
   assert.notEqual(refused.code, 0);
-  assert.match(refused.stderr, /The quote is for another manifest or client, or of another coordinator/);
+  assert.match(refused.stderr, /The quote is for another manifest or client, or from another coordinator/);
   const another = writeJob(folder, matrixJob({ name: 'other', m: 8, n: 8, k: 8 }));
   const misused = await run(['submit', another, ...at, '--quoted', known.quote]);
   assert.match(misused.stderr, /The quote is for another manifest or client/);
@@ -67,7 +67,7 @@ test('a worker is given no job below what it accepts, and the job says so', { ti
   assert.equal(submitted.code, 0, submitted.stderr);
   const { id } = JSON.parse(submitted.stdout);
   const shown = await run(['submit', '--show', id, ...at]);
-  assert.match(shown.stdout, /waiting \(price\) {2}None of 1 worker that can run it accepts its price of 1\.000000 credits a unit; the least that one accepts is 3\.\d{6}\./);
+  assert.match(shown.stdout, /waiting \(price\) {2}None of 1 worker that can run the job accepts its price of 1\.000000 credits a unit; the lowest accepted price is 3\.\d{6}\./);
 
   await work(t, url, { args: ['--device', 'cpu', '--price', '1'] });
   const followed = await run(['submit', '--follow', id, ...at, '--json']);

@@ -134,7 +134,7 @@ test('an honest worker cannot be slashed, whatever is leased to it, unless its r
   for (const [i, first] of all.entries()) {
     for (const second of all.slice(i + 1)) {
       const same = first.item.root === second.item.root;
-      await c.refused('bob', slash(file(first, second)), 2, same ? /Both are the same result/ : /is not signed by the device/);
+      await c.refused('bob', slash(file(first, second)), 2, same ? /Both results of the evidence are the same/ : /is not signed by the device/);
     }
   }
   assert.equal(await stakeOf(alice), 50 * credit);

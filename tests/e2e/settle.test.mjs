@@ -95,7 +95,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     assert.ok(costs.rent_lamports > 400_000_000 && costs.transactions > 60);
     const unasked = await run(deployment);
     assert.equal(unasked.code, 2);
-    assert.match(unasked.stderr, /Nothing was signed: there is no terminal to ask at; --yes agrees/);
+    assert.match(unasked.stderr, /Nothing was signed: standard input is not a terminal at which to ask; --yes agrees/);
     assert.equal((await c.rpc('getBalance', operator)).value, 20_000_000_000);
     const deployed = await run([...deployment, '--yes']);
     assert.equal(deployed.code, 0, deployed.stderr);
@@ -109,13 +109,13 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     const guardians = ['--guardian', guard, '--guardian', guard2];
     const wrong = await run([...found, ...guardians, '--set', 'post_bps=501']);
     assert.equal(wrong.code, 2);
-    assert.match(wrong.stderr, /post_bps is from 1 to 500, not 501\./);
+    assert.match(wrong.stderr, /The parameter post_bps must be from 1 to 500, not 501\./);
     const made = await run([...found, ...guardians]);
     assert.equal(made.code, 0, made.stderr);
     const { mint } = JSON.parse(made.stdout);
     const again = await run([...found, ...guardians]);
     assert.equal(again.code, 2);
-    assert.match(again.stderr, /has its network already/);
+    assert.match(again.stderr, /already has a network/);
     assert.equal((await c.status(operator)).owner.tokens, 60_000 * credit);
     await c.give('operator', alice, 10_000 * credit, mint);
     await c.give('operator', bob, 10_000 * credit, mint);
@@ -126,7 +126,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     fs.writeFileSync(c.file('other.json'), JSON.stringify({ ...file, genesis: '11'.repeat(32) }));
     const elsewhere = await run(['chain', 'deposit', '1', '--network', c.file('other.json'), '--wallet', c.file('alice.json'), '--yes']);
     assert.equal(elsewhere.code, 2);
-    assert.match(elsewhere.stderr, /The node at .* is of the cluster with the genesis hash (05){32}; the network in .*other\.json is on the one with (11){32}\./);
+    assert.match(elsewhere.stderr, /The node at .* belongs to the cluster with the genesis hash (05){32}; the network in .*other\.json is on the cluster with the genesis hash (11){32}\./);
 
     // Deposits, vouchers and stakes; deposits that the program refuses, and texts that are no
     // amounts.
@@ -161,7 +161,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     assert.match(JSON.parse((await verify(['--rows', swapped])).stdout).difference, /^The root is [0-9a-f]{64} by these rows and [0-9a-f]{64} on the chain$/);
     assert.equal((await c.as(null, ['verify', '7', '--rows', epoch1])).code, 2);
     await c.refused('operator', ['finalise'], 1, /finalise_window/);
-    await c.refused('bob', ['claim', '--rows', epoch1], 2, /that of no final epoch/);
+    await c.refused('bob', ['claim', '--rows', epoch1], 2, /which no final epoch has/);
     await c.rpc('litesvm_warp', day / 2);
     await c.ok('operator', 'finalise');
     const claimed = await c.ok('operator', 'claim', bob, '--rows', epoch1);
@@ -190,8 +190,8 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     await c.ok('alice', 'challenge', 'demand', guard);
     await c.refused('alice', ['challenge', 'void', guard], 1, /void_unanswered_time/);
     await c.refused('alice', ['challenge', 'order', '--rows', epoch2], 2, /are in order/);
-    await c.refused('alice', ['challenge', 'fell', '--rows', epoch2, '--previous', epoch1], 2, /give each owner of .*epoch-1\.csv what it had, or more/);
-    await c.refused('alice', ['challenge', 'void', operator], 2, /No demand of the path of .* is open for post 2/);
+    await c.refused('alice', ['challenge', 'fell', '--rows', epoch2, '--previous', epoch1], 2, /give each owner of .*epoch-1\.csv at least what it had/);
+    await c.refused('alice', ['challenge', 'void', operator], 2, /No demand for the path of .* is open against post 2/);
     await c.rpc('litesvm_warp', day / 2);
     // Alice paid for the demand. Any account may void the root, and alice gets its lamports back.
     const alices = (await c.rpc('getBalance', alice)).value;
@@ -211,13 +211,13 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     for (const [name, list] of [['taken.csv', [{ ...second[0], amount: 202 * credit }, { ...second[1], amount: 4 * credit }]], ['gone.csv', [{ ...second[0], amount: 206 * credit }]]]) {
       const taken = rows(name, list);
       await c.ok('operator', 'post', '2', '--rows', taken, '--emission', '111');
-      await c.refused('alice', ['challenge', 'fell', '--rows', taken, '--previous', epoch2], 2, /that of no final epoch/);
+      await c.refused('alice', ['challenge', 'fell', '--rows', taken, '--previous', epoch2], 2, /which no final epoch has/);
       await c.ok('alice', 'challenge', 'fell', '--rows', taken, '--previous', epoch1);
       assert.equal((await c.status()).last_epoch, 1);
     }
     // The rows of another wrong root are in order, but their sum is less than the root says.
     await postRaw(c, program, mint, 2, epoch2, { inflate: { level: 1, position: 0, by: BigInt(credit) } });
-    await c.refused('alice', ['challenge', 'sum', '--rows', epoch1], 2, /No single wrong sum makes the root that waits, that of epoch 2/);
+    await c.refused('alice', ['challenge', 'sum', '--rows', epoch1], 2, /No single wrong sum explains how the pending root of epoch 2 differs/);
     await c.ok('alice', 'challenge', 'sum', '--rows', epoch2);
     assert.equal((await c.status()).last_epoch, 1);
     await c.ok('operator', 'post', '2', '--rows', epoch2, '--emission', '111');
@@ -229,7 +229,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
       fs.writeFileSync(name, JSON.stringify({ owner, epoch, amount, units, signature: wire.toBase58(keyOf(c.file('operator.json')).sign(digest)) }));
       return name;
     };
-    await c.refused('alice', ['challenge', 'statement', promise(bob, 2, 200 * credit, 2_000), '--rows', epoch2], 2, /gives .* what was promised, or more/);
+    await c.refused('alice', ['challenge', 'statement', promise(bob, 2, 200 * credit, 2_000), '--rows', epoch2], 2, /gives .* at least what was promised/);
     await c.refused('alice', ['challenge', 'sum', '--rows', epoch2], 2, /its sums are right/);
     const more = rows('more.csv', [{ ...second[0], amount: 201 * credit }, { ...second[1], amount: 5 * credit }]);
     await c.refused('bob', ['statement', bob, '2', '--rows', more], 1, /The coordinator of this network is/);
@@ -279,7 +279,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     await c.ok('alice', 'device', liar.text);
     const job = '00112233445566778899aabbccddeeff';
     const { signedResult, evidence } = twoResults(c, { program, operator, owner: alice, device: liar, job });
-    await c.refused('bob', ['slash', evidence({ second: signedResult('a', []) })], 2, /Both are the same result/);
+    await c.refused('bob', ['slash', evidence({ second: signedResult('a', []) })], 2, /Both results of the evidence are the same/);
     await c.refused('bob', ['slash', evidence({ attempt: 3 })], 2, /is not signed by the device .* for this network, task and attempt/);
     const held = (await c.status(bob)).owner.tokens;
     const priced = await c.as('bob', ['slash', evidence(), '--dry-run']);

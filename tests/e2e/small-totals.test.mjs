@@ -26,13 +26,13 @@ test('one client takes a tenth of a small number of jobs, or what the operator s
   const scaled = await submits(t, ['--jobs-max', '20']);
   assert.equal(await scaled.submit('mallory', matrixJob()), 'taken');
   assert.equal(await scaled.submit('mallory', matrixJob()), 'taken');
-  assert.match(await scaled.submit('mallory', matrixJob()), /2 jobs of this client with 2 tasks are running; .* \(--jobs-per-client and --tasks-per-client/);
+  assert.match(await scaled.submit('mallory', matrixJob()), /The client has 2 jobs with 2 tasks running already; .* \(--jobs-per-client and --tasks-per-client/);
   assert.equal(await scaled.submit('alice', matrixJob()), 'taken');
 
   const half = await submits(t, ['--jobs-max', '2', '--jobs-per-client', '2']);
   assert.match(half.said(), /--jobs-per-client 2 is more than half of --jobs-max 2: one client may run 1 job at a time, so that there is room for others\./);
   assert.equal(await half.submit('mallory', matrixJob()), 'taken');
-  assert.match(await half.submit('mallory', matrixJob()), /1 job of this client with 1 task are running/);
+  assert.match(await half.submit('mallory', matrixJob()), /The client has 1 job with 1 task running already/);
   assert.equal(await half.submit('alice', matrixJob()), 'taken');
 });
 
@@ -40,7 +40,7 @@ test('without a device shaders are refused, unless the operator has workers comp
   const none = { VK_DRIVER_FILES: '/dev/null', VK_ICD_FILENAMES: '/dev/null' };
   const closed = await submits(t, [], none);
   const refused = await closed.submit('mallory', hashJob());
-  assert.match(refused, /has no device to check shaders with, so it takes none: .*--unchecked-shaders/);
+  assert.match(refused, /has no device to check shaders with, so the job is refused: .*--unchecked-shaders/);
   assert.equal(await closed.submit('mallory', matrixJob()), 'taken', 'a kernel has no shader');
 
   const open = await submits(t, ['--unchecked-shaders'], none);

@@ -207,7 +207,7 @@ test('liars, garbage and links that are wrong change nothing', { timeout: 900_00
     const [address, letters] = link.split('#camera=');
     return `${address}#camera=${letters.slice(0, at)}${letters[at] === 'A' ? 'B' : 'A'}${letters.slice(at + 1)}`;
   };
-  for (const [at, why] of [[3, /no such meeting/], [30, /not the camera of this link/]]) {
+  for (const [at, why] of [[3, /meeting does not exist/], [30, /not the camera of this link/]]) {
     const wrong = await context.newPage();
     await help(wrong, turned(at));
     await ended(wrong);

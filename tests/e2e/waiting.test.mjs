@@ -19,7 +19,7 @@ test('a job without workers, without a GPU and without enough wallets says so wh
   await matrix.says(/^weft: No worker is connected\. One joins with weft work/m, 30);
   assert.equal(matrix.stderr.match(/No worker is connected/g).length, 1, 'it is said once');
   await work(t, url, { args: ['--device', 'cpu'] });
-  await matrix.says(/^weft: Each of its 2 replicas goes to another wallet's worker: 1 placed, and 1 worker in all can run it\. Another joins with weft work/m, 30);
+  await matrix.says(/^weft: Each of the 2 replicas of a task needs a worker of another wallet: 1 placed, and 1 worker in all can run the job\. Another joins with weft work/m, 30);
 
   // A shader waits if all workers have only processors.
   const shader = follower(t, url, wallet, writeJob(folder, hashJob({ name: 'shader' })));

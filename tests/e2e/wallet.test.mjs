@@ -267,7 +267,7 @@ test('a coordinator without settlement says so, and one with a wrong file does n
     fs.writeFileSync(file, JSON.stringify({ rpc, program: mint, mint }));
     const refused = await run(['serve', '--listen', '127.0.0.1:0', '--data', scratch(t), '--settlement', file], { seconds: 20 });
     assert.equal(refused.code, 2, refused.stdout);
-    assert.match(refused.stderr, /is no http\(s\) address/);
+    assert.match(refused.stderr, /is not a valid http:\/\/ or https:\/\/ address/);
   }
   fs.writeFileSync(file, JSON.stringify({ rpc: 'http://127.0.0.1:9/path?key=1', program: mint, mint }));
   const named = await serve(t, { args: ['--settlement', file] });

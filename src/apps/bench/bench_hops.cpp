@@ -70,7 +70,8 @@ class LinePair {
     for (int i = 0; i < 500 && out->opened_ < 2; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     if (out->opened_ < 2)
-      return fail(ErrorCode::unavailable, "The line between two workers does not open.");
+      return fail(ErrorCode::unavailable,
+                  "The direct line between two workers does not open within 5 s.");
     return out;
   }
   ~LinePair() {
@@ -164,7 +165,8 @@ class RawPair {
     if (listens && connect(out->near_, reinterpret_cast<sockaddr*>(&address), size) == 0)
       out->far_ = accept(listener, nullptr, nullptr);
     ::close(listener);
-    if (out->far_ < 0) return fail(ErrorCode::unavailable, "No socket on loopback opens.");
+    if (out->far_ < 0)
+      return fail(ErrorCode::unavailable, "A TCP connection over loopback cannot be opened.");
     const int on = 1;
     for (const int one : {out->near_, out->far_})
       setsockopt(one, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

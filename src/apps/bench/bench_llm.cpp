@@ -59,7 +59,7 @@ Result<> name_device(LanguageModelOptions& options) {
     names += weft::format("{}{}", names.empty() ? "" : ", ", adapters[i].device);
   }
   return fail(ErrorCode::not_found,
-              "The device '{}' is neither cpu nor gpu nor a part of a name: {} (--device).",
+              "The device '{}' (--device) is not cpu, gpu or a part of a GPU's name: {}.",
               options.device, names.empty() ? "there is no GPU" : names);
 }
 

@@ -118,7 +118,8 @@ Result<double> PeerProcess::measure(std::uint32_t connections, double seconds) {
     double rate = 0;
     if (std::from_chars(text.data(), text.data() + text.size(), rate).ec != std::errc() ||
         rate <= 0)
-      return fail(ErrorCode::unavailable, "{}.sh says \"{}\", which is not a rate.", name_, text);
+      return fail(ErrorCode::unavailable,
+                  "The script {}.sh prints \"{}\"; it must print a rate above 0.", name_, text);
     return rate;
   }();
   if (!measured) trouble_ = measured.error().message;

@@ -89,7 +89,8 @@ class Network {
       for (std::size_t at = 0; (at = answer.body.find("\"memory_bytes\"", at)) != std::string::npos;
            ++at)
         ++serving;
-      if (now() > give_up) return fail(ErrorCode::unavailable, "The workers do not join.");
+      if (now() > give_up)
+        return fail(ErrorCode::unavailable, "The workers do not join the coordinator in time.");
       if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
@@ -105,7 +106,7 @@ class Network {
     while (add->running()) {
       if (interrupted()) return fail(ErrorCode::cancelled, "Interrupted.");
       if (now() > give_up + std::chrono::minutes(5))
-        return fail(ErrorCode::unavailable, "The model does not come to be served.");
+        return fail(ErrorCode::unavailable, "The workers do not serve the model in time.");
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
     if (add->stop(std::chrono::seconds(1)) != 0)
@@ -141,7 +142,7 @@ class Network {
         } else if (!answer->ok()) {
           trouble = answer->body;
         } else if (!answer->body.contains(weft::format(R"("completion_tokens":{})", tokens))) {
-          trouble = "The answer ends early.";
+          trouble = "The answer does not have the number of tokens that was asked for.";
         } else {
           for (const std::string_view word : {"self", "tcp", "relay", "webrtc"}) {
             if (answer->body.contains(weft::format(R"("transport":"{}")", word))) transport = word;

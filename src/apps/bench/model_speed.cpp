@@ -220,8 +220,8 @@ Result<> check_tests(const SpeedTests& tests) {
                 "With --prompt 0 and --tokens 0 there is nothing to measure; raise one.");
   if (tests.depths.empty() || tests.sequences.empty() || std::ranges::min(tests.sequences) == 0)
     return fail(ErrorCode::invalid_argument,
-                "There is at least one depth and one number of sequences, which is not 0 (--depth, "
-                "--sequences).");
+                "At least one depth (--depth) and one number of sequences above 0 (--sequences) "
+                "must be given.");
   if (std::max({tests.prompt, tests.tokens, std::ranges::max(tests.depths)}) > positions_max)
     return fail(ErrorCode::invalid_argument,
                 "At most {} positions are measured (--prompt, --tokens, --depth).", positions_max);

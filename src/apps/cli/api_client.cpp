@@ -26,7 +26,10 @@ Result<View> ApiClient::get_pages(const std::string& path, std::vector<Row> View
     WEFT_ASSIGN(View page, get<View>(path + "?from=" + net::percent_encoded(all.next)));
     // Pages are in the order of their keys, so `next` must increase.
     if (!page.next.empty() && page.next <= all.next)
-      return fail(ErrorCode::data_loss, "The coordinator's pages of {} do not end.", path);
+      return fail(ErrorCode::data_loss,
+                  "The coordinator's pages of {} are not in order: a page begins at or before the "
+                  "one that it follows.",
+                  path);
     std::ranges::move(page.*rows, std::back_inserter(all.*rows));
     all.next = std::move(page.next);
   }
@@ -72,7 +75,9 @@ Result<protocol::api::Tasks> ApiClient::tasks(const std::string& id) {
     WEFT_ASSIGN(protocol::api::Tasks page,
                 get<protocol::api::Tasks>(weft::format("/v1/tasks?job={}&from={}", id, all.next)));
     if (page.next != 0 && page.next <= all.next)
-      return fail(ErrorCode::data_loss, "The coordinator's pages of tasks do not end.");
+      return fail(ErrorCode::data_loss,
+                  "The coordinator's pages of tasks are not in order: a page begins at or before "
+                  "the one that it follows.");
     all.job = std::move(page.job);
     all.next = page.next;
     std::ranges::move(page.tasks, std::back_inserter(all.tasks));

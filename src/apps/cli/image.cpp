@@ -112,7 +112,7 @@ Result<onnx::Picture> read_image(const std::filesystem::path& path) {
           : fail(ErrorCode::invalid_argument, "The file is neither a PNG nor a JPEG picture.");
   if (!picture) return pass(std::move(picture), "while reading {}", path.string());
   if (picture->width < 1 || picture->height < 1)
-    return fail(ErrorCode::invalid_argument, "The picture {} is empty.", path.string());
+    return fail(ErrorCode::invalid_argument, "The picture {} has no pixels.", path.string());
   return picture;
 }
 

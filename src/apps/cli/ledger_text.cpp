@@ -77,8 +77,9 @@ Result<> check_entry(const api::LedgerEntry& entry) {
 Result<> check_step(const api::LedgerEntry& earlier, const api::LedgerEntry& later) {
   if (earlier.balance + later.amount == later.balance) return {};
   return fail(ErrorCode::data_loss,
-              "After {} the account holds {}, which {} changes by {} and leaves {}.", earlier.key,
-              credits(earlier.balance), later.key, credits(later.amount, true),
+              "The ledger's entries do not add up: after {} the account holds {}, {} changes it by "
+              "{}, and {} are left.",
+              earlier.key, credits(earlier.balance), later.key, credits(later.amount, true),
               credits(later.balance));
 }
 

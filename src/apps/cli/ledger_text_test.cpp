@@ -66,8 +66,8 @@ TEST(LedgerText, SaysWhereAJobDoesNotAddUp) {
   EXPECT_EQ(check_ledger(unequal).error().message,
             "The transaction pay:0a/0 sums to 1 micro-credits, not to 0.");
   EXPECT_EQ(check_ledger(broken_chain).error().message,
-            "After pay:0a/0 the account holds 0.699999, which close:0a changes by -0.699999 and "
-            "leaves 0.000001.");
+            "The ledger's entries do not add up: after pay:0a/0 the account holds 0.699999, "
+            "close:0a changes it by -0.699999, and 0.000001 are left.");
   EXPECT_FALSE(check_ledger(begins_with_money).has_value());
 }
 

@@ -23,8 +23,9 @@ Result<ByteVector> read_data(const manifest::Data& data, const std::filesystem::
   if (path == nullptr) return ByteVector();
   WEFT_ASSIGN(ByteVector read, read_file(folder / path->path));
   if (read.size() != bytes) {
-    return fail(ErrorCode::invalid_argument, "{} is '{}' of {} bytes; its shape needs {}.", what,
-                path->path, read.size(), bytes);
+    return fail(ErrorCode::invalid_argument,
+                "{} is the file '{}' of {} bytes; its shape needs {} bytes.", what, path->path,
+                read.size(), bytes);
   }
   return read;
 }

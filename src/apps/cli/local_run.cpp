@@ -68,8 +68,9 @@ Result<LocalResult> run_locally(std::shared_ptr<const exec::Job> job, LocalDevic
   const std::uint32_t count = job->manifest.split.tasks;
   const TaskSpan tasks = asked.value_or(TaskSpan{.first = 0, .last = count - 1});
   if (tasks.first > tasks.last || tasks.last >= count) {
-    return fail(ErrorCode::invalid_argument, "Tasks {}..{} are not among the job's {} (0..{}).",
-                tasks.first, tasks.last, count, count - 1);
+    return fail(ErrorCode::invalid_argument,
+                "Tasks {}..{} are not a range of the job's {} tasks (0..{}).", tasks.first,
+                tasks.last, count, count - 1);
   }
   // On the CPU the instance only runs callbacks.
   const auto instance = gpu::native::create_instance();

@@ -76,7 +76,7 @@ TEST_F(LocalRun, RunsAPartOfTheTasks) {
 
 TEST_F(LocalRun, RefusesTasksThatTheJobDoesNotHave) {
   EXPECT_EQ(run(LocalDevice::gpu, TaskSpan{.first = 1, .last = 3}).error().message,
-            "Tasks 1..3 are not among the job's 3 (0..2).");
+            "Tasks 1..3 are not a range of the job's 3 tasks (0..2).");
   EXPECT_FALSE(run(LocalDevice::gpu, TaskSpan{.first = 2, .last = 1}).has_value());
 }
 
@@ -90,7 +90,7 @@ TEST_F(LocalRun, NamesTheFileThatIsMissingOrHasAnotherSize) {
   write("data/short.bin", "abc");
   write("job.json", job_text("data/short.bin"));
   EXPECT_EQ(run().error().message,
-            "bindings[0] is 'data/short.bin' of 3 bytes; its shape needs 24.");
+            "bindings[0] is the file 'data/short.bin' of 3 bytes; its shape needs 24 bytes.");
 }
 
 TEST_F(LocalRun, RefusesBlobsAndSaysWhy) {

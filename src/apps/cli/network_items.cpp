@@ -44,8 +44,8 @@ Result<std::vector<Tensor>> output_shapes(const onnx::Graph& graph, const Items&
     const auto& value = inference.values[id];
     if (!value)
       return fail(ErrorCode::unsupported,
-                  "The size of the output '{}' depends on what is computed; an output of a job has "
-                  "one size.",
+                  "The size of the output '{}' depends on the computed values; an output of a job "
+                  "must have a fixed size.",
                   graph.name(id));
     shapes.push_back(value->without_bytes());
   }

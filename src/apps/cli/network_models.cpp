@@ -77,7 +77,9 @@ class Hearing {
     }
     waiting_.erase(0, at);
     if (!trouble_ && waiting_.size() > event_bytes_max)
-      trouble_ = Error{ErrorCode::data_loss, "An event of the answer is too long."};
+      trouble_ =
+          Error{ErrorCode::data_loss,
+                weft::format("An event of the answer has more than {} bytes.", event_bytes_max)};
     return !trouble_;
   }
   [[nodiscard]] const std::optional<Error>& trouble() const { return trouble_; }
@@ -100,7 +102,7 @@ class Hearing {
     WEFT_ASSIGN(const Members members, members_of(root));
     if (members.contains("error")) {
       WEFT_ASSIGN(const Members error, members_at(members, "error"));
-      std::string message = "The answer failed.";
+      std::string message = "The coordinator says that the answer failed, and gives no reason.";
       WEFT_OK(read_text(error, "message", message));
       return fail(ErrorCode::unavailable, "{}", message);
     }
@@ -148,7 +150,7 @@ Result<std::string> read_key_file(const std::filesystem::path& file) {
   std::string text(as_text(bytes));
   text.erase(text.find_last_not_of(" \t\r\n") + 1);
   if (text.empty() || text.find_first_of(" \t\r\n") != std::string::npos)
-    return fail(ErrorCode::invalid_argument, "{} does not hold an API key and nothing else.",
+    return fail(ErrorCode::invalid_argument, "{} must hold one API key and nothing else.",
                 file.string());
   return text;
 }
@@ -180,7 +182,8 @@ Result<std::vector<NetworkModel>> NetworkModels::list() const {
   WEFT_ASSIGN(const Members members, members_of(root));
   const auto data = members.find("data");
   if (data == members.end())
-    return fail(ErrorCode::not_found, "{} is not a Weft coordinator.", url_.text());
+    return fail(ErrorCode::not_found,
+                "{} is not a Weft coordinator: its answer has no list of models.", url_.text());
   std::vector<NetworkModel> out;
   WEFT_OK(data->second.for_each({}, [&](const json::Value& one) -> Result<> {
     WEFT_ASSIGN(const Members model, members_of(one));
@@ -218,7 +221,8 @@ Result<NetworkModel> NetworkModels::choose(const std::string& name, std::string_
                 "--coordinator {}",
                 url_.text(), output, url_.text());
   if (name.empty())
-    return fail(ErrorCode::invalid_argument, "Name one of its models with --model: {}.", names);
+    return fail(ErrorCode::invalid_argument,
+                "The coordinator serves several models; name one with --model: {}.", names);
   return fail(ErrorCode::not_found, "{} has no model {} whose output is {}; it has {}.",
               url_.text(), name, output, names);
 }

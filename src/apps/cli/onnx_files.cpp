@@ -51,7 +51,7 @@ Result<onnx::Tensor> read_onnx_input(const std::filesystem::path& folder, std::s
 Result<> check_new_folder(const std::string& folder) {
   std::error_code ignored;
   if (std::filesystem::exists(folder, ignored) && !std::filesystem::is_empty(folder, ignored))
-    return fail(ErrorCode::invalid_argument, "{} is not empty; name a new folder.", folder);
+    return fail(ErrorCode::invalid_argument, "The folder {} is not empty; name a new one.", folder);
   return {};
 }
 

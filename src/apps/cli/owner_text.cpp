@@ -50,7 +50,8 @@ Result<> check_steps(const api::LedgerAccount& history) {
     const api::LedgerEntry& earlier = history.entries[i];
     if (earlier.balance + later.amount != later.balance)
       return fail(ErrorCode::data_loss,
-                  "After {} the account {} holds {}, which {} changes by {} and leaves {}.",
+                  "The ledger's entries do not add up: after {} the account {} holds {}, {} "
+                  "changes it by {}, and {} are left.",
                   earlier.key, history.account, in_credits(earlier.balance), later.key,
                   in_credits(later.amount), in_credits(later.balance));
   }

@@ -73,7 +73,9 @@ Result<net::Response> PatientClient::send(const net::Request& request) {
       WEFT_OK(net::try_to_reach(client_->url(), reach_max));
       if (client_->url().tls) return answer;
       return fail(ErrorCode::unavailable,
-                  "{} ends the connection without an answer: is it https:// there?", url_);
+                  "{} closes the connection without an answer; if the server uses TLS, its address "
+                  "begins with https://.",
+                  url_);
     }
     const bool again = answer ? answer->status == 429 || answer->status == 503
                               : answer.error().code == ErrorCode::unavailable;

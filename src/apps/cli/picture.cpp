@@ -104,8 +104,10 @@ bool is_picture(std::string_view type, std::span<const std::uint64_t> shape) {
 Result<ByteVector> picture_png(ByteSpan bytes, std::string_view type,
                                std::span<const std::uint64_t> shape) {
   if (!is_picture(type, shape))
-    return fail(ErrorCode::invalid_argument,
-                "Only rows of i32, u32 or f32, up to {} wide, can be drawn.", side_max);
+    return fail(
+        ErrorCode::invalid_argument,
+        "The output cannot be drawn: a picture needs i32, u32 or f32 in two dimensions of 1 to {}.",
+        side_max);
   if (bytes.size() != shape[0] * shape[1] * 4) {
     return fail(ErrorCode::invalid_argument, "{} bytes are not {} x {} elements of {}.",
                 bytes.size(), shape[0], shape[1], type);

@@ -17,14 +17,16 @@ using inference::TensorSpec;
 Result<TensorSpec> input_spec(const onnx::ValueInfo& input) {
   TensorSpec spec{.name = input.name, .type = std::string(onnx::to_string(input.type))};
   if (!input.shape)
-    return fail(ErrorCode::unsupported, "The input '{}' has no shape in the model.", input.name);
+    return fail(ErrorCode::unsupported, "The model does not give the shape of its input '{}'.",
+                input.name);
   for (const onnx::Dimension& dimension : *input.shape) {
     if (dimension.size && *dimension.size < 1)
-      return fail(ErrorCode::unsupported, "The input '{}' has no elements.", input.name);
+      return fail(ErrorCode::unsupported,
+                  "The input '{}' has a dimension below 1, so it has no elements.", input.name);
     if (!dimension.size && dimension.symbol.empty())
       return fail(ErrorCode::unsupported,
-                  "A size of the input '{}' is unknown and has no name; give the model sizes with "
-                  "weft onnx reshape.",
+                  "A dimension of the input '{}' has neither a size nor a name; give the model "
+                  "sizes with weft onnx reshape.",
                   input.name);
     spec.shape.push_back({.number = static_cast<std::uint64_t>(dimension.size.value_or(0)),
                           .symbol = dimension.size ? "" : dimension.symbol});
@@ -68,8 +70,8 @@ Result<inference::OnnxInterface> onnx_interface(ByteSpan bytes,
     const auto& value = inference.values[id];
     if (!value)
       return fail(ErrorCode::unsupported,
-                  "The size of the output '{}' depends on what is computed; an output of a job has "
-                  "one size.",
+                  "The size of the output '{}' depends on the computed values; an output of a job "
+                  "must have a fixed size.",
                   name);
     TensorSpec spec{.name = name, .type = std::string(onnx::to_string(value->type()))};
     const auto info = std::ranges::find(declared, name, &onnx::ValueInfo::name);

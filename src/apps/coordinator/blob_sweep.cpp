@@ -98,9 +98,10 @@ void BlobSweep::start() {
       if (stop.stop_requested()) return;
       const auto removed = sweep(now(), unix_now(), stop);
       if (!removed)
-        log_warning("Blobs without a name stay until the next sweep: {}", removed.error().message);
+        log_warning("Blobs that no record names stay until the next sweep: {}",
+                    removed.error().message);
       else if (removed->count > 0)
-        log_info("{} without a name removed: {} bytes.", counted(removed->count, "blob"),
+        log_info("Removed {} that no record names: {} bytes.", counted(removed->count, "blob"),
                  removed->bytes);
     }
   });

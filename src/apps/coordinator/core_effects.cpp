@@ -59,13 +59,14 @@ void CoreEffects::forget(const std::vector<Hash>& blobs) {
         log_debug("The blob {} stays: {}", blob.text(), removed.error().message);
     }
   };
-  if (!parts_.joins.post(turn, work)) log_debug("Some blobs stay: too much is being joined.");
+  if (!parts_.joins.post(turn, work))
+    log_debug("Some blobs are not removed: too many outputs wait to be joined.");
 }
 
 void CoreEffects::fatal(const Error& error) {
   log_error(
-      "The store refuses a commit, so what is in memory is not what is stored: {} Start the "
-      "coordinator again; it continues from what is stored.",
+      "The store refuses a commit, so the state in memory is not the stored one: {} Start the "
+      "coordinator again; it continues from the stored state.",
       error.message);
   std::_Exit(1);
 }

@@ -140,7 +140,7 @@ TEST_F(DevicesNetwork, AJobWhoseResultIsWhatTheSecondDeviceComputesIsNotReproduc
 
   EXPECT_EQ(job.state, store::JobState::failed);
   EXPECT_THAT(job.reason, StartsWith("not reproducible: The verifier's two devices compute "
-                                     "different things of the same part"));
+                                     "different values for the same part"));
   EXPECT_GT(owned(stranger), 0) << "its client pays for what ran";
   EXPECT_FALSE(suspended(stranger));
   EXPECT_EQ(network->store().load()->reputations.empty() ||
@@ -263,10 +263,9 @@ TEST_F(DevicesNetwork, AnAnswerThatChangesOnTheSecondDeviceAloneIsNoEvidence) {
   const jobs::Checked checked = answer.get_future().get();
 
   EXPECT_TRUE(checked.unsteady);
-  EXPECT_EQ(
-      checked.reason,
-      "The verifier computes something else of the same part when it runs it again, or inside "
-      "a larger range.");
+  EXPECT_EQ(checked.reason,
+            "The verifier computes different values for the same part when it runs the part again, "
+            "or inside a larger range.");
 }
 
 // Computes the counting job, but the second device exceeds the time limit in its first `late` runs.

@@ -28,11 +28,13 @@ void DiskReserve::make() {
 void DiskReserve::disk_full(bool full) {
   if (!full) {
     said_ = false;
-    log_warning("The disk has room again: what waited is stored.");
+    log_warning("The disk has room again: the decisions that waited are stored.");
     return make();
   }
   if (!std::exchange(said_, true))
-    log_error("The disk is full: no new work is taken, and what is decided waits to be stored.");
+    log_error(
+        "The disk is full: the coordinator takes no new work, and its decisions wait to be stored. "
+        "Free some space.");
   std::error_code ignored;
   std::filesystem::remove(file_, ignored);  // Removes the file of an earlier run, too.
   there_ = false;

@@ -318,7 +318,7 @@ TEST_F(InterfaceTest, AQuoteIsForOneClientAndOneManifestAndItsNumbersAreSigned) 
     EXPECT_EQ(refused.status, 400);
     EXPECT_THAT(
         net::error_of(refused).message,
-        HasSubstr("The quote is for another manifest or client, or of another coordinator"));
+        HasSubstr("The quote is for another manifest or client, or from another coordinator"));
   }
   const auto taken = submit_with(wallet_, quoted->quote, text);
   EXPECT_TRUE(api::from_json<api::Submitted>(taken.body).has_value()) << taken.body;

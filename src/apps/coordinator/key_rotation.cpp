@@ -50,7 +50,8 @@ Result<std::vector<api::KeyRotation>> read_rotations(const std::filesystem::path
     if (!has_words || !before || !after || !signature ||
         !crypto::verify_now(*before, protocol::rotation_digest(*before, *after), *signature))
       return fail(ErrorCode::invalid_argument,
-                  "Line {} of {} is no change of a key that the old key signed (at most {} lines).",
+                  "Line {} of {} is not a key change that the old key signed, or the file has more "
+                  "than {} lines.",
                   out.size() + 1, path.string(), rotations_max);
     out.push_back(std::move(one));
   }
@@ -62,13 +63,16 @@ Result<PublicKey> rotate_key(const std::filesystem::path& data) {
   std::error_code error;
   if (!std::filesystem::exists(path, error))
     return fail(ErrorCode::not_found,
-                "There is no coordinator's key {}: name its data folder with --data.",
+                "The coordinator's key file {} does not exist: give the coordinator's data folder "
+                "with --data.",
                 path.string());
   WEFT_ASSIGN(const FolderLock lock, FolderLock::take(data));
   WEFT_ASSIGN(const auto known, read_rotations(data));
   if (known.size() >= rotations_max)
-    return fail(ErrorCode::resource_exhausted, "The key was changed {} times; no more are kept.",
-                known.size());
+    return fail(
+        ErrorCode::resource_exhausted,
+        "The coordinator's key was changed {} times already; no further change can be recorded.",
+        known.size());
   WEFT_ASSIGN(const crypto::KeyPair before, crypto::load_wallet(path));
   const auto next = data / "coordinator-next.json";
   std::filesystem::remove(next, error);

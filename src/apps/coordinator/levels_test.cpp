@@ -123,8 +123,8 @@ TEST_F(LevelsNetwork, AJobOfWhichTheVerifierItselfComputesDifferentThingsEndsAnd
     const store::Job job = network->finish(id);
 
     EXPECT_EQ(job.state, store::JobState::failed);
-    EXPECT_THAT(job.reason, testing::StartsWith("not reproducible: The verifier computes something "
-                                                "else of the same part"));
+    EXPECT_THAT(job.reason, testing::StartsWith("not reproducible: The verifier computes different "
+                                                "values for the same part"));
     EXPECT_GT(owned(stranger), 0) << "its client pays for what ran";
     EXPECT_EQ(held(stranger), owned(stranger)) << "but not at once";
     EXPECT_GT(owned(trusted), 0);

@@ -28,7 +28,8 @@ Result<std::unique_ptr<store::Store>> open_store(const Options& options) {
 
 Result<std::optional<net::TlsFiles>> tls_of(const Options& options) {
   if (options.tls_self_signed && !options.tls_cert.empty())
-    return fail(ErrorCode::invalid_argument, "Either --tls-self-signed or --tls-cert, not both.");
+    return fail(ErrorCode::invalid_argument,
+                "Give either --tls-self-signed or --tls-cert, not both.");
   if (options.tls_cert.empty() != options.tls_key.empty())
     return fail(ErrorCode::invalid_argument, "--tls-cert and --tls-key go together.");
   if (!options.tls_cert.empty())
@@ -42,13 +43,11 @@ Result<std::optional<net::TlsFiles>> tls_of(const Options& options) {
     return files;
   }
   if (!options.insecure && !net::is_loopback(options.listen)) {
-    return fail(
-        ErrorCode::invalid_argument,
-        "{} is reached by other machines, so the connection must be encrypted: add "
-        "--tls-self-signed (or --tls-cert FILE --tls-key FILE), or "
-        "--insecure to do "
-        "without. Over plain http:// browsers on other machines have no WebGPU and cannot work.",
-        options.listen);
+    return fail(ErrorCode::invalid_argument,
+                "{} is reached by other machines, so the connection must be encrypted: add "
+                "--tls-self-signed (or --tls-cert FILE --tls-key FILE), or --insecure for plain "
+                "http://, over which browsers on other machines have no WebGPU and cannot work.",
+                options.listen);
   }
   return std::nullopt;
 }

@@ -25,8 +25,9 @@ manifest::Manifest small_tasks() {
 }
 
 TEST(SubmissionNotes, TasksThatCutIntoFewPartsAndTheCostOfCheckingAreSaid) {
-  EXPECT_THAT(submission_notes(small_tasks(), usual),
-              ElementsAre(HasSubstr("cuts into 4 parts"), HasSubstr("2.0 % of what its workers")));
+  EXPECT_THAT(
+      submission_notes(small_tasks(), usual),
+      ElementsAre(HasSubstr("cuts into 4 parts"), HasSubstr("2.0 % of what the job's workers")));
 
   manifest::Manifest large = small_tasks();
   large.split.tasks = 1;  // The task has 64 workgroups.
@@ -35,7 +36,7 @@ TEST(SubmissionNotes, TasksThatCutIntoFewPartsAndTheCostOfCheckingAreSaid) {
 }
 
 TEST(SubmissionNotes, AJobWhoseResultsMayAllSayThatNothingWasFoundIsNotCovered) {
-  constexpr auto not_covered = "they are not covered: write a digest";
+  constexpr auto not_covered = "let the shader also write a digest";
   EXPECT_THAT(submission_notes(small_tasks(), usual), Not(Contains(HasSubstr(not_covered))));
   manifest::Manifest search = small_tasks();
   search.steps.front().dispatch[0] *= 4;
@@ -45,9 +46,10 @@ TEST(SubmissionNotes, AJobWhoseResultsMayAllSayThatNothingWasFoundIsNotCovered) 
 }
 
 TEST(SubmissionNotes, AJobThatNothingCanCheckNowIsSaidToWait) {
-  EXPECT_THAT(submission_notes(small_tasks(), {}), Contains(HasSubstr("Nothing can check")));
+  EXPECT_THAT(submission_notes(small_tasks(), {}),
+              Contains(HasSubstr("results cannot be checked now")));
   EXPECT_THAT(submission_notes(small_tasks(), {.known = 1}),
-              Not(Contains(HasSubstr("Nothing can check"))));
+              Not(Contains(HasSubstr("results cannot be checked now"))));
 }
 
 TEST(SubmissionNotes, AJobThatTrustsAnyoneIsToldWhatThatMeans) {

@@ -80,8 +80,8 @@ Result<> Model::open_processor(const llm::EngineOptions& options) {
   constexpr std::uint64_t processor_bytes_max = std::uint64_t{3584} << 20;
   if (const std::uint64_t bytes = weight_bytes(); bytes > processor_bytes_max)
     return fail(ErrorCode::out_of_memory,
-                "The model's weights take {} bytes; on the processor there is room for {}. A GPU "
-                "has no such bound.",
+                "The model's weights take {} bytes; on the processor at most {} are possible. A "
+                "GPU has no such bound.",
                 bytes, processor_bytes_max);
   WEFT_ASSIGN(auto engine, llm::create_cpu_engine(model_, *source_, options));
   engine_ = make_patient(std::move(engine), {.before_draw = turn, .between_parts = turn});

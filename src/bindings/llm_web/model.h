@@ -70,7 +70,7 @@ class Model {
   gguf::File file_;
   llm::Model model_;
   std::unique_ptr<const tokenizer::Tokenizer> tokenizer_;
-  Result<chat::ChatTemplate> chat_ = fail(ErrorCode::not_found, "There is no chat template.");
+  Result<chat::ChatTemplate> chat_ = fail(ErrorCode::not_found, "The model has no chat template.");
   std::unique_ptr<gpu::Instance> instance_;
   std::unique_ptr<gpu::Device> device_;  // Null if the processor is used.
   std::string no_gpu_;                   // The reason that no GPU is used.

@@ -125,7 +125,7 @@ Async<Result<std::vector<Tensor>>> Model::compute(RunRequest request) {
   if (!on_gpu_) {
     if (std::ranges::contains(request.on_gpu, true))
       co_return fail(ErrorCode::unsupported,
-                     "The model runs on the processor, which reads no buffer of a GPU; give its "
+                     "The model runs on the processor, which cannot read a GPU's buffers; give the "
                      "inputs as bytes.");
     co_return onnx::interpret(graph_, std::move(request.inputs), {.bytes_max = values_bytes_max});
   }

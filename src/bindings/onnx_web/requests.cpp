@@ -52,10 +52,11 @@ Result<Tensor> tensor_of(const Given& given, const onnx::ValueInfo& input, ByteS
   const std::optional<Shape> shape = given.shape ? given.shape : fixed_shape(input);
   if (!shape)
     return fail(ErrorCode::invalid_argument,
-                "The model does not say the shape of the input '{}'; give one.", input.name);
+                "The model does not give the shape of the input '{}'; the request must give one.",
+                input.name);
   if (given.gpu) return Tensor::shape_only(input.type, *shape);
   if (given.offset > data.size() || given.bytes > data.size() - given.offset)
-    return fail(ErrorCode::invalid_argument, "The bytes of the input '{}' are not there.",
+    return fail(ErrorCode::invalid_argument, "The data ends before the bytes of the input '{}'.",
                 input.name);
   const ByteSpan bytes = data.subspan(given.offset, given.bytes);
   auto tensor = Tensor::from_bytes(input.type, *shape, ByteVector(bytes.begin(), bytes.end()));

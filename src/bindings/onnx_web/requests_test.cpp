@@ -56,10 +56,10 @@ TEST(OnnxWebRequests, RefuseWhatDoesNotFit) {
        {R"("offset":4,"bytes":8)", R"("offset":9007199254740991,"bytes":9007199254740991)",
         R"("offset":12,"bytes":0)"})
     EXPECT_EQ(refused(weft::format(R"([{{"name":"x",{}}}])", range)),
-              "The bytes of the input 'x' are not there.");
+              "The data ends before the bytes of the input 'x'.");
   EXPECT_NE(refused(R"([{"name":"x","bytes":4}])"), "");  // The input has 8 bytes.
   EXPECT_EQ(refused(R"([{"name":"flags","bytes":3}])"),
-            "The model does not say the shape of the input 'flags'; give one.");
+            "The model does not give the shape of the input 'flags'; the request must give one.");
   EXPECT_NE(refused(R"([{"name":"flags","shape":[9007199254740991,9007199254740991]}])"), "");
   EXPECT_NE(refused(R"([{"name":"flags","shape":[-1]}])"), "");
 }

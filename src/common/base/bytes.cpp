@@ -149,7 +149,8 @@ std::string to_base64(ByteSpan bytes) {
 
 Result<ByteVector> from_base64(std::string_view text) {
   if (text.size() % 4 != 0)
-    return fail(ErrorCode::invalid_argument, "Base64 text is {} characters long, no multiple of 4.",
+    return fail(ErrorCode::invalid_argument,
+                "Base64 text is {} characters long; its length must be a multiple of 4.",
                 text.size());
   std::size_t padding = 0;
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
@@ -163,7 +164,8 @@ Result<ByteVector> from_base64(std::string_view text) {
       const int value = pad ? 0 : base64_values[static_cast<std::uint8_t>(text[i + k])];
       if (value < 0)
         return fail(ErrorCode::invalid_argument,
-                    "Base64 text holds a wrong character at position {}.", i + k);
+                    "Base64 text holds a character that is not a base64 digit at position {}.",
+                    i + k);
       group = group << 6 | static_cast<unsigned>(value);
     }
     const std::size_t kept = last ? 3 - padding : 3;

@@ -64,7 +64,7 @@ Result<Invitation> read_invitation(std::string_view text, const PublicKey& coord
                     invitation.wallet.bytes.begin());
   if (now >= invitation.until)
     return fail(ErrorCode::permission_denied,
-                "The invitation is over; ask the operator for another one.");
+                "The invitation has expired; ask the operator for another one.");
   if (invitation.wallet != PublicKey{} && invitation.wallet != wallet)
     return fail(ErrorCode::permission_denied, "The invitation is for another wallet, {}.",
                 invitation.wallet.text());

@@ -62,7 +62,7 @@ Result<KeyPair> KeyPair::from_seed(ByteSpan seed) {
   if (!key->pkey ||
       EVP_PKEY_get_raw_public_key(key->pkey.get(), public_key.bytes.data(), &size) != 1 ||
       size != PublicKey::size) {
-    return fail(ErrorCode::internal, "OpenSSL makes no Ed25519 key of a seed.");
+    return fail(ErrorCode::internal, "OpenSSL cannot make an Ed25519 key from the seed.");
   }
 #ifdef WEFT_SODIUM
   std::ranges::copy(seed, key->secret.begin());

@@ -98,8 +98,8 @@ Result<> write_private_file(const fs::path& path, std::string_view text) {
   if (file.get() < 0) return system_failure("Cannot write beside the wallet", path);
   Result<> written = write_all(file.get(), text, path);
   if (written && ::link(beside.c_str(), path.c_str()) != 0) {
-    written = errno == EEXIST ? fail(ErrorCode::already_exists,
-                                     "There is a wallet at '{}' already.", path.string())
+    written = errno == EEXIST ? fail(ErrorCode::already_exists, "The wallet '{}' exists already.",
+                                     path.string())
                               : system_failure("Cannot name the wallet", path);
   }
   ::unlink(beside.c_str());

@@ -44,9 +44,10 @@ Result<ClaimPath> path_of_claim(std::span<const Claim> claims, std::size_t index
                 claims.size());
   WEFT_ASSIGN(InclusionPath found, inclusion_path_of_roots(digests_of(claims), index));
   if (found.siblings.size() > claim_levels_max)
-    return fail(ErrorCode::invalid_argument,
-                "A receipt of {} claims has paths of {} levels; the on-chain program reads {}.",
-                claims.size(), found.siblings.size(), claim_levels_max);
+    return fail(
+        ErrorCode::invalid_argument,
+        "A receipt of {} claims has paths of {} levels; the on-chain program reads at most {}.",
+        claims.size(), found.siblings.size(), claim_levels_max);
   ClaimPath path{.siblings = std::move(found.siblings)};
   std::size_t level = 0;
   for (std::uint64_t width = found.chunks, at = index; width > 1; width = (width + 1) / 2, at /= 2)

@@ -36,14 +36,16 @@ Result<> check_hidden(std::span<const float> hidden) {
   constexpr std::size_t width_max = std::size_t{1} << 16;
   if (hidden.empty() || hidden.size() > width_max)
     return fail(ErrorCode::invalid_argument,
-                "A hidden state of {} numbers has no fingerprint (1 to {}).", hidden.size(),
-                width_max);
+                "A hidden state of {} numbers cannot have a fingerprint; it must have 1 to {}.",
+                hidden.size(), width_max);
   const auto odd = std::ranges::find_if(hidden, [](float value) { return !std::isfinite(value); });
   if (odd != hidden.end())
-    return fail(ErrorCode::invalid_argument, "Element {} of the hidden state is {}.",
+    return fail(ErrorCode::invalid_argument,
+                "Element {} of the hidden state is {}, which is not a finite number.",
                 odd - hidden.begin(), *odd);
   if (std::ranges::all_of(hidden, [](float value) { return value == 0; }))
-    return fail(ErrorCode::invalid_argument, "The hidden state is zero.");
+    return fail(ErrorCode::invalid_argument,
+                "All numbers of the hidden state are 0, so it has no fingerprint.");
   return {};
 }
 
@@ -51,7 +53,8 @@ Result<std::vector<Entry>> read(ByteSpan bytes, std::size_t width) {
   const std::size_t count = bytes.empty() ? 0 : bytes[0];
   if (count == 0 || count != std::min(width, fingerprint_entries_max) ||
       bytes.size() != 2 + 4 * count)
-    return fail(ErrorCode::invalid_argument, "{} bytes are no fingerprint of {} numbers.",
+    return fail(ErrorCode::invalid_argument,
+                "{} bytes are not a valid fingerprint of a hidden state of {} numbers.",
                 bytes.size(), width);
   // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, not a character.
   const int exponent = static_cast<std::int8_t>(bytes[1]);
@@ -138,14 +141,14 @@ SessionVerdict check_fingerprints(std::span<const ByteVector> claimed,
                                   const FingerprintTolerance& tolerance) {
   SessionVerdict verdict;
   if (embedding == 0 || hidden.empty() || hidden.size() % embedding != 0) {
-    verdict.reason =
-        weft::format("{} numbers are no hidden states of {} each.", hidden.size(), embedding);
+    verdict.reason = weft::format("{} numbers cannot be divided into hidden states of {} numbers.",
+                                  hidden.size(), embedding);
     return verdict;
   }
   const std::vector<std::uint32_t> positions =
       fingerprint_positions(static_cast<std::uint32_t>(hidden.size() / embedding));
   if (claimed.size() != positions.size()) {
-    verdict.reason = weft::format("There are {} fingerprints for {} positions, which have {}.",
+    verdict.reason = weft::format("There are {} fingerprints for {} positions, which need {}.",
                                   claimed.size(), hidden.size() / embedding, positions.size());
     return verdict;
   }
@@ -161,8 +164,8 @@ SessionVerdict check_fingerprints(std::span<const ByteVector> claimed,
     if (verdict.reason.empty() &&
         (distance->error > tolerance.error_max || distance->missing > tolerance.missing_max)) {
       verdict.reason = weft::format(
-          "Position {}: the largest entries are {:.2g} off and {:.0f} % others (at most {:.2g} and "
-          "{:.0f} %).",
+          "At position {} the largest entries differ by {:.2g}, and {:.0f} % of them are missing "
+          "(at most {:.2g} and {:.0f} % are allowed).",
           positions[i], distance->error, distance->missing * 100, tolerance.error_max,
           tolerance.missing_max * 100);
     }

@@ -43,7 +43,8 @@ Result<FrameOpening> decode_frame_opening(ByteSpan bytes) {
   if (!in.whole() || siblings > siblings_max || in.rest_bytes() < siblings * Hash::size ||
       out.count == 0 || out.count > frame_block_max || out.number < out.first ||
       out.number - out.first >= out.count)
-    return fail(ErrorCode::invalid_argument, "{} bytes open no frame of a chain.", bytes.size());
+    return fail(ErrorCode::invalid_argument, "{} bytes are not a valid opening of a chain's frame.",
+                bytes.size());
   for (std::size_t i = 0; i < siblings; ++i) out.siblings.push_back(in.fixed<Hash>());
   const ByteSpan frame = in.take(in.rest_bytes());
   out.frame.assign(frame.begin(), frame.end());

@@ -49,7 +49,8 @@ Result<KeptReceipt> read_receipt(ByteSpan statement, ByteSpan claims) {
   out.place.worker = in.fixed<Hash>();
   const Hash root = in.fixed<Hash>();
   if (!is_receipt || !in.at_end())
-    return fail(ErrorCode::data_loss, "{} bytes are no receipt's statement.", statement.size());
+    return fail(ErrorCode::data_loss, "{} bytes are not a valid statement of a receipt.",
+                statement.size());
   ByteReader list(claims);
   bool is_list = as_text(list.take(claims_word.size())) == claims_word;
   for (std::size_t left = list.count(claim_bytes); left > 0; --left) {
@@ -63,7 +64,7 @@ Result<KeptReceipt> read_receipt(ByteSpan statement, ByteSpan claims) {
     is_list = is_list && (!claim.whole() || claim.first == 0);  // Or nothing would sign it.
   }
   if (!is_list || !list.at_end() || root_of_claims(out.claims) != root)
-    return fail(ErrorCode::data_loss, "The claims are not those that the receipt signs.");
+    return fail(ErrorCode::data_loss, "The claims are not the ones that the receipt signs.");
   return out;
 }
 

@@ -67,12 +67,12 @@ Result<ResultFrame> decode_frame(ByteSpan bytes) {
                 bytes.size(), frame_bytes_max);
   if (bytes.size() < header_length_bytes)
     return fail(ErrorCode::invalid_argument,
-                "The frame has {} bytes, too few for its header's length.", bytes.size());
+                "The frame has {} bytes, too few for the length of its header.", bytes.size());
   const auto header_bytes = read_le<std::uint32_t>(bytes);
   const ByteSpan behind = bytes.subspan(header_length_bytes);
   if (header_bytes > behind.size()) {
     return fail(ErrorCode::invalid_argument,
-                "The frame's header is said to have {} bytes; {} follow.", header_bytes,
+                "The frame says that its header has {} bytes; only {} follow.", header_bytes,
                 behind.size());
   }
   WEFT_ASSIGN(WorkerMessage message,
@@ -85,13 +85,13 @@ Result<ResultFrame> decode_frame(ByteSpan bytes) {
   for (const OutputPart& part : result->outputs) {
     if (part.in_frame && part.bytes > payload.size()) {
       return fail(ErrorCode::invalid_argument,
-                  "An output in the frame is said to have {} bytes; the payload has {}.",
+                  "The frame says that one output has {} bytes; the payload has only {}.",
                   part.bytes, payload.size());
     }
   }
   if (in_frame_bytes(*result) != payload.size()) {
     return fail(ErrorCode::invalid_argument,
-                "The outputs in the frame are said to have {} bytes; the payload has {}.",
+                "The frame says that its outputs have {} bytes; the payload has {}.",
                 in_frame_bytes(*result), payload.size());
   }
   return ResultFrame{.result = std::move(*result), .payload = {payload.begin(), payload.end()}};

@@ -178,16 +178,16 @@ TEST(ResultFrame, RefusesLengthsThatDoNotAddUp) {
   const ByteVector good =
       encode_frame({.result = sample_result(), .payload = ByteVector(5)}).value();
   EXPECT_EQ(message(decode_frame(ByteSpan(good).first(3))),
-            "The frame has 3 bytes, too few for its header's length.");
+            "The frame has 3 bytes, too few for the length of its header.");
   EXPECT_EQ(message(decode_frame(ByteSpan(good).first(good.size() - 1))),
-            "An output in the frame is said to have 5 bytes; the payload has 4.");
+            "The frame says that one output has 5 bytes; the payload has only 4.");
   ByteVector longer = good;
   longer.push_back(0);
   EXPECT_EQ(message(decode_frame(longer)),
-            "The outputs in the frame are said to have 5 bytes; the payload has 6.");
+            "The frame says that its outputs have 5 bytes; the payload has 6.");
   ByteVector header = good;
   header[3] = 0xff;
-  EXPECT_NE(message(decode_frame(header)).find("is said to have"), std::string::npos);
+  EXPECT_NE(message(decode_frame(header)).find("says that its header has"), std::string::npos);
   EXPECT_FALSE(decode_frame(ByteVector(frame_bytes_max + 1)).has_value());
 
   // Two lengths whose sum wraps around to the length of the payload.

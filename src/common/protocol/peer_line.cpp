@@ -26,8 +26,8 @@ ByteVector encode(const LineHello& hello) {
 Result<LineHello> decode_line_hello(ByteSpan bytes) {
   if (bytes.size() != line_hello_bytes ||
       as_text(bytes.first(line_greeting.size())) != line_greeting)
-    return fail(ErrorCode::invalid_argument, "{} bytes are no hello of a member of a chain.",
-                bytes.size());
+    return fail(ErrorCode::invalid_argument,
+                "{} bytes are not a valid hello of a member of a chain.", bytes.size());
   constexpr std::size_t at = line_greeting.size();
   LineHello hello{.chain = read_le<std::uint32_t>(bytes, at),
                   .epoch = read_le<std::uint32_t>(bytes, at + 4),

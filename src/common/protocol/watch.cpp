@@ -131,7 +131,7 @@ Result<> apply(const TaskMap& map, std::span<TaskState> tasks) {
   if (!map.packed.empty()) {
     WEFT_ASSIGN(const ByteVector bytes, from_base64(map.packed));
     if (bytes.size() != (tasks.size() + 1) / 2) {
-      return fail(ErrorCode::invalid_argument, "The map has {} bytes; {} tasks take {}.",
+      return fail(ErrorCode::invalid_argument, "The map of tasks has {} bytes; {} tasks need {}.",
                   bytes.size(), tasks.size(), (tasks.size() + 1) / 2);
     }
     for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -144,15 +144,18 @@ Result<> apply(const TaskMap& map, std::span<TaskState> tasks) {
     return {};
   }
   if (map.first.size() != map.state.size() || map.count.size() != map.state.size()) {
-    return fail(ErrorCode::invalid_argument, "The map's columns have {}, {} and {} rows.",
-                map.first.size(), map.count.size(), map.state.size());
+    return fail(
+        ErrorCode::invalid_argument,
+        "The columns of the map of tasks have {}, {} and {} rows; all must have the same number.",
+        map.first.size(), map.count.size(), map.state.size());
   }
   for (std::size_t run = 0; run < map.state.size(); ++run) {
     const std::size_t state = task_letters.find(map.state[run]);
     if (state == std::string_view::npos)
       return fail(ErrorCode::invalid_argument, "\"{}\" is not a task's state.", map.state[run]);
     if (map.first[run] > tasks.size() || map.count[run] > tasks.size() - map.first[run]) {
-      return fail(ErrorCode::invalid_argument, "The run of {} tasks from {} passes the end ({}).",
+      return fail(ErrorCode::invalid_argument,
+                  "The run of {} tasks from {} passes the end of the map of {} tasks.",
                   map.count[run], map.first[run], tasks.size());
     }
     std::ranges::fill(tasks.subspan(map.first[run], map.count[run]), static_cast<TaskState>(state));

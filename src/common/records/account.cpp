@@ -93,7 +93,7 @@ Result<Account> Account::parse(std::string_view text) {
   Account account{.kind = static_cast<Kind>(word - words.begin()), .id = {}};
   const bool bare = !has_owner(account.kind) && !is_escrow(account.kind);
   if (bare != (colon == std::string_view::npos)) {
-    return fail(ErrorCode::invalid_argument, "The account '{}' is written {}.", *word,
+    return fail(ErrorCode::invalid_argument, "The account '{}' must be written {}.", *word,
                 bare ? "alone" : "with ':' and an id after it");
   }
   if (bare) return account;

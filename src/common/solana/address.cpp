@@ -29,13 +29,13 @@ bool is_on_curve(const PublicKey& key) {
 Result<std::optional<PublicKey>> program_address(std::span<const ByteSpan> seeds,
                                                  const PublicKey& program) {
   if (seeds.size() > seeds_max)
-    return fail(ErrorCode::invalid_argument, "An address has {} seeds; {} are the most.",
+    return fail(ErrorCode::invalid_argument, "An address has {} seeds; at most {} are allowed.",
                 seeds.size(), seeds_max);
   crypto::Sha256 hash;
   for (const ByteSpan seed : seeds) {
     if (seed.size() > seed_bytes_max)
-      return fail(ErrorCode::invalid_argument, "A seed has {} bytes; {} are the most.", seed.size(),
-                  seed_bytes_max);
+      return fail(ErrorCode::invalid_argument, "A seed has {} bytes; at most {} are allowed.",
+                  seed.size(), seed_bytes_max);
     hash.update(seed);
   }
   PublicKey address;
@@ -53,7 +53,8 @@ Result<FoundAddress> find_program_address(std::span<const ByteSpan> seeds,
   for (;; --bump) {
     WEFT_ASSIGN(const auto address, program_address(with_bump, program));
     if (address) return FoundAddress{*address, bump};
-    if (bump == 0) return fail(ErrorCode::not_found, "No bump of these seeds leads off the curve.");
+    if (bump == 0)
+      return fail(ErrorCode::not_found, "No bump gives these seeds an address off the curve.");
   }
 }
 

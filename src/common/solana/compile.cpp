@@ -45,7 +45,7 @@ void look_up(std::vector<Used>& all, std::span<const LookupTable> tables) {
 
 Result<Message> compile(const MessagePlan& plan) {
   if (plan.version == MessageVersion::legacy && !plan.tables.empty())
-    return fail(ErrorCode::invalid_argument, "A legacy message has no lookup tables.");
+    return fail(ErrorCode::invalid_argument, "A legacy message cannot use lookup tables.");
   std::vector<Used> all;
   Used& payer = use_of(all, plan.payer);
   payer.payer = payer.signer = payer.writable = true;
@@ -59,10 +59,10 @@ Result<Message> compile(const MessagePlan& plan) {
   }
   for (const Used& used : all)
     if (used.program && used.writable)
-      return fail(ErrorCode::invalid_argument, "The program {} is invoked and writable.",
-                  used.text);
+      return fail(ErrorCode::invalid_argument,
+                  "The program {} is both invoked and writable, which is not allowed.", used.text);
   if (all.size() > keys_max)
-    return fail(ErrorCode::invalid_argument, "A message names {} keys; {} are the most.",
+    return fail(ErrorCode::invalid_argument, "A message names {} keys; at most {} are allowed.",
                 all.size(), keys_max);
   look_up(all, plan.tables);
   std::vector<std::string> table_texts;

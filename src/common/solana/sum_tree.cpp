@@ -75,7 +75,7 @@ std::vector<Earned> sorted_by_owner(std::vector<Earned> owners) {
 
 Result<> check_owners(std::span<const Earned> sorted) {
   if (sorted.size() > tree_owners_max)
-    return fail(ErrorCode::resource_exhausted, "A tree has {} owners; {} are the most.",
+    return fail(ErrorCode::resource_exhausted, "A tree has {} owners; at most {} are allowed.",
                 sorted.size(), tree_owners_max);
   std::vector<bool> taken(sorted.size());
   std::vector<std::uint32_t> far;  // Indices of at least the number of owners.
@@ -86,7 +86,7 @@ Result<> check_owners(std::span<const Earned> sorted) {
       return fail(ErrorCode::invalid_argument, "The owner {} is in the tree twice.",
                   one.owner.text());
     if (one.index >= tree_owners_max)
-      return fail(ErrorCode::invalid_argument, "The owner {} has the index {}; {} is the largest.",
+      return fail(ErrorCode::invalid_argument, "The owner {} has the index {}; the largest is {}.",
                   one.owner.text(), one.index, tree_owners_max - 1);
     if (one.index >= taken.size()) {
       far.push_back(one.index);
@@ -180,11 +180,11 @@ Result<> SumTree::update(std::span<const Earned> changed) {
     WEFT_ASSIGN(const std::uint32_t at, position(one.owner));
     const Earned& old = owners_[at];
     if (one.index != old.index || one.amount < old.amount || one.units < old.units)
-      return fail(
-          ErrorCode::invalid_argument,
-          "The owner {} goes from index {}, amount {} and units {} to index {}, amount {} and "
-          "units {}; the index stays and the others do not fall.",
-          one.owner.text(), old.index, old.amount, old.units, one.index, one.amount, one.units);
+      return fail(ErrorCode::invalid_argument,
+                  "The owner {} goes from index {}, amount {} and units {} to index {}, amount {} "
+                  "and units {}; the index must stay, and the others must not fall.",
+                  one.owner.text(), old.index, old.amount, old.units, one.index, one.amount,
+                  one.units);
     const std::uint64_t more = one.amount - old.amount;
     if (sum + more < sum)
       return fail(ErrorCode::invalid_argument, "The sum of all amounts has more than 64 bits.");

@@ -12,7 +12,7 @@ constexpr std::uint8_t version_bit = 0x80;
 Result<ByteSpan> read_bytes(ByteSpan& bytes, std::size_t count) {
   if (bytes.size() < count)
     return fail(ErrorCode::invalid_argument,
-                "The transaction ends where {} more bytes of a field of {} should follow.",
+                "The transaction ends {} bytes before the end of a field of {} bytes.",
                 count - bytes.size(), count);
   const ByteSpan out = bytes.first(count);
   bytes = bytes.subspan(count);
@@ -46,22 +46,24 @@ Result<> check_indices(const Message& message) {
   for (const TableUse& table : message.tables)
     count += table.writable.size() + table.read_only.size();
   if (count > keys_max)
-    return fail(ErrorCode::invalid_argument, "The message names {} keys; {} are the most.", count,
-                keys_max);
+    return fail(ErrorCode::invalid_argument, "The message names {} keys; at most {} are allowed.",
+                count, keys_max);
   if (message.signers == 0 || message.read_only_signers >= message.signers ||
       std::size_t{message.signers} + message.read_only_others > message.keys.size())
     return fail(ErrorCode::invalid_argument,
                 "The message has {} keys, {} signers, {} of them read-only, and {} other read-only "
-                "keys; these do not fit.",
+                "keys; these numbers contradict one another.",
                 message.keys.size(), message.signers, message.read_only_signers,
                 message.read_only_others);
   for (const CompiledInstruction& one : message.instructions) {
     if (one.program == 0 || one.program >= message.keys.size())
-      return fail(ErrorCode::invalid_argument, "An instruction's program has the index {} of {}.",
+      return fail(ErrorCode::invalid_argument,
+                  "An instruction's program has the index {}, which is not valid among {} keys.",
                   one.program, message.keys.size());
     for (const std::uint8_t account : one.accounts)
       if (account >= count)
-        return fail(ErrorCode::invalid_argument, "An instruction's account has the index {} of {}.",
+        return fail(ErrorCode::invalid_argument,
+                    "An instruction's account has the index {}, which is not valid among {} keys.",
                     account, count);
   }
   return {};
@@ -72,8 +74,8 @@ Result<Message> read_message(ByteSpan& bytes) {
   WEFT_ASSIGN(std::uint8_t first, read_byte(bytes));
   if ((first & version_bit) != 0) {
     if (first != version_bit)
-      return fail(ErrorCode::unsupported, "The message has version {}; 0 is known.",
-                  first & ~version_bit);
+      return fail(ErrorCode::unsupported,
+                  "The message has version {}; only version 0 is supported.", first & ~version_bit);
     out.version = MessageVersion::v0;
     WEFT_ASSIGN(first, read_byte(bytes));
   }
@@ -109,10 +111,11 @@ Result<Message> read_message(ByteSpan& bytes) {
 
 Result<> check_end(ByteSpan rest, std::size_t size) {
   if (size > transaction_bytes_max)
-    return fail(ErrorCode::invalid_argument, "A transaction has {} bytes; {} are the most.", size,
-                transaction_bytes_max);
+    return fail(ErrorCode::invalid_argument, "A transaction has {} bytes; at most {} are allowed.",
+                size, transaction_bytes_max);
   if (!rest.empty())
-    return fail(ErrorCode::invalid_argument, "{} bytes follow the message.", rest.size());
+    return fail(ErrorCode::invalid_argument, "{} bytes follow the end of the message.",
+                rest.size());
   return {};
 }
 
@@ -185,7 +188,7 @@ Result<Transaction> decode_transaction(ByteSpan bytes) {
   }
   WEFT_ASSIGN(out.message, read_message(bytes));
   if (count != out.message.signers)
-    return fail(ErrorCode::invalid_argument, "The transaction has {} signatures of {} signers.",
+    return fail(ErrorCode::invalid_argument, "The transaction has {} signatures for {} signers.",
                 count, out.message.signers);
   WEFT_OK(check_end(bytes, size));
   return out;

@@ -42,7 +42,7 @@ PrintsVerdict compare_prints(const inference::Prints& claimed, const inference::
     const auto ours = own.find(at);
     if (theirs == claimed.end()) {
       out.complete = out.agrees = false;
-      out.reason = weft::format("There is no fingerprint after token {}.", at);
+      out.reason = weft::format("The worker gave no fingerprint after token {}.", at);
       return out;
     }
     const auto hidden = proof::fingerprint_values(
@@ -65,8 +65,8 @@ PrintsVerdict compare_prints(const inference::Prints& claimed, const inference::
         (distance->error > tolerance.error_max || distance->missing > tolerance.missing_max)) {
       out.agrees = false;
       out.reason = weft::format(
-          "Behind token {} the largest entries are {:.2g} off and {:.0f} % others (at most {:.2g} "
-          "and {:.0f} %).",
+          "After token {} the largest entries differ by {:.2g}, and {:.0f} % of them are missing "
+          "(at most {:.2g} and {:.0f} % are allowed).",
           at, distance->error, distance->missing * 100, tolerance.error_max,
           tolerance.missing_max * 100);
     }
@@ -89,12 +89,14 @@ AuditReading read_audit(const inference::Prints& claimed, const inference::Audit
   if (!prints.agrees) {
     out.verdict = AnswerVerdict::differs;
   } else if (audit.redrawn != scope.drawn) {
-    out.reason = weft::format("The audit drew {} of {} tokens again.", audit.redrawn, scope.drawn);
+    out.reason = weft::format("The audit drew {} tokens again; it should draw {}.", audit.redrawn,
+                              scope.drawn);
   } else if (!audit.doubtful.empty()) {
     out.verdict = AnswerVerdict::differs;
     out.doubtful = static_cast<std::uint32_t>(audit.doubtful.size());
-    out.reason = weft::format("Token {} is not what its seed and settings give ({} such tokens).",
-                              audit.doubtful.front(), out.doubtful);
+    out.reason = weft::format(
+        "Token {} is not the one that the answer's seed and settings give ({} such tokens).",
+        audit.doubtful.front(), out.doubtful);
   } else {
     out.verdict = AnswerVerdict::agrees;
   }

@@ -55,9 +55,12 @@ Hash api_key_hash(std::string_view secret) { return crypto::sha256(as_bytes(secr
 
 Result<> KeyRing::add(ApiKey key) {
   if (entries_.size() >= keys_max)
-    return fail(ErrorCode::resource_exhausted, "There are {} API keys already.", entries_.size());
+    return fail(ErrorCode::resource_exhausted,
+                "The coordinator has {} API keys already and takes no more; revoke one (`weft key "
+                "revoke`).",
+                entries_.size());
   if (entries_.contains(key.id) || ids_.contains(key.hash))
-    return fail(ErrorCode::already_exists, "The API key {} is there already.", key.id);
+    return fail(ErrorCode::already_exists, "The API key {} exists already.", key.id);
   ids_[key.hash] = key.id;
   const std::string id = key.id;
   entries_[id].key = std::move(key);
@@ -66,7 +69,10 @@ Result<> KeyRing::add(ApiKey key) {
 
 Result<> KeyRing::may_add(const PublicKey& owner) const {
   if (entries_.size() + keys_of_operator_min >= keys_max)
-    return fail(ErrorCode::resource_exhausted, "There are {} API keys already.", entries_.size());
+    return fail(ErrorCode::resource_exhausted,
+                "The coordinator has {} API keys already and takes no more; revoke one (`weft key "
+                "revoke`).",
+                entries_.size());
   const auto owned = std::ranges::count_if(
       entries_, [&](const auto& entry) { return entry.second.key.owner == owner; });
   if (static_cast<std::size_t>(owned) < keys_of_owner_max) return {};

@@ -14,8 +14,9 @@ void AnswerAudits::audit(AuditRequest request, Instant now) {
   const RequestId id = request.id;
   if (audits_.size() >= tables_.settings.audits_waiting_max ||
       !tables_.models.contains(request.model))
-    return tables_.world.audited(
-        id, {.error = Error{ErrorCode::resource_exhausted, "Too much is being audited."}});
+    return tables_.world.audited(id,
+                                 {.error = Error{ErrorCode::resource_exhausted,
+                                                 "Too many answers are being audited already."}});
   Audit& audit = audits_[id];
   audit.what = std::move(request);
   audit.since = now;
@@ -26,7 +27,9 @@ void AnswerAudits::audit(AuditRequest request, Instant now) {
     return other.shard && other.what.model == audit.what.model &&
            !std::ranges::contains(audit.what.except, tables_.workers.key(other.worker));
   });
-  if (!audit.waiting) end(id, Error{ErrorCode::unavailable, "No other worker holds the model."});
+  if (!audit.waiting)
+    end(id, Error{ErrorCode::unavailable,
+                  "No other worker that could audit the answer holds the model."});
 }
 
 bool AnswerAudits::may_begin() const {
@@ -197,7 +200,8 @@ void AnswerAudits::look(Instant now) {
     if (broken || now - audit.since > tables_.settings.audit_max) lost.push_back(id);
   }
   for (const RequestId id : lost)
-    end(id, Error{ErrorCode::deadline_exceeded, "The audit did not come to its end."});
+    end(id, Error{ErrorCode::deadline_exceeded,
+                  "The audit did not end in time, or the chain that ran it was lost."});
 }
 
 void AnswerAudits::end_on(ServingId worker) {
@@ -205,7 +209,8 @@ void AnswerAudits::end_on(ServingId worker) {
   for (const auto& [id, audit] : audits_) {
     if (audit.worker == worker) lost.push_back(id);
   }
-  for (const RequestId id : lost) end(id, Error{ErrorCode::unavailable, "The auditor has left."});
+  for (const RequestId id : lost)
+    end(id, Error{ErrorCode::unavailable, "The worker that audited the answer has left."});
 }
 
 void AnswerAudits::end_of_model(const std::string& model) {

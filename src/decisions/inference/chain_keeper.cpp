@@ -17,7 +17,7 @@ void ChainKeeper::add(const std::string& model, const std::vector<Placed>& place
   for (const Placed& part : placed)
     chain.members.push_back({.worker = part.session, .begin = part.begin, .end = part.end});
   for (ChainMember& member : chain.members) load(id, member);
-  log_info("Model {} is loaded by a chain of {}.", model, placed.size());
+  log_info("A chain loads the model {}; its number of workers is {}.", model, placed.size());
 }
 
 void ChainKeeper::load(ChainId id, ChainMember& member) {
@@ -80,8 +80,8 @@ bool ChainKeeper::replace(ChainId id, ChainMember& member) {
 
 void ChainKeeper::change(ChainId id, const std::vector<Placed>& placed, Instant now) {
   Chain& chain = tables_.chains.at(id);
-  log_info("A chain of {} becomes another one of {}: a token comes sooner that way.", chain.model,
-           placed.size());
+  log_info("A chain of the model {} changes to a faster one; its number of workers is {}.",
+           chain.model, placed.size());
   ++tables_.counters.replanned;
   ++chain.epoch;
   chain.state = ChainState::loading;
@@ -141,7 +141,7 @@ void ChainKeeper::dissolve_stuck(Instant now) {
       stuck.push_back(id);
   }
   for (const ChainId id : stuck) {
-    log_warning("A chain of {} makes no progress; another one is formed.",
+    log_warning("A chain of the model {} makes no progress; the coordinator forms another one.",
                 tables_.chains.at(id).model);
     dissolve(id, now);
   }
@@ -185,13 +185,14 @@ void ChainKeeper::on(ServingId session, const wire::Parted& message, Instant now
   // The line is relayed already, so this report must not lead to another link, or it never ends.
   if (tables_.lines.is_relayed(session, other, now)) {
     log_warning(
-        "A worker says that a line of a chain of {} broke which it does not have; another chain is "
-        "formed.",
+        "A worker reports that a direct line in a chain of the model {} broke, although it has no "
+        "such line; the coordinator forms another chain.",
         chain->model);
     tables_.lines.separate(tables_.workers.key(session), tables_.workers.key(other), now);
     return dissolve(ChainId(message.chain), now);
   }
-  log_info("A line of a chain of {} broke; its members are linked again.", chain->model);
+  log_info("A direct line in a chain of the model {} broke; the chain's members are linked again.",
+           chain->model);
   tables_.lines.set_relayed(session, other, now);
   links_.relink(ChainId(message.chain), now);
 }

@@ -76,9 +76,8 @@ std::string ChainPlanning::trouble_of(const std::string& model, Whom whom) const
       workers, [&](const auto& entry) { return tables_.workers.is_trusted(entry.first); });
   if (trusted == 0)
     return weft::format(
-        "Only workers that have no standing yet could serve {} now, and their "
-        "answers reach no client; an invited worker (`weft work --invite`) or an "
-        "established one has to join.",
+        "Only new workers have room for {} now, and their answers reach no client; an invited "
+        "worker (`weft work --invite`) or an established one must join.",
         model);
   return weft::format(
       "The {} connected workers that are invited or established have no room for {} "

@@ -68,9 +68,9 @@ void Desk::Parts::lose_silent(Instant now) {
       silent.push_back(session);
   }
   for (const ServingId session : silent) {
-    log_warning("Serving worker {} is silent; what it served goes elsewhere.",
+    log_warning("Serving worker {} is silent; other workers take over its requests.",
                 tables.workers.key(session).text());
-    close(session, "Nothing was heard for too long.", now);
+    close(session, "The coordinator has heard nothing from the worker for too long.", now);
   }
 }
 
@@ -123,7 +123,7 @@ void Desk::Parts::on(ServingId session, const wire::Signal& message, Instant) {
 
 void Desk::Parts::on(ServingId session, const wire::Frames& message, Instant now) {
   if (!commitments.on(session, message, now))
-    close(session, "It did not sign what it says of its frames.", now);
+    close(session, "The worker's statement about its frames has no valid signature.", now);
 }
 
 void Desk::Parts::on(ServingId session, const wire::Reopened& message, Instant now) {
@@ -161,7 +161,7 @@ void Desk::Parts::on_hop(ServingId session, ByteVector bytes, Instant now) {
   const auto& members = chain->members;
   if (frame->from >= members.size() || frame->to >= members.size() ||
       members[frame->from].worker != session)
-    return close(session, "A hop comes from a worker that is not that member of the chain.", now);
+    return close(session, "The worker sends a frame as a member of the chain that it is not.", now);
   ++tables.counters.relayed_hops;
   tables.counters.relayed_bytes += bytes.size();
   tables.world.send_hop(members[frame->to].worker, std::move(bytes));

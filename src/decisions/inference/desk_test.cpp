@@ -117,7 +117,7 @@ TEST_F(DeskDeadlines, ARequestWhoseTurnComesTooLateIsRefusedAtOnce) {
   ASSERT_TRUE(network.refused);
   EXPECT_EQ(network.refused->code, ErrorCode::deadline_exceeded);
   EXPECT_EQ(network.refused->message,
-            "Its turn would come in about 0.5 s; deadline_ms allows 0.4 s.");
+            "The request would wait about 0.5 s for its turn; deadline_ms allows 0.4 s.");
   EXPECT_NE(ask(600ms), 0u);
   EXPECT_EQ(ask(600ms), 0u) << "one more waits before it";
   EXPECT_NE(ask(std::nullopt), 0u) << "without a deadline it waits";

@@ -31,7 +31,7 @@ TEST(DeskTrust, NewcomersAloneAnswerNoClient) {
 
   EXPECT_TRUE(network.asked.empty());
   EXPECT_TRUE(network.told[id].empty());
-  EXPECT_THAT(network.ends[id].error.message, HasSubstr("workers that have no standing yet"));
+  EXPECT_THAT(network.ends[id].error.message, HasSubstr("Only new workers have room for"));
 }
 
 TEST(DeskTrust, TheFirstTrustedWorkerAnswersThoseWhoWait) {

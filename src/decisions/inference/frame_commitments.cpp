@@ -33,8 +33,10 @@ void FrameCommitments::part_line(ChainId id, std::uint32_t line, std::string_vie
   const PublicKey& receiver =
       tables_.workers.key(chain.members[(line + 1) % chain.members.size()].worker);
   ++tables_.counters.disputes;
-  log_warning("{} and {}, next to each other in a chain of {}, {}; they are kept apart.",
-              sender.text(), receiver.text(), chain.model, why);
+  log_warning(
+      "The workers {} and {}, next to each other in a chain of the model {}, {}; they are kept "
+      "apart.",
+      sender.text(), receiver.text(), chain.model, why);
   tables_.lines.separate(sender, receiver, now);
   keeper_.dissolve(id, now);
 }

@@ -96,8 +96,9 @@ Result<mesh::Strategy> parse_strategy(std::string_view word) {
   if (word == "batch") return mesh::Strategy::batch;
   if (word == "hybrid") return mesh::Strategy::hybrid;
   if (word == "spatial")
-    return fail(ErrorCode::unsupported,
-                "A prompt has no rows and columns to cut: spatial is for models of images.");
+    return fail(
+        ErrorCode::unsupported,
+        "--partition spatial is for models of images: a prompt has no rows and columns to cut.");
   return fail(ErrorCode::invalid_argument, "--partition {} is not one of layer, batch and hybrid.",
               word);
 }

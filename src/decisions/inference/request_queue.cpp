@@ -58,14 +58,14 @@ Result<> RequestQueue::ask(AnswerRequest what, Instant now) {
   if (waiting.size() >= tables_.settings.waiting_max && !make_room(what.model, what.asker, now)) {
     ++tables_.counters.refused;
     return fail(ErrorCode::resource_exhausted,
-                "{} requests for {} wait already; try again in a moment.", waiting.size(),
+                "{} requests for the model {} wait already; try again in a moment.", waiting.size(),
                 what.model);
   }
   const auto wait = wait_of(what.model);
   if (what.patience && wait && *wait > *what.patience) {
     ++tables_.counters.refused;
     return fail(ErrorCode::deadline_exceeded,
-                "Its turn would come in about {:.1f} s; deadline_ms allows {:.1f} s.",
+                "The request would wait about {:.1f} s for its turn; deadline_ms allows {:.1f} s.",
                 seconds(*wait), seconds(*what.patience));
   }
   ++tables_.counters.requests;
@@ -103,7 +103,7 @@ void RequestQueue::end_late(Instant now) {
   for (const RequestId id : late) {
     tell_dropped(tables_, id, requests_.at(id).chain);
     end(id, "failed",
-        {ErrorCode::deadline_exceeded, "The answer was not there within deadline_ms."}, now);
+        {ErrorCode::deadline_exceeded, "The answer was not complete within deadline_ms."}, now);
   }
 }
 
@@ -124,7 +124,7 @@ void RequestQueue::drop(RequestId id, Instant now) {
   const auto request = requests_.find(id);
   if (request == requests_.end()) return;
   tell_dropped(tables_, id, request->second.chain);
-  end(id, "cancelled", {ErrorCode::cancelled, "The client has gone."}, now);
+  end(id, "cancelled", {ErrorCode::cancelled, "The client has closed the connection."}, now);
 }
 
 // The first waiting request of the asker with the fewest requests under way. Only requests for
@@ -164,7 +164,7 @@ bool RequestQueue::make_room(const std::string& model, std::uint64_t asker, Inst
   ++tables_.counters.refused;
   end(*last, "failed",
       {ErrorCode::resource_exhausted,
-       "Others asked, and too many of your requests wait; try again in a moment."},
+       "Other clients sent requests, and too many of yours wait; try again in a moment."},
       now);
   return true;
 }
@@ -218,7 +218,8 @@ void RequestQueue::give_back(const Chain& chain, Instant now) {
   }
   for (const RequestId request : tired)
     end(request, "failed",
-        {ErrorCode::unavailable, "The workers that answered were lost again and again."}, now);
+        {ErrorCode::unavailable, "The workers that answered the request were lost too many times."},
+        now);
 }
 
 void RequestQueue::ask_chain(RequestId id, ChainId chain_id, Instant now) {
@@ -294,7 +295,7 @@ std::optional<ChainId> RequestQueue::on(ServingId session, const wire::Tokens& m
   if (request == nullptr) return std::nullopt;
   const std::uint32_t vocabulary = tables_.models.at(request->what.model).vocabulary;
   if (!request->record.take(message, request->what.ask, vocabulary)) {
-    log_warning("A worker tells of tokens that are not the next ones of an answer.");
+    log_warning("A worker sends tokens that are not the next ones of its answer.");
     return request->chain;
   }
   if (!message.tokens.empty()) tables_.chains.at(request->chain).progress = now;
@@ -309,7 +310,7 @@ std::optional<ChainId> RequestQueue::on(ServingId session, const wire::Answered&
   Request* const request = request_of(session, message.request, message.epoch);
   if (request == nullptr) return std::nullopt;
   if (!ends_so(tables_, request->what, request->record.tokens().size(), message.reason)) {
-    log_warning("A worker ends an answer ({}) before its end.", message.reason);
+    log_warning("A worker ends an answer ({}) too early.", message.reason);
     return request->chain;
   }
   request->record.ended(message, request->what.ask.prompt.size());

@@ -106,7 +106,7 @@ void StageSearches::run_stage(Search& search, Instant now) {
                    last ? nullptr : &search.opening.lines()[search.stage], embedding);
     if (search.rows.altered)
       return found(search, stages[search.stage].worker,
-                   "It handed on other frames than it was given.", now);
+                   "The worker handed on frames other than the ones that it was given.", now);
     if (last ? asked_within(search.opening.places(), search.rows.in.size()) == 0
              : search.rows.out.empty())
       continue;
@@ -122,8 +122,8 @@ void StageSearches::run_stage(Search& search, Instant now) {
   const FinalStates committed = final_states(search.opening.lines().back(), embedding);
   if (const auto at = false_print(search.what, search.opening.places(), committed))
     return found(search, stages.front().worker,
-                 weft::format("The fingerprint that it told of behind token {} is not of the state "
-                              "that it was given.",
+                 weft::format("The fingerprint that the worker gave after token {} is not that of "
+                              "the state that it was given.",
                               *at),
                  now);
   next_auditor(search, now);
@@ -246,7 +246,8 @@ void StageSearches::judge_stage(Search& search, Instant now) {
   ++search.end.stages;
   if (is_off)
     return found(search, stages[search.stage].worker,
-                 weft::format("Layers {} to {} are {:.2g} off (at most {:.2g}) for what came in.",
+                 weft::format("The output of layers {} to {} differs by {:.2g} from what their "
+                              "input gives (at most {:.2g} is allowed).",
                               stages[search.stage].begin, stages[search.stage].end, error,
                               search.what.error_max),
                  now);
@@ -257,8 +258,9 @@ void StageSearches::judge_stage(Search& search, Instant now) {
 }
 
 void StageSearches::found(Search& search, const PublicKey& guilty, std::string why, Instant now) {
-  log_info("{} searched an answer of {}: {} ({})", search.auditor.text(), search.what.model, why,
-           guilty.text());
+  log_info(
+      "The worker {} searched the chain of an answer of the model {}: {} (the guilty worker is {})",
+      search.auditor.text(), search.what.model, why, guilty.text());
   search.end.findings.push_back(
       {.auditor = search.auditor, .guilty = guilty, .why = std::move(why)});
   next_auditor(search, now);

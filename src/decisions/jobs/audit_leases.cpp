@@ -183,13 +183,13 @@ void AuditLeases::end(const TaskId& task, trust::AuditOutcome outcome, Moment no
                             .accuser = outcome == trust::AuditOutcome::differs});
       }
     } else {
-      cancel_extra(tables_, auditor, task, "The audit is over.");
+      cancel_extra(tables_, auditor, task, "The audit has ended.");
     }
   }
   if (outcome == trust::AuditOutcome::differs) {
     ++tables_.counters.audits_differ;
-    log_warning("An audit of {} by {} differs from what {} handed in.", task.text(), auditor.text(),
-                audit.wanted.suspect.text());
+    log_warning("The audit of task {} by {} differs from the result of {}.", task.text(),
+                auditor.text(), audit.wanted.suspect.text());
   }
   rulings_.carry_out(tables_.trust.audited(task, auditor, outcome, now.unix, trust::Auditor::worker,
                                            {.devices = trust::Devices::one,
@@ -240,7 +240,7 @@ void AuditLeases::note_silence(const TaskId& task) {
   if (audit == open_.end() || !audit->second.auditor) return;
   if (audit->second.answer.agree()) return;  // The suspect has not opened its commitment.
   ++tables_.counters.audits_unanswered;
-  log_warning("The auditor {} did not answer for {} in time; another one is drawn.",
+  log_warning("The auditor {} did not answer for task {} in time; another auditor is drawn.",
               audit->second.auditor->text(), task.text());
   cancel_extra(tables_, *audit->second.auditor, task, "The audit was not done in time.");
 }

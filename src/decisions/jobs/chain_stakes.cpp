@@ -15,10 +15,10 @@ Result<> ChainStakes::seen(std::uint64_t slot, std::span<const ChainStake> stake
   MicroCredits sum = 0;
   for (const ChainStake& stake : stakes) {
     if (stake.amount < 0 || stake.amount > chain_stake_max)
-      return fail(ErrorCode::invalid_argument, "{} cannot have staked {} micro-credits.",
+      return fail(ErrorCode::invalid_argument, "The stake of {} cannot be {} micro-credits.",
                   stake.owner.text(), stake.amount);
     if (!amounts.emplace(stake.owner, stake.amount).second)
-      return fail(ErrorCode::invalid_argument, "The stake of {} comes twice in one reading.",
+      return fail(ErrorCode::invalid_argument, "The stake of {} occurs twice in one reading.",
                   stake.owner.text());
     if (stake.amount > chain_stake_max - sum)
       return fail(ErrorCode::invalid_argument,
@@ -31,12 +31,12 @@ Result<> ChainStakes::seen(std::uint64_t slot, std::span<const ChainStake> stake
     const bool goes_on = behind_ != 0 && slot > behind_;
     behind_ = slot;
     if (!goes_on || counts(now))
-      return fail(
-          ErrorCode::already_exists,
-          "The chain's stakes are known as of slot {}; these are of slot {}, from a node that "
-          "lags behind. Earlier slots count again when they go on and the newest is older than {} "
-          "minutes.",
-          slot_, slot, std::chrono::duration_cast<std::chrono::minutes>(counts_for).count());
+      return fail(ErrorCode::already_exists,
+                  "The chain's stakes are known as of slot {}; the reading is of slot {}, from a "
+                  "node that lags behind. Earlier slots are accepted again when they advance and "
+                  "the newest reading is older than {} minutes.",
+                  slot_, slot,
+                  std::chrono::duration_cast<std::chrono::minutes>(counts_for).count());
   }
   amounts_ = std::move(amounts);
   slot_ = slot;

@@ -23,10 +23,12 @@ void Checkpoints::saved(const SavedState& saved, Moment now) {
     return;
   }
   if (!is_one) {
-    log_warning("What {} sends as a checkpoint of {} is not one.", key.text(), told.task.text());
+    log_warning("The worker {} sends a checkpoint of task {} that is not valid.", key.text(),
+                told.task.text());
     if (told.stopped)
       (void)tables_.scheduler.failed(told.task, key, told.attempt,
-                                     {ErrorCode::cancelled, "It was given back."}, now.at);
+                                     {ErrorCode::cancelled, "The worker gave the task back."},
+                                     now.at);
     return;
   }
   const Kept kept{.blob = told.blob, .bytes = told.bytes, .done = told.done, .of = told.of};

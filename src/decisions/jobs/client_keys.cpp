@@ -26,9 +26,10 @@ void ClientKeys::add(billing::ApiKey key, billing::KeyMaker maker, MicroCredits 
   const OwnerId owner = tables_.accounts.owner_of(key.owner);
   if (auto funded = grants_.fund(owner, now); !funded) return reply(pass(std::move(funded)));
   if (!is_operator && tables_.accounts.ledger().spendable(owner).total() <= 0)
-    return reply(fail(ErrorCode::insufficient_funds,
-                      "The client {} holds no credits here, which a key would spend.",
-                      key.owner.text()));
+    return reply(
+        fail(ErrorCode::insufficient_funds,
+             "The client {} holds no credits at this coordinator that an API key could spend.",
+             key.owner.text()));
   if (!is_operator) {
     if (auto may = ring_.may_add(key.owner); !may) return reply(pass(std::move(may)));
   }

@@ -56,13 +56,15 @@ void ClientWeights::set(const ClientWeight& given, Moment now, Answer<api::Clien
   }
   if (wanted.at > now.unix + ahead_max)
     return reply(fail(ErrorCode::invalid_argument,
-                      "What is set comes from a clock that is ahead by more than ten minutes."));
+                      "The request comes from a clock that is ahead by more than ten minutes; set "
+                      "that machine's clock."));
   const auto before = weights_.find(wanted.client);
   const bool again = before != weights_.end() && before->second.at == wanted.at &&
                      before->second.weight == wanted.weight;
   if (before != weights_.end() && wanted.at <= before->second.at && !again) {
     return reply(fail(ErrorCode::already_exists,
-                      "The weight of {} was set later than that already.", wanted.client.text()));
+                      "The weight of {} was already set at a later time than that of this request.",
+                      wanted.client.text()));
   }
   if (!again) {
     weights_.insert_or_assign(wanted.client, wanted);

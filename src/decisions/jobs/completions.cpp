@@ -252,7 +252,8 @@ void Completions::judge(const billing::AnswerId& id, std::int64_t lead, Moment n
       confirm({auditor}, by);
     }
     for (const PublicKey& auditor : open.differing)
-      blame(auditor, open.stake, convicts, "The audit of an answer that it reported is refuted.");
+      blame(auditor, open.stake, convicts,
+            "The worker reported an audit of an answer that is refuted.");
     return conclude(id, open.due, billing::AnswerFate::verified, "verified by another worker", now);
   }
   for (const PublicKey& auditor : open.differing) {
@@ -265,13 +266,15 @@ void Completions::judge(const billing::AnswerId& id, std::int64_t lead, Moment n
       tables_.trust.standing().book().doubt(auditor, now.unix);
   }
   for (const PublicKey& auditor : open.agreeing)
-    blame(auditor, open.stake, convicts && lead < 0, "It confirmed an answer that others refute.");
+    blame(auditor, open.stake, convicts && lead < 0,
+          "The worker confirmed an answer that other workers refute.");
   // In a chain the stage that two roots found; no other member loses anything but its pay.
   const bool alone = convicts && open.workers.size() == 1 && strikes(open) >= 2;
   for (const PublicKey& worker : std::vector(open.workers))
     blame(worker, open.stake, alone || worker == open.guilty,
-          open.guilty ? "What it handed on is not what its layers make of what it was given."
-                      : "Its answer is not the model's.");
+          open.guilty
+              ? "The worker handed on values that its layers do not compute from their input."
+              : "The worker's answer is not the model's answer.");
   conclude(id, 0, billing::AnswerFate::refuted, "it is not what the model says", now);
 }
 

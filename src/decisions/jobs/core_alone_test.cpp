@@ -490,7 +490,7 @@ TEST(CoreAlone, TellsOnceHowAJobHasEnded) {
   ASSERT_THAT(told, SizeIs(2));
   ASSERT_TRUE(told.back().has_value());
   EXPECT_EQ(told.back()->state, store::JobState::cancelled);
-  EXPECT_EQ(told.back()->reason, "Its client cancelled it.");
+  EXPECT_EQ(told.back()->reason, "The client cancelled the job.");
   EXPECT_EQ(told.back()->paid, 0);
 }
 

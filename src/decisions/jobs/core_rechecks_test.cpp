@@ -211,7 +211,7 @@ TEST_F(CoreRechecks, WhatIsNotComputedAgainIsNamedWithItsReason) {
   open(after_conviction(5'000));
   found(1, 2, 1, false);
   EXPECT_THAT(alone->verifications, SizeIs(0));
-  EXPECT_EQ(rows().at(id(0)).reason, "Its client had the job's content deleted.");
+  EXPECT_EQ(rows().at(id(0)).reason, "The client had the job's content deleted.");
   EXPECT_TRUE(rows().at(id(0)).settled);
 
   open(after_conviction(5'000));

@@ -17,9 +17,9 @@ namespace {
 
 constexpr std::string_view no_verifier =
     "The coordinator has no verifier: it runs on a machine without a device for WGSL.";
-constexpr std::string_view deleted = "Its client had the job's content deleted.";
+constexpr std::string_view deleted = "The client had the job's content deleted.";
 constexpr std::string_view too_many =
-    "Its worker was paid for more tasks than are computed again (10,000).";
+    "The worker was paid for more tasks than are computed again (10,000).";
 // No other verifier checks a paid task: this one tries it for a quarter of an hour.
 constexpr std::uint32_t tries_max = 8;
 
@@ -48,8 +48,10 @@ void Corrections::convicted(const PublicKey& worker, MicroCredits taken, Moment 
 // Without a verifier there is no root with two devices.
 void Corrections::suspect(const trust::Suspected& suspected, Moment now) {
   if (!suspects_.suspect(suspected.worker, suspected.client, now.unix)) return;
-  log_info("A result of {} is wrong on two devices ({}): what it was paid for is computed again.",
-           suspected.worker.text(), suspected.task.text());
+  log_info(
+      "A result of the worker {} is wrong on two devices (task {}): the tasks that the worker was "
+      "paid for are computed again.",
+      suspected.worker.text(), suspected.task.text());
   if (!paid_.rechecks.begin_suspect(suspected.worker, suspected.client, now.unix))
     suspects_.convicted(suspected.worker);
 }
@@ -177,8 +179,8 @@ void Corrections::correct(const PaidTask& paid, const PublicKey& worker, const R
     return;
   }
   log_warning(
-      "The result of {} was accepted and is wrong: it is replaced, and its client gets back "
-      "what {} lost.",
+      "The accepted result of task {} is wrong: it is replaced, and the client gets back the pay "
+      "of {}.",
       task.text(), worker.text());
   ++tables_.counters.tasks_corrected;
   tables_.outbox.batch().corrected_tasks.push_back({.id = task,

@@ -24,11 +24,13 @@ Result<> GrantBounds::may_grant(const std::string& address, UnixMillis now) {
   }
   if (limits_.per_day > 0 && all_ >= limits_.per_day)
     return fail(ErrorCode::permission_denied,
-                "{} grants were made today, and more are not; try again tomorrow.", all_);
+                "The coordinator has made {} grants today and makes no more; try again tomorrow.",
+                all_);
   const auto found = of_.find(address);
   if (limits_.per_address > 0 && found != of_.end() && found->second >= limits_.per_address)
     return fail(ErrorCode::permission_denied,
-                "{} grants were made to clients of {} today, and more are not; try again tomorrow.",
+                "The coordinator has made {} grants to clients of {} today and makes no more; try "
+                "again tomorrow.",
                 found->second, address);
   return {};
 }

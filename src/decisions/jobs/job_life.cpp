@@ -208,7 +208,7 @@ void JobLife::cancel(const Cancellation& wanted, Moment now,
     tables_.scheduler.remove_job(id, "its client cancelled the job");
     end(id,
         {.state = store::JobState::cancelled,
-         .reason = "Its client cancelled it.",
+         .reason = "The client cancelled the job.",
          .root = {},
          .outputs = {},
          .ended = now.unix},
@@ -221,7 +221,7 @@ void JobLife::cancel(const Cancellation& wanted, Moment now,
 void JobLife::when_ended(const JobId& job, Answer<EndedJob> answer) {
   if (!tables_.jobs.contains(job))
     return tables_.outbox.replier(std::move(answer))(
-        fail(ErrorCode::not_found, "The job {} does not run.", job.text()));
+        fail(ErrorCode::not_found, "The job {} is not running.", job.text()));
   waiters_[job].push_back(std::move(answer));
 }
 

@@ -34,11 +34,12 @@ void OwnerRequests::pay(const Payment& payment, Moment now, Answer<OwnerView> an
   const auto reply = tables_.outbox.replier(std::move(answer));
   if (auto may = tables_.accounts.may_spend(payment.by); !may) return reply(pass(std::move(may)));
   if (payment.amount <= 0)
-    return reply(fail(ErrorCode::invalid_argument, "The amount must be more than nothing."));
+    return reply(fail(ErrorCode::invalid_argument, "The amount must be above 0."));
   const OwnerId from = tables_.accounts.owner_of(payment.by);
   const OwnerId to = tables_.accounts.owner_of(payment.to);
   if (payment.source == Payment::Source::balance && from == to)
-    return reply(fail(ErrorCode::invalid_argument, "{} is the same owner: nothing would move.",
+    return reply(fail(ErrorCode::invalid_argument,
+                      "{} is a device of the same owner: the payment would move nothing.",
                       payment.to.text()));
   auto transaction = payment.source == Payment::Source::mint
                          ? ledger::issue(to, payment.amount, payment.number)
@@ -57,7 +58,7 @@ void OwnerRequests::settle(const Settling& settling, Moment now, Answer<OwnerVie
   if (auto may = tables_.accounts.may_spend(settling.by); !may) return reply(pass(std::move(may)));
   if (settling.amount < tables_.settings.settle_min)
     return reply(fail(ErrorCode::invalid_argument,
-                      "{:.6f} credits cannot be settled: the least at a time is {:.6f}.",
+                      "{:.6f} credits cannot be settled: the least amount is {:.6f}.",
                       static_cast<double>(settling.amount) / 1e6,
                       static_cast<double>(tables_.settings.settle_min) / 1e6));
   const OwnerId owner = tables_.accounts.owner_of(settling.by);
@@ -80,8 +81,8 @@ void OwnerRequests::add_device(const PublicKey& by, const OwnerId& to, store::De
                                Moment now, Answer<OwnerView> answer) {
   const auto reply = tables_.outbox.replier(std::move(answer));
   if (tables_.accounts.owner_of(by) != to)
-    return reply(fail(ErrorCode::permission_denied, "{} is no device of the owner {}.", by.text(),
-                      to.text()));
+    return reply(fail(ErrorCode::permission_denied, "{} is not a device of the owner {}.",
+                      by.text(), to.text()));
   if (tables_.accounts.owner_of(device.key) == OwnerId::of_first(device.key)) {
     if (auto free_to_join = is_unused(device.key); !free_to_join)
       return reply(pass(std::move(free_to_join)));
@@ -89,7 +90,8 @@ void OwnerRequests::add_device(const PublicKey& by, const OwnerId& to, store::De
   // A row costs the network something, and a new wallet costs nothing.
   if (tables_.accounts.ledger().balances(tables_.accounts.owner_of(by)) == ledger::Balances{})
     return reply(fail(ErrorCode::insufficient_funds,
-                      "An owner without credits here has one device; {} holds none.",
+                      "An owner without credits at this coordinator may have only one device; {} "
+                      "holds no credits.",
                       tables_.accounts.owner_of(by).text()));
   const PublicKey key = device.key;
   if (auto added = tables_.accounts.add_device(by, std::move(device), now.unix); !added)
@@ -109,7 +111,7 @@ void OwnerRequests::revoke_device(const PublicKey& by, const PublicKey& key, Mom
     tables_.scheduler.remove_worker(key, scheduler::Departure::left, now.at);
     sessions_.disconnect(key, now);
   }
-  log_info("{} is a device of the owner {} no more.", key.text(), revoked->owner.text());
+  log_info("{} is no longer a device of the owner {}.", key.text(), revoked->owner.text());
   // A device that revokes itself is shown the owner that it left.
   reply(tables_.accounts.view(by));
 }

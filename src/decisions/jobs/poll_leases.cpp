@@ -80,7 +80,7 @@ void PollLeases::end(const PublicKey& worker, const TaskId& task, trust::AuditOu
   auto* const job = tables_.jobs.find(task.job);
   if (job == nullptr) return;
   if (outcome == trust::AuditOutcome::failed) {
-    cancel_extra(tables_, worker, task, "The check is over.");
+    cancel_extra(tables_, worker, task, "The check has ended.");
   } else {
     const auto whole = manifest::task_range(*job->manifest, task.index);
     const auto pay = static_cast<MicroCredits>(static_cast<double>(replica_value(tables_, *job)) *
@@ -96,9 +96,10 @@ void PollLeases::end(const PublicKey& worker, const TaskId& task, trust::AuditOu
          .outcome = confirms ? store::Check::Outcome::differs : store::Check::Outcome::failed,
          .ranges = ranges_of(std::array{poll.part}),
          .wrong = confirms ? range_of(poll.part) : std::nullopt,
-         .reason = confirms ? "A worker of the same vendor computes what was accepted."
-                            : "A worker of the same vendor does not compute what was "
-                              "accepted: the right answer may differ by device."});
+         .reason = confirms
+                       ? "A worker whose device is of the same vendor computes the accepted result."
+                       : "A worker whose device is of the same vendor does not compute the "
+                         "accepted result: the right answer may differ by device."});
     tables_.send_verdict(task, extra_attempt, worker, pay_.pay(task, worker, pay, "poll", now), {});
   }
   rulings_.carry_out(tables_.trust.polled(task, poll.suspect, worker, outcome, now.unix), now);

@@ -55,7 +55,7 @@ void ResultComparisons::compared(const Comparison& comparison, Moment now) {
     known.insert_or_assign(in_order(root, other), agrees);
   if (job->accepted[task.index])
     return tables_.send_verdict(task, attempt, worker, std::nullopt,
-                                "Others have settled the task meanwhile.");
+                                "Other workers have settled the task meanwhile.");
   const auto& of_task = job->delivered[task.index];
   const auto delivered = of_task.find(worker);
   if (delivered == of_task.end() || delivered->second.result.attempt != attempt)

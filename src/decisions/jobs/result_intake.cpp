@@ -112,17 +112,17 @@ void ResultIntake::end_contradicting(const PublicKey& worker, const TaskId& task
   if (stake > 0 || !tables_.trust.book().suspended(worker, now.unix)) {
     parts_.rulings.carry_out(
         tables_.trust.convicted(task, worker, stake, 0,
-                                "It has signed two results of one attempt of the task.", now.unix),
+                                "The worker has signed two results of one attempt of the task.",
+                                now.unix),
         now);
     tables_.bar_server(worker);
   }
   auto* const found = tables_.workers.find(worker);
   if (found == nullptr) return;
-  tables_.workers.close(
-      found->session, ErrorCode::permission_denied,
-      "This device has signed two results of one attempt of a task: it is suspended, and its "
-      "owner's stake is lost. A wallet that two machines use does that; give each a wallet or a "
-      "device of its own.");
+  tables_.workers.close(found->session, ErrorCode::permission_denied,
+                        "This device has signed two results of one attempt of a task: it is "
+                        "suspended, and its owner's stake is lost. This happens if two machines "
+                        "use one wallet; give each machine a wallet or a device of its own.");
   // No job is blamed for the tasks that the worker held.
   tables_.scheduler.remove_worker(worker, scheduler::Departure::left, now.at);
   parts_.sessions.disconnect(worker, now);

@@ -45,7 +45,7 @@ Result<> RunningJobs::room_for(const OwnerId& owner, std::uint64_t tasks) const 
   if (is_over(own.jobs + 1, settings_.jobs_per_client_max) ||
       is_over(own.tasks + tasks, settings_.tasks_per_client_max)) {
     return fail(ErrorCode::resource_exhausted,
-                "{} of this client with {} are running; try again when some have ended "
+                "The client has {} with {} running already; try again when some have ended "
                 "(--jobs-per-client and --tasks-per-client raise the bounds).",
                 counted(own.jobs, "job"), counted(own.tasks, "task"));
   }

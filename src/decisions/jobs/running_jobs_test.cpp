@@ -26,7 +26,7 @@ TEST(RunningJobs, AnOwnerHasItsOwnBounds) {
   const auto third = jobs.room_for(TestTables::owner(7), 1);
   ASSERT_FALSE(third);
   EXPECT_EQ(third.error().code, ErrorCode::resource_exhausted);
-  EXPECT_NE(third.error().message.find("2 jobs of this client with 8 tasks"), std::string::npos)
+  EXPECT_NE(third.error().message.find("The client has 2 jobs with 8 tasks"), std::string::npos)
       << third.error().message;
   EXPECT_TRUE(jobs.room_for(TestTables::owner(8), 10));
   EXPECT_FALSE(jobs.room_for(TestTables::owner(8), 11)) << "more tasks than one client may have";

@@ -60,9 +60,10 @@ void Stakes::move(const StakeMove& move, Moment now, Answer<StakeView> answer) {
   const auto reply = tables_.outbox.replier(std::move(answer));
   if (!tables_.settings.stakes_open)
     return reply(fail(ErrorCode::permission_denied,
-                      "This coordinator takes no stakes by hand (`weft serve --stakes` does)."));
+                      "Workers cannot deposit or withdraw stakes at this coordinator (`weft serve "
+                      "--stakes` allows it)."));
   if (move.amount <= 0)
-    return reply(fail(ErrorCode::invalid_argument, "The amount must be more than nothing."));
+    return reply(fail(ErrorCode::invalid_argument, "The amount must be above 0."));
   if (auto may = tables_.accounts.may_spend(move.wallet); !may) return reply(pass(std::move(may)));
   const OwnerId owner = tables_.accounts.owner_of(move.wallet);
   auto transaction = move.deposit ? ledger::deposit_stake(owner, move.amount, move.number)

@@ -72,7 +72,8 @@ void Standings::pardon(const Pardon& wanted, Moment now, Answer<StakeView> answe
     return reply(fail(ErrorCode::not_found, "The worker {} is not suspended.", worker.text()));
   if (wanted.at > now.unix + ahead_max)
     return reply(fail(ErrorCode::invalid_argument,
-                      "The pardon comes from a clock that is ahead by more than ten minutes."));
+                      "The pardon comes from a clock that is ahead by more than ten minutes; set "
+                      "that machine's clock."));
   // While a worker is suspended nothing but a conviction moves its record.
   if (wanted.at <= tables_.trust.book().record(worker).updated)
     return reply(fail(ErrorCode::already_exists,

@@ -19,12 +19,12 @@ std::string basis_of(const Checked& checked) {
     case trust::Devices::one:
       break;
     case trust::Devices::two:
-      return "Two devices of the coordinator's machine computed the same.";
+      return "Two devices of the coordinator's machine computed the same result.";
     case trust::Devices::divided:
-      return "Two devices of the coordinator's machine computed different things, so that it is "
-             "refused and counts against no worker.";
+      return "Two devices of the coordinator's machine computed different results, so the worker's "
+             "result is refused and counts against no worker.";
   }
-  return "One device of the coordinator's machine computed it.";
+  return "One device of the coordinator's machine computed the check.";
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ void VerifierAudits::verified(const TaskId& task, const Hash& root, const Checke
   if (outcome == trust::AuditOutcome::failed) return not_checked(*audit, checked, now);
   if (outcome == trust::AuditOutcome::differs) {
     ++tables_.counters.audits_differ;
-    log_warning("The verifier finds a wrong part in what {} handed in for {}.",
+    log_warning("The verifier finds a wrong part in the result of {} for task {}.",
                 audit->wanted.suspect.text(), task.text());
   }
   if (auto* const job = tables_.jobs.find(task.job);

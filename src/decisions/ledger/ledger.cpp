@@ -49,7 +49,7 @@ Result<Applied> Ledger::apply(const Transaction& transaction) {
     overflow |= !add(balance_after, change.amount);
     if (overflow)
       return fail(ErrorCode::invalid_argument,
-                  "The transaction {} passes the bounds of an account.", transaction.key);
+                  "The transaction {} would overflow the balance of an account.", transaction.key);
     if (balance_after < 0 && change.amount < 0 && change.account.kind != Account::Kind::mint) {
       return fail(ErrorCode::insufficient_funds,
                   "The account {} holds {} micro-credits; {} are needed.", change.account.text(),

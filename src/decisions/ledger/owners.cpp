@@ -14,7 +14,7 @@ Result<> check_name(const std::string& name) {
                 Owners::name_bytes_max, name.size());
   if (std::ranges::any_of(name,
                           [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }))
-    return fail(ErrorCode::invalid_argument, "A device's name has no control characters.");
+    return fail(ErrorCode::invalid_argument, "A device's name may not have control characters.");
   return {};
 }
 
@@ -35,7 +35,7 @@ Result<> Owners::may_act(const PublicKey& key, Wants wants) const {
   if (found == devices_.end()) return {};
   if (found->second.revoked != 0)
     return fail(ErrorCode::permission_denied,
-                "The device {} is revoked: it acts for the owner {} no more.", key.text(),
+                "The device {} is revoked: it no longer acts for the owner {}.", key.text(),
                 found->second.owner.text());
   if (found->second.role == DeviceRole::recovery && wants != Wants::managing)
     return fail(ErrorCode::permission_denied,

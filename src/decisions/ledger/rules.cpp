@@ -23,7 +23,7 @@ Result<Totals> totals_of(std::string_view key, std::span<const Entry> net) {
                                                           : totals.free;
     if (__builtin_add_overflow(sum, change.amount, &sum))
       return fail(ErrorCode::invalid_argument,
-                  "The transaction {} passes the bounds of an account.", key);
+                  "The transaction {} would overflow the balance of an account.", key);
   }
   return totals;
 }
@@ -54,8 +54,8 @@ Result<> check_rules(std::string_view key, std::span<const Entry> net) {
   WEFT_ASSIGN(const Totals totals, totals_of(key, net));
   if (changes_origin(totals))
     return fail(ErrorCode::permission_denied,
-                "Granted credits stay granted, and so does what is earned from them: the "
-                "transaction {} would make others of them.",
+                "Granted credits, and credits earned from them, stay granted: the transaction {} "
+                "would turn them into other credits.",
                 key);
   for (const Entry& taken : net) {
     if (taken.account.kind == Kind::settled && taken.amount < 0)

@@ -49,8 +49,9 @@ Result<> check_input(const Model& model, std::span<const Node> nodes, const Late
   std::unordered_map<std::string_view, std::size_t> seen;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (!std::isfinite(nodes[i].layers_per_s) || nodes[i].layers_per_s < 0)
-      return fail(ErrorCode::invalid_argument, "Node \"{}\" computes {} layers/s.", nodes[i].id,
-                  nodes[i].layers_per_s);
+      return fail(ErrorCode::invalid_argument,
+                  "Node \"{}\" computes {} layers/s; the rate must be finite and not negative.",
+                  nodes[i].id, nodes[i].layers_per_s);
     if (!seen.emplace(nodes[i].id, i).second)
       return fail(ErrorCode::invalid_argument, "Two nodes are called \"{}\".", nodes[i].id);
   }
@@ -179,7 +180,7 @@ class Planner {
     }
     return weft::format(
         "No chain of {} to {} shards over {} usable nodes has room for {} layers with the first "
-        "and the last where they may be.",
+        "and the last layer on nodes that may hold them.",
         problem_.min_shards, problem_.max_shards, usable_.size(), problem_.layers);
   }
 
@@ -276,8 +277,8 @@ Result<Plan> plan_chain(const Model& model, std::span<const Node> nodes, const L
     return fail(ErrorCode::invalid_argument, "min_shards is {}, max_shards {}.", options.min_shards,
                 options.max_shards);
   if (options.min_shards > model.layers)
-    return fail(ErrorCode::invalid_argument, "{} layers make no {} shards.", model.layers,
-                options.min_shards);
+    return fail(ErrorCode::invalid_argument, "A model of {} layers cannot be split into {} shards.",
+                model.layers, options.min_shards);
   if (!(options.period_slack >= 0))
     return fail(ErrorCode::invalid_argument, "period_slack is {}.", options.period_slack);
   const Planner planner(model, nodes, latency, options);
@@ -299,11 +300,12 @@ Result<Plan> evaluate(const Model& model, std::span<const Node> nodes, const Lat
   for (const Shard& shard : shards) {
     const auto found = index.find(shard.node);
     if (found == index.end())
-      return fail(ErrorCode::invalid_argument, "Node \"{}\" of the chain is not there.",
-                  shard.node);
+      return fail(ErrorCode::invalid_argument,
+                  "The chain names the node \"{}\", which is not among the nodes.", shard.node);
     if (shard.begin != at || shard.end <= at || shard.end > model.layers)
-      return fail(ErrorCode::invalid_argument, "Shard [{}, {}) does not follow on layer {} of {}.",
-                  shard.begin, shard.end, at, model.layers);
+      return fail(ErrorCode::invalid_argument,
+                  "Shard [{}, {}) does not continue the chain at layer {} of {}.", shard.begin,
+                  shard.end, at, model.layers);
     if (std::ranges::contains(order, found->second))
       return fail(ErrorCode::invalid_argument, "Node \"{}\" has two shards.", shard.node);
     const Node& node = nodes[found->second];

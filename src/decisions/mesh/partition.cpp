@@ -142,7 +142,8 @@ Result<Partition> hybrid(const Work& work, std::span<const Node> nodes, const La
 Result<Partition> spatial(const Work& work, std::span<const Node> nodes, const Latency& latency) {
   if (work.items != 1)
     return fail(ErrorCode::invalid_argument,
-                "An image is cut into tiles by itself, not with {} others.", work.items - 1);
+                "Only a single image can be cut into tiles; the request has {} others.",
+                work.items - 1);
   WEFT_ASSIGN([[maybe_unused]] const std::vector<Plan> plans,
               whole_models(work.model, nodes, latency));
   const auto weights_of = [&](double tile_min) {
@@ -192,7 +193,8 @@ Result<Partition> spatial(const Work& work, std::span<const Node> nodes, const L
 
 Result<Partition> partition(Strategy strategy, const Work& work, std::span<const Node> nodes,
                             const Latency& latency, const PlanOptions& options) {
-  if (work.items == 0) return fail(ErrorCode::invalid_argument, "There are no items to share out.");
+  if (work.items == 0)
+    return fail(ErrorCode::invalid_argument, "The request has no items to divide between workers.");
   switch (strategy) {
     case Strategy::layer: {
       WEFT_ASSIGN(const Plan plan, plan_chain(work.model, nodes, latency, options));

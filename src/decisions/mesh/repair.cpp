@@ -92,8 +92,10 @@ class Repairs {
     WEFT_ASSIGN(Plan plan, plan_chain(model_, nodes_, latency_, options_.plan));
     auto repair = with(plan.shards, Repair::Change::replan);
     if (!repair)
-      return fail(ErrorCode::resource_exhausted,
-                  "The best chain of {} shards has a link that leads nowhere.", plan.shards.size());
+      return fail(
+          ErrorCode::resource_exhausted,
+          "The best chain of {} shards has a link between nodes that cannot reach each other.",
+          plan.shards.size());
     return std::move(*repair);
   }
 
@@ -129,8 +131,9 @@ Result<> check_chain(const Model& model, std::span<const Shard> running) {
   std::uint32_t at = 0;
   for (const Shard& shard : running) {
     if (shard.begin != at || shard.end <= at)
-      return fail(ErrorCode::invalid_argument, "Shard [{}, {}) does not follow on layer {}.",
-                  shard.begin, shard.end, at);
+      return fail(ErrorCode::invalid_argument,
+                  "Shard [{}, {}) does not continue the chain at layer {}.", shard.begin, shard.end,
+                  at);
     at = shard.end;
   }
   if (at != model.layers)

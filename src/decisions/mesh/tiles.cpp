@@ -98,12 +98,14 @@ Result<std::vector<Tile>> tiles(const Image& input, std::span<const Window> wind
                      .columns = output_size(input.columns, windows)};
   if (output.rows == 0 || output.columns == 0)
     return fail(ErrorCode::invalid_argument,
-                "An image of {} x {} leaves nothing behind {} windows.", input.rows, input.columns,
-                windows.size());
+                "An image of {} x {} is too small: nothing is left of it after {} windows.",
+                input.rows, input.columns, windows.size());
   std::vector<std::size_t> workers;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (!std::isfinite(weights[i]) || weights[i] < 0)
-      return fail(ErrorCode::invalid_argument, "Weight {} of the tiles is {}.", i, weights[i]);
+      return fail(ErrorCode::invalid_argument,
+                  "Weight {} of the tiles is {}; it must be finite and not negative.", i,
+                  weights[i]);
     if (weights[i] > 0) workers.push_back(i);
   }
   if (workers.empty()) return fail(ErrorCode::invalid_argument, "No worker has a weight above 0.");

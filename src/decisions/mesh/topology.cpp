@@ -26,8 +26,9 @@ Topology::Topology(const Options& options) : options_(options) {}
 Result<> Topology::heard(const Heartbeat& heartbeat, Instant now) {
   if (!measures(heartbeat.load) || heartbeat.load > 1 || !measures(heartbeat.layers_per_s)) {
     return fail(ErrorCode::invalid_argument,
-                "The heartbeat of \"{}\" says load {} and {} layers/s.", heartbeat.id,
-                heartbeat.load, heartbeat.layers_per_s);
+                "The heartbeat of \"{}\" says load {} and {} layers/s; the load must be from 0 to "
+                "1, and the rate finite and not negative.",
+                heartbeat.id, heartbeat.load, heartbeat.layers_per_s);
   }
   if (heartbeat.peers.size() > options_.peers_max) {
     return fail(

@@ -26,7 +26,7 @@ void Canaries::time_scouts(JobState& job, Instant now) {
 
 void Canaries::take_back(WorkerState& worker, Instant now) {
   if (worker.running.size() < 2 || !parts_.prospects.is_stuck(worker)) return;
-  const Error why{ErrorCode::cancelled, "It waited behind a task of unknown length."};
+  const Error why{ErrorCode::cancelled, "The task waited for a task of unknown length."};
   Cancel cancel{.worker = worker.info.key, .tasks = {}, .reason = why.message};
   while (worker.running.size() > 1) {
     const Holding holding = worker.running[1];

@@ -69,8 +69,9 @@ void Expiry::look_at(WorkerState& worker, Instant now) {
   while (!worker.reported.empty() &&
          worker.reported.front().since + tables_.settings.grace <= now) {
     const Holding holding = worker.reported.front();
-    parts_.leases.lose(worker, *holding.job, holding.index, Blame::failure,
-                       {ErrorCode::deadline_exceeded, "No receipt came for the result."}, now);
+    parts_.leases.lose(
+        worker, *holding.job, holding.index, Blame::failure,
+        {ErrorCode::deadline_exceeded, "The worker sent no receipt for the result in time."}, now);
   }
   parts_.canaries.take_back(worker, now);
   parts_.copies.look_for_late(worker, now);

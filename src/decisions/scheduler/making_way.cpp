@@ -74,9 +74,9 @@ void MakingWay::stop(WorkerState& worker, JobState& job, std::uint32_t index, In
   const double done = from && holding != worker.running.end() ? from->done * holding->seconds : 0;
   tables_.out.push_back(Cancel{.worker = worker.info.key,
                                .tasks = {{.task = task, .attempt = replica->attempt}},
-                               .reason = "It makes way for a more urgent task."});
+                               .reason = "The task makes way for a more urgent one."});
   parts_.leases.lose(worker, job, index, Blame::ours,
-                     {ErrorCode::cancelled, "It made way for a more urgent task."}, now);
+                     {ErrorCode::cancelled, "The task made way for a more urgent one."}, now);
   parts_.long_runs.reserve(worker, job, index, done, now);
 }
 
@@ -121,11 +121,11 @@ Result<> MakingWay::checkpointed(const TaskCheckpoint& checkpoint, Instant now) 
     tables_.out.push_back(
         Cancel{.worker = checkpoint.worker,
                .tasks = {{.task = checkpoint.task, .attempt = checkpoint.attempt}},
-               .reason = "It makes way for a more urgent task."});
+               .reason = "The task makes way for a more urgent one."});
   }
   const double done = checkpoint.done * holding->seconds;
   parts_.leases.lose(*worker, job, checkpoint.task.index, stopped ? Blame::ours : Blame::none,
-                     {ErrorCode::cancelled, "It stopped at a checkpoint."}, now);
+                     {ErrorCode::cancelled, "The task stopped at a checkpoint."}, now);
   parts_.long_runs.reserve(*worker, job, checkpoint.task.index, done, now);
   return {};
 }

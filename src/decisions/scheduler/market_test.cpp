@@ -137,8 +137,8 @@ TEST_F(MarketTest, AWorkerGetsNoJobBelowItsPrice) {
   ASSERT_TRUE(waiting.has_value());
   EXPECT_EQ(waiting->reason, WaitReason::price);
   EXPECT_EQ(sentence(*waiting),
-            "None of 1 worker that can run it accepts its price of 1.999999 credits a unit; the "
-            "least that one accepts is 2.000000.");
+            "None of 1 worker that can run the job accepts its price of 1.999999 credits a unit; "
+            "the lowest accepted price is 2.000000.");
   EXPECT_EQ(scheduler.views().able_count(job.id), 0U);
 
   job = small_job(2);

@@ -111,7 +111,7 @@ TEST(Copies, AreNotMadeWhileTheJobHasTasksThatDoNotRun) {
 TEST(Copies, GoWithTheirJob) {
   Tail tail;
   ASSERT_EQ(tail.decide(3).size(), 1U);
-  tail.scheduler.remove_job(job_id_of(1), "Its client cancelled it.");
+  tail.scheduler.remove_job(job_id_of(1), "The client cancelled the job.");
   tail.decide(3);
   EXPECT_EQ(all<Cancel>(tail.last).size(), 2U);
   EXPECT_EQ(tail.scheduler.views().copies(), 0U);

@@ -50,48 +50,48 @@ std::string sentence(const Waiting& waiting) {
                           listed(waiting.lacks));
     case WaitReason::price:
       return weft::format(
-          "None of {} that can run it accepts its price of {:.6f} credits a unit; the least that "
-          "one accepts is {:.6f}.",
+          "None of {} that can run the job accepts its price of {:.6f} credits a unit; the lowest "
+          "accepted price is {:.6f}.",
           able, static_cast<double>(waiting.per_unit) / 1e6,
           static_cast<double>(waiting.accepted) / 1e6);
     case WaitReason::wallets:
       return weft::format(
-          "Each of its {} replicas goes to another wallet's worker: {} placed, and {} in all can "
-          "run it.",
+          "Each of the {} replicas of a task needs a worker of another wallet: {} placed, and {} "
+          "in all can run the job.",
           waiting.replicas, waiting.placed, able);
     case WaitReason::too_slow:
       return weft::format(
-          "It would take {} on the fastest of {}, and may take {}: with more tasks, each of them "
-          "is shorter.",
+          "A task would take {} on the fastest of {}, and may take {}: with more tasks, each of "
+          "them is shorter.",
           in_words(waiting.seconds.value_or(0)), able, in_words(waiting.seconds_max));
     case WaitReason::retry:
-      return "It failed wherever it can run." + expected(waiting, "It is tried there again");
+      return "The task failed on every worker that can run it." +
+             expected(waiting, "It is tried there again");
     case WaitReason::canary:
       return weft::format("Task {} runs first, to show what the job's tasks take.", waiting.index);
     case WaitReason::own_state:
-      return "It made way for a more urgent task, and its worker alone can continue where it was." +
+      return "The task made way for a more urgent one, and only its worker can continue it." +
              expected(waiting, "Another begins it from the start");
     case WaitReason::checks:
-      return "Only workers without standing are free, and they get no tasks now: their results "
-             "would "
-             "wait too long for a check.";
+      return "Only new workers are free, and they get no tasks now: their results would wait too "
+             "long for a check.";
     case WaitReason::patience:
-      return "Every free worker is too slow or is likely to leave before its end; a better worker "
-             "may get free." +
+      return "Every free worker is too slow for the task or is likely to leave before its end; a "
+             "better worker may become free." +
              expected(waiting, "It waits no longer than");
     case WaitReason::memory:
-      return weft::format("No room is left for it in the memory of those that are free, of {}.",
+      return weft::format("No free worker has enough memory left for the task; {} can run it.",
                           able);
     case WaitReason::promised:
-      return "The room that is left is promised to a task that comes first.";
+      return "The room that is left is reserved for a task that comes first.";
     case WaitReason::reserved:
-      return "Room is reserved for it on a worker." + expected(waiting, "It is expected");
+      return "Room on a worker is reserved for the task." + expected(waiting, "It is expected");
     case WaitReason::making_way:
-      return "A task of less worth was asked to make way for it at its next checkpoint.";
+      return "A task of less worth was asked to make way at its next checkpoint.";
     case WaitReason::busy:
       break;
   }
-  std::string text = weft::format("{} that can run it {} enough to do.",
+  std::string text = weft::format("{} that can run the job {} enough to do.",
                                   waiting.able == 1 ? "The worker" : weft::format("All {}", able),
                                   waiting.able == 1 ? "has" : "have");
   text += expected(waiting, "The first is expected to be free");

@@ -173,8 +173,8 @@ TEST_F(WaitingTest, AJobThatWaitsForABusyWorkerHearsItsPlaceAndWhenOneGetsFree) 
   EXPECT_NEAR(*waiting->seconds, 15, 1e-6);
   EXPECT_EQ(waiting->able, 1U);
   EXPECT_EQ(sentence(*waiting),
-            "The worker that can run it has enough to do. The first is expected to be free in 15 "
-            "s. 1 job comes first.");
+            "The worker that can run the job has enough to do. The first is expected to be free in "
+            "15 s. 1 job comes first.");
   ASSERT_EQ(why(2, 5), WaitReason::busy);
   EXPECT_EQ(waiting->position, 1U);
 }

@@ -38,7 +38,8 @@ Result<> Charges::written(const JournalRow& row) {
           : own.open == row.crediting;
   if (!follows)
     return fail(ErrorCode::data_loss,
-                "The journal goes from {} to {} for {}, of whom it has {} micro-credits{}.",
+                "The journal's row goes from {} to {} for {}, but the rows before it end at {} "
+                "micro-credits{}.",
                 row.crediting.from, row.crediting.to, row.crediting.owner.text(), own.credited,
                 own.open ? " and an open row" : "");
   if (row.state == JournalRow::State::open) {

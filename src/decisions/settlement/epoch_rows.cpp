@@ -26,8 +26,8 @@ Result<Dues> dues_of(std::span<const solana::Earned> previous, std::span<const S
   Dues dues;
   for (const Settled& one : settled) {
     if (!dues.try_emplace(one.owner, Due{.settled = one.amount, .units = one.units}).second)
-      return fail(ErrorCode::invalid_argument, "The owner {} has settled twice in one list.",
-                  one.owner.text());
+      return fail(ErrorCode::invalid_argument,
+                  "The owner {} occurs twice in the list of settled amounts.", one.owner.text());
   }
   for (const solana::Earned& row : previous) {
     Due& due = dues[row.owner];
@@ -35,7 +35,7 @@ Result<Dues> dues_of(std::span<const solana::Earned> previous, std::span<const S
       return fail(ErrorCode::invalid_argument, "The owner {} has two rows.", row.owner.text());
     if (row.emission > row.amount)
       return fail(ErrorCode::invalid_argument,
-                  "The row of {} has {} micro-credits, and {} of them are emission.",
+                  "The row of {} has {} micro-credits, less than its emission of {}.",
                   row.owner.text(), row.amount, row.emission);
     due.before = row.amount - row.emission;
     if (due.settled < due.before)
@@ -102,7 +102,8 @@ Result<EpochRows> next_rows(std::span<const solana::Earned> previous,
     given += part;
     if (!due.has_row && part == 0) continue;
     if (!due.has_row && next_index >= solana::tree_owners_max)
-      return fail(ErrorCode::resource_exhausted, "An epoch has room for {} owners.",
+      return fail(ErrorCode::resource_exhausted,
+                  "The epoch has more owners than the {} for which it has room.",
                   solana::tree_owners_max);
     out.emitted += emitted;
     out.rows.push_back({.owner = owner,

@@ -19,20 +19,21 @@ Result<> Relays::written(const RelayRow& row) {
   const auto found = open_.find(row.owner);
   if (row.state == RelayRow::State::sent) {
     if (found != open_.end())
-      return fail(ErrorCode::data_loss, "The journal relays for {} twice at a time.",
+      return fail(ErrorCode::data_loss,
+                  "The journal begins a second relay for {} before the first one has ended.",
                   row.owner.text());
     open_.emplace(row.owner, row.signature);
     return {};
   }
   if (found == open_.end() || found->second != row.signature)
     return fail(ErrorCode::data_loss,
-                "The journal ends the relay {} of {}, which is not under way.",
+                "The journal ends the relay {} of {}, which it has not begun.",
                 row.signature.text(), row.owner.text());
   if (row.state == RelayRow::State::done) {
     std::uint64_t& paid = paid_[row.owner];
     if (row.lamports > std::numeric_limits<std::uint64_t>::max() - paid)
       return fail(ErrorCode::data_loss,
-                  "The journal has the relays of {} pay more lamports than there are.",
+                  "The relays of {} in the journal pay more lamports than 64 bits can hold.",
                   row.owner.text());
     paid += row.lamports;
   }

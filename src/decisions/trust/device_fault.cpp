@@ -54,8 +54,8 @@ void DeviceFault::note_refuted(const TaskId& task, TaskCase& closed, RefereePass
   const PublicKey auditor = *closed.accuser;
   const Defences& defences = tables_.settings.defences;
   if (!defences.only_roots_convict || !defences.same_vendor_confirms) {
-    convictions_.convict(task, auditor, closed.value, "The audit that it reported is refuted.",
-                         pass);
+    convictions_.convict(task, auditor, closed.value,
+                         "The audit that the worker reported is refuted.", pass);
     return;
   }
   const JobTerms& terms = tables_.cases.at(task.job).terms;

@@ -70,12 +70,12 @@ class LateCheck {
     if (!waits_)
       return weft::format(
           "The coordinator's verifier has not finished {} after {} tries ({}) and tries again now; "
-          "where it never does, {}.",
+          "if it never succeeds, {}.",
           what, tries_, why, help);
     const auto pause = std::chrono::ceil<std::chrono::seconds>(std::max(next_ - now, Duration{}));
     return weft::format(
         "The coordinator's verifier has not finished {} after {} tries ({}) and tries again in {} "
-        "s; where it never does, {}.",
+        "s; if it never succeeds, {}.",
         what, tries_, why, pause.count(), help);
   }
 

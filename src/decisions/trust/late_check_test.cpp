@@ -46,21 +46,19 @@ TEST(LateCheck, SaysAfterSomeTriesWhyItWaitsAndWhatEndsIt) {
     check.ran_out("It took longer than 5000 ms and was ended.", start);
   }
   EXPECT_TRUE(check.is_told());
-  EXPECT_EQ(
-      check.sentence("the check of task 3", start + seconds(1)),
-      "The coordinator's verifier has not finished the check of task 3 after 4 tries (It took "
-      "longer than 5000 ms and was ended) and tries again in 79 s; where it never does, a "
-      "worker of the operator's does it instead (`weft invite`, then `weft work --invite "
-      "CODE` on another machine).");
+  EXPECT_EQ(check.sentence("the check of task 3", start + seconds(1)),
+            "The coordinator's verifier has not finished the check of task 3 after 4 tries (It "
+            "took longer than 5000 ms and was ended) and tries again in 79 s; if it never "
+            "succeeds, a worker of the operator's does it instead (`weft invite`, then `weft work "
+            "--invite CODE` on another machine).");
 
   EXPECT_TRUE(check.take_due(check.next()));
 
-  EXPECT_EQ(
-      check.sentence("the check of task 3", start + seconds(81)),
-      "The coordinator's verifier has not finished the check of task 3 after 4 tries (It took "
-      "longer than 5000 ms and was ended) and tries again now; where it never does, a worker "
-      "of the operator's does it instead (`weft invite`, then `weft work --invite CODE` on "
-      "another machine).");
+  EXPECT_EQ(check.sentence("the check of task 3", start + seconds(81)),
+            "The coordinator's verifier has not finished the check of task 3 after 4 tries (It "
+            "took longer than 5000 ms and was ended) and tries again now; if it never succeeds, a "
+            "worker of the operator's does it instead (`weft invite`, then `weft work --invite "
+            "CODE` on another machine).");
 }
 
 TEST(LateCheck, IsNotTriedAgainWhereTheVerifierCannotDoIt) {

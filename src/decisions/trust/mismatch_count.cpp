@@ -27,8 +27,9 @@ void MismatchCount::add(const JobId& id, std::span<const Shown> shown, RefereePa
     tables_.stakes.free_mismatches(worker);
     convictions_.convict(its.first->mismatch.task, worker, its.known.penalty,
                          tables_.cases.at(id).value,
-                         conclusive ? "A result is wrong that many others of its vendor have right."
-                                    : "Results of jobs of several clients are wrong.",
+                         conclusive ? "The worker's result is wrong, and many other devices of the "
+                                      "same vendor have the right one."
+                                    : "The worker's results of jobs of several clients are wrong.",
                          pass);
   }
 }

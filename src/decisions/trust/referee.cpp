@@ -92,7 +92,7 @@ std::vector<Ruling> Referee::trap_answered(const Trap& trap, const PublicKey& wo
   }
   if (!trap.client) {
     convictions_.convict(trap.task, worker, trap.value,
-                         "The answer to a task whose answer is known is wrong.", pass);
+                         "The worker's answer to a task with a known answer is wrong.", pass);
     return decisions_.run(std::move(pass));
   }
   // The right answer of a client's job may differ by device.
@@ -108,7 +108,7 @@ std::vector<Ruling> Referee::trap_answered(const Trap& trap, const PublicKey& wo
                                             .penalty = tables_.stakes.at_risk(trap.value, {})});
   if (known.clients < defences.clients_to_convict) return {};
   convictions_.convict(trap.task, worker, known.penalty, trap.value,
-                       "Results of jobs of several clients are wrong.", pass);
+                       "The worker's results of jobs of several clients are wrong.", pass);
   return decisions_.run(std::move(pass));
 }
 

@@ -114,7 +114,7 @@ std::vector<Decision> Trust::add_result(const Replica& replica) {
     out.push_back(Refused{replica.task, replica.worker, replica.attempt, std::move(reason)});
     return std::move(out);
   };
-  if (!table_.has(replica.task)) return refuse("There is no such task.");
+  if (!table_.has(replica.task)) return refuse("The task does not exist.");
   const auto open = table_.open(replica.task);
   if (!open) return refuse("The task is settled already.");
   TaskVotes& votes = open->votes;

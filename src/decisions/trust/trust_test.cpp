@@ -235,8 +235,8 @@ TEST(Trust, RefusesTasksThatDoNotExistOrAreSettled) {
   ASSERT_NE(find<Accepted>(deliver(trust, 1, 5)), nullptr);
 
   EXPECT_EQ(find<Refused>(deliver(trust, 2, 5))->reason, "The task is settled already.");
-  EXPECT_EQ(find<Refused>(deliver(trust, 2, 5, {job, 2}))->reason, "There is no such task.");
-  EXPECT_EQ(find<Refused>(deliver(trust, 2, 5, {JobId{}, 0}))->reason, "There is no such task.");
+  EXPECT_EQ(find<Refused>(deliver(trust, 2, 5, {job, 2}))->reason, "The task does not exist.");
+  EXPECT_EQ(find<Refused>(deliver(trust, 2, 5, {JobId{}, 0}))->reason, "The task does not exist.");
 }
 
 TEST(Trust, GoesOnFromWhatWasStored) {

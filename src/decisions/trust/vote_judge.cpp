@@ -162,7 +162,7 @@ void VoteJudge::refuse_rest(const TaskId& task, const Policy& policy, const Task
                             "The task was settled before the receipt came."});
     } else if (held.root == right || (policy.agree && policy.agree(task, right, held.root))) {
       out.push_back(
-          Refused{task, held.worker, held.attempt, "The quorum was complete without it."});
+          Refused{task, held.worker, held.attempt, "The quorum was complete without this result."});
     } else {
       counts_.refused(held.worker);
       const auto alike = std::ranges::count_if(votes.replicas, [&](const HeldReplica& other) {

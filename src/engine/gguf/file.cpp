@@ -91,7 +91,7 @@ class Parser {
   Result<ValueType> parse_type(std::string_view where) {
     WEFT_ASSIGN(const auto number, reader_.scalar<std::uint32_t>(where));
     if (number >= value_type_count)
-      return fail(ErrorCode::invalid_argument, "The type of {} is {}; there are types 0 to {}.",
+      return fail(ErrorCode::invalid_argument, "The type of {} is {}; it must be from 0 to {}.",
                   where, number, value_type_count - 1);
     return static_cast<ValueType>(number);
   }

@@ -183,7 +183,7 @@ const std::vector<BrokenCase> broken_cases = {
      "A string in metadata entry 0 is not UTF-8 (byte 1 of 2)."},
     {"KeyTwice", Builder().uint32("a", 1).uint32("a", 1).bytes(), "The metadata 'a' occurs twice."},
     {"TypeUnknown", Builder().raw("a", 13, "12345678").bytes(),
-     "The type of the metadata 'a' is 13; there are types 0 to 12."},
+     "The type of the metadata 'a' is 13; it must be from 0 to 12."},
     {"BoolTwo", Builder().raw("a", 7, "\x02").bytes(),
      "The bool in the metadata 'a' is 2, neither 0 nor 1."},
     {"BoolTwoInArray", Builder().array<std::uint8_t>("a", ValueType::boolean, {1, 0, 3}).bytes(),
@@ -194,7 +194,7 @@ const std::vector<BrokenCase> broken_cases = {
      "A string in the metadata 'a' is not UTF-8 (byte 2 of 5)."},
     {"ArrayTypeUnknown",
      Builder().raw("a", 9, std::string("\x0d\0\0\0\0\0\0\0\0\0\0\0", 12)).bytes(),
-     "The type of the metadata 'a' is 13; there are types 0 to 12."},
+     "The type of the metadata 'a' is 13; it must be from 0 to 12."},
     {"ArrayAbsurd", Builder().raw("a", 9, strings_of(1ull << 60, "")).bytes(),
      "The array in the metadata 'a' has 1152921504606846976 elements of type string, more than the "
      "0 bytes that follow can hold."},

@@ -41,8 +41,8 @@ class MemorySource final : public Source {
     const auto range = view(offset, out.size());
     if (!range)
       return fail(ErrorCode::invalid_argument,
-                  "The range of {} bytes at {} lies past the end ({}).", out.size(), offset,
-                  bytes_.size());
+                  "The range of {} bytes at {} lies past the end of the file ({} bytes).",
+                  out.size(), offset, bytes_.size());
     if (!out.empty()) std::memcpy(out.data(), range->data(), out.size());
     return {};
   }

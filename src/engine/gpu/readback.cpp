@@ -36,13 +36,15 @@ Result<Readback> ReadbackRing::record_parts(Encoder& encoder, const Buffer& sour
                                             std::uint64_t part) {
   const std::uint64_t size = offsets.size() * part;
   if (size > options_.slot_bytes)
-    return fail(ErrorCode::resource_exhausted,
-                "A read of {} bytes is over the ring's {} (slot_bytes raises it).", size,
-                options_.slot_bytes);
+    return fail(
+        ErrorCode::resource_exhausted,
+        "A read of {} bytes is larger than a slot of the ring, {} bytes (slot_bytes raises it).",
+        size, options_.slot_bytes);
   for (const std::uint64_t offset : offsets) {
     if (offset % 4 != 0 || part % 4 != 0)
-      return fail(ErrorCode::invalid_argument, "A read of {} bytes at {} is not in multiples of 4.",
-                  part, offset);
+      return fail(ErrorCode::invalid_argument,
+                  "A read of {} bytes at {} is not possible: both must be multiples of 4.", part,
+                  offset);
   }
   const auto slot = std::ranges::find_if(slots_, &Slot::free);
   if (slot == slots_.end())

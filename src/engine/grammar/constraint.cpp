@@ -95,7 +95,7 @@ Result<> Constraint::read(std::string_view text) {
     const Matcher::State to = tables_->matcher.next(state_, text);
     if (to == Matcher::dead)
       return fail(ErrorCode::invalid_argument,
-                  "A token is not what the grammar allows at byte {} of the answer.", bytes_);
+                  "The grammar does not allow a token at byte {} of the answer.", bytes_);
     if (to != Matcher::full) {
       state_ = to;
       bytes_ += text.size();
@@ -189,7 +189,7 @@ Result<> Constraint::accept(Token token) {
   if (!waits_ && !first_.empty()) {
     if (token != first_.front())
       return fail(ErrorCode::invalid_argument,
-                  "The answer begins with the token {}; the token {} is forced there.", token,
+                  "The answer begins with the token {}; it must begin with the token {}.", token,
                   first_.front());
     first_.pop_front();
     return {};

@@ -131,8 +131,7 @@ TEST_P(ConstraintOver, TokensAgainstTheGrammarAreRefused) {
   const auto ended = constraint->accept(*tokenizer->vocabulary().end());
 
   ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().message,
-            "A token is not what the grammar allows at byte 0 of the answer.");
+  EXPECT_EQ(refused.error().message, "The grammar does not allow a token at byte 0 of the answer.");
   ASSERT_FALSE(ended);
   EXPECT_EQ(ended.error().message, "The answer ends at byte 0, before the grammar allows it.");
 }

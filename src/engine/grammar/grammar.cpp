@@ -83,7 +83,7 @@ Result<std::vector<Symbol>> GrammarBuilder::repeat(const std::vector<Symbol>& sy
   }
   if (least > Grammar::symbols_max)
     return fail(ErrorCode::resource_exhausted,
-                "A repetition of {} times is longer than a grammar's {} symbols.", least,
+                "A repetition of {} times has more symbols than a grammar may have, {}.", least,
                 Grammar::symbols_max);
   std::vector<Symbol> out(least, unit);
   if (most == nullptr) {

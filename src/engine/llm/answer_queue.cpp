@@ -18,12 +18,12 @@ Result<> AnswerQueue::check_request(const Request& request) const {
   constexpr std::uint32_t top_max = 256;
   if (request.top > top_max)
     return fail(ErrorCode::invalid_argument,
-                "{} candidates for every token; at most {} are possible.", request.top, top_max);
+                "{} candidates are asked for at every token; at most {} are possible.", request.top,
+                top_max);
   for (const TokenBias& one : request.bias) {
     if (!tokenizer_.vocabulary().has(one.token))
       return fail(ErrorCode::invalid_argument,
-                  "A bias is given for {}, which is not a token of the "
-                  "model, which has {}.",
+                  "A bias is given for the token {}, which is not one of the model's {} tokens.",
                   one.token, tokenizer_.vocabulary().size());
   }
   return check_sampling(request.sampling);

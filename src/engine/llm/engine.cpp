@@ -77,8 +77,9 @@ Async<Result<std::vector<Drawn>>> Engine::draw_behind_each(std::vector<DrawBehin
 Result<EngineOptions> complete(EngineOptions options, const Config& config) {
   if (options.layers.end == 0) options.layers.end = config.layers;
   if (options.layers.begin >= options.layers.end || options.layers.end > config.layers)
-    return fail(ErrorCode::invalid_argument, "Layers {} to {} are not a range of the model's {}.",
-                options.layers.begin, options.layers.end, config.layers);
+    return fail(ErrorCode::invalid_argument,
+                "Layers {} to {} are not a range of the model's {} layers.", options.layers.begin,
+                options.layers.end, config.layers);
   constexpr std::uint32_t context_default_max = 4096;
   constexpr std::uint32_t context_max = 1u << 20;
   if (options.context == 0) options.context = std::min(config.context, context_default_max);
@@ -88,7 +89,8 @@ Result<EngineOptions> complete(EngineOptions options, const Config& config) {
                 context_max);
   constexpr std::uint32_t sequences_max = 256;
   if (options.sequences == 0 || options.sequences > sequences_max)
-    return fail(ErrorCode::invalid_argument, "{} sequences; from 1 to {} are possible.",
+    return fail(ErrorCode::invalid_argument,
+                "The engine cannot have {} sequences: from 1 to {} are possible.",
                 options.sequences, sequences_max);
   return options;
 }

@@ -180,7 +180,7 @@ TEST(TensorFiles, RefuseWhatDoesNotFitItsShape) {
   ByteVector bytes = write_npy(Tensor::create(ElementType::f32, {2}).value());
   bytes.pop_back();
   EXPECT_EQ(read_npy(bytes).error().message,
-            "A tensor of shape [2] and type f32 takes 8 bytes; there are 7.");
+            "A tensor of shape [2] and type f32 takes 8 bytes; 7 are given.");
   EXPECT_EQ(Tensor::create(ElementType::f32, {1 << 20, 1 << 20}).error().code,
             ErrorCode::resource_exhausted);
   EXPECT_EQ(Tensor::create(ElementType::f32, {-1}).error().message,

@@ -187,14 +187,15 @@ Result<NamedTensor> resolve(TensorFields fields, const ExternalData& external) {
   ByteVector bytes;
   if (fields.is_external) {
     if (!fields.external || fields.external->location.empty())
-      return fail(ErrorCode::invalid_argument, "External data without a location.");
+      return fail(ErrorCode::invalid_argument, "The tensor's external data has no location.");
     if (!external)
-      return fail(ErrorCode::unsupported,
-                  "Its data is in the file '{}', and no folder of external data is known here.",
-                  fields.external->location);
+      return fail(
+          ErrorCode::unsupported,
+          "The tensor's data is in the file '{}', and no folder with external data is given.",
+          fields.external->location);
     if (fields.external->length && *fields.external->length != expected)
       return fail(ErrorCode::invalid_argument,
-                  "Its external data has {} bytes; shape {} of {} takes {}.",
+                  "The tensor's external data has {} bytes; shape {} of {} takes {}.",
                   *fields.external->length, to_string(fields.shape), to_string(type), expected);
     WEFT_ASSIGN(bytes, external(fields.external->location, fields.external->offset, expected));
   } else if (fields.raw) {

@@ -62,7 +62,7 @@ Result<Tensor> Tensor::from_bytes(ElementType type, Shape shape, ByteVector byte
   const std::size_t expected = static_cast<std::size_t>(count) * element_bytes(type);
   if (bytes.size() != expected)
     return fail(ErrorCode::invalid_argument,
-                "A tensor of shape {} and type {} takes {} bytes; there are {}.", to_string(shape),
+                "A tensor of shape {} and type {} takes {} bytes; {} are given.", to_string(shape),
                 to_string(type), expected, bytes.size());
   Tensor tensor(type, std::move(shape));
   tensor.bytes_ = std::make_shared<ByteVector>(std::move(bytes));

@@ -128,10 +128,11 @@ Result<> Document::add(const Place& place, Conjunction& out) const {
 Result<> Document::add(const Place& place, std::vector<std::string>& path, Conjunction& out) const {
   if (std::ranges::contains(path, place.pointer) || out.decided.contains(place.pointer))
     return fail(ErrorCode::invalid_argument,
-                "The schema at {} refers to itself without anything in between.", place.pointer);
+                "The schema at {} refers directly to itself, so it describes no value.",
+                place.pointer);
   if (out.all.size() >= all_max)
     return fail(ErrorCode::resource_exhausted,
-                "More than {} schemas hold for the value of {}; write fewer.", all_max,
+                "More than {} schemas apply to the value of {}; write fewer.", all_max,
                 place.pointer);
   if (place.value.kind() == json::Kind::boolean) {
     WEFT_ASSIGN(const bool possible, place.value.boolean());

@@ -153,8 +153,8 @@ Result<> Vocabulary::load_rules(const gguf::Metadata& metadata) {
               token_at(metadata, "tokenizer.ggml.unknown_token_id", size(), otherwise(0, 100)));
   if (word_piece && (!begin_ || !end_ || !unknown_))
     return fail(ErrorCode::invalid_argument,
-                "The vocabulary has no tokens for the begin, the end or the unknown, which 'bert' "
-                "needs.");
+                "The vocabulary has no token for the begin, the end or an unknown word, which "
+                "'bert' needs.");
   // Vocabularies of Llama 3 and of Mistral's Tekken begin with BOS, even if the file does not say
   // so.
   WEFT_ASSIGN(const std::string_view pre, metadata.string_or("tokenizer.ggml.pre", "default"));

@@ -42,8 +42,8 @@ Result<Lamports> possible_fee(const SignedTransaction& transaction, Lamports sai
   WEFT_ASSIGN(const Lamports most, fee_max(transaction.bytes));
   if (said > most)
     return fail(ErrorCode::data_loss,
-                "The node says that the transaction {} paid {} lamports, which can have paid {} at "
-                "most: its word is not taken, and another node is to be asked.",
+                "The node says that the transaction {} paid {} lamports, but it can have paid at "
+                "most {}: the answer is refused; ask another node.",
                 transaction.signature.text(), said, most);
   return said;
 }

@@ -35,7 +35,7 @@ Result<std::string> Rpc::call(std::string_view method, std::string_view paramete
   if (!answer->ok())
     return fail(answer->status == 429 || answer->status >= 500 ? ErrorCode::unavailable
                                                                : ErrorCode::invalid_argument,
-                "The node answers {} to {}.", answer->status, method);
+                "The node answers with status {} to {}.", answer->status, method);
   return result_of(method, answer->body);
 }
 

@@ -59,7 +59,8 @@ Result<AccountData> account_of(const json::Value& value) {
   WEFT_ASSIGN(out.owner, PublicKey::parse(owner_text));
   WEFT_ASSIGN(const json::Value data, get(value, "data"));
   WEFT_ASSIGN(const auto parts, data.array());
-  if (parts.empty()) return fail(ErrorCode::data_loss, "The node's account has no bytes.");
+  if (parts.empty())
+    return fail(ErrorCode::data_loss, "The node's answer has an account without data.");
   WEFT_ASSIGN(const std::string bytes, parts[0].string({.bytes_max = std::size_t{16} << 20}));
   WEFT_ASSIGN(out.data, from_base64(bytes));
   return out;
@@ -138,7 +139,8 @@ Result<std::vector<std::optional<AccountData>>> read_accounts(std::string_view r
     return {};
   }));
   if (out.size() != asked)
-    return fail(ErrorCode::data_loss, "The node answers {} accounts to {}.", out.size(), asked);
+    return fail(ErrorCode::data_loss, "The node's answer has {} accounts; {} were asked for.",
+                out.size(), asked);
   return out;
 }
 
@@ -195,7 +197,8 @@ Result<std::optional<SignatureStatus>> read_status(std::string_view result) {
   WEFT_ASSIGN(const json::Value value, get(root, "value"));
   WEFT_ASSIGN(const auto rows, value.array());
   if (rows.size() != 1)
-    return fail(ErrorCode::data_loss, "The node answers {} statuses to one.", rows.size());
+    return fail(ErrorCode::data_loss, "The node's answer has {} statuses; one was asked for.",
+                rows.size());
   if (is_null(rows[0])) return std::nullopt;
   SignatureStatus out;
   WEFT_ASSIGN(const json::Value slot, get(rows[0], "slot"));

@@ -42,8 +42,9 @@ Result<ByteVector> sign_message(const solana::Message& message, const Plan& plan
   }
   ByteVector encoded = solana::encode(out);
   if (encoded.size() > solana::transaction_bytes_max)
-    return fail(ErrorCode::invalid_argument, "The transaction has {} bytes; {} are the most.",
-                encoded.size(), solana::transaction_bytes_max);
+    return fail(ErrorCode::invalid_argument,
+                "The transaction has {} bytes; at most {} are allowed.", encoded.size(),
+                solana::transaction_bytes_max);
   return encoded;
 }
 

@@ -50,9 +50,12 @@ Error error_of_result(drogon::ReqResult result, const Url& url) {
     case HandshakeError:
     case EncryptionFailure:
       return {ErrorCode::unavailable,
-              weft::format("The TLS handshake with {} failed: is it http:// there?", url.text())};
+              weft::format("The TLS handshake with {} failed; if the server does not use TLS, its "
+                           "address begins with http://.",
+                           url.text())};
     case BadResponse:
-      return {ErrorCode::unsupported, weft::format("{} answers what is not HTTP.", url.text())};
+      return {ErrorCode::unsupported,
+              weft::format("{} sends an answer that is not HTTP.", url.text())};
     default:
       return {ErrorCode::unavailable, weft::format("The connection to {} broke.", url.text())};
   }
@@ -144,11 +147,13 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
   std::string why_closed() const {
     if (connection_) return weft::format("{} closed the connection.", url_.text());
     if (!url_.tls)
-      return weft::format("{} closed the connection before it began: is it https:// there?",
-                          url_.text());
+      return weft::format(
+          "{} closed the connection before it began; if the server uses TLS, its address begins "
+          "with https://.",
+          url_.text());
     return weft::format(
-        "The TLS handshake with {} failed: its certificate may not be trusted (--ca-cert gives "
-        "its authority), or it is http:// there.",
+        "The TLS handshake with {} failed: its certificate may not be trusted (--ca-cert gives its "
+        "authority), or the server does not use TLS (http://).",
         url_.text());
   }
 
@@ -156,10 +161,11 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
   // and all answers that do not begin a WebSocket with another.
   Error why_not_opened(drogon::ReqResult result) const {
     if (result == drogon::ReqResult::NetworkFailure)
-      return {ErrorCode::unavailable, weft::format("There is no connection to {}.", url_.text())};
+      return {ErrorCode::unavailable,
+              weft::format("A connection to {} cannot be opened.", url_.text())};
     if (result == drogon::ReqResult::BadResponse)
       return {ErrorCode::unavailable,
-              weft::format("{} does not take the connection.", url_.text())};
+              weft::format("{} does not accept the WebSocket connection.", url_.text())};
     return error_of_result(result, url_);
   }
 
@@ -205,7 +211,7 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
     on_loop(loop_, [self = shared_from_this()] {
       if (self->ended_) return;
       if (!self->connection_)
-        return self->finish({ErrorCode::cancelled, "Closed before it opened."});
+        return self->finish({ErrorCode::cancelled, "The connection was closed before it opened."});
       self->connection_->shutdown();
       self->loop_->runAfter(close_patience_s,
                             [self] { self->finish({ErrorCode::cancelled, "Closed."}); });
@@ -231,8 +237,8 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
     heard_ = now();
     if (message.size() > options_.message_bytes_max) {
       return finish({ErrorCode::resource_exhausted,
-                     weft::format("A message of {} bytes is over the bound of {}.", message.size(),
-                                  options_.message_bytes_max)});
+                     weft::format("The message has {} bytes; at most {} are allowed.",
+                                  message.size(), options_.message_bytes_max)});
     }
     if (type == drogon::WebSocketMessageType::Text) {
       if (handlers_.text) handlers_.text(std::move(message));

@@ -165,7 +165,7 @@ void ConnectionGuard::guard(const trantor::TcpConnectionPtr& connection) {
         const std::size_t most =
             greeting > 0 ? greeting + frame_head_bytes : options_.receive_bytes_max;
         if (state.left_ > most || (state.is_socket_ && state.since_message_ > most)) {
-          log_warning("{} sends a message without end: its connection ends.",
+          log_warning("{} sends a message that is too long, so its connection ends.",
                       from->peerAddr().toIpPort());
           end(from);
         }
@@ -204,7 +204,8 @@ void ConnectionGuard::end_late(Instant at) {
         [connection, answer = std::move(answer)] { answer_and_end(connection, answer); });
   }
   for (const auto& connection : late) {
-    log_debug("{} takes too long: its connection ends.", connection->peerAddr().toIpPort());
+    log_debug("{} takes too long to send a request, so its connection ends.",
+              connection->peerAddr().toIpPort());
     end(connection);
   }
 }

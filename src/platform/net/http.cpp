@@ -154,7 +154,7 @@ Result<std::optional<ByteRange>> parse_range(std::string_view header, std::uint6
   if (dash == 0) {  // Asks for the last n bytes.
     if (!last) return std::nullopt;
     if (*last == 0 || size == 0)
-      return fail(ErrorCode::resource_exhausted, "The range asks for none of {} bytes.", size);
+      return fail(ErrorCode::resource_exhausted, "The range contains none of the {} bytes.", size);
     const auto count = std::min(*last, size);
     return ByteRange{.first = size - count, .count = count};
   }

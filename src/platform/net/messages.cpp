@@ -162,7 +162,7 @@ std::optional<Duration> retry_after(const Response& response) {
 
 Error error_of(const Response& response) {
   Error error{code_of_status(response.status),
-              weft::format("The coordinator answers {}.", response.status)};
+              weft::format("The coordinator answers with status {}.", response.status)};
   const auto type = response.headers.find("content-type");
   if (type == response.headers.end() || !type->second.starts_with("application/problem+json"))
     return error;

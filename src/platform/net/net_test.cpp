@@ -218,7 +218,9 @@ TEST_F(Net, AWebSocketsPathSaysThatItIsOne) {
   const auto answer = client->send_now(get("/v1/echo-socket"));
 
   EXPECT_EQ(answer->status, 426);
-  EXPECT_EQ(error_of(*answer).message, "/v1/echo-socket is a WebSocket.");
+  EXPECT_EQ(
+      error_of(*answer).message,
+      "/v1/echo-socket is a WebSocket: the request must have the header \"Upgrade: websocket\".");
 }
 
 TEST_F(Net, FilesAreSentInRanges) {

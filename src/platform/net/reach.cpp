@@ -64,7 +64,8 @@ Result<> try_to_reach(const Url& url, Duration patience) {
     return fail(ErrorCode::unavailable,
                 "Nothing answers at {}: look at the address, and at firewalls in between.",
                 url.text());
-  return fail(ErrorCode::unavailable, "{} is not reached: {}.", url.text(), std::strerror(error));
+  return fail(ErrorCode::unavailable, "{} cannot be reached: {}.", url.text(),
+              std::strerror(error));
 }
 
 }  // namespace weft::net

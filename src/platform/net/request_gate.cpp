@@ -152,7 +152,7 @@ RequestGate::Refused RequestGate::check_site(const RequestHead& head, const Rout
       (separator == std::string::npos || head.origin.substr(separator + 3) != head.host);
   if ((foreign_site && !is_page) || foreign_origin)
     return refusal(403, ErrorCode::permission_denied,
-                   "Pages of other origins may not connect here.");
+                   "Pages of other origins may not send requests to this coordinator.");
   return std::nullopt;
 }
 
@@ -166,7 +166,7 @@ RequestGate::Refused RequestGate::check_body(const RequestHead& head, const Rout
   if (limits.bodies_by_route && length > most) {
     if (rule == nullptr && !is_read(head))
       return refusal(404, ErrorCode::not_found,
-                     weft::format("{} with a body is not possible at {}.",
+                     weft::format("A {} request with a body is not possible at {}.",
                                   head.method.substr(0, 32), head.path().substr(0, 255)));
     return refusal(413, ErrorCode::resource_exhausted,
                    weft::format("The body has {} bytes; at most {} are taken here.", length, most));
@@ -178,7 +178,7 @@ RequestGate::Refused RequestGate::check_body(const RequestHead& head, const Rout
                    "application/json\".");
   if (limits.signatures_first && rule->is_signed && !has_form_of_signature(head))
     return refusal(401, ErrorCode::unauthenticated,
-                   "The request is not signed: it wants the headers Weft-Client, Weft-Nonce, "
+                   "The request is not signed: it needs the headers Weft-Client, Weft-Nonce, "
                    "Weft-Time and Weft-Signature.");
   return std::nullopt;
 }

@@ -48,7 +48,9 @@ std::optional<HeadRefusal> RequestLengths::take(std::string_view bytes) {
     if (state_ == State::upgrading) {
       if (!options_.after_upgrade) return std::nullopt;
       state_ = State::off;
-      return malformed("Bytes follow a request for a WebSocket before it is answered.");
+      return malformed(
+          "The client sends bytes after its request for a WebSocket, before the request is "
+          "answered.");
     }
     if (state_ == State::body || state_ == State::chunk) {
       const auto part = std::min<std::uint64_t>(left_, bytes.size());
@@ -65,7 +67,8 @@ std::optional<HeadRefusal> RequestLengths::take(std::string_view bytes) {
     }
     if (state_ == State::head && head_bytes_ == 0 && !begins_request(bytes.front())) {
       state_ = State::off;
-      return malformed("The bytes begin no request of HTTP (with TLS: this port has none).");
+      return malformed(
+          "The bytes do not begin an HTTP request (if they are TLS: this port does not use it).");
     }
     const auto end = std::min(bytes.find('\n'), bytes.size());
     const std::string_view part = bytes.substr(0, end);

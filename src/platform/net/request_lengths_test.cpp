@@ -27,8 +27,10 @@ const std::string no_number = "The Content-Length of the request is not a number
 const std::string both =
     "The request has a Content-Length and a Transfer-Encoding; only one of them says how long it "
     "is.";
-const std::string too_early = "Bytes follow a request for a WebSocket before it is answered.";
-const std::string no_request = "The bytes begin no request of HTTP (with TLS: this port has none).";
+const std::string too_early =
+    "The client sends bytes after its request for a WebSocket, before the request is answered.";
+const std::string no_request =
+    "The bytes do not begin an HTTP request (if they are TLS: this port does not use it).";
 const std::string inside = "POST / HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n";
 const std::string get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
 

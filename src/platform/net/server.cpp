@@ -128,7 +128,8 @@ drogon::HttpResponsePtr to_drogon(Reply reply, const Taker& taker = {}) {
                                                      content_type);
     if (response->statusCode() != drogon::k200OK &&
         response->statusCode() != drogon::k206PartialContent) {
-      return to_drogon(problem({ErrorCode::data_loss, "The stored bytes are not there."}));
+      return to_drogon(
+          problem({ErrorCode::data_loss, "The file with the stored bytes cannot be read."}));
     }
   } else {
     response = drogon::HttpResponse::newHttpResponse();
@@ -271,8 +272,8 @@ Result<> wait_until_it_listens(const std::string& address, std::uint16_t port) {
     if (descriptor >= 0) close(descriptor);
     if (listens) return {};
     if (now() > give_up)
-      return fail(ErrorCode::unavailable, "The server does not begin to listen on {} port {}.",
-                  address, port);
+      return fail(ErrorCode::unavailable,
+                  "The server does not begin to listen on {} port {} in time.", address, port);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
@@ -505,8 +506,8 @@ class DrogonServer final : public Server {
   static drogon::HttpResponsePtr not_possible(const drogon::HttpRequestPtr& request,
                                               const std::string& allowed) {
     auto response = refusal(
-        {ErrorCode::invalid_argument,
-         weft::format("{} is not possible at {}.", request->methodString(), request->path())},
+        {ErrorCode::invalid_argument, weft::format("The method {} is not possible at {}.",
+                                                   request->methodString(), request->path())},
         405);
     response->addHeader("allow", allowed);
     return response;
@@ -530,7 +531,11 @@ class DrogonServer final : public Server {
     if (std::string upgrade = request->getHeader("upgrade");
         strcasecmp(upgrade.c_str(), "websocket") != 0) {
       auto response = refusal(
-          {ErrorCode::invalid_argument, weft::format("{} is a WebSocket.", request->path())}, 426);
+          {ErrorCode::invalid_argument,
+           weft::format(
+               "{} is a WebSocket: the request must have the header \"Upgrade: websocket\".",
+               request->path())},
+          426);
       response->addHeader("upgrade", "websocket");
       return response;
     }

@@ -37,7 +37,7 @@ Result<Response> read_answer_head(std::string_view text) {
   const std::string_view first = text.substr(0, text.find("\r\n"));
   const auto status = first.size() >= 12 ? number(first.substr(9, 3), 10) : std::nullopt;
   if (!first.starts_with("HTTP/1.") || !status || *status < 100)
-    return fail(ErrorCode::unsupported, "What answers there speaks no HTTP/1.");
+    return fail(ErrorCode::unsupported, "The server's answer is not HTTP/1.");
   out.status = static_cast<int>(*status);
   for (std::size_t at = first.size() + 2; at < text.size();) {
     const std::size_t end = std::min(text.find("\r\n", at), text.size());
@@ -58,12 +58,14 @@ Result<StreamedBody> StreamedBody::of(const Response& head) {
     out.ended_ = true;
   } else if (coding != head.headers.end() && lower(coding->second) != "identity") {
     if (lower(coding->second) != "chunked")
-      return fail(ErrorCode::unsupported, "The answer has the transfer encoding '{}'.",
+      return fail(ErrorCode::unsupported,
+                  "The answer has the transfer encoding '{}', which is not supported.",
                   coding->second);
     out.chunked_ = true;
   } else if (length != head.headers.end()) {
     const auto bytes = number(length->second, 10);
-    if (!bytes) return fail(ErrorCode::data_loss, "The answer's length cannot be read.");
+    if (!bytes)
+      return fail(ErrorCode::data_loss, "The Content-Length of the answer is not a number.");
     out.left_ = *bytes;
     out.ended_ = *bytes == 0;
   } else {
@@ -110,20 +112,20 @@ Result<> StreamedBody::take_chunks(std::string& out) {
     }
     const auto size = number(trimmed(line.substr(0, line.find(';'))), 16);
     if (!size || *size > chunk_bytes_max)
-      return fail(ErrorCode::data_loss, "A chunk of the answer has no length.");
+      return fail(ErrorCode::data_loss, "A chunk of the answer has no valid length.");
     in_trailer_ = *size == 0;
     if (*size > 0) left_ = *size + line_end;
   }
   line_.erase(0, at);
   if (left_ == 0 && line_.size() > line_bytes_max)
-    return fail(ErrorCode::data_loss, "A chunk of the answer has no length.");
+    return fail(ErrorCode::data_loss, "A chunk of the answer has no valid length.");
   return {};
 }
 
 Result<> StreamedBody::close() {
   if (to_the_end_) ended_ = true;
   if (ended_) return {};
-  return fail(ErrorCode::data_loss, "The answer ended in the middle.");
+  return fail(ErrorCode::data_loss, "The answer ended before it was complete.");
 }
 
 }  // namespace weft::net

@@ -41,7 +41,7 @@ TEST(StreamedBody, ReadsAKnownLengthOrToTheEnd) {
   EXPECT_EQ(body_of(five, "HelloWorld", 3), std::pair(std::string("Hello"), true));
   StreamedBody cut = StreamedBody::of(five).value();
   EXPECT_EQ(cut.take("Hell").value(), "Hell");
-  EXPECT_EQ(cut.close().error().message, "The answer ended in the middle.");
+  EXPECT_EQ(cut.close().error().message, "The answer ended before it was complete.");
 
   StreamedBody open = StreamedBody::of(head("HTTP/1.1 200 OK")).value();
   EXPECT_EQ(open.take("Hello").value(), "Hello");

@@ -41,7 +41,7 @@ class Plain {
     hints.ai_socktype = SOCK_STREAM;
     addrinfo* found = nullptr;
     if (::getaddrinfo(url.host.c_str(), std::to_string(url.port).c_str(), &hints, &found) != 0)
-      return fail(ErrorCode::unavailable, "The name {} is not known.", url.host);
+      return fail(ErrorCode::unavailable, "The host name {} cannot be resolved.", url.host);
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> addresses(found, ::freeaddrinfo);
     Result<> last = fail(ErrorCode::unavailable, "{} has no address.", url.host);
     for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
@@ -74,7 +74,7 @@ class Plain {
   [[nodiscard]] Result<> connect(const addrinfo& address, const Url& url) {
     if (socket_ >= 0) ::close(socket_);
     socket_ = ::socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (socket_ < 0) return fail(ErrorCode::unavailable, "There is no socket.");
+    if (socket_ < 0) return fail(ErrorCode::unavailable, "A socket cannot be opened.");
     const int on = 1;
     (void)::setsockopt(socket_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (::connect(socket_, address.ai_addr, address.ai_addrlen) == 0) return {};
@@ -85,19 +85,20 @@ class Plain {
       (void)::getsockopt(socket_, SOL_SOCKET, SO_ERROR, &error, &size);
     }
     if (error == 0) return {};
-    return fail(ErrorCode::unavailable, "{} is not reached: {}.", url.text(), std::strerror(error));
+    return fail(ErrorCode::unavailable, "{} cannot be reached: {}.", url.text(),
+                std::strerror(error));
   }
   [[nodiscard]] Result<> wait(short what, Duration at_most) {
     const Instant give_up = now() + at_most;
     while (true) {
-      if (!events_.wanted()) return fail(ErrorCode::cancelled, "It is not wanted any more.");
+      if (!events_.wanted()) return fail(ErrorCode::cancelled, "The request is no longer wanted.");
       pollfd one{.fd = socket_, .events = what, .revents = 0};
       const int ready = ::poll(&one, 1, look_every_ms);
       if (ready > 0) return {};
       if (ready < 0 && errno != EINTR)
         return fail(ErrorCode::unavailable, "The connection broke: {}.", std::strerror(errno));
       if (now() >= give_up)
-        return fail(ErrorCode::deadline_exceeded, "Nothing was heard for {:.0f} s.",
+        return fail(ErrorCode::deadline_exceeded, "The server sent nothing for {:.0f} s.",
                     seconds(at_most));
     }
   }
@@ -119,7 +120,7 @@ class Secure {
   [[nodiscard]] Result<> begin(const Url& url, const TlsOptions& options) {
     ERR_clear_error();
     context_ = SSL_CTX_new(TLS_client_method());
-    if (context_ == nullptr) return fail(ErrorCode::internal, "TLS cannot be set up.");
+    if (context_ == nullptr) return fail(ErrorCode::internal, "OpenSSL cannot make a TLS context.");
     (void)SSL_CTX_set_min_proto_version(context_, TLS1_2_VERSION);
     (void)SSL_CTX_set_default_verify_paths(context_);
     if (!options.ca_cert.empty() &&
@@ -168,7 +169,8 @@ class Secure {
       if (why != SSL_ERROR_WANT_READ)
         return SSL_get_verify_result(ssl_) == X509_V_OK
                    ? fail(ErrorCode::unavailable, "TLS failed.")
-                   : fail(ErrorCode::unauthenticated, "Its certificate is not trusted: {}.",
+                   : fail(ErrorCode::unauthenticated,
+                          "The server's certificate is not trusted: {}.",
                           X509_verify_cert_error_string(SSL_get_verify_result(ssl_)));
       std::array<char, 16 << 10> bytes{};
       WEFT_ASSIGN(const std::size_t count, plain_.read(bytes));
@@ -212,9 +214,12 @@ Result<Response> converse(Line& line, const Url& url, const Request& request,
   std::size_t end = std::string::npos;
   while ((end = text.find("\r\n\r\n")) == std::string::npos) {
     if (text.size() > StreamedEvents::head_bytes_max)
-      return fail(ErrorCode::data_loss, "The head of the answer is too long.");
+      return fail(ErrorCode::data_loss, "The head of the answer has more than {} bytes.",
+                  StreamedEvents::head_bytes_max);
     WEFT_ASSIGN(const std::size_t count, line.read(bytes));
-    if (count == 0) return fail(ErrorCode::unavailable, "{} gave no answer.", url.text());
+    if (count == 0)
+      return fail(ErrorCode::unavailable, "{} closed the connection without an answer.",
+                  url.text());
     text.append(bytes.data(), count);
   }
   WEFT_ASSIGN(Response head, read_answer_head(std::string_view(text).substr(0, end)));
@@ -224,7 +229,7 @@ Result<Response> converse(Line& line, const Url& url, const Request& request,
     WEFT_ASSIGN(const std::string part, body.take(came));
     if (head.ok()) {
       if (!part.empty() && !events.bytes(part))
-        return fail(ErrorCode::cancelled, "It is not wanted any more.");
+        return fail(ErrorCode::cancelled, "The request is no longer wanted.");
       return {};
     }
     head.body.append(part, 0,

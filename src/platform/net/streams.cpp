@@ -220,12 +220,13 @@ Result<std::unique_ptr<StreamListener>> StreamListener::create(
     Options options, std::function<void(std::shared_ptr<Stream>)> taken) {
   trantor::EventLoop* loop = trantor::EventLoop::getEventLoopOfCurrentThread();
   if (loop == nullptr)
-    return fail(ErrorCode::internal, "A listener is made on the thread of a client.");
+    return fail(ErrorCode::internal, "A listener can be made only on the thread of a client.");
   const auto address = numeric(options.address, options.port);
   if (!address)
-    return fail(ErrorCode::invalid_argument,
-                "{} is not an address to listen at: numbers are wanted, as 192.168.1.5 or ::1.",
-                options.address);
+    return fail(
+        ErrorCode::invalid_argument,
+        "{} is not an address to listen at: it must be numeric, such as 192.168.1.5 or ::1.",
+        options.address);
   WEFT_ASSIGN(const std::uint16_t port, free_port(options.address, *address, options.port));
   std::string folder = (options.scratch / "line-XXXXXX").string();
   if (mkdtemp(folder.data()) == nullptr)
@@ -253,7 +254,7 @@ void dial(const DialOptions& options, std::function<void(Result<std::shared_ptr<
   const auto address = numeric(options.address, options.port);
   if (loop == nullptr || !address) {
     const Error why{ErrorCode::invalid_argument,
-                    weft::format("{} is not an address to dial.", options.address)};
+                    weft::format("{} is not a numeric address to connect to.", options.address)};
     if (loop == nullptr) return done(std::unexpected(why));
     return on_loop(loop, [done = std::move(done), why] { done(std::unexpected(why)); });
   }

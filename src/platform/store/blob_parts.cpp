@@ -123,12 +123,13 @@ struct BlobParts::State {
     if (!all.files.contains(name)) {
       if (offset > 0)
         return fail(ErrorCode::already_exists,
-                    "0 bytes of the blob are here; the part begins at {}.", offset);
+                    "0 bytes of the blob are stored; the part begins at {}.", offset);
       WEFT_OK(make_room(all, owner));
       all.add(name, FileClock::now());
     }
     if (std::exchange(all.files.at(name).busy, true))
-      return fail(ErrorCode::already_exists, "Another part of the blob is on its way.");
+      return fail(ErrorCode::already_exists,
+                  "Another part of the blob is being uploaded; wait for its end.");
     return {};
   }
 };
@@ -186,7 +187,7 @@ Result<> BlobParts::Part::write(ByteSpan bytes) {
   state_->out.write(text.data(), static_cast<std::streamsize>(text.size()));
   if (!state_->out.flush()) {
     all.fetch_sub(bytes.size());
-    return fail(ErrorCode::resource_exhausted, "Writing {} fails: is the disk full?",
+    return fail(ErrorCode::resource_exhausted, "Writing {} fails; the disk may be full.",
                 state_->path().string());
   }
   state_->size += bytes.size();
@@ -255,7 +256,8 @@ Result<> BlobParts::remove_of(const std::string& owner) {
     const std::vector<std::string> names = all.names_of(owner);
     if (std::ranges::any_of(names, [&](const auto& name) { return all.files.at(name).busy; }))
       return fail(ErrorCode::unavailable,
-                  "A part of a blob of {} is on its way: wait for its end, and ask again.", owner);
+                  "A part of a blob of {} is being uploaded: wait for its end, and ask again.",
+                  owner);
     for (const std::string& name : names) state_->remove(all, name);
     return {};
   });
@@ -270,8 +272,8 @@ Result<BlobParts::Part> BlobParts::begin(const Hash& hash, const std::string& ow
                                             State::size_of(state_->directory / name), total);
   if (part->size != offset || offset > total)
     return fail(ErrorCode::already_exists,
-                "{} bytes of the blob {} are here; the part begins at {}.", part->size, hash.text(),
-                offset);
+                "{} bytes of the blob {} are stored; the part begins at {}.", part->size,
+                hash.text(), offset);
   part->out.open(part->path(), std::ios::binary | std::ios::app);
   if (!part->out)
     return fail(ErrorCode::permission_denied, "The file {} cannot be written.",

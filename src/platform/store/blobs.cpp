@@ -407,7 +407,7 @@ Result<std::uint64_t> Blobs::size(const Hash& hash) const {
 Result<ByteVector> Blobs::read(const Hash& hash) const {
   const auto checked = [&](ByteVector bytes, const fs::path& where) -> Result<ByteVector> {
     if (crypto::sha256(bytes) != hash)
-      return fail(ErrorCode::data_loss, "The bytes in {} no longer have their hash.",
+      return fail(ErrorCode::data_loss, "The bytes in {} no longer have the blob's hash.",
                   where.string());
     return bytes;
   };

@@ -107,7 +107,8 @@ void ChainMember::receive(const wire::HopFrame& frame) {
     } else if (chain_) {
       taken = chain_->receive(**message);
     } else {
-      taken = fail(ErrorCode::invalid_argument, "A worker that serves alone gets a hop.");
+      taken = fail(ErrorCode::invalid_argument,
+                   "The worker serves the model alone and receives a frame of a chain.");
     }
   }
   if (!taken) broken(frame.from, taken.error().message);
@@ -139,7 +140,8 @@ void ChainMember::ask(const wire::Ask& ask) {
   };
   if (embedder_) return embedder_->ask(ask);
   if (!generator_)
-    return refuse({ErrorCode::internal, "A member of a chain that is not its first is asked."});
+    return refuse(
+        {ErrorCode::internal, "A request came to a member of a chain that is not the first."});
   if (requests_.contains(ask.request))
     return refuse({ErrorCode::already_exists, "The request is being answered already."});
   const tokenizer::Vocabulary& vocabulary = shard_->text()->tokenizer().vocabulary();
@@ -147,7 +149,7 @@ void ChainMember::ask(const wire::Ask& ask) {
     for (const std::int32_t token : *tokens) {
       if (!vocabulary.has(token))
         return refuse({ErrorCode::invalid_argument,
-                       weft::format("{} is not a token of the model, which has {}.", token,
+                       weft::format("The token {} is not one of the model's {} tokens.", token,
                                     vocabulary.size())});
     }
   }

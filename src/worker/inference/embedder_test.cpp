@@ -156,7 +156,7 @@ TEST_F(EmbedderTest, ServesNoPartOfSuchAModel) {
   machine_.deliver(order_);
   ASSERT_TRUE(time_.run_until([&] { return !machine_.all<wire::Unloaded>().empty(); }));
   EXPECT_EQ(machine_.all<wire::Unloaded>().front().message,
-            "A model that makes vectors is served whole, and not its layers 0 to 1.");
+            "A model that makes vectors must be served whole, not only its layers 0 to 1.");
 }
 
 }  // namespace

@@ -177,7 +177,7 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
                         .message = std::move(message)});
     };
     if (link.index >= link.members.size() || link.members.size() > 64)
-      return refuse("A link names no member.");
+      return refuse("The coordinator's link message names no valid member of a chain.");
     const auto shard = shards_.find(link.members[link.index].shard);
     if (!shard) return refuse("The shard is not loaded.");
     chains_.want(link.chain, link.epoch);

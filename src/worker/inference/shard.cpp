@@ -58,7 +58,7 @@ Async<Result<>> Shard::load_encoder(ServingHost& host, Weights& weights) {
   const std::uint32_t layers = encoder_model_.config.layers;
   if (order_.first_layer != 0 || (order_.end_layer != 0 && order_.end_layer != layers))
     co_return fail(ErrorCode::unsupported,
-                   "A model that makes vectors is served whole, and not its layers {} to {}.",
+                   "A model that makes vectors must be served whole, not only its layers {} to {}.",
                    order_.first_layer, order_.end_layer);
   std::vector<FileRange> ranges;
   for (const gguf::Tensor* tensor : llm::tensors_of(encoder_model_)) {

@@ -55,7 +55,8 @@ Async<Result<std::shared_ptr<Weights>>> Weights::open(ServingHost& host, ModelFi
   }
   WEFT_CO_ASSIGN(const ByteVector bytes, std::move(fetched));
   if (bytes.size() != size || crypto::sha256(bytes) != digests)
-    co_return fail(ErrorCode::data_loss, "The list of a model's chunks is not what its hash says.");
+    co_return fail(ErrorCode::data_loss,
+                   "The list of the model's chunks does not have the expected hash.");
   out->digests_.resize(file.chunks());
   for (std::size_t i = 0; i < out->digests_.size(); ++i)
     std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(i * Hash::size), Hash::size,
@@ -130,7 +131,7 @@ Async<Result<ByteVector>> Weights::fetch(std::uint32_t chunk) {
     }
     if (is_last(attempt, bytes)) {
       if (!bytes) co_return bytes;
-      co_return fail(ErrorCode::data_loss, "Chunk {} of the model is not what its hash says.",
+      co_return fail(ErrorCode::data_loss, "Chunk {} of the model does not have the expected hash.",
                      chunk);
     }
     co_await rest_after(host_, attempt);

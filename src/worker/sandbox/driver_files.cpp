@@ -93,7 +93,7 @@ std::string refused_driver(std::span<const fs::path> files) {
     }
     if (errno != EACCES && errno != EPERM) continue;
     return weft::format(
-        "Its sandbox may not read {}, a file of a Vulkan driver: name its folder in "
+        "The sandbox may not read {}, a file of a Vulkan driver: name its folder in "
         "LD_LIBRARY_PATH, or move the driver to a folder of the system (/usr).",
         path.string());
   }

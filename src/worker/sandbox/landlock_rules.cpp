@@ -49,7 +49,7 @@ Result<> add_rule(int ruleset, const std::filesystem::path& path, std::uint64_t 
   const int error = errno;
   ::close(file);
   if (added != 0)
-    return fail(ErrorCode::internal, "Landlock takes no rule for {}: {}.", path.string(),
+    return fail(ErrorCode::internal, "Landlock does not accept a rule for {}: {}.", path.string(),
                 std::strerror(error));
   return {};
 }

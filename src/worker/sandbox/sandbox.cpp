@@ -122,7 +122,7 @@ Result<ByteVector> Sandbox::ask(FrameKind kind, ByteSpan payload, Duration wall_
   if (!reply) {
     if (reply.error().code == ErrorCode::deadline_exceeded) {
       reply.error().message =
-          weft::format("It took longer than {} ms and was ended.",
+          weft::format("The task took longer than {} ms and was ended.",
                        std::chrono::duration_cast<std::chrono::milliseconds>(wall_max).count());
     }
     return std::unexpected(bury(std::move(reply.error())));
@@ -152,7 +152,8 @@ Result<std::vector<std::string>> Sandbox::wait_ready() {
   }
   auto missing = unpack_missing(frame->payload);
   if (!missing)
-    return std::unexpected(bury({ErrorCode::internal, "The sandbox's first frame is not whole."}));
+    return std::unexpected(
+        bury({ErrorCode::internal, "The sandbox's first frame is not complete."}));
   for (MissingPart& part : *missing) {
     if (part.need == MissingPart::Need::required && !options_.unsafe) {
       Error refused{ErrorCode::permission_denied,

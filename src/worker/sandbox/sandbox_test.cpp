@@ -108,8 +108,8 @@ TEST(Sandbox, EndsAShaderThatNeverDoes) {
   const auto output = sandbox->run(task_of(job_of(endless), 500ms));
 
   ASSERT_FALSE(output.has_value());
-  EXPECT_EQ(output.error(),
-            (Error{ErrorCode::deadline_exceeded, "It took longer than 500 ms and was ended."}));
+  EXPECT_EQ(output.error(), (Error{ErrorCode::deadline_exceeded,
+                                   "The task took longer than 500 ms and was ended."}));
   EXPECT_FALSE(sandbox->alive());
   EXPECT_EQ(::kill(sandbox->pid(), 0), -1);  // The process does not exist any more.
 }
@@ -135,7 +135,7 @@ TEST(Sandbox, NamesTheFileOfADriverThatItMayNotRead) {
   ASSERT_FALSE(refused.has_value());
   EXPECT_EQ(refused.error().code, ErrorCode::unavailable);
   EXPECT_THAT(refused.error().message,
-              testing::HasSubstr("Its sandbox may not read " + library.string() +
+              testing::HasSubstr("The sandbox may not read " + library.string() +
                                  ", a file of a Vulkan driver: name its folder in "
                                  "LD_LIBRARY_PATH"));
 

@@ -44,7 +44,8 @@ Result<> write_all(int socket, ByteSpan bytes, Instant deadline,
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       WEFT_OK(wait_for(socket, POLLOUT, deadline, while_waiting));
     } else if (errno != EINTR) {
-      return fail(ErrorCode::unavailable, "The sandbox is gone: {}.", std::strerror(errno));
+      return fail(ErrorCode::unavailable, "The connection to the sandbox broke: {}.",
+                  std::strerror(errno));
     }
   }
   return {};
@@ -57,11 +58,12 @@ Result<> read_all(int socket, std::span<std::uint8_t> bytes, Instant deadline,
     if (count > 0) {
       bytes = bytes.subspan(static_cast<std::size_t>(count));
     } else if (count == 0) {
-      return fail(ErrorCode::unavailable, "The sandbox is gone.");
+      return fail(ErrorCode::unavailable, "The sandbox closed its connection.");
     } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
       WEFT_OK(wait_for(socket, POLLIN, deadline, while_waiting));
     } else if (errno != EINTR) {
-      return fail(ErrorCode::unavailable, "The sandbox is gone: {}.", std::strerror(errno));
+      return fail(ErrorCode::unavailable, "The connection to the sandbox broke: {}.",
+                  std::strerror(errno));
     }
   }
   return {};

@@ -45,7 +45,7 @@ void pack_tokens(Packer& out, std::span<const Token> tokens) {
 
 Result<ByteVector> TextService::answer(const Frame& request) {
   if (request.kind == FrameKind::open_text) return open(request.payload);
-  if (!text_) return fail(ErrorCode::internal, "No model's texts are open.");
+  if (!text_) return fail(ErrorCode::internal, "The child for texts has no open model.");
   if (request.kind == FrameKind::read_prompt) return prompt(request.payload);
   if (request.kind == FrameKind::look_text) return look(request.payload);
   return fail(ErrorCode::internal, "The child for texts does not know the request {}.",
@@ -102,14 +102,16 @@ Result<ByteVector> TextService::look(ByteSpan payload) {
   WEFT_ASSIGN(const std::string given, in.text());
   WEFT_ASSIGN(const std::uint64_t now, in.number());
   WEFT_ASSIGN(const std::uint64_t count, in.number());
-  if (count > tokens_max) return fail(ErrorCode::internal, "Too many tokens to look at.");
+  if (count > tokens_max)
+    return fail(ErrorCode::internal, "The request has {} tokens; at most {} are read.", count,
+                tokens_max);
   const tokenizer::Tokenizer& tokenizer = text_->tokenizer();
   std::vector<Token> tokens;
   for (std::uint64_t i = 0; i < count; ++i) {
     WEFT_ASSIGN(const std::uint64_t number, in.number());
     const auto token = static_cast<Token>(number);
     if (!tokenizer.vocabulary().has(token))
-      return fail(ErrorCode::invalid_argument, "{} is not a token of the model, which has {}.",
+      return fail(ErrorCode::invalid_argument, "The token {} is not one of the model's {} tokens.",
                   number, tokenizer.vocabulary().size());
     tokens.push_back(token);
   }

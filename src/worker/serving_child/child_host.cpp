@@ -75,7 +75,7 @@ void ChildHost::fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::strin
 void ChildHost::put_blob(const Hash& /*hash*/, ByteVector /*bytes*/, std::string /*token*/,
                          std::function<void(Result<>)> done) {
   loop_.next_turn([done = std::move(done)] {
-    done(fail(ErrorCode::unsupported, "A process that serves models stores no blobs."));
+    done(fail(ErrorCode::unsupported, "A process that serves models cannot store blobs."));
   });
 }
 

@@ -165,7 +165,9 @@ Result<Frame> ChildLoop::wait_for(const std::function<bool(const Frame&)>& fits)
       frames_.erase(place);
       return found;
     }
-    if (gone_) return fail(ErrorCode::unavailable, "The worker is gone.");
+    if (gone_)
+      return fail(ErrorCode::unavailable,
+                  "The worker closed its connection to the process that serves models.");
     pollfd entry{.fd = socket_, .events = POLLIN, .revents = 0};
     if (::poll(&entry, 1, -1) < 0 && errno != EINTR) gone_ = true;
     if (entry.revents != 0 && !receive()) gone_ = true;

@@ -16,8 +16,8 @@ constexpr std::size_t others_max = 4096;
 Result<std::uint32_t> unpack_small(Unpacker& in) {
   WEFT_ASSIGN(const std::uint64_t value, in.number());
   if (value > 0xffff'ffffU)
-    return fail(ErrorCode::data_loss, "The serving process sends {} for a number of 32 bits.",
-                value);
+    return fail(ErrorCode::data_loss,
+                "The serving process sends {}, which does not fit into 32 bits.", value);
   return static_cast<std::uint32_t>(value);
 }
 
@@ -102,7 +102,8 @@ Result<PeerLines::Chain> unpack_chain(ByteSpan payload) {
   WEFT_ASSIGN(chain.index, unpack_small(in));
   WEFT_ASSIGN(const std::uint64_t others, in.number());
   if (others > others_max)
-    return fail(ErrorCode::invalid_argument, "A chain of {} other members is not opened.", others);
+    return fail(ErrorCode::invalid_argument, "A chain of {} other members cannot be opened.",
+                others);
   for (std::uint64_t i = 0; i < others; ++i) {
     PeerLines::Other other;
     WEFT_ASSIGN(other.member, unpack_small(in));
@@ -129,8 +130,9 @@ Result<ModelFile> unpack_file(Unpacker& in) {
 Result<std::uint32_t> unpack_chunk(Unpacker& in, const ModelFile& file) {
   WEFT_ASSIGN(const std::uint32_t chunk, unpack_small(in));
   if (chunk >= file.chunks())
-    return fail(ErrorCode::invalid_argument, "The model has {} chunks and none of number {}.",
-                file.chunks(), chunk);
+    return fail(ErrorCode::invalid_argument,
+                "The model has {} chunks, numbered from 0; it has no chunk {}.", file.chunks(),
+                chunk);
   return chunk;
 }
 

@@ -156,10 +156,10 @@ void Connection::on_challenge(const protocol::Challenge& challenge) {
         if (!*fits && options_.wants_proof)
           return refuse(
               {ErrorCode::unauthenticated,
-               weft::format("What answers at {} does not prove that it holds the key {} of a "
-                            "coordinator of that name: it may be a relay, or a proxy that changes "
-                            "the Host header.",
-                            options_.host, challenge.coordinator.text())});
+               weft::format(
+                   "The server at {} does not prove that it holds the key {} of a coordinator of "
+                   "that name: it may be a relay, or a proxy that changes the Host header.",
+                   options_.host, challenge.coordinator.text())});
         if (const auto accepted =
                 options_.accept ? options_.accept(challenge.coordinator) : Result<>();
             !accepted)

@@ -40,7 +40,8 @@ Result<> check_sum(const std::vector<std::uint64_t>& bytes, std::uint64_t bytes_
   for (const std::uint64_t each : bytes) {
     if (each > left) {
       return fail(ErrorCode::resource_exhausted,
-                  "The job's data have more bytes than the {} that this worker takes.", bytes_max);
+                  "The job's data have more than {} bytes, the most that this worker takes.",
+                  bytes_max);
     }
     left -= each;
   }

@@ -90,7 +90,7 @@ TEST(JobLoader, FetchesNoDataOfAJobThatStatesMoreThanItsBound) {
 
   EXPECT_EQ(job.error().code, ErrorCode::resource_exhausted);
   EXPECT_EQ(job.error().message,
-            "The job's data have more bytes than the 1000 that this worker takes.");
+            "The job's data have more than 1000 bytes, the most that this worker takes.");
   EXPECT_EQ(f.host.fetches[data], 0);
 
   const Hash fits = f.host.add_blob(ByteVector(1000));

@@ -153,7 +153,7 @@ void Residents::admit_loaded() {
     parts_.around.failed(
         resident.task.key,
         {ErrorCode::unsupported,
-         weft::format("The job requires {} bytes of memory; this worker shares {}.",
+         weft::format("The job requires {} bytes of memory; this worker offers {}.",
                       partition_of(resident), options_.memory_bytes)});
     remove(serial);
   }
@@ -232,7 +232,7 @@ void Residents::part_ends(Resident& resident, std::uint32_t parts, Duration took
   }
   if (resident.used >= resident.task.terms->wall_max) {
     parts_.around.failed(key, {ErrorCode::deadline_exceeded,
-                               weft::format("It took longer than {} ms and was ended.",
+                               weft::format("The task took longer than {} ms and was ended.",
                                             std::chrono::duration_cast<std::chrono::milliseconds>(
                                                 resident.task.terms->wall_max)
                                                 .count())});

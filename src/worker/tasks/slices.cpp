@@ -12,16 +12,18 @@ std::map<PublicKey, Slices::Client>::const_iterator Slices::least() const {
 
 Result<> Slices::admit(const Resident& resident) {
   if (tasks_.contains(resident.task))
-    return fail(ErrorCode::already_exists, "The task {} is resident already.",
+    return fail(ErrorCode::already_exists, "The task {} runs on this worker already.",
                 resident.task.text());
   if (!std::isfinite(resident.weight) || resident.weight <= 0)
-    return fail(ErrorCode::invalid_argument, "A weight is positive; this one is {}.",
+    return fail(ErrorCode::invalid_argument, "The weight of a task must be above 0; it is {}.",
                 resident.weight);
   if (tasks_.size() >= settings_.slots)
-    return fail(ErrorCode::resource_exhausted, "All {} slots are taken.", settings_.slots);
+    return fail(ErrorCode::resource_exhausted, "All {} slots of this worker are in use.",
+                settings_.slots);
   if (resident.memory_bytes > settings_.memory_bytes - used_) {
-    return fail(ErrorCode::resource_exhausted, "The task asks for {} bytes; {} of {} are free.",
-                resident.memory_bytes, settings_.memory_bytes - used_, settings_.memory_bytes);
+    return fail(ErrorCode::resource_exhausted,
+                "The task needs {} bytes of memory; {} of {} are free.", resident.memory_bytes,
+                settings_.memory_bytes - used_, settings_.memory_bytes);
   }
   const double level = clients_.empty() ? 0 : least()->second.virtual_seconds;
   const auto [client, is_new] = clients_.try_emplace(resident.client);

@@ -163,7 +163,7 @@ void Work::on_yield(const protocol::Yield& yield) {
     const auto queued = std::ranges::find(queue_, key, &LeasedTask::key);
     if (queued != queue_.end()) {
       queue_.erase(queued);
-      failed(key, {ErrorCode::cancelled, "It makes way before it has begun."});
+      failed(key, {ErrorCode::cancelled, "The task makes way before it has begun."});
     } else {
       residents_.yield(key);
     }

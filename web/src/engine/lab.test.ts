@@ -76,12 +76,12 @@ describe('Lab', () => {
       measure: () => {
         if (!fails) return rates;
         fails = false;
-        throw new Error('Something runs already.');
+        throw new Error('Another run or measurement is not finished; wait until it ends.');
       },
     });
     await lab.open();
 
-    await expect(lab.rates()).rejects.toThrow('Something runs already.');
+    await expect(lab.rates()).rejects.toThrow('Another run or measurement is not finished; wait until it ends.');
     await lab.rates();
     expect(await lab.source().roofs?.()).toEqual({ bytesPerSecond: 1e9, operationsPerSecond: 2e9, what: 'f32 multiply-adds' });
 

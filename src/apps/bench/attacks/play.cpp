@@ -50,8 +50,9 @@ Result<> Play::connect() {
     context_.wire->poll(turn_max);
     if (context_.broken) return std::unexpected(*context_.broken);
     if (now() > give_up)
-      return fail(ErrorCode::deadline_exceeded, "Only {} of {} workers are welcome by now.",
-                  workers_.welcome(), wanted);
+      return fail(ErrorCode::deadline_exceeded,
+                  "Only {} of {} workers have joined the coordinator in time.", workers_.welcome(),
+                  wanted);
   }
   return {};
 }

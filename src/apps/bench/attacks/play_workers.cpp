@@ -101,7 +101,8 @@ void PlayWorkers::hear(Wire::Id id, std::string_view text) {
     begin(id, worker);
   } else if (const auto* error = std::get_if<protocol::ErrorMessage>(&*message)) {
     if (!player(worker).attacker)
-      context_.broken = Error{ErrorCode::internal, "The coordinator says: " + error->message};
+      context_.broken =
+          Error{ErrorCode::internal, "The coordinator sends an error message: " + error->message};
   }
 }
 

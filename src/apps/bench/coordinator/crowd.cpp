@@ -28,27 +28,29 @@ Result<std::unique_ptr<Crowd>> Crowd::gather(Options options) {
 }
 
 Result<> Crowd::connect() {
-  WEFT_ASSIGN(wire_, Wire::create(
-                         options_.port,
-                         {.answered = [this](Wire::Id id, int status,
-                                             std::string_view body) { answered(id, status, body); },
-                          .opened =
-                              [this](Wire::Id id) {
-                                protocol::Hello hello;
-                                hello.versions = {protocol::version};
-                                hello.key = workers_.at(id).key.public_key();
-                                hello.software = "bench";
-                                hello.slots = options_.slots;
-                                hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
-                                wire_->send_text(id, protocol::encode(hello));
-                              },
-                          .text = [this](Wire::Id id, std::string_view text) { hear(id, text); },
-                          .closed =
-                              [this](Wire::Id) {
-                                if (!broken_)
-                                  broken_ = Error{ErrorCode::unavailable,
-                                                  "The coordinator closed a connection."};
-                              }}));
+  WEFT_ASSIGN(
+      wire_,
+      Wire::create(options_.port,
+                   {.answered = [this](Wire::Id id, int status,
+                                       std::string_view body) { answered(id, status, body); },
+                    .opened =
+                        [this](Wire::Id id) {
+                          protocol::Hello hello;
+                          hello.versions = {protocol::version};
+                          hello.key = workers_.at(id).key.public_key();
+                          hello.software = "bench";
+                          hello.slots = options_.slots;
+                          hello.capabilities.memory_bytes = std::uint64_t{1} << 30;
+                          wire_->send_text(id, protocol::encode(hello));
+                        },
+                    .text = [this](Wire::Id id, std::string_view text) { hear(id, text); },
+                    .closed =
+                        [this](Wire::Id) {
+                          if (!broken_)
+                            broken_ = Error{
+                                ErrorCode::unavailable,
+                                "The coordinator closed the connection of a worker or a client."};
+                        }}));
   const Instant give_up = now() + handshakes_max;
   while (welcome_ < options_.workers) {
     while (workers_.size() < options_.workers &&
@@ -61,8 +63,9 @@ Result<> Crowd::connect() {
     turn(std::chrono::milliseconds(10));
     if (broken_) return std::unexpected(*broken_);
     if (now() > give_up)
-      return fail(ErrorCode::deadline_exceeded, "Only {} of {} workers are welcome by now.",
-                  welcome_, options_.workers);
+      return fail(ErrorCode::deadline_exceeded,
+                  "Only {} of {} workers have joined the coordinator in time.", welcome_,
+                  options_.workers);
   }
   // Clients connect after the workers, because the server would close a connection without requests
   // before thousands of workers have joined.
@@ -82,8 +85,8 @@ Result<> Crowd::redeem_invitation() {
   const Instant give_up = now() + handshakes_max;
   while (!redeemed_ && !broken_ && now() < give_up) turn(std::chrono::milliseconds(10));
   if (broken_) return std::unexpected(*broken_);
-  return redeemed_.value_or(
-      fail(ErrorCode::deadline_exceeded, "The coordinator grants the clients no credits."));
+  return redeemed_.value_or(fail(ErrorCode::deadline_exceeded,
+                                 "The coordinator does not grant credits to the clients in time."));
 }
 
 std::string Crowd::post_headers(std::string_view path, std::string_view body) const {
@@ -164,7 +167,7 @@ void Crowd::hear(Wire::Id id, std::string_view text) {
     work(worker, id, *lease);
   } else if (const auto* verdict = std::get_if<protocol::Verdict>(&*message)) {
     if (!verdict->accepted) {
-      broken_ = Error{ErrorCode::data_loss, "A result is refused: " + verdict->reason};
+      broken_ = Error{ErrorCode::data_loss, "The coordinator refuses a result: " + verdict->reason};
       return;
     }
     Flight& flight = flights_[verdict->task.job];
@@ -174,9 +177,10 @@ void Crowd::hear(Wire::Id id, std::string_view text) {
     // A stranger's task may be cancelled because it is late: samples of others come first, and
     // another worker got the task.
     if (!options_.strangers)
-      broken_ = Error{ErrorCode::cancelled, "A lease is cancelled: " + cancel->reason};
+      broken_ = Error{ErrorCode::cancelled, "The coordinator cancels a lease: " + cancel->reason};
   } else if (const auto* error = std::get_if<protocol::ErrorMessage>(&*message)) {
-    broken_ = Error{ErrorCode::internal, "The coordinator says: " + error->message};
+    broken_ =
+        Error{ErrorCode::internal, "The coordinator sends an error message: " + error->message};
   }
 }
 
@@ -231,8 +235,8 @@ Result<Crowd::Tally> Crowd::run_closed(Duration duration) {
     turn(std::chrono::milliseconds(10));
   if (broken_) return std::unexpected(*broken_);
   if (!flights_.empty())
-    return fail(ErrorCode::deadline_exceeded, "{} jobs were not done 30 s after the end.",
-                flights_.size());
+    return fail(ErrorCode::deadline_exceeded,
+                "{} jobs are not done 30 s after the end of the measurement.", flights_.size());
   return measured;
 }
 
@@ -258,8 +262,8 @@ Result<Crowd::Tally> Crowd::run_open(Duration duration, double jobs_per_second) 
     turn(std::chrono::milliseconds(10));
   if (broken_) return std::unexpected(*broken_);
   if (!flights_.empty())
-    return fail(ErrorCode::deadline_exceeded, "{} jobs were not done 30 s after the end.",
-                flights_.size());
+    return fail(ErrorCode::deadline_exceeded,
+                "{} jobs are not done 30 s after the end of the measurement.", flights_.size());
   return tally_;
 }
 
@@ -267,8 +271,9 @@ Result<> Crowd::until_all_have_work(Duration patience) {
   const Instant give_up = now() + patience;
   while (leased_ < options_.workers && !broken_) {
     if (now() > give_up)
-      return fail(ErrorCode::deadline_exceeded, "Only {} of {} workers have been leased anything.",
-                  leased_, options_.workers);
+      return fail(ErrorCode::deadline_exceeded,
+                  "Only {} of {} workers have received a lease in time.", leased_,
+                  options_.workers);
     turn(std::chrono::milliseconds(1));
   }
   if (broken_) return std::unexpected(*broken_);

@@ -196,7 +196,8 @@ Result<DeepQueueResult> run_deep_queue(const DeepQueue& queue) {
       }
     }
     if (finishing.empty())
-      return fail(ErrorCode::internal, "{} of {} tasks were assigned, and no worker runs one.",
+      return fail(ErrorCode::internal,
+                  "The scheduler has assigned {} of {} tasks, and no worker runs a task.",
                   result.assignments, queue.tasks);
     time = std::max(time + step, finishing.top().at);
     while (!finishing.empty() && finishing.top().at <= time) {

@@ -25,7 +25,8 @@ Result<std::vector<double>> DiskProbe::finish() {
   thread_.request_stop();
   thread_.join();
   if (file_ >= 0) close(file_);
-  if (failed_) return fail(ErrorCode::unavailable, "The disk refuses to write a probe.");
+  if (failed_)
+    return fail(ErrorCode::unavailable, "The probe that measures the disk cannot be written.");
   return seconds_;
 }
 

@@ -198,7 +198,7 @@ class FloorServer final : public Floor {
     if (!checks_) return;
     const auto message = protocol::decode_worker_message(text);
     const auto* const receipt = message ? std::get_if<protocol::Receipt>(&*message) : nullptr;
-    if (receipt == nullptr) return peer.close("A receipt was expected.");
+    if (receipt == nullptr) return peer.close("The worker sends a message other than a receipt.");
     std::vector<proof::Claim> claims;
     for (const auto& item : receipt->items)
       claims.push_back({.task = item.task, .attempt = item.attempt, .root = item.root});
@@ -273,7 +273,7 @@ Result<std::unique_ptr<Floor>> Floor::start(const std::filesystem::path& folder)
   const auto path = folder / "floor" / "log";
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0)
-    return fail(ErrorCode::unavailable, "{} cannot be made: {}.", path.string(),
+    return fail(ErrorCode::unavailable, "The file {} cannot be made: {}.", path.string(),
                 std::strerror(errno));
   auto floor = std::make_unique<FloorServer>(std::move(server), file, std::move(key));
   WEFT_OK(floor->listen());

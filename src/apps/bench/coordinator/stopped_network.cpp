@@ -148,8 +148,10 @@ class Writer {
 
 Result<> leave_behind(const std::filesystem::path& data, const StoppedNetwork& network) {
   if (network.jobs == 0 || network.jobs > network.pending + network.running)
-    return fail(ErrorCode::invalid_argument, "{} jobs cannot have {} open tasks.", network.jobs,
-                network.pending + network.running);
+    return fail(ErrorCode::invalid_argument,
+                "{} jobs cannot share {} open tasks: there must be at least one job, and an open "
+                "task for each.",
+                network.jobs, network.pending + network.running);
   WEFT_ASSIGN(
       const auto store,
       store::sqlite::open(data / "weft.db", {.synchronous = false, .vfs = {}, .pages_max = 0}));

@@ -32,7 +32,8 @@ Wire::~Wire() {
 Result<Wire::Id> Wire::connect() {
   const int file = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (file < 0)
-    return fail(ErrorCode::resource_exhausted, "No further connection: {}.", std::strerror(errno));
+    return fail(ErrorCode::resource_exhausted,
+                "A socket for another connection cannot be opened: {}.", std::strerror(errno));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

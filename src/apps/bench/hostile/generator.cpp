@@ -46,10 +46,14 @@ Result<std::unique_ptr<Generator>> Generator::start(Options options) {
                 "-n` or take fewer with --connections.",
                 options.connections, options.connections + other_descriptors, limit.rlim_cur);
   if (options.addresses == 0 || options.addresses > addresses_max || options.kinds.empty())
-    return fail(ErrorCode::invalid_argument, "Attacks come from 1 to {} addresses.", addresses_max);
+    return fail(
+        ErrorCode::invalid_argument,
+        "There must be at least one kind of attack, and 1 to {} source addresses (--addresses).",
+        addresses_max);
   const int poll = ::epoll_create1(EPOLL_CLOEXEC);
   if (poll < 0)
-    return fail(ErrorCode::internal, "Connections cannot be waited for: {}.", std::strerror(errno));
+    return fail(ErrorCode::internal, "The epoll instance for the connections cannot be made: {}.",
+                std::strerror(errno));
   return std::unique_ptr<Generator>(new Generator(std::move(options), poll));
 }
 

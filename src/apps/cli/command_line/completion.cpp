@@ -219,7 +219,8 @@ Result<std::string> completion_script(const CLI::App& app, const std::string& sh
   if (shell == "zsh") return zsh(commands);
   if (shell == "fish") return fish(commands);
   return fail(ErrorCode::invalid_argument,
-              "No completion for the shell '{}'; there is one for bash, zsh and fish.", shell);
+              "Weft has no completion script for the shell '{}': only for bash, zsh and fish.",
+              shell);
 }
 
 }  // namespace weft::cli

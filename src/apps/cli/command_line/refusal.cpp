@@ -70,7 +70,7 @@ std::optional<std::string> in_front(const CLI::App& app, const CLI::App& chosen,
     const std::string name = word.substr(0, word.find('='));
     if (&chosen == &app || !name.starts_with('-') || chosen.get_option_no_throw(name) == nullptr)
       continue;
-    return weft::format("{} belongs after its command: {} {} ...", name, path, name);
+    return weft::format("The option {} must stand after its command: {} {} ...", name, path, name);
   }
   return std::nullopt;
 }
@@ -109,7 +109,7 @@ std::string sentence(const CLI::App& chosen, const std::string& path,
   if (error.get_name() == "ExcludesError") {
     const auto other = message.find(" excludes ");
     if (other != std::string::npos)
-      return weft::format("Either {} or {}, not both.", name_in(message),
+      return weft::format("Give either {} or {}, not both.", name_in(message),
                           message.substr(other + 10));
   }
   constexpr std::string_view extra = "not expected: ";

@@ -24,7 +24,8 @@ void print_heads() {
 
 Result<crypto::KeyPair> operators(const ClientOptions& options, std::string_view act) {
   if (options.data.empty() == options.wallet.empty())
-    return fail(ErrorCode::invalid_argument, "The operator {}: name --data or --wallet.", act);
+    return fail(ErrorCode::invalid_argument,
+                "Only the operator {}: give either --data or --wallet.", act);
   return wallet_there(options.data.empty() ? options.wallet : options.data / "coordinator.json");
 }
 

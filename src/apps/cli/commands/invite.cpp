@@ -26,7 +26,8 @@ Result<std::string> invitation(const InviteOptions& options) {
   std::error_code ignored;
   if (!std::filesystem::exists(key, ignored))
     return fail(ErrorCode::not_found,
-                "There is no coordinator's key {}: name its data folder with --data.",
+                "The coordinator's key file {} does not exist: give the coordinator's data folder "
+                "with --data.",
                 key.string());
   WEFT_ASSIGN(const crypto::KeyPair coordinator, crypto::load_wallet(key));
   constexpr UnixMillis day = 24LL * 3600 * 1000;

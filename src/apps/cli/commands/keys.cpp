@@ -19,7 +19,7 @@ constexpr double micro = 1e6;
 Result<crypto::KeyPair> wallet_of(const KeyOptions& options,
                                   Result<crypto::KeyPair> (*open)(const std::filesystem::path&)) {
   if (!options.data.empty() && !options.wallet.empty())
-    return fail(ErrorCode::invalid_argument, "Either --data or --wallet, not both.");
+    return fail(ErrorCode::invalid_argument, "Give either --data or --wallet, not both.");
   return options.data.empty() ? open(options.wallet)
                               : wallet_there(options.data / "coordinator.json");
 }

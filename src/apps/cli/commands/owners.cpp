@@ -23,7 +23,7 @@ struct OwnerLine {
 
 Result<OwnerLine> owner_line(const OwnerOptions& options) {
   if (!options.data.empty() && !options.wallet.empty())
-    return fail(ErrorCode::invalid_argument, "Either --data or --wallet, not both.");
+    return fail(ErrorCode::invalid_argument, "Give either --data or --wallet, not both.");
   WEFT_ASSIGN(crypto::KeyPair wallet, options.data.empty()
                                           ? wallet_there(options.wallet)
                                           : wallet_there(options.data / "coordinator.json"));

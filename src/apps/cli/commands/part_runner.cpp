@@ -66,16 +66,17 @@ class SandboxPartRunner final : public coordinator::PartRunner {
         auto runner = std::make_unique<SandboxPartRunner>(
             options, std::vector<std::filesystem::path>(), bounds_);
         if (runner->start()) {
-          log_info("The verifier's second device is of {}, its first one of {}.", runner->vendor_,
-                   vendor_);
+          log_info(
+              "The verifier's second device is of the vendor {}, its first one of the vendor {}.",
+              runner->vendor_, vendor_);
           return runner;
         }
       }
       past_last = past_last || !other;
     }
     log_info(
-        "The verifier has one device, of {}: on its word alone no worker is convicted. Chromium's "
-        "software driver, or a driver of another vendor, makes two.",
+        "The verifier has only one device, of the vendor {}, so its checks alone convict no "
+        "worker. Chromium's software driver, or a driver of another vendor, adds a second device.",
         vendor_);
     return nullptr;
   }

@@ -49,7 +49,8 @@ Result<PlanSimulated> simulate(const PlanOptions& options, const simulator::Netw
   }
   if (network.workers < options.replicas) {
     return fail(ErrorCode::invalid_argument,
-                "The {} replicas of a task go to different workers; there are {}.",
+                "The {} replicas of a task (--replicas) must run on different workers; the network "
+                "has {} (--workers).",
                 options.replicas, network.workers);
   }
   simulator::Scenario scenario;

@@ -134,7 +134,8 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
   out.core.stakes_open = options.stakes;
   out.allow_anyone = options.allow_anyone;
   if (options.require_keys && options.open_models)
-    return fail(ErrorCode::invalid_argument, "Either --require-keys or --open-models, not both.");
+    return fail(ErrorCode::invalid_argument,
+                "Give either --require-keys or --open-models, not both.");
   if (options.require_keys || options.open_models) out.require_keys = options.require_keys;
   out.guest_requests = options.guest_requests;
   if (!options.fallback.empty()) {
@@ -162,7 +163,8 @@ Result<coordinator::Options> to_coordinator(const ServeOptions& options) {
       WEFT_ASSIGN(network.genesis, Hash::parse(file.genesis));
     }
     if (net::origin_of(file.rpc).empty())
-      return fail(ErrorCode::invalid_argument, "The node \"{}\" in {} is no http(s) address.",
+      return fail(ErrorCode::invalid_argument,
+                  "The node's address \"{}\" in {} is not a valid http:// or https:// address.",
                   file.rpc, options.settlement.string());
     out.settlement = std::move(network);
   }

@@ -148,7 +148,7 @@ Result<std::string> state_of(ApiClient& client, const std::string& name) {
   WEFT_ASSIGN(const auto states, states_of(client));
   const auto found = states.find(name);
   if (found == states.end())
-    return fail(ErrorCode::not_found, "The model {} does not exist there.", name);
+    return fail(ErrorCode::not_found, "The model {} does not exist at the coordinator.", name);
   return found->second;
 }
 
@@ -238,10 +238,10 @@ Result<> add(const ServedModelOptions& options) {
       WEFT_ASSIGN(const std::string state, state_of(*client, card.name));
       if (state == "ready") break;
       if (state != "loading" && now() - begun > unplaced_max && !std::exchange(told, true)) {
-        say_beside_progress(weft::format(
-            "No worker has room for {} yet; one joins with weft work --coordinator {}, "
-            "which gives models --model-memory-mb.",
-            card.name, options.coordinator));
+        say_beside_progress(
+            weft::format("No worker has room for {} yet: start one with weft work --coordinator "
+                         "{}, and with enough --model-memory-mb.",
+                         card.name, options.coordinator));
       }
       progress.show(turn % 10, 10, state);
       std::this_thread::sleep_for(std::chrono::milliseconds(200));

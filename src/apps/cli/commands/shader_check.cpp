@@ -50,8 +50,8 @@ class CheckThread {
     {
       const std::lock_guard lock(mutex_);
       if (orders_.size() >= orders_max)
-        return fail(ErrorCode::resource_exhausted, "{} shaders wait to be checked already.",
-                    orders_max);
+        return fail(ErrorCode::resource_exhausted,
+                    "{} shaders already wait to be checked; try again in a moment.", orders_max);
       orders_.push_back(std::move(order));
     }
     changed_.notify_one();

@@ -139,9 +139,9 @@ Result<std::optional<PriceWanted>> price_wanted(const SubmitOptions& options,
   std::fputs(quote_text(quote).c_str(), stderr);
   if (options.yes) return price;
   if (::isatty(STDIN_FILENO) == 0)
-    return fail(
-        ErrorCode::invalid_argument,
-        "Nothing was submitted: there is no terminal to ask at; --yes agrees to the price.");
+    return fail(ErrorCode::invalid_argument,
+                "Nothing was submitted: standard input is not a terminal at which to ask; --yes "
+                "agrees to the price.");
   std::fputs("Submit? [y/N] ", stderr);
   const int first = std::getchar();
   if (first == 'y' || first == 'Y') return price;

@@ -37,12 +37,16 @@ constexpr std::uint64_t tokens_max = std::uint64_t{1} << 20;
 
 Result<std::vector<std::int32_t>> read_tokens(Unpacker& in, std::size_t known) {
   WEFT_ASSIGN(const std::uint64_t count, in.number());
-  if (count > tokens_max) return fail(ErrorCode::data_loss, "The child tells of too many tokens.");
+  if (count > tokens_max)
+    return fail(ErrorCode::data_loss,
+                "The process that reads texts sends {} tokens; at most {} are read.", count,
+                tokens_max);
   std::vector<std::int32_t> out;
   for (std::uint64_t i = 0; i < count; ++i) {
     WEFT_ASSIGN(const std::uint64_t token, in.number());
     if (token >= known)
-      return fail(ErrorCode::data_loss, "The child tells of a token that the model does not have.");
+      return fail(ErrorCode::data_loss,
+                  "The process that reads texts sends a token that the model does not have.");
     out.push_back(static_cast<std::int32_t>(token));
   }
   return out;

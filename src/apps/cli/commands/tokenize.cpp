@@ -16,8 +16,8 @@ Result<std::string> input_of(const TokenizeOptions& options) {
   if (options.file) return read_input(*options.file);
   if (options.words.empty()) return read_input("-");
   if (!options.decode && options.words.size() > 1)
-    return fail(ErrorCode::invalid_argument, "The text is in {} parts; put it between quotes.",
-                options.words.size());
+    return fail(ErrorCode::invalid_argument,
+                "The text is given as {} arguments; put it between quotes.", options.words.size());
   std::string text;
   for (const std::string& word : options.words) text.append(text.empty() ? "" : " ").append(word);
   return text;

@@ -14,7 +14,7 @@ namespace {
 Result<> pardon(const WorkerOptions& options) {
   if (options.data.empty() == options.wallet.empty())
     return fail(ErrorCode::invalid_argument,
-                "The operator pardons workers: name --data or --wallet.");
+                "Only the operator pardons workers: give either --data or --wallet.");
   WEFT_ASSIGN(
       const crypto::KeyPair wallet,
       wallet_there(options.data.empty() ? options.wallet : options.data / "coordinator.json"));

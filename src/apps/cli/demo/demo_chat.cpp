@@ -77,7 +77,8 @@ std::optional<Result<ChatReport>> DemoChat::done() {
   if (script_ && !script_->running()) script_.reset();
   auto outcome = outcome_->with([](Outcome& kept) { return kept; });
   if (!outcome && !script_)
-    return Result<ChatReport>(fail(ErrorCode::internal, "The chat's script ended without a word."));
+    return Result<ChatReport>(
+        fail(ErrorCode::internal, "The chat's script ended without reporting a result."));
   return outcome;
 }
 

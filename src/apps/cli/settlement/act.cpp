@@ -40,8 +40,8 @@ Result<std::optional<Earlier>> follow_earlier(const SentFile& sent, const Public
   if (!record) return std::nullopt;
   if (record->program != program)
     return fail(ErrorCode::already_exists,
-                "{} has a transaction of the program {} that was not seen through: run a command "
-                "of that network first.",
+                "{} records an unfinished transaction of the program {}: first run a command with "
+                "the network of that program.",
                 sent.name(), record->program.text());
   auto landed = sender.follow(record->transaction);
   if (landed) {
@@ -97,7 +97,8 @@ Result<bool> agreed(const SettlementOptions& options, const std::vector<std::str
   if (options.yes) return true;
   if (isatty(STDIN_FILENO) == 0)
     return fail(ErrorCode::invalid_argument,
-                "Nothing was signed: there is no terminal to ask at; --yes agrees to the costs.");
+                "Nothing was signed: standard input is not a terminal at which to ask; --yes "
+                "agrees to the costs.");
   std::fputs("Sign and send? [y/N] ", stderr);
   const int first = std::getchar();
   if (first != 'y' && first != 'Y') return fail(ErrorCode::cancelled, "Nothing was signed.");
@@ -214,7 +215,7 @@ Result<> has_lamports(chain::Rpc& rpc, const PublicKey& wallet, chain::Lamports 
   WEFT_ASSIGN(const chain::Lamports held, rpc.balance(wallet));
   if (held < least)
     return fail(ErrorCode::permission_denied,
-                "The wallet {} has {}; fees and rent take {} at least.", wallet.text(),
+                "The wallet {} holds {}; fees and rent take at least {}.", wallet.text(),
                 sol_text(held), sol_text(least));
   return {};
 }

@@ -44,9 +44,10 @@ Result<crypto::KeyPair> buffer_key(const crypto::KeyPair& wallet, ByteSpan elf) 
 Result<ByteVector> program_file(const SettlementOptions& options) {
   WEFT_ASSIGN(ByteVector elf, read_file(options.elf));
   if (elf.size() < 64 || elf.size() > program_bytes_max || elf[0] != 0x7f || elf[1] != 'E')
-    return fail(ErrorCode::invalid_argument,
-                "{} is no on-chain program; scripts/build chain makes build/chain/weft.so.",
-                options.elf.string());
+    return fail(
+        ErrorCode::invalid_argument,
+        "{} is not a compiled on-chain program; scripts/build chain makes build/chain/weft.so.",
+        options.elf.string());
   return elf;
 }
 
@@ -54,9 +55,10 @@ Result<ByteVector> program_file(const SettlementOptions& options) {
 Result<std::vector<std::size_t>> unwritten(const Deploying& d) {
   WEFT_ASSIGN(const auto found, d.rpc.account(d.buffer.public_key()));
   if (!found || found->data.size() < solana::loader_buffer_head + d.elf.size())
-    return fail(ErrorCode::unavailable,
-                "The node does not show the buffer {}; run the command again.",
-                d.buffer.public_key().text());
+    return fail(
+        ErrorCode::unavailable,
+        "The node does not show the buffer account {} in its full size; run the command again.",
+        d.buffer.public_key().text());
   const ByteSpan held = ByteSpan(found->data).subspan(solana::loader_buffer_head);
   std::vector<std::size_t> out;
   for (std::size_t at = 0; at < d.elf.size(); at += solana::loader_write_max) {
@@ -104,7 +106,8 @@ Result<std::optional<ByteVector>> deployed_bytes(chain::Rpc& rpc, const PublicKe
   if (!found || found->owner != solana::upgradeable_loader()) return std::nullopt;
   WEFT_ASSIGN(auto data, rpc.account(solana::program_data_address(program)));
   if (!data || data->data.size() < solana::loader_data_head)
-    return fail(ErrorCode::data_loss, "The program {} has no bytes.", program.text());
+    return fail(ErrorCode::data_loss, "The node does not show the code of the deployed program {}.",
+                program.text());
   data->data.erase(data->data.begin(), data->data.begin() + solana::loader_data_head);
   return data->data;
 }

@@ -17,8 +17,8 @@ Result<> make_durable(const std::filesystem::path& path, int flags) {
   const int why = errno;
   if (file >= 0) ::close(file);
   if (kept) return {};
-  return fail(ErrorCode::internal, "{} cannot be made durable: {}.", path.string(),
-              std::strerror(why));
+  return fail(ErrorCode::internal, "{} cannot be written to the disk for certain: {}.",
+              path.string(), std::strerror(why));
 }
 
 }  // namespace

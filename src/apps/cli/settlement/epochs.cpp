@@ -27,8 +27,8 @@ Result<std::uint64_t> posted_emission(const SettlementOptions& options,
   const std::uint64_t in_rows = emission_in(rows), before = config.number("emitted");
   if (in_rows < before)
     return fail(ErrorCode::invalid_argument,
-                "The rows of {} have {} of emission, less than the {} of the epochs before; "
-                "--emission says how much of the growth is emission.",
+                "The rows of {} have {} of emission, less than the {} that earlier epochs emitted; "
+                "give the emission of this epoch with --emission.",
                 options.rows.string(), credits_text(in_rows), credits_text(before));
   return in_rows - before;
 }
@@ -243,8 +243,8 @@ Result<std::uint64_t> final_slot_of(const SettlementLine& line, const solana::Su
   }
   if (!found)
     return fail(ErrorCode::not_found,
-                "The rows make the root {}, which is that of no final epoch; `weft chain status` "
-                "lists the epochs.",
+                "The rows make the root {}, which no final epoch has; `weft chain status` lists "
+                "the epochs.",
                 tree.root().hash.text());
   return *found;
 }
@@ -278,7 +278,9 @@ Result<std::optional<std::uint64_t>> ClaimedPages::of(std::uint32_t index) {
   const ByteVector& data = *found->second;
   const std::size_t at = std::size_t{8} * (index % solana::owners_of_page);
   if (data.size() < at + 8)
-    return fail(ErrorCode::data_loss, "The page of claimed amounts has {} bytes.", data.size());
+    return fail(ErrorCode::data_loss,
+                "The page of claimed amounts has {} bytes, too few for the owner's entry.",
+                data.size());
   std::uint64_t out = 0;
   for (std::size_t i = 8; i-- > 0;) out = out << 8 | data[at + i];
   return out;

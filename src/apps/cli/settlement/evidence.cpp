@@ -25,10 +25,11 @@ Result<RootTree> pending_tree(const SettlementOptions& options, const WalletLine
   WEFT_ASSIGN(const std::uint64_t slot, own.line.pending_slot());
   RootTree out{.slot = slot, .tree = solana::SumTree::as_given(std::move(rows))};
   if (out.tree.root().hash.bytes != own.line.epoch_root(slot).bytes)
-    return fail(ErrorCode::invalid_argument,
-                "The rows of {} make a root other than the one that waits, that of epoch {}. If "
-                "the operator published them, demand a path: the answer shows which is right.",
-                options.rows.string(), own.line.epoch_number(slot, "epoch"));
+    return fail(
+        ErrorCode::invalid_argument,
+        "The rows of {} do not make the pending root, that of epoch {}. If the operator published "
+        "them, demand an owner's path: the answer shows which of the two is right.",
+        options.rows.string(), own.line.epoch_number(slot, "epoch"));
   return out;
 }
 
@@ -138,7 +139,7 @@ Result<> void_unanswered(const SettlementOptions& options) {
   const PublicKey address = own.line.network.demand(post, owner);
   WEFT_ASSIGN(const auto demanded, own.line.state("demand", address));
   if (!demanded)
-    return fail(ErrorCode::not_found, "No demand of the path of {} is open for post {}.",
+    return fail(ErrorCode::not_found, "No demand for the path of {} is open against post {}.",
                 owner.text(), post);
   OneCall more{.what = "Voids the root, whose path was demanded and not shown."};
   WEFT_OK(make_own_tokens(own, more));
@@ -169,8 +170,10 @@ Result<> order(const SettlementOptions& options) {
   WEFT_ASSIGN(const RootTree pending, pending_tree(options, own));
   const auto wrong = out_of_order(pending.tree.owners());
   if (!wrong)
-    return fail(ErrorCode::not_found, "The rows of {} are in order, each owner and index once.",
-                options.rows.string());
+    return fail(
+        ErrorCode::not_found,
+        "Nothing can be proven: the rows of {} are in order, and each owner and index occurs once.",
+        options.rows.string());
   std::vector<Act> acts;
   WEFT_ASSIGN(const PublicKey left, show_leaf(own, pending, wrong->first, acts));
   WEFT_ASSIGN(const PublicKey right, show_leaf(own, pending, wrong->second, acts));
@@ -195,12 +198,13 @@ Result<> fell(const SettlementOptions& options) {
   const std::uint64_t last = own.line.epoch_number(pending.slot, "epoch_before");
   if (own.line.epoch_number(before.slot, "epoch") != last)
     return fail(ErrorCode::invalid_argument,
-                "The rows of {} are those of epoch {}; what counts against the root that waits is "
-                "the last final epoch, {}.",
+                "The rows of {} are those of epoch {}; the proof needs the rows of the last final "
+                "epoch, {}.",
                 options.previous.string(), own.line.epoch_number(before.slot, "epoch"), last);
   const auto owner = solana::first_provable_loss(before.tree.owners(), pending.tree.owners());
   if (!owner)
-    return fail(ErrorCode::not_found, "The rows of {} give each owner of {} what it had, or more.",
+    return fail(ErrorCode::not_found,
+                "Nothing can be proven: the rows of {} give each owner of {} at least what it had.",
                 options.rows.string(), options.previous.string());
   std::vector<Act> acts;
   WEFT_ASSIGN(const std::uint32_t position, before.tree.position(*owner));
@@ -233,19 +237,20 @@ Result<> sum(const SettlementOptions& options) {
   solana::SumNode root{.hash = {}, .sum = own.line.epoch_number(slot, "amount")};
   root.hash.bytes = own.line.epoch_root(slot).bytes;
   if (root == tree.root())
-    return fail(ErrorCode::not_found, "The rows of {} make the root, and its sums are right.",
-                options.rows.string());
+    return fail(
+        ErrorCode::not_found,
+        "Nothing can be proven: the rows of {} make the pending root, and its sums are right.",
+        options.rows.string());
   const auto wrong = solana::find_wrong_sum(tree, root);
   if (!wrong)
-    return fail(
-        ErrorCode::invalid_argument,
-        "No single wrong sum makes the root that waits, that of epoch {}, of the rows of {}. If "
-        "the operator published them, demand the path of an owner: below a wrong sum none "
-        "can be shown.",
-        own.line.epoch_number(slot, "epoch"), options.rows.string());
+    return fail(ErrorCode::invalid_argument,
+                "No single wrong sum explains how the pending root of epoch {} differs from the "
+                "rows of {}. If the operator published these rows, demand the path of an owner: no "
+                "path below a wrong sum can be shown.",
+                own.line.epoch_number(slot, "epoch"), options.rows.string());
   OneCall more{.what = weft::format(
-                   "Voids the root: the {} owners from row {} on have {} in all, and "
-                   "its node says {}.",
+                   "Voids the root: the {} owners from row {} on have {} in all, and the root's "
+                   "node for them says {}.",
                    1U << wrong->level, std::uint64_t{wrong->position} << wrong->level,
                    credits_text(wrong->left.sum + wrong->right.sum), credits_text(wrong->sum))};
   WEFT_OK(make_own_tokens(own, more));
@@ -308,7 +313,8 @@ Result<> prove_statement(const SettlementOptions& options) {
   const auto at = std::ranges::lower_bound(rows, promise.owner, {}, &solana::Earned::owner);
   const bool there = at != rows.end() && at->owner == promise.owner;
   if (there && at->amount >= promise.amount && at->units >= promise.units)
-    return fail(ErrorCode::not_found, "The root gives {} what was promised, or more.",
+    return fail(ErrorCode::not_found,
+                "Nothing can be proven: the pending root gives {} at least what was promised.",
                 promise.owner.text());
   std::vector<Act> acts;
   WEFT_ASSIGN(const Leaves leaves, show_place(own, pending, promise.owner, acts));

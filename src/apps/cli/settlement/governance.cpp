@@ -22,8 +22,9 @@ Result<> freeze(const SettlementOptions& options) {
 
 Result<> decide(const SettlementOptions& options) {
   if (!options.voids && !options.thaws && options.poster.empty())
-    return fail(ErrorCode::invalid_argument,
-                "What is decided? --void, --thaw or --poster KEY, or several of them.");
+    return fail(
+        ErrorCode::invalid_argument,
+        "The decision is missing: give --void, --thaw or --poster KEY, or several of them.");
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
   solana::ProgramCall call = own.line.call("decide");
   call.number("voids", options.voids ? 1 : 0).number("thaws", options.thaws ? 1 : 0);
@@ -74,8 +75,8 @@ Result<Proposed> proposed(const SettlementOptions& options) {
     out.parameter = static_cast<std::uint64_t>(found - bounds.begin());
     WEFT_ASSIGN(out.value, number_of(options.target, "a number"));
     if (out.value < found->least || out.value > found->most)
-      return fail(ErrorCode::invalid_argument, "{} is from {} to {}, not {}.", found->name,
-                  found->least, found->most, out.value);
+      return fail(ErrorCode::invalid_argument, "The parameter {} must be from {} to {}, not {}.",
+                  found->name, found->least, found->most, out.value);
     return out;
   }
   const auto target = [&](const std::string& text, std::string_view what) -> Result<> {
@@ -151,7 +152,7 @@ Result<> vote(const SettlementOptions& options) {
   const PublicKey stake = own.line.network.stake(own.own());
   const PublicKey proposal = own.line.network.proposal(options.number);
   WEFT_ASSIGN(const auto there, own.line.state("proposal", proposal));
-  if (!there) return fail(ErrorCode::not_found, "There is no proposal {}.", options.number);
+  if (!there) return fail(ErrorCode::not_found, "The network has no proposal {}.", options.number);
   WEFT_OK(has_account(own, "stake", stake, "stake"));
   WEFT_ASSIGN(const chain::Lamports rent, own.line.rent_of_state("vote"));
   solana::ProgramCall call = own.line.call("vote");
@@ -171,7 +172,8 @@ Result<> execute(const SettlementOptions& options) {
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
   const PublicKey address = own.line.network.proposal(options.number);
   WEFT_ASSIGN(const auto proposal, own.line.state("proposal", address));
-  if (!proposal) return fail(ErrorCode::not_found, "There is no proposal {}.", options.number);
+  if (!proposal)
+    return fail(ErrorCode::not_found, "The network has no proposal {}.", options.number);
   // The instruction always names a token account. Only a payment pays to it; other proposals give
   // the treasury.
   const bool pays =

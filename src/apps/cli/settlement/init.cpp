@@ -55,8 +55,8 @@ Result<> set_parameters(const SettlementOptions& options, solana::ProgramCall& c
                   "fee_bps=100, not \"{}\".",
                   text.substr(0, 100));
     if (value < bounds->least || value > bounds->most)
-      return fail(ErrorCode::invalid_argument, "{} is from {} to {}, not {}.", bounds->name,
-                  bounds->least, bounds->most, value);
+      return fail(ErrorCode::invalid_argument, "The parameter {} must be from {} to {}, not {}.",
+                  bounds->name, bounds->least, bounds->most, value);
     call.number(bounds->name, value);
   }
   return {};
@@ -100,7 +100,7 @@ Result<> set_keys(const SettlementOptions& options, chain::Rpc& rpc, const Publi
   if (options.guardians.empty() || options.guardians.size() > guardians_most ||
       options.guardian_quorum < 1 || options.guardian_quorum > options.guardians.size())
     return fail(ErrorCode::invalid_argument,
-                "A network has 1 to {} guardians (--guardian KEY), and a quorum of them "
+                "A network needs 1 to {} guardians (--guardian KEY), and a quorum "
                 "(--guardian-quorum) from 1 to their number.",
                 guardians_most);
   for (std::size_t i = 0; i < options.guardians.size(); ++i) {
@@ -191,8 +191,8 @@ Result<> init(const SettlementOptions& options) {
   if (there && there->owner == network.program) {
     WEFT_OK(write_network_file(options, *rpc, network));
     return fail(ErrorCode::already_exists,
-                "The mint {} has its network already; {} names it. Another network needs another "
-                "--mint-key file.",
+                "The mint {} already has a network, which the file {} describes. Another network "
+                "needs another --mint-key file.",
                 network.mint.text(), options.out.string());
   }
   std::vector<Act> acts;

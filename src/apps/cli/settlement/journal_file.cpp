@@ -49,13 +49,15 @@ Result<JournalFile> JournalFile::open(const std::filesystem::path& path, const s
                 std::strerror(errno));
   JournalFile out(file, path.string());
   if (::flock(file, LOCK_EX | LOCK_NB) != 0)
-    return fail(ErrorCode::unavailable, "Another process has {}; wait for its end.", out.name_);
+    return fail(ErrorCode::unavailable,
+                "Another process has {} open; wait until that process ends.", out.name_);
   WEFT_OK(out.load(head));
   return out;
 }
 
 Error JournalFile::no_row(std::size_t line) const {
-  return {ErrorCode::data_loss, weft::format("Line {} of {} is no row.", line + 2, name_)};
+  return {ErrorCode::data_loss,
+          weft::format("Line {} of the journal {} is not a valid row.", line + 2, name_)};
 }
 
 Result<> JournalFile::load(const std::string& head) {
@@ -63,7 +65,8 @@ Result<> JournalFile::load(const std::string& head) {
   const std::size_t whole = text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1;
   if (whole < text.size()) {
     if (::ftruncate(file_, static_cast<off_t>(whole)) != 0)
-      return fail(ErrorCode::internal, "{} cannot be cut: {}.", name_, std::strerror(errno));
+      return fail(ErrorCode::internal, "The incomplete last line of {} cannot be removed: {}.",
+                  name_, std::strerror(errno));
     text.resize(whole);
   }
   if (text.empty()) {
@@ -74,7 +77,7 @@ Result<> JournalFile::load(const std::string& head) {
     const bool kept = opened >= 0 && ::fsync(opened) == 0;
     if (opened >= 0) ::close(opened);
     if (!kept)
-      return fail(ErrorCode::internal, "{} cannot be made durable: {}.", folder,
+      return fail(ErrorCode::internal, "{} cannot be written to the disk for certain: {}.", folder,
                   std::strerror(errno));
     return {};
   }
@@ -107,7 +110,8 @@ Result<> JournalFile::append(std::string_view line) {
     text.remove_prefix(static_cast<std::size_t>(put));
   }
   if (::fdatasync(file_) != 0)
-    return fail(ErrorCode::internal, "{} cannot be made durable: {}.", name_, std::strerror(errno));
+    return fail(ErrorCode::internal, "{} cannot be written to the disk for certain: {}.", name_,
+                std::strerror(errno));
   return {};
 }
 

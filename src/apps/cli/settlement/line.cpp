@@ -47,8 +47,8 @@ Result<std::unique_ptr<chain::Rpc>> settlement_node(const SettlementOptions& giv
   WEFT_ASSIGN(const SettlementOptions options, with_network_file(given));
   if (options.rpc.empty())
     return fail(ErrorCode::invalid_argument,
-                "No node of Solana is named: --rpc URL, or --network with the file of "
-                "`weft chain init`. Settlement is off until one is.");
+                "No node of Solana is named: give --rpc URL, or --network with the file of `weft "
+                "chain init`. Settlement is off until a node is named.");
   if (!options.rpc.starts_with("http://") && !options.rpc.starts_with("https://"))
     return fail(ErrorCode::invalid_argument,
                 "\"{}\" is not the URL of a node of Solana: it begins with neither http:// nor "
@@ -61,7 +61,7 @@ Result<std::unique_ptr<chain::Rpc>> settlement_node(const SettlementOptions& giv
 Result<std::uint64_t> chain_time(chain::Rpc& rpc) {
   WEFT_ASSIGN(const auto clock, rpc.account(solana::clock_sysvar()));
   if (!clock || clock->data.size() < unix_time_at + 8)
-    return fail(ErrorCode::data_loss, "The node shows no clock of its chain.");
+    return fail(ErrorCode::data_loss, "The node does not show the account of the chain's clock.");
   return number_at(clock->data, unix_time_at);
 }
 
@@ -159,8 +159,8 @@ Result<SettlementLine> settlement_line(const SettlementOptions& given) {
   WEFT_ASSIGN(auto rpc, settlement_node(options));
   if (options.program.empty() || options.mint.empty())
     return fail(ErrorCode::invalid_argument,
-                "No network is named: --network with the file of `weft chain init`, or --program "
-                "and --mint.");
+                "No network is named: give --network with the file of `weft chain init`, or "
+                "--program and --mint.");
   solana::Network network;
   WEFT_ASSIGN(network.program, parse_key(options.program, "a program"));
   WEFT_ASSIGN(network.mint, parse_key(options.mint, "a mint"));
@@ -170,8 +170,8 @@ Result<SettlementLine> settlement_line(const SettlementOptions& given) {
     WEFT_ASSIGN(const Hash genesis, rpc->genesis_hash());
     if (genesis.text() != options.genesis)
       return fail(ErrorCode::invalid_argument,
-                  "The node at {} is of the cluster with the genesis hash {}; the network in {} is "
-                  "on the one with {}.",
+                  "The node at {} belongs to the cluster with the genesis hash {}; the network in "
+                  "{} is on the cluster with the genesis hash {}.",
                   options.rpc, genesis.text(), options.network.string(), options.genesis);
   }
   WEFT_ASSIGN(auto found, rpc->account(address));
@@ -184,8 +184,8 @@ Result<SettlementLine> settlement_line(const SettlementOptions& given) {
   WEFT_ASSIGN(auto config, solana::ProgramState::read("config", std::move(found->data)));
   if (!options.genesis.empty() && to_hex(config.key("genesis").span()) != options.genesis)
     return fail(ErrorCode::invalid_argument,
-                "The network on the chain names the genesis hash {}; the file {} has {}. What is "
-                "signed for one counts for nothing at the other.",
+                "The network on the chain names the genesis hash {}; the file {} names {}. What is "
+                "signed for one is not valid at the other.",
                 to_hex(config.key("genesis").span()), options.network.string(), options.genesis);
   return SettlementLine{.rpc = std::move(rpc),
                         .network = network,

@@ -31,7 +31,7 @@ Result<> deposit(const SettlementOptions& options) {
 Result<> withdraw(const SettlementOptions& options) {
   if (options.finish == !options.amount.empty())
     return fail(ErrorCode::invalid_argument,
-                "Either an amount, or --finish for what was requested before.");
+                "Give either an amount, or --finish to pay what was requested before.");
   WEFT_ASSIGN(const WalletLine m, wallet_line(options));
   const PublicKey escrow = m.line.network.escrow(m.own()), to = m.own_tokens();
   WEFT_OK(has_account(m, "escrow", escrow, "deposit"));
@@ -137,8 +137,9 @@ Result<> stake(const SettlementOptions& options) {
 
 Result<> unstake(const SettlementOptions& options) {
   if (options.finish == !options.amount.empty())
-    return fail(ErrorCode::invalid_argument,
-                "Either an amount that begins to unbond, or --finish for what has unbonded.");
+    return fail(
+        ErrorCode::invalid_argument,
+        "Give either an amount that begins to unbond, or --finish to pay out what has unbonded.");
   WEFT_ASSIGN(const WalletLine m, wallet_line(options));
   const PublicKey address = m.line.network.stake(m.own());
   WEFT_OK(has_account(m, "stake", address, "stake"));

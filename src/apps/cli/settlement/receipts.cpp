@@ -16,17 +16,16 @@ Result<> device(const SettlementOptions& options) {
     call.key("owner", own.own()).key("device", address);
     return call_once(
         options, own, call,
-        {.what = weft::format("Ends the device {}; the stake answers for it for {} s.", key.text(),
-                              own.line.config.number("evidence_seconds"))});
+        {.what = weft::format("Ends the device {}; the stake stays liable for it for {} s.",
+                              key.text(), own.line.config.number("evidence_seconds"))});
   }
   WEFT_ASSIGN(const chain::Lamports rent, own.line.rent_of_state("device"));
   solana::ProgramCall call = own.line.call("add_device");
   // "device" is the name of an account and also of a field.
   call.key("owner", own.own()).key("device", address).data_key("device", key);
   return call_once(options, own, call,
-                   {.what = weft::format("Names the device {}, whose receipts the stake answers "
-                                         "for.",
-                                         key.text()),
+                   {.what = weft::format(
+                        "Names the device {}, for whose receipts the stake is liable.", key.text()),
                     .rent = rent});
 }
 

@@ -96,8 +96,8 @@ Result<PublishedRelays> read_relays(const std::filesystem::path& path) {
   WEFT_ASSIGN(const ByteVector bytes, read_file(path));
   std::string_view rest = as_text(bytes);
   const auto wrong = [&](std::size_t line) {
-    return fail(ErrorCode::data_loss, "Line {} of {} is not one of `weft chain relay`.", line,
-                path.string());
+    return fail(ErrorCode::data_loss, "Line {} of {} is not a line that `weft chain relay` writes.",
+                line, path.string());
   };
   PublishedRelays out;
   for (std::size_t number = 1; rest.contains('\n'); ++number) {  // The last line may be incomplete.

@@ -45,7 +45,7 @@ Result<std::optional<SentRecord>> SentFile::read() const {
   WEFT_ASSIGN(const ByteVector text, read_file(path_));
   auto record = record_of(as_text(text));
   if (!record)
-    return fail(ErrorCode::data_loss, "{} is not what a command leaves that was cut short.",
+    return fail(ErrorCode::data_loss, "{} is not the record of an interrupted command.",
                 path_.string());
   return record;
 }

@@ -83,7 +83,7 @@ Result<std::vector<solana::Earned>> rows_before(const SettlementOptions& options
   if (options.previous.empty()) {
     if (amount == 0) return std::vector<solana::Earned>{};
     return fail(ErrorCode::invalid_argument,
-                "Epoch {} was posted here: name its rows with --previous FILE.",
+                "Epoch {} was posted in this network: name its rows with --previous FILE.",
                 line.config.number("last_epoch"));
   }
   WEFT_ASSIGN(auto rows, epoch_rows(options.previous));
@@ -92,7 +92,7 @@ Result<std::vector<solana::Earned>> rows_before(const SettlementOptions& options
   const auto refuse = [&](std::string_view what, const std::string& here,
                           const std::string& there) {
     return fail(ErrorCode::invalid_argument,
-                "The rows in {} give {} {}; those of epoch {}, the last one, give {}.",
+                "The rows in {} give {} {}; the rows of the last epoch, {}, give {}.",
                 options.previous.string(), what, here, last, there);
   };
   if (tree.root().sum != amount)
@@ -129,7 +129,7 @@ Result<> rows(const SettlementOptions& options) {
   if (!options.relays.empty()) {
     WEFT_ASSIGN(const PublishedRelays relays, read_relays(options.relays));
     if (relays.place.config != line.config_address)
-      return fail(ErrorCode::invalid_argument, "{} has the relays of another network.",
+      return fail(ErrorCode::invalid_argument, "The relays in {} are those of another network.",
                   options.relays.string());
     settlement::deduct_relays(settled, relays.relays, relays.place.units_a_sol);
   }
@@ -150,8 +150,8 @@ Result<> rows(const SettlementOptions& options) {
                   .c_str());
   if (next.waiting > 0)
     std::printf("%s\n",
-                weft::format("{} wait for a later epoch: one may give {}, what vouchers have "
-                             "charged and at most {:.2f} % of the vault.",
+                weft::format("{} wait for a later epoch: one epoch may give {}, which is what "
+                             "vouchers have charged and at most {:.2f} % of the vault.",
                              credits_text(next.waiting), credits_text(available),
                              static_cast<double>(line.config.number("post_bps")) / 100)
                     .c_str());

@@ -46,7 +46,7 @@ Result<std::optional<OpenSettling>> SettlingFile::read() const {
   auto open = settling_of(as_text(text));
   if (!open)
     return fail(ErrorCode::data_loss,
-                "{} is not what `weft chain settle` leaves that was cut short: see what the owner "
+                "{} is not the record of an interrupted `weft chain settle`: see what the owner "
                 "has settled (GET /v1/settlement), and remove the file.",
                 path_.string());
   return open;
@@ -61,9 +61,9 @@ Result<OpenSettling> SettlingFile::begin(const PublicKey& coordinator, std::uint
   }
   if (open)
     return fail(ErrorCode::unavailable,
-                "A settling of {} at the coordinator {} was cut short, and may have happened. Run "
-                "`weft chain settle {:.6f}` there once more, which settles it once, or remove {} "
-                "if you know what became of it.",
+                "The settling of {} at the coordinator {} was cut short and may have happened. Run "
+                "`weft chain settle {:.6f}` there again, which settles the amount only once, or "
+                "remove {} if you know the outcome.",
                 credits_text(open->amount), open->coordinator.text(),
                 static_cast<double>(open->amount) / 1e6, path_.string());
   const OpenSettling made{

@@ -40,8 +40,8 @@ Result<Node> start_node() {
   const auto tests = installation_folder() / "chain" / "tests";
   if (!std::filesystem::exists(tests / "node_modules" / "litesvm"))
     return fail(ErrorCode::not_found,
-                "The virtual machine is not there: {} is missing. `scripts/build chain` installs "
-                "it, in a checkout of Weft.",
+                "The simulation's virtual machine is not installed: {} is missing. `scripts/build "
+                "chain` installs it, in a checkout of Weft.",
                 (tests / "node_modules" / "litesvm").string());
   const auto said = std::make_shared<Said>();
   WEFT_ASSIGN(auto process, ChildProcess::start(
@@ -154,7 +154,9 @@ Result<> SimulatedChain::deliver(std::span<const solana::Instruction> instructio
   const Signature& signature = transaction.signatures.front();
   WEFT_ASSIGN(const auto status, rpc().status(signature));
   if (!status)
-    return fail(ErrorCode::unavailable, "The transaction {} did not land.", signature.text());
+    return fail(ErrorCode::unavailable,
+                "The simulated chain does not know the transaction {} that was sent to it.",
+                signature.text());
   if (status->failure)
     return fail(ErrorCode::permission_denied, "{}", chain::failure_text(*status->failure));
   return {};
@@ -179,7 +181,9 @@ Result<> SimulatedChain::patch(const PublicKey& account, std::size_t at, ByteSpa
 }
 Result<> SimulatedChain::refresh() {
   WEFT_ASSIGN(auto found, rpc().account(line_.config_address));
-  if (!found) return fail(ErrorCode::data_loss, "The network's config is gone.");
+  if (!found)
+    return fail(ErrorCode::data_loss,
+                "The account of the network's parameters is no longer on the simulated chain.");
   WEFT_ASSIGN(line_.config, solana::ProgramState::read("config", std::move(found->data)));
   return {};
 }

@@ -53,7 +53,8 @@ Result<SignedResult> read_result(const json::Value& value) {
   WEFT_ASSIGN(const json::Value siblings, object.get("siblings"));
   WEFT_ASSIGN(const auto rows, siblings.array());
   if (rows.size() > levels_most)
-    return fail(ErrorCode::invalid_argument, "A receipt of {} levels; evidence has {} at most.",
+    return fail(ErrorCode::invalid_argument,
+                "The path in the receipt's tree has {} levels; evidence may have at most {}.",
                 rows.size(), levels_most);
   for (const json::Value& row : rows) {
     WEFT_ASSIGN(const std::string text, row.string());
@@ -120,8 +121,10 @@ Result<> slash(const SettlementOptions& options) {
   if (!read) return pass(std::move(read), "while reading {}", options.message.string());
   const TwoResults& both = *read;
   if (both.first.result == both.second.result)
-    return fail(ErrorCode::invalid_argument, "Both are the same result, {}.",
-                both.first.result.text());
+    return fail(
+        ErrorCode::invalid_argument,
+        "Both results of the evidence are the same, {}; a device may sign one result twice.",
+        both.first.result.text());
   WEFT_ASSIGN(const WalletLine own, wallet_line(options));
   std::vector<solana::SignedDigest> proofs;
   for (const SignedResult* one : {&both.first, &both.second}) {
@@ -135,7 +138,9 @@ Result<> slash(const SettlementOptions& options) {
   }
   const PublicKey stake = own.line.network.stake(both.owner);
   WEFT_ASSIGN(const auto held, own.line.state("stake", stake));
-  if (!held) return fail(ErrorCode::not_found, "{} has no stake here.", both.owner.text());
+  if (!held)
+    return fail(ErrorCode::not_found, "The owner {} has no stake in this network.",
+                both.owner.text());
   OneCall more{.what =
                    weft::format("Takes the stake of {}, whose device {} signed two results of task "
                                 "{} of job {}: {}.",

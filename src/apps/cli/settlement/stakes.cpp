@@ -48,8 +48,8 @@ Result<> stakes(const SettlementOptions& options) {
   // A stake counts only at the coordinator of its network.
   if (line.config.key("coordinator") != wallet.public_key())
     return fail(ErrorCode::permission_denied,
-                "The coordinator of this network is {}, and the wallet in {} is {}: stakes there "
-                "count at the network's own coordinator alone.",
+                "The coordinator of this network is {}, but the wallet in {} is {}: stakes count "
+                "only at the network's own coordinator.",
                 line.config.key("coordinator").text(), options.data.string(),
                 wallet.public_key().text());
   WEFT_ASSIGN(const auto found, line.states("stake", chain::Confirmation::finalized));

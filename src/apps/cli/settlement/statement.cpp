@@ -19,8 +19,8 @@ Result<> statement(const SettlementOptions& options) {
   const PublicKey coordinator = own.line.config.key("coordinator");
   if (own.own() != coordinator)
     return fail(ErrorCode::permission_denied,
-                "The coordinator of this network is {}, not {}: its statements would count for "
-                "nothing.",
+                "The coordinator of this network is {}, not {}: only statements of the coordinator "
+                "are valid.",
                 coordinator.text(), own.own().text());
   const solana::Earned& row = tree.owners()[position];
   const Hash digest = solana::statement_digest(

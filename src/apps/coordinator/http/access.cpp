@@ -77,9 +77,10 @@ void with_job(const HttpParts& parts, const net::IncomingRequest& request, std::
   const bool has_link = parts.links.opens(*job, viewer->link);
   net::Reply refusal = hidden(parts, *viewer, name);
   if (!viewer->link.empty() && !has_link)
-    refusal = net::problem(
-        {ErrorCode::permission_denied,
-         weft::format("The link is not one of job {}: ask its owner for it.", job->text())});
+    refusal =
+        net::problem({ErrorCode::permission_denied,
+                      weft::format("The link does not open job {}: ask the job's owner for a link.",
+                                   job->text())});
   // A viewer without a key or a valid link is refused before the job is looked up, so that the
   // reply does not reveal which jobs exist.
   if (!viewer->key && !has_link) return respond(std::move(refusal));

@@ -29,8 +29,8 @@ Result<AnswerTrust> trust_of(const OpenAiRequest& request, bool newcomers_answer
       request.trust.value_or(newcomers_answer ? AnswerTrust::all : AnswerTrust::established);
   if (trust == AnswerTrust::all && !newcomers_answer)
     return fail(ErrorCode::permission_denied,
-                "This coordinator lets no newcomers answer clients, as the header x-weft-trust "
-                "asks; its operator can (`weft serve --allow-anyone`).");
+                "The header x-weft-trust asks for answers of new workers, which this coordinator "
+                "does not allow; its operator can (`weft serve --allow-anyone`).");
   return trust;
 }
 
@@ -48,7 +48,7 @@ Result<> check_tokens(const OpenAiRequest& request, std::span<const ReadPrompt> 
                   "The prompt is empty; a text begins with at least one token.");
     if (prompt.tokens.size() > tokens_max && request.embedding)
       return fail(ErrorCode::resource_exhausted,
-                  "A text has {} tokens; at most {} fit into the context: cut it.",
+                  "A text has {} tokens; at most {} fit into the model's context: shorten it.",
                   prompt.tokens.size(), tokens_max);
     if (prompt.tokens.size() > tokens_max)
       return fail(ErrorCode::resource_exhausted,
@@ -57,13 +57,13 @@ Result<> check_tokens(const OpenAiRequest& request, std::span<const ReadPrompt> 
                   prompt.tokens.size(), tokens_max, bounds.context);
     const auto unknown = std::ranges::find_if_not(prompt.tokens, is_known);
     if (unknown != prompt.tokens.end())
-      return fail(ErrorCode::invalid_argument, "{} is not a token of the model, which has {}.",
+      return fail(ErrorCode::invalid_argument, "The token {} is not one of the model's {} tokens.",
                   *unknown, bounds.vocabulary);
   }
   for (const protocol::serving::Bias& one : request.ask.bias) {
     if (!is_known(one.token))
       return fail(ErrorCode::invalid_argument,
-                  "A bias is given for {}, which is not a token of the model, which has {}.",
+                  "A bias is given for the token {}, which is not one of the model's {} tokens.",
                   one.token, bounds.vocabulary);
   }
   return {};

@@ -63,7 +63,8 @@ TEST(CompletionChecks, BoundPromptsByTheContextThatTheAnswerShares) {
             "The prompt has 8 tokens; at most 7 fit into the context of 8, which the answer "
             "shares: shorten it.");
   EXPECT_EQ(refused(true, 8), "") << "a vector needs no room for a token";
-  EXPECT_EQ(refused(true, 9), "A text has 9 tokens; at most 8 fit into the context: cut it.");
+  EXPECT_EQ(refused(true, 9),
+            "A text has 9 tokens; at most 8 fit into the model's context: shorten it.");
   EXPECT_EQ(refused(false, 0), "The prompt is empty; a text begins with at least one token.");
 }
 
@@ -76,10 +77,10 @@ TEST(CompletionChecks, KnowTheModelsTokens) {
   };
 
   EXPECT_EQ(refused(9, 9), "");
-  EXPECT_EQ(refused(10, 9), "10 is not a token of the model, which has 10.");
-  EXPECT_EQ(refused(-1, 9), "-1 is not a token of the model, which has 10.");
+  EXPECT_EQ(refused(10, 9), "The token 10 is not one of the model's 10 tokens.");
+  EXPECT_EQ(refused(-1, 9), "The token -1 is not one of the model's 10 tokens.");
   EXPECT_EQ(refused(9, 10),
-            "A bias is given for 10, which is not a token of the model, which has 10.");
+            "A bias is given for 10, The token which is not one of the model's 10 tokens.");
 }
 
 TEST(CompletionChecks, FindAWorkerThatMayAnswer) {

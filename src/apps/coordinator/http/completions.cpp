@@ -20,10 +20,10 @@ inference::AnswerEnd withheld(billing::AnswerFate fate) {
   const bool refuted = fate == billing::AnswerFate::refuted;
   return {.reason = "failed",
           .error = {ErrorCode::unavailable,
-                    refuted ? "An audit refuted the answer, which was asked for as verified: it is "
-                              "not told and costs nothing; ask again."
-                            : "No other worker could audit the answer, which was asked for as "
-                              "verified: it is not told and costs nothing."},
+                    refuted ? "The request wants a verified answer, and an audit refuted the "
+                              "answer: it is withheld and costs nothing; ask again."
+                            : "The request wants a verified answer, and no other worker could "
+                              "audit the answer: it is withheld and costs nothing."},
           .trust = refuted ? "refuted" : "pending"};
 }
 
@@ -56,8 +56,8 @@ void Completions::read_prompts(const SharedRequest& request) {
   if (card == nullptr) return refuse(*request, no_model_error(asked.model));
   if (auto fits = check_modality(asked, *card); !fits) return refuse(*request, fits.error());
   if (texts_ == nullptr)
-    return refuse(*request,
-                  {ErrorCode::unavailable, "This coordinator cannot read models' texts."});
+    return refuse(*request, {ErrorCode::unavailable,
+                             "This coordinator cannot convert texts into tokens of models."});
   texts_->read({.file = card->file_hash(),
                 .file_bytes = card->bytes,
                 .head_bytes = card->header_bytes,

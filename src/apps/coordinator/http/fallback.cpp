@@ -128,10 +128,12 @@ void Fallback::ask(const FallbackRequest& request, const Error& why, const net::
   if (stream) {
     stream->write(marker.finish());
     if (!answer)
-      stream->write("data: " +
-                    openai_error_json(
-                        {ErrorCode::unavailable, weft::format("The answer of {} broke off.", by)}) +
-                    "\n\n");
+      stream->write(
+          "data: " +
+          openai_error_json(
+              {ErrorCode::unavailable,
+               weft::format("The answer of the fallback {} ended before it was complete.", by)}) +
+          "\n\n");
     return stream->finish();
   }
   // An error of the operator's key at the endpoint is not shown to the client.

@@ -33,10 +33,12 @@ Result<> Guests::admit(std::string_view token, std::string_view address, UnixMil
   const bool known = welcome() && (is_of(unix_time) || is_of(unix_time - hour));
   if (!known)
     return fail(ErrorCode::unauthenticated,
-                "The guest's token is too old; the page fetches another.");
+                "The guest's token is not valid, or no longer valid; the coordinator's page "
+                "fetches another one.");
   if (!rates_.with([&](net::RateLimit& rates) { return rates.take(address, 1, now); }))
     return fail(ErrorCode::resource_exhausted,
-                "Guests may ask {} a minute (--guest-requests); an API key may ask more.",
+                "A guest may ask {} a minute (--guest-requests on the coordinator); an API key may "
+                "ask more often.",
                 counted(requests_per_min_, "time"));
   return {};
 }

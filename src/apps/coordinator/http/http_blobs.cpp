@@ -72,8 +72,8 @@ class PartUpload final : public net::Upload {
       (*part_)->take_back();
       part_->reset();
       return respond(net::problem({ErrorCode::invalid_argument,
-                                   "The part's bytes are not those that were signed (Weft-Part); "
-                                   "they are not kept."}));
+                                   "The bytes of the part do not have the hash that was signed "
+                                   "(Weft-Part); the part is discarded."}));
     }
     // The last part computes the hash of the whole blob and makes it durable, on a pool.
     post_or_refuse(pool_, respond, [part = part_, total = total_, respond] {
@@ -129,8 +129,8 @@ Result<std::unique_ptr<net::Upload>> begin_part(const HttpParts& parts,
   }
   if (range.total > parts.blob_bytes_max) {
     return fail(ErrorCode::resource_exhausted,
-                "The blob has {} bytes; at most {} are taken (--blob-bytes-max).", range.total,
-                parts.blob_bytes_max);
+                "The blob has {} bytes; the coordinator takes at most {} (--blob-bytes-max).",
+                range.total, parts.blob_bytes_max);
   }
   WEFT_ASSIGN(auto part, parts.blob_parts.begin(hash, who.text(), range.first, range.total));
   return std::make_unique<PartUpload>(std::move(part), range.total, wanted, parts.readers);
@@ -146,7 +146,8 @@ void get_upload(const HttpParts& parts, const net::IncomingRequest& request,
   if (!by) return respond(parts.signatures.refusal(by.error()));
   if (by->client != *who)
     return respond(net::problem(
-        {ErrorCode::permission_denied, "Only the client that uploads sees how far it is."}));
+        {ErrorCode::permission_denied,
+         "Only the client that uploads the blob may see how many bytes have arrived."}));
   respond(net::json_reply(
       200, weft::format(R"({{"bytes":{}}})", parts.blob_parts.have(*hash, who->text()))));
 }
@@ -183,7 +184,7 @@ Result<PublicKey> may_upload(const HttpParts& parts, const net::IncomingRequest&
   // A repeated upload is harmless, so the nonce is not checked for repetition.
   WEFT_ASSIGN(const Signed who, parts.signatures.signer_of_blob(request, body));
   if (parts.grants_to_strangers || parts.book.is_funded(who.client)) return who.client;
-  return fail(ErrorCode::insufficient_funds, "The client {} holds no credits here.",
+  return fail(ErrorCode::insufficient_funds, "The client {} holds no credits at this coordinator.",
               who.client.text());
 }
 
@@ -201,11 +202,11 @@ Result<std::optional<store::Room::For>> within_bounds(const HttpParts& parts,
     return std::nullopt;
   }
   if (!request.header("content-range").empty())
-    return fail(ErrorCode::invalid_argument, "A worker uploads a blob whole, and not in parts.");
+    return fail(ErrorCode::invalid_argument, "A worker must upload a blob whole, not in parts.");
   if (const auto upload = parts.book.worker_blobs().take_upload(who, length))
     return room_of_worker(parts.book, who, net::address_prefix(request.address), upload->output_of);
-  return fail(ErrorCode::permission_denied, "{} bytes are more than the worker's leases lead to.",
-              length);
+  return fail(ErrorCode::permission_denied,
+              "The upload has {} bytes, more than the worker's leases allow.", length);
 }
 
 Result<std::unique_ptr<net::Upload>> begin_upload(const HttpParts& parts,
@@ -219,8 +220,8 @@ Result<std::unique_ptr<net::Upload>> begin_upload(const HttpParts& parts,
       std::strtoull(std::string(request.header("content-length")).c_str(), nullptr, 10);
   if (length > parts.blob_bytes_max) {
     return fail(ErrorCode::resource_exhausted,
-                "The blob has {} bytes; at most {} are taken (--blob-bytes-max).", length,
-                parts.blob_bytes_max);
+                "The blob has {} bytes; the coordinator takes at most {} (--blob-bytes-max).",
+                length, parts.blob_bytes_max);
   }
   WEFT_ASSIGN(auto writer, parts.blobs.begin(hash, parts.blob_bytes_max, room));
   return std::make_unique<BlobUpload>(std::move(writer), hash, parts.readers);
@@ -236,8 +237,8 @@ Result<> may_download(const HttpParts& parts, const net::IncomingRequest& reques
       return fail(ErrorCode::unauthenticated, "The token belongs to no connected worker.");
     if (!parts.reads_by_lease || parts.book.worker_blobs().may_read(*worker, blob)) return {};
     return fail(ErrorCode::permission_denied,
-                "No lease of a running job and no model that the worker serves leads to the blob "
-                "{}.",
+                "The worker may not read the blob {}: neither its leases of running jobs nor the "
+                "models that it serves need the blob.",
                 blob.text());
   }
   WEFT_ASSIGN(const Viewer viewer, viewer_of(parts, request));

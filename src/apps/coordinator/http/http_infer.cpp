@@ -120,7 +120,7 @@ Result<MicroCredits> read_budget(const net::IncomingRequest& request) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), credits);
   if (error != std::errc() || end != text.data() + text.size() || !(credits > 0) || credits > 1e6)
     return fail(ErrorCode::invalid_argument,
-                "Weft-Budget is no number of credits above 0 and up to 1000000.");
+                "The header Weft-Budget must be a number of credits above 0 and at most 1000000.");
   return std::max<MicroCredits>(1, std::llround(credits * 1e6));
 }
 
@@ -131,13 +131,13 @@ Result<std::optional<std::size_t>> read_json_bytes(const net::IncomingRequest& r
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
   if (error != std::errc() || end != text.data() + text.size())
     return fail(ErrorCode::invalid_argument,
-                "Inference-Header-Content-Length is no number of bytes.");
+                "The header Inference-Header-Content-Length must be a number of bytes.");
   return bytes;
 }
 
 Result<> check_version(const net::IncomingRequest& request) {
   if (request.parameters.size() < 2 || request.parameters[1] == version) return {};
-  return fail(ErrorCode::not_found, "The model has the version {} only.", version);
+  return fail(ErrorCode::not_found, "The model has only the version {}.", version);
 }
 
 Result<OnnxInterface> interface_of(const HttpParts& parts, const inference::ModelCard& card) {
@@ -348,10 +348,10 @@ void start(const std::shared_ptr<Service>& service, const net::IncomingRequest& 
   if (!asker) return respond(refusal(asker.error()));
   // A guest may not ask ONNX models, because a job is not free.
   if (!asker->key && (asker->is_guest || !net::is_loopback(request.address)))
-    return respond(refusal({ErrorCode::unauthenticated,
-                            "Requests to ONNX models are jobs that an API key's owner pays: send "
-                            "the header \"Authorization: Bearer KEY\" (`weft key add` makes "
-                            "one)."}));
+    return respond(
+        refusal({ErrorCode::unauthenticated,
+                 "A request to an ONNX model is a job, which the owner of an API key pays: send "
+                 "the header \"Authorization: Bearer KEY\" (`weft key add` makes one)."}));
   if (const auto known = check_version(request); !known) return respond(refusal(known.error()));
   const auto budget = read_budget(request);
   if (!budget) return respond(refusal(budget.error()));

@@ -229,10 +229,10 @@ void show_output(const HttpParts& parts, const net::IncomingRequest& request,
                    409));
              }
              if (index >= row.outputs.size()) {
-               return respond(
-                   net::problem({ErrorCode::not_found,
-                                 weft::format("Job {} has {} and none of number {}.", row.id.text(),
-                                              counted(row.outputs.size(), "output"), index)}));
+               return respond(net::problem(
+                   {ErrorCode::not_found,
+                    weft::format("Job {} has {}, numbered from 0; it has no output {}.",
+                                 row.id.text(), counted(row.outputs.size(), "output"), index)}));
              }
              respond(blob_of_job(blobs, request, row, row.outputs[index].hash));
            });

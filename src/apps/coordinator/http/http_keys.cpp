@@ -114,12 +114,13 @@ void revoke_key(const HttpParts& parts, In request, const Signed& who, Out respo
 // scripts cannot change that. Other programs can, but get only a guest's rate.
 void guest(const HttpParts& parts, In request, Out respond) {
   if (!parts.guests.welcome())
-    return respond(net::problem(
-        {ErrorCode::permission_denied, "There are no guests here; an API key is needed."}));
+    return respond(
+        net::problem({ErrorCode::permission_denied,
+                      "This coordinator admits no guests; a request needs an API key."}));
   const auto site = request.header("sec-fetch-site");
   if (!site.empty() && site != "same-origin")
-    return respond(net::problem(
-        {ErrorCode::permission_denied, "Guests come from the coordinator's own page."}));
+    return respond(net::problem({ErrorCode::permission_denied,
+                                 "Only the coordinator's own page may get a guest's token."}));
   respond(net::json_reply(200, weft::format(R"({{"token":"{}"}})",
                                             parts.guests.token_for(request.address, unix_now()))));
 }

@@ -98,8 +98,9 @@ void answer(const HttpParts& parts, const net::IncomingRequest& request,
   const auto account = request.query.find("account");
   const auto job = request.query.find("job");
   if (account != request.query.end() && job != request.query.end())
-    return respond(net::problem({ErrorCode::invalid_argument,
-                                 "Either an account's history or a job's: account=A or job=ID."}));
+    return respond(net::problem(
+        {ErrorCode::invalid_argument,
+         "Give either account=A for an account's history or job=ID for a job's, not both."}));
   if (account != request.query.end()) {
     const auto wanted = ledger::Account::parse(account->second);
     if (!wanted) return respond(net::problem(wanted.error()));

@@ -22,15 +22,16 @@ void add_model(const HttpParts& parts, const net::IncomingRequest& request, cons
     if (!may)
       return respond(
           net::problem({ErrorCode::insufficient_funds,
-                        weft::format("The client {} holds no credits here.", who.client.text())}));
+                        weft::format("The client {} holds no credits at this coordinator.",
+                                     who.client.text())}));
     auto card = inference::read_model_card(request.body);
     if (!card) return respond(net::problem(card.error()));
     for (const Hash& blob : {card->file_hash(), card->chunks_hash()}) {
       if (!parts.blobs.has(blob)) {
         return respond(net::problem(
-            {ErrorCode::not_found,
-             weft::format("The blob {} is not here; PUT it first (`weft model add` does).",
-                          blob.text())}));
+            {ErrorCode::not_found, weft::format("The blob {} is not stored at this coordinator; "
+                                                "PUT it first (`weft model add` does).",
+                                                blob.text())}));
       }
     }
     card->owner = who.client.text();

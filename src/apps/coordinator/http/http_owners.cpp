@@ -72,8 +72,8 @@ Result<crypto::InvitationKind> read_invitation(const HttpParts& parts, const Sig
               crypto::read_invitation(text, coordinator, who.client, unix_now()));
   if (shown.kind != crypto::InvitationKind::client && shown.kind != crypto::InvitationKind::own)
     return fail(ErrorCode::permission_denied,
-                "The invitation is for a worker; credits come with one that `weft invite --client` "
-                "prints.");
+                "The invitation is for a worker and brings no credits; an invitation that `weft "
+                "invite --client` prints does.");
   return shown.kind;
 }
 
@@ -170,7 +170,7 @@ void add_device(const HttpParts& parts, In request, const Signed& who, Out respo
     return respond(net::problem(
         {ErrorCode::unauthenticated,
          "The device has not agreed to belong to this owner, at this coordinator and in this role: "
-         "run `weft device request OWNER` there and add what it prints."}));
+         "run `weft device request OWNER` on the device, and add the code that it prints."}));
   post_or_refuse(parts.loop, respond,
                  [respond, by = who.client, wanted = *wanted](jobs::Core& core, jobs::Moment now) {
                    core.owners().add_device(by, wanted.owner, wanted.device, now, shown(respond));

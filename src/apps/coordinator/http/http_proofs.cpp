@@ -41,8 +41,8 @@ Result<api::Proof> proof_of(store::Store& store, const store::Blobs& blobs, cons
                             std::uint32_t index, bool hides_undecided) {
   const JobId& id = job.id;
   if (index >= job.tasks)
-    return fail(ErrorCode::not_found, "Job {} has {} tasks and none of number {}.", id.text(),
-                job.tasks, index);
+    return fail(ErrorCode::not_found, "Job {} has {} tasks, numbered from 0; it has no task {}.",
+                id.text(), job.tasks, index);
   WEFT_ASSIGN(const auto tasks, store.tasks(id));
   WEFT_ASSIGN(const auto replicas, store.replicas(id));
   WEFT_ASSIGN(const auto receipts, store.receipts(id));
@@ -134,16 +134,18 @@ net::Reply claims_reply(store::Store& store, const store::Blobs& blobs, const Jo
   if (!receipts) return net::problem(receipts.error());
   const auto receipt = std::ranges::find(*receipts, digest, &store::Receipt::digest);
   if (receipt == receipts->end() || receipt->claims == Hash())
-    return net::problem({ErrorCode::not_found,
-                         weft::format("Job {} has no receipt {} whose claims are apart from it.",
-                                      job.text(), digest.text())});
+    return net::problem(
+        {ErrorCode::not_found,
+         weft::format("Job {} has no receipt {} whose claims are stored in a blob of their own.",
+                      job.text(), digest.text())});
   const auto shown = shown_claims(blobs, *receipt, job);
   if (!shown) return net::problem(shown.error());
   if (crypto::sha256(*shown) != wanted)
-    return net::problem({ErrorCode::not_found,
-                         weft::format("The claims of receipt {} are not {}: the task's proof names "
-                                      "them.",
-                                      digest.text(), wanted.text())});
+    return net::problem(
+        {ErrorCode::not_found,
+         weft::format(
+             "The claims of receipt {} do not have the hash {}: the task's proof names the hash.",
+             digest.text(), wanted.text())});
   return net::text_reply(200, std::string(as_text(*shown)), "application/octet-stream");
 }
 

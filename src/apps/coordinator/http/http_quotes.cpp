@@ -76,8 +76,8 @@ Result<> read_price_terms(const HttpParts& parts, const net::IncomingRequest& re
                                        .manifest = submission.manifest_hash};
   if (!crypto::verify_now(coordinator, protocol::offer_digest(offer, subject), offer.signature))
     return fail(ErrorCode::invalid_argument,
-                "The quote is for another manifest or client, or of another coordinator: ask for "
-                "one for this job (weft quote, POST /v1/jobs/quote).");
+                "The quote is for another manifest or client, or from another coordinator: ask for "
+                "a quote for this job (weft quote, POST /v1/jobs/quote).");
   submission.quote = {
       .id = offer.id, .per_unit = offer.per_unit, .price = offer.price, .until = offer.until};
   return {};

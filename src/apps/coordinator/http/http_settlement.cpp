@@ -16,7 +16,8 @@ constexpr std::size_t digits_max = 10;  // An epoch is a 32-bit number.
 
 Error none_named() {
   return {ErrorCode::not_found,
-          "This coordinator names no settlement network; `weft serve --settlement FILE` does."};
+          "This coordinator has no settlement network; its operator can name one with `weft serve "
+          "--settlement FILE`."};
 }
 
 net::Reply rows_of(const HttpParts& parts, const net::IncomingRequest& request) {
@@ -52,8 +53,8 @@ Result<jobs::ChainReading> read_stakes(const SettlementNetwork& network, std::st
   WEFT_ASSIGN(const PublicKey mint, key(object, "mint"));
   if (program != network.program || mint != network.mint)
     return fail(ErrorCode::invalid_argument,
-                "These are stakes of the mint {} at the program {}; this coordinator settles on {} "
-                "at {}.",
+                "The stakes are of the mint {} at the program {}; this coordinator settles with "
+                "the mint {} at the program {}.",
                 mint.text(), program.text(), network.mint.text(), network.program.text());
   jobs::ChainReading out;
   WEFT_ASSIGN(const json::Value slot, object.get("slot"));

@@ -50,8 +50,8 @@ api::VerdictTask view_of(const store::Task& task) {
 Result<api::Verdict> verdict_of(store::Store& store, const store::Job& row,
                                 std::optional<std::uint32_t> only) {
   if (only && *only >= row.tasks)
-    return fail(ErrorCode::not_found, "Job {} has {} and none of number {}.", row.id.text(),
-                counted(row.tasks, "task"), *only);
+    return fail(ErrorCode::not_found, "Job {} has {}, numbered from 0; it has no task {}.",
+                row.id.text(), counted(row.tasks, "task"), *only);
   api::Verdict view{.job = row.id.text(),
                     .worker = {},
                     .state = std::string(to_string(row.state)),

@@ -315,7 +315,7 @@ Result<InferRequest> read_infer_request(std::string_view body,
   }
   if (!binary.empty())
     return fail(ErrorCode::invalid_argument,
-                "The body has {} bytes behind its JSON that belong to no input.", binary.size());
+                "The body has {} bytes after its JSON that belong to no input.", binary.size());
   return request;
 }
 

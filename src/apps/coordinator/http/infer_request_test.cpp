@@ -75,7 +75,7 @@ TEST(InferRequest, ReadsBytesInTheOrderOfTheRequest) {
   const auto message = [&](std::string_view sent, std::size_t json) {
     return read_infer_request(sent, json, rows).error().message;
   };
-  EXPECT_THAT(message(body + "!", text.size()), HasSubstr("1 bytes behind its JSON"));
+  EXPECT_THAT(message(body + "!", text.size()), HasSubstr("1 bytes after its JSON"));
   EXPECT_THAT(message(std::string_view(body).substr(0, body.size() - 1), text.size()),
               HasSubstr("has 8 bytes; 7 are left in the body"));
   EXPECT_THAT(message(body, body.size() + 1), HasSubstr("Inference-Header-Content-Length says"));

@@ -65,10 +65,14 @@ net::SocketRoute Meetings::route() {
           .opened = [this](const std::shared_ptr<net::Peer>& peer) { open(peer); },
           .text = [this](const std::shared_ptr<net::Peer>& peer,
                          const std::string& text) { take(peer, text); },
-          .binary = [](const std::shared_ptr<net::Peer>& peer,
-                       const std::string&) { peer->close("Members of a meeting send text only."); },
-          .oversized = [](const std::shared_ptr<net::Peer>& peer,
-                          std::size_t) { peer->close("The text is too long for a meeting."); },
+          .binary =
+              [](const std::shared_ptr<net::Peer>& peer, const std::string&) {
+                peer->close("Members of a meeting may send only text messages.");
+              },
+          .oversized =
+              [](const std::shared_ptr<net::Peer>& peer, std::size_t) {
+                peer->close("The message has more bytes than a meeting allows.");
+              },
           .closed = [this](const std::shared_ptr<net::Peer>& peer) { close(peer); },
           .cost = 1};
 }
@@ -90,7 +94,9 @@ void Meetings::open(const std::shared_ptr<net::Peer>& peer) {
         std::ranges::count_if(members_, [&](const auto& one) { return one.second.group == group; });
     const std::size_t most = options_.bounds.sockets_per_address;
     if (most != 0 && static_cast<std::size_t>(same) >= most)
-      acts.push_back({.peer = peer, .reason = "Too many of this address meet already."});
+      acts.push_back(
+          {.peer = peer,
+           .reason = "Too many members of meetings are connected from this address already."});
     else
       members_.emplace(peer->id(), Member{.peer = peer,
                                           .group = group,
@@ -142,8 +148,12 @@ void Meetings::begin(Member& member, const std::string& meeting, Acts& acts) {
   const std::size_t most = options_.bounds.meetings_max;
   if (most != 0 && meetings_.size() >= most) {
     const auto host = yielding(member.network);
-    if (!host) return send_away(member.peer->id(), "Too many meet already; try again later.", acts);
-    send_away(*host, "Too many meet, and this meeting gave its place to another one.", acts);
+    if (!host)
+      return send_away(member.peer->id(),
+                       "The coordinator has too many meetings already; try again later.", acts);
+    send_away(*host,
+              "The coordinator has too many meetings, and another one took the place of this one.",
+              acts);
   }
   member.meeting = meeting;
   member.is_host = true;
@@ -185,12 +195,14 @@ bool Meetings::is_full(const Meeting& meeting) const {
 void Meetings::enter(Member& member, const std::string& meeting, Acts& acts) {
   const PeerId id = member.peer->id();
   const auto found = meetings_.find(meeting);
-  if (found == meetings_.end()) return send_away(id, "There is no such meeting now.", acts);
+  if (found == meetings_.end())
+    return send_away(id, "The meeting does not exist, or it has ended.", acts);
   if (is_full(found->second)) {
     const PeerId oldest = found->second.guests.front();
     if (options_.clock() - members_.at(oldest).since < options_.bounds.guest_max)
-      return send_away(id, "Too many join at once; try again in a minute.", acts);
-    send_away(oldest, "Joining took too long.", acts);
+      return send_away(id, "Too many guests are joining this meeting; try again in a minute.",
+                       acts);
+    send_away(oldest, "The guest took too long to join the meeting.", acts);
   }
   member.meeting = meeting;
   found->second.guests.push_back(id);
@@ -205,7 +217,8 @@ void Meetings::from_host(Member& host, const std::string& text, Acts& acts) {
   if (!said) return send_away(host.peer->id(), said.error().message, acts);
   if (options_.bounds.texts_max != 0) {
     if (meeting.texts_left == 0)
-      return send_away(host.peer->id(), "The host says more than its guests may hear.", acts);
+      return send_away(host.peer->id(), "The host has sent more texts than a meeting allows.",
+                       acts);
     --meeting.texts_left;
   }
   // The guest may have left while the host's message was on its way.
@@ -218,9 +231,9 @@ void Meetings::from_host(Member& host, const std::string& text, Acts& acts) {
 void Meetings::from_guest(Member& guest, const std::string& text, Acts& acts) {
   const PeerId id = guest.peer->id();
   if (text.empty() || !utf8::is_valid(text))
-    return send_away(id, "A text of a meeting is UTF-8, and not empty.", acts);
+    return send_away(id, "A text of a meeting must be UTF-8 and not empty.", acts);
   if (options_.bounds.texts_max != 0 && ++guest.texts > options_.bounds.texts_max)
-    return send_away(id, "A guest says few texts only.", acts);
+    return send_away(id, "The guest has sent more texts than a meeting allows.", acts);
   const auto& host = members_.at(meetings_.at(guest.meeting).host);
   acts.push_back({.peer = host.peer,
                   .text = weft::format(R"({{"guest":{},"text":{}}})", id, json::quote(text))});
@@ -249,7 +262,7 @@ void Meetings::remove(PeerId id, Acts& acts) {
   for (const PeerId guest : guests) {
     const auto member = members_.find(guest);
     if (member == members_.end()) continue;
-    acts.push_back({.peer = member->second.peer, .reason = "The meeting is over."});
+    acts.push_back({.peer = member->second.peer, .reason = "The meeting has ended."});
     members_.erase(member);
   }
 }

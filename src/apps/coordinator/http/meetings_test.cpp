@@ -112,8 +112,9 @@ TEST(Meetings, EndWithTheirHost) {
 
   place.leave(host);
 
-  EXPECT_THAT(guest->closed, ElementsAre("The meeting is over."));
-  EXPECT_THAT(place.join("guest")->closed, ElementsAre("There is no such meeting now."));
+  EXPECT_THAT(guest->closed, ElementsAre("The meeting has ended."));
+  EXPECT_THAT(place.join("guest")->closed,
+              ElementsAre("The meeting does not exist, or it has ended."));
   EXPECT_THAT(place.join("host")->closed, IsEmpty()) << "it may be opened again";
 }
 
@@ -202,7 +203,8 @@ TEST(Meetings, AnOldMeetingGivesItsPlaceToANewOne) {
   place.time += 1h;
 
   EXPECT_THAT(place.join("host", other_meeting)->closed, IsEmpty());
-  EXPECT_THAT(old->closed, ElementsAre(testing::HasSubstr("gave its place to another one")));
+  EXPECT_THAT(old->closed,
+              ElementsAre(testing::HasSubstr("another one took the place of this one")));
   EXPECT_THAT(guest->closed, SizeIs(1));
 }
 
@@ -253,7 +255,7 @@ TEST(Meetings, AGuestThatWaitsTooLongGivesItsPlaceToANewOne) {
   place.time += 1s;
 
   EXPECT_THAT(place.join("guest")->closed, IsEmpty());
-  EXPECT_THAT(slow->closed, ElementsAre("Joining took too long."));
+  EXPECT_THAT(slow->closed, ElementsAre("The guest took too long to join the meeting."));
 }
 
 TEST(Meetings, AGuestSaysLittle) {

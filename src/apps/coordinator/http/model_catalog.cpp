@@ -83,10 +83,10 @@ Result<> ModelCatalog::add(const inference::ModelCard& card, inference::Desk& de
       registry_.cards(), [&](const auto& other) { return acts_for(card.owner, other.owner); });
   if (old == nullptr && per_owner_max_ > 0 && static_cast<std::size_t>(own) >= per_owner_max_ &&
       card.owner != operator_)
-    return fail(ErrorCode::resource_exhausted,
-                "The client has {} models already, the most that one may add; remove one "
-                "(`weft model remove`).",
-                own);
+    return fail(
+        ErrorCode::resource_exhausted,
+        "The client has {} models already and may add no more; remove one (`weft model remove`).",
+        own);
   WEFT_OK(registry_.put(card));
   set_terms(card, desk, now);
   if (inference::is_onnx(card)) {

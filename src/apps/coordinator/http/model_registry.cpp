@@ -37,7 +37,10 @@ Result<> ModelRegistry::commit(const inference::ModelCard& card, store::Change c
 Result<> ModelRegistry::put(inference::ModelCard card) {
   const auto before = std::ranges::find(cards_, card.name, &inference::ModelCard::name);
   if (before == cards_.end() && cards_.size() >= models_max)
-    return fail(ErrorCode::resource_exhausted, "There are {} models already.", cards_.size());
+    return fail(ErrorCode::resource_exhausted,
+                "The coordinator has {} models already and takes no more; remove one (`weft model "
+                "remove`).",
+                cards_.size());
   WEFT_OK(commit(card, store::Change::put));
   if (before != cards_.end()) cards_.erase(before);
   cards_.push_back(std::move(card));
@@ -46,7 +49,8 @@ Result<> ModelRegistry::put(inference::ModelCard card) {
 
 Result<> ModelRegistry::remove(std::string_view name) {
   const auto before = std::ranges::find(cards_, name, &inference::ModelCard::name);
-  if (before == cards_.end()) return fail(ErrorCode::not_found, "There is no model {}.", name);
+  if (before == cards_.end())
+    return fail(ErrorCode::not_found, "The coordinator has no model {}.", name);
   WEFT_OK(commit(*before, store::Change::remove));
   cards_.erase(before);
   return {};
@@ -69,8 +73,8 @@ Result<> take_models_file(const std::filesystem::path& file, store::Store& store
   std::filesystem::remove(file, error);
   if (error)
     return fail(ErrorCode::permission_denied,
-                "{} cannot be removed, and its models are in the database now: {}.", file.string(),
-                error.message());
+                "{} cannot be removed, although its models are in the database now: {}.",
+                file.string(), error.message());
   log_info("The {} models of {} are in the database now.", count, file.string());
   return {};
 }

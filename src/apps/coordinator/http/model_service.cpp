@@ -140,7 +140,8 @@ void ModelService::settled(const billing::AnswerId& answer, billing::AnswerFate 
 
 void ModelService::bar(const PublicKey& worker) {
   (void)parts_->thread.post([worker](inference::Desk& desk, Instant now) {
-    desk.expel(worker, "Its wallet was convicted of a wrong answer and is suspended.", now);
+    desk.expel(worker, "The worker's wallet was convicted of a wrong answer and is suspended.",
+               now);
   });
 }
 

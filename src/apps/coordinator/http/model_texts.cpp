@@ -65,7 +65,9 @@ Result<std::shared_ptr<ModelTexts::Model>> ModelTexts::model(const TextRequest& 
     }
     if (known != models_.end()) models_.erase(known);
   }
-  if (!make_) return fail(ErrorCode::unavailable, "This coordinator cannot read models' texts.");
+  if (!make_)
+    return fail(ErrorCode::unavailable,
+                "This coordinator cannot convert texts into tokens of models.");
   auto made = std::make_shared<Model>();
   made->file = request.file;
   made->reader = make_();
@@ -90,7 +92,7 @@ Result<ModelTexts::Read> ModelTexts::read_now(const TextRequest& request) {
   if (request.look.kind != TextLook::Kind::none) {
     WEFT_ASSIGN(out.told, now_or_later(found->reader->look(request)));
     if (out.told.text.size() > look_bytes_max)
-      return fail(ErrorCode::invalid_argument, "The text has {} bytes; at most {} are told.",
+      return fail(ErrorCode::invalid_argument, "The text has {} bytes; at most {} are returned.",
                   out.told.text.size(), look_bytes_max);
     return out;
   }

@@ -214,10 +214,10 @@ Result<AnswerTrust> read_answer_trust(std::string_view word) {
   if (word == "anyone") return AnswerTrust::all;
   if (word == "established") return AnswerTrust::established;
   if (word == "verified") return AnswerTrust::verified;
-  return fail(ErrorCode::invalid_argument,
-              "The header x-weft-trust is \"{}\"; \"anyone\", \"established\" and \"verified\" are "
-              "possible.",
-              word.substr(0, 64));
+  return fail(
+      ErrorCode::invalid_argument,
+      "The header x-weft-trust is \"{}\"; it must be \"anyone\", \"established\" or \"verified\".",
+      word.substr(0, 64));
 }
 
 Result<OpenAiRequest> read_chat_request(std::string_view body, std::uint64_t seed) {

@@ -62,7 +62,9 @@ Result<> ResponseStore::put(const std::string& id, StoredResponse response, Inst
       erase(state, std::string(owner->second.ids.begin()->second));
     if (state.bytes + bytes > options_.bytes_max)
       return fail(ErrorCode::resource_exhausted,
-                  "No response is stored now: those that are have {} bytes together.", state.bytes);
+                  "The response is not stored: the responses that are stored already have {} bytes "
+                  "together.",
+                  state.bytes);
     response.until = now + options_.keep;
     state.bytes += bytes;
     Owner& owner = state.owners[key];

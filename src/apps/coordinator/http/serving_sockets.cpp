@@ -29,7 +29,8 @@ net::SocketRoute ServingSockets::route() {
                            const std::string& bytes) { on_binary(peer, bytes); },
           .oversized =
               [](const std::shared_ptr<net::Peer>& peer, std::size_t bytes) {
-                peer->close(weft::format("A message of {} bytes is over the bound.", bytes));
+                peer->close(weft::format(
+                    "The message has {} bytes, more than the coordinator reads.", bytes));
               },
           .closed = [this](const std::shared_ptr<net::Peer>& peer) { on_closed(peer->id()); },
           .cost = 1};
@@ -83,8 +84,9 @@ void ServingSockets::join(inference::ServingId id, const std::optional<PublicKey
                           const wire::Offer& offer, inference::Desk& desk, Instant time) {
   if (!key) return close(id, "The token belongs to no connected worker.");
   if (book_.is_barred(*key, unix_now()))
-    return close(id, "Its wallet was convicted of a wrong answer and is suspended.");
-  if (!joined_.emplace(id, *key).second) return close(id, "A worker offers once.");
+    return close(id, "The worker's wallet was convicted of a wrong answer and is suspended.");
+  if (!joined_.emplace(id, *key).second)
+    return close(id, "The worker has already sent its offer on this connection.");
   if (const auto known = peers_.find(id); known != peers_.end()) {
     known->second->admit();
     if (book_.is_known(*key)) known->second->recognise();

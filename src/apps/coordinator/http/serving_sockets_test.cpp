@@ -93,7 +93,8 @@ TEST_F(ServingSocketsTest, CloseAConnectionThatOffersTwiceOrSendsNonsense) {
   route.text(nonsense, "{}");
   run();
 
-  EXPECT_THAT(twice->closed, ElementsAre("A worker offers once."));
+  EXPECT_THAT(twice->closed,
+              ElementsAre("The worker has already sent its offer on this connection."));
   EXPECT_EQ(nonsense->closed.size(), 1U);
 }
 

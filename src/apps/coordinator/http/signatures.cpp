@@ -64,7 +64,7 @@ Result<Signed> Signatures::verify(const net::IncomingRequest& request, const Has
   const std::string_view signature = request.header("weft-signature");
   if (client.empty() || nonce.empty() || time.empty() || signature.empty())
     return fail(ErrorCode::unauthenticated,
-                "The request is not signed: it wants the headers Weft-Client, Weft-Nonce, "
+                "The request is not signed: it needs the headers Weft-Client, Weft-Nonce, "
                 "Weft-Time and Weft-Signature.");
   const auto key = PublicKey::parse(client);
   if (!key)
@@ -91,14 +91,14 @@ Result<Signed> Signatures::verify(const net::IncomingRequest& request, const Has
                                .nonce = *nonce_bytes};
   if (!crypto::verify_now(*key, protocol::request_digest(claim, settings_.parts), *signature_bytes))
     return fail(ErrorCode::unauthenticated,
-                "The signature does not fit the request, the key {} and this coordinator, {}.",
+                "The signature is not valid for this request, the key {} and this coordinator, {}.",
                 client, coordinator_.text());
   const UnixMillis now = clock_();
   const UnixMillis valid = millis(settings_.valid_for);
   if (valid > 0 && (*at < now - valid || *at > now + valid))
     return fail(ErrorCode::unauthenticated,
-                "The request was signed {} s {} the coordinator's clock, and holds for {} s: set "
-                "this machine's clock, and sign again.",
+                "The request was signed {} s {} the coordinator's clock, and a signature is valid "
+                "for {} s: set this machine's clock, and sign again.",
                 std::abs(now - *at) / 1000, *at < now ? "before" : "after", valid / 1000);
   if (without_time != nullptr) {
     claim.time = 0;
@@ -128,13 +128,13 @@ std::optional<net::Reply> Signatures::remember(const Key& key, const Hash& reque
     if (const auto known = memory.requests.find(key); known != memory.requests.end()) {
       Remembered& first = known->second;
       if (first.request != request)
-        return net::problem({ErrorCode::already_exists,
-                             "This nonce was signed for another request; each request has its "
-                             "own."});
+        return net::problem(
+            {ErrorCode::already_exists,
+             "This nonce was signed for another request; each request needs its own nonce."});
       if (first.answered) return first.reply;
       if (first.waiting.size() >= waiting_max)
-        return net::problem(
-            {ErrorCode::unavailable, "This request is being answered; try again in a moment."});
+        return net::problem({ErrorCode::unavailable,
+                             "The same request is being answered already; try again in a moment."});
       first.waiting.push_back(respond);
       waits = true;
       return std::nullopt;

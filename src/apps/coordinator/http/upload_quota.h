@@ -29,10 +29,11 @@ class UploadQuota {
       return limit.take(PublicKey{owner.bytes}.text(), static_cast<double>(bytes), at);
     });
     if (taken) return {};
-    return fail(ErrorCode::resource_exhausted,
-                "An owner uploads at most {:.0f} bytes within an hour (a part of "
-                "--blobs-bytes-max), and these {} are more than is left; try again later.",
-                bytes_, bytes);
+    return fail(
+        ErrorCode::resource_exhausted,
+        "An owner may upload at most {:.0f} bytes within an hour (a part of --blobs-bytes-max), "
+        "and this upload of {} bytes is more than what is left; try again later.",
+        bytes_, bytes);
   }
 
   // The owner's remaining quota in bytes.

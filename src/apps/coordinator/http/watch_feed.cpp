@@ -13,17 +13,18 @@ namespace watch = protocol::watch;
 }
 
 net::SocketRoute WatchFeed::route() {
-  return {.path = "/v1/watch",
-          .message_bytes_max = watch::seen_bytes_max,
-          .opened = [this](const std::shared_ptr<net::Peer>& peer) { open(peer); },
-          .text = [this](const std::shared_ptr<net::Peer>& peer,
-                         const std::string& text) { take(peer, text); },
-          .binary = [](const std::shared_ptr<net::Peer>& peer,
-                       const std::string&) { peer->close("A watcher sends text only."); },
-          .oversized = [](const std::shared_ptr<net::Peer>& peer,
-                          std::size_t) { peer->close("The message is too long."); },
-          .closed = [this](const std::shared_ptr<net::Peer>& peer) { close(peer); },
-          .cost = 1};
+  return {
+      .path = "/v1/watch",
+      .message_bytes_max = watch::seen_bytes_max,
+      .opened = [this](const std::shared_ptr<net::Peer>& peer) { open(peer); },
+      .text = [this](const std::shared_ptr<net::Peer>& peer,
+                     const std::string& text) { take(peer, text); },
+      .binary = [](const std::shared_ptr<net::Peer>& peer,
+                   const std::string&) { peer->close("A watcher may send only text messages."); },
+      .oversized = [](const std::shared_ptr<net::Peer>& peer,
+                      std::size_t) { peer->close("The message is too long."); },
+      .closed = [this](const std::shared_ptr<net::Peer>& peer) { close(peer); },
+      .cost = 1};
 }
 
 void WatchFeed::start() {
@@ -59,7 +60,7 @@ void WatchFeed::open(const std::shared_ptr<net::Peer>& peer) {
       return;
     }
   }
-  peer->close("Too many watch already; try again later.");
+  peer->close("Too many watchers are connected already; try again later.");
 }
 
 void WatchFeed::take(const std::shared_ptr<net::Peer>& peer, const std::string& text) {
@@ -76,7 +77,7 @@ void WatchFeed::take(const std::shared_ptr<net::Peer>& peer, const std::string& 
       return;
     }
   }
-  peer->close("It has seen what was not sent.");
+  peer->close("The watcher says that it has seen a message that was not sent.");
 }
 
 void WatchFeed::close(const std::shared_ptr<net::Peer>& peer) {

@@ -66,7 +66,9 @@ Result<jobs::CoveringReceipt> EarlierReceipts::receipt_of(const Place& place,
   if (!std::ranges::contains(
           read.claims,
           proof::Claim{.task = place.task, .attempt = place.attempt, .root = claim.root}))
-    return fail(ErrorCode::data_loss, "The receipt {} does not sign it.", claim.receipt.text());
+    return fail(ErrorCode::data_loss,
+                "The receipt {} does not sign the result that the worker claims.",
+                claim.receipt.text());
   return jobs::CoveringReceipt{
       .session = {},
       .receipt = *row,

@@ -55,7 +55,8 @@ Result<jobs::Arrival> Handshake::prove(jobs::SessionId id, const protocol::Prove
   if (!crypto::verify_now(hello_.key,
                           protocol::hello_digest(parts_.coordinator, nonce_, hello_.key),
                           prove.signature))
-    return fail(ErrorCode::unauthenticated, "The signature does not fit the key.");
+    return fail(ErrorCode::unauthenticated,
+                "The signature that proves the worker's key is not valid.");
   WEFT_ASSIGN(const trust::Invitation invited, invitation(prove.invite));
   return jobs::Arrival{.session = id,
                        .hello = hello_,
@@ -70,8 +71,8 @@ Result<trust::Invitation> Handshake::invitation(const std::string& invite) const
               crypto::read_invitation(invite, parts_.coordinator, hello_.key, unix_now()));
   if (shown.kind == crypto::InvitationKind::client)
     return fail(ErrorCode::permission_denied,
-                "The invitation is for a client: it brings credits and no trust. Ask the "
-                "operator for a worker's (weft invite).");
+                "The invitation is for a client, not for a worker. Ask the operator for a worker's "
+                "invitation (weft invite).");
   return shown.kind == crypto::InvitationKind::verifier ? trust::Invitation::verifier
                                                         : trust::Invitation::worker;
 }

@@ -38,7 +38,7 @@ Result<> Intake::take(const manifest::Manifest& manifest, const protocol::Result
   const auto& result = frame.result;
   const auto index = result.task.index;
   if (index >= manifest.split.tasks)
-    return fail(ErrorCode::data_loss, "The job has {} tasks and none of index {}.",
+    return fail(ErrorCode::data_loss, "The job has {} tasks, numbered from 0; it has no task {}.",
                 manifest.split.tasks, index);
   const std::size_t outputs = manifest.output_bytes().size();
   if (result.outputs.size() != outputs)
@@ -79,7 +79,8 @@ Result<> Intake::take(const manifest::Manifest& manifest, const protocol::Result
     roots.push_back(proof::output_root(contents[i]));
   }
   if (proof::root_of_roots(roots) != result.root)
-    return fail(ErrorCode::data_loss, "The root is not that of the outputs.");
+    return fail(ErrorCode::data_loss,
+                "The root that the result names is not the root of its outputs.");
   if (manifest.kind == manifest::Kind::kernel)
     WEFT_OK(check_product(manifest.kernel, range, contents.front()));
   if (auto stored = blobs_.add_all(to_store, room); !stored)
@@ -108,7 +109,7 @@ Result<> Intake::check_product(const manifest::Kernel& kernel, manifest::Range r
                                                        .c = integers},
                                                       seed);
   if (!right_product)
-    return fail(ErrorCode::data_loss, "The matrix is not the product of its operands.");
+    return fail(ErrorCode::data_loss, "The output is not the product of the job's two matrices.");
   return {};
 }
 
@@ -131,18 +132,20 @@ Result<> Intake::check_opening(const jobs::AuditOrder& order) {
   const auto& opening = order.opening;
   if (opening.roots.size() != order.suspected.size() ||
       proof::root_of_roots(opening.roots) != order.root) {
-    return fail(ErrorCode::data_loss,
-                "The roots of the outputs are not those of the root that was signed.");
+    return fail(
+        ErrorCode::data_loss,
+        "The outputs' roots that the worker opens do not belong to the root that it signed.");
   }
   if (opening.paths.size() != order.chunks.size()) {
-    return fail(ErrorCode::data_loss, "{} chunks were to be opened; {} are.", order.chunks.size(),
-                opening.paths.size());
+    return fail(ErrorCode::data_loss, "The worker was asked to open {} chunks; it opens {}.",
+                order.chunks.size(), opening.paths.size());
   }
   for (std::size_t i = 0; i < order.chunks.size(); ++i) {
     const auto& [output, chunk] = order.chunks[i];
     const auto& path = opening.paths[i];
     if (path.output != output || path.chunk != chunk)
-      return fail(ErrorCode::data_loss, "Another chunk is opened than was asked for.");
+      return fail(ErrorCode::data_loss,
+                  "The worker opens a chunk other than the one that was asked for.");
     const auto& blob = order.suspected[output];
     const std::uint64_t offset = chunk * proof::chunk_bytes;
     WEFT_ASSIGN(const auto bytes,
@@ -152,8 +155,8 @@ Result<> Intake::check_opening(const jobs::AuditOrder& order) {
             opening.roots[output], bytes,
             {.index = chunk, .chunks = path.chunks, .siblings = path.siblings})) {
       return fail(ErrorCode::data_loss,
-                  "Chunk {} of output {} does not lie under the root that was signed.", chunk,
-                  output);
+                  "Chunk {} of output {} does not belong to the root that the worker signed.",
+                  chunk, output);
     }
   }
   return {};

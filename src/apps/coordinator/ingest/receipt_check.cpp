@@ -16,12 +16,14 @@ Result<std::vector<jobs::CoveringReceipt>> ReceiptCheck::check(
     const protocol::Receipt& receipt) const {
   if (std::ranges::any_of(receipt.items,
                           [](const auto& item) { return item.count == 0 && item.first != 0; }))
-    return fail(ErrorCode::invalid_argument, "A whole task has no first workgroup.");
+    return fail(ErrorCode::invalid_argument,
+                "The receipt names a first workgroup for a whole task.");
   const std::vector<proof::Claim> claims = protocol::claims_of(receipt.items);
   ByteVector statement = proof::receipt_statement(place, claims);
   const Hash digest = crypto::sha256(statement);
   if (!crypto::verify_now(worker, digest.span(), receipt.signature))
-    return fail(ErrorCode::unauthenticated, "The receipt's signature does not fit.");
+    return fail(ErrorCode::unauthenticated,
+                "The receipt's signature is not valid for the worker's key.");
   std::vector<jobs::CoveringReceipt> coverings;
   for (const auto& item : receipt.items) {
     auto before = earlier_ ? earlier_->contradicted(worker, item) : std::nullopt;

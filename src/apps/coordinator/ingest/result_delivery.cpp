@@ -27,8 +27,7 @@ Result<std::optional<store::Room::For>> ResultDelivery::room_for(
     const auto upload = book_.worker_blobs().take_upload(worker, part.bytes, result.task.job);
     if (!upload)
       return fail(ErrorCode::permission_denied,
-                  "The {} bytes of an output are more than the worker's leases lead to.",
-                  part.bytes);
+                  "An output has {} bytes, more than the worker's leases allow.", part.bytes);
     is_output = is_output && upload->output_of.has_value();
   }
   return room_of_worker(book_, worker, prefix_,

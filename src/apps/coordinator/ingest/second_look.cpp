@@ -8,8 +8,8 @@ namespace weft::coordinator {
 namespace {
 
 constexpr std::string_view differs_by_device =
-    "The verifier's two devices compute different things of the same part, and a result has what "
-    "the second one computes.";
+    "The verifier's two devices compute different values for the same part, and a result has those "
+    "of the second device.";
 
 // The part with its neighbours: on each side as many more workgroups as the part has, at most
 // `count_max` in all.

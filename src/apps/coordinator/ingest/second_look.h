@@ -19,8 +19,8 @@ namespace weft::coordinator {
 // The reason for an unsteady part whose result changes from run to run, or with the range around
 // it.
 inline constexpr std::string_view changes_by_run =
-    "The verifier computes something else of the same part when it runs it again, or inside a "
-    "larger range.";
+    "The verifier computes different values for the same part when it runs the part again, or "
+    "inside a larger range.";
 
 class SecondLook {
  public:

@@ -48,7 +48,7 @@ void Session::on_binary(std::string bytes) {
     const Stage stage = self.life_.stage();
     if (stage == Stage::hello || stage == Stage::proof)
       return self.life_.refuse(ErrorCode::unauthenticated,
-                               "A result comes before the worker has proven its key.");
+                               "The worker sends a result before it has proven its key.");
     auto frame = protocol::decode_frame(as_bytes(bytes));
     if (!frame) return self.life_.refuse(frame.error().code, frame.error().message);
     self.result(std::move(*frame));
@@ -56,13 +56,14 @@ void Session::on_binary(std::string bytes) {
 }
 
 void Session::on_oversized(std::size_t bytes) {
-  refuse_in_turn(ErrorCode::resource_exhausted,
-                 life_.stage() == Stage::welcome || bytes > protocol::frame_bytes_max
-                     ? weft::format("A frame of {} bytes is over the bound of {}.", bytes,
-                                    protocol::frame_bytes_max)
-                     : weft::format("A frame of {} bytes is too long for a worker that is not "
-                                    "welcome yet.",
-                                    bytes));
+  refuse_in_turn(
+      ErrorCode::resource_exhausted,
+      life_.stage() == Stage::welcome || bytes > protocol::frame_bytes_max
+          ? weft::format("The frame has {} bytes; at most {} are read.", bytes,
+                         protocol::frame_bytes_max)
+          : weft::format(
+                "The frame has {} bytes, too many for a worker that has not proven its key yet.",
+                bytes));
 }
 
 // Refuses the worker after the frames that came before. From now on no frame is accepted.
@@ -84,9 +85,9 @@ void Session::on_closed() {
 void Session::take(std::size_t bytes, std::function<void(Session&)> handle) {
   if (life_.stage() == Stage::ended || closing_) return;
   if (waiting_bytes_.fetch_add(bytes) + bytes > waiting_bytes_max) {
-    return refuse_in_turn(
-        ErrorCode::resource_exhausted,
-        weft::format("More than {} bytes of this worker wait to be looked at.", waiting_bytes_max));
+    return refuse_in_turn(ErrorCode::resource_exhausted,
+                          weft::format("More than {} bytes that the worker sent wait to be read.",
+                                       waiting_bytes_max));
   }
   const bool queued = parts_.work([self = shared_from_this(), bytes, handle = std::move(handle)] {
     // Frames that came before the end of the connection are still handled, so that a result is not
@@ -122,27 +123,29 @@ void Session::recognise() {
 }
 
 void Session::handle(const protocol::WorkerMessage& message) {
-  std::visit(
-      Match{[&](const protocol::Hello& greeting) { hello(greeting); },
-            [&](const protocol::Prove& proof) { prove(proof); },
-            [&](const protocol::ErrorMessage& error) {
-              log_info("Worker of session {} reports: {}", parts_.id.number(), error.message);
-            },
-            [&](const auto& other) {
-              // A session that has ended still passes on frames that came before; the core knows
-              // whether it is connected.
-              const Stage stage = life_.stage();
-              if (stage != Stage::welcome && stage != Stage::ended)
-                return life_.refuse(ErrorCode::unauthenticated,
-                                    "A worker says Hello and proves its key before anything else.");
-              said(other);
-            }},
-      message);
+  std::visit(Match{[&](const protocol::Hello& greeting) { hello(greeting); },
+                   [&](const protocol::Prove& proof) { prove(proof); },
+                   [&](const protocol::ErrorMessage& error) {
+                     log_info("Worker of session {} reports: {}", parts_.id.number(),
+                              error.message);
+                   },
+                   [&](const auto& other) {
+                     // A session that has ended still passes on frames that came before; the core
+                     // knows whether it is connected.
+                     const Stage stage = life_.stage();
+                     if (stage != Stage::welcome && stage != Stage::ended)
+                       return life_.refuse(
+                           ErrorCode::unauthenticated,
+                           "A worker must send Hello and prove its key before any other message.");
+                     said(other);
+                   }},
+             message);
 }
 
 void Session::hello(const protocol::Hello& hello) {
   if (life_.stage() != Stage::hello)
-    return life_.refuse(ErrorCode::invalid_argument, "A worker says Hello once.");
+    return life_.refuse(ErrorCode::invalid_argument,
+                        "The worker has sent Hello already; it may send it once.");
   const auto challenge = handshake_.greet(hello);
   if (!challenge) return life_.refuse(challenge.error().code, challenge.error().message);
   if (life_.advance(Stage::hello, Stage::proof))
@@ -152,7 +155,7 @@ void Session::hello(const protocol::Hello& hello) {
 void Session::prove(const protocol::Prove& prove) {
   if (life_.stage() != Stage::proof)
     return life_.refuse(ErrorCode::invalid_argument,
-                        "A worker proves its key once, after the challenge.");
+                        "A worker may prove its key only once, after the challenge.");
   auto arrival = handshake_.prove(parts_.id, prove);
   if (!arrival) return life_.refuse(arrival.error().code, arrival.error().message);
   if (!life_.advance(Stage::proof, Stage::welcome)) return;
@@ -163,12 +166,13 @@ void Session::prove(const protocol::Prove& prove) {
 
 void Session::said(const protocol::Resume& resume) {
   if (std::exchange(resumed_, true))
-    return life_.refuse(ErrorCode::invalid_argument, "A session resumes once.");
+    return life_.refuse(ErrorCode::invalid_argument,
+                        "The session was resumed already; it may be resumed once.");
   auto [held, unproven] = leases_.resume(handshake_.worker(), resume);
   if (!unproven.empty())
-    parts_.connection->send_text(protocol::encode(protocol::CoordinatorMessage(
-        protocol::Cancel{.tasks = std::move(unproven),
-                         .reason = "Nothing shows that this was leased to the worker."})));
+    parts_.connection->send_text(protocol::encode(protocol::CoordinatorMessage(protocol::Cancel{
+        .tasks = std::move(unproven),
+        .reason = "The coordinator has no proof that it leased this task to the worker."})));
   life_.tell([id = parts_.id, held = std::move(held)](jobs::Core& core, jobs::Moment now) {
     core.sessions().resume(id, held, now);
   });
@@ -177,7 +181,7 @@ void Session::said(const protocol::Resume& resume) {
 void Session::said(const protocol::TaskResult& ready) {
   if (std::ranges::any_of(ready.outputs, [](const auto& part) { return part.in_frame; }))
     return life_.refuse(ErrorCode::invalid_argument,
-                        "A result with bytes travels as a binary frame.");
+                        "A result with an output's bytes must be sent as a binary frame.");
   result({.result = ready, .payload = {}});
 }
 

@@ -163,10 +163,10 @@ std::expected<jobs::Submission, Complaint> read_submission(
     const bool without_device = !complaints && complaints.error().code == ErrorCode::unavailable;
     if (without_device && !bounds.unchecked_shaders) {
       return refuse({ErrorCode::unsupported,
-                     weft::format("The coordinator's machine has no device to check {} with, so it "
-                                  "takes none: {} Its operator installs a driver (a software one, "
-                                  "such as lavapipe, will do), or has workers compile what nothing "
-                                  "has checked (weft serve --unchecked-shaders).",
+                     weft::format("The coordinator's machine has no device to check {} with, so "
+                                  "the job is refused: {} The operator can install a driver (a "
+                                  "software one, such as lavapipe, is enough), or let workers "
+                                  "compile unchecked shaders (weft serve --unchecked-shaders).",
                                   is_model ? "models" : "shaders", complaints.error().message)});
     }
     if (!complaints && !without_device)

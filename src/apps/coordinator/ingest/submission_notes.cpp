@@ -26,19 +26,19 @@ std::vector<std::string> submission_notes(const manifest::Manifest& manifest,
   std::vector<std::string> notes;
   if (manifest.verify.anyone) {
     notes.emplace_back(
-        "Whatever its workers agree on is accepted, new workers among them: the manifest says "
-        "\"trust\": \"anyone\".");
+        "Whatever the job's workers agree on is accepted, even if they are all new: the manifest "
+        "says \"trust\": \"anyone\".");
     return notes;
   }
   if (jobs::checked_by_mathematics(manifest)) {
-    notes.emplace_back("The coordinator checks all of its results itself, by mathematics.");
+    notes.emplace_back("The coordinator checks all results of the job itself, by mathematics.");
     return notes;
   }
   const auto parts = manifest::task_range(manifest, manifest.split.tasks - 1).count;
   if (!manifest::can_cut(manifest))
     notes.emplace_back(
-        "Its tasks cannot be cut into parts (an output has no split_dim): a check computes a whole "
-        "task again, which takes as long as the task.");
+        "The job's tasks cannot be cut into parts (an output has no split_dim): a check computes a "
+        "whole task again, which takes as long as the task.");
   else if (parts < parts_wanted)
     notes.push_back(
         weft::format("A task cuts into {} {}, so that a check computes a large share of it again: "
@@ -52,19 +52,20 @@ std::vector<std::string> submission_notes(const manifest::Manifest& manifest,
   constexpr std::uint64_t finding_bytes = 16;
   if (manifest.kind == manifest::Kind::wgsl && output_bytes_per_workgroup(manifest) < finding_bytes)
     notes.push_back(weft::format(
-        "Its shader writes {} bytes for a workgroup. If it searches and most of its results say "
-        "that nothing was found, checks of parts do not tell them from work that was not done, and "
-        "they are not covered: write a digest of all that was computed as well.",
+        "The job's shader writes {} bytes for a workgroup. If most of its results say that nothing "
+        "was found, as in a search, checks of parts cannot tell them from work that was not done: "
+        "let the shader also write a digest of all that it computed.",
         output_bytes_per_workgroup(manifest)));
   if (checking.cost_permille > 0)
-    notes.push_back(weft::format(
-        "Checking is part of the price: {:.1f} % of what its workers are paid goes to the account "
-        "that checks are paid from.",
-        static_cast<double>(checking.cost_permille) / 10));
+    notes.push_back(
+        weft::format("Checking is part of the price: {:.1f} % of what the job's workers are paid "
+                     "goes to the account from which checks are paid.",
+                     static_cast<double>(checking.cost_permille) / 10));
   if (!checking.verifier && checking.known == 0)
     notes.emplace_back(
-        "Nothing can check its results now: this coordinator has no verifier of its own, and no "
-        "invited or established worker is connected. Results of new workers wait until one joins.");
+        "The job's results cannot be checked now: this coordinator has no verifier of its own, and "
+        "no invited or established worker is connected. Results of new workers wait until such a "
+        "worker joins.");
   return notes;
 }
 

@@ -98,9 +98,8 @@ void Verifier::carry_out(const VerifierQueue::Order& order) {
   }
   if (busy_.worked(began, ended))
     log_warning(
-        "The verifier is busy for {:.0f} % of the time: add one before results wait (`weft "
-        "invite "
-        "--verifier`, then `weft work --invite CODE` on another machine).",
+        "The verifier is busy for {:.0f} % of the time: add another one before results have to "
+        "wait (`weft invite --verifier`, then `weft work --invite CODE` on another machine).",
         100 * busy_.share());
 }
 

@@ -16,7 +16,8 @@ Result<> check_coordinator(std::string_view url, const Result<net::Response>& in
     return {};  // The coordinator, or a proxy before it, has an error.
   if (status >= 300 && status < 400) {
     const auto place = info->headers.find("location");
-    return fail(ErrorCode::not_found, "{} is not a Weft coordinator (it sends elsewhere: {}).", url,
+    return fail(ErrorCode::not_found,
+                "{} is not a Weft coordinator (it redirects the request: {}).", url,
                 place == info->headers.end() ? std::to_string(status) : place->second);
   }
   if (!info->ok())

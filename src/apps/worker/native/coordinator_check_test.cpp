@@ -37,10 +37,12 @@ TEST(CoordinatorCheck, SaysWhatIsThereInstead) {
             "http://there:7300 is not a Weft coordinator (its /v1/info does not describe one).");
   EXPECT_EQ(sentence(answer(200, "{}")),
             "http://there:7300 is not a Weft coordinator (its /v1/info does not describe one).");
-  EXPECT_EQ(sentence(answer(301, "", {{"location", "https://there/"}})),
-            "http://there:7300 is not a Weft coordinator (it sends elsewhere: https://there/).");
-  EXPECT_EQ(sentence(fail(ErrorCode::unsupported, "http://there:7300 answers what is not HTTP.")),
-            "http://there:7300 answers what is not HTTP.");
+  EXPECT_EQ(
+      sentence(answer(301, "", {{"location", "https://there/"}})),
+      "http://there:7300 is not a Weft coordinator (it redirects the request: https://there/).");
+  EXPECT_EQ(
+      sentence(fail(ErrorCode::unsupported, "http://there:7300 sends an answer that is not HTTP.")),
+      "http://there:7300 sends an answer that is not HTTP.");
   EXPECT_EQ(sentence(fail(ErrorCode::unauthenticated, "The certificate is not trusted.")),
             "The certificate is not trusted.");
 }

@@ -65,7 +65,7 @@ Result<exec::Output> CpuRunner::run(const TaskRun& task) {
   for (const manifest::Range& piece : manifest::pieces(manifest, task.options.range, rows)) {
     if (interrupted_) return fail(ErrorCode::cancelled, "The task was cancelled.");
     if (now() > deadline) {
-      return fail(ErrorCode::deadline_exceeded, "It took longer than {} ms and was ended.",
+      return fail(ErrorCode::deadline_exceeded, "The task took longer than {} ms and was ended.",
                   std::chrono::duration_cast<std::chrono::milliseconds>(task.wall_max).count());
     }
     WEFT_ASSIGN(const exec::Output part, run_to_end(*executor_, task.job, {.range = piece}));

@@ -65,7 +65,7 @@ void NativeHost::fetch_blob(const Hash& hash, std::uint64_t bytes_max, std::stri
         if (!answer->ok()) return done(std::unexpected(net::error_of(*answer)));
         if (answer->body.size() > bytes_max) {
           return done(fail(ErrorCode::resource_exhausted,
-                           "A blob is larger than the {} bytes that are taken.", bytes_max));
+                           "The blob has more than {} bytes, the most that are read.", bytes_max));
         }
         const ByteSpan bytes = as_bytes(std::string_view(answer->body));
         done(ByteVector(bytes.begin(), bytes.end()));

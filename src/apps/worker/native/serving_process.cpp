@@ -59,7 +59,8 @@ Result<> write_with_file(int socket, ServingFrame kind, ByteSpan payload, int fi
     const ssize_t count = ::sendmsg(socket, &message, MSG_NOSIGNAL);
     if (count == 1) break;
     if (count < 0 && errno == EINTR && now() < deadline) continue;
-    return fail(ErrorCode::unavailable, "The process that serves models takes no file: {}.",
+    return fail(ErrorCode::unavailable,
+                "The file cannot be passed to the process that serves models: {}.",
                 std::strerror(errno));
   }
   return write_bytes(socket, ByteSpan(bytes).subspan(1), deadline);
@@ -167,10 +168,11 @@ bool ServingProcess::run_child(const std::stop_token& stop) {
   bool again = true;
   std::string why;
   auto first = read_frame(child->socket, frame_bytes_max, now() + start_max, listen);
-  auto missing = first && first->kind == FrameKind::ready
-                     ? unpack_missing(first->payload)
-                     : Result<std::vector<MissingPart>>(
-                           fail(ErrorCode::unavailable, "It does not say that it is ready."));
+  auto missing =
+      first && first->kind == FrameKind::ready
+          ? unpack_missing(first->payload)
+          : Result<std::vector<MissingPart>>(
+                fail(ErrorCode::unavailable, "The process does not report that it is ready."));
   bool good = missing.has_value();
   if (!good) why = missing.error().message;
   for (std::size_t i = 0; good && i < missing->size(); ++i) {
@@ -182,7 +184,7 @@ bool ServingProcess::run_child(const std::stop_token& stop) {
           part.what);
       good = again = false;
     } else if (number == 1) {
-      log_info("Models are served in a process that is confined but for this: {}.", part.what);
+      log_info("Models are served in a confined process that lacks one protection: {}.", part.what);
     }
   }
   if (good) {
@@ -297,7 +299,7 @@ Result<> ServingProcess::act(const Frame& frame) {
     case ServingFrame::lines_open: {
       WEFT_ASSIGN(const PeerLines::Chain chain, unpack_chain(frame.payload));
       if (lines_ == nullptr || chains_.size() >= chains_max)
-        return fail(ErrorCode::resource_exhausted, "It opens more chains than it may.");
+        return fail(ErrorCode::resource_exhausted, "The process opens more chains than it may.");
       open_lines(chain);
       return {};
     }
@@ -327,10 +329,11 @@ Result<> ServingProcess::answer(ServingFrame kind, Unpacker& in) {
     return {};
   }
   if (kind != ServingFrame::fetch_blob && kind != ServingFrame::fetch_range)
-    return fail(ErrorCode::invalid_argument, "It sends a frame of the unknown kind {}.",
+    return fail(ErrorCode::invalid_argument, "The process sends a frame of the unknown kind {}.",
                 std::to_underlying(kind));
   if (asked_ >= asked_max)
-    return fail(ErrorCode::resource_exhausted, "It asks more than {} things at a time.", asked_max);
+    return fail(ErrorCode::resource_exhausted, "The process has more than {} open requests.",
+                asked_max);
   WEFT_ASSIGN(const Hash hash, unpack_hash(in));
   WEFT_ASSIGN(const std::uint64_t first, in.number());
   const std::function<void(Result<ByteVector>)> done =
@@ -345,7 +348,9 @@ Result<> ServingProcess::answer(ServingFrame kind, Unpacker& in) {
   }
   WEFT_ASSIGN(const std::uint64_t count, in.number());
   if (count > range_bytes_max || first + count < first)
-    return fail(ErrorCode::invalid_argument, "It asks for {} bytes at {} of a blob.", count, first);
+    return fail(ErrorCode::invalid_argument,
+                "The process asks for {} bytes at {} of a blob, more than a request may read.",
+                count, first);
   ++asked_;
   net::Request request =
       net::with_bearer(net::get_range("/v1/blobs/" + hash.text(), first, count), token_);
@@ -354,7 +359,8 @@ Result<> ServingProcess::answer(ServingFrame kind, Unpacker& in) {
     if (!answer) return done(std::unexpected(std::move(answer).error()));
     if (!answer->ok()) return done(std::unexpected(net::error_of(*answer)));
     if (answer->body.size() != count)
-      return done(fail(ErrorCode::data_loss, "{} bytes of a blob come where {} were asked for.",
+      return done(fail(ErrorCode::data_loss,
+                       "The coordinator sends {} bytes of a blob; {} were asked for.",
                        answer->body.size(), count));
     const ByteSpan bytes = as_bytes(std::string_view(answer->body));
     done(ByteVector(bytes.begin(), bytes.end()));
@@ -377,12 +383,13 @@ void ServingProcess::answer_file(ServingFrame kind, std::uint64_t ask, Unpacker&
     WEFT_ASSIGN(const std::uint32_t chunk, unpack_chunk(in, file));
     if (kind == ServingFrame::read_chunk) {
       auto bytes = chunks_.read(file, chunk);
-      if (!bytes) return fail(ErrorCode::not_found, "The chunk is not here.");
+      if (!bytes)
+        return fail(ErrorCode::not_found, "The chunk of the model is not stored on this machine.");
       return std::move(*bytes);
     }
     WEFT_ASSIGN(const ByteSpan bytes, in.bytes());
     if (bytes.size() != file.chunk_size(chunk))
-      return fail(ErrorCode::invalid_argument, "A chunk of {} bytes is written as {}.",
+      return fail(ErrorCode::invalid_argument, "A chunk of {} bytes cannot be written as {} bytes.",
                   file.chunk_size(chunk), bytes.size());
     WEFT_OK(chunks_.write(file, chunk, bytes));
     return ByteVector();

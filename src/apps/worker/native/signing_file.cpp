@@ -131,9 +131,9 @@ Result<> SigningJournal::catch_up(Locked& file) {
     }
     if (size < begin || !begins_one(first))
       return fail(ErrorCode::data_loss,
-                  "{} is no record of what this worker has signed: put the file back from a copy, "
-                  "or give the worker a new wallet. (Without the record the stake of the wallet's "
-                  "owner is at risk.)",
+                  "{} is not a record of what this worker has signed: put the file back from a "
+                  "copy, or give the worker a new wallet. (Without the record the stake of the "
+                  "wallet's owner is at risk.)",
                   path_.string());
     roots_ = SignedRoots::from(ByteSpan(bytes).subspan(head.size()), entries_max_);
     marks_changed_ = true;

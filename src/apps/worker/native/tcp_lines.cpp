@@ -225,8 +225,9 @@ void TcpLines::let_in(const std::shared_ptr<Stranger>& stranger) {
   if (session.epoch != hello->epoch || session.index != hello->to || hello->from >= session.index ||
       line == session.lines.end() || line->second->stream != nullptr ||
       !crypto::equal_in_constant_time(hello->token, line->second->token)) {
-    log_warning("{} calls as a member of a chain, with a token that is not valid for it.",
-                stranger->stream->peer());
+    log_warning(
+        "{} connects as a member of a chain, with a token that is not valid for that member.",
+        stranger->stream->peer());
     return drop(stranger);
   }
   const std::shared_ptr<Line> kept = line->second;

@@ -232,7 +232,7 @@ Async<Result<std::string>> Engine::sign_request(std::string request) {
   const std::size_t target = method == std::string::npos ? method : head.find(' ', method + 1);
   if (line == std::string::npos || target == std::string::npos)
     co_return fail(ErrorCode::invalid_argument,
-                   "What is to be signed begins with \"COORDINATOR METHOD TARGET\" and a newline.");
+                   "The text to sign must begin with \"COORDINATOR METHOD TARGET\" and a newline.");
   WEFT_CO_ASSIGN(const PublicKey coordinator, PublicKey::parse(head.substr(0, method)));
   WEFT_CO_ASSIGN(const auto key, co_await crypto::BrowserKey::load_or_create());
   const auto nonce = crypto::ordered_id();

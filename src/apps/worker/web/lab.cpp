@@ -23,7 +23,8 @@ Result<ByteVector> given_bytes(const manifest::Data& data, std::string_view what
   if (const auto* given = std::get_if<manifest::Inline>(&data)) return given->bytes;
   if (std::holds_alternative<std::monostate>(data)) return ByteVector();
   return fail(ErrorCode::invalid_argument,
-              "{} is a file or a blob; here data is given as numbers or base64.", what);
+              "{} is a file or a blob; a run in the browser takes data only as numbers or base64.",
+              what);
 }
 
 Result<std::shared_ptr<const exec::Job>> read_job(std::string_view text) {
@@ -68,7 +69,7 @@ Async<Result<>> Lab::need_device() {
   if (device_ && !device_->lost()) co_return Result<>();
   if (running_)
     co_return fail(ErrorCode::device_lost,
-                   "The GPU device is lost; what still runs on it has to end first.");
+                   "The GPU device is lost; a run on it must end before a new device is made.");
   executor_.reset();
   device_.reset();
   if (!instance_) instance_ = gpu::web::create_instance();
@@ -102,14 +103,18 @@ Async<Result<std::string>> Lab::check(std::string manifest) {
 
 Async<Result<std::string>> Lab::run(std::string manifest, bool cpu, TakeOutput take) {
   WEFT_CO_ASSIGN(const auto job, read_job(manifest));
-  if (running_) co_return fail(ErrorCode::unavailable, "Something runs already.");
+  if (running_)
+    co_return fail(ErrorCode::unavailable,
+                   "Another run or measurement is not finished; wait until it ends.");
   std::unique_ptr<exec::Executor> processor;
   if (cpu) {
     processor = exec::create_cpu_executor(bounds);
   } else {
     WEFT_CO_OK(co_await need_device());
   }
-  if (running_) co_return fail(ErrorCode::unavailable, "Something runs already.");
+  if (running_)
+    co_return fail(ErrorCode::unavailable,
+                   "Another run or measurement is not finished; wait until it ends.");
   running_ = true;
   struct Guard {
     bool& running;
@@ -143,7 +148,9 @@ Async<Result<std::string>> Lab::run(std::string manifest, bool cpu, TakeOutput t
 
 Async<Result<std::string>> Lab::measure() {
   WEFT_CO_OK(co_await need_device());
-  if (running_) co_return fail(ErrorCode::unavailable, "Something runs already.");
+  if (running_)
+    co_return fail(ErrorCode::unavailable,
+                   "Another run or measurement is not finished; wait until it ends.");
   running_ = true;
   auto report = co_await gpu::measure(*device_);
   running_ = false;

@@ -109,7 +109,7 @@ void WebRunner::start_order() {
       alive_.guard([this, done = std::move(order.done)](Result<exec::Output> output) {
         running_ = false;
         if (output) replacements_ = 0;
-        if (cancelled_) output = fail(ErrorCode::cancelled, "The task was taken back.");
+        if (cancelled_) output = fail(ErrorCode::cancelled, "The task was cancelled.");
         if (lost_) later({}, [this] { replace_device(); });
         done(std::move(output));
       }));
@@ -120,7 +120,7 @@ void WebRunner::cancel() {
   if (!order_) return;
   later({}, [this] {
     if (order_)
-      std::exchange(order_, {})->done(fail(ErrorCode::cancelled, "The task was taken back."));
+      std::exchange(order_, {})->done(fail(ErrorCode::cancelled, "The task was cancelled."));
   });
 }
 

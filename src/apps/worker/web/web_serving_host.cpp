@@ -26,8 +26,8 @@ class ChunkSource final : public gguf::Source {
   [[nodiscard]] Result<> read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
     if (offset > file_.bytes || out.size() > file_.bytes - offset)
       return fail(ErrorCode::invalid_argument,
-                  "The range of {} bytes at {} lies past the end ({}).", out.size(), offset,
-                  file_.bytes);
+                  "The range of {} bytes at {} lies past the end of the model ({} bytes).",
+                  out.size(), offset, file_.bytes);
     while (!out.empty()) {
       const auto chunk = static_cast<std::uint32_t>(offset / file_.chunk_bytes);
       const std::uint64_t first = offset - file_.chunk_begin(chunk);

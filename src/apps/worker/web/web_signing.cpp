@@ -17,8 +17,8 @@ void append_number(ByteVector& out, std::uint32_t number) {
 Result<> answer_of(const TaskKey& key, std::string_view code, ByteSpan data) {
   if (!code.empty())
     return fail(error_code_from(code),
-                "This browser cannot keep what it has signed, so that it signs nothing: {}. Give "
-                "the page room to store data, and reload it.",
+                "This browser cannot store a record of what it has signed, so it signs nothing: "
+                "{}. Let the page store data, and reload it.",
                 as_text(data));
   if (!data.empty() && data[0] == 0) return {};
   if (!data.empty() && data[0] == 2)

@@ -161,7 +161,8 @@ Result<Log> run_baseline(Baseline baseline, const Scenario& setup) {
   }
   for (const SimulatedJob& job : setup.jobs) {
     if (job.replicas != 1 || job.memory_bytes > memory_max)
-      return fail(ErrorCode::invalid_argument, "A baseline runs one replica of tasks that fit.");
+      return fail(ErrorCode::invalid_argument,
+                  "A baseline runs only jobs of one replica that fit into a worker's memory.");
   }
   return Queue(baseline, setup).run();
 }

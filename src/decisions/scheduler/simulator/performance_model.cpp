@@ -9,15 +9,16 @@ Result<double> performance(const Network& network) {
   if (!positive(network.workers) || !positive(network.gflops) ||
       !positive(network.compute_seconds)) {
     return fail(ErrorCode::invalid_argument,
-                "Workers ({}), their GFLOP/s ({}) and the seconds of a task ({}) are positive.",
+                "The number of workers ({}), their GFLOP/s ({}) and the seconds of a task ({}) "
+                "must be above 0.",
                 network.workers, network.gflops, network.compute_seconds);
   }
   if (!positive(network.efficiency) || network.efficiency > 1) {
-    return fail(ErrorCode::invalid_argument, "The efficiency ({}) is above 0 and at most 1.",
+    return fail(ErrorCode::invalid_argument, "The efficiency ({}) must be above 0 and at most 1.",
                 network.efficiency);
   }
   if (!std::isfinite(network.latency_seconds) || network.latency_seconds < 0) {
-    return fail(ErrorCode::invalid_argument, "The latency ({} s) is not negative.",
+    return fail(ErrorCode::invalid_argument, "The latency ({} s) must not be negative.",
                 network.latency_seconds);
   }
   return network.workers * network.gflops * network.efficiency /

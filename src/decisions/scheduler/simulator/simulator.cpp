@@ -64,8 +64,9 @@ class Simulation {
         next = std::min(next, std::max(seconds(*deadline - instant(0)) + 1e-6, time_));
       }
       if (!std::isfinite(next))
-        return fail(ErrorCode::internal, "{} of {} jobs are done, and nothing happens any more.",
-                    done_, setup_.jobs.size());
+        return fail(ErrorCode::internal,
+                    "Only {} of {} jobs are done, and no further event is left.", done_,
+                    setup_.jobs.size());
       time_ = std::max(time_, next);
       while (next_job < setup_.jobs.size() && setup_.jobs[next_job].at <= time_)
         WEFT_OK(submit(next_job++));

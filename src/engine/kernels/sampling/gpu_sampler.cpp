@@ -39,8 +39,8 @@ Async<Result<std::unique_ptr<GpuSampler>>> GpuSampler::create(gpu::Device& devic
         "a sampler has rows, slots and a power of two of steps");
   if (options.vocabulary == 0 || options.vocabulary > draw_vocabulary_max)
     co_return fail(ErrorCode::invalid_argument,
-                   "The vocabulary has {} tokens; between 1 and {} can be drawn from on a GPU.",
-                   options.vocabulary, draw_vocabulary_max);
+                   "The vocabulary has {} tokens; a GPU can draw from 1 to {}.", options.vocabulary,
+                   draw_vocabulary_max);
   const DrawSpec spec{
       .vocabulary = options.vocabulary, .rows = options.rows, .steps = options.steps};
   const std::uint64_t scratch_bytes = DrawLayout(spec).words * 4;

@@ -468,8 +468,7 @@ TEST_F(GpuSamplerTest, SaysWhichVocabulariesItCannotTake) {
   const auto many =
       gpu::run(*test::machine().instance, GpuSampler::create(device(), {.vocabulary = 2'000'000}));
 
-  EXPECT_EQ(none.error().message,
-            "The vocabulary has 0 tokens; between 1 and 1048576 can be drawn from on a GPU.");
+  EXPECT_EQ(none.error().message, "The vocabulary has 0 tokens; a GPU can draw from 1 to 1048576.");
   EXPECT_EQ(many.error().code, ErrorCode::invalid_argument);
 }
 

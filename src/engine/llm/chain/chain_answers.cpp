@@ -24,7 +24,8 @@ Result<> ChainAnswers::receive(ChainFrame frame) {
       frame.kind == ChainFrame::Kind::hidden && frame.values.size() == config_.embedding;
   const bool fault = frame.kind == ChainFrame::Kind::fault;
   if (!drawn && !logits && !hidden && !fault)
-    return fail(ErrorCode::invalid_argument, "The chain's last stage sends what is not an answer.");
+    return fail(ErrorCode::invalid_argument,
+                "The chain's last stage sends a frame that is not an answer.");
   const auto found = waiting_.find(frame.ticket);
   if (found == waiting_.end()) {
     if (fault) lose({frame.code, frame.message});

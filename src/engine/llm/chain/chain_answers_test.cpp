@@ -92,7 +92,7 @@ TEST_F(ChainAnswersTest, RefusesWhatIsNoAnswer) {
        }) {
     const auto taken = answers_.receive(frame);
     ASSERT_FALSE(taken.has_value()) << static_cast<int>(frame.kind);
-    EXPECT_EQ(taken.error().message, "The chain's last stage sends what is not an answer.");
+    EXPECT_EQ(taken.error().message, "The chain's last stage sends a frame that is not an answer.");
   }
   EXPECT_FALSE(answer.is_set());
   EXPECT_TRUE(answers_.receive({.kind = ChainFrame::Kind::commit}).has_value());

@@ -125,13 +125,14 @@ Async<Result<>> ChainEngine::append(SequenceId id, std::vector<Token> tokens) {
   if (const auto room = engine_options_.context - std::min(length(id), engine_options_.context);
       tokens.size() > room)
     co_return fail(ErrorCode::resource_exhausted,
-                   "{} behind {} {} not fit into the context of {} (--context).",
+                   "{} after {} {} not fit into the context of {} (--context).",
                    counted(tokens.size(), "token"), length(id), tokens.size() == 1 ? "does" : "do",
                    engine_options_.context);
   for (const Token token : tokens) {
     if (token < 0 || static_cast<std::uint32_t>(token) >= config().vocabulary)
-      co_return fail(ErrorCode::invalid_argument, "{} is not a token of the model, which has {}.",
-                     token, config().vocabulary);
+      co_return fail(ErrorCode::invalid_argument,
+                     "The token {} is not one of the model's {} tokens.", token,
+                     config().vocabulary);
   }
   if (tokens.empty()) co_return Result<>();
   sequences_.settle(id);
@@ -151,8 +152,9 @@ Async<Result<std::vector<float>>> ChainEngine::logits(SequenceId id) {
   WEFT_CO_ASSIGN(const Answer answer, co_await ask(id, ChainFrame::Want::logits));
   WEFT_CO_ASSIGN(ChainFrame frame, co_await answer);
   if (frame.kind != ChainFrame::Kind::logits)
-    co_return fail(ErrorCode::invalid_argument,
-                   "The chain's last stage draws where logits are wanted.");
+    co_return fail(
+        ErrorCode::invalid_argument,
+        "The chain's last stage was asked for logits and sent a drawn token or another answer.");
   co_return std::move(frame.values);
 }
 
@@ -169,7 +171,8 @@ Async<Result<>> ChainEngine::take_drawn(Group& group) {
   for (std::size_t i = 0; i < group.answers.size(); ++i) {
     WEFT_CO_ASSIGN(const ChainFrame frame, co_await group.answers[i]);
     if (frame.kind != ChainFrame::Kind::drawn)
-      co_return fail(ErrorCode::invalid_argument, "The chain's last stage draws nothing.");
+      co_return fail(ErrorCode::invalid_argument,
+                     "The chain's last stage was asked for a drawn token and sent none.");
     sequences_.drew(group.ids[i], {.token = frame.tokens[0], .logprob = frame.values[0]});
   }
   group.answers.clear();
@@ -217,10 +220,10 @@ void ChainEngine::set_sampling(SequenceId id, const Sampling& sampling) {
 }
 
 Async<Result<std::vector<float>>> ChainEngine::forward(SequenceId, std::vector<float>) {
-  co_return fail(ErrorCode::unsupported, "A chain takes tokens, no hidden states.");
+  co_return fail(ErrorCode::unsupported, "A chain takes tokens, not hidden states.");
 }
 Async<Result<std::vector<float>>> ChainEngine::forward_tokens(SequenceId, std::vector<Token>) {
-  co_return fail(ErrorCode::unsupported, "A chain gives tokens, no hidden states.");
+  co_return fail(ErrorCode::unsupported, "A chain gives tokens, not hidden states.");
 }
 
 }  // namespace weft::llm

@@ -33,15 +33,16 @@ Result<> ChainStage::receive(ByteSpan bytes) {
   if (frame.kind != ChainFrame::Kind::pass && frame.kind != ChainFrame::Kind::sampling &&
       frame.kind != ChainFrame::Kind::close && frame.kind != ChainFrame::Kind::commit &&
       frame.kind != ChainFrame::Kind::together)
-    return fail(ErrorCode::invalid_argument, "A stage of a chain gets an answer.");
+    return fail(ErrorCode::invalid_argument,
+                "A stage of a chain receives a frame of a kind that only the first stage takes.");
   if (frame.kind == ChainFrame::Kind::together &&
       (frame.sequence < 2 || frame.sequence > engine_->options().sequences))
     return fail(ErrorCode::invalid_argument,
-                "A stage of a chain that has {} sequences is to take {} together.",
+                "A stage of a chain with {} sequences is asked to take {} frames together.",
                 engine_->options().sequences, frame.sequence);
   if (frame.values.size() != frame.tokens.size() * engine_->config().embedding)
     return fail(ErrorCode::invalid_argument,
-                "A stage of a chain gets {} numbers for {} rows of {}.", frame.values.size(),
+                "A stage of a chain receives {} numbers for {} rows of {}.", frame.values.size(),
                 frame.tokens.size(), engine_->config().embedding);
   if (waiting_.size() >= options_.frames_max)
     return fail(ErrorCode::resource_exhausted, "{} frames wait at a stage of the chain already.",
@@ -131,8 +132,9 @@ Result<ChainStage::Sequence*> ChainStage::sequence_of(std::uint32_t number) {
 Async<Result<>> ChainStage::handle(ChainFrame frame) {
   if (frame.kind == ChainFrame::Kind::pass) co_return co_await pass(std::move(frame));
   if (frame.kind == ChainFrame::Kind::together)
-    co_return fail(ErrorCode::invalid_argument,
-                   "Frames that are to be taken together stand among others of that kind.");
+    co_return fail(
+        ErrorCode::invalid_argument,
+        "A group of frames to be taken together contains the beginning of another group.");
   if (frame.kind == ChainFrame::Kind::close) {
     if (const auto found = sequences_.find(frame.sequence); found != sequences_.end()) {
       engine_->close(found->second.id);

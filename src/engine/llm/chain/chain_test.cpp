@@ -255,7 +255,7 @@ TEST(Chain, RefusesWhatNoStageSends) {
                 ->receive(encode({.kind = ChainFrame::Kind::pass, .tokens = {1}, .values = {0.5F}}))
                 .error()
                 .message,
-            weft::format("A stage of a chain gets 1 numbers for 1 rows of {}.",
+            weft::format("A stage of a chain receives 1 numbers for 1 rows of {}.",
                          parts.model->model.config.embedding));
   // A row at a position after positions that the stage never read.
   const SequenceId sequence = chain.engine->open().value();

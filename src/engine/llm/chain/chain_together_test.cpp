@@ -179,7 +179,8 @@ TEST_F(ChainTogether, RefusesGroupsThatNoStageCanTake) {
   for (const std::uint32_t count : {0u, 1u, 5u, ~0u})
     EXPECT_EQ(
         kept.take({.kind = ChainFrame::Kind::together, .sequence = count}).error().message,
-        weft::format("A stage of a chain that has 4 sequences is to take {} together.", count));
+        weft::format("A stage of a chain with 4 sequences is asked to take {} frames together.",
+                     count));
   // A group within a group, and a group with the same sequence twice, are taken frame by frame.
   const std::vector<float> row(model_->model.config.embedding, 0.25F);
   ASSERT_TRUE(kept.take({.kind = ChainFrame::Kind::together, .sequence = 2}).has_value());
@@ -187,7 +188,7 @@ TEST_F(ChainTogether, RefusesGroupsThatNoStageCanTake) {
   ASSERT_TRUE(kept.take({.sequence = 0, .tokens = {5}, .values = row}).has_value());
   ASSERT_EQ(kept.to_first.size(), 1u);
   EXPECT_EQ(kept.to_first[0].message,
-            "Frames that are to be taken together stand among others of that kind.");
+            "A group of frames to be taken together contains the beginning of another group.");
   ASSERT_TRUE(kept.take({.kind = ChainFrame::Kind::together, .sequence = 2}).has_value());
   ASSERT_TRUE(kept.take({.sequence = 0, .at = 1, .tokens = {6}, .values = row}).has_value());
   ASSERT_TRUE(kept.take({.sequence = 0, .at = 2, .tokens = {7}, .values = row}).has_value());

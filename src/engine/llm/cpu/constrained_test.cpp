@@ -248,8 +248,7 @@ TEST(Constrained, WhatTheVocabularyCannotWriteFailsAlone) {
   ASSERT_TRUE(run_now(generator.run()));
 
   ASSERT_FALSE(broken);
-  EXPECT_EQ(broken.error().message,
-            "A token is not what the grammar allows at byte 0 of the answer.");
+  EXPECT_EQ(broken.error().message, "The grammar does not allow a token at byte 0 of the answer.");
   EXPECT_EQ(sound->text, "The capital of Japan is Tokyo.");
 }
 
@@ -270,7 +269,7 @@ TEST(Constrained, BiasMovesTheChoiceAndIsCheckedFirst) {
   EXPECT_NE(banned->text, plain->text);
   ASSERT_FALSE(wrong);
   EXPECT_EQ(wrong.error().message,
-            "A bias is given for 3072, which is not a token of the model, which has 3072.");
+            "A bias is given for the token 3072, which is not one of the model's 3072 tokens.");
 }
 
 TEST(Constrained, ControlTokensAreNamedInTheTextWhereThatIsAskedFor) {

@@ -153,7 +153,7 @@ Result<> CpuEngine::fits(const Sequence& sequence, std::size_t more) const {
   const std::size_t used = sequence.length + (sequence.pending ? 1 : 0);
   if (used + more > options_.context)
     return fail(ErrorCode::resource_exhausted,
-                "{} behind {} {} not fit into the context of {} (--context).",
+                "{} after {} {} not fit into the context of {} (--context).",
                 counted(more, "token"), used, more == 1 ? "does" : "do", options_.context);
   return {};
 }
@@ -162,7 +162,7 @@ Result<std::vector<float>> CpuEngine::embed(std::span<const Token> tokens) const
   check(token_embedding_.has_value(), "tokens go to the engine with the first layer");
   for (const Token token : tokens) {
     if (token < 0 || static_cast<std::uint32_t>(token) >= config_.vocabulary)
-      return fail(ErrorCode::invalid_argument, "{} is not a token of the model, which has {}.",
+      return fail(ErrorCode::invalid_argument, "The token {} is not one of the model's {} tokens.",
                   token, config_.vocabulary);
   }
   std::vector<float> hidden(tokens.size() * config_.embedding);
@@ -270,8 +270,9 @@ Async<Result<std::vector<Drawn>>> CpuEngine::draw(std::vector<SequenceId> sequen
 Async<Result<std::vector<float>>> CpuEngine::forward(SequenceId id, std::vector<float> hidden) {
   Sequence& sequence = at(id);
   if (hidden.empty() || hidden.size() % config_.embedding != 0)
-    co_return fail(ErrorCode::invalid_argument, "{} numbers are no hidden states of {} each.",
-                   hidden.size(), config_.embedding);
+    co_return fail(ErrorCode::invalid_argument,
+                   "{} numbers cannot be divided into hidden states of {} numbers.", hidden.size(),
+                   config_.embedding);
   WEFT_CO_OK(fits(sequence, hidden.size() / config_.embedding));
   run_layers(sequence, hidden);
   co_return hidden;

@@ -150,7 +150,7 @@ TEST(Generator, RefusesWhatCannotBeAnswered) {
   EXPECT_EQ(run_now(generator.generate({.prompt = {7}, .sampling = {.top_p = 2}})).error().code,
             ErrorCode::invalid_argument);
   EXPECT_EQ(run_now(generator.generate({.prompt = {100'000}})).error().message,
-            "100000 is not a token of the model, which has 3072.");
+            "The token 100000 is not one of the model's 3072 tokens.");
   EXPECT_TRUE(run_now(generator.generate({.prompt = {7}, .tokens_max = 1})).has_value());
 }
 

@@ -84,12 +84,12 @@ TEST(CpuEngine, RefusesWhatDoesNotFit) {
   const SequenceId sequence = engine->open().value();
 
   EXPECT_EQ(run_now(engine->append(sequence, prompt)).error().message,
-            "8 tokens behind 0 do not fit into the context of 4 (--context).");
+            "8 tokens after 0 do not fit into the context of 4 (--context).");
   EXPECT_EQ(run_now(engine->append(sequence, {512})).error().message,
-            "512 is not a token of the model, which has 512.");
+            "The token 512 is not one of the model's 512 tokens.");
   EXPECT_EQ(engine->open().error().code, ErrorCode::resource_exhausted);
   EXPECT_EQ(create_cpu_engine(model->model, *model->source, {.layers = {3, 9}}, 1).error().message,
-            "Layers 3 to 9 are not a range of the model's 5.");
+            "Layers 3 to 9 are not a range of the model's 5 layers.");
 }
 
 }  // namespace

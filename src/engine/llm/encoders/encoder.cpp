@@ -287,7 +287,7 @@ Result<> check_text(const EncoderConfig& config, std::span<const Token> tokens) 
                 tokens.size(), config.context);
   for (const Token token : tokens) {
     if (token < 0 || static_cast<std::uint32_t>(token) >= config.vocabulary)
-      return fail(ErrorCode::invalid_argument, "{} is not a token of the model, which has {}.",
+      return fail(ErrorCode::invalid_argument, "The token {} is not one of the model's {} tokens.",
                   token, config.vocabulary);
   }
   return {};

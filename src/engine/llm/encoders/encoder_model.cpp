@@ -82,8 +82,7 @@ Result<EncoderModel> begin_encoder(const ModelReader& reader) {
   config.norm_epsilon = static_cast<float>(epsilon);
   WEFT_ASSIGN(const bool causal, file.metadata.boolean_or(reader.key("attention.causal"), false));
   if (causal)
-    return fail(ErrorCode::unsupported,
-                "A {} whose positions see only those before is not supported.",
+    return fail(ErrorCode::unsupported, "A {} model with causal attention is not supported.",
                 reader.architecture());
   WEFT_ASSIGN(config.pooling, read_pooling(reader));
 

@@ -59,8 +59,8 @@ TEST(Encoder, RefusesTextsThatItCannotRead) {
   EXPECT_EQ(message(std::vector<Token>(513, 5)),
             "The text has 513 tokens; the model reads at most 512.");
   EXPECT_EQ(message(std::vector<Token>(512, 5)), "");
-  EXPECT_EQ(message({-1}), "-1 is not a token of the model, which has " +
-                               std::to_string(opened->model.config.vocabulary) + ".");
+  EXPECT_EQ(message({-1}), "The token -1 is not one of the model's " +
+                               std::to_string(opened->model.config.vocabulary) + " tokens.");
 }
 
 Async<> a_turn() { co_return; }

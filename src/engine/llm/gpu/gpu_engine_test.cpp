@@ -334,13 +334,13 @@ TEST_P(GpuPromises, RefusesWhatDoesNotFit) {
   const SequenceId sequence = engine->open().value();
 
   EXPECT_EQ(run(engine->append(sequence, prompt(8))).error().message,
-            "8 tokens behind 0 do not fit into the context of 4 (--context).");
+            "8 tokens after 0 do not fit into the context of 4 (--context).");
   EXPECT_EQ(run(engine->draw({sequence}, 0)).error().message,
             "There are no logits before the first token.");
   ASSERT_TRUE(run(engine->append(sequence, prompt(3))).has_value());
   ASSERT_TRUE(run(engine->draw({sequence}, 100)).has_value());
   EXPECT_EQ(run(engine->draw({sequence}, 0)).error().message,
-            "1 token behind 4 does not fit into the context of 4 (--context).");
+            "1 token after 4 does not fit into the context of 4 (--context).");
   EXPECT_FALSE(engine->open().has_value());
 }
 

@@ -33,10 +33,9 @@ void GpuSequences::close(SequenceId id) {
 
 Result<> GpuSequences::fits(const GpuSequence& sequence, std::size_t more) const {
   if (sequence.length + more > setup_.options.context)
-    return fail(ErrorCode::resource_exhausted,
-                "{} behind {} {} not fit into the context of {} (--context).",
-                counted(more, "token"), sequence.length, more == 1 ? "does" : "do",
-                setup_.options.context);
+    return fail(
+        ErrorCode::resource_exhausted, "{} after {} {} not fit into the context of {} (--context).",
+        counted(more, "token"), sequence.length, more == 1 ? "does" : "do", setup_.options.context);
   return {};
 }
 

@@ -23,7 +23,7 @@ TEST(GpuSequences, NameTheOptionAtTheirBound) {
   sequences.at(slot_0).length = 120;
   EXPECT_TRUE(sequences.fits(sequences.at(slot_0), 8));
   EXPECT_EQ(sequences.fits(sequences.at(slot_0), 9).error().message,
-            "9 tokens behind 120 do not fit into the context of 128 (--context).");
+            "9 tokens after 120 do not fit into the context of 128 (--context).");
 }
 
 TEST(GpuSequences, TakePagesAndWriteTheirTable) {

@@ -13,8 +13,9 @@ Async<Result<>> LayerRanges::prepare_hidden(SequenceId id, const std::vector<flo
   WEFT_CO_OK(passes_.check_device());
   const std::uint32_t width = setup_.config.embedding;
   if (hidden.empty() || hidden.size() % width != 0)
-    co_return fail(ErrorCode::invalid_argument, "{} numbers are no hidden states of {} each.",
-                   hidden.size(), width);
+    co_return fail(ErrorCode::invalid_argument,
+                   "{} numbers cannot be divided into hidden states of {} numbers.", hidden.size(),
+                   width);
   const GpuSequence& sequence = sequences_.at(id);
   WEFT_CO_OK(sequences_.fits(sequence, hidden.size() / width));
   const auto fed = sequence.fed + static_cast<std::uint32_t>(hidden.size() / width);
@@ -103,15 +104,16 @@ Result<RowCount> LayerRanges::check_rows(const Rows& rows) const {
         "a pass has a row of each sequence at most");
   if (embed ? rows.tokens.size() != count
             : rows.hidden.size() != std::size_t{count} * setup_.config.embedding)
-    return fail(ErrorCode::invalid_argument, "{} rows come with {} tokens and {} numbers.", count,
-                rows.tokens.size(), rows.hidden.size());
+    return fail(ErrorCode::invalid_argument,
+                "{} rows need a token or a hidden state each; {} tokens and {} numbers are given.",
+                count, rows.tokens.size(), rows.hidden.size());
   if (embed) WEFT_OK(prompts_.check_tokens(rows.tokens));
   RowCount shape{.rows = count, .segments = count, .positions_least = setup_.options.context};
   for (const SequenceId id : rows.sequences) {
     const GpuSequence& sequence = sequences_.at(id);
     WEFT_OK(sequences_.fits(sequence, 1));
     if (sequence.fed != sequence.length)
-      return fail(ErrorCode::internal, "A row is to follow on positions that were not read.");
+      return fail(ErrorCode::internal, "A row follows positions that the engine has not read yet.");
     shape.positions = std::max(shape.positions, sequence.fed + 1);
     shape.positions_least = std::min(shape.positions_least, sequence.fed + 1);
   }
@@ -180,7 +182,7 @@ Async<Result<std::vector<Drawn>>> LayerRanges::draw_behind_each(std::vector<Draw
     if (sequence.length == 0 || sequence.hidden_at != sequence.length ||
         one.tokens.size() != sequence.length)
       co_return fail(ErrorCode::unavailable,
-                     "A stage has no hidden state behind position {} to draw from.",
+                     "A stage has no hidden state after position {} to draw from.",
                      sequence.length);
     ids.push_back(one.sequence);
   }

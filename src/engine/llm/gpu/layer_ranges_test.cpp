@@ -49,7 +49,7 @@ TEST_F(LayerRangesTest, RefusesNumbersThatAreNoStates) {
             ErrorCode::resource_exhausted);
   EXPECT_EQ(
       last_.run(last_.ranges.forward_each({.sequences = {id}, .hidden = {1}})).error().message,
-      "1 rows come with 0 tokens and 1 numbers.");
+      "1 rows need a token or a hidden state each; 0 tokens and 1 numbers are given.");
   EXPECT_EQ(last_.sequences.at(id).length, 2u);
 }
 
@@ -81,7 +81,7 @@ TEST_F(LayerRangesTest, DrawsBehindAStateThatIsThereAndNoOther) {
   EXPECT_EQ(last_.sequences.at(id).length, 2u) << "it does not count as appended";
   EXPECT_EQ(
       last_.run(last_.ranges.draw_behind_each({{.sequence = id, .tokens = {1}}})).error().message,
-      "A stage has no hidden state behind position 2 to draw from.");
+      "A stage has no hidden state after position 2 to draw from.");
   EXPECT_EQ(last_.sequences.rewind(id, 1), 1u);
   EXPECT_EQ(
       last_.run(last_.ranges.draw_behind_each({{.sequence = id, .tokens = {1}}})).error().code,

@@ -11,7 +11,7 @@ Result<> PromptReader::check_tokens(std::span<const Token> tokens) const {
   check(setup_.options.layers.begin == 0, "tokens go to the engine with the first layer");
   for (const Token token : tokens) {
     if (token < 0 || static_cast<std::uint32_t>(token) >= setup_.config.vocabulary)
-      return fail(ErrorCode::invalid_argument, "{} is not a token of the model, which has {}.",
+      return fail(ErrorCode::invalid_argument, "The token {} is not one of the model's {} tokens.",
                   token, setup_.config.vocabulary);
   }
   return {};

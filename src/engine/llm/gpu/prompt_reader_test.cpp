@@ -31,9 +31,9 @@ TEST(PromptReader, ChangesNothingWhereTokensCannotBeRead) {
   parts.instance->forget_commands();
 
   EXPECT_EQ(parts.run(parts.prompts.append(id, Parts::tokens(5))).error().message,
-            "5 tokens behind 60 do not fit into the context of 64 (--context).");
+            "5 tokens after 60 do not fit into the context of 64 (--context).");
   EXPECT_EQ(parts.run(parts.prompts.append(id, {-1})).error().message,
-            "-1 is not a token of the model, which has 3072.");
+            "The token -1 is not one of the model's 3072 tokens.");
 
   EXPECT_EQ(parts.sequences.at(id).length, 60u);
   EXPECT_TRUE(parts.instance->commands().empty());

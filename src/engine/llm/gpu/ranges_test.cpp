@@ -110,7 +110,7 @@ TEST_P(Ranges, RefuseRowsThatDoNotFit) {
   EXPECT_EQ(run(first->forward_each({.sequences = {id}, .tokens = {-1}})).error().code,
             ErrorCode::invalid_argument);
   EXPECT_EQ(run(first->forward_each({.sequences = {id}, .tokens = {1, 2}})).error().message,
-            "1 rows come with 2 tokens and 0 numbers.");
+            "1 rows need a token or a hidden state each; 2 tokens and 0 numbers are given.");
   ASSERT_TRUE(run(first->forward_tokens(id, std::vector<Token>(128, 41))).has_value());
   EXPECT_EQ(run(first->forward_each({.sequences = {id}, .tokens = {41}})).error().code,
             ErrorCode::resource_exhausted);

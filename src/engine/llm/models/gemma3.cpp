@@ -12,7 +12,7 @@ Result<Model> read_gemma3(const gguf::File& file) {
   Config& config = model.config;
   WEFT_ASSIGN(const double cap, reader.number_or("final_logit_softcapping", 0));
   if (cap != 0)
-    return fail(ErrorCode::unsupported, "{} is {}; Weft runs Gemma 3 without such a bound (0).",
+    return fail(ErrorCode::unsupported, "{} is {}; Weft runs Gemma 3 only without this cap (0).",
                 reader.key("final_logit_softcapping"), cap);
   config.embedding_scale = std::sqrt(static_cast<float>(config.embedding));
   config.activation = kernels::Activation::gelu;

@@ -84,7 +84,8 @@ Result<std::vector<double>> rope_frequencies(const Model& model, const gguf::Sou
   for (std::size_t i = 0; i < frequencies.size(); ++i) {
     if (!(divisors[i] > 0))
       return fail(ErrorCode::invalid_argument,
-                  "Tensor 'rope_freqs.weight' has {} at {}; divisors are above 0.", divisors[i], i);
+                  "Tensor 'rope_freqs.weight' has the value {} at {}; it must be above 0.",
+                  divisors[i], i);
     frequencies[i] /= divisors[i];
   }
   return frequencies;

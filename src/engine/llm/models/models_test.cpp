@@ -142,7 +142,7 @@ TEST(ReadModel, RefusesExpertsThatCannotBe) {
   EXPECT_EQ(message(6, 7), "The metadata 'qwen3moe.expert_used_count' (7) is greater than 6.");
   EXPECT_EQ(message(100, 65), "The metadata 'qwen3moe.expert_used_count' (65) is greater than 64.");
   EXPECT_EQ(message(6, 2, 33),
-            "qwen3moe.expert_feed_forward_length is 33; experts need a multiple of 4.");
+            "qwen3moe.expert_feed_forward_length is 33; it must be a multiple of 4.");
   EXPECT_EQ(message(6, 0), "qwen3moe.expert_used_count is 0; it must be at least 1.");
 }
 
@@ -229,8 +229,8 @@ INSTANTIATE_TEST_SUITE_P(
                 numbers(f, "llama", {});
                 f.builder.text("llama.rope.scaling.type", "longrope");
               },
-              "The rope scaling 'longrope' is not supported; Weft knows none, linear, yarn and the "
-              "factors of rope_freqs."},
+              "The rope scaling 'longrope' is not supported; Weft knows 'none', 'linear', 'yarn' "
+              "and the factors of rope_freqs."},
         Wrong{"YarnWithoutItsLength",
               [](ModelFile& f) {
                 numbers(f, "mistral3", {});
@@ -244,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(
                 f.builder.uint32("mistral3.rope.scaling.original_context_length", 64);
                 f.builder.scalar("mistral3.rope.scaling.factor", ValueType::float32, 0.5f);
               },
-              "The numbers of mistral3.rope.scaling.* cannot be those of YaRN."},
+              "The values of mistral3.rope.scaling.* are not valid for YaRN."},
         Wrong{"NoNormBehindAttention",
               [](ModelFile& f) {
                 numbers(f, "gemma3", {});
@@ -260,7 +260,7 @@ INSTANTIATE_TEST_SUITE_P(
                 gemma3(f);
                 f.builder.scalar("gemma3.final_logit_softcapping", ValueType::float32, 30.0f);
               },
-              "gemma3.final_logit_softcapping is 30; Weft runs Gemma 3 without such a bound (0)."},
+              "gemma3.final_logit_softcapping is 30; Weft runs Gemma 3 only without this cap (0)."},
         Wrong{"DeltaNetWithoutNumbers", [](ModelFile& f) { numbers(f, "qwen35", {}); },
               "The metadata has no 'qwen35.ssm.conv_kernel'."}),
     [](const auto& row) { return std::string(row.param.what); });

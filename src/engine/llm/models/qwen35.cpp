@@ -109,8 +109,8 @@ Result<Model> read_qwen35(const gguf::File& file) {
   WEFT_ASSIGN(const std::uint64_t extra,
               file.metadata.unsigned_integer_or(reader.key("nextn_predict_layers"), 0));
   if (extra >= config.layers)
-    return fail(ErrorCode::invalid_argument, "All {} layers are said to predict further tokens.",
-                config.layers);
+    return fail(ErrorCode::invalid_argument,
+                "The file says that all {} layers only predict further tokens.", config.layers);
   config.layers -= static_cast<std::uint32_t>(extra);
   WEFT_OK(reader.read_ends(model));
 

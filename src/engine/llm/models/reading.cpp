@@ -72,7 +72,7 @@ Result<Config> ModelReader::common() const {
               count_or("attention.value_length", attention.head_dim, head_dim_max));
   if (value_dim != attention.head_dim)
     return fail(ErrorCode::unsupported,
-                "Values of {} elements beside keys of {} are not supported.", value_dim,
+                "Values of {} elements with keys of {} elements are not supported.", value_dim,
                 attention.head_dim);
   if (attention.head_dim % 4 != 0)
     return fail(ErrorCode::unsupported,
@@ -111,7 +111,7 @@ Result<Rope> ModelReader::yarn_rope(Rope::Pairs pairs, std::uint32_t head_dim) c
   if (!(yarn.factor >= 1 && yarn.factor <= 1e6 && yarn.fast > 0 && yarn.fast <= 1e6 &&
         yarn.slow > 0 && yarn.slow <= 1e6 && base > 1 && yarn.log_multiplier >= 0 &&
         yarn.log_multiplier <= 1e3 && yarn.attention_factor > 0 && yarn.attention_factor <= 1e3))
-    return fail(ErrorCode::invalid_argument, "The numbers of {}* cannot be those of YaRN.",
+    return fail(ErrorCode::invalid_argument, "The values of {}* are not valid for YaRN.",
                 key("rope.scaling."));
   stretch(out, yarn, base);
   return out;
@@ -134,8 +134,8 @@ Result<Rope> ModelReader::rope(Rope::Pairs pairs, std::uint32_t head_dim) const 
     scale = 1 / factor;
   } else if (scaling != "none") {
     return fail(ErrorCode::unsupported,
-                "The rope scaling '{}' is not supported; Weft knows none, linear, yarn and the "
-                "factors of rope_freqs.",
+                "The rope scaling '{}' is not supported; Weft knows 'none', 'linear', 'yarn' and "
+                "the factors of rope_freqs.",
                 scaling);
   }
   return rope(pairs, head_dim, "rope.freq_base", scale);
@@ -209,12 +209,13 @@ Result<ExpertsShape> ModelReader::experts() const {
               count("expert_used_count", std::min<std::uint64_t>(out.count, experts_used_max)));
   WEFT_ASSIGN(out.feed_forward, count("expert_feed_forward_length", width_max));
   if (out.feed_forward % 4 != 0)
-    return fail(ErrorCode::unsupported, "{} is {}; experts need a multiple of 4.",
+    return fail(ErrorCode::unsupported, "{} is {}; it must be a multiple of 4.",
                 key("expert_feed_forward_length"), out.feed_forward);
   if (std::uint64_t{out.used} * out.feed_forward > width_max)
     return fail(ErrorCode::unsupported,
-                "{} experts of {} for each position are not supported; {} together are.", out.used,
-                out.feed_forward, width_max);
+                "{} experts of {} elements for each position are not supported; at most {} "
+                "elements together are.",
+                out.used, out.feed_forward, width_max);
   return out;
 }
 

@@ -11,8 +11,8 @@ Async<Result<ModelPlan*>> BoundPlans::plan_for(const std::vector<Tensor>& inputs
   if (found == plans_.end()) {
     if (released_)
       co_return fail(ErrorCode::unsupported,
-                     "The model is bound to other input shapes, and its weights are on the GPU "
-                     "alone; open it again for these.");
+                     "The model is bound to other input shapes, and its weights are only on the "
+                     "GPU; open the model again for these shapes.");
     WEFT_CO_ASSIGN(auto plan, co_await binder_.bind(inputs));
     if (options_.release_constants) release_constants(*plan);
     while (plans_.size() >= options_.plans_max)

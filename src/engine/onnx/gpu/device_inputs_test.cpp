@@ -98,8 +98,8 @@ TEST(DeviceInputs, ConstantsLeaveTheProcessorsMemory) {
   }));
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().message,
-            "The model is bound to other input shapes, and its weights are on the GPU alone; open "
-            "it again for these.");
+            "The model is bound to other input shapes, and its weights are only on the GPU; open "
+            "the model again for these shapes.");
 }
 
 }  // namespace

@@ -94,7 +94,8 @@ Async<Result<bool>> GpuModel::run_around(std::vector<Tensor> inputs,
 
 Async<Result<std::vector<Tensor>>> GpuModel::outputs() {
   if (latest_ == nullptr)
-    co_return fail(ErrorCode::not_found, "The model has not run, or its outputs were given.");
+    co_return fail(ErrorCode::not_found,
+                   "The model has no outputs: it has not run, or its outputs were already taken.");
   Plan& plan = *std::exchange(latest_, nullptr);
   PlanRun run(device_, graph_, plan, statistics_);
   WEFT_CO_OK(co_await run.fetch(plan.fetched_at_end));

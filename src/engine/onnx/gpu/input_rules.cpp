@@ -41,8 +41,8 @@ Result<> InputRules::check_buffers(std::span<const Tensor> inputs,
     }
     if (telling_[i] || inputs[i].type() == ElementType::i64)
       return fail(ErrorCode::unsupported,
-                  "The values of the input '{}' decide how the model is bound, so that they cannot "
-                  "be on the GPU alone; give them as bytes.",
+                  "The values of the input '{}' decide how the model is bound, so they cannot be "
+                  "only on the GPU; give them as bytes.",
                   name);
     if (const auto bytes = static_cast<std::uint64_t>(inputs[i].count()) * 4;
         buffers[i]->size() < bytes)

@@ -202,7 +202,7 @@ void PlanBinder::make_staging(ModelPlan& plan) const {
 Async<Result<std::unique_ptr<ModelPlan>>> PlanBinder::bind(const std::vector<Tensor>& inputs) {
   if (options_.halves && !device_.has("shader-f16"))
     co_return fail(ErrorCode::unsupported,
-                   "This GPU stores no 16-bit floats: it has no shader-f16.");
+                   "This GPU cannot store 16-bit floats: it does not have the feature shader-f16.");
   auto plan = std::make_unique<ModelPlan>();
   WEFT_CO_OK(co_await infer_values(*plan, inputs));
   make_steps(*plan, inputs);

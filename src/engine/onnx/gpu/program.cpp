@@ -25,19 +25,18 @@ class Compiler {
     for (const onnx::Step& step : schedule_.steps) {
       if (step.kind == onnx::Step::Kind::processor)
         return fail(ErrorCode::unsupported,
-                    "Node '{}' ({}) has no kernel for these shapes; what is compiled runs on a GPU "
-                    "alone.",
+                    "Node '{}' ({}) has no GPU kernel for these shapes; a compiled model runs only "
+                    "on a GPU.",
                     step.node->name, step.node->op);
       for (const Kernel& kernel : step.kernels)
         if (kernel.workgroups.x > 0) WEFT_OK(add(step, kernel));
     }
     for (const ValueId id : graph_.outputs) {
       if (schedule_.bounded.contains(id))
-        return fail(
-            ErrorCode::unsupported,
-            "The shape of the output '{}' depends on values; leave its node out and compute "
-            "it from what comes before.",
-            graph_.name(id));
+        return fail(ErrorCode::unsupported,
+                    "The shape of the output '{}' depends on values; remove its node from the "
+                    "model, and compute the output from the node's inputs.",
+                    graph_.name(id));
       WEFT_ASSIGN(Program::Port port, port_of(id));
       out_.outputs.push_back(std::move(port));
     }

@@ -126,8 +126,8 @@ TEST(CompiledProgramRefusals, NameTheOutputWhoseShapeDependsOnValues) {
 
   ASSERT_FALSE(program.has_value());
   EXPECT_EQ(program.error().message,
-            "The shape of the output 'places' depends on values; leave its node out and compute it "
-            "from what comes before.");
+            "The shape of the output 'places' depends on values; remove its node from the model, "
+            "and compute the output from the node's inputs.");
 }
 
 }  // namespace

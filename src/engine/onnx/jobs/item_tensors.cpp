@@ -151,8 +151,8 @@ Result<ItemTensors> ItemTensors::create(const Graph& graph, const manifest::Mani
       }
     } else {
       return fail(ErrorCode::unsupported,
-                  "The size of the model's output '{}' depends on what is computed; an output of a "
-                  "job has one size.",
+                  "The size of the model's output '{}' depends on the computed values; an output "
+                  "of a job must have a fixed size.",
                   binding.name);
     }
     tensors.outputs_.push_back({.name = binding.name,

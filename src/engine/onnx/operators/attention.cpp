@@ -123,7 +123,7 @@ Result<> run_attention(Call& call) {
   if (call.optional_input(6) != nullptr && !call.shapes_only()) {
     WEFT_ASSIGN(valid, call.integers_of(6));
     if (static_cast<std::int64_t>(valid.size()) != q.batch)
-      return call.error("{} lengths do not fit {} batches.", valid.size(), q.batch);
+      return call.error("{} lengths are given for {} batches.", valid.size(), q.batch);
   }
   if (call.shapes_only()) return {};
   if (present_key != nullptr) store_floats(*present_key, key.values);

@@ -71,8 +71,8 @@ Result<std::vector<Tensor>> interpret(const Graph& graph, std::vector<Tensor> in
       held += outputs[i]->byte_count();
       if (held > options.bytes_max)
         return fail(ErrorCode::resource_exhausted,
-                    "Node '{}' ({}): the tensors that exist at a time pass {} bytes.", node.name,
-                    node.op, options.bytes_max);
+                    "Node '{}' ({}): the tensors that exist at one time take more than {} bytes.",
+                    node.name, node.op, options.bytes_max);
       values[id] = std::move(outputs[i]);
       if (options.after) options.after(node, id, *values[id]);
     }

@@ -253,7 +253,8 @@ Result<> run_pad(Call& call) {
   if (mode != "constant" && mode != "edge" && mode != "wrap" && mode != "reflect")
     return call.error("its mode '{}' is not constant, edge, reflect or wrap.", mode);
   if (given.size() != 2 * axes.size())
-    return call.error("{} pads do not fit {} axes.", given.size(), axes.size());
+    return call.error("{} pads are given for {} axes; each axis needs two.", given.size(),
+                      axes.size());
   Shape before(rank, 0), shape = x.shape();
   for (std::size_t i = 0; i < axes.size(); ++i) {
     WEFT_ASSIGN(const std::int64_t axis, call.axis(axes[i], x.rank()));

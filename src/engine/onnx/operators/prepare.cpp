@@ -53,24 +53,27 @@ Result<> check_node(const ModelNode& node, const std::string& name) {
     return fail(ErrorCode::unsupported, "Node '{}' is of operator {}, which is not supported.",
                 name, node.op);
   if (node.inputs.size() > op->inputs_max)
-    return fail(ErrorCode::invalid_argument, "Node '{}' ({}) has {} inputs; at most {} are known.",
-                name, node.op, node.inputs.size(), op->inputs_max);
+    return fail(ErrorCode::invalid_argument,
+                "Node '{}' ({}) has {} inputs; at most {} are supported.", name, node.op,
+                node.inputs.size(), op->inputs_max);
   for (std::size_t i = 0; i < op->inputs_min; ++i)
     if (i >= node.inputs.size() || node.inputs[i].empty())
       return fail(ErrorCode::invalid_argument, "Node '{}' ({}) lacks input {}.", name, node.op, i);
   if (op->inputs_max == any_number && std::ranges::count(node.inputs, std::string()) > 0)
     return fail(ErrorCode::invalid_argument, "Node '{}' ({}) has an empty input.", name, node.op);
   if (node.outputs.empty() || node.outputs.size() > op->outputs_max)
-    return fail(ErrorCode::invalid_argument, "Node '{}' ({}) has {} outputs; 1 to {} are known.",
-                name, node.op, node.outputs.size(), op->outputs_max);
+    return fail(ErrorCode::invalid_argument,
+                "Node '{}' ({}) has {} outputs; 1 to {} are supported.", name, node.op,
+                node.outputs.size(), op->outputs_max);
   for (const auto& [key, attribute] : node.attributes) {
     if (const auto* unreadable = std::get_if<UnreadableAttribute>(&attribute))
-      return fail(ErrorCode::unsupported, "Node '{}' ({}): its attribute '{}' is {}.", name,
+      return fail(ErrorCode::unsupported,
+                  "Node '{}' ({}): its attribute '{}' is {}, which is not supported.", name,
                   node.op, key, unreadable->kind);
     const std::string_view kinds = kinds_of(op->attributes, key);
     if (kinds.empty())
-      return fail(ErrorCode::unsupported, "Node '{}' ({}): its attribute '{}' is not known.", name,
-                  node.op, key);
+      return fail(ErrorCode::unsupported, "Node '{}' ({}): its attribute '{}' is not supported.",
+                  name, node.op, key);
     // An empty list is accepted because it does not show its kind.
     const char kind = kind_of(attribute);
     if (kinds.find(kind) == std::string_view::npos)
@@ -145,8 +148,8 @@ class Builder {
       const auto found = ids_.find(name);
       if (found == ids_.end())
         return fail(ErrorCode::invalid_argument,
-                    "Node '{}' ({}) reads '{}', which nothing before it gives.", node.name, from.op,
-                    name);
+                    "Node '{}' ({}) reads '{}', which no input and no earlier node gives.",
+                    node.name, from.op, name);
       node.inputs.push_back(found->second);
     }
     while (!node.inputs.empty() && node.inputs.back() == no_value) node.inputs.pop_back();

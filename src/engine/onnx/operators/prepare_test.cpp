@@ -42,14 +42,14 @@ TEST(Prepare, RefusesWhatItDoesNotKnowInOneSentenceThatNamesTheNode) {
   EXPECT_EQ(refusal(std::move(foreign)),
             "Node 'n_y' is of operator Relu of the domain 'com.example', which is not supported.");
   EXPECT_EQ(refusal(model({node("Relu", {"x"}, {"y"}, {{"speed", 1.0f}})})),
-            "Node 'n_y' (Relu): its attribute 'speed' is not known.");
+            "Node 'n_y' (Relu): its attribute 'speed' is not supported.");
   EXPECT_EQ(refusal(model({node("LeakyRelu", {"x"}, {"y"}, {{"alpha", std::int64_t{1}}})})),
             "Node 'n_y' (LeakyRelu): its attribute 'alpha' must be a float.");
   EXPECT_EQ(refusal(model({node("Relu", {"z"}, {"y"})})),
-            "Node 'n_y' (Relu) reads 'z', which nothing before it gives.");
+            "Node 'n_y' (Relu) reads 'z', which no input and no earlier node gives.");
   EXPECT_EQ(refusal(model({node("Add", {"x"}, {"y"})})), "Node 'n_y' (Add) lacks input 1.");
   EXPECT_EQ(refusal(model({node("Relu", {"x", "x"}, {"y"})})),
-            "Node 'n_y' (Relu) has 2 inputs; at most 1 are known.");
+            "Node 'n_y' (Relu) has 2 inputs; at most 1 are supported.");
   EXPECT_EQ(refusal(model({node("Relu", {"x"}, {"x"})})),
             "The name 'x' of an output is used twice.");
   EXPECT_EQ(refusal(model({node("Relu", {"x"}, {"z"})})), "No node computes the output 'y'.");

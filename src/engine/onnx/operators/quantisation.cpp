@@ -207,7 +207,7 @@ Result<Scales> plan_scales(const Call& call) {
   out.view = AxisView(x.shape(), axis);
   if (block == 0) {
     if (scale.count() != out.view.length)
-      return call.error("{} scales do not fit an axis of {}.", scale.count(), out.view.length);
+      return call.error("{} scales are given for an axis of {}.", scale.count(), out.view.length);
     out.along = scale.count();
     return out;
   }

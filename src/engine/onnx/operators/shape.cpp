@@ -40,7 +40,9 @@ Result<> run_reshape(Call& call) {
   }
   if (!inferred && known != x.count())
     return call.error("{} elements do not fit into the shape {}.", x.count(), to_string(target));
-  if (target.size() > rank_max) return call.error("{} dimensions are too many.", target.size());
+  if (target.size() > rank_max)
+    return call.error("it would give {} dimensions; at most {} are supported.", target.size(),
+                      rank_max);
   call.share(0, x.reshaped(std::move(target)));
   return {};
 }
@@ -93,7 +95,8 @@ Result<> run_unsqueeze(Call& call) {
   WEFT_ASSIGN(const auto axes, given_axes(call));
   if (!axes) return call.error("it has no axes.");
   const std::size_t rank = x.shape().size() + axes->size();
-  if (rank > rank_max) return call.error("{} dimensions are too many.", rank);
+  if (rank > rank_max)
+    return call.error("it would give {} dimensions; at most {} are supported.", rank, rank_max);
   std::vector<bool> added(rank);
   for (const std::int64_t given : *axes) {
     WEFT_ASSIGN(const std::int64_t axis, call.axis(given, static_cast<std::int64_t>(rank)));

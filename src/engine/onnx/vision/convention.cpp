@@ -11,7 +11,7 @@ Result<DetectorInput> detector_input(const Graph& graph) {
       return DetectorInput{.width = *shape[3].size, .height = *shape[2].size};
   }
   return fail(ErrorCode::unsupported,
-              "The model is not a detector that is known: its input must be f32 of shape [1, 3, "
+              "The model is not a supported detector: its input must be f32 of shape [1, 3, "
               "height, width].");
 }
 

@@ -24,7 +24,9 @@ Result<std::string> texts_of(const std::string& schema, std::mt19937_64& random,
   std::string out;
   for (int i = 0; i < count; ++i) {
     const auto text = grammar::test::random_text(matcher, random, 1 + random() % 200);
-    if (!text) return fail(ErrorCode::internal, "The walk came to no end.");
+    if (!text)
+      return fail(ErrorCode::internal,
+                  "The random walk through the grammar found no complete text.");
     out += (i > 0 ? "," : "") + json::quote(*text);
   }
   return "[" + out + "]";

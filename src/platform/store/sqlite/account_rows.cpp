@@ -50,7 +50,7 @@ Result<AccountRows::Moved> AccountRows::move(const ledger::Account& account, Mic
   MicroCredits balance = 0;
   const bool overflow = __builtin_add_overflow(row->balance, amount, &balance);
   if (overflow)
-    return fail(ErrorCode::invalid_argument, "The account {} passes the bounds of a balance.",
+    return fail(ErrorCode::invalid_argument, "The balance of the account {} would overflow.",
                 account.text());
   if (balance < 0 && account.kind != ledger::Account::Kind::mint) {
     return fail(ErrorCode::insufficient_funds,

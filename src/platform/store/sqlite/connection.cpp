@@ -92,7 +92,7 @@ void Statement::bind(int index, std::nullptr_t) {
 
 std::unexpected<Error> Statement::damaged(int column, std::size_t size, std::size_t expected) {
   return fail(ErrorCode::data_loss,
-              "A row of the database has {} bytes in column {} where {} belong.", size, column,
+              "A row of the database has {} bytes in column {}; it must have {}.", size, column,
               expected);
 }
 

@@ -168,7 +168,8 @@ Result<> MoneyReader::audit_transactions(Sums& sums) {
     const std::int64_t seq = transactions.integer(0);
     if (moved && movements.integer(2) == seq && movements.integer(0) != transactions.integer(2))
       return fail(ErrorCode::data_loss,
-                  "The movements of the transaction {} do not begin where it says.",
+                  "The movements of the transaction {} do not begin at the movement that the "
+                  "transaction names.",
                   transactions.text(1));
     MicroCredits total = 0;
     while (moved && movements.integer(2) == seq) {

@@ -10,8 +10,9 @@ namespace {
 
 Result<> whole(ByteSpan bytes, std::size_t each, std::string_view what) {
   if (bytes.size() % each == 0) return {};
-  return fail(ErrorCode::data_loss, "A list of {} in the database has {} bytes, no multiple of {}.",
-              what, bytes.size(), each);
+  return fail(ErrorCode::data_loss,
+              "A list of {} in the database has {} bytes, which is not a multiple of {}.", what,
+              bytes.size(), each);
 }
 
 template <class Fixed>
@@ -91,7 +92,8 @@ Result<std::array<Presence::Hour, 24>> unpack_hours(ByteSpan bytes) {
     hour.day = static_cast<std::int32_t>(reader.integer<std::uint32_t>());
   }
   if (!reader.at_end())
-    return fail(ErrorCode::data_loss, "The hours of a worker in the database have {} bytes.",
+    return fail(ErrorCode::data_loss,
+                "The hours of a worker in the database have {} bytes, a wrong number.",
                 bytes.size());
   return hours;
 }
@@ -141,7 +143,7 @@ Result<Job> job_of(const Statement& row) {
   job.created = row.integer(7);
   const std::int64_t state = row.integer(8);
   if (state < 0 || state > static_cast<int>(JobState::corrected))
-    return fail(ErrorCode::data_loss, "The job {} has the state {}.", job.id.text(), state);
+    return fail(ErrorCode::data_loss, "The job {} has the unknown state {}.", job.id.text(), state);
   job.state = static_cast<JobState>(state);
   job.accepted = static_cast<std::uint32_t>(row.integer(9));
   job.price = row.integer(10);
@@ -168,8 +170,8 @@ Result<Task> task_of(const Statement& row, const JobId& job) {
   task.accepted = row.integer(5);
   const std::int64_t basis = row.integer(6);
   if (basis < 0 || basis >= static_cast<std::int64_t>(bases))
-    return fail(ErrorCode::data_loss, "The accepted task {} has the basis {}.", task.id.text(),
-                basis);
+    return fail(ErrorCode::data_loss, "The accepted task {} has the unknown basis {}.",
+                task.id.text(), basis);
   task.basis = static_cast<Basis>(basis);
   return task;
 }
@@ -244,7 +246,7 @@ Result<Checkpoint> checkpoint_of(const Statement& row, const JobId& job) {
 Result<ledger::Account> account_of(const Statement& row, int kind_column) {
   const std::int64_t kind = row.integer(kind_column);
   if (kind < 0 || kind >= static_cast<int>(ledger::Account::kinds))
-    return fail(ErrorCode::data_loss, "An account in the database has the kind {}.", kind);
+    return fail(ErrorCode::data_loss, "An account in the database has the unknown kind {}.", kind);
   WEFT_ASSIGN(const Hash id, row.fixed<Hash>(kind_column + 1));
   return ledger::Account{.kind = static_cast<ledger::Account::Kind>(kind), .id = id.bytes};
 }

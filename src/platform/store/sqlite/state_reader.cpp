@@ -143,22 +143,22 @@ Result<> StateReader::load_others(Loaded& loaded) {
                            api_key_of));
   WEFT_ASSIGN(
       loaded.devices,
-      rows<Device>(connection_,
-                   "SELECT key, owner, role, name, added, revoked FROM devices ORDER BY seq",
-                   [](const Statement& row) -> Result<Device> {
-                     Device device{.key = {},
-                                   .owner = {},
-                                   .name = row.text(3),
-                                   .added = row.integer(4),
-                                   .revoked = row.integer(5)};
-                     WEFT_ASSIGN(device.key, row.fixed<PublicKey>(0));
-                     WEFT_ASSIGN(device.owner, row.fixed<OwnerId>(1));
-                     if (row.integer(2) < 0 || row.integer(2) > 1)
-                       return fail(ErrorCode::data_loss, "The stored device {} has the role {}.",
-                                   device.key.text(), row.integer(2));
-                     device.role = static_cast<DeviceRole>(row.integer(2));
-                     return device;
-                   }));
+      rows<Device>(
+          connection_, "SELECT key, owner, role, name, added, revoked FROM devices ORDER BY seq",
+          [](const Statement& row) -> Result<Device> {
+            Device device{.key = {},
+                          .owner = {},
+                          .name = row.text(3),
+                          .added = row.integer(4),
+                          .revoked = row.integer(5)};
+            WEFT_ASSIGN(device.key, row.fixed<PublicKey>(0));
+            WEFT_ASSIGN(device.owner, row.fixed<OwnerId>(1));
+            if (row.integer(2) < 0 || row.integer(2) > 1)
+              return fail(ErrorCode::data_loss, "The stored device {} has the unknown role {}.",
+                          device.key.text(), row.integer(2));
+            device.role = static_cast<DeviceRole>(row.integer(2));
+            return device;
+          }));
   WEFT_ASSIGN(
       loaded.models,
       rows<Model>(connection_, weft::format("SELECT {} FROM models ORDER BY name", model_columns),

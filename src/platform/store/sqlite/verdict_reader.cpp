@@ -47,7 +47,8 @@ Result<Check> check_of(const Statement& row) {
   const std::int64_t outcome = row.integer(6);
   if (kind < 0 || kind > static_cast<int>(Check::Kind::recheck) || outcome < 0 ||
       outcome > static_cast<int>(Check::Outcome::failed))
-    return fail(ErrorCode::data_loss, "A check of the task {} has the kind {} and the outcome {}.",
+    return fail(ErrorCode::data_loss,
+                "A check of the task {} has an unknown kind or outcome: kind {}, outcome {}.",
                 made.task.text(), kind, outcome);
   made.kind = static_cast<Check::Kind>(kind);
   made.outcome = static_cast<Check::Outcome>(outcome);

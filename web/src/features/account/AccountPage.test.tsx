@@ -242,6 +242,6 @@ describe('a statement', () => {
   });
 
   it('is refused where a balance does not follow from the one before', () => {
-    expect(() => makeStatement(own, [history('owner:x', entry(2, 1, 12), entry(1, 10, 10))])).toThrow('After key 1 the account owner:x holds 0.000010, which key 2 changes by 0.000001 and leaves 0.000012.');
+    expect(() => makeStatement(own, [history('owner:x', entry(2, 1, 12), entry(1, 10, 10))])).toThrow("The ledger's entries do not add up: after key 1 the account owner:x holds 0.000010, key 2 changes it by 0.000001, and 0.000012 are left.");
   });
 });

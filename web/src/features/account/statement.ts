@@ -33,7 +33,7 @@ export function makeStatement(owner: string, histories: readonly LedgerAccount[]
     entries.forEach((later, at) => {
       const earlier = entries[at + 1];
       if (earlier !== undefined && earlier.balance + later.amount !== later.balance) {
-        throw new Error(`After ${earlier.key} the account ${account} holds ${inCredits(earlier.balance)}, which ${later.key} changes by ${inCredits(later.amount)} and leaves ${inCredits(later.balance)}.`);
+        throw new Error(`The ledger's entries do not add up: after ${earlier.key} the account ${account} holds ${inCredits(earlier.balance)}, ${later.key} changes it by ${inCredits(later.amount)}, and ${inCredits(later.balance)} are left.`);
       }
     });
     const name = statementAccounts[i]?.[1] ?? account;

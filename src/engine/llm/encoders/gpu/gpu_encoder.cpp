@@ -160,8 +160,9 @@ Async<Result<std::unique_ptr<Encoder>>> create_gpu_encoder(gpu::Device& device,
                    "Heads of {} elements and a feed-forward of {} are not supported on a GPU.",
                    model.config.head_dim(), model.config.feed_forward);
   if (rows_of(device, model.config, 1) == 0)
-    co_return fail(ErrorCode::resource_exhausted,
-                   "A row of the model's numbers is larger than what the device binds.");
+    co_return fail(
+        ErrorCode::resource_exhausted,
+        "One row of the model's activations is larger than a buffer that the device can bind.");
   auto encoder = std::make_unique<GpuEncoder>(device, model.config, std::move(options));
   WEFT_CO_OK(co_await encoder->load(model, source));
   if (const auto reason = device.lost())

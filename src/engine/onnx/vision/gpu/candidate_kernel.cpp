@@ -70,7 +70,8 @@ Result<std::unique_ptr<CandidateKernel::Bound>> CandidateKernel::bind(
     const std::vector<Shape>& shapes, const std::vector<gpu::BoundBuffer>& outputs) const {
   const auto kind = detector_kind(shapes);
   if (!kind || outputs.size() != shapes.size())
-    return fail(ErrorCode::unsupported, "The outputs are not those of a detector that is known.");
+    return fail(ErrorCode::unsupported,
+                "The model's outputs are not those of a supported detector.");
   std::unique_ptr<Bound> bound(new Bound(*this));
   bound->kind_ = *kind;
   const bool corners = *kind == DetectorKind::classes_and_corners;

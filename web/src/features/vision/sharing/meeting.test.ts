@@ -96,7 +96,7 @@ class FakeCoordinator {
       this.guests.push({ socket, meeting: said.meet ?? '' });
       socket.hear('{"iceServers":[]}');
     } else {
-      socket.end('There is no such meeting now.');
+      socket.end('The meeting does not exist, or it has ended.');
     }
   }
   /** Sends a text to the only host, as a guest would. */
@@ -178,7 +178,7 @@ test('the coordinator reads neither descriptions nor keys', async () => {
 
 test('another secret leads to no meeting', async () => {
   const invitation = await opened();
-  await expect(join({ ...invitation, secret: invitation.secret.map((byte) => byte ^ 1) })).rejects.toThrow('no such meeting');
+  await expect(join({ ...invitation, secret: invitation.secret.map((byte) => byte ^ 1) })).rejects.toThrow('meeting does not exist');
   expect(FakeConnection.all).toHaveLength(0);
 });
 

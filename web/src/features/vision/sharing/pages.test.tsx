@@ -67,10 +67,10 @@ test('an invited device says what joining means, and joins after a press only', 
 });
 
 test('why it ended is said, and it can join again', async () => {
-  const helper = new Helper(invitation, undefined, () => Promise.reject(new Error('There is no such meeting now.')));
+  const helper = new Helper(invitation, undefined, () => Promise.reject(new Error('The meeting does not exist, or it has ended.')));
   render(<HelperPage invitation={invitation} helper={helper} onOwn={() => undefined} />);
   await userEvent.click(screen.getByRole('button', { name: 'Join' }));
-  expect((await screen.findByTestId('helper-why')).textContent).toBe('There is no such meeting now.');
+  expect((await screen.findByTestId('helper-why')).textContent).toBe('The meeting does not exist, or it has ended.');
   expect(screen.getByRole('button', { name: 'Join again' })).toBeDefined();
 });
 
