@@ -14,7 +14,7 @@ void in_two_parts(std::size_t count, const std::function<void(std::size_t, std::
     std::thread second;
     try {
       second = std::thread([&] { work(middle, count); });
-    // No thread could be started: this thread does both parts.
+      // No thread could be started: this thread does both parts.
     } catch (const std::system_error&) {
     }
     work(0, middle);

@@ -178,10 +178,10 @@ Result<> BlobParts::Part::write(ByteSpan bytes) {
   auto& all = state_->parts->bytes;
   if (all.fetch_add(bytes.size()) + bytes.size() > state_->parts->options.bytes_max) {
     all.fetch_sub(bytes.size());
-    return fail(
-        ErrorCode::resource_exhausted,
-        "Uploads that are not finished take more than {} bytes; --blobs-bytes-max raises the bound.",
-        state_->parts->options.bytes_max);
+    return fail(ErrorCode::resource_exhausted,
+                "Uploads that are not finished take more than {} bytes; --blobs-bytes-max raises "
+                "the bound.",
+                state_->parts->options.bytes_max);
   }
   const std::string_view text = as_text(bytes);
   state_->out.write(text.data(), static_cast<std::streamsize>(text.size()));
