@@ -319,13 +319,14 @@ std::uint32_t Completions::strikes(const billing::OpenAnswer& open) {
   const bool by_tokens = tables_.settings.referee.defences.only_roots_convict &&
                          !open.prints_differ && open.doubtful.has_value();
   if (!by_tokens) return enough;
-  if (strikes_.size() >= strikes_max && !strikes_.contains(open.workers.front()))
-    strikes_.erase(strikes_.begin());
-  std::uint32_t& all = strikes_[open.workers.front()];
-  all += *open.doubtful;
-  if (all < enough) return all;
-  strikes_.erase(open.workers.front());
-  return enough;
+  const PublicKey& worker = open.workers.front();
+  const auto known = strikes_.find(worker);
+  const std::uint32_t all = (known == strikes_.end() ? 0 : known->second) + *open.doubtful;
+  if (all >= enough) strikes_.erase(worker);
+  if (all == 0 || all >= enough) return std::min(all, enough);  // Right answers take no room.
+  if (strikes_.size() >= strikes_max && known == strikes_.end()) strikes_.erase(strikes_.begin());
+  strikes_[worker] = all;
+  return all;
 }
 
 void Completions::conclude(const billing::AnswerId& id, MicroCredits due, billing::AnswerFate fate,
