@@ -312,8 +312,9 @@ void Completions::traced(const billing::AnswerTraced& traced, Moment now) {
   judge(traced.id, *open.lead, now);
 }
 
-// What roots found of the worker that answered, this answer's findings among them: wrong
-// fingerprints are enough, of tokens that are not what their settings give it takes two.
+// Counts the findings of roots against the worker that answered, with those about this answer.
+// Wrong fingerprints are enough for a conviction. Of tokens that do not follow from the answer's
+// settings, two are needed.
 std::uint32_t Completions::strikes(const billing::OpenAnswer& open) {
   constexpr std::uint32_t enough = 2;
   const bool by_tokens = tables_.settings.referee.defences.only_roots_convict &&
