@@ -47,6 +47,10 @@ void Desk::Parts::lose_worker(ServingId session, Instant now) {
     if (const ChainId chain = tables.shards.at(shard).chain) chains.insert(chain);
     tables.shards.forget(shard);
   }
+  // No chain of the worker takes a request while another one is formed again.
+  for (const ChainId id : chains) {
+    if (Chain* const chain = tables.chains.find(id)) chain->state = ChainState::loading;
+  }
   for (const ChainId id : chains) {
     if (tables.chains.contains(id)) keeper.mend(id, now);
   }
