@@ -82,8 +82,9 @@ TEST(Examples, MandelbrotEqualsTheSameFixedPointInSixtyFourBits) {
 }
 
 TEST(Examples, MandelbrotAgreesWithFloatingPointInNearlyAllPixels) {
-  // The fixed-point result is the Mandelbrot set: a computation in doubles differs only in pixels
-  // at the edge of an iteration count.
+  // The fixed-point counts agree with a computation in doubles in more than 98 % of the compared
+  // pixels. Pixels with more than 100 iterations in both count as equal, because long orbits
+  // amplify rounding.
   const Example mandelbrot = run_example("mandelbrot.json");
   const auto steps = elements<std::uint32_t>(mandelbrot.result.outputs.at(0).bytes);
   const auto region = elements<std::int32_t>(mandelbrot.job->data[0]);

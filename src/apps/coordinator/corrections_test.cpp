@@ -394,8 +394,8 @@ TEST_F(Corrections, WhatAConvictionSlashesGoesToTheClientsOfWrongTasks) {
   EXPECT_EQ(has(deceived), left + sums(before).refunded);
 }
 
-// A client whose jobs differ by device could make the verifier recompute tasks of honest workers
-// without end.
+// Without this bound, a client whose jobs give different results on different devices could make
+// the verifier recompute honest workers' tasks without end.
 TEST_F(Corrections, OneClientsJobsHaveFourSuspectsTasksComputedAgainAtATimeAndThenTheOthers) {
   sleeper->line->on_closed();
   std::vector<TestWorker*> workers;

@@ -1,5 +1,5 @@
-// Text forms of bytes and ids are exact in both directions and refuse everything else. Coroutines
-// return values in order.
+// Bytes and ids survive being written as text and read back; readers refuse any other text. Logs
+// write control characters of strangers as text.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/base/check.h"
+#include "common/base/counted.h"
 #include "common/crypto/sha256.h"
 #include "common/proof/merkle.h"
 
@@ -40,8 +41,9 @@ Hash root_of_claims(std::span<const Claim> claims) { return root_of_roots(digest
 
 Result<ClaimPath> path_of_claim(std::span<const Claim> claims, std::size_t index) {
   if (index >= claims.size())
-    return fail(ErrorCode::invalid_argument, "Claim {} does not exist; the receipt has {}.", index,
-                claims.size());
+    return fail(ErrorCode::invalid_argument,
+                "The receipt has no claim {}: it has {}, numbered from 0.", index,
+                counted(claims.size(), "claim"));
   WEFT_ASSIGN(InclusionPath found, inclusion_path_of_roots(digests_of(claims), index));
   if (found.siblings.size() > claim_levels_max)
     return fail(

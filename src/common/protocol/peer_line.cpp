@@ -27,7 +27,9 @@ Result<LineHello> decode_line_hello(ByteSpan bytes) {
   if (bytes.size() != line_hello_bytes ||
       as_text(bytes.first(line_greeting.size())) != line_greeting)
     return fail(ErrorCode::invalid_argument,
-                "{} bytes are not a valid hello of a member of a chain.", bytes.size());
+                "These bytes are not the hello of a member of a chain: it has {} bytes and begins "
+                "with \"{}\".",
+                line_hello_bytes, line_greeting);
   constexpr std::size_t at = line_greeting.size();
   LineHello hello{.chain = read_le<std::uint32_t>(bytes, at),
                   .epoch = read_le<std::uint32_t>(bytes, at + 4),

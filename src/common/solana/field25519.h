@@ -10,7 +10,8 @@ namespace weft::solana {
 
 class Field25519 {
  public:
-  // Reads 32 bytes, little-endian; the highest bit is dropped, and p or more is reduced.
+  // Reads a little-endian number. The highest bit is ignored; a value of p = 2^255 - 19 or more
+  // stands for its remainder modulo p.
   [[nodiscard]] static Field25519 from_bytes(std::span<const std::uint8_t, 32> bytes);
   [[nodiscard]] static Field25519 one();
   [[nodiscard]] static Field25519 edwards_d();  // The constant d of edwards25519: -121665 / 121666.

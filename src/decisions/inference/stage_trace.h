@@ -38,8 +38,10 @@ struct TraceRequest {
   Pipeline pipeline{};
   Prints prints{};
   double error_max = 0;  // The largest distance of honest engines (proof::FingerprintTolerance).
-  std::vector<PublicKey> except{};  // Workers that may not search, the members included.
-  std::uint64_t draw = 0;           // Chooses among the workers that may search.
+  // Workers that must not be chosen as auditors for this search for the guilty stage; they include
+  // the members of `pipeline`.
+  std::vector<PublicKey> except{};
+  std::uint64_t draw = 0;  // Chooses among the workers that may search.
 };
 
 // The distance between the output that a stage handed on and the auditor's output for the same

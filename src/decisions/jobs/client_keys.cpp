@@ -21,7 +21,9 @@ void ClientKeys::add(billing::ApiKey key, billing::KeyMaker maker, MicroCredits 
   };
   const bool is_operator = maker == billing::KeyMaker::the_operator;
   if (give > 0 && !is_operator)
-    return reply(fail(ErrorCode::permission_denied, "Only the operator gives credits with a key."));
+    return reply(fail(ErrorCode::permission_denied,
+                      "Only the operator may make an API key that comes with credits; leave out "
+                      "--give (\"give\")."));
   if (auto may = tables_.accounts.may_spend(key.owner); !may) return reply(pass(std::move(may)));
   const OwnerId owner = tables_.accounts.owner_of(key.owner);
   if (auto funded = grants_.fund(owner, now); !funded) return reply(pass(std::move(funded)));

@@ -11,7 +11,8 @@ namespace weft::jobs {
 
 struct CoreTables;
 
-// Results of workers that are not trusted and that wait for a check.
+// Samples: results, such as those of newcomers, that wait to be checked by a trusted worker or the
+// verifier. Audits in which the worker opens its result do not count.
 struct WaitingSamples {
   std::size_t waiting = 0;
   Duration oldest{};

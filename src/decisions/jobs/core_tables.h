@@ -66,7 +66,7 @@ struct CoreTables {
   ConnectedWorkers workers{world, outbox, book, settings};
   Counters counters;
   dashboard::WatchBoard board;
-  Moment latest{};  // The time of the latest flush.
+  Moment latest{};  // The time of the last Core::flush(), for code that is given no time.
 };
 
 }  // namespace weft::jobs

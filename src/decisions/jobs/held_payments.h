@@ -49,7 +49,9 @@ class HeldPayments final : public PayHolding {
 
   CoreTables& tables_;
   PaidTables& paid_;
-  std::uint64_t moves_ = 0;  // The number of the last transaction.
+  // The number in the key of the last transaction that move() made. It only grows, so that keys are
+  // unique.
+  std::uint64_t moves_ = 0;
 };
 
 }  // namespace weft::jobs

@@ -107,8 +107,9 @@ Result<> JobPrices::quote_is_fresh(const Submission& submission, Moment now) {
                 "/v1/jobs/quote).");
   if (used_quotes_.is_full(now.unix))
     return fail(ErrorCode::unavailable,
-                "{} quotes were used within {} minutes: try again in a moment, or submit the job "
-                "without its quote.",
+                "The job was not accepted: all clients together have used {} quotes within {} "
+                "minutes, the most that the coordinator allows. Try again in a few minutes, or "
+                "submit the job without its quote.",
                 UsedQuotes::quotes_max, quote_valid_ms / 60'000);
   return {};
 }

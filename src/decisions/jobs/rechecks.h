@@ -55,8 +55,9 @@ class Rechecks {
   // True if one more task of the worker may be computed again; the task is then counted.
   [[nodiscard]] bool has_room(const PublicKey& worker);
 
-  // Adds a task that is computed again, for one worker or several. Returns true if the task is not
-  // being computed already.
+  // Notes that this worker's recheck waits until the task is computed again. Several workers may
+  // wait for one task. Returns true if no worker waited for it before, so that the caller must
+  // order the computation.
   bool wait_for(const PublicKey& worker, const std::shared_ptr<const PaidTask>& paid);
   [[nodiscard]] std::shared_ptr<const PaidTask> waiting(const TaskId& task) const;
   [[nodiscard]] bool waits_for_client(const PublicKey& client) const;

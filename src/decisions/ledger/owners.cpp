@@ -152,8 +152,8 @@ Result<> Owners::restore(std::span<const Device> devices) {
   }
   for (auto& [owner, keys] : keys_) {
     if (!devices_.contains(PublicKey{{owner.bytes}}))
-      return fail(ErrorCode::data_loss, "The first device of the owner {} is not stored.",
-                  owner.text());
+      return fail(ErrorCode::data_loss,
+                  "The store is damaged: it lacks the first device of the owner {}.", owner.text());
     std::ranges::stable_sort(keys, {},
                              [&](const PublicKey& key) { return devices_.at(key).added; });
   }

@@ -1,6 +1,6 @@
-// Keeps the indexes for matching up to date: a job that has tasks to give is listed in the queue of
-// its class, a worker that has room is listed among the free workers of its classes, and each has
-// its next deadline.
+// Keeps the scheduler's indexes up to date. A job that has tasks to give is in the queue of its
+// requirement class, and a worker that has room is among the free workers of each class that it
+// fits. The next deadline of each worker is in `deadlines`.
 //
 // Call list() after every change that may move a job or a worker in these indexes. Pure; not safe
 // to share between threads. O(log jobs) for a job, O(classes log workers) for a worker.

@@ -33,9 +33,9 @@ class SequenceSlots {
   // then has, which is less than the whole prompt.
   [[nodiscard]] std::uint32_t begin_with_what_is_read(GeneratorSlot& slot,
                                                       const std::vector<Token>& prompt);
-  // Reserves memory for the whole answer; if there is not enough, free slots that only keep what
-  // they have read are closed. Fails with resource_exhausted while other answers use too much of
-  // the memory.
+  // Reserves memory for the whole answer. If memory is short, closes slots that are not answering,
+  // the least recently used first; what they have read is lost. Fails with resource_exhausted if
+  // the memory is still too small.
   [[nodiscard]] Result<> reserve(GeneratorSlot& slot, const Request& request);
   // Frees the slot, which keeps what the engine has read for it, up to the last token that was
   // taken into the answer.

@@ -200,7 +200,8 @@ TEST(Tokenizer, SaysWhatIsWrongWithTheMetadata) {
   EXPECT_EQ(error_of(byte_pairs({}, {}, {"ab"})),
             "Merge 0 ('ab') is not two texts with a space between.");
   EXPECT_EQ(error_of(byte_pairs({}, {}, {}).uint32("tokenizer.ggml.bos_token_id", 256)),
-            "The metadata 'tokenizer.ggml.bos_token_id' (256) is not a token; there are 256.");
+            "The metadata 'tokenizer.ggml.bos_token_id' is 256, which is not the id of a token: "
+            "the vocabulary has 256 tokens.");
   EXPECT_EQ(
       error_of(Builder()
                    .text("tokenizer.ggml.model", "gpt2")

@@ -57,8 +57,10 @@ Result<std::optional<Token>> token_at(const gguf::Metadata& metadata, std::strin
   // Files write these numbers for "no token".
   if (token == -1 || token == 0xFFFFFFFF) return std::nullopt;
   if (token < 0 || static_cast<std::uint64_t>(token) >= size)
-    return fail(ErrorCode::invalid_argument, "The metadata '{}' ({}) is not a token; there are {}.",
-                key, token, size);
+    return fail(
+        ErrorCode::invalid_argument,
+        "The metadata '{}' is {}, which is not the id of a token: the vocabulary has {} tokens.",
+        key, token, size);
   return static_cast<Token>(token);
 }
 

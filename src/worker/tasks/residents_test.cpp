@@ -266,7 +266,8 @@ Session::Options sliced(std::uint32_t slots) {
   return options;
 }
 
-// Workgroups are what is counted: equal ones, whose time is the device's.
+// The test counts workgroups. All of them take equally long, so a client's share of the workgroups
+// is its share of the device's time.
 TEST(Residents, ClientsShareTheDeviceByTheirWeightsWhateverTheyHaveThere) {
   Bench bench(sliced(4));
   bench.join();

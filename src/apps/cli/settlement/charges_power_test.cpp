@@ -228,7 +228,8 @@ class PowerHistory {
     return trouble == 0 || !chance(10);
   }
 
-  // Runs `weft chain credit` once; it may end after each step.
+  // Performs the steps of one `weft chain credit`; with `trouble`, the simulated process may be
+  // killed after any step.
   void turn(std::uint64_t trouble) {
     auto journal = CreditJournal::open(journal_path(), place_);
     if (!journal) {

@@ -18,8 +18,9 @@ namespace {
 
 using solana::EpochState;
 
-// The emission that the user gave, or else that of the rows minus the emission of all earlier
-// epochs.
+// Returns the emission of this epoch: the amount given with --emission, or else the total emission
+// in the rows, which covers all epochs, minus that of earlier epochs. Fails with invalid_argument
+// if the rows have less.
 Result<std::uint64_t> posted_emission(const SettlementOptions& options,
                                       const solana::ProgramState& config,
                                       std::span<const solana::Earned> rows) {

@@ -61,7 +61,10 @@ Result<std::unique_ptr<chain::Rpc>> settlement_node(const SettlementOptions& giv
 Result<std::uint64_t> chain_time(chain::Rpc& rpc) {
   WEFT_ASSIGN(const auto clock, rpc.account(solana::clock_sysvar()));
   if (!clock || clock->data.size() < unix_time_at + 8)
-    return fail(ErrorCode::data_loss, "The node does not show the account of the chain's clock.");
+    return fail(
+        ErrorCode::data_loss,
+        "The Solana node did not return a valid clock account ({}); name another node with --rpc.",
+        solana::clock_sysvar().text());
   return number_at(clock->data, unix_time_at);
 }
 

@@ -1,4 +1,5 @@
-// Kernels for tensors that are made from attributes and small tensors.
+// Kernels of ConstantOfShape, Range, OneHot, Shape, Size and Dropout (which at inference copies its
+// input).
 #include <algorithm>
 
 #include "engine/onnx/gpu/kernel.h"

@@ -28,7 +28,8 @@ class Writer {
                                 const std::function<Result<>()>& ready);
 
  private:
-  // Shared by the parts, so its address does not change.
+  // The parts refer to this object, so it lives on the heap: its address stays the same when the
+  // Writer is moved.
   struct Base {
     Connection connection;
     JobNumbers numbers;
