@@ -80,7 +80,7 @@ TEST(CompletionChecks, KnowTheModelsTokens) {
   EXPECT_EQ(refused(10, 9), "The token 10 is not one of the model's 10 tokens.");
   EXPECT_EQ(refused(-1, 9), "The token -1 is not one of the model's 10 tokens.");
   EXPECT_EQ(refused(9, 10),
-            "A bias is given for 10, The token which is not one of the model's 10 tokens.");
+            "A bias is given for the token 10, which is not one of the model's 10 tokens.");
 }
 
 TEST(CompletionChecks, FindAWorkerThatMayAnswer) {
