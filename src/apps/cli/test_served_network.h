@@ -110,9 +110,7 @@ class Network final : public inference::DeskWorld {
  public:
   explicit Network(const OpenModel& served, std::uint32_t shards = 1,
                    const std::string& activations = "f32")
-      : served_(served),
-        desk_(*this, {.activations = activations}),
-        rounded_(activations != "f32") {
+      : served_(served), desk_(*this, patient(activations)), rounded_(activations != "f32") {
     const std::string bytes = weft::test::read_bytes(served.path);
     file_.assign(bytes.begin(), bytes.end());
     for (std::size_t at = 0; at < file_.size(); at += chunk_bytes)
@@ -284,6 +282,14 @@ class Network final : public inference::DeskWorld {
   void audited(std::uint32_t, const inference::AuditEnd& end) override { audited_ = end; }
   void traced(std::uint32_t, const inference::TraceEnd& end) override { traced_ = end; }
 
+  // Limits that a busy machine keeps: all workers share one thread with the coordinator.
+  static inference::DeskSettings patient(const std::string& activations) {
+    inference::DeskSettings settings{.activations = activations};
+    constexpr auto long_enough = std::chrono::minutes(5);
+    settings.silent_max = settings.silent_busy_max = settings.stall_max = settings.audit_max =
+        long_enough;
+    return settings;
+  }
   [[nodiscard]] const WorkerKind& kind_of(std::uint64_t id) { return workers_.at(id).host->kind; }
   void post(std::function<void()> work) { queue_.push_back(std::move(work)); }
   void after(Duration delay, std::function<void()> work) {
