@@ -157,7 +157,7 @@ test('what is wrong is one sentence, and costs nothing', { timeout: 120_000 }, a
   // The body of a request with an unknown key is not read.
   await refused(401, /not known here/, Buffer.from('{'), { authorization: `Bearer weft-${'2'.repeat(44)}` });
   await refused(404, /does not exist here/, { inputs: [good] }, {}, `${url}/v2/models/none/infer`);
-  await refused(404, /version 1 only/, { inputs: [good] }, {}, `${url}/v2/models/mnist/versions/2/infer`);
+  await refused(404, /only the version 1/, { inputs: [good] }, {}, `${url}/v2/models/mnist/versions/2/infer`);
   await refused(400, /the model takes \[1,1,28,28\], or several/, { inputs: [{ ...good, shape: [1, 28, 28] }] });
   await refused(400, /is "INT8"; the model's input 'Input3' is FP32/, { inputs: [{ ...good, datatype: 'INT8' }] });
   await refused(400, /inputs\[0\]\.data: has 3 elements/, { inputs: [{ ...good, data: [1, 2, 3] }] });
