@@ -145,7 +145,7 @@ test('invalid command lines are refused with a sentence', { timeout: 60_000 }, a
     [['plan', '--workers', '10,x'], 'weft plan: --workers 10,x is not a whole number from 1 to 20000.'],
     [['plan', '--mbit', '0'], 'weft plan: --mbit 0 is not a number above 0.'],
     [['plan', '--simulate', '--workers', '10', '--tasks', '100000000'], 'weft plan: The simulation runs at most 2000000 replicas of tasks; this job has 100000000 (--tasks, --replicas).'],
-    [['plan', '--task-ms', '1', '--task-gflop', '2'], /^weft plan: Either --task-(ms|gflop) or --task-(ms|gflop), not both\.$/],
+    [['plan', '--task-ms', '1', '--task-gflop', '2'], /^weft plan: Give either --task-(ms|gflop) or --task-(ms|gflop), not both\.$/],
     [['generate', '--model', 'm'], 'weft generate: name one of --prompt and --messages; see weft generate --help.'],
     [['generate', '--model', 'm', '--prompt', 'x', '--seed', '99999999999999999999999999'], 'weft generate: --seed 99999999999999999999999999 is too large.'],
     [['bench', 'serving', '--only', 'hop,nothing'], /^weft bench serving: --only hop,nothing is not one of hop, .* and grammar\.$/],
