@@ -1,5 +1,6 @@
 // A network whose only worker is a tab computes jobs of the kind `onnx`. The verifier agrees, and
 // the numbers are those of this machine.
+// Runs alone: the coordinator's verifier has five seconds for a part, in which it also compiles the model.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

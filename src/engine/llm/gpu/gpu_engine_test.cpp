@@ -1,8 +1,11 @@
 // The GPU engine gives the answers of llama.cpp, format by format, and keeps the promises of Engine
 // for prompts in parts, tokens drawn ahead, and sequences that are drawn together, rewound or split
 // into ranges of layers.
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <random>
+#include <string_view>
 
 #include "common/base/long_tests.h"
 #include "engine/llm/cpu/cpu_engine.h"
@@ -390,6 +393,7 @@ void expect_same(const Alone& alone, std::size_t i, const Drawn& drawn,
 // device).
 class GpuArithmetic : public GpuPromises {
  protected:
+  static bool is_quick(std::initializer_list<std::string_view> parts);
   void says_the_same_among_many(Activations activations);
   void says_the_same_through_joins(Activations activations);
 };
@@ -398,6 +402,14 @@ INSTANTIATE_TEST_SUITE_P(Models, GpuArithmetic,
                                          "tiny-qwen35-chat-q8_0", "tiny-gemma3-random-q8_0",
                                          "tiny-qwen3moe-random-q4_k_m"),
                          test::test_name);
+
+// True if the model's name has one of these parts, or in a long run. A software GPU compiles
+// products by f16 matrices for each model again, for up to a minute; int8 is tried with all models.
+bool GpuArithmetic::is_quick(std::initializer_list<std::string_view> parts) {
+  return weft::test::long_tests() || std::ranges::any_of(parts, [](std::string_view part) {
+           return std::string_view(GetParam()).contains(part);
+         });
+}
 
 void GpuArithmetic::says_the_same_among_many(Activations activations) {
   if (std::string_view(GetParam()).contains("qwen3moe") && !weft::test::long_tests())
@@ -537,12 +549,16 @@ TEST_P(GpuArithmetic, SaysTheSameBitsForARowAmongManyAsAlone) {
   says_the_same_among_many(Activations::int8);
 }
 TEST_P(GpuArithmetic, SaysTheSameBitsForARowAmongManyAsAloneInF16) {
+  if (!is_quick({"llama", "gemma3"}))
+    GTEST_SKIP() << "takes long on a software device; set WEFT_LONG.";
   says_the_same_among_many(Activations::f16);
 }
 TEST_P(GpuArithmetic, SaysTheSameBitsThroughJoinsAndLeaves) {
   says_the_same_through_joins(Activations::int8);
 }
 TEST_P(GpuArithmetic, SaysTheSameBitsThroughJoinsAndLeavesInF16) {
+  if (!is_quick({"llama", "qwen3moe"}))
+    GTEST_SKIP() << "takes long on a software device; set WEFT_LONG.";
   says_the_same_through_joins(Activations::f16);
 }
 
