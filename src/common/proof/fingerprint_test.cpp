@@ -100,7 +100,7 @@ TEST(Fingerprint, RefusesOneWrongPositionOfMany) {
     const SessionVerdict verdict = check_fingerprints(wrong, hidden, width);
     EXPECT_FALSE(verdict.accepted);
     EXPECT_TRUE(
-        verdict.reason.starts_with("Position " + std::to_string(fingerprint_positions(100)[i])))
+        verdict.reason.starts_with("At position " + std::to_string(fingerprint_positions(100)[i])))
         << verdict.reason;
   }
   claimed.pop_back();
