@@ -63,7 +63,11 @@ test('weft detect finds with a tab what it finds here', { timeout: 300_000, skip
   const detect = (...more) => answered(['detect', path.join(models, 'fastestdet.onnx'), path.join(models, 'images/bus.jpg'), '--json', ...more]);
 
   const here = await detect('--device', 'cpu');
-  const there = await detect(...network);
+  const answer = await run(['detect', path.join(models, 'fastestdet.onnx'), path.join(models, 'images/bus.jpg'), '--json', ...network], { seconds: 240 });
+  if (answer.code !== 0 && /verifier has not finished the measurement/.test(answer.stderr))
+    return t.skip('the verifier of this machine takes longer than five seconds for a part of the model');
+  assert.equal(answer.code, 0, answer.stderr);
+  const there = JSON.parse(answer.stdout);
 
   assert.equal(there.device, 'network');
   const [[mine], [theirs]] = [here.images, there.images];
