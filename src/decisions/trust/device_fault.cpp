@@ -77,8 +77,10 @@ void DeviceFault::settle(const TaskCase& closed, const Accepted& accepted, Refer
   std::vector<Shown> shown;
   for (Mismatch mismatch : closed.mismatches) {
     const PublicKey& worker = mismatch.worker;
-    const bool is_accepted =
-        tables_.settings.defences.accepted_is_no_mismatch && mismatch.root == accepted.root;
+    // A whole result that was found wrong counts even if an accomplice's equal result is accepted.
+    const bool is_accepted = tables_.settings.defences.accepted_is_no_mismatch &&
+                             mismatch.finding.refuted == Refuted::steps &&
+                             mismatch.root == accepted.root;
     if (mismatch.finding.devices == Devices::divided || is_accepted) {
       tables_.stakes.unlock_mismatch(worker, mismatch.task);
       continue;

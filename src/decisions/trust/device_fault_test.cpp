@@ -123,6 +123,18 @@ TEST_F(DeviceFaultTest, NothingCountsOfAWorkerWhoseOwnRootIsAccepted) {
   EXPECT_TRUE(only<PollWanted>(pass).empty());
 }
 
+// An accomplice's equal result that is accepted does not save the suspect.
+TEST_F(DeviceFaultTest, AWrongResultCountsEvenIfAnEqualOneIsAccepted) {
+  tables.standing.admissions().invite(part_worker(4), Invitation::worker);
+  for (std::uint8_t client = 0; client < 2; ++client) {
+    tables.cases.at(part_task(0).job).terms.client = part_worker(77 + client);
+    found(client, Devices::two);
+    settle(client, {part_worker(4)}, true, 6);
+  }
+
+  EXPECT_EQ(only<Convicted>(pass).size(), 1U);
+}
+
 TEST_F(DeviceFaultTest, WrongStepsOfAWrongResultCountAsTheResultDoes) {
   tables.standing.admissions().invite(part_worker(4), Invitation::worker);
   for (std::uint8_t client = 0; client < 2; ++client) {
