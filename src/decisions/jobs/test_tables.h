@@ -102,7 +102,7 @@ class RecordingRulings final : public Rulings {
   std::vector<JobId> irreproducible;
 };
 
-// Checks that are leased to workers, of which there are none.
+// Leases no check to a worker.
 class NoCheckLeases final : public CheckLeases {
  public:
   void leased(const JobId&, const PublicKey& worker, std::span<const protocol::LeasedTask>,

@@ -62,7 +62,8 @@ struct Defences {
   // So many more that differ: the job's right answer may differ by device, and no mismatch of the
   // vendor counts in it any more.
   std::int32_t part_lead_to_drop = 5;
-  // Parts of a job that are polled, as a share of all its parts, and at least of one task.
+  // The most parts of a job that are polled, as a share of all its parts; at least the parts of two
+  // tasks.
   double polled_share_max = 0.02;
   // Devices of two vendors or drivers must find the part wrong: the verifier's two, or its one and
   // workers of another vendor.
@@ -72,10 +73,10 @@ struct Defences {
   bool suspects_are_rechecked = true;
   // A result that a root refutes counts against its worker once, however often it is looked at.
   bool refuted_once = true;
-  // A step that a root finds wrong rejects its worker's result alone, and no other with the same
-  // root: that one may be right.
+  // A step that a root finds wrong rejects only the result of its worker. Another worker's result
+  // with the same root may be right.
   bool steps_are_their_workers = true;
-  // A result that is accepted in the end is no mismatch, whatever a root found of it before.
+  // A result of which a root refuted only steps is no mismatch if an equal result is accepted.
   bool accepted_is_no_mismatch = true;
   bool roots_check_pairs = true;  // Where there is a root, it checks what two established
                                   // workers agree on.

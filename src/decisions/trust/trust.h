@@ -1,21 +1,21 @@
-// What is accepted. A task needs a quorum: `replicas` results from different workers that agree,
-// each covered by a valid receipt. Where they disagree, further replicas are asked for up to a
-// bound, and the largest group that agrees wins.
+// Decides which results are accepted. A task needs a quorum: `replicas` results from different
+// workers that agree, each covered by a valid receipt. If results disagree, Trust asks for further
+// replicas up to a bound, and the largest group of equal results wins.
 //
-// Pure: the wiring checks signatures and that the bytes have the root they claim, tells Trust, and
-// does what comes back. A result and its receipt may come in either order. Once a task is accepted
-// nothing changes it. A task may be given a ballot of its own, which decides it instead of its
-// job's quorum (referee.h does that).
+// Pure: the caller checks signatures and that the bytes have the root that they claim, tells Trust,
+// and carries out the rulings that come back. A result and its receipt may come in either order.
+// After a task is accepted nothing changes it. A task may get a ballot of its own, which decides
+// instead of its job's quorum (referee.h).
 //
 //   trust.add_job(job, {.replicas = 2}, 64);
 //   trust.add_result({task, worker, attempt, root});        -> nothing yet: no receipt
-//   trust.add_receipt(worker, {{task, attempt, root}});     -> Counted, and perhaps Accepted,
-//   NeedReplicas or JobFailed
+//   trust.add_receipt(worker, {{task, attempt, root}});     -> Counted, and perhaps
+//                                                              Accepted, NeedReplicas or JobFailed
 //
-// The parts: VoteTable (jobs, and the results of open tasks), EarlyClaims, VoteGroups (what
-// agrees), VoteJudge (what follows from that), AcceptanceCounts. This is the events.
+// The parts: VoteTable (jobs, and the results of open tasks), EarlyClaims, VoteGroups (groups of
+// equal results), VoteJudge (decides from the groups), AcceptanceCounts. This class has the events.
 //
-// Memory: a bit for each task of a job, and what there is of its results until it is accepted.
+// Memory: a bit for each task of a job, and the results of each task until it is accepted.
 #pragma once
 
 #include <cstdint>

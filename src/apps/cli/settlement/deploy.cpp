@@ -100,7 +100,8 @@ Result<> write_parts(const Deploying& d) {
               missing.size());
 }
 
-// Returns the bytes that the chain runs under the program's address; nullopt if there are none.
+// Returns the bytes that the chain runs under the program's address; nullopt if no program is
+// deployed there.
 Result<std::optional<ByteVector>> deployed_bytes(chain::Rpc& rpc, const PublicKey& program) {
   WEFT_ASSIGN(const auto found, rpc.account(program));
   if (!found || found->owner != solana::upgradeable_loader()) return std::nullopt;

@@ -35,8 +35,8 @@ class AnswerText final : public AnswerForm {
     std::vector<SaidToken> tokens;  // Kept only if the client wants logprobs.
     inference::AnswerEnd end;
   };
-  // Stores the pieces in the choice and returns them as the members of a stream's delta; "" if
-  // there are none.
+  // Stores the pieces in the choice and returns them as the members of a stream's delta. Returns ""
+  // if `pieces` is empty.
   [[nodiscard]] std::string keep(std::size_t choice, const std::vector<tools::Piece>& pieces);
   [[nodiscard]] std::string finish_of(const Choice& choice) const;
   [[nodiscard]] std::string head(bool chunk) const;
