@@ -10,7 +10,7 @@
 #   protozero   libprotozero-dev     protobuf (header only)              engine/onnx
 #   libpng      libpng-dev           pictures of outputs                  apps/cli
 #   libjpeg     libjpeg62-turbo-dev  pictures for detectors               apps/cli
-#   CLI11       libcli11-dev         command line (header only)           apps/cli
+#   CLI11       libcli11-dev         command line                         apps/cli
 #   spdlog      libspdlog-dev        log                                  common/base, native only
 #   GoogleTest  libgtest-dev         tests
 if(EMSCRIPTEN)
@@ -37,6 +37,10 @@ else()
   find_package(SQLite3 REQUIRED)
   find_package(spdlog REQUIRED)
   find_package(CLI11 REQUIRED)
+  # CLI11's headers only declare its functions. apps/cli/command_line/cli11.cpp compiles them, once for the whole program.
+  add_library(weft_cli11 INTERFACE)
+  target_link_libraries(weft_cli11 INTERFACE CLI11::CLI11)
+  target_compile_definitions(weft_cli11 INTERFACE CLI11_COMPILE)
   find_package(GTest REQUIRED)
   find_package(Drogon REQUIRED)
   find_package(ZLIB REQUIRED)

@@ -1,5 +1,6 @@
-# Two precompiled headers that all targets share: one of the standard library and common/base for libraries and programs,
-# one that also has GoogleTest for tests. A target takes them with weft_precompiled(TARGET) and weft_precompiled_test(TARGET).
+# Precompiled headers that all targets share: one of the standard library and common/base for libraries and programs, the same
+# at -O1 (GCC takes a precompiled header only at the -O that it was made with), and one that also has GoogleTest for tests. A
+# target takes them with weft_precompiled(TARGET), weft_precompiled_cold(TARGET) and weft_precompiled_test(TARGET).
 # Sources still include what they use; the `dev` preset builds without, which shows a missing include.
 set(weft_standard_headers
   <algorithm> <array> <atomic> <bit> <charconv> <chrono> <cmath> <compare> <condition_variable> <coroutine> <cstddef>
@@ -18,6 +19,12 @@ if(WEFT_PCH)
   target_link_libraries(weft_precompiled PRIVATE weft_compile_options)
   target_precompile_headers(weft_precompiled PRIVATE ${weft_standard_headers} ${CMAKE_SOURCE_DIR}/src/common/base/result.h)
   if(NOT EMSCRIPTEN)
+    if(CMAKE_BUILD_TYPE STREQUAL Release)
+      add_library(weft_precompiled_cold OBJECT ${stub})
+      target_link_libraries(weft_precompiled_cold PRIVATE weft_compile_options)
+      target_compile_options(weft_precompiled_cold PRIVATE -O1)
+      target_precompile_headers(weft_precompiled_cold PRIVATE ${weft_standard_headers} ${CMAKE_SOURCE_DIR}/src/common/base/result.h)
+    endif()
     add_library(weft_precompiled_test OBJECT ${stub})
     target_link_libraries(weft_precompiled_test PRIVATE weft_compile_options GTest::gtest GTest::gmock)
     target_compile_options(weft_precompiled_test PRIVATE ${weft_test_options})
@@ -36,7 +43,7 @@ if(WEFT_PCH)
     list(TRANSFORM CMAKE_CXX_COMPILER_LAUNCHER
       REPLACE "^CCACHE_NOHASHDIR=1$" "CCACHE_NOHASHDIR=1;CCACHE_COMMENTS=1;CCACHE_EXTRAFILES=${base_headers}"
       OUTPUT_VARIABLE launcher_of_headers)
-    foreach(target IN ITEMS weft_precompiled weft_precompiled_test)
+    foreach(target IN ITEMS weft_precompiled weft_precompiled_cold weft_precompiled_test)
       if(TARGET ${target})
         set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "${launcher_of_headers}")
       endif()
@@ -47,6 +54,13 @@ endif()
 function(weft_precompiled target)
   if(WEFT_PCH)
     target_precompile_headers(${target} REUSE_FROM weft_precompiled)
+  endif()
+endfunction()
+function(weft_precompiled_cold target)
+  if(TARGET weft_precompiled_cold)
+    target_precompile_headers(${target} REUSE_FROM weft_precompiled_cold)
+  else()
+    weft_precompiled(${target})
   endif()
 endfunction()
 # A program that compiles what it tests into itself is instrumented where tests are not, and then takes no precompiled header.

@@ -5,11 +5,13 @@
 #   TESTS manifest_test.cpp               one GoogleTest program a folder: manifest_test (of src/worker: worker_tasks_test)
 #   TEST_NEIGHBOURS engine/gpu/null       further neighbours for the tests alone
 #   TEST_OUTSIDE ...
-#   OPTIMISE 3                            -O3 for a folder whose speed is measured to need it; -O2 otherwise
-#   ALONE manifest.cpp)                   sources that are never compiled together with others (see WEFT_UNITY)
+#   OPTIMISE 3                            -O3 for a folder whose speed is measured to need it, -O1 for one whose speed does not
+#                                         matter (half the compile time); -O2 otherwise
+#   ALONE manifest.cpp                    sources that are never compiled together with others (see WEFT_UNITY)
+#   COLD documents.cpp)                   single sources at -O1, each alone
 # makes the target weft_common_manifest with the alias weft::manifest.
 function(weft_library folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;NEIGHBOURS;OUTSIDE;TESTS;TEST_NEIGHBOURS;TEST_OUTSIDE;OPTIMISE;ALONE")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;NEIGHBOURS;OUTSIDE;TESTS;TEST_NEIGHBOURS;TEST_OUTSIDE;OPTIMISE;ALONE;COLD")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "weft_library(${folder}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -23,16 +25,25 @@ function(weft_library folder)
   endif()
   add_library(${target} ${kind})
   list(TRANSFORM arg_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/src/${folder}/ OUTPUT_VARIABLE sources)
-  foreach(source ${arg_ALONE})
+  foreach(source ${arg_ALONE} ${arg_COLD})
     set_source_files_properties(${CMAKE_SOURCE_DIR}/src/${folder}/${source} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   endforeach()
+  if(CMAKE_BUILD_TYPE STREQUAL Release)
+    foreach(source ${arg_COLD})  # GCC takes a precompiled header only at the -O that it was made with.
+      set_source_files_properties(${CMAKE_SOURCE_DIR}/src/${folder}/${source} PROPERTIES COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
+    endforeach()
+  endif()
   if(arg_SOURCES)
     target_sources(${target} PRIVATE ${sources})
     target_link_libraries(${target} PRIVATE ${arg_OUTSIDE})
     if(arg_OPTIMISE AND CMAKE_BUILD_TYPE STREQUAL Release)
       target_compile_options(${target} PRIVATE -O${arg_OPTIMISE})
     endif()
-    weft_precompiled(${target})
+    if(arg_OPTIMISE EQUAL 1)
+      weft_precompiled_cold(${target})
+    else()
+      weft_precompiled(${target})
+    endif()
     weft_unity(${target} 8)
   else()
     target_link_libraries(${target} INTERFACE ${arg_OUTSIDE})
