@@ -75,8 +75,8 @@ class DeviceFault {
 
   [[nodiscard]] Tally& tally_of(const TaskId& task, const PublicKey& worker);
   void note_wrong(const TaskId& task, const PublicKey& worker, UnixMillis now);
-  // The lead in the job of the vendor's workers that are right over those that are wrong. The
-  // suspect counts among the wrong ones.
+  // The number of the vendor's owners that are right in the job, minus twice the number of those
+  // that are wrong. The owner of the suspect counts as wrong.
   [[nodiscard]] std::ptrdiff_t lead_of_right(const Tally& tally, const PublicKey& suspect) const;
   using Shown = MismatchCount::Shown;
   // Call it when a root agrees with results of these workers. Adds to `shown` the mismatches that

@@ -37,8 +37,7 @@ void ReputationBook::convict(const PublicKey& worker, UnixMillis now) {
   record.verified = 0;
   moved_.insert(worker);
   if (now < record.suspended_until)
-    // The worker was handling this result when it was convicted of another one: one suspension
-    // covers both.
+    // The wrong result was under way when the worker was suspended: that suspension covers it.
     return;
   const UnixMillis suspension = settings_.suspension
                                 << std::min(record.wrong, settings_.doublings_max);
