@@ -155,7 +155,7 @@ Result<Expression> SchemaWriter::write_object(const Conjunction& all, const std:
           if (enough && (!most || count <= *most)) here = "\"\"";
           continue;
         }
-        // Of the keys that are not named only one can be counted on, because two of them may be
+        // Only one of the keys that are not named can be counted on, because two of them may be
         // equal and then count only once.
         if (!enough && least - count > 1) continue;
         const auto left = most ? std::optional(*most - count) : std::nullopt;
