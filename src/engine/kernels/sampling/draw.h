@@ -3,9 +3,8 @@
 //
 //   draw_count   a workgroup a row, if a row has penalties: counts how often each token is in the
 //                window
-//   draw_tiles   (tiles, rows): finds the best token of each tile, by logit or by logit /
-//   temperature
-//                + Gumbel noise
+//   draw_tiles   (tiles, rows): finds the best token of each tile, by logit or by
+//                logit / temperature + Gumbel noise
 //   draw_pick    a workgroup a row: finds the best token of the tiles. A restricted row is cut by
 //                top_k, top_p and min_p, and its token is drawn from the rest
 //

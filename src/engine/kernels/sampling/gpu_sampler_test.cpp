@@ -51,9 +51,8 @@ std::string describe(const Row& row) {
 // - Scores (logit / temperature + noise) count as equal within 1e-6 of the largest of 1, the
 //   quotient and the noise. At temperature 0, and for top_k and min_p, the logits decide; they are
 //   exact without penalties, and within 5e-7 of the added numbers with penalties.
-// - top_p may keep or drop a token if the probabilities of the tokens before it add up to a sum
-// within
-//   4e-6 of top_p.
+// - top_p may keep or drop a token if the sum of the probabilities of the tokens before it is
+//   within 4e-6 of top_p.
 class Judge {
  public:
   explicit Judge(const Row& row) : row_(row) {

@@ -2,9 +2,9 @@
 // time, so that the device never waits for the CPU to read a token. The hidden states that
 // sequences keep (kept_hidden.h) are read back together with the draws that come from them.
 //
-//   draws.record(pass, ids);               once or more; each call draws the next token of all
-//   `ids` draws.submit(std::move(encoder), ids); WEFT_CO_OK(co_await draws.take_oldest());   moves
-//   the tokens into GpuSequence::ahead
+//   draws.record(pass, ids);                    once or more: each call draws a token for all ids
+//   draws.submit(std::move(encoder), ids);
+//   WEFT_CO_OK(co_await draws.take_oldest());   moves the tokens into GpuSequence::ahead
 //
 // Threading: the device's thread. Lifetime: the parts that it is made from outlive it. Bounds:
 // under_way_max.

@@ -2,11 +2,11 @@
 // that the pass needs (program.h), records it, submits it in pieces, and counts dispatches and
 // submits.
 //
-//   WEFT_CO_OK(co_await passes.prepare(rows, {.layers = true}));   changes nothing if it fails
+//   WEFT_CO_OK(co_await passes.prepare(rows, {.layers = true}));   before any other change
 //   passes.place_run(id, first, count);
 //   gpu::Encoder encoder = passes.begin_layers(rows, false, "forward");
-//   ...                                                            records the rest of the last
-//   piece passes.submit(std::move(encoder));
+//   ...                                                            the rest of the last piece
+//   passes.submit(std::move(encoder));
 //
 // Threading: the device's thread. Lifetime: the setup outlives it.
 #pragma once
