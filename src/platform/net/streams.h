@@ -40,13 +40,13 @@ class Stream {
  public:
   static constexpr std::size_t send_bytes_max = std::size_t{32} << 20;
 
-  virtual ~Stream() = default;  // Closes the stream.
+  virtual ~Stream() = default;  // The destructor closes the stream.
   // Sets the callbacks, before any byte was taken. Bytes that arrived earlier are delivered soon.
   virtual void listen(StreamEvents events) = 0;
   virtual void send(ByteSpan bytes) = 0;
   // Sends the queued bytes, then closes. No event follows.
   virtual void close() = 0;
-  [[nodiscard]] virtual const std::string& peer() const = 0;  // The destructor closes the stream.
+  [[nodiscard]] virtual const std::string& peer() const = 0;  // "127.0.0.1:4711"
 };
 
 class StreamListener {
