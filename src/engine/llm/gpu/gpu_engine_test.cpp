@@ -173,7 +173,7 @@ TEST_P(GpuPromises, DrawsSequencesTogetherAsAlone) {
   for (std::uint32_t step = 0; step < 12; ++step) {
     const auto drawn = run(engine->draw(sequences, 11 - step)).value();
     for (std::size_t i = 0; i < 3; ++i) together[i].push_back(drawn[i].token);
-    // The third sequence stops drawing after step 5.
+    // Only the first six tokens of the third sequence are compared.
     if (step == 5) together[2].resize(6);
   }
   together[2].resize(12);
