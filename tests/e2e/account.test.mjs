@@ -19,7 +19,7 @@ test('an owner sends credits to another one, has its statement, and compares the
   const file = (name) => path.join(folder, `${name}.json`);
   const at = (name) => ['--wallet', file(name), '--coordinator', url];
   const [alice, bob] = await Promise.all(['alice', 'bob'].map(async (name) => JSON.parse(await ok(['wallet', 'new', '--file', file(name), '--json'])).key));
-  // This grants the wallet the credits of a new client.
+  // This command grants the wallet the credits of a new client.
   await ok(['key', 'add', 'any', ...at('alice')]);
   await ok(['pay', alice, '10', '--issue', '--data', data, '--coordinator', url]);
   const [, key] = await program.says(/Its key is (\S+) \(--coordinator-key\)/);
@@ -61,7 +61,8 @@ test('an owner sends credits to another one, has its statement, and compares the
     }
   }
 
-  // The answer to a payment is lost on its way. The same request again counts once.
+  // The answer to a payment is lost on its way. If the page repeats the request, the payment counts
+  // once.
   let lost = 0;
   await context.route('**/v1/owner/payments', async (route) => {
     const response = await route.fetch();

@@ -79,8 +79,8 @@ test('a worker that draws other tokens than its seed and settings give is refute
   const network = await serve(t);
   const { url } = network;
   process.env.XDG_CACHE_HOME = scratch(t);
-  // The worker's engine is honest, but it gets a changed request, which forbids the words of the
-  // answer. Its fingerprints are those of the text that it then writes.
+  // The worker's engine is honest, but gets a changed request, which forbids the words of the right
+  // answer. The worker's fingerprints are those of the text that the engine then writes.
   const left = [];
   const other = (message) => (message.type === 'ask' && !message.audit ? { ...message, bias: left } : message);
   const liar = await lyingServer(t, url, (message) => message, other);

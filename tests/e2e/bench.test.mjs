@@ -42,7 +42,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
     const folder = scratch(t);
     const program = new Program(t, weft, ['bench', 'coordinator', '--only', 'batched', '--seconds', '60', '--workers', '4'], { env: { TMPDIR: folder } });
     await until(() => living(folder).length > 0, 'a coordinator');
-    await pause(1000);  // Until the middle of the round, which takes a minute.
+    await pause(1000);  // Waits until the middle of the round, which takes a minute.
 
     program.child.kill(signal);
 

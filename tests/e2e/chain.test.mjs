@@ -1,6 +1,6 @@
-// One model in many browsers: headless tabs form a chain over WebRTC, and the official client asks
-// them. Repeatedly a tab is closed in the middle of an answer, and the stand-by tab takes its
-// place.
+// One model in many browsers: headless tabs form a chain over WebRTC, and the official client sends
+// requests to them. Repeatedly a tab is closed in the middle of an answer, and the stand-by tab
+// takes its place.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import path from 'node:path';

@@ -30,7 +30,7 @@ async function ask(page, text) {
   await message(page).press('Enter');
 }
 
-// Sets the likeliest words, so that the answer is known.
+// Sets the temperature to 0, so that the likeliest words are drawn and the answer is known.
 async function alwaysLikeliest(page) {
   await page.getByText('Settings').click();
   await page.getByLabel(/^Temperature/).fill('0');
@@ -116,7 +116,8 @@ test('an address on another server is downloaded once, kept and removed; what is
 
 test('the chat in light and dark, on a desk and a phone: no accessibility violation, nothing wider than the window; and by keyboard alone', async (t) => {
   const { url } = await serve(t);
-  const { page } = await browse(t, { webgpu: false, bypassCSP: true });  // So that the test can inject axe.
+  // Needed, because the test injects axe.
+  const { page } = await browse(t, { webgpu: false, bypassCSP: true });
   const everywhere = async (state) => {
     for (const colorScheme of ['light', 'dark']) {
       for (const [name, viewport] of Object.entries(sizes)) {

@@ -7,8 +7,8 @@ import { test } from 'node:test';
 import { getJson, run, scratch, serve, until, work } from './lib.mjs';
 import { hashJob, outputs, writeJob } from './jobs.mjs';
 
-// The software device uses one thread, because the tasks must take seconds, and the other cores are
-// left to other tests.
+// The software device uses only one thread, because the tasks must take seconds, and because other
+// tests need the other cores.
 process.env.LP_NUM_THREADS = '1';
 
 const patient = ['--task-wall-ms', '300000', '--checkpoint-ms', '100', '--grant', '100000'];
@@ -110,8 +110,8 @@ for (const [what, make] of [['a job that is cut', longJob], ['steps', steppedJob
     const repeated = computed(first) + computed(second) - Number(of);
     console.log(`  ${what}: killed after ${computed(first)} of ${of} parts, went on at ${done}: ${repeated} computed twice`);
     assert.ok(Number(done) >= of * 0.4, `it continues at ${done} of ${of}`);
-    // At most a twentieth is repeated, and the work during one checkpoint interval, if a twentieth
-    // takes less time than that.
+    // At most a twentieth of the work is computed twice, and the work during one checkpoint
+    // interval, if a twentieth takes less time than the interval.
     assert.ok(repeated <= Math.ceil(of * 0.05) + Math.ceil(of / 16), `${repeated} of ${of} parts were computed twice`);
     assert.equal((await getJson(`${url}/v1/ledger`)).sum, 0);
   });

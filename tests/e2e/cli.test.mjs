@@ -1,6 +1,6 @@
-// The command line if a coordinator is not reached, is another program, or is silent: it prints one
-// sentence and ends with the exit code of docs/cli.md, and Ctrl-C ends it. The tests use real
-// programs and real sockets; a program that hangs is ended by the test and fails it.
+// The command line if a coordinator cannot be reached, is another program, or is silent: it prints
+// one sentence and ends with the exit code of docs/cli.md, and Ctrl-C ends it. The tests use real
+// programs and real sockets. If a program hangs, the test ends it and fails.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
@@ -54,7 +54,7 @@ async function clients(t, url) {
 test('every client command says at once that nothing listens at its coordinator', { timeout: 120_000 }, async (t) => {
   const url = `http://127.0.0.1:${await closedPort()}`;
   for (const [name, args] of Object.entries(await clients(t, url))) {
-    // Repeated attempts would take thirty seconds.
+    // A command that repeated its attempts would take thirty seconds.
     const { code, stdout, stderr } = await run(args, { seconds: 10 });
 
     assert.equal(code, 3, `${name}: ${stderr}`);
@@ -116,7 +116,7 @@ test('a client that waits for a job stays through a restart of the coordinator, 
   const port = new URL(url).port;
   const waiting = new Program(t, weft, ['submit', mandelbrot, '--wallet', path.join(scratch(t), 'wallet.json'), '--coordinator', url, '--wait']);
   const job = await until(async () => (await getJson(`${url}/v1/jobs`)).jobs[0], 'the job is there');
-  await pause(500); // Until the command follows the job.
+  await pause(500); // Waits until the command follows the job.
 
   await first.kill();
   await waiting.says(/Trying again for 30 s \(Ctrl-C ends that\)\.$/m, 20);
@@ -213,7 +213,7 @@ test('bench llm ends with what it has in the middle of a long prompt', { timeout
 test('the demo ends while its network is still coming up, and leaves nothing behind', { timeout: 60_000 }, async (t) => {
   const program = new Program(t, weft, ['demo', '--no-browser', '--out', scratch(t)]);
   await program.says(/starting a coordinator/, 20);
-  await pause(100); // Until the coordinator is starting.
+  await pause(100); // Waits until the coordinator is starting.
 
   program.child.kill('SIGINT');
   // `ended` also waits for all processes that hold the program's output.

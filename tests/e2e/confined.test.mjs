@@ -75,7 +75,7 @@ for (const device of ['cpu', 'gpu']) {
         break;
       } catch (error) {
         if (tries === 60) throw error;
-        await pause(500); // The worker loads the model again.
+        await pause(500); // Waits while the worker loads the model again.
       }
     }
   });

@@ -89,7 +89,7 @@ test('light and dark, on a desk and a phone: no accessibility violation, nothing
   await work(t, url);
   let address = '';
   for (const name of ['hashes', 'terrain', 'noise']) address = await submit(t, url, hashJob({ tasks: 16, rounds: 2048, name }));
-  const { page } = await browse(t, { bypassCSP: true });  // The test injects axe.
+  const { page } = await browse(t, { bypassCSP: true });  // Needed, because the test injects axe.
   await page.goto(address);
   await page.getByText('Task 0 checks out').waitFor();
   await byId(page, 'balances').getByText('granted', { exact: true }).waitFor();

@@ -1,5 +1,5 @@
 // The demo, which newcomers run first. It kills a worker half way and closes a tab in the middle of
-// an answer, and still ends well, with the same bytes as one machine and the same tokens as one
+// an answer, and still ends well: its bytes are those of one machine, and its tokens those of one
 // engine.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -53,7 +53,7 @@ test('a chain of three hops from worker to worker and goes on when one is killed
   assert.equal(whole.choices[0].text, expected);
   assert.equal(whole.weft.transport, 'tcp');
   assert.equal(whole.weft.shards, 3);
-  await pause(1200); // The time of two heartbeats.
+  await pause(1200); // Waits for the time of two heartbeats.
   const seen = await status(url);
   assert.equal(seen.relayed_hops, 0, 'nothing went over the coordinator');
   assert.ok(seen.direct_hops >= 2 * count, `${seen.direct_hops} hops`);

@@ -1,6 +1,6 @@
-// "fallback": "allow". If the network cannot serve a request, another server that the operator
-// names answers it (a second coordinator in this test), and the answer says so. It never answers if
-// the request, its key or the operator does not allow it.
+// The option "fallback": "allow". If the network cannot serve a request, another server that the
+// operator names answers it (a second coordinator in this test), and the answer says so. The other
+// server never answers if the request, its key or the operator does not allow it.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -88,7 +88,7 @@ test('another server answers what the network cannot serve, and only if it is al
     assert.deepEqual([costly.choices[0].message.content, costly.weft_fallback.by], [answer, by]);
     assert.match(costly.weft_fallback.why, /cost 7 micro-credits; max_price is 6/);
 
-    // Other requests occupy all places for longer than the deadline.
+    // Eight other requests occupy all places for longer than the deadline.
     const endings = { 4: -100, 1: -100 };
     const busy = Array.from({ length: 8 }, () => client().completions.create({ model: 'tiny', prompt: 'Once', max_tokens: 400, logit_bias: endings, stream: true }));
     const streams = await Promise.all(busy);

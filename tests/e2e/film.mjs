@@ -1,5 +1,6 @@
 // A film whose frames carry their number as a bar code, for tests of the page Vision. The module
-// draws it, gives the boxes that `weft detect` finds in its frames, and reads what the page shows.
+// draws the film, gives the boxes that `weft detect` finds in its frames, and reads what the page
+// shows.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

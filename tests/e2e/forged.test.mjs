@@ -1,6 +1,6 @@
 // The coordinator writes the text of answers from the numbers of their tokens. Therefore a modified
-// worker, with an honest engine behind it, cannot put words into an answer, whatever it sends
-// beside the numbers.
+// worker with an honest engine cannot put words into an answer, whatever it sends besides these
+// numbers.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';

@@ -1,9 +1,9 @@
 // Every architecture of decoders in every weight format, on files with random weights: a tab, and a
 // chain of two workers, must give the answers of the plain C++ engine (`weft generate --device
-// cpu`, whose formats the tests of engine/gguf compare with ggml's blocks). A quick run takes each
-// format once, and each architecture twice or three times. A long one (WEFT_LONG) takes all pairs,
-// and the GPU of a tab as well. WEFT_ARCHITECTURES=qwen35,qwen3moe takes the pairs of these
-// architectures only.
+// cpu`, whose formats the tests of engine/gguf compare with ggml's blocks). A quick run tests each
+// format once, and each architecture two or three times. A long run (WEFT_LONG) tests all pairs,
+// and the GPU of a tab as well. WEFT_ARCHITECTURES=qwen35,qwen3moe tests only the pairs of these
+// architectures.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -12,7 +12,7 @@ const { default: OpenAI } = createRequire(path.join(root, 'web/package.json'))('
 const model = path.join(root, 'tests/data/tiny/tiny-llama-chat-q8_0.gguf');
 const question = [{ role: 'user', content: 'What is the capital of Japan?' }];
 const story = 'KING RICHARD III:\nNow is the winter of';
-const price = 2_000_000; // In micro-credits for 1,000 tokens.
+const price = 2_000_000; // The price in micro-credits for 1,000 tokens.
 
 const client = (url, apiKey) => new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
 const failure = (promise) => promise.then(() => assert.fail('It was answered.'), (error) => error);

@@ -15,8 +15,8 @@ export const long = process.env.WEFT_LONG === '1';
 export function scratch(t) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'weft-test-'));
   const remove = () => fs.rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-  // A program that ends later may still write into this folder. An error here would skip the other
-  // work after the test.
+  // If a program that ends later still writes into this folder, the folder is removed at the end of
+  // the process. An error here would skip the other cleanup after the test.
   t.after(() => { try { remove(); } catch { process.once('exit', remove); } });
   return folder;
 }

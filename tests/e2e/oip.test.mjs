@@ -77,7 +77,7 @@ test('a model is added, described, and asked by the Open Inference Protocol and 
   await work(t, url);
   await until(async () => (await ask(`${of}/ready`)).status === 200, 'the model is ready');
 
-  // Computes the same picture with `weft onnx run`.
+  // `weft onnx run` computes the expected values from the same picture.
   const folder = scratch(t);
   const values = Float32Array.from(picture(1));
   fs.mkdirSync(path.join(folder, 'in'));
@@ -100,7 +100,7 @@ test('a model is added, described, and asked by the Open Inference Protocol and 
   assert.match(job.decided, /^The result has the word of/);
   assert.ok(json.body.parameters.price > 0 && json.body.parameters.price < 1, 'what was not spent went back');
 
-  // Three pictures are three items, and each has the result that it has alone.
+  // Three pictures in one request are three items, and each has the result that it has alone.
   const three = await ask(`${of}/versions/1/infer`, { headers, body: { inputs: [tensor(5, 1, 9)] } });
   assert.equal(three.status, 200, JSON.stringify(three.body));
   assert.deepEqual(three.body.outputs[0].shape, [3, 10]);
@@ -131,7 +131,7 @@ test('a model is added, described, and asked by the Open Inference Protocol and 
   assert.equal(metadata.metadata.signature_def.signature_def.serving_default.inputs[input].dtype, 'DT_FLOAT');
   assert.equal((await ask(`${url}/v1/models/mnist`)).body.model_version_status[0].state, 'AVAILABLE');
 
-  // On this machine the operator pays for requests without a key.
+  // If a request from this machine has no key, the operator pays for it.
   const free = await ask(`${of}/infer`, { body: { inputs: [tensor(1)] } });
   assert.equal(free.status, 200, JSON.stringify(free.body));
   assert.deepEqual(free.body.outputs, json.body.outputs);

@@ -1,4 +1,5 @@
-// A model over a data set as a job: the same numbers here and on a network, checked in parts; what is no model is refused at once.
+// A job that runs a model over a data set: it gives the same numbers on this machine and on a network, whose results are checked in parts.
+// A file that is no model is refused at once.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// `weft onnx` as a user runs it: it reads its own files again, and other programs read them.
+// `weft onnx` as a user runs it: the program reads the files that it has written, and other programs read them, too.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -176,7 +176,7 @@ test('every row of docs/openai.md holds for the official client', { timeout: 600
       const { status, param, code } = await failure(openai.completions.create({ model: 'tiny', prompt: 'Once', max_tokens: 400, logit_bias: { 4: -100, 1: -100 }, deadline_ms: 1 }));
       assert.deepEqual([status, param, code], [504, 'deadline_ms', 'deadline_exceeded']);
     },
-    // tests/e2e/fallback.test.mjs tests it with another server.
+    // tests/e2e/fallback.test.mjs tests `fallback` with another server.
     '`fallback`': async () => {
       const said = await chat({ fallback: 'allow' });
       assert.deepEqual([said.choices[0].message.content, said.weft_fallback], [answer, undefined]);

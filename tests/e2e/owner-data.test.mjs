@@ -1,5 +1,5 @@
-// An owner gets all data that a real coordinator holds of it, and deletes it. Money and its
-// evidence stay, and so do others' data.
+// An owner gets all data that a real coordinator holds of the owner, and deletes them. Money and
+// its evidence stay, and so do the data of other owners.
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -33,7 +33,7 @@ test('all that is held of an owner is printed, and deleted when nothing of that 
   assert.ok(of(all, 'history').flatMap(({ entries }) => entries).some(({ job }) => job === done.id));
   assert.ok(!JSON.stringify(all).includes('bobs-name'));
 
-  // Without --yes nothing is sent. While a job runs nothing is deleted.
+  // Without --yes no request is sent. While a job runs, no data are deleted.
   const asked = await run(['wallet', 'forget', ...at('alice')]);
   assert.notEqual(asked.code, 0);
   assert.match(asked.stderr, /This deletes permanently.*--yes/);
@@ -56,7 +56,7 @@ test('all that is held of an owner is printed, and deleted when nothing of that 
   assert.equal(of(await held('bob'), 'job').find(({ id }) => id === other.id).name, 'bobs-name', "another owner's stay");
   assert.equal(JSON.parse(await ok(['ledger', '--coordinator', url, '--json'])).sum, 0);
 
-  // After a restart, the data on the disk are the same.
+  // After a restart the deleted data are still missing on the disk.
   await program.stop();
   const again = await serve(t, { data });
   const later = await ok(['wallet', 'data', '--wallet', path.join(folder, 'alice.json'), '--coordinator', again.url]);

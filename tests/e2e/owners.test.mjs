@@ -31,7 +31,7 @@ test('free credits are paid to another owner, granted ones are not, and only the
   const { url, data, at, wallet, issue, owner } = await network(t);
   const alice = await wallet('alice');
   const bob = await wallet('bob');
-  // This grants the wallet the credits of a new client.
+  // This command grants the wallet the credits of a new client.
   await ok(['key', 'add', 'any', ...at('alice')]);
   const granted = (await owner('alice')).granted;
   assert.ok(granted > 0);

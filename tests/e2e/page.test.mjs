@@ -1,5 +1,5 @@
-// The page without its work: every visitor reaches it, it is small and strict, and it says so if
-// its engine is missing.
+// The page before any work: every visitor reaches it, it is small and strict, and it says so if its
+// engine is missing.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { browse, byId, contribute, picture, startButton } from './browser.mjs';
@@ -8,7 +8,7 @@ import { sizes, violations } from './pages.mjs';
 
 test('light and dark, on a desk and a phone, idle and running: no accessibility violation, nothing wider than the window', async (t) => {
   const { url } = await serve(t);
-  const { page } = await browse(t, { bypassCSP: true });  // The test injects axe.
+  const { page } = await browse(t, { bypassCSP: true });  // Needed, because the test injects axe.
   const everywhere = async (state) => {
     for (const colorScheme of ['light', 'dark']) {
       for (const [name, viewport] of Object.entries(sizes)) {

@@ -238,13 +238,13 @@ test('the panel shows what was measured, over the playground and over the contri
   await contribute(page, url);
   await byId(page, 'device').waitFor();
   await page.getByRole('button', { name: 'DevTools' }).click();
-  // The kernels that measured the device.
+  // Waits for the rows of the kernels that measured the device.
   await byId(page, 'kernels').locator('tbody tr').first().waitFor();
   const folder = scratch(t);
   const product = writeJob(folder, matrixJob({ m: 128, n: 64, k: 64, split: { tasks: 2 }, verify: { compare: 'exact', replicas: 1, audit: 0 } }));
   const submitted = await run(['submit', product, '--coordinator', url, '--wallet', path.join(folder, 'client.json'), '--wait']);
   assert.equal(submitted.code, 0, submitted.stderr);
-  // The tasks of the job.
+  // Waits until the plot shows the two tasks of the job.
   await page.locator('[data-testid="roofline"][data-points="2"]').waitFor();
   await picture(page, 'devtools-contribute-desk-light');
   assert.deepEqual(complaints, []);
@@ -297,7 +297,8 @@ test('without WebGPU it says so, and programs can still be written and shared', 
 
 test('light and dark, on a desk and a phone: no accessibility violation, nothing wider than the window', async (t) => {
   const { url } = await serve(t);
-  const { page } = await open(t, url, { bypassCSP: true });  // The test injects axe.
+  // Needed, because the test injects axe.
+  const { page } = await open(t, url, { bypassCSP: true });
   await page.getByLabel('Tasks of a job').fill('4');
   await compiles(page);
   await runHere(page);

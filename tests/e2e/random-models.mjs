@@ -1,7 +1,7 @@
 // Makes GGUF files with random weights of any architecture in any weight format that the engine
-// supports: the metadata of a small file of the architecture, at a width of 256 (a block of the
-// widest formats), and tensors of random blocks. A model's answers are nonsense, but the same
-// nonsense on each device.
+// supports. A file has the metadata of a small file of the architecture, at a width of 256 (a block
+// of the widest formats), and tensors of random blocks. The answers of such a model are nonsense,
+// but the same nonsense on each device.
 import fs from 'node:fs';
 import { modelFile } from './model-server.mjs';
 

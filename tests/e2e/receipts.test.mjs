@@ -75,7 +75,7 @@ test('wallets that have nothing to lose do not keep out the evidence against one
   assert.equal((await flood.ended).code, 0, flood.output());
   assert.equal((await kept()).length, 256, 'they have so many rows a day together');
 
-  await c.rpc('litesvm_advance', 40);  // Makes the stake final.
+  await c.rpc('litesvm_advance', 40);  // Lets slots pass, so that the stake is final.
   const read = await run(['chain', 'stakes', '--coordinator', url, '--data', data, '--network', c.network, '--json']);
   assert.equal(read.code, 0, read.stderr);
   assert.equal(JSON.parse(read.stdout).owners, 1);

@@ -87,8 +87,8 @@ function randomSchema(random, depth, defs) {
     const known = Object.keys(defs);
     if (known.length > 0 && chance(0.6)) return { $ref: `#/$defs/${pick(known)}` };
     const name = `d${known.length}`;
-    // The definition is known while it is written, so that it may refer to itself, if it can also
-    // end.
+    // The definition has its name before it is written, so that it may refer to itself, if it can
+    // also end.
     defs[name] = {};
     defs[name] = chance(0.5)
       ? { type: 'object', properties: { value: inner(), next: { anyOf: [{ $ref: `#/$defs/${name}` }, { type: 'null' }] } }, required: ['next'] }

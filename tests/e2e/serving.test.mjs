@@ -135,7 +135,7 @@ test('a client that goes away frees the worker at once', { timeout: 120_000 }, a
 test('a chain of three answers with the tokens of the whole, and goes on when a shard is killed', { timeout: long ? 1_800_000 : 300_000 }, async (t) => {
   const { url } = await serve(t);
   const caches = [0, 1, 2, 3].map(() => scratch(t));
-  const workers = new Map(); // Each worker's program by its key.
+  const workers = new Map(); // The program of each worker by the worker's key.
   const start = async (cache) => {
     const program = await serving(t, url, { cache });
     const [, key] = await program.says(/joined \S+ as (\S+)/);

@@ -167,8 +167,8 @@ describe('commands that are killed', { concurrency: 4 }, () => {
     const c = await chain(t);
     const operator = await c.wallet('operator');
     const { program, mint } = await found(c, operator, []);
-    // Each owner is the first of a page. The ledger has one owner for each page, and enough of them
-    // for the number of steps.
+    // Each of these owners is the first of a page. The ledger has one owner for each page, and
+    // enough pages for the number of steps.
     const page_owners = 1280, pages = 150, amount = 2 * credit;
     const owners = Array.from({ length: pages }, (_, page) => ({ owner: wire.toBase58(wire.sha256(`the first owner of page ${page}`)), index: page * page_owners, amount, units: 1 }));
     fs.writeFileSync(c.file('rows.csv'), rowsText(owners));
@@ -211,8 +211,8 @@ describe('commands that are killed', { concurrency: 4 }, () => {
     assert.ok(step > 20, `a claim that opens a page has ${step - 2} steps`);
     assert.ok(opened > 5 && followed > 5, `${opened} were killed with the page open and the claim not done, ${followed} with something signed`);
 
-    // Without the record of signed transactions the second run fails at some step, although the
-    // page is open and the owner paid.
+    // If the record of signed transactions is deleted, the second run fails at some step, although
+    // the page is open and the owner paid.
     for (step = 1; ; ++step, ++page) {
       const { killed, done } = await first(step);
       assert.ok(killed, 'nothing goes wrong without the record');

@@ -24,7 +24,7 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     const credited = async () => { const { code, stdout, stderr } = await run(args()); assert.equal(code, 0, stderr); return JSON.parse(stdout); };
     const free = async (owner) => (await getJson(`${coordinator.url}/v1/ledger?account=owner:${owner}`)).amount ?? 0;
 
-    // Only final charges are credited. A second run gives nothing, and a charge that a fork takes
+    // Only final charges are credited. A second run credits nothing, and a charge that a fork takes
     // back was never credited.
     await c.ok('alice', 'deposit', '6');
     await c.ok('bob', 'deposit', '10');
@@ -263,7 +263,7 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     assert.equal(costly.claims, 1);
     const relays = ['--relays', path.join(data, 'chain-relays.txt')];
     const old = fs.readFileSync(c.file('epoch-3.csv'), 'utf8').split('\n').find((line) => line.startsWith(bob)).split(',');
-    const cost = Math.ceil(costly.fee_lamports / 1000);  // In millionths of a unit.
+    const cost = Math.ceil(costly.fee_lamports / 1000);  // The cost in millionths of a unit.
     assert.ok(cost > 0 && whole - cost > Number(old[3]), `there was more work than that: ${old[3]}, then ${whole}, and ${cost} to pay`);
     assert.equal(await work_of('less.csv', relays), whole - cost);
     assert.equal(await work_of('again.csv', []), whole);
@@ -321,7 +321,7 @@ describe('the ledger and the chain', { concurrency: 4 }, () => {
     assert.equal(await c.rpc('getAccountInfo', wire.toBase58(tokensOf(wire.fromBase58(dora), wire.fromBase58(mint)))).then(({ value }) => value), null);
 
     // The command is killed at random moments, or while the node delays its answer. A fork takes
-    // back what is not final.
+    // back the transactions that are not final.
     let killed = 0, random = 3;
     const below = (n) => { random = (random * 1103515245 + 12345) % 2 ** 31; return random % n; };
     for (let i = 1; i <= 8; ++i) {

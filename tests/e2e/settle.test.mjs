@@ -104,7 +104,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     assert.ok(paid <= costs.fee_lamports + costs.rent_lamports && paid > costs.rent_lamports, `${paid} of ${costs.fee_lamports + costs.rent_lamports}`);
     assert.equal(JSON.parse((await run([...deployment, '--yes'])).stdout).sent, false);
 
-    // init makes the network.
+    // `weft chain init` makes the network.
     const found = ['chain', 'init', '--program', program, '--mint-key', c.file('mint.json'), '--out', c.network, '--founders-amount', '60000', '--guardian-quorum', '2', ...place, '--yes'];
     const guardians = ['--guardian', guard, '--guardian', guard2];
     const wrong = await run([...found, ...guardians, '--set', 'post_bps=501']);
@@ -142,7 +142,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     await c.refused('operator', ['charge', c.file('forged.json')], 2, /not signed by/);
     assert.equal((await c.status(alice)).owner.escrow.charged, 100 * credit);
 
-    // An epoch: rows, root, verification, claims.
+    // One epoch from its rows and root to verification and claims.
     const first = [{ owner: bob, index: 0, amount: 90 * credit, units: 900 }, { owner: guard, index: 1, amount: 5 * credit, units: 50 }];
     const epoch1 = rows('epoch-1.csv', first);
     await c.refused('operator', ['post', '1', '--rows', epoch1], 1, /post_due: an epoch before its time/);
@@ -206,7 +206,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     const bounty = (await c.status(alice)).owner.tokens;
     await c.ok('alice', 'challenge', 'order', '--rows', disorder);
     assert.ok((await c.status(alice)).owner.tokens > bounty, 'the evidence is paid');
-    // Two roots are wrong: one takes amounts of the final epoch 1 from an owner, and in the other
+    // Two wrong roots: one takes amounts of the final epoch 1 from an owner, and in the other root
     // an owner is missing.
     for (const [name, list] of [['taken.csv', [{ ...second[0], amount: 202 * credit }, { ...second[1], amount: 4 * credit }]], ['gone.csv', [{ ...second[0], amount: 206 * credit }]]]) {
       const taken = rows(name, list);
@@ -243,7 +243,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     await c.ok('alice', 'challenge', 'statement', promise(alice, 2, credit, 1), '--rows', epoch2);
     assert.equal((await c.status()).last_epoch, 1);
 
-    // Guardians: one freezes, both decide.
+    // One guardian can freeze; a decision needs both guardians.
     await c.refused('bob', ['freeze'], 1, /another account as guardian/);
     await c.ok('guard', 'freeze');
     await c.refused('operator', ['post', '2', '--rows', epoch2, '--emission', '111'], 1, /post_frozen/);
@@ -251,7 +251,7 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     await c.ok('operator', 'decide', '--thaw', '--guardian-wallet', c.file('guard.json'), '--guardian-wallet', c.file('guard2.json'));
     await c.ok('operator', 'post', '2', '--rows', epoch2, '--emission', '111');
 
-    // A device, a receipt, a vote.
+    // An owner names a device, a receipt is recorded, and there is a vote.
     const device = keyOf(c.file('guard2.json'));
     await c.ok('bob', 'device', device.text);
     const [session, worker, claims] = ['session', 'worker', 'claims'].map((word) => wire.sha256(word));
@@ -267,8 +267,8 @@ describe('settlement by commands', { concurrency: 3 }, () => {
     const table = (await listed('--wallet', c.file('bob.json'))).split('\n');
     assert.match(table[0], /^receipt +device +recorded, UTC +its rent$/);
     assert.match(table[1], new RegExp(`^${recorded.receipt} +${device.text} +20\\d\\d-\\d\\d-\\d\\d \\d\\d:\\d\\d +held to 20`));
-    // Another owner that names the same device does not get its receipts, and a device without
-    // receipts has none.
+    // Another owner that names the same device does not get the device's receipts: its list is
+    // empty.
     await c.ok('alice', 'device', device.text);
     assert.equal(await listed('--owner', alice), `No receipt of a device of ${alice} is recorded.\n`);
 

@@ -1,6 +1,6 @@
-// `weft simulate settlement` with small numbers: all sums hold, the same seed gives the same run,
-// and the sums of money show each defect that can be planted. People run the large simulation
-// themselves (docs/settlement.md).
+// `weft simulate settlement` with small numbers: all sums hold, equal seeds give equal runs, and
+// the sums of money show each defect that can be planted. Users run the large simulation themselves
+// (docs/settlement.md).
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { run } from './lib.mjs';

@@ -1,7 +1,7 @@
 // TURN for tabs. The servers of `weft serve --ice-servers` reach the RTCPeerConnection of each tab
-// that its work has established, with a name and a password of its own, which the TURN server
-// checks by the shared secret. Strangers get no relay. The server of this test implements as much
-// of TURN (RFC 8656) as a browser's first request needs.
+// that has become established by its work. The tab gets a name and a password of its own, which the
+// TURN server checks by the shared secret. Strangers get no relay. The server of this test
+// implements as much of TURN (RFC 8656) as a browser's first request needs.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import crypto from 'node:crypto';

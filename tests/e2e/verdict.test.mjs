@@ -1,5 +1,5 @@
-// How results were decided: the job's owner, the worker's owner and the operator may read it, and
-// no other reader.
+// The record of how results were decided: only the job's owner, the worker's owner and the operator
+// may read it.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

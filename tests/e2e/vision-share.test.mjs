@@ -162,7 +162,7 @@ test('helpers leave, are closed and crash in the middle: no wrong frame, and the
     // that is busy with other tests.
     assert.ok(gap < 1000 + pace, `round ${round}: ${gap} ms without a frame`);
     await helper.close();
-    // All helpers have left, and this tab is alone.
+    // The only helper has left, and this tab is alone.
     await until(async () => (await nodes(page)).length === 1, 'the helper is gone', 60);
   }
 });
@@ -188,7 +188,7 @@ test('liars, garbage and links that are wrong change nothing', { timeout: 900_00
   await ended(liar);
   await until(async () => /helper 1.*not those that this tab finds/.test(await left()), 'the liar is left out');
 
-  // This helper sends random bytes after it has joined.
+  // This page is a helper that sends random bytes after it has joined.
   const noisy = await context.newPage();
   await noisy.addInitScript(() => {
     const send = RTCDataChannel.prototype.send;
@@ -257,7 +257,7 @@ test('on GPUs a helper finds in a frame that was fitted on the GPU what the came
   await helps(helper.page);
   assert.match(await byId(helper.page, 'helper').textContent(), /by WebGPU/);
 
-  // The helper's boxes are compared with this tab's until it has found the same boxes twice.
+  // Until the helper has found the same boxes as this tab twice, its boxes are only compared.
   await until(async () => (await nodes(page)).some(({ id, state, frames }) => id === 'helper 1' && state !== 'checked' && Number(frames) >= 2), 'the helper has shown that it finds the same', 200);
   assert.equal(await page.locator('[data-testid="left"]').count(), 0);
 });

@@ -64,7 +64,8 @@ test('an owner connects a wallet, claims, closes the tab on the way, stakes and 
   const shows = (at, id, value) => byId(at, id).getByText(value, { exact: true }).or(byId(at, id).filter({ hasText: value })).first().waitFor();
   const tokens = async () => (await c.status(bob)).owner.tokens;
 
-  // Opens the page by its link and connects. The page says what is signed before it is signed.
+  // Opens the page by its link and connects the wallet. The page says what will be signed before
+  // the wallet signs it.
   await page.goto(url);
   await page.getByRole('link', { name: 'Wallet' }).click();
   await connect(page);
@@ -184,7 +185,7 @@ test('a receipt of a device is checked in the page, and one that was changed is 
   const root = node(node(leaves[0], leaves[1]), leaves[2]);
   const signature = wire.toBase58(device.sign(wire.sha256('weft-receipt-2', genesis, wire.fromBase58(program), wire.fromBase58(operator), session, worker, root)));
   const receipt = { owner: bob, device: device.text, session: hex(session), worker: hex(worker), root: hex(root), claims, signature };
-  // The program accepts the same receipt.
+  // The program on the chain accepts the receipt that the page checks below.
   await c.ok('operator', 'receipt', 'record', bob, device.text, signature, '--session', hex(session), '--worker', hex(worker), '--root', hex(root));
 
   const { url } = await serve(t, { args: ['--settlement', c.network] });

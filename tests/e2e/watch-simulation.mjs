@@ -1,7 +1,7 @@
-// A server that simulates a large network. It passes everything through to a real coordinator
+// A server that simulates a large network. It passes every request through to a real coordinator
 // except /v1/watch, which it answers with real messages (src/common/protocol/watch.h) about workers
-// and tasks that do not exist. It writes the WebSocket's text frames itself, because it needs
-// nothing else. The same seed gives the same network.
+// and tasks that do not exist. It writes the WebSocket's text frames itself, because it needs no
+// other frames. Equal seeds give equal networks.
 import crypto from 'node:crypto';
 import http from 'node:http';
 

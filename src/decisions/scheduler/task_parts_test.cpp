@@ -227,7 +227,8 @@ TEST(TaskChoice, NewcomersRunNoCanaryAndHaveAShareOfAJob) {
 
   JobState& known = test.add(known_job(2, 20));
   EXPECT_FALSE(test.parts.choice.keeps_from(stranger, known, at(0)));
-  known.newcomer_tries = 2;  // A tenth of the job's tasks.
+  // Two are a tenth of the job's 20 tasks, the most that newcomers may have.
+  known.newcomer_tries = 2;
   EXPECT_TRUE(test.parts.choice.keeps_from(stranger, known, at(0)));
   EXPECT_FALSE(test.parts.choice.keeps_from(test.tables.workers.at(key_of(2)), known, at(0)));
 }

@@ -1,5 +1,5 @@
-// The parts of the scheduler with workers and jobs by number, for tests of one part. The other
-// parts are the real ones.
+// The parts of the scheduler for a test of one part. The test adds workers and jobs by number; all
+// other parts are the real ones.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct TestParts {
   void lease(WorkerState& worker, JobState& job, std::uint32_t index, double time = 0) {
     parts.leases.give(worker, job, index, 1, at(time));
   }
-  // The decisions since the last call.
+  // Returns the decisions that were made since the last call.
   std::vector<Decision> decided() { return tables.out.take(); }
   // Empties the agenda, so that the next pass would look at no jobs and workers.
   void clear_agenda() {

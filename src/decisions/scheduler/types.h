@@ -20,8 +20,8 @@
 
 namespace weft::scheduler {
 
-// Safeguards that keep cheaply started workers from delaying the others. Each is one field, so that
-// a test can show what happens without it.
+// Safeguards that keep workers that cost nothing to start from delaying other workers and jobs.
+// Each safeguard is one field, so that a test can show what happens without it.
 struct Safeguards {
   bool newcomers_rank_last = true;   // Newcomers get the tasks that trusted workers leave.
   bool rates_are_shown = true;       // The speed that a worker claims does not count.
@@ -34,8 +34,9 @@ struct Safeguards {
   // The leases of a job that newcomers may have, as a share of the job's tasks, if a trusted worker
   // could run the tasks.
   double newcomer_share_max = 0.1;
-  // True: a newcomer's lease counts until its result is accepted, and to the job's end if it is
-  // lost or wrong. False: it counts while it is held.
+  // If true, a newcomer's lease counts towards newcomer_share_max until its result is accepted, and
+  // to the job's end if the lease is lost or the result is wrong. If false, it counts while it is
+  // held.
   bool tries_are_spent = true;
 
   [[nodiscard]] static Safeguards none() {
@@ -56,7 +57,9 @@ struct Settings {
   std::chrono::milliseconds grace{
       5'000};  // Time for fetching and sending, beyond wall_max, before a lease expires.
   std::chrono::milliseconds beat{
-      1'000};  // A worker with leases is lost once it is silent for beats_missed_max of these.
+      // The time between heartbeats. A worker with leases is lost after beats_missed_max missed
+      // ones.
+      1'000};
   std::uint32_t beats_missed_max = 3;
   std::chrono::milliseconds dispatch_max{
       100};  // Dispatches are cut so that each is predicted to take at most this.
@@ -81,12 +84,13 @@ struct Settings {
   // time, counted from the job's submission or from a restart.
   std::chrono::milliseconds unfit_max = std::chrono::hours(24);
   std::uint32_t expiries_max = 3;  // A worker is lost if this many of its leases expire in a row.
-  // See Safeguards::samples_in_time.
+  // The longest time for which a newcomer's result may wait for a check
+  // (Safeguards::samples_in_time).
   std::chrono::milliseconds sample_wait_max = std::chrono::minutes(10);
   // Workers that call the shader or its size wrong, to end its job; one is enough in the canary.
   std::uint32_t refusals_max = 2;
-  // The shortest time between two checkpoints of a long task. A task that takes less than twenty of
-  // these makes no checkpoints; 0: no task does.
+  // The shortest time between two checkpoints of a long task. A task that takes less than twenty
+  // times this time makes no checkpoints. With 0, no task makes checkpoints.
   std::chrono::milliseconds checkpoint_min{250};
   // A job whose urgency (score.h) is at least urgent_from does not wait for its canary: up to
   // scouts_max more of its tasks may run beside the canary, each on an idle worker. Their work is
@@ -103,17 +107,17 @@ struct Settings {
   Safeguards safeguards;
 };
 
-// How far a worker is trusted (trust/levels.h).
+// The level of trust in a worker (trust/levels.h).
 enum class Standing : std::uint8_t {
-  newcomer,     // Without standing, because starting a newcomer costs nothing.
+  newcomer,     // Has no standing, because starting a newcomer costs nothing.
   established,  // Has earned standing; its speed is what its accepted work has shown.
-  invited,      // One of the operator's own; its speed is what it claims, corrected by its results.
+  invited,      // A worker of the operator; its speed is its claim, corrected by its results.
 };
 
-// How a worker's slots are used.
+// How a worker shares its device among the tasks that it holds.
 enum class Sharing : std::uint8_t {
-  // Tasks run one after the other, each with all of the worker's memory. The data of the waiting
-  // tasks is fetched ahead.
+  // Tasks run one after another, each with all of the worker's memory. The data of the tasks that
+  // wait is fetched ahead.
   in_turn,
   // Tasks run at the same time, in time slices (worker/tasks/slices.h), and share the memory by
   // what their jobs require.
@@ -141,25 +145,26 @@ struct Job {
   manifest::Requires requirements;
   std::uint32_t priority = 50;
   std::uint32_t tasks = 1;
-  std::uint32_t workgroups = 1;  // From manifest::axis_length().
+  std::uint32_t workgroups = 1;  // The value of manifest::axis_length().
   std::uint32_t replicas = 1;
   std::uint32_t replicas_first =
       0;  // Replicas at first, until want_replicas() asks for more; 0: all replicas.
   MicroCredits budget = 0;
-  MicroCredits per_unit = 0;      // From the quote (quote.h); 0: Pricing::per_unit.
-  MicroCredits price_quoted = 0;  // See PriceTerms::quoted.
-  MicroCredits price_max = 0;     // See PriceTerms::max.
-  bool price_capped = false;      // See PriceTerms::capped.
+  // The price of a unit from the quote (quote.h); 0 takes Pricing::per_unit.
+  MicroCredits per_unit = 0;
+  MicroCredits price_quoted = 0;  // The value of PriceTerms::quoted.
+  MicroCredits price_max = 0;     // The value of PriceTerms::max.
+  bool price_capped = false;      // The value of PriceTerms::capped.
   // Paces that earlier canaries of the same work have shown, in reference seconds a workgroup
   // (measured_work.h).
   std::vector<double> paces_known{};
   double paid_share = 1;             // The part of the budget that was not granted.
-  MicroCredits stake = 0;            // The client's stake; see score.h.
+  MicroCredits stake = 0;            // The client's stake (score.h).
   Duration waited{};                 // Time since the submission, for a job from before a restart.
-  std::optional<Instant> deadline;   // When the job ends with deadline_exceeded.
+  std::optional<Instant> deadline;   // The time at which the job ends with deadline_exceeded.
   std::optional<Estimate> estimate;  // Set for a job from before a restart whose canary has passed.
   PublicKey client{};   // The client whose share of the network is charged (fair_share.h).
-  double share = 1;     // The client's weight.
+  double share = 1;     // The weight of the client's share.
   bool anyone = false;  // True if the client lets newcomers run the canary.
   // The number of parts into which a task is cut for checks of newcomers' results. 0: no result of
   // the job waits for a check.
@@ -176,10 +181,10 @@ struct TaskProgress {
   std::uint32_t index = 0;
   bool settled = false;
   std::vector<PublicKey> delivered;   // Workers whose replicas count and are stored.
-  std::uint32_t replicas_wanted = 0;  // 0: the job's number of replicas.
+  std::uint32_t replicas_wanted = 0;  // 0 takes the job's number of replicas.
 };
 
-// --- Decisions
+// --- Decisions of the scheduler, which its caller carries out.
 
 // Send these tasks to the worker. The worker runs them in this order.
 struct Lease {
@@ -188,7 +193,7 @@ struct Lease {
   std::uint32_t piece_workgroups_max = 0;  // 0: the task is one dispatch.
   std::uint32_t wall_ms_max = 0;
   bool canary = false;
-  std::uint32_t checkpoint_ms = 0;  // See protocol::Lease.
+  std::uint32_t checkpoint_ms = 0;  // The value of protocol::Lease::checkpoint_ms.
   std::vector<protocol::LeasedTask> tasks;
 };
 // Tell the worker to drop these tasks: it no longer holds their leases.
@@ -225,8 +230,8 @@ struct Estimated {
 // (measured_work.h).
 struct Measured {
   JobId job;
-  PublicKey by;                      // Zeros for the operator's device.
-  double seconds_per_workgroup = 0;  // In reference seconds.
+  PublicKey by;                      // The worker's key; zeros for the operator's device.
+  double seconds_per_workgroup = 0;  // The time in reference seconds.
   bool alone = false;                // True if this measurement alone makes a price.
 };
 // The job ends without all its tasks, and the scheduler has removed it: store this, refund the

@@ -12,7 +12,7 @@ namespace weft::scheduler {
 
 struct JobProgress {
   std::uint32_t settled = 0;
-  std::uint32_t leased = 0;  // Present leases; each replica counts.
+  std::uint32_t leased = 0;  // The number of present leases; each replica counts.
   bool canary_passed = false;
   std::optional<Estimate> estimate;
 };
@@ -31,14 +31,14 @@ struct ReservationView {
   Instant start;
 };
 
-// One client's share (fair_share.h).
+// The share of the network that one client has (fair_share.h).
 struct ClientShare {
-  std::uint32_t jobs = 0;   // Present jobs.
+  std::uint32_t jobs = 0;   // The number of the client's present jobs.
   double used_seconds = 0;  // Seconds of the reference; old use decays.
   double lead_seconds = 0;  // The delay that the client's jobs have in the queue.
 };
 
-// How a worker is to run a range of a job whose canary has passed.
+// The terms on which a worker runs a range of a job whose canary has passed.
 struct LeaseTerms {
   std::uint32_t piece_workgroups_max = 0;
   std::uint32_t wall_ms_max = 0;

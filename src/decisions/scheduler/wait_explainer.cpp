@@ -18,7 +18,7 @@ constexpr std::size_t tasks_looked_at_max = 4;  // The most open tasks of a job 
 }  // namespace
 
 struct WaitExplainer::Census {
-  const TaskState* task = nullptr;  // Null for an untouched task.
+  const TaskState* task = nullptr;  // Null if no replica of the task was leased yet.
   bool natives_only = false;        // A canary goes to native workers first.
   bool no_worker_fits = false;
   std::map<std::string, std::uint32_t> lacks;
@@ -167,7 +167,7 @@ std::optional<Waiting> WaitExplainer::why_waits(const JobState& job, std::uint32
 
 std::optional<Waiting> WaitExplainer::explain(const JobState& job, Instant now) const {
   if (job.open.empty() && job.next_fresh() == job.spec.tasks)
-    return {};  // All tasks that are left are under way.
+    return {};  // No task waits: all unfinished tasks are running.
   if (job.canary == CanaryState::leased) {
     return Waiting{.reason = WaitReason::canary,
                    .index = job.canary_index.value_or(0),

@@ -1,8 +1,8 @@
-// Explains why a waiting task does not run now (waiting.h). It checks what the matcher checks, in
-// the same order, but over all workers instead of the free ones.
+// Explains why a waiting task does not run now (waiting.h). It makes the checks of the matcher in
+// the matcher's order, but over all workers instead of only the free ones.
 //
-// Pure; not safe to share between threads. Changes nothing. O(workers) for each task that it looks
-// at, which are five of a job at most.
+// Pure: changes nothing; not safe to share between threads. Takes O(workers) for each task that it
+// looks at, and looks at no more than five tasks of a job.
 #pragma once
 
 #include <cstdint>

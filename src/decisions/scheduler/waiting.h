@@ -18,7 +18,7 @@ enum class WaitReason : std::uint8_t {
   no_workers,    // No worker is connected, or all have paused.
   requirements,  // No worker meets the job's requirements: see Waiting::lacks.
   price,         // No worker that meets the requirements accepts the price (Worker::price_min).
-  wallets,       // Each replica needs the worker of another wallet, and there are too few.
+  wallets,  // Each replica needs a worker of a different wallet, and too few wallets have workers.
   // The task would exceed its time limit on every worker. It is tried nevertheless when no worker
   // is busy.
   too_slow,
@@ -30,7 +30,7 @@ enum class WaitReason : std::uint8_t {
   checks,    // Only newcomers are free, and their results would wait too long for a check.
   patience,  // Every free worker is too slow or will leave too soon; a better one may get free.
   memory,    // The free workers have no room left in their memory.
-  promised,  // The room of the free workers is promised to a task that comes first.
+  promised,  // The room of the free workers is promised to another task, which comes first.
   reserved,  // The task itself has a promise of room that gets free (reservation.h).
   // A task of less worth was asked to stop for this one at its next checkpoint (preemption.h).
   making_way,
@@ -54,8 +54,8 @@ struct Waiting {
     std::uint32_t workers = 0;
   };
   std::vector<Lack> lacks;
-  // For `busy`: the place among the waiting jobs with the same requirements, from 1 on; 0: after
-  // position_max jobs.
+  // For `busy`: the job's place among the waiting jobs with the same requirements, from 1 on. 0
+  // means that more than position_max jobs are before it.
   std::uint32_t position = 0;
   // For `too_slow`: the task's time on the fastest worker. Otherwise the expected time until
   // something changes.

@@ -162,7 +162,7 @@ TEST_F(WaitingTest, TheRestOfAJobWaitsForItsCanary) {
 
 TEST_F(WaitingTest, AJobThatWaitsForABusyWorkerHearsItsPlaceAndWhenOneGetsFree) {
   add(one_at_a_time(1));
-  add(known_job(1, 1, 1, 2));  // A task of 20 s.
+  add(known_job(1, 1, 1, 2));  // A task that takes 20 s.
   ASSERT_EQ(decide().size(), 1U);
   add(known_job(2));
   add(known_job(3));

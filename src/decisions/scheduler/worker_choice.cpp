@@ -16,10 +16,10 @@ constexpr std::size_t pass_overs_max = 64;
 
 struct WorkerChoice::Found {
   WorkerState* suits = nullptr;  // The worker that gets the task at once.
-  std::uint32_t index = 0;       // The index of the task.
+  std::uint32_t index = 0;       // The index of the chosen task.
   // Failed the task before; gets it if no other worker is free.
   WorkerState* failed_before = nullptr;
-  WorkerState* passed_over = nullptr;  // The best worker of those that do not suit.
+  WorkerState* passed_over = nullptr;  // The best of the workers that do not suit the task.
   std::size_t passed_over_count = 0;
   bool lacks_room = false;
 };
@@ -48,7 +48,7 @@ WorkerChoice::Found WorkerChoice::find(JobState& job, Instant now) {
         (next_native != natives.end() && next_native->first < next_browser->first);
     WorkerState& worker = take_native ? *(next_native++)->second : *(next_browser++)->second;
     if (job.canary == CanaryState::leased && !worker.running.empty())
-      break;  // Idle workers come first.
+      break;  // Idle workers come first in the order, so no idle worker is left.
     const auto index = parts_.choice.task_for(worker, job, now);
     if (!index) continue;
     if (!parts_.promises.admits(worker, job, *index, now)) {

@@ -1,6 +1,7 @@
-// Chooses the worker that gets a job's next task: the best free one that will likely complete it. A
-// task passes over workers that are too slow or will leave too soon, as long as a better one may
-// get free, and over a worker that failed it before, as long as another worker is free.
+// Chooses the worker that gets a job's next task: the best free worker that will likely complete
+// it. A task passes over a worker that is too slow or will leave too soon, as long as a better
+// worker may get free, and over a worker that failed the task before, as long as another worker is
+// free.
 //
 // Pure; not safe to share between threads. Looks at no more than 64 workers that do not suit.
 #pragma once

@@ -95,7 +95,7 @@ bool WorkerEvents::is_wanted_again(const WorkerState& worker, const protocol::He
   if ((job->canary == CanaryState::waiting && job->spec.kind == manifest::Kind::wgsl &&
        !worker.native()) ||
       parts_.choice.keeps_from(worker, *job, now))
-    return false;  // The task goes through the queue.
+    return false;  // The worker does not keep the task, which waits in the queue again.
   TaskState* task = tables_.jobs.find_task(held.task);
   return task == nullptr || (task->missing() && task->replica_of(worker.info.key) == nullptr);
 }

@@ -38,8 +38,8 @@ class WorkerEvents {
   void set_standing(const PublicKey& worker, Standing standing);
   void set_leases_max(const PublicKey& worker, std::uint32_t leases, double sample_share);
   void heard(const PublicKey& worker, Instant now);
-  // Returns the tasks whose leases the worker has again. The other tasks are cancelled with one
-  // Cancel.
+  // Gives a worker that reconnects the leases of its held tasks back, as far as possible. Returns
+  // the tasks whose leases it has again. The other held tasks are cancelled with one Cancel.
   std::vector<protocol::HeldTask> resume(const PublicKey& worker,
                                          std::span<const protocol::HeldTask> held, Instant now);
 

@@ -57,7 +57,8 @@ class WorkerHistories {
 
   std::size_t departed_max_;
   std::map<PublicKey, History> histories_;
-  std::map<std::uint64_t, PublicKey> departed_;  // Departed workers, by History::departure.
+  // The workers that have left, by History::departure.
+  std::map<std::uint64_t, PublicKey> departed_;
   std::uint64_t next_departure_ = 1;
   std::vector<PublicKey> moved_;
   std::vector<PublicKey> forgotten_;

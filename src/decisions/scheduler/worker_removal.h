@@ -19,8 +19,8 @@ class WorkerRemoval {
   };
   WorkerRemoval(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // Removes the worker. `head` is the blame for the task that it was running; its other tasks are
-  // not blamed on it. The worker is deleted.
+  // Removes and deletes the worker. `head` is the blame for the task that the worker was running;
+  // its other tasks are not blamed on it.
   void disconnect(WorkerState& worker, Blame head, const Error& why, Instant now);
 
  private:

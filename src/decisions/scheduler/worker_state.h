@@ -19,8 +19,8 @@ struct Holding {
   JobState* job = nullptr;
   std::uint32_t index = 0;
   std::uint32_t attempt = 0;
-  double seconds = 0;     // Predicted, from the slowest pace.
-  double usual = 0;       // Predicted, from the usual pace.
+  double seconds = 0;     // The time predicted from the slowest pace.
+  double usual = 0;       // The time predicted from the usual pace.
   Instant since;          // When the task was leased; later, when it was reported.
   double charged = 0;     // Charged to the client, in reference seconds.
   Instant look_again;     // When to check next if the task is late.
@@ -34,23 +34,25 @@ inline constexpr double rate_shown_max = 1000;
 
 struct WorkerState {
   Worker info;
-  std::uint64_t sequence = 0;  // In the order of arrival.
+  std::uint64_t sequence = 0;  // Numbers workers in the order of arrival.
   double rate_said =
       1;  // The rate that the worker claims, relative to the reference; prices are made with it.
   double rate = 1;                // rate_said, corrected by results; predictions are made with it.
   std::vector<Holding> running;   // Tasks in the order in which the worker runs them.
-  std::vector<Holding> reported;  // Tasks that wait for their receipts.
-  Instant head_since;             // When running.front() began.
+  std::vector<Holding> reported;  // Reported tasks that wait for their receipts.
+  Instant head_since;             // The time at which running.front() began.
   Instant heard;
   double load_seconds = 0;
   std::size_t full_at =
-      0;  // The number of tasks that the worker held when it was full; 0: it is being filled.
+      // The number of tasks that the worker held when it was last full; 0 while tasks are added to
+      // it.
+      0;
   JobState* promised = nullptr;  // The job whose task waits for room on this worker.
   Promise promise;               // The room that the task of `promised` was promised.
   Presence* presence = nullptr;
-  std::uint32_t expiries = 0;  // Leases that expired in a row.
+  std::uint32_t expiries = 0;  // The number of leases in a row that expired.
   std::optional<Instant> deadline;
-  std::vector<RequirementClass*> classes;  // The classes that the worker fits.
+  std::vector<RequirementClass*> classes;  // The requirement classes that the worker fits.
   std::optional<FreeKey> free_key;         // The worker's key in the `free` map of its classes.
   bool gone = false;  // True while the worker is removed: nothing is sent to it.
 

@@ -40,7 +40,7 @@ class WorkerTable {
   [[nodiscard]] std::size_t newcomer_prefixes() const { return prefixes_.prefixes(); }
 
  private:
-  // Only looked up, never iterated.
+  // The map is looked up but never iterated, because its order varies.
   std::unordered_map<PublicKey, std::unique_ptr<WorkerState>> workers_;
   WorkersInOrder in_order_;
   std::uint64_t next_sequence_ = 1;

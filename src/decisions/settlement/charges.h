@@ -26,7 +26,7 @@ namespace weft::settlement {
 
 struct Crediting {
   PublicKey owner;
-  std::uint64_t from = 0;  // Micro-credits charged since the start.
+  std::uint64_t from = 0;  // The micro-credits charged from the start on.
   std::uint64_t to = 0;
 
   [[nodiscard]] std::uint64_t amount() const { return to - from; }

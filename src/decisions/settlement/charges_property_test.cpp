@@ -1,8 +1,8 @@
-// Each charge is credited once, whatever is lost, duplicated, late or out of order between chain,
-// journal and ledger, and wherever the process ends: never more than the chain finally holds, and
-// all of it in the end. Two controls: without the key a lost answer pays twice; with charges that
-// are not final a fork leaves credits without a charge. WEFT_LONG=1: 100,000 histories instead of
-// 1,000.
+// Each charge is credited exactly once, whatever is lost, duplicated, delayed or reordered between
+// chain, journal and ledger, and wherever the process ends: credits never exceed what the chain
+// finally holds, and in the end they equal it. Two controls show that the rules are needed: without
+// the key, a lost answer pays twice; if charges that are not final count, a fork leaves credits
+// without a charge. WEFT_LONG=1 plays 100,000 histories instead of 1,000.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -54,7 +54,7 @@ class History {
       }
       look(false);
     }
-    // At the end nothing is lost any more, and the last block becomes final.
+    // At the end no more messages are lost, and the last block becomes final.
     chain_.pass(ChargedChain::final_slots + 1);
     while (!late_.empty()) late_arrives();
     for (int i = 0; i < 3; ++i) turn(0);
@@ -70,7 +70,7 @@ class History {
   int any_owner() { return static_cast<int>(random_() % owners); }
   bool chance(std::uint64_t percent) { return random_() % 100 < percent; }
 
-  // One pass of the process over all owners, which may end after every single step.
+  // Runs one pass of the process over all owners. The process may end after any step of it.
   void turn(std::uint64_t trouble) {
     const auto restored = Charges::restore(journal_);
     if (!restored) {

@@ -4,14 +4,14 @@
 // A row holds everything that the owner was ever given, the part of it that was emission, and the
 // millionths of compute units of verified work that the ledger counts for the owner. Each epoch's
 // rows follow from four inputs: the rows of the epoch before, the ledger's settled accounts, the
-// amount that is charged and not posted yet, and the epoch's emission. The same inputs give the
-// same rows, so lost rows can be made again.
+// amount that is charged and not posted yet, and the epoch's emission. Equal inputs give equal
+// rows, so lost rows can be made again.
 //
 // An owner has a row from its first settlement on. The emission of an epoch is shared by the units
-// that owners have done since the rows before. Work that was done before an owner had a row has no
-// part in any emission, so an owner gains nothing by settling it in an epoch in which others do
-// little. Units never fall in the rows: units that the ledger has taken back since are made up for
-// first.
+// that owners have done since the previous rows. Work that was done before an owner had a row has
+// no part in any emission, so an owner gains nothing by settling it in an epoch in which other
+// owners do little. The units in a row never fall: if the ledger takes units back, the owner's
+// later units first make up for them.
 //
 // Pure.
 #pragma once
@@ -30,7 +30,7 @@ namespace weft::settlement {
 
 struct Settled {
   PublicKey owner;
-  std::uint64_t amount = 0;  // Micro-credits since the start.
+  std::uint64_t amount = 0;  // The micro-credits given from the start on.
   std::uint64_t units = 0;   // Millionths of compute units of verified work since the start.
 };
 // The amounts that an epoch may give out, in micro-credits.
@@ -39,7 +39,7 @@ struct EpochFunds {
   std::uint64_t emission = 0;   // New tokens.
 };
 struct EpochRows {
-  std::vector<solana::Earned> rows;  // Sorted by owner.
+  std::vector<solana::Earned> rows;  // The rows, sorted by owner.
   std::uint64_t given = 0;    // Settled credits that are given beyond the rows of the epoch before.
   std::uint64_t waiting = 0;  // Settled credits that are left for a later epoch.
   std::uint64_t emitted = 0;  // The whole emission, or 0 if no work was done.
@@ -60,7 +60,7 @@ struct EpochRows {
 struct EmissionPlan {
   std::uint64_t first = 0;
   std::uint64_t halving_epochs = 1;
-  std::uint64_t left = 0;  // The emission that the cap leaves.
+  std::uint64_t left = 0;  // The emission that is still possible below the cap.
 };
 [[nodiscard]] std::uint64_t emission_of(const EmissionPlan& plan, std::uint64_t epoch);
 

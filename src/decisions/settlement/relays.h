@@ -35,8 +35,9 @@ class Relays {
   // Restores from the whole journal. Fails with data_loss if a row does not follow from those
   // before it.
   [[nodiscard]] static Result<Relays> restore(std::span<const RelayRow> journal);
-  // A row was written to the journal: `sent` if no relay of the owner is under way, the other
-  // states for the relay that is. Fails with data_loss if the row does not follow.
+  // Call it after a row was written to the journal. The row is `sent` if no relay of the owner is
+  // under way; otherwise it has a later state of that relay. Fails with data_loss if the row cannot
+  // follow the rows before it.
   [[nodiscard]] Result<> written(const RelayRow& row);
 
   // The relays that are sent and neither done nor expired, in the order of owners; at most one for

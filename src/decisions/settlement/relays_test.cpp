@@ -137,7 +137,7 @@ std::pair<std::uint64_t, std::uint64_t> play(std::uint64_t seed, const RelayRule
   RelayChain chain{random};
   std::vector<RelayRow> disk;
   std::uint64_t numbers = 0;
-  for (int run = 0; run < 12; ++run) {  // Each run ends at a random step.
+  for (int run = 0; run < 12; ++run) {  // Each run of the process ends at a random step.
     const auto ends = [&] { return run < 11 && random() % 5 == 0; };
     auto relays = Relays::restore(disk).value();
     const auto write = [&](const RelayRow& row) {

@@ -73,7 +73,7 @@ class AccomplicesTest : public testing::Test {
         id, {}, found, moment, Auditor::coordinator,
         {.devices = devices, .vendor = "mesa", .part = Part{0, 1}, .refuted = refuted}));
   }
-  // What the established workers say that are asked for the part, each after the other.
+  // Answers each poll: the established workers that are asked compute the part, one after another.
   std::vector<Ruling> with_polls(std::vector<Ruling> out) {
     for (std::size_t i = 0; i < out.size(); ++i) {
       const auto* asked = std::get_if<PollWanted>(&out[i]);
@@ -163,8 +163,9 @@ TEST_F(AccomplicesTest, ARootChecksAShareOfTheEstablishedAuditsAgain) {
   }
 }
 
-// The client wrote a shader whose right answer on the suspect's devices is one other than on the
-// verifier's. An accomplice says that it has such a device, and answers as the verifier does.
+// The client wrote a shader whose right answer on the suspect's devices differs from the one on the
+// verifier's device. An accomplice claims to have a device like the suspect's, and gives the
+// verifier's answer.
 TEST_F(AccomplicesTest, AnAccompliceOfTwoClientsConvictsNoHonestWorker) {
   for (const bool rule : {true, false}) {
     RefereeSettings settings;
@@ -215,8 +216,8 @@ TEST_F(AccomplicesTest, AMismatchIsJudgedWhenEnoughOthersAreRightLater) {
   EXPECT_EQ(every<Convicted>(mismatch({job(2), 0}, 0, 1)).size(), 1U);
 }
 
-// The others got other tasks of the job right: only of this one its client made the right answer
-// differ by device.
+// The other workers of the vendor got other tasks of the job right, because the client made the
+// right answer differ by device only in this task.
 TEST_F(AccomplicesTest, AJobThatDiffersByDeviceInOneTaskConvictsNoHonestWorker) {
   for (const bool rule : {true, false}) {
     RefereeSettings settings;
@@ -280,7 +281,8 @@ TEST_F(AccomplicesTest, AFewAccompliceThatSayThatTheDeviceIsAtFaultSaveNoCheat) 
   EXPECT_EQ(convicted, 1U);
 }
 
-// What one device says may be what a client wrote its shader against.
+// The verdict of one device proves nothing, because a client may have written its shader so that
+// this device gives another answer.
 TEST_F(AccomplicesTest, OnTheWordOfOneDeviceNoWorkerIsConvicted) {
   for (const bool rule : {true, false}) {
     RefereeSettings settings;
@@ -366,8 +368,8 @@ TEST_F(AccomplicesTest, AnAuditorThatReportsAWrongResultIsNotConvictedForIt) {
   EXPECT_FALSE(referee->book().suspended(wallet(1), moment));
 }
 
-// It called the result wrong; that the worker's steps are says nothing of that. Another result is
-// accepted, which it has said nothing of.
+// The auditor called the first result wrong. That the worker's steps are wrong neither confirms nor
+// refutes the auditor, and neither does the acceptance of another result, which it never saw.
 TEST_F(AccomplicesTest, AnAuditorIsNotJudgedByAResultThatItDidNotSee) {
   open();
   add(1);
@@ -455,8 +457,8 @@ TEST_F(AccomplicesTest, AResultThatARootsVerdictOnAnotherRefutesIsAMismatch) {
   EXPECT_GE(convicted[0].penalty, 90 * price);
 }
 
-// With a part of its own the root agreed with a result that was wrong elsewhere, and the honest
-// auditor was convicted of lying.
+// The root computes the auditor's part. If it drew another part, it could agree with a result that
+// is wrong only in the auditor's part, and the honest auditor would be convicted of lying.
 TEST_F(AccomplicesTest, ARootComputesThePartThatAnAuditorCallsWrong) {
   open();
   add(1, 2);

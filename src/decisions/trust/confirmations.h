@@ -18,9 +18,9 @@ class Confirmations {
 
   // A root confirmed a result of this worker in the job.
   void by_root(const JobId& job, const PublicKey& worker, const RefereePass& pass);
-  // The workers of `group` agree on an accepted result. If a root is among them (`with_root`), each
-  // of the other workers is confirmed as by by_root(). With Defences::standing_under_roots off, the
-  // workers confirm each other instead.
+  // Call it when the workers of `group` agree on an accepted result. If a root is among them
+  // (`with_root`), each of the other workers is confirmed as by by_root(). With
+  // Defences::standing_under_roots off, the workers confirm each other instead.
   void by_agreement(const TaskId& task, std::span<const PublicKey> group, bool with_root,
                     const RefereePass& pass);
   // A check found nothing wrong in a result of this worker.

@@ -37,7 +37,7 @@ void DeviceFault::note(const TaskId& task, const PublicKey& worker, const Hash& 
                              .task = task,
                              .root = root,
                              .finding = std::move(finding)});
-  // It cannot be withdrawn before it is known whose fault it was.
+  // The penalty stays locked until it is known whether the worker or its device was at fault.
   stakes.lock_mismatch(worker, task, penalty);
   // Its result may be right although its steps are not: settle() knows.
   if (open.finding.refuted == Refuted::result) note_wrong(task, worker, pass.now);
@@ -111,7 +111,7 @@ void DeviceFault::note_right(const JobId& id, std::span<const PublicKey> workers
   std::vector<Shown> shown;
   const bool changes = tally_right(id, workers, shown, pass.now);
   count_.add(id, shown, pass);
-  // Nothing is stored of a job without a wrong result.
+  // No state is stored for a job without a wrong result.
   if ((changes || !shown.empty()) && stored_.contains(id)) changed_.insert(id);
   poll(id, pass);
 }
@@ -194,7 +194,7 @@ void DeviceFault::poll(const JobId& id, RefereePass& pass) {
   }
 }
 
-// As many at once as would be enough if all of them agreed.
+// Asks for as many workers at once as are enough to decide the poll if all of them agree.
 void DeviceFault::ask_poll(Job& job, const std::string& vendor, Mismatch& mismatch,
                            RefereePass& pass) {
   mismatch.waiting = static_cast<std::uint32_t>(
@@ -244,10 +244,12 @@ void DeviceFault::polled(const TaskId& task, const PublicKey& suspect, const Pub
     drop(tally);
     job.polling = false;
   } else if (over || (open->waiting == 0 && open->missing)) {
-    // Others are not there for the next poll either: it waits for the next result that is right.
+    // If workers were missing, the next poll would not find more of them now; it waits for the next
+    // right result.
     const bool next = !open->missing;
     open->waiting = 0;
-    // One that is shown may convict yet, when the lead in the job has grown.
+    // A mismatch that is shown is kept, because it can still convict when the lead in the job has
+    // grown.
     if (!shown && !open->counted) tables_.stakes.unlock_mismatch(suspect, task);
     if (!shown || standing.book().suspended(suspect, pass.now)) tally.open.erase(open);
     job.polling = false;

@@ -1,11 +1,13 @@
-// Whose fault a result is that a root found wrong: the worker's, or its device's, whose right
-// answer may be another (docs/decisions/0022). A mismatch counts against its worker if devices of
-// two makers say that it is wrong, and a worker of the operator's with a device of the same vendor
-// has it right; or many more owners of such devices have the job right than wrong, and many of
-// them, drawn by the coordinator, compute that very part and have it right (a poll).
+// Decides whether the worker or its device caused a result that a root found wrong, because the
+// right answer on the worker's device may differ from the root's (docs/decisions/0022). A mismatch
+// counts against its worker in two cases, in both of which devices of two makers must say that it
+// is wrong:
+// - a worker of the operator with a device of the same vendor has the task right; or
+// - many more owners of devices of this vendor have the job right than wrong, and many of them,
+//   drawn by the coordinator, compute the very part that is wrong and have it right (a poll).
 //
-// Not safe to share between threads. Memory: for each running job a tally of each vendor; as much
-// is stored of a job with a wrong result (job_faults.h).
+// Not safe to share between threads. Memory: for each running job a tally of each vendor. For a job
+// with a wrong result the same data is also stored (job_faults.h).
 #pragma once
 
 #include <cstddef>
@@ -34,35 +36,37 @@ class DeviceFault {
   DeviceFault(RefereeTables& tables, Convictions& convictions)
       : tables_(tables), convictions_(convictions), count_(tables, convictions) {}
 
-  // A root found what the worker handed in for a task with a case wrong.
+  // Call it when a root has found wrong what the worker handed in for a task that has a case.
   void note(const TaskId& task, const PublicKey& worker, const Hash& root, RefereePass& pass);
-  // An auditor called a result wrong that is right. Its device may be the cause, as it may be of a
-  // wrong result: it counts as one.
+  // Call it when an auditor has called a right result wrong. This counts as a wrong result of the
+  // auditor, because its device may be the cause here, too.
   void note_refuted(const TaskId& task, TaskCase& closed, RefereePass& pass);
-  // The right result of the task is known: what is to follow from the mismatches of its case.
-  // Nothing follows from that of a worker whose own root is accepted.
+  // Call it when the right result of the task is known, to draw the consequences of the mismatches
+  // in its case. A mismatch of a worker whose own root is accepted has no consequences.
   void settle(const TaskCase& closed, const Accepted& accepted, RefereePass& pass);
-  // A root agrees with results of these.
+  // Call it when a root agrees with results of these workers.
   void note_right(const JobId& job, std::span<const PublicKey> workers, RefereePass& pass);
-  // What a worker computed of the part that a PollWanted names; failed if it did not.
+  // Takes a worker's answer to a PollWanted: the outcome of computing the named part; `failed` if
+  // the worker did not compute it.
   void polled(const TaskId& task, const PublicKey& suspect, const PublicKey& worker,
               AuditOutcome outcome, RefereePass& pass);
-  // Whether, besides the root, a device of another vendor says so.
+  // True if, besides the root, a device of another vendor says that the result is wrong.
   [[nodiscard]] bool seen_twice(const Mismatch& mismatch, std::span<const PublicKey> right,
                                 UnixMillis now) const;
-  // What no worker of its vendor has confirmed costs nothing.
+  // Removes the job. A mismatch that no worker of the suspect's vendor has confirmed costs the
+  // suspect nothing: its locked penalty is unlocked.
   void remove_job(const JobId& id);
 
-  // What a restart is not to forget of a job, from its first wrong result to its end.
+  // The state of a job that must outlive a restart, from the job's first wrong result to its end.
   struct Changed {
     JobId job;
-    std::optional<ByteVector> state;  // Nothing: it is not kept any more.
+    std::optional<ByteVector> state;  // Empty if the stored state is to be deleted.
   };
-  // What changed since the last call.
+  // Returns the jobs whose state changed since the last call.
   [[nodiscard]] std::vector<Changed> take_changed();
-  // The job was added, and its votes restored. A poll that was under way is asked for again, of
-  // those that had not answered, with the next result that a root finds right. data_loss for bytes
-  // that take_changed() did not give.
+  // Restores the state of a job that was added and whose votes are restored. A poll that was under
+  // way is asked for again, with the next result that a root finds right, of the workers that had
+  // not answered. Fails with data_loss for bytes that take_changed() did not give.
   [[nodiscard]] Result<> restore(const JobId& id, ByteSpan state, RefereePass& pass);
 
  private:
@@ -71,11 +75,12 @@ class DeviceFault {
 
   [[nodiscard]] Tally& tally_of(const TaskId& task, const PublicKey& worker);
   void note_wrong(const TaskId& task, const PublicKey& worker, UnixMillis now);
-  // By how much the vendor's workers that are right lead in the job, the suspect among the others.
+  // The number of the vendor's owners that are right in the job, minus twice the number of those
+  // that are wrong. The owner of the suspect counts as wrong.
   [[nodiscard]] std::ptrdiff_t lead_of_right(const Tally& tally, const PublicKey& suspect) const;
   using Shown = MismatchCount::Shown;
-  // Adds what is shown now that a root agrees with results of these. True: the job's tallies have
-  // changed.
+  // Call it when a root agrees with results of these workers. Adds to `shown` the mismatches that
+  // are shown by this. Returns true if the job's tallies have changed.
   [[nodiscard]] bool tally_right(const JobId& id, std::span<const PublicKey> workers,
                                  std::vector<Shown>& shown, UnixMillis now);
   // Begins the next poll of a job that has none under way.
@@ -91,7 +96,7 @@ class DeviceFault {
   MismatchCount count_;
   std::map<JobId, Job> jobs_;
   std::set<JobId> changed_;
-  std::set<JobId> stored_;  // Something is kept of these.
+  std::set<JobId> stored_;  // The jobs of which some state is stored.
 };
 
 }  // namespace weft::trust

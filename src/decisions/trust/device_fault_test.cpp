@@ -1,5 +1,6 @@
-// When it is the worker that was wrong, and not its device: each way in which a second device says
-// so, and what is locked meanwhile. Polls: accomplices_test.cpp.
+// Tests when the worker, and not its device, is at fault for a wrong result: each way in which a
+// second device can show it, and the stake that is locked until then. Polls are tested in
+// accomplices_test.cpp.
 #include "decisions/trust/device_fault.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ class DeviceFaultTest : public testing::Test {
     for (std::uint8_t worker = 2; worker <= 4; ++worker) tables.establish(worker);
     tables.standing.admissions().invite(part_worker(5), Invitation::worker);
   }
-  // What the verifier's device, of this vendor, found of the suspect's result.
+  // The verifier's device, of this vendor, finds the suspect's result or steps wrong.
   void found(std::uint32_t index, Devices devices, const std::string& vendor = "mesa",
              Refuted refuted = Refuted::result) {
     TaskCase& open = tables.cases.case_for(part_task(index), part_worker(suspect));
@@ -147,12 +148,14 @@ TEST_F(DeviceFaultTest, WrongStepsOfAWrongResultCountAsTheResultDoes) {
   EXPECT_EQ(only<Convicted>(pass)[0].worker, part_worker(suspect));
 }
 
-// Its vendor leads by what it got right less twice what it got wrong, and leads by 8 before others
-// are asked: ten owners that are right are enough for that if one is wrong, not if two are.
+// The lead of a vendor is the number of its right results less twice the number of its wrong ones.
+// A poll begins at a lead of 8: ten owners that are right suffice if one result is wrong, not if
+// two are.
 TEST_F(DeviceFaultTest, WrongStepsOfARightResultAreNotAmongWhatTheVendorGotWrong) {
   for (const std::uint8_t accepted : std::array<std::uint8_t, 2>{6, 5}) {
     const std::uint32_t first = accepted == 6 ? 0 : 4;
-    const PublicKey other = part_worker(4);  // Established, of the suspect's vendor.
+    // An established worker with a device of the suspect's vendor.
+    const PublicKey other = part_worker(4);
     TaskCase& open = tables.cases.case_for(part_task(first), other);
     open.value = 1000;
     open.finding = {.devices = Devices::two, .vendor = "mesa", .refuted = Refuted::steps};
@@ -234,7 +237,7 @@ class DevicePolls : public DeviceFaultTest {
     found(index, Devices::two);
     settle(index, {part_worker(2)});
   }
-  // A root finds results of so many workers right.
+  // A root finds the results of `count` workers right, from worker `first` on.
   void be_right(std::uint8_t count, std::uint8_t first = first_owner) {
     std::vector<PublicKey> workers;
     for (std::uint8_t i = 0; i < count; ++i)
@@ -290,7 +293,7 @@ TEST_F(DevicePolls, AnOwnerAnswersOnceAndAnotherIsAskedInItsPlace) {
   be_right(10);
   for (std::uint8_t i = 0; i < 10; ++i) answer(0, static_cast<std::uint8_t>(first_owner + i));
 
-  answer(0, first_owner);  // A second time.
+  answer(0, first_owner);  // The worker answers a second time.
 
   EXPECT_FALSE(counts(0));
   ASSERT_EQ(polls().size(), 2U);
@@ -350,7 +353,7 @@ TEST_F(DevicePolls, AreOverForAVendorOfWhichFiveMoreDifferFromTheRoot) {
   EXPECT_EQ(locked(), 0);
 }
 
-// Before there were polls, and where they are off.
+// Tests without polls, as the rules were before there were polls and are if polls are switched off.
 class DeviceLead : public DevicePolls {
  protected:
   static RefereeSettings without_polls() {
@@ -378,7 +381,8 @@ TEST_F(DeviceLead, WithoutPollsAMismatchCountsAtALeadOfEightInTheJobAndConvictsA
   EXPECT_TRUE(polls().empty());
 }
 
-// Each conviction doubles the suspension, and takes what is locked for all mismatches together.
+// Two convictions would double the suspension twice. One conviction takes the stake that is locked
+// for both mismatches.
 TEST_F(DeviceLead, TwoWrongResultsThatOneEventShowsConvictOnceForBoth) {
   be_wrong(0);
   be_wrong(1);
@@ -409,8 +413,8 @@ TEST_F(DeviceLead, AResultThatSettlesTheOneAndShowsTheOtherConvictsOnce) {
   EXPECT_EQ(only<Convicted>(pass)[0].penalty, all);
 }
 
-// A new process with what was stored of the job. All wallets are as they were; the suspect has not
-// come back, so that its vendor is known by what was stored alone.
+// A new process that gets the stored state of the job. All wallets are as they were; the suspect
+// has not come back, so that its vendor is known only from the stored state.
 class DeviceFaultRestarts : public DevicePolls {
  protected:
   struct Restarted {

@@ -18,7 +18,7 @@ class EarlyClaims {
  public:
   static constexpr std::size_t waiting_max = 4096;
 
-  // Keeps the claim as the newest of its worker. It replaces an earlier claim of the same attempt.
+  // Keeps the claim as its worker's newest. It replaces an earlier claim of the same attempt.
   void keep(const PublicKey& worker, const Claim& claim);
   // Removes the worker's claim of this attempt and returns its root; nothing if there is no such
   // claim.
@@ -32,7 +32,7 @@ class EarlyClaims {
     std::uint32_t attempt = 0;
     friend auto operator<=>(const AttemptId&, const AttemptId&) = default;
   };
-  // The claims of one worker.
+  // The waiting claims of one worker.
   struct Waiting {
     struct Row {
       Hash root;
@@ -43,7 +43,7 @@ class EarlyClaims {
     std::uint64_t next_age = 0;
   };
 
-  std::unordered_map<PublicKey, Waiting> waiting_;  // Never iterated.
+  std::unordered_map<PublicKey, Waiting> waiting_;  // Never iterated, because the order varies.
 };
 
 }  // namespace weft::trust

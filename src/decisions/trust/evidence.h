@@ -46,7 +46,7 @@ class Evidence {
     PublicKey client;
     TaskId task;               // The task of the latest mismatch.
     UnixMillis at = 0;         // The time of the latest mismatch.
-    MicroCredits penalty = 0;  // The sum of all penalties.
+    MicroCredits penalty = 0;  // The sum of the penalties of these mismatches.
     friend bool operator==(const Mismatch&, const Mismatch&) = default;
   };
   // A worker's mismatches after one more was added: the number of clients in whose jobs they
@@ -80,8 +80,10 @@ class Evidence {
   };
   void forget_old(const PublicKey& worker, std::map<PublicKey, Mismatch>& rows, UnixMillis now);
 
-  std::unordered_map<PublicKey, std::map<PublicKey, Given>> given_;  // Never iterated.
-  std::unordered_map<PublicKey, std::set<PublicKey>> changed_;       // Never iterated.
+  // Never iterated, because the order varies.
+  std::unordered_map<PublicKey, std::map<PublicKey, Given>> given_;
+  // Never iterated, because the order varies.
+  std::unordered_map<PublicKey, std::set<PublicKey>> changed_;
   std::map<PublicKey, std::map<PublicKey, Mismatch>> mismatches_;
   std::set<std::pair<PublicKey, PublicKey>> changed_mismatches_;
 };

@@ -28,7 +28,8 @@ class HeldResults {
   void release(const TaskId& task, RefereePass& pass, std::optional<Hash> winner = {});
   // Releases the job's held results if all its other tasks are accepted.
   void release_if_last(const JobId& job, RefereePass& pass);
-  // Removes a result from the held ones, if it is one, because it is to be checked again.
+  // Removes the task's result from the held results, if it is held, because it will be checked
+  // again.
   void leave(const TaskId& task, const TaskCase& open);
   // Removes a held result whose job is removed.
   void forget(const TaskId& task, const TaskCase& held);

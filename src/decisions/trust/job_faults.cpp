@@ -11,7 +11,7 @@
 namespace weft::trust {
 namespace {
 
-// The layout's.
+// The version of the stored layout.
 constexpr std::uint8_t version = 1;
 
 void add_text(ByteVector& out, std::string_view text) {
@@ -55,7 +55,7 @@ void add_mismatch(ByteVector& out, const Mismatch& mismatch) {
   add_keys(out, mismatch.asked);
 }
 
-// The least that one takes.
+// The fewest bytes that a stored mismatch takes.
 constexpr std::size_t mismatch_bytes_min = 32 + 8 + 4 + 32 + 1 + 4 + 1 + 4 + 4 + 1 + 1 + 4 + 4;
 
 Mismatch read_mismatch(const JobId& job, ByteReader& reader) {
@@ -79,7 +79,7 @@ Mismatch read_mismatch(const JobId& job, ByteReader& reader) {
   mismatch.seen_twice = reader.integer<std::uint8_t>() != 0;
   mismatch.agreed = std::bit_cast<std::int32_t>(reader.integer<std::uint32_t>());
   mismatch.asked = read_keys(reader);
-  // One that was shown is not polled again.
+  // A mismatch that was shown is not polled again.
   mismatch.polled = mismatch.counted;
   return mismatch;
 }

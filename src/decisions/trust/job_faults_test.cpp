@@ -1,5 +1,5 @@
-// What is known of a job's wrong results outlives the process, byte for byte, and bytes that are
-// something else are refused.
+// The facts about a job's wrong results outlive the process, byte for byte, and bytes of another
+// layout are refused.
 #include "decisions/trust/job_faults.h"
 
 #include <gtest/gtest.h>

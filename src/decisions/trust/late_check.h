@@ -1,8 +1,8 @@
-// A check that the coordinator's verifier was given and did not finish, because a run of it took
-// longer than a run may, or too much waited before it. This says nothing about the result, and
-// little about the verifier, whose machine may have been busy for a moment. The check is asked for
-// again after a pause that doubles each time, for as long as it is wanted. A verifier that cannot
-// do the check at all (`cannot()`) is not asked again.
+// A check that the coordinator's verifier was given and did not finish, because the check took
+// longer than the time limit of a run, or because too many other checks waited before it. This says
+// nothing about the result, and little about the verifier, whose machine may have been busy for a
+// moment. The check is asked for again after a pause that doubles each time, for as long as it is
+// wanted. A verifier that cannot do the check at all (`cannot()`) is not asked again.
 //
 // Pure: the time is passed in. Not safe to share between threads.
 #pragma once
@@ -34,7 +34,7 @@ class LateCheck {
     next_ = now + std::min(pause_min * (1U << std::min(tries_, 16U)), pause_max);
     ++tries_;
   }
-  // This verifier cannot do the check, now or later.
+  // Call it if this verifier cannot do the check, now or later.
   void cannot(std::string why) {
     why_ = std::move(why);
     cannot_ = true;

@@ -28,9 +28,10 @@ Hash outcome(std::uint8_t number) {
 }
 constexpr std::uint8_t right = 5;
 constexpr std::uint8_t wrong = 66;
-constexpr std::uint32_t operators = 500;  // From here on workers that the operator invited,
-constexpr std::uint32_t verifiers = 600;  // or as verifiers.
-constexpr std::uint32_t honest = 400;     // Established workers.
+// The first number of the workers that the operator invited as workers.
+constexpr std::uint32_t operators = 500;
+constexpr std::uint32_t verifiers = 600;  // The first number of those invited as verifiers.
+constexpr std::uint32_t honest = 400;     // The first number of the established workers.
 
 template <class T>
 std::vector<T> every(const std::vector<Ruling>& rulings) {
@@ -302,7 +303,8 @@ TEST_F(LevelsTest, WhereTheOperatorsWorkerAndARootDifferTheJobEnds) {
   EXPECT_TRUE(every<Convicted>(ended).empty());
 }
 
-// Two newcomers hand in the right result, the first of them with steps that no computation gives.
+// Two newcomers hand in the right result; the first newcomer's steps are not those of any
+// computation.
 TEST_F(LevelsTest, AWrongStepRejectsItsWorkerAloneAndNotTheResult) {
   open();
   (void)run(task(0), 1, right);
@@ -347,7 +349,7 @@ TEST_F(LevelsTest, AWrongStepOfTheOperatorsWorkerEndsNoJob) {
   }
 }
 
-// The operator's worker, which gives the right result, has a device of the same vendor, so that a
+// The operator's worker gives the right result and has a device of the same vendor, so that a
 // mismatch counts at once.
 TEST_F(LevelsTest, WrongStepsOfARightResultConvictNoWorker) {
   const auto convicted = [&](std::uint8_t result) {

@@ -16,11 +16,11 @@ struct Mismatch {
   TaskId task = {};
   Hash root = {};
   Finding finding = {};  // `finding.part` is one in which this result is wrong.
-  bool counted = false;  // Counts towards Defences::clients_to_convict.
+  bool counted = false;  // True if it counts towards Defences::clients_to_convict.
   // True if devices of two vendors or drivers find the result wrong.
   bool seen_twice = false;
-  // The number of established owners of the vendor that computed the part and agree with the root,
-  // minus the number of those that do not.
+  // The number of polled established owners of the vendor whose result of the part agrees with the
+  // root's, minus the number of those whose result differs.
   std::int32_t agreed = 0;
   std::set<PublicKey> asked = {};  // Owners that were polled.
   std::uint32_t waiting = 0;       // The number of polled workers that have not answered yet.

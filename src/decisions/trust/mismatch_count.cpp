@@ -11,7 +11,8 @@ void MismatchCount::add(const JobId& id, std::span<const Shown> shown, RefereePa
     const Shown* first = nullptr;  // The first conclusive one, if there is one.
     Evidence::Mismatches known;
   };
-  std::vector<std::pair<PublicKey, Case>> cases;  // In the order of `shown`.
+  // The workers with their cases, in the order of `shown`.
+  std::vector<std::pair<PublicKey, Case>> cases;
   for (const Shown& each : shown) {
     const PublicKey& worker = each.mismatch.worker;
     auto found = std::ranges::find(cases, worker, &std::pair<PublicKey, Case>::first);

@@ -24,7 +24,7 @@ class MismatchCount {
 
   struct Shown {
     Mismatch mismatch;
-    bool conclusive = false;  // This mismatch alone convicts.
+    bool conclusive = false;  // True if this mismatch alone convicts.
   };
   // Counts all mismatches that one event has shown in one job.
   void add(const JobId& job, std::span<const Shown> shown, RefereePass& pass);

@@ -26,7 +26,7 @@ struct RefereeTables {
   TaskStakes stakes{settings, standing};
   TaskCases cases;
   TrapPool traps;
-  UnixMillis now = 0;  // Time of the current event.
+  UnixMillis now = 0;  // The time of the current event.
 
   // Begins the pass of an event that comes at this time.
   [[nodiscard]] RefereePass begin(UnixMillis at) {

@@ -35,7 +35,7 @@ RefereeSettings settings(double audit, double replica = 0) {
                      .collusion = 0.3,
                      .error = 1e-4};
   settings.reputation.half = 1e-9;  // Full reputation from the first confirmation on.
-  // These tests have juries of workers that count alike; levels_test.cpp tests levels of trust.
+  // In these tests all jurors count alike; levels_test.cpp tests levels of trust.
   settings.defences.newcomers_decide_nothing = false;
   settings.defences.only_roots_convict = false;
   settings.defences.standing_under_roots = false;
@@ -280,8 +280,8 @@ TEST_F(RefereeTest, AJobThatAsksForAuditsOfItsSingleReplicasGetsThem) {
   EXPECT_EQ(all<AuditWanted>(deliver(0, 7, 5)).size(), 1U);
 }
 
-// By the job's own quorum, two accomplices would win the task by the smaller root, whatever the
-// other workers say.
+// If only the job's own quorum decided, two accomplices would win the task because their root is
+// the smaller one, whatever the other workers say.
 TEST_F(RefereeTest, AJuryGoesOnAfterARestartAndWhoLosesStillPaysForIt) {
   const auto restored = restart(settings(1), 0, {{1, 3}, {2, 5}, {3, 5}, {4, 3}, {6, 5}});
 

@@ -5,9 +5,9 @@
 // worker with probability a (an audit), and each lease is a task whose answer is known with
 // probability t (a trap):
 //
-//   p(r) = replica_floor + (1 - replica_floor) * (1 - r)^2      falls with reputation r to its
-//   floor a    = max(min(1, audit_work * parts), the job's own share) constant: the audit floor t
-//   = trap_floor                                           constant
+//   p(r) = replica_floor + (1 - replica_floor) * (1 - r)^2     falls with reputation r to its floor
+//   a    = max(min(1, audit_work * parts), the job's own share)    constant: the audit floor
+//   t    = trap_floor                                              constant
 //
 // (BOINC's adaptive replication checks with probability 1 / n after n valid results in a row, which
 // has no floor: a sleeper is hardly ever checked. Proof of Sampling, arXiv 2405.00295, builds its

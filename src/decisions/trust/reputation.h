@@ -7,11 +7,10 @@
 //                  during a suspension: verified = 0, nothing else
 //   reputation   = verified / (verified + half), in [0, 1)
 //
-// After v passed checks and no failed one, the expected chance that the next result is wrong is
-// 1 / (v + 2) (Laplace's rule of succession). With half = 10, reputation falls short of 1 by about
-// ten times this chance, which is the distance that counts as believed. A wallet is *established*
-// from `probation` on: before, no result of it is accepted on its word alone. (BOINC asks for ten
-// valid results in a row too: AdaptiveReplication.)
+// After v passed checks and no failed one, the expected chance that the next result is wrong is 1 /
+// (v + 2) (Laplace's rule of succession). With half = 10, reputation falls short of 1 by about ten
+// times this chance. A wallet is *established* from `probation` on; before that, no result of it is
+// accepted on its word alone. (BOINC asks for ten valid results in a row too: AdaptiveReplication.)
 //
 // Pure. Memory: one record for each wallet that ever did something.
 #pragma once
@@ -35,7 +34,7 @@ struct ReputationSettings {
 };
 
 struct Record {
-  double verified = 0;  // The evidence at `updated`.
+  double verified = 0;  // The evidence at the time `updated`.
   UnixMillis updated = 0;
   std::uint32_t wrong = 0;  // The number of suspensions so far.
   // The time until which the wallet runs no task alone, however much is confirmed.
@@ -78,8 +77,9 @@ class ReputationBook {
   Record& fade(const PublicKey& worker, UnixMillis now);
 
   const ReputationSettings settings_;
-  std::unordered_map<PublicKey, Record> records_;  // Never iterated.
-  std::unordered_map<PublicKey, double> taken_;    // Evidence when last taken; never iterated.
+  std::unordered_map<PublicKey, Record> records_;  // Never iterated, because the order varies.
+  // The evidence when it was last taken. Never iterated, because the order varies.
+  std::unordered_map<PublicKey, double> taken_;
   std::set<PublicKey> moved_;
 };
 

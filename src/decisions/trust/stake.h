@@ -5,8 +5,8 @@
 //
 //   EV(s) = v * s * (1 - d(s)) - S * d(s)
 //
-// This takes all the pay for the wrong part as the cheat's gain, and nothing but the stake as its
-// loss. With
+// This formula counts all the pay for the wrong parts as the cheat's gain, and only the stake as
+// its loss. With
 //
 //   S = v * max(1, margin * max over s of s * (1 - d(s)) / d(s))       s = 1/parts, 2/parts, ... 1
 //
@@ -49,7 +49,7 @@ class StakesAtRisk {
     MicroCredits sum = 0;
     std::map<TaskId, MicroCredits> tasks;
   };
-  std::unordered_map<PublicKey, Wallet> wallets_;  // Never iterated.
+  std::unordered_map<PublicKey, Wallet> wallets_;  // Never iterated, because the order varies.
 };
 
 }  // namespace weft::trust

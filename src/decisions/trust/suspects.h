@@ -1,12 +1,13 @@
 // Chooses the workers whose paid tasks are computed again before it is known whether the worker or
 // its device caused a wrong result.
 //
-// A root that finds a result wrong on two devices suspects its worker. It may take long until the
-// cause is known (referee.h, polls), and meanwhile the worker could leave with its pay. Computing
-// its tasks again convicts no worker and costs only the verifier's time. A client whose job differs
-// by device could spend that time on honest workers again and again. Each client therefore has a
-// limit a day, in tasks that were computed again because of its jobs and were all right. If a
-// recheck finds a wrong task, or its worker is convicted, its cost is given back to the client.
+// If a root finds a result wrong on two devices, the worker of the result is a suspect. It may take
+// long until the cause is known (referee.h, polls), and meanwhile the worker could leave with its
+// pay. Computing its tasks again convicts no worker and costs only the verifier's time. A client
+// whose job differs by device could spend that time on honest workers again and again. Each client
+// therefore has a daily limit on the tasks that were computed again because of its jobs and were
+// all right. If a recheck finds a wrong task, or the suspect is convicted, the cost of the recheck
+// is given back to the client.
 //
 // Pure. Bounds: a client has tasks_max / suspect_tasks_max suspects at a time under way, and
 // waiting_max more that wait for them.

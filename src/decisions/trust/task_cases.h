@@ -29,11 +29,11 @@ struct TaskCase {
   std::optional<PublicKey> accuser;
   // The worker whose result is audited.
   PublicKey suspect = {};
-  std::uint32_t audits = 0;              // Number of audits drawn so far.
+  std::uint32_t audits = 0;              // The number of audits drawn so far.
   std::vector<Hash> rivals = {};         // Roots of other results at the latest audit.
-  std::uint32_t part = 0;                // First part of the latest audit.
+  std::uint32_t part = 0;                // The first part of the latest audit.
   std::uint32_t samples = 1;             // Number of parts of the latest audit.
-  std::vector<PublicKey> seconded = {};  // Established auditors that agreed.
+  std::vector<PublicKey> seconded = {};  // The established auditors that agreed.
   bool rootless = false;                 // A dispute had no root to decide it.
   bool root_agrees = false;              // A root has confirmed a part of `root`.
   bool believed = false;                 // The task is decided, unless a root finds it wrong.
@@ -46,7 +46,7 @@ struct JobCases {
   std::uint32_t tasks = 0;
   std::uint32_t held = 0;
   MicroCredits value = 0;
-  std::map<std::uint32_t, TaskCase> cases;  // By the index of the task.
+  std::map<std::uint32_t, TaskCase> cases;  // The cases by the index of their task.
 };
 
 class TaskCases {

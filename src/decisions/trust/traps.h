@@ -1,9 +1,10 @@
-// Tasks with known answers, handed out like any other task: a worker that returns another answer is
-// wrong beyond doubt. Traps come from tasks that a root or a jury has decided, and from callers
-// that add tasks with answers of their own. A trap looks like one more replica of a task; a worker
-// that has had the task is never given it again.
+// Traps: tasks with known answers that are handed out like any other task. A worker that returns
+// another answer is wrong beyond doubt. Traps come from tasks that a root or a jury has decided,
+// and from callers that add tasks with answers of their own. A trap looks like one more replica of
+// a task; a worker that has had the task is never given the trap.
 //
-// Pure. Bounds: traps_max, the oldest dropped; workers_max for each trap, after which it is spent.
+// Pure. Bounds: at most traps_max traps, of which the oldest is dropped; a trap is spent after
+// workers_max workers.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace weft::trust {
 
 struct Trap {
   TaskId task;
-  Hash root;  // Root of the right answer.
+  Hash root;  // The root of the right answer.
   MicroCredits value = 0;
   // The client of the job that the task is from, and the workers that gave the answer. No client:
   // the operator knows the answer.

@@ -30,7 +30,8 @@ VoteGroups::Members VoteGroups::quorum() const {
 VoteGroups::Count VoteGroups::count() const {
   const auto& replicas = votes_.replicas;
   Count count;
-  std::vector<Members> groups;  // The group around each replica, which comes first.
+  // For each replica, the group around it, with the replica itself first.
+  std::vector<Members> groups;
   for (std::size_t centre = 0; centre < replicas.size(); ++centre) {
     if (!replicas[centre].counts()) continue;
     ++count.votes;

@@ -12,10 +12,10 @@
 
 namespace weft::trust {
 
-// Results of a task that agree.
+// The results of a task that agree with each other.
 struct VoteGroup {
   Hash root;
-  std::vector<PublicKey> workers;  // In the order of arrival.
+  std::vector<PublicKey> workers;  // The workers in the order of arrival.
 };
 
 class VoteGroups {
@@ -25,11 +25,11 @@ class VoteGroups {
   explicit VoteGroups(const VoteTable::OpenView& open)
       : task_(open.task), policy_(open.policy), votes_(open.votes) {}
 
-  // Indexes into TaskVotes::replicas.
+  // The members of a group, as indexes into TaskVotes::replicas.
   using Members = std::vector<std::size_t>;
 
-  // Returns the largest group whose members agree with its centre, cut to the size of a quorum: the
-  // centre first, then the other members by arrival.
+  // Returns the largest group whose members agree with the group's centre, cut to the size of a
+  // quorum: the centre first, then the other members in the order of arrival.
   [[nodiscard]] Members quorum() const;
   // The votes of a ballot: the members of the largest group (the centre first), the size of the
   // largest group against it, and the number of all votes.
@@ -39,8 +39,8 @@ class VoteGroups {
     std::uint32_t votes = 0;
   };
   [[nodiscard]] Count count() const;
-  // Returns all members whose results agree with this root: first one that has the root itself,
-  // then the other members in the order of arrival. Empty if no result has the root.
+  // Returns all members whose results agree with this root: first a member whose result has the
+  // root itself, then the other members in the order of arrival. Empty if no result has the root.
   [[nodiscard]] Members all_with(const Hash& root) const;
   // Returns the groups of results that agree, the largest group first.
   [[nodiscard]] std::vector<VoteGroup> by_agreement() const;

@@ -61,7 +61,8 @@ void VoteJudge::judge_ballot(const VoteTable::Open& open, std::vector<Decision>&
       count.rival + ballot.lead > best ? count.rival + ballot.lead - best : 0;
   const std::uint32_t wanted = count.votes + rejected + std::max(for_quorum, for_lead);
   if (wanted > voters_max) {
-    if (!groups.believed_differ()) return;  // More results will decide.
+    // The job does not fail, because further results will decide.
+    if (!groups.believed_differ()) return;
     return fail_job(
         open.task.job,
         weft::format("replicas differ: task {} has {} results, {} against {}, and no end in sight.",
@@ -156,7 +157,7 @@ void VoteJudge::refuse_rest(const TaskId& task, const Policy& policy, const Task
   for (std::size_t i = 0; i < votes.replicas.size(); ++i) {
     const HeldReplica& held = votes.replicas[i];
     if (std::ranges::contains(quorum, i)) continue;
-    if (held.rejected) continue;  // Refused at its rejection.
+    if (held.rejected) continue;  // It was refused already, when it was rejected.
     if (!held.covered) {
       out.push_back(Refused{task, held.worker, held.attempt,
                             "The task was settled before the receipt came."});

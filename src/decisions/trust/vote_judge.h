@@ -1,5 +1,6 @@
-// Decides what follows from the results of an open task: it is accepted, it wants further replicas,
-// its job has failed, or nothing. A ballot decides instead of the job's quorum.
+// Decides what follows from the results of an open task: the task is accepted, it wants further
+// replicas, its job has failed, or nothing follows. If the task has a ballot, the ballot decides
+// instead of the job's quorum.
 //
 // Pure. A decision that ends the task or its job removes it from the table.
 #pragma once
@@ -17,7 +18,7 @@ namespace weft::trust {
 
 class VoteJudge {
  public:
-  static constexpr std::uint32_t voters_max = 128;  // Limit of voters in one ballot.
+  static constexpr std::uint32_t voters_max = 128;  // The most voters in one ballot.
 
   // `table` and `counts` must outlive the object.
   VoteJudge(VoteTable& table, AcceptanceCounts& counts) : table_(table), counts_(counts) {}

@@ -13,7 +13,7 @@ namespace {
 
 struct OfferedTool {
   std::string name;
-  std::string parameters;  // A JSON schema.
+  std::string parameters;  // The JSON schema of the parameters.
 };
 
 Result<std::optional<json::Value>> member_of(const json::Value& value, std::string_view key) {
@@ -45,8 +45,8 @@ Result<std::vector<OfferedTool>> tools_of(std::string_view input) {
   return out;
 }
 
-// Parameters are written one after the other; strings are written without quotes, other values as
-// JSON.
+// The alternative for a call of this tool: the parameters follow each other; strings are written
+// without quotes, other values as JSON.
 Result<schema::Variant> functions_variant(const OfferedTool& tool) {
   schema::Variant out{.parts = {{.before = "<tool_call>\n<function=" + tool.name + ">\n"}}};
   WEFT_ASSIGN(const json::Value root, json::parse(tool.parameters, {.depth_max = 64}));

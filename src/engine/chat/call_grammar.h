@@ -13,8 +13,8 @@ namespace weft::chat {
 // The formats in which templates write a call; common/tools/answer_parser.h shows each.
 enum class CallFormat : std::uint8_t { hermes, functions, bare, list, deepseek };
 
-// Finds the format from the text of the template. It is bare (a JSON object, as Llama 3.1 writes
-// it) if the template does not mention tools.
+// Finds the format from the text of the template. If the template does not mention tools, the
+// format is `bare` (a JSON object, as Llama 3.1 writes it).
 [[nodiscard]] CallFormat call_format(std::string_view template_source);
 
 struct CallGrammar {

@@ -1,5 +1,6 @@
 // The parts of a model's file that concern text: its tokenizer, its chat template, and the grammars
-// that an answer must follow. It encodes prompts and decodes tokens; it does not read weights.
+// that an answer must follow. ModelText encodes prompts and decodes tokens; it does not read
+// weights.
 //
 //   WEFT_ASSIGN(const auto text, ModelText::create(file.metadata));
 //   WEFT_ASSIGN(const auto tokens, text->prompt({.chat = true, .text = R"({"messages": []})"}));

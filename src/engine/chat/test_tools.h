@@ -46,7 +46,7 @@ inline std::string template_source(const ToolTemplate& one) {
       *weft::test::find_data("data/chat/templates/" + std::string(one.file) + ".jinja"));
 }
 
-using Calls = std::vector<std::pair<std::string, std::string>>;  // Names and arguments.
+using Calls = std::vector<std::pair<std::string, std::string>>;  // Names and arguments of calls.
 
 inline std::string random_string(std::mt19937_64& random) {
   constexpr std::string_view parts[] = {

@@ -69,7 +69,8 @@ TEST_P(ToolCalls, AreReadBackInPartsAndCutOnesAreTold) {
       ASSERT_TRUE(std::ranges::equal(read.calls, std::span(calls).first(read.calls.size())))
           << head;
       ASSERT_EQ(read.text.find(GetParam().opener), std::string::npos) << head;
-      if (read.calls.size() == calls.size()) continue;  // All calls are read; the rest has none.
+      // All calls are read, and the rest of the text has no call.
+      if (read.calls.size() == calls.size()) continue;
       // A text that ends in the middle of a call gives a cut call, and no byte of the call is text.
       const std::size_t opener = head.rfind(GetParam().opener);
       if (opener == std::string_view::npos) continue;

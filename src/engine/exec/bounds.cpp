@@ -17,7 +17,7 @@ using manifest::Range;
 constexpr std::uint64_t weft_uniform_bytes = 32;
 
 struct LimitValue {
-  std::string_view name;  // The name in WebGPU.
+  std::string_view name;  // The name of the limit in WebGPU.
   std::uint64_t value;
 };
 
@@ -100,7 +100,7 @@ Result<> check_bindings(const Job& job, const gpu::Device& device, const Bounds&
     }
     return {};
   }
-  std::uint32_t uniforms = 1;  // One for the weft uniform.
+  std::uint32_t uniforms = 1;  // The weft uniform is one.
   std::uint32_t storages = 0;
   for (std::size_t i = 0; i < job.manifest.bindings.size(); ++i) {
     const manifest::Binding& binding = job.manifest.bindings[i];

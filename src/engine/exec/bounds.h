@@ -12,7 +12,7 @@ namespace weft::exec {
 // is cut counts with the part of the range only; every other binding counts whole.
 struct Footprint {
   std::vector<std::uint64_t> binding_bytes;
-  std::uint64_t bytes = 0;  // All bytes on the device, readback included.
+  std::uint64_t bytes = 0;  // The number of bytes on the device, readback included.
 };
 [[nodiscard]] Footprint footprint(const Job& job, manifest::Range range);
 

@@ -45,9 +45,10 @@ struct RunOptions {
   // Cuts the range into dispatches of at most this many workgroups along the split axis. 0 runs the
   // range as one dispatch.
   std::uint32_t piece_workgroups_max = 0;
-  // Only for jobs that cannot be cut: runs `step_count` steps from `step_first` on; 0 runs all
-  // steps. The outputs start from `state`, the outputs (in manifest order) of the run of the
-  // previous steps. A null `state` starts them from the initial values in the manifest.
+  // Only for jobs that cannot be cut: runs `step_count` steps, beginning with step `step_first`; 0
+  // runs all steps. The outputs start from `state`, which holds the outputs (in manifest order) of
+  // the run of the previous steps. If `state` is null, they start from the initial values in the
+  // manifest.
   std::uint32_t step_first = 0;
   std::uint32_t step_count = 0;
   std::shared_ptr<const std::vector<ByteVector>> state{};
@@ -57,7 +58,7 @@ struct RunOptions {
 };
 
 struct Output {
-  std::vector<ByteVector> outputs;  // One for each output binding, in manifest order.
+  std::vector<ByteVector> outputs;  // One element for each output binding, in manifest order.
   // Measured by GPU timestamps. Without usable timestamps it is `wall_seconds`.
   double gpu_seconds = 0;
   double wall_seconds = 0;

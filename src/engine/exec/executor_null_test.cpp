@@ -74,7 +74,7 @@ TEST_F(OnNullDevice, SubmitsEachPieceByItselfOverOneSetOfBuffers) {
 
   EXPECT_EQ(instance->count(Kind::submit), 2U);
   EXPECT_EQ(instance->count(Kind::create_buffer), buffers);
-  // Only the second piece needs a clear, because new buffers are zero.
+  // Only the buffer of the second piece needs a clear, because new buffers are zero.
   EXPECT_EQ(instance->count(Kind::clear), 1U);
 }
 

@@ -28,8 +28,8 @@ ErrorScopes::Caught ErrorScopes::end() {
 }
 
 Async<Result<>> ErrorScopes::Caught::result() {
-  // The error of exhausted memory comes first, because an invalid buffer causes further validation
-  // errors.
+  // An error of exhausted memory takes precedence, because an invalid buffer causes further
+  // validation errors.
   Result<> memory = co_await memory_;
   Result<> validation = co_await validation_;
   co_return memory ? validation : memory;

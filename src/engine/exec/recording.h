@@ -55,7 +55,7 @@ class TaskTimer {
   [[nodiscard]] Async<Result<double>> seconds();
 
  private:
-  static constexpr std::size_t passes_max = 2048;  // The limit of gpu::PassTimer.
+  static constexpr std::size_t passes_max = 2048;  // The limit of passes in gpu::PassTimer.
   std::optional<gpu::PassTimer> timer_;
 };
 

@@ -12,9 +12,10 @@ namespace weft::exec {
 
 class WgslScan;
 
-// Returns the error in one line: "LINE:COLUMN: sentence". The place is the declaration of the
-// binding or of the entry point; it is left out if it is unknown. Of a message in an unknown
-// wording, the first line is kept. Only errors with the code invalid_argument are changed.
+// Returns the error in one line: "LINE:COLUMN: sentence". LINE:COLUMN is the declaration of the
+// binding or of the entry point, and is left out if the declaration is not found. If the wording of
+// the message is unknown, only its first line is kept. Only errors with the code invalid_argument
+// are changed.
 [[nodiscard]] Error shader_error(Error error, const WgslScan& shader, std::string_view entry);
 
 }  // namespace weft::exec

@@ -55,7 +55,7 @@ class WgslScan {
   [[nodiscard]] std::optional<WgslPlace> place_of_binding(std::uint32_t group,
                                                           std::uint32_t binding) const;
   [[nodiscard]] std::optional<WgslPlace> place_of_group(std::uint32_t group) const;
-  // The place of the function's "fn".
+  // Returns the place of the function's "fn".
   [[nodiscard]] std::optional<WgslPlace> place_of_function(std::string_view name) const;
 
  private:
@@ -73,7 +73,7 @@ class WgslScan {
   };
   struct Binding {
     std::optional<std::int64_t> group, binding;
-    std::string_view at;  // The declaration's first token.
+    std::string_view at;  // The first token of the declaration.
   };
   struct Function {
     std::string_view name;

@@ -92,8 +92,9 @@ class WgslRun {
   ByteVector weft_numbers_;
   std::uint64_t weft_stride_ = 0;
   gpu::Buffer weft_;
-  std::vector<gpu::Buffer> buffers_;  // One for each binding, in the size of the longest piece.
-  std::vector<Readback> readbacks_;   // One for each output.
+  // One buffer for each binding, in the size of the longest piece.
+  std::vector<gpu::Buffer> buffers_;
+  std::vector<Readback> readbacks_;  // One readback for each output.
 };
 
 Result<> WgslRun::make_weft_uniform() {
@@ -265,7 +266,7 @@ Async<Result<std::shared_ptr<const WgslPipelines>>> compile_wgsl(
     made->pipelines.push_back(std::move(*pipeline));
     made->workgroup_sizes.push_back(scan.workgroup_size(step.entry, constants));
   }
-  // This check comes after the compiler, because the compiler's messages say more about a mistake.
+  // This check comes after compilation, because the compiler's messages say more about a mistake.
   for (const auto& [name, values] : manifest.tune) {
     if (!scan.has_override(name))
       co_return fail(ErrorCode::invalid_argument,

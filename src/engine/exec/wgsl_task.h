@@ -13,14 +13,14 @@
 namespace weft::exec {
 
 struct WgslPipelines {
-  std::vector<gpu::Pipeline> pipelines;       // One for each entry point.
-  std::vector<std::size_t> pipeline_of_step;  // Indices into `pipelines`.
+  std::vector<gpu::Pipeline> pipelines;       // One pipeline for each entry point.
+  std::vector<std::size_t> pipeline_of_step;  // For each step, the index into `pipelines`.
   // The workgroup size of each entry point, or an error if it is unknown. An unknown size leaves
   // the origin of a part unknown too.
   std::vector<Result<std::array<std::uint32_t, 3>>> workgroup_sizes;
 };
 
-// One string of everything that a job's pipelines depend on.
+// Makes a string that holds everything that a job's pipelines depend on.
 [[nodiscard]] std::string pipelines_key(const Job& job, const std::map<std::string, double>& tuned);
 
 // Fails with invalid_argument if the shader does not compile or does not fit its manifest.

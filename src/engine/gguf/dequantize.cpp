@@ -33,7 +33,7 @@ void q8_0(const std::uint8_t* block, float* out) {
     out[i] = static_cast<float>(static_cast<std::int8_t>(block[2 + i])) * scale;
 }
 
-// Block layout: half scale, nibbles[16]; the number 8 stands for 0.
+// Block layout: half scale, nibbles[16]. The stored number 8 stands for the value 0.
 void q4_0(const std::uint8_t* block, float* out) {
   const float scale = load_half(block);
   for (int i = 0; i < 32; ++i) out[i] = static_cast<float>(nibble(block + 2, i) - 8) * scale;
@@ -45,7 +45,8 @@ void q4_1(const std::uint8_t* block, float* out) {
   for (int i = 0; i < 32; ++i) out[i] = static_cast<float>(nibble(block + 4, i)) * scale + minimum;
 }
 
-// Block layout: half scale, fifth bits[4], nibbles[16]; the number 16 stands for 0.
+// Block layout: half scale, fifth bits[4], nibbles[16]. The stored number 16 stands for the value
+// 0.
 void q5_0(const std::uint8_t* block, float* out) {
   const float scale = load_half(block);
   for (int i = 0; i < 32; ++i)

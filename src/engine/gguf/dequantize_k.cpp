@@ -50,7 +50,8 @@ void q3_k(const std::uint8_t* block, float* out) {
     const int high = (packed[8 + s % 4] >> (s / 4 * 2)) & 3;
     const float sub_scale = scale * static_cast<float>((low | (high << 4)) - 32);
     const int byte = i / 128 * 32 + i % 32, shift = i % 128 / 32 * 2;
-    const int third = (block[i % 32] >> (i / 32)) & 1;  // The third bit; 0 subtracts 4.
+    // The third bit of the number; if it is 0, 4 is subtracted.
+    const int third = (block[i % 32] >> (i / 32)) & 1;
     out[i] = sub_scale * static_cast<float>(((quants[byte] >> shift) & 3) - (third != 0 ? 0 : 4));
   }
 }
@@ -88,8 +89,8 @@ void q5_k(const std::uint8_t* block, float* out) {
   }
 }
 
-// Block layout: nibbles[128], two bits[64], int8 scales[16], half scale; the number 32 stands for
-// 0.
+// Block layout: nibbles[128], two bits[64], int8 scales[16], half scale. The stored number 32
+// stands for the value 0.
 void q6_k(const std::uint8_t* block, float* out) {
   const std::uint8_t* high = block + 128;
   const std::uint8_t* scales = block + 192;

@@ -30,7 +30,7 @@ struct Tensor {
   std::uint32_t dimension_count = 0;
   std::array<std::uint64_t, dimensions_max> dimensions{
       1, 1, 1, 1};           // Innermost first: a row has dimensions[0] elements.
-  std::uint64_t offset = 0;  // Offset in the source.
+  std::uint64_t offset = 0;  // The offset of the tensor in the source.
   std::uint64_t bytes = 0;
 
   [[nodiscard]] std::uint64_t elements() const {
@@ -46,10 +46,10 @@ struct Tensor {
 struct Limits {
   std::uint64_t metadata_count_max = 1u << 16;
   std::uint64_t tensor_count_max = 1u << 17;
-  // All bytes before the data of the tensors.
+  // The most bytes before the data of the tensors.
   std::uint64_t header_bytes_max = std::uint64_t{1} << 28;
-  std::uint64_t key_bytes_max = 65535;         // The limit of the format.
-  std::uint64_t tensor_name_bytes_max = 64;    // The limit of the format.
+  std::uint64_t key_bytes_max = 65535;         // The limit that the GGUF format sets.
+  std::uint64_t tensor_name_bytes_max = 64;    // The limit that the GGUF format sets.
   std::uint64_t nested_arrays_max = 1u << 16;  // Arrays within arrays, in the whole file.
   std::uint32_t array_depth_max = 4;
 };
@@ -65,7 +65,8 @@ struct File {
   // Returns nullptr if no tensor has this name.
   [[nodiscard]] const Tensor* find_tensor(std::string_view name) const;
 
-  std::unordered_map<std::string, std::size_t> tensor_index;  // Filled by read_file().
+  // The index in `tensors` by name; filled by read_file().
+  std::unordered_map<std::string, std::size_t> tensor_index;
 };
 
 // Fails with invalid_argument; the message is one sentence that names the position.

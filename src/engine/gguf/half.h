@@ -6,7 +6,7 @@
 
 namespace weft::gguf {
 
-// Converts an IEEE 754 binary16.
+// Converts an IEEE 754 binary16 number to f32.
 [[nodiscard]] constexpr float half_to_float(std::uint16_t half) {
   const std::uint32_t sign = static_cast<std::uint32_t>(half & 0x8000) << 16;
   const std::uint32_t exponent = (half >> 10) & 0x1F;

@@ -34,7 +34,7 @@ Result<std::unique_ptr<MappedFile>> MappedFile::of(int descriptor, const std::st
                   bytes, std::strerror(reason));
     }
   }
-  ::close(descriptor);  // The mapping keeps the file open.
+  ::close(descriptor);  // The mapping stays valid without the descriptor.
   return std::unique_ptr<MappedFile>(new MappedFile(address, bytes));
 }
 

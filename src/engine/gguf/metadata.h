@@ -65,7 +65,8 @@ class StringList {
 struct Array {
   ValueType element_type = ValueType::uint8;
   std::size_t count = 0;
-  ByteVector scalars;  // count * scalar_bytes(element_type), little-endian.
+  // The bytes of the scalars, little-endian; count * scalar_bytes(element_type) in number.
+  ByteVector scalars;
   StringList strings;
   std::vector<Array> arrays;
 

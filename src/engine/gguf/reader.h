@@ -17,7 +17,7 @@ namespace weft::gguf {
 
 class Reader {
  public:
-  // Nothing is read beyond `end`, which must lie within the source.
+  // Reads from `source`, and nothing beyond the offset `end`, which must lie within the source.
   Reader(const Source& source, std::uint64_t end) : source_(source), end_(end) {}
 
   [[nodiscard]] std::uint64_t offset() const { return offset_; }

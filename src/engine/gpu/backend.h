@@ -38,7 +38,7 @@ using SharedHealth = std::shared_ptr<Guarded<Health>>;
 // Calls on_lost if a loss was not announced yet. Runs on the device's thread, without the lock.
 void announce_loss(const SharedHealth& health);
 
-// One dispatch and the state that it changes; 0 keeps the earlier state.
+// One dispatch and the state that it sets. A handle of 0 keeps the pipeline or group that is set.
 struct Dispatch {
   static constexpr std::size_t groups_max = 4;
   Handle pipeline = 0;
@@ -102,7 +102,7 @@ class Backend {
   // The methods for errors.
   virtual void push_error_scope(Device::ErrorFilter filter) = 0;
   virtual void pop_error_scope(Completion<> done) = 0;
-  // Loses the device on purpose.
+  // Loses the device on request.
   virtual void destroy() = 0;
 
   // Counts the bytes of the buffers that exist; Object calls it.

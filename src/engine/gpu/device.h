@@ -38,7 +38,7 @@ class Backend;  // The interface of a backend; see backend.h.
 using Handle = std::uintptr_t;
 enum class ObjectKind : std::uint8_t { buffer, pipeline, bind_group, query_set, encoder };
 
-// Owns one object of the backend, and releases it when destroyed. It can be moved.
+// Owns one object of the backend and releases it in the destructor. It can be moved.
 class Object {
  public:
   Object() = default;
@@ -100,7 +100,7 @@ class BufferRef {
   std::uint64_t size_;
 };
 
-// A part of a buffer at a binding. Size 0 stands for all up to the buffer's end.
+// A part of a buffer at a binding. Size 0 stands for the rest of the buffer.
 struct BoundBuffer {
   std::uint32_t binding = 0;
   BufferRef buffer;
@@ -176,8 +176,8 @@ struct DeviceOptions {
   // Weft knows.
   std::optional<std::vector<std::string>> features = {};
   // Turns off validation and robustness, and turns on features that Dawn calls experimental. It has
-  // an effect only natively. It is for Weft's own kernels only, never for other shaders, because a
-  // mistake may end the process. Compile errors are still reported.
+  // an effect only natively. It is for Weft's own kernels only, because a mistake in a shader may
+  // end the process. Compile errors are still reported.
   bool trusted_shaders = false;
   // The folder in which Dawn keeps compiled pipelines between runs; empty for none. It has an
   // effect only natively.
@@ -213,7 +213,7 @@ class Device {
   // Compiles a pipeline. Fails with invalid_argument and "LINE:COLUMN: message" for the first error
   // of the shader.
   [[nodiscard]] Async<Result<Pipeline>> create_pipeline(PipelineOptions options);
-  // All messages of the compiler about a shader, without making a pipeline.
+  // Returns all messages of the compiler about a shader, without making a pipeline.
   [[nodiscard]] Async<Result<std::vector<CompileMessage>>> compile_messages(std::string wgsl);
 
   [[nodiscard]] Encoder create_encoder(std::string_view label = "");
@@ -257,7 +257,7 @@ class Device {
 class Instance {
  public:
   virtual ~Instance() = default;
-  // All adapters; in a browser at most the one that it offers.
+  // Returns all adapters; in a browser, at most the one adapter that it offers.
   [[nodiscard]] virtual Async<Result<std::vector<AdapterInfo>>> adapters() = 0;
   // Creates a device on adapters()[index]. Without an index the best adapter is taken: a discrete
   // GPU before an integrated one before a CPU.

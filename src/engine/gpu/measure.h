@@ -16,7 +16,7 @@ namespace weft::gpu {
 
 struct Timing {
   double gpu_seconds = 0;
-  double record_seconds = 0;  // CPU time of recording the pass.
+  double record_seconds = 0;  // The CPU time of recording the pass.
   double submit_seconds = 0;  // CPU time of finishing the commands and submitting them.
   double wall_seconds = 0;    // The time from the first recorded command to the end of the work.
 };
@@ -49,9 +49,9 @@ struct Workload {
   std::vector<BindGroup> groups;  // Several are used in turn, so that caches do not hold the data.
   Workgroups workgroups;
   double bytes = 0;       // Bytes that one run reads and writes.
-  double operations = 0;  // Multiplications and additions of one run.
+  double operations = 0;  // The number of multiplications and additions of one run.
 
-  // Runs once, with the next group.
+  // Records one run, with the next bind group.
   void run(Pass& pass);
 
  private:

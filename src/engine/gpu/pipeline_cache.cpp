@@ -9,8 +9,8 @@
 namespace weft::gpu {
 namespace {
 
-// A key of all options except the label. Texts are preceded by their length, so that two different
-// sets of options never have the same key.
+// Makes a key of all options except the label. Each text is preceded by its length, so that two
+// different sets of options never have equal keys.
 std::string key_of(const PipelineOptions& options) {
   std::string key = weft::format("{} {} {} {}", options.entry.size(), options.entry,
                                  options.wgsl.size(), options.immediate_bytes);
@@ -71,7 +71,8 @@ void PipelineCache::shrink() {
       return row.second.pipeline ? row.second.last_use : ~std::uint64_t{0};
     };
     const auto oldest = std::ranges::min_element(entries_, {}, age);
-    if (!oldest->second.pipeline) return;  // All pipelines are being compiled.
+    // All pipelines are still being compiled, so none can be removed.
+    if (!oldest->second.pipeline) return;
     entries_.erase(oldest);
   }
 }

@@ -1,9 +1,9 @@
 // Keeps pipelines by their options, so that no pipeline is compiled twice. Several requests for one
-// pipeline share one compilation; failures are not kept. (Natively, Dawn's blob cache does this
-// between runs: DeviceOptions.)
+// pipeline share one compilation; failures are not kept. (Between runs of a native program, Dawn's
+// blob cache keeps compiled pipelines: DeviceOptions.)
 //
-// Threading: the device's thread. Lifetime: the device outlives it. Bound: pipelines_max; beyond it
-// the pipeline that was not used for longest is removed.
+// Threading: the device's thread. Lifetime: the device outlives the cache. Bound: pipelines_max;
+// beyond it the pipeline that was not used for longest is removed.
 #pragma once
 
 #include <cstdint>

@@ -4,11 +4,11 @@
 //   ReadbackRing ring(device, {.slots = 4, .slot_bytes = 256});
 //   WEFT_CO_ASSIGN(Readback read, ring.record(encoder, tokens, 0, 64));
 //   device.submit(std::move(encoder));
-//   read.begin();                                     // under way from here on
-//   ...                                               // further submits
+//   read.begin();                                     // The read is under way from here on.
+//   ...                                               // Further submits.
 //   WEFT_CO_ASSIGN(ByteSpan bytes, co_await read.bytes());
 //
-// Threading: the device's thread. Lifetime: the device outlives the ring, and the ring its
+// Threading: the device's thread. Lifetime: the device outlives the ring, and the ring outlives its
 // Readbacks.
 #pragma once
 
@@ -24,7 +24,8 @@ namespace weft::gpu {
 
 class ReadbackRing;
 
-// One read, from record() to its destruction, which frees the slot once the read has completed.
+// One read. It lasts from record() to its destruction, which frees the slot once the read
+// completes.
 class Readback {
  public:
   Readback(Readback&& other) noexcept;
@@ -59,8 +60,8 @@ class ReadbackRing {
   // size is over slot_bytes, and with invalid_argument if offset or size is not a multiple of 4.
   [[nodiscard]] Result<Readback> record(Encoder& encoder, const Buffer& source,
                                         std::uint64_t offset, std::uint64_t size);
-  // Records copies of parts of `size` bytes at these offsets, which arrive one after the other.
-  // Fails as record() does.
+  // Records copies of the parts of `size` bytes at each of `offsets`; the slot holds the parts one
+  // after another. Fails as record() does.
   [[nodiscard]] Result<Readback> record_parts(Encoder& encoder, const Buffer& source,
                                               std::span<const std::uint64_t> offsets,
                                               std::uint64_t size);

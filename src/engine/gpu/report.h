@@ -18,7 +18,7 @@ struct Report {
   // Bytes that a kernel reads and writes, of more data than caches hold.
   double copy_bytes_per_second = 0;
   double f32_operations_per_second = 0;
-  std::optional<double> int8_operations_per_second;  // Nothing if dot4I8Packed does not exist.
+  std::optional<double> int8_operations_per_second;  // Empty if the device lacks dot4I8Packed.
 };
 
 // Measures the device, which takes about a third of a second. Fails with device_lost, or as

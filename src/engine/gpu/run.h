@@ -24,8 +24,7 @@ class PumpedInstance : public Instance {
   virtual bool poll(std::chrono::nanoseconds timeout) = 0;
 };
 
-// Runs `work` to its end and returns its result. It blocks, so it is not for use inside a
-// coroutine.
+// Runs `work` to its end and returns its result. run() blocks, so a coroutine must not call it.
 template <class T>
 T run(PumpedInstance& instance, Async<T> work) {
   using namespace std::chrono_literals;

@@ -23,13 +23,13 @@ class MappedStaging {
   virtual ~MappedStaging() = default;
   // Creates a buffer that is a source of copies. It is mapped at its creation.
   [[nodiscard]] virtual Handle create_staging(std::uint64_t size) = 0;
-  // The bytes of the buffer, while it is mapped; empty if it is not.
+  // The bytes of the staging buffer while it is mapped; empty if it is not mapped.
   [[nodiscard]] virtual std::span<std::uint8_t> mapped_bytes(Handle staging,
                                                              std::uint64_t size) = 0;
   // Unmaps the buffer, before a submit that copies from it.
   virtual void unmap(Handle staging) = 0;
-  // Maps the buffer again. Calls `done` when all submitted copies from it are made and it is
-  // mapped.
+  // Maps the buffer again. Calls `done` when all submitted copies from the buffer are made and the
+  // buffer is mapped.
   virtual void map(Handle staging, std::uint64_t size, Completion<> done) = 0;
 };
 

@@ -1,5 +1,5 @@
-// A device for the tests of one program that compiles no pipeline twice: a second engine of the
-// same model takes the pipelines of the first. On software devices compilation is a large part of
+// A device that compiles no pipeline twice, for the tests of one program: a second engine of a
+// model takes the pipelines of the first engine. On software devices compilation is a large part of
 // the time of such tests. Compiled pipelines are kept until the device is destroyed.
 #pragma once
 

@@ -1,12 +1,12 @@
 // Uploads of any length with back-pressure: the driver copies the bytes of each write() into its
 // own staging memory, which grows without bound unless the caller waits. At most
-// bytes_in_flight_max are under way; the next half is written while the half before it is copied.
+// bytes_in_flight_max are under way; the next half is written while the previous half is copied.
 //
 //   Uploader uploader(device);
 //   while (...) WEFT_CO_OK(co_await uploader.write(weights, offset, chunk));
 //   WEFT_CO_OK(co_await uploader.finish());
 //
-// Threading: the device's thread; one write at a time. Lifetime: the device outlives it.
+// Threading: the device's thread; one write at a time. Lifetime: the device outlives the uploader.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ class Uploader {
   Device& device_;
   const Options options_;
   std::uint64_t open_bytes_ = 0;  // Bytes since the last batch was closed.
-  std::deque<Batch> under_way_;   // Sorted, the oldest first.
+  std::deque<Batch> under_way_;   // The batches that are under way, the oldest first.
 };
 
 }  // namespace weft::gpu

@@ -28,10 +28,10 @@ struct ByteRange {
   std::uint8_t first = 0;
   std::uint8_t last = 0;
 };
-// A sequence is one to four ranges of bytes, one after the other. utf8_sequences() returns
-// sequences that together encode exactly the characters of the set. Method: Ken Thompson's and Russ
-// Cox's splitting of ranges where the number of bytes changes and where the low bits of a byte wrap
-// around.
+// A sequence is one to four ranges of bytes that follow each other. utf8_sequences() returns
+// sequences that together encode exactly the characters of the set. It uses Ken Thompson's and Russ
+// Cox's method: ranges are split where the number of bytes changes and where the low bits of a byte
+// wrap around.
 using ByteSequence = std::vector<ByteRange>;
 [[nodiscard]] std::vector<ByteSequence> utf8_sequences(const CharacterSet& set);
 

@@ -28,10 +28,10 @@ class Constraint {
  public:
   using Token = tokenizer::Token;
   struct Options {
-    // The text after which the grammar begins to apply. Until the answer contains it, every token
-    // is allowed. If it is empty, the grammar applies from the beginning.
+    // The text after which the grammar begins to apply. Until the answer contains this text, every
+    // token is allowed. If the text is empty, the grammar applies from the beginning.
     std::string after{};
-    std::vector<Token> first{};  // Forced tokens before the grammar's text.
+    std::vector<Token> first{};  // Tokens that are forced before the grammar's text.
   };
 
   // A grammar with its matcher's states, which all answers with this grammar share.
@@ -77,7 +77,7 @@ class Constraint {
   bool waits_ = false;
   std::string before_;  // Last bytes of the answer, while after_ is awaited.
   Matcher::State state_ = Matcher::dead;
-  std::vector<std::uint64_t> allowed_;  // Result of allowed().
+  std::vector<std::uint64_t> allowed_;  // The result of allowed().
 };
 
 // Compiles the grammars of one model's answers, and keeps the most recent ones.
@@ -95,7 +95,7 @@ class Grammars {
   static constexpr std::size_t kept_max = 8;
 
   const tokenizer::Tokenizer& tokenizer_;
-  std::shared_ptr<const TokenMask> ends_;       // Tokens that end an answer.
+  std::shared_ptr<const TokenMask> ends_;       // The tokens that end an answer.
   std::shared_ptr<const VocabularyTrie> trie_;  // ends_ and trie_ are made with the first grammar.
   // The newest is last.
   std::deque<std::pair<std::string, std::shared_ptr<Constraint::Compiled>>> kept_;

@@ -111,7 +111,7 @@ TEST_P(ConstraintOver, ForcedTokensAreTheOnlyTextAndLeaveTheLastChoiceOpen) {
   EXPECT_TRUE(std::string_view(R"({"name": ")").starts_with(text));
   EXPECT_LT(text.size(), 10u);
   EXPECT_TRUE(constraint->forced(100).size() <= forced.size());
-  // All tokens of a grammar with only one text are forced, including the last.
+  // If a grammar has only one text, all tokens are forced, including the last one.
   auto whole = made.begin(R"(root ::= "exactly this text.")", {}).value();
   std::string all;
   for (const Token token : whole->forced(100)) {

@@ -10,7 +10,7 @@
 namespace weft::grammar {
 namespace {
 
-constexpr std::size_t depth_max = 64;  // Nested parentheses.
+constexpr std::size_t depth_max = 64;  // The most levels of nested parentheses.
 constexpr std::uint32_t repetition_max = 1u << 16;
 
 bool is_name_byte(char c) {
@@ -45,7 +45,7 @@ class GbnfParser {
   struct Known {
     RuleId id = 0;
     bool defined = false;
-    std::size_t used = 0;  // Position of its first use.
+    std::size_t used = 0;  // The position of the rule's first use.
   };
 
   template <class... Args>
@@ -283,7 +283,8 @@ class GbnfParser {
     return static_cast<std::uint32_t>(value);
   }
 
-  // Reads all repetition operators after one element; each repeats the result of those before it.
+  // Reads all repetition operators after one element. Each operator repeats the result of the
+  // operators before it.
   Result<> parse_repetitions(const std::string& name, std::size_t depth,
                              std::vector<Symbol>& element) {
     for (std::size_t count = 0;; ++count) {

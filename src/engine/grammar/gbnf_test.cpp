@@ -109,7 +109,8 @@ TEST(Gbnf, LargeGrammarsAreRefusedInsteadOfWrittenOut) {
 
   ASSERT_FALSE(grammar);
   EXPECT_EQ(grammar.error().code, ErrorCode::resource_exhausted);
-  EXPECT_TRUE(parse_gbnf(nested));  // Each rule refers to a rule and has 1000 symbols.
+  // In `nested`, each rule refers to another rule and has 1000 symbols.
+  EXPECT_TRUE(parse_gbnf(nested));
   ASSERT_FALSE(parentheses);
   EXPECT_EQ(parentheses.error().message,
             "Line 1, column 74 of the grammar: parentheses are nested more than 64 deep.");

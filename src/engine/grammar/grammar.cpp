@@ -93,8 +93,8 @@ Result<std::vector<Symbol>> GrammarBuilder::repeat(const std::vector<Symbol>& sy
     out.push_back(rule(id));
     return out;
   }
-  // Each rule is one more repetition or the end, so that a matcher is in one rule at a time instead
-  // of in all possible counts.
+  // Each of these rules is one more repetition or the end. A matcher is then in one rule at a time
+  // instead of in all possible counts.
   std::vector<Symbol> rest;
   for (std::uint32_t i = least; i < *most; ++i) {
     std::vector<Symbol> once{unit};
@@ -136,7 +136,8 @@ std::vector<std::uint32_t> GrammarBuilder::least_of_rules() const {
     std::uint32_t sum;
   };
   std::vector<Waiting> waiting;
-  std::vector<std::vector<std::uint32_t>> users(rules_.size());  // Indices into `waiting` by rule.
+  // For each rule, the indices into `waiting` of its users.
+  std::vector<std::vector<std::uint32_t>> users(rules_.size());
   std::vector<std::uint32_t> least(rules_.size(), endless);
   using Entry = std::pair<std::uint32_t, RuleId>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;

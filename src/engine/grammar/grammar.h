@@ -58,9 +58,9 @@ class Grammar {
 
   RuleId root_ = 0;
   std::vector<Symbol> symbols_;
-  std::vector<std::uint32_t> least_;  // Least bytes by position.
+  std::vector<std::uint32_t> least_;  // The least number of bytes for each position.
   std::vector<Position> starts_;      // First positions of alternatives, grouped by rule.
-  // By rule: index of its first alternative in starts_; one more at the end.
+  // For each rule, the index of its first alternative in starts_; one more index at the end.
   std::vector<std::uint32_t> rules_;
   std::vector<ByteSet> sets_;
 };

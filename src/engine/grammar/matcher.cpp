@@ -21,8 +21,8 @@ Matcher::Matcher(std::shared_ptr<const Grammar> grammar, Limits limits)
 }
 
 void Matcher::find_classes() {
-  // Classes are split by one set after the other; two bytes stay in one class if every set has both
-  // or neither.
+  // Each set splits the classes further. Two bytes stay in one class if every set contains both or
+  // neither.
   for (const ByteSet& set : grammar_->sets()) {
     constexpr std::uint16_t none = 0xFFFF;
     std::array<std::array<std::uint16_t, 2>, 256> split;

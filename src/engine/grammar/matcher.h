@@ -33,8 +33,8 @@ class Matcher {
     std::size_t states_max = std::size_t{1} << 15;
     // Stacks of all states, nodes and table entries.
     std::size_t entries_max = std::size_t{1} << 22;
-    std::size_t stacks_max = std::size_t{1} << 14;  // Stacks of one state.
-    std::size_t steps_max = std::size_t{1} << 24;   // Symbols visited for all states.
+    std::size_t stacks_max = std::size_t{1} << 14;  // The most stacks of one state.
+    std::size_t steps_max = std::size_t{1} << 24;   // The most symbols visited for all states.
   };
 
   explicit Matcher(std::shared_ptr<const Grammar> grammar)
@@ -50,8 +50,8 @@ class Matcher {
     return known != unknown ? known : compute(state, byte);
   }
   [[nodiscard]] State next(State state, std::string_view text);
-  // Returns the state that corresponds to `state` of another matcher of the same grammar; full if
-  // it does not fit into the limits.
+  // Returns the state that corresponds to `state` of another matcher of the same grammar; returns
+  // `full` if the state does not fit into the limits.
   [[nodiscard]] State take_over(const Matcher& other, State state);
 
   // The functions below require a state that is neither dead nor full. Returns true if the text so
@@ -63,8 +63,8 @@ class Matcher {
   [[nodiscard]] std::uint32_t least_bytes(State state) const { return states_[state].least; }
   // Returns the bytes that can follow.
   [[nodiscard]] ByteSet possible(State state) const;
-  // Returns the text that must follow before there is a choice, at most `bytes_max` bytes of it. It
-  // is empty if the text may end.
+  // Returns the text that must follow before there is a choice, at most `bytes_max` bytes of this
+  // text. It is empty if the whole text may end here.
   [[nodiscard]] std::string forced_text(State state, std::size_t bytes_max);
 
   [[nodiscard]] std::size_t states() const { return states_.size(); }
@@ -74,15 +74,15 @@ class Matcher {
   using NodeId = std::uint32_t;
   static constexpr State unknown = 0xFFFFFFFD;
 
-  // The top of a stack: a position in the grammar, and the node below it, which follows it in the
-  // text.
+  // The top of a stack: a position in the grammar, and the node below it in the stack, whose
+  // position follows in the text.
   struct Node {
     Position position = 0;
     NodeId below = 0;
     std::uint32_t least = 0;  // Least number of bytes to the end of the text.
   };
   struct Entry {
-    std::uint32_t first = 0;  // Index into stacks_.
+    std::uint32_t first = 0;  // The index of the first stack in stacks_.
     std::uint32_t count = 0;
     std::uint32_t least = 0;
     bool accepts = false;
@@ -108,12 +108,14 @@ class Matcher {
   std::unordered_map<std::uint64_t, NodeId> node_ids_;
   std::vector<Entry> states_;
   std::vector<NodeId> stacks_;  // The stacks of all states, state by state, sorted within a state.
-  std::unordered_multimap<std::uint64_t, State> state_ids_;  // States by hash of their stacks.
-  std::vector<State> table_;                                 // Next states by state and byte class.
+  // The states by the hash of their stacks.
+  std::unordered_multimap<std::uint64_t, State> state_ids_;
+  std::vector<State> table_;  // Next states by state and byte class.
   State start_ = dead;
   std::size_t steps_ = 0;
 
-  std::vector<Place> todo_;  // Members only to reuse their memory.
+  // todo_, seen_ and found_ are members only so that their memory is reused.
+  std::vector<Place> todo_;
   std::unordered_map<std::uint64_t, bool> seen_;
   std::vector<NodeId> found_;
 };

@@ -83,8 +83,7 @@ TEST(Matcher, EveryRandomTextIsTakenAndNoCutOfItIsDead) {
 }
 
 TEST(Matcher, AmbiguityReachesABoundAndNotTheEndOfMemory) {
-  // Each "a" can be read by either of two rules, so that the number of readings doubles with each
-  // byte.
+  // Each "a" can be read by two rules, so that the number of readings doubles with each byte.
   const auto grammar = compiled(R"(root ::= x "!" | y "!"
 x ::= "a" x "b" | "a" y "c" | "d"
 y ::= "a" x "e" | "a" y "f" | "d")");

@@ -1,4 +1,4 @@
-// Makes random texts of a grammar.
+// Makes random texts that follow a grammar.
 #pragma once
 
 #include <optional>

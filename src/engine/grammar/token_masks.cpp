@@ -29,8 +29,8 @@ const TokenMask* TokenMasks::allowed(Matcher::State state) {
       mask.add(tokens[token]);
     ++i;
   }
-  // All masks are dropped at once, because the masks of a string that has ended are not needed
-  // again.
+  // All masks are dropped at once, because the masks of the states within a string are not needed
+  // again once the string has ended.
   if ((masks_.size() + 1) * ((trie_.vocabulary() + 63) / 64) * 8 > bytes_max) masks_.clear();
   return &masks_.emplace(state, std::move(mask)).first->second;
 }

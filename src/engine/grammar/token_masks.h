@@ -1,7 +1,7 @@
 // Finds the tokens of a vocabulary that may follow a state of a matcher. It keeps the results,
 // within a bound.
 //
-// Threading: one thread. Lifetime: the trie outlives it.
+// Threading: one thread. Lifetime: the trie outlives this object.
 #pragma once
 
 #include <cstdint>

@@ -20,7 +20,8 @@ namespace weft::jinja {
                                          std::string_view name);
 [[nodiscard]] Result<Value> element_of(Interpreter& interpreter, const Value& object,
                                        const Value& index);
-// The value none for `start`, `stop` or `step` stands for one that is left out, as in Python.
+// Returns object[start:stop:step]. The value none for `start`, `stop` or `step` means that the
+// bound is left out, as in Python.
 [[nodiscard]] Result<Value> slice_of(Interpreter& interpreter, const Value& object,
                                      const Value& start, const Value& stop, const Value& step);
 

@@ -88,7 +88,7 @@ struct AttributeNode {
 struct SubscriptNode {
   ExpressionRef object, index;
 };
-struct SliceNode {  // A slice object[start:stop:step].
+struct SliceNode {  // The expression object[start:stop:step].
   ExpressionRef object;
   ExpressionRef start = nullptr, stop = nullptr, step = nullptr;
 };
@@ -163,8 +163,8 @@ struct MacroStatement {
   MacroNode macro;
 };
 struct CallBlockNode {
-  MacroNode caller;    // The body, which caller() runs.
-  ExpressionRef call;  // Points to a CallNode.
+  MacroNode caller;    // The body of the block, which caller() runs.
+  ExpressionRef call;  // The call of the macro; points to a CallNode.
 };
 struct FilterBlockNode {
   ExpressionRef filter;

@@ -37,8 +37,8 @@ struct FunctionObject : Callable {
   Function function;
 };
 
-// A method with the object that it is called on, such as "abc".upper. Its kind is `refused` if it
-// would change the object (list.append).
+// A method with the object that it is called on, such as "abc".upper. If the method would change
+// the object (list.append), its kind is `refused`.
 using Method = Result<Value> (*)(Interpreter& interpreter, const Value& self,
                                  const Arguments& arguments);
 struct MethodObject : Callable {

@@ -110,7 +110,8 @@ Result<Value> Calls::call_loop(LoopObject& loop, const Arguments& arguments) {
   WEFT_ASSIGN(const Value iterable, given.required(0));
   Output::Apart apart(output_);
   const Meter::Level level(
-      interpreter_.meter());  // Each level of recursion runs the whole body within the outer one.
+      // Counts a level of depth, because each recursion runs the whole body within the outer loop.
+      interpreter_.meter());
   WEFT_OK(executor_.run_loop(loop.node, loop.scope, iterable, loop.depth0 + 1));
   return interpreter_.text(apart.take());
 }

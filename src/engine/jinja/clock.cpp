@@ -85,7 +85,7 @@ bool append_field(std::string& out, char letter, char flag, const WallTime& time
     case 'S':
       return number(time.second, 2);
     case 'f':
-      return number(0, 6);  // Microseconds, an addition of Python.
+      return number(0, 6);  // Microseconds are an addition of Python to strftime.
     case 'j':
       return number(time.day_of_year(), 3);
     case 'u':

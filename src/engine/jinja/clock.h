@@ -10,7 +10,7 @@
 namespace weft::jinja {
 
 struct WallTime {
-  int year = 1970, month = 1, day = 1;  // Month and day count from 1.
+  int year = 1970, month = 1, day = 1;  // Months and days count from 1.
   int hour = 0, minute = 0, second = 0;
 
   // Reads "2026-01-02T03:04:05". A space may replace the T, and the seconds or the whole time may

@@ -36,7 +36,7 @@ class Cursor {
   Result<> expect_symbol(std::string_view symbol);
   Result<> expect_name(std::string_view name);
   Result<std::string> expect_any_name();
-  Result<std::string> expect_dotted_name();  // Reads a or a.b.c.
+  Result<std::string> expect_dotted_name();  // Reads a name such as a or a.b.c.
   Result<> expect(Lexeme::Kind kind, std::string_view what);
 
   template <class... Args>

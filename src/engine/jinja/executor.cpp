@@ -83,7 +83,7 @@ Result<> Executor::run_loop(const ForNode& node, Scope& around, const Value& ite
     if (flow == Flow::leave_loop) break;
     completed = completed || flow == Flow::on;
   }
-  if (!completed) {  // As in jinja2, `else` also runs if every round was left by break or continue.
+  if (!completed) {  // As in jinja2, `else` also runs if break or continue ended every round.
     WEFT_ASSIGN(Scope * other, scopes_.add(&around));
     WEFT_OK(execute(node.otherwise, *other));
   }

@@ -252,7 +252,7 @@ Result<ExpressionRef> ExpressionParser::parse_postfix(ExpressionRef value) {
 
 Result<ExpressionRef> ExpressionParser::parse_subscript(ExpressionRef object) {
   if (skip_symbol(".")) {
-    if (current().is(Lexeme::Kind::integer)) {  // Reads list.0.
+    if (current().is(Lexeme::Kind::integer)) {  // Reads a number as a subscript, as in list.0.
       const Value index = Value::integer(current().integer);
       advance();
       return make(SubscriptNode{object, make(ConstantNode{index})});

@@ -22,7 +22,7 @@ class ExpressionParser : protected Cursor {
  protected:
   struct TupleOptions {
     bool conditional = true;          // Elements may be `a if b else c`.
-    bool parenthesized = false;       // Reads () as the empty tuple.
+    bool parenthesized = false;       // If true, () is read as the empty tuple.
     std::string_view stop_name = "";  // A name at which the tuple ends.
   };
 
@@ -42,7 +42,7 @@ class ExpressionParser : protected Cursor {
     return &ast_.expressions.back();
   }
   Ast& ast_;
-  std::vector<MacroNode*> macros_;  // Macros being parsed, the innermost last.
+  std::vector<MacroNode*> macros_;  // The macros that are being parsed, the innermost last.
 
  private:
   Result<ExpressionRef> parse_and();

@@ -82,8 +82,8 @@ Result<> sort_by_key(std::vector<Keyed>& keyed, bool reverse) {
     if (!less && !problem) problem = less.error();
     return less.value_or(false);
   };
-  // All neighbours are compared before the sort, because sorting needs a valid order; kinds that
-  // cannot be compared are found here.
+  // Kinds that cannot be compared are found before the sort, by comparing all neighbours, because
+  // sorting needs a valid order.
   for (std::size_t i = 1; i < keyed.size() && !problem; ++i) (void)before(keyed[i - 1], keyed[i]);
   if (!problem) std::ranges::stable_sort(keyed, before);
   if (problem) return std::unexpected(*problem);
@@ -133,7 +133,8 @@ Result<Value> unique(Interpreter& interpreter, const Value& input, const Argumen
     if (!is_hashable(one.key)) return fault("unique cannot compare a {}", type_name(one.key));
     seen.emplace_back(one.key, Value::none());
   }
-  // A dict keeps the first of equal keys, in order. The loop below finds the values of these keys.
+  // A dict keeps the first of several equal keys, in order. The loop below finds the values of the
+  // keys.
   WEFT_ASSIGN(const Value keys, interpreter.heap().dict(std::move(seen)));
   std::vector<Value> values;
   auto next = keys.as_dict().items.begin();

@@ -17,8 +17,8 @@ constexpr int width_max = 1'000'000, precision_max = 1'000;
 
 struct Spec {
   std::string fill = " ";
-  char align = '\0';  // One of < > ^ =, or 0 for the default.
-  char sign = '-';    // One of + - and a space.
+  char align = '\0';  // The alignment: < > ^ or =; 0 takes the default.
+  char sign = '-';    // The sign option: +, - or a space.
   bool alternate = false, grouped = false;
   int width = 0;
   int precision = -1;
@@ -46,7 +46,7 @@ std::string grouped(std::string digits) {
   return digits;
 }
 
-// Joins sign, digits and fill.
+// Joins the sign and the digits, and fills the text up to the width.
 std::string padded(const std::string& sign, const std::string& body, const Spec& spec,
                    char default_align) {
   const auto length = static_cast<int>(length_of(sign) + length_of(body));

@@ -1,4 +1,4 @@
-// The built-in functions.
+// The built-in functions of templates.
 #include <algorithm>
 
 #include "engine/jinja/interpreter.h"
@@ -22,7 +22,7 @@ Result<Value> range(Interpreter& interpreter, const Arguments& arguments) {
   if (arguments.positional.size() == 1) std::swap(numbers[0], numbers[1]);
   const auto [first, end, step] = numbers;
   if (step == 0) return fault("range cannot take steps of 0");
-  constexpr Integer count_max = 100'000;  // The limit of jinja2's sandbox.
+  constexpr Integer count_max = 100'000;  // The limit of a range in jinja2's sandbox.
   Integer distance = 0;
   if (__builtin_sub_overflow(end, first, &distance))
     return fault("a range has more than {} elements", 100'000);

@@ -73,7 +73,7 @@ class Lexer {
   // Adds the text before a tag, without the whitespace that the tag's sign or its position removes.
   void add_data(std::string_view text, char sign, bool is_print) {
     if (sign == '-') {
-      while (!text.empty()) {  // Python's rstrip().
+      while (!text.empty()) {  // Works as Python's rstrip().
         const std::size_t last = utf8::begin_of_last(text, text.size());
         if (!unicode::is_python_space(utf8::decode(text, last).code)) break;
         text = text.substr(0, last);

@@ -145,7 +145,7 @@ Result<Value> repeat(Interpreter& interpreter, const Value& what, Integer times)
 Result<Value> join_two(Interpreter& interpreter, const Value& left, const Value& right) {
   if (left.is(Kind::string)) {
     WEFT_OK(interpreter.charge(left.as_text().size() + right.as_text().size()));
-    // If one of the texts is marked as HTML, the other one is escaped.
+    // If one text is marked as HTML, the other text is escaped.
     const bool markup = left.is_markup() || right.is_markup();
     const auto part = [&](const Value& value) {
       return markup && !value.is_markup() ? escape_html(value.as_text())

@@ -95,7 +95,7 @@ class Parser : ExpressionParser {
     if (skip_name("else")) {
       WEFT_ASSIGN(node.otherwise, parse_body("endif"));
     } else {
-      advance();  // Skips endif.
+      advance();  // Skips the name endif.
     }
     return make_statement(line, std::move(node));
   }
@@ -114,7 +114,7 @@ class Parser : ExpressionParser {
     if (skip_name("else")) {
       WEFT_ASSIGN(node.otherwise, parse_body("endfor"));
     } else {
-      advance();  // Skips endfor.
+      advance();  // Skips the name endfor.
     }
     return make_statement(line, std::move(node));
   }

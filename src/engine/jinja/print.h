@@ -16,7 +16,7 @@ void append_repr(std::string& out, const Value& value);
 [[nodiscard]] std::string to_repr(const Value& value);
 
 [[nodiscard]] std::string integer_text(Integer value, int base = 10);
-// Returns the shortest text that reads back as the same number: 1.0, 1e+16, nan.
+// Returns the shortest text that is read as this number again: 1.0, 1e+16, nan.
 [[nodiscard]] std::string floating_text(double value);
 
 struct JsonStyle {

@@ -11,7 +11,8 @@ namespace weft::jinja {
 
 inline constexpr std::size_t json_bytes_max = std::size_t{64} << 20;
 
-// Fails with invalid_argument and the position, also if an object has the same key twice.
+// Fails with invalid_argument and the position if the text is not JSON or an object has a key
+// twice.
 [[nodiscard]] Result<Value> read_json(Heap& heap, std::string_view text);
 
 }  // namespace weft::jinja

@@ -34,7 +34,7 @@ struct Scope {
 class Scopes {
  public:
   Scopes(Heap& heap, Meter& meter) : heap_(heap), meter_(meter) {}
-  [[nodiscard]] Result<Scope*> add(Scope* parent);  // nullptr: an outermost scope.
+  [[nodiscard]] Result<Scope*> add(Scope* parent);  // With nullptr, adds an outermost scope.
 
  private:
   Heap& heap_;

@@ -16,8 +16,8 @@ namespace weft::jinja {
 [[nodiscard]] Result<Value> attribute_path(Interpreter& interpreter, const Value& object,
                                            const Value& path, std::optional<Value> otherwise = {});
 
-// How the key of an element is made, by which elements are sorted and compared: the element itself
-// or an attribute; texts are converted to lower case unless case_sensitive is set.
+// The rule for the key by which an element is sorted and compared: the key is the element itself or
+// an attribute of it. Texts are converted to lower case unless case_sensitive is set.
 struct KeyRule {
   std::optional<Value> attribute;  // keys_of() also takes several, with commas between.
   bool case_sensitive = false;

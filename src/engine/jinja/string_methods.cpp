@@ -96,7 +96,7 @@ Result<Value> partition(Interpreter& interpreter, const Value& self, const Argum
 // them.
 struct Part {
   std::string_view text;
-  std::size_t offset;  // Offset of the part in bytes.
+  std::size_t offset;  // The offset of the part in the whole text, in bytes.
 };
 Result<Part> part_of(const Value& self, const Given& given, std::size_t first) {
   const std::string_view all = self.as_text();
@@ -268,7 +268,7 @@ Result<Value> isalnum(Interpreter&, const Value& self, const Arguments&) {
   }
   return Value::boolean(!text.empty());
 }
-// True if the text has characters of the wanted case and none of the other case.
+// Returns true if the text has characters of the case `wanted` and none of the case `other`.
 template <Class wanted, Class other>
 Result<Value> is_case(Interpreter&, const Value& self, const Arguments&) {
   bool any = false;

@@ -75,7 +75,7 @@ struct MethodRow {
 [[nodiscard]] const MethodRow* find_method(const Value& object, std::string_view name);
 [[nodiscard]] const MethodRow* find_string_method(std::string_view name);
 
-// The functions of operators.cpp.
+// Functions that are defined in operators.cpp.
 [[nodiscard]] Result<Value> apply_binary(Interpreter& interpreter, BinaryOperator op,
                                          const Value& left, const Value& right);
 [[nodiscard]] Result<Value> apply_unary(UnaryOperator op, const Value& operand);
@@ -88,7 +88,7 @@ struct MethodRow {
 [[nodiscard]] Result<std::string> format_braces(Interpreter& interpreter, std::string_view format,
                                                 const Arguments& arguments);
 
-// Makes an error for what the template does now; the interpreter adds the line.
+// Makes an error about the operation that the template runs; the interpreter adds the line.
 template <class... Args>
 [[nodiscard]] std::unexpected<Error> fault(FormatString<Args...> format, Args&&... args) {
   return fail(ErrorCode::invalid_argument, format, std::forward<Args>(args)...);

@@ -28,7 +28,7 @@ struct Ast;
 
 struct RenderLimits {
   std::uint64_t steps_max = 20'000'000;                  // The most nodes that a rendering runs.
-  std::size_t output_bytes_max = std::size_t{64} << 20;  // Length of the output.
+  std::size_t output_bytes_max = std::size_t{64} << 20;  // The longest output.
   // Size of all values that a rendering makes.
   std::size_t memory_bytes_max = std::size_t{256} << 20;
   int depth_max = 500;  // Nested nodes, also through macros; each takes about 1 KB of stack.
@@ -41,7 +41,7 @@ struct RenderOptions {
 
 class Template {
  public:
-  // Fails with invalid_argument and the line.
+  // If the template is not valid, fails with invalid_argument and the line of the mistake.
   [[nodiscard]] static Result<Template> parse(std::string_view source);
   Template(Template&&) noexcept;
   Template& operator=(Template&&) noexcept;

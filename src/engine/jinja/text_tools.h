@@ -37,13 +37,14 @@ struct StripSides {
 [[nodiscard]] std::vector<std::string_view> split_at_from_right(std::string_view text,
                                                                 std::string_view separator,
                                                                 long long splits_max);
-// Python's splitlines().
+// Works as Python's str.splitlines().
 [[nodiscard]] std::vector<std::string_view> split_lines(std::string_view text, bool keep_ends);
 
 [[nodiscard]] std::string to_lower(std::string_view text);
 [[nodiscard]] std::string to_upper(std::string_view text);
-[[nodiscard]] std::string to_title(std::string_view text);        // Python's str.title().
-[[nodiscard]] std::string to_capitalized(std::string_view text);  // Python's str.capitalize().
+[[nodiscard]] std::string to_title(std::string_view text);  // Works as Python's str.title().
+// Works as Python's str.capitalize().
+[[nodiscard]] std::string to_capitalized(std::string_view text);
 [[nodiscard]] std::string to_swapped_case(std::string_view text);
 
 // Replaces & < > ' " by HTML entities.

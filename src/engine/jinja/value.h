@@ -2,8 +2,9 @@
 // strings live in a Heap, whose owner outlives every Value made in it. A Value itself is a small
 // handle that is cheap to copy.
 //
-// Only a Namespace can change after it was made, so that containers cannot contain themselves. They
-// nest at most Heap::depth_max deep, so that recursion over a container cannot exhaust the stack.
+// Only a Namespace can change after it was made, so that containers cannot contain themselves.
+// Containers nest at most Heap::depth_max deep, so that recursion over a container cannot exhaust
+// the stack.
 #pragma once
 
 #include <cstdint>
@@ -36,11 +37,11 @@ enum class Kind : std::uint8_t {
   view,      // dict.keys(), .values(), .items(): has a length and can be iterated, but not indexed.
   iterator,  // The result of most filters; can be iterated once.
   name_space,  // namespace(...): the one thing that a template may change.
-  callable     // Functions, macros, methods, loop.
+  callable     // A function, macro, method or loop variable.
 };
 
 class Value;
-struct Object {  // Base of objects in a Heap.
+struct Object {  // The base of the objects in a Heap.
   virtual ~Object() = default;
 };
 struct Undefined;
@@ -53,7 +54,7 @@ struct Callable;
 
 class Value {
  public:
-  Value() = default;  // Undefined without a hint.
+  Value() = default;  // An undefined value without a hint.
   [[nodiscard]] static Value none() { return Value(Kind::none); }
   [[nodiscard]] static Value boolean(bool value);
   [[nodiscard]] static Value integer(Integer value);
@@ -70,16 +71,18 @@ class Value {
     return kind_ == Kind::integer || kind_ == Kind::boolean;
   }
 
-  // Each of these functions may be called only for a value of its kind.
+  // Each of the functions below may be called only for a value of its kind.
   [[nodiscard]] bool as_boolean() const { return integer_ != 0; }
-  [[nodiscard]] Integer as_integer() const { return integer_; }  // Also for a boolean.
+  // May also be called for a boolean.
+  [[nodiscard]] Integer as_integer() const { return integer_; }
   [[nodiscard]] double as_floating() const { return floating_; }
   [[nodiscard]] double as_number() const {
     return kind_ == Kind::floating ? floating_ : static_cast<double>(integer_);
   }
   [[nodiscard]] std::string_view as_text() const;
   [[nodiscard]] bool is_markup() const;  // A string marked as HTML by `safe` or `escape`.
-  [[nodiscard]] std::span<const Value> items() const;  // Only for list, tuple and view.
+  // May be called only for list, tuple and view.
+  [[nodiscard]] std::span<const Value> items() const;
   [[nodiscard]] const Dict& as_dict() const;
   [[nodiscard]] Iterator& as_iterator() const;
   [[nodiscard]] Namespace& as_namespace() const;
@@ -122,7 +125,7 @@ struct Sequence : Object {
   std::uint16_t depth = 1;
 };
 struct Dict : Object {
-  std::vector<std::pair<Value, Value>> items;  // Items in the order of insertion.
+  std::vector<std::pair<Value, Value>> items;  // The items in the order of insertion.
   std::uint16_t depth = 1;
 
   // Returns the value of a key, or nullptr if there is none. Searches linearly, because the objects
@@ -140,8 +143,8 @@ struct Namespace : Object {
   [[nodiscard]] const Value* find(std::string_view name) const;
 };
 
-// Owns the objects that values refer to. It grows until it is destroyed; the limits are checked
-// against `bytes`.
+// Owns the objects that values refer to. No object is freed before the heap is destroyed. The
+// caller checks its limits against bytes().
 class Heap {
  public:
   static constexpr std::uint16_t depth_max = 200;
@@ -179,7 +182,7 @@ class Heap {
 };
 
 [[nodiscard]] bool is_true(const Value& value);
-// Python's ==.
+// Compares as Python's == does.
 [[nodiscard]] bool are_equal(const Value& a, const Value& b);
 // Python's <. Fails if the two values have no order.
 [[nodiscard]] Result<bool> is_less(const Value& a, const Value& b);

@@ -17,7 +17,8 @@ namespace weft::kernels {
 // The factor of the scores, and the number of positions that a row sees.
 struct AttentionView {
   float scale = 0;  // 0 stands for 1 / sqrt(head_dim).
-  // Positions that a row sees, with its own; 0 stands for all up to its own.
+  // The number of positions that a row sees, its own position included; 0: all positions up to its
+  // own.
   std::uint32_t window = 0;
 
   // Adds the constants SCALE and SEEN_BEFORE to a shader. SEEN_BEFORE is the most positions before
@@ -27,7 +28,7 @@ struct AttentionView {
 
 struct AttentionSpec {
   KvCacheSpec cache;
-  std::uint32_t heads = 1;  // A multiple of cache.kv_heads.
+  std::uint32_t heads = 1;  // Must be a multiple of cache.kv_heads.
   std::uint32_t q_stride = 0;
   std::uint32_t pitch = 0;
   bool gated = false;

@@ -1,5 +1,5 @@
 // The parts of a DeltaNet layer give the reference's values: for several segments at once, for one
-// row and many, and for a state that goes on in the next pass.
+// row and for many rows, and for a state that is continued in the next pass.
 #include "engine/kernels/delta_net.h"
 
 #include <cmath>

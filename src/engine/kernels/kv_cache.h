@@ -16,7 +16,7 @@ struct KvCacheSpec {
   KvCacheFormat format = KvCacheFormat::f16;
   std::uint32_t slots = 1;
   std::uint32_t kv_heads = 1;
-  std::uint32_t context = 0;   // The number of positions.
+  std::uint32_t context = 0;   // The number of positions in the cache.
   std::uint32_t head_dim = 0;  // A multiple of 4; of 32 for q8_0.
   std::uint32_t page = 0;      // Positions in a page; 0 if every slot has its own `context`.
   std::uint32_t pages = 0;     // The number of pages, for all slots together.

@@ -12,7 +12,7 @@ namespace weft::kernels {
 
 namespace {
 
-constexpr std::uint32_t tile = MatmulI8::rows_at_once;  // The tile size of the shader.
+constexpr std::uint32_t tile = MatmulI8::rows_at_once;  // The size of a tile in the shader.
 
 std::uint64_t words(std::uint64_t bytes) { return (bytes + 3) / 4; }
 

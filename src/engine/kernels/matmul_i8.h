@@ -36,7 +36,7 @@ class MatmulI8 {
   [[nodiscard]] static gpu::Workgroups workgroups(const MatmulShape& shape);
 
   struct Buffers {
-    const gpu::Buffer& shape;  // A uniform buffer.
+    const gpu::Buffer& shape;  // The uniform buffer with pack_shape()'s bytes.
     const gpu::Buffer& a;
     const gpu::Buffer& b;
     const gpu::Buffer& c;

@@ -32,7 +32,7 @@ struct MatvecSpec {
 [[nodiscard]] gpu::Workgroups matvec_workgroups(const MatvecSpec& spec, const Team& team,
                                                 std::uint32_t workgroup, std::uint32_t rows);
 
-// The bind group layout of weights, which is the same for all kernels.
+// Returns the bind group layout of weights, which is the same for all kernels.
 [[nodiscard]] gpu::GroupLayout weights_layout();
 
 }  // namespace weft::kernels

@@ -21,11 +21,11 @@ namespace weft::kernels {
 // vec3u, index: u32, team: u32, lane: u32)`, and can call team_sum() and team_max() over the TEAM
 // lanes of a team, which all threads of the workgroup must call.
 struct Team {
-  std::uint32_t size = 32;  // A power of two.
+  std::uint32_t size = 32;  // Must be a power of two.
   bool subgroups = false;
 
-  // Teams are subgroups if all subgroups of the device have one size. Tests pass false to
-  // `use_subgroups` to test the other kind.
+  // Returns teams that are subgroups if all subgroups of the device have one size. Tests pass false
+  // to `use_subgroups` to test teams that are not subgroups.
   [[nodiscard]] static Team of(const gpu::Device& device, bool use_subgroups = true);
 };
 

@@ -22,7 +22,7 @@ struct Matrix {
   std::uint32_t rows = 0, columns = 0;
   ByteVector bytes;           // The weights in the file's format.
   std::vector<float> values;  // The shape is [row][column].
-  float top = 0;              // The largest magnitude in `values`.
+  float top = 0;              // The largest magnitude among `values`.
 
   [[nodiscard]] std::span<const float> row(std::size_t at) const {
     return std::span(values).subspan(at * columns, columns);

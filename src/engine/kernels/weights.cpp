@@ -241,7 +241,7 @@ void pack_q3_k(ConstBytes block, Bytes quants, Bytes scales) {
 
 struct Packing {
   void (*pack)(ConstBytes block, Bytes quants, Bytes scales) = nullptr;
-  std::size_t quant_bytes = 0, scale_bytes = 0;  // The sizes of one block.
+  std::size_t quant_bytes = 0, scale_bytes = 0;  // The sizes of one packed block.
 };
 Packing packing_of(TensorType type) {
   switch (type) {

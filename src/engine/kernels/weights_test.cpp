@@ -51,7 +51,7 @@ TEST_P(WeightsTest, AreTheNumbersOfTheFile) {
                          .weight_rows = 4,
                          .first_token = 10,
                          .columns = columns};
-    // Token 9 is before the tokens of these weights and token 14 is after them.
+    // Token 9 is before the first token of these weights, and token 14 is after the last one.
     const gpu::Buffer tokens = upload<std::uint32_t>({13, 9, 10, 14}),
                       out = upload(std::vector<float>(std::size_t{4} * columns, 7));
     const gpu::Buffer size = uniform({.rows = 4, .segments = 1});
@@ -79,7 +79,7 @@ TEST_P(WeightsTest, MultiplyAsTheReferenceDoes) {
     const Team team = Team::of(device(), subgroups);
     for (const std::uint32_t columns : column_counts()) {
       if (!subgroups && columns != column_counts().front() && columns != column_counts().back())
-        continue;  // Skipped, because compilation takes long.
+        continue;  // These cases are skipped, because compilation takes long.
       for (const std::uint32_t rows : {1u, 37u}) {
         if (rows == 1 && columns != column_counts().front()) continue;
         const Matrix matrix = random_matrix(GetParam(), rows, columns);

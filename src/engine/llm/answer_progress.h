@@ -1,5 +1,6 @@
-// AnswerProgress adds tokens to answers: each drawn token becomes part of the answer's text, stop
-// texts and bounds end the answer, and a constraint adds the tokens that it leaves no choice about.
+// Adds tokens to answers: each drawn token becomes part of the answer's text, stop texts and bounds
+// end the answer, and if a constraint leaves only one choice of the next tokens, they are added,
+// too.
 //
 // Threading: the engine's thread. Lifetime: the parts that it is made from outlive it. After each
 // function the slot may be free (GeneratorSlot::answer is null), or the answer may only wait for

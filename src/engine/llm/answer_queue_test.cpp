@@ -1,5 +1,5 @@
-// Waiting requests: a request that can never be answered is refused at once; the others begin in
-// order of arrival when there is a sequence and memory for their whole answer.
+// Waiting requests: a request that can never be answered is refused at once. Any other request
+// begins, in order of arrival, when there is a sequence and memory for its whole answer.
 #include "engine/llm/answer_queue.h"
 
 #include <gtest/gtest.h>

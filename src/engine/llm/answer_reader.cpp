@@ -29,7 +29,7 @@ Async<Result<>> AnswerReader::replay(GeneratorSlot& slot) {
   if (slot.answer->is_shaped() && answered.size() < request.tokens_max)
     co_return co_await replay_shaped(slot);
   // A text that is read only for its hidden states may be read in parts, because no token is drawn
-  // after it that would have to be the same to the last bit.
+  // after it whose logits would have to be the same to the last bit.
   const bool draws = answered.size() < request.tokens_max;
   const std::size_t part =
       draws && answered.size() <= options_.replay_max && !options_.exact_in_parts
@@ -80,8 +80,8 @@ Async<Result<>> AnswerReader::redraw(GeneratorSlot& slot) {
   co_return Result<>();
 }
 
-// Reads the answer in the same passes in which it was drawn: each token together with the tokens
-// that it left no choice about, or before them if the engine draws under masks.
+// Reads the answer in the passes in which it was drawn. Each token is read together with the tokens
+// that the constraint fixes after it or, if the engine draws under masks, before those tokens.
 Async<Result<>> AnswerReader::replay_shaped(GeneratorSlot& slot) {
   const Request& request = slot.answer->request;
   const std::vector<Token>& answered = request.answered;

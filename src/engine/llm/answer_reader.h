@@ -1,7 +1,7 @@
 // Gives an engine the tokens that an answer already has: tokens that were drawn elsewhere and
-// tokens that were chosen here. If the answer goes on, the tokens that were drawn elsewhere are
-// read in the same passes in which they were drawn, because that decides which tokens follow. On
-// the way it reports hidden states, and draws tokens again for an audit.
+// tokens that were chosen here. If the answer is continued, the tokens that were drawn elsewhere
+// are read in the same passes in which they were drawn, because the passes decide which tokens
+// follow. While it reads, it reports hidden states, and draws tokens again for an audit.
 //
 // Threading: the engine's thread. Lifetime: the engine and the vocabulary outlive it. Errors: the
 // engine's errors.
@@ -19,7 +19,7 @@ namespace weft::llm {
 
 class AnswerReader {
  public:
-  // The fields have the meanings of those in Generator::Options.
+  // The fields mean the same as those of Generator::Options with the same names.
   struct Options {
     std::uint32_t append_max = ~0u;
     std::uint32_t replay_max = 256;

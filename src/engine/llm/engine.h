@@ -4,7 +4,7 @@
 //   WEFT_CO_ASSIGN(const SequenceId sequence, engine.open());
 //   WEFT_CO_OK(co_await engine.append(sequence, prompt));
 //   for (...) { WEFT_CO_ASSIGN(const auto drawn, co_await engine.draw({sequence}, left)); ... }
-//   engine.rewind(sequence, length);      keeps what the next turn begins with
+//   engine.rewind(sequence, length);      Keeps the positions with which the next turn begins.
 //
 // An engine may hold only layers [a, b) of its model: without the first layer it takes hidden
 // states instead of tokens, without the last layer it gives hidden states instead of logits; see
@@ -29,7 +29,8 @@ namespace weft::llm {
 enum class SequenceId : std::uint32_t {};
 
 struct EngineOptions {
-  LayerRange layers{};  // end = 0 stands for the last layer.
+  // The layers that the engine holds; end = 0 stands for the model's last layer.
+  LayerRange layers{};
   // The number of positions that a sequence can hold. 0 takes the context that the model was
   // trained for, but at most 4096.
   std::uint32_t context = 0;
@@ -48,15 +49,15 @@ struct EngineOptions {
 struct EngineCounters {
   std::uint64_t dispatches = 0;
   std::uint64_t submits = 0;
-  std::uint64_t decode_dispatches = 0;  // Dispatches for drawn tokens.
+  std::uint64_t decode_dispatches = 0;  // The number of dispatches for drawn tokens.
   std::uint64_t decode_submits = 0;
   std::uint64_t decode_steps = 0;
 };
 
-// One more position for each of several different sequences.
+// The input for one more position of each of several different sequences.
 struct Rows {
   std::vector<SequenceId> sequences;
-  std::vector<Token> tokens{};  // One for each sequence, if the engine has the first layer.
+  std::vector<Token> tokens{};  // One token for each sequence, if the engine has the first layer.
   std::vector<float> hidden{};  // [row][embedding], if the engine does not have the first layer.
 };
 // A draw of the token after the last position of a sequence; see Engine::draw_behind_each().
@@ -66,8 +67,8 @@ struct DrawBehind {
   std::vector<Token> tokens{};  // The tokens of all positions so far, which penalties look at.
 };
 
-// Large: it has a method for each use of a model on a device, and a caller that needs some of them
-// would need most of the others, too.
+// Large: it has a method for each use of a model on a device, and a caller that needs some of the
+// methods would need most of the others, too.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -98,20 +99,20 @@ class Engine {
   [[nodiscard]] virtual Async<Result<std::vector<float>>> logits_along(SequenceId sequence,
                                                                        std::vector<Token> tokens);
 
-  // The final hidden state [embedding] after the last position, before the norm of the head.
-  // Fingerprints of a session are made of these states (common/proof). The draw before this call
-  // should have more = 0, because tokens that were drawn ahead are computed again. Fails with
+  // Returns the final hidden state [embedding] after the last position, before the norm of the
+  // head. Fingerprints of a session are made of these states (common/proof). The draw before this
+  // call should have more = 0, because tokens that were drawn ahead are computed again. Fails with
   // unsupported if the engine does not give hidden states.
   [[nodiscard]] virtual Async<Result<std::vector<float>>> last_hidden(SequenceId sequence);
 
-  // Draws the next token of each sequence and appends it. `more` is the number of draws of the same
+  // Draws the next token of each sequence and appends it. `more` is the number of draws of these
   // sequences that are likely to follow, so that an engine can work ahead; rewind() takes back the
   // tokens that were drawn ahead and are not wanted.
   [[nodiscard]] virtual Async<Result<std::vector<Drawn>>> draw(std::vector<SequenceId> sequences,
                                                                std::uint32_t more) = 0;
-  // Draws as draw() does, and the drawn tokens go through the layers before they are handed out, so
-  // that the next draw of the same sequences has only to choose a token among those that the masks
-  // allow by then. An engine that cannot do so draws with more = 0.
+  // Draws as draw() does, and the drawn tokens go through the layers before they are handed out.
+  // The next draw of these sequences then only has to choose a token among those that the masks
+  // allow at that time. An engine that cannot do this calls draw() with more = 0.
   [[nodiscard]] virtual Async<Result<std::vector<Drawn>>> draw_and_read(
       std::vector<SequenceId> sequences) {
     return draw(std::move(sequences), 0);
@@ -121,10 +122,10 @@ class Engine {
   // the caller draws those with the most tokens ahead first.
   [[nodiscard]] virtual std::uint32_t drawn_ahead(SequenceId) const { return 0; }
 
-  // True if draws can keep the hidden states that they come from, so that last_hidden() need not
-  // interrupt them. keep_hidden() names the lengths whose states are kept: `from`, and every
-  // `every` positions after it; every = 0 keeps no state. take_hidden() gives the state after
-  // `length` positions once a token after them was drawn, and forgets it.
+  // True if draws can keep the hidden states that they come from, so that the caller need not
+  // interrupt them with last_hidden(). keep_hidden() names the lengths whose states are kept:
+  // `from`, and every `every` positions after it; every = 0 keeps no state. take_hidden() gives the
+  // state after `length` positions once a token after these positions was drawn, and forgets it.
   [[nodiscard]] virtual bool keeps_hidden() const { return false; }
   virtual void keep_hidden(SequenceId, std::uint32_t, std::uint32_t) {}
   [[nodiscard]] virtual std::optional<std::vector<float>> take_hidden(SequenceId, std::uint32_t) {
@@ -160,7 +161,7 @@ class Engine {
   [[nodiscard]] virtual Async<Result<>> absorb(SequenceId sequence, std::vector<float> hidden);
   // Runs forward() or forward_tokens() for one position of each of several sequences, in one pass
   // if the engine can. Each row gets the same values, bit for bit, as in a pass of its own. After a
-  // failure some rows may be appended and others not; rewind() returns what each sequence has.
+  // failure some rows may be appended and others not; rewind() returns the length of each sequence.
   [[nodiscard]] virtual Async<Result<std::vector<float>>> forward_each(Rows rows);
   // Runs the last range of layers as forward_each() does, without giving the hidden states.
   [[nodiscard]] virtual Async<Result<>> absorb_each(Rows rows);

@@ -22,9 +22,9 @@ struct TokenBias {
 
 struct GeneratedToken {
   Token id = 0;
-  std::string text;          // The characters that it completes; empty if it ends the text.
-  float logprob = 0;         // 0 if a constraint limits the answer and Request::top is 0.
-  std::vector<Drawn> top{};  // The best candidates, best first.
+  std::string text;   // The characters that the token completes; empty if the token ends the text.
+  float logprob = 0;  // 0 if a constraint limits the answer and Request::top is 0.
+  std::vector<Drawn> top{};  // The candidates with the highest logits, best first.
 };
 
 struct Request {
@@ -41,10 +41,10 @@ struct Request {
   std::vector<std::string> stop{};  // Stop texts: the answer ends before the first of them.
   std::uint32_t top = 0;            // The number of best candidates to report for every token.
   std::vector<TokenBias> bias{};    // Added to the logits before any other change.
-  // The constraint that the answer satisfies; only this request uses it. Tokens that it leaves no
-  // choice about are read together, in one pass, and have the log-probability 0; if candidates are
-  // asked for (top), each token has a pass. An answer that can only end is ended (eos), without a
-  // token for it.
+  // The constraint that the answer satisfies; no other request may use it. If it leaves only one
+  // choice for the next tokens, they are read together, in one pass, and have the log-probability
+  // 0; if candidates are asked for (top), each token has a pass of its own. If the answer can only
+  // end, it is ended (eos), without a token for the end.
   std::shared_ptr<grammar::Constraint> constraint{};
   std::vector<Token> shown{};  // Control tokens that the text shows by name.
   OnToken on_token{};
@@ -71,15 +71,15 @@ inline constexpr std::size_t forced_max = 256;
 enum class StopReason : std::uint8_t {
   eos,        // The model ended the text.
   length,     // The answer has tokens_max tokens, or the context is full.
-  stop,       // A stop text occurred.
-  cancelled,  // on_text or wanted returned false.
+  stop,       // A stop text occurred in the answer.
+  cancelled,  // The callback on_text or `wanted` returned false.
 };
 [[nodiscard]] std::string_view to_string(StopReason reason);
 
 struct Generation {
   // The tokens of the answer, with the token that ended the text and without Request::answered.
   std::vector<GeneratedToken> tokens;
-  std::string text;  // The stop text is left out.
+  std::string text;  // The text of the answer, without the stop text.
   StopReason stop = StopReason::length;
   std::uint32_t sequence = 0;  // The engine's sequence; frames of a chain name it by this number.
   std::uint32_t reused_tokens = 0;   // Prompt tokens that an earlier request left in the cache.

@@ -10,9 +10,9 @@ namespace weft::llm {
 namespace {
 
 // draw_and_read() lets the device read on while a mask is computed, but each draw waits a little
-// for its mask. Draws ahead of a mask do not wait, but are lost if the mask changes. They therefore
-// begin once the mask has stayed the same for mask_stays_min tokens, and only ahead_of_masks of
-// them are made, which keeps the device busy.
+// for its mask. Draws that are made ahead, before their mask is known, do not wait, but are lost if
+// the mask changes. They therefore begin once the mask has stayed the same for mask_stays_min
+// tokens, and only ahead_of_masks of them are made, which is enough to keep the device busy.
 constexpr std::uint32_t mask_stays_min = 32, ahead_of_masks = 3;
 
 }  // namespace
@@ -130,7 +130,8 @@ Async<Result<>> Generator::gather(Turn& turn) {
     turn.drawn.push_back(slot.get());
   }
   // Sequences that have just joined, or whose tokens were taken back, wait until the tokens that
-  // are drawn ahead for the other sequences are handed out; then all of them draw together.
+  // are drawn ahead for the other sequences are handed out. After that, all sequences draw
+  // together.
   std::erase_if(turn.drawn,
                 [&](Slot* slot) { return engine_.drawn_ahead(slot->sequence) < most_ahead; });
   co_return Result<>();
@@ -164,8 +165,8 @@ Async<Result<>> Generator::draw_together(Turn& turn) {
   }
   if (turn.drawn.empty()) co_return Result<>();
   // A model with a recurrent state cannot go back, so each drawn token is read by itself, before
-  // the tokens that the constraint fixes after it are known, as it is when the answer is read
-  // elsewhere.
+  // the tokens that the constraint fixes after it are known. Another engine that continues the
+  // answer reads its tokens in the same passes.
   const bool reads =
       turn.masked > 0 && (turn.mask_stays < mask_stays_min || engine_.config().delta_net);
   if (turn.masked > 0) more = std::min(more, ahead_of_masks);

@@ -1,11 +1,11 @@
 // Answers requests with an engine: many at once, each with its own sampling, stop texts and bounds.
 // Requests join and leave between steps. A step reads a part of each prompt that is being read, and
-// draws a token for each of the other requests, together. The number of requests that are answered
-// at a time is limited by the engine's sequences and memory; memory for a whole answer is reserved
-// before the answer begins. A sequence keeps what it has read as long as there is memory, and a
-// request with the same beginning continues that sequence, or shares it with a request that is
-// being answered, so that neither a conversation nor a common beginning of many requests is read
-// again.
+// draws a token for each of the other requests, in one draw. The number of requests that are
+// answered at a time is limited by the engine's sequences and memory; memory for a whole answer is
+// reserved before the answer begins. A sequence keeps the positions that it has read as long as
+// there is memory. A request with the same beginning continues that sequence, or shares its
+// positions if the sequence still belongs to a running answer. Neither a conversation nor a common
+// beginning of many requests is therefore read twice.
 //
 //   Generator generator(engine, tokenizer);
 //   WEFT_CO_ASSIGN(const Generation answer, co_await generator.generate({.prompt = tokens,
@@ -39,9 +39,9 @@ class Generator {
   struct Options {
     // The most tokens of a prompt that are read at once; a request can end between two parts.
     std::uint32_t append_max = ~0u;
-    // The most tokens of Request::answered that are read one by one, as they were when they were
-    // drawn, so that the logits after them, and so the next tokens, are the same to the last bit.
-    // Longer answers are read in parts of append_max, as a prompt is.
+    // The most tokens of Request::answered that are read in the passes in which they were drawn,
+    // one by one, so that the logits after them, and so the next tokens, are the same to the last
+    // bit. Longer answers are read in parts of append_max, as a prompt is.
     std::uint32_t replay_max = 256;
     // True if the engine's results do not depend on how many tokens it reads at once, as on the
     // CPU. An answer of any length is then read in parts of append_max without a loss of exactness.
@@ -68,17 +68,17 @@ class Generator {
 
   // The slots that get a token in one step, by how they draw it.
   struct Turn {
-    std::vector<Slot*> drawn;   // Slots that the engine draws together.
+    std::vector<Slot*> drawn;   // The slots that the engine draws together.
     std::vector<Slot*> shaped;  // Slots drawn one by one, from logits.
-    // The number of draws of the same slots that are likely to follow.
+    // The number of draws of the slots in `drawn` that are likely to follow.
     std::uint32_t more = ~0u;
     std::size_t masked = 0;
-    // The number of tokens for which all masks have stayed the same.
+    // The number of last tokens for which no mask of the slots has changed.
     std::uint32_t mask_stays = ~0u;
   };
 
-  // Reads a part of a prompt for each slot that reads one, until append_max tokens are read; the
-  // other slots then draw a token before the next parts are read.
+  // Reads a part of a prompt for each slot that is reading its prompt, until append_max tokens are
+  // read. The other slots then draw a token before the next parts are read.
   [[nodiscard]] Async<Result<>> read_prompts();
   // Reads a part of the slot's prompt and takes the number of its tokens from `left`.
   [[nodiscard]] Async<Result<>> read_part(Slot& slot, std::uint64_t& left);

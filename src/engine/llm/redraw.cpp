@@ -49,7 +49,8 @@ void Redraw::collect(const Sampling& sampling, std::span<const float> logits, do
   }
   candidates_.clear();
   for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (!(logits[i] > -INFINITY)) continue;  // The condition holds for NaN, too.
+    // Skips impossible tokens; NaN counts as impossible, too.
+    if (!(logits[i] > -INFINITY)) continue;
     const auto token = static_cast<Token>(i);
     const auto found = counts.find(token);
     const std::uint32_t count = found == counts.end() ? 0 : found->second;

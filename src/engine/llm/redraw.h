@@ -1,8 +1,8 @@
-// Redraw decides whether the tokens that another engine drew are those that its settings give. An
-// auditor reads the prompt and the answer with its own engine and draws each token again with the
-// same seed, position and settings. The auditor's logits differ a little from the other engine's,
-// as the logits of two honest engines do. A token is admissible if the draw gives it for some
-// logits that are within that distance of the auditor's.
+// Decides whether the tokens that another engine drew are those that its settings give. An auditor
+// reads the prompt and the answer with its own engine and draws each token again with the same
+// seed, position and settings. The auditor's logits differ a little from the other engine's, as the
+// logits of two honest engines do. A token is admissible if the draw gives it for some logits that
+// are within this small distance of the auditor's.
 //
 //   const double slack = logit_slack(raw_logits, error);
 //   redraw.admits(sampling, shaped_logits, slack, before, token)
@@ -35,7 +35,7 @@ class Redraw {
  private:
   struct Candidate {
     Token token = 0;
-    double low = 0, high = 0;  // The bounds of the token's logit.
+    double low = 0, high = 0;  // The lower and upper bound of the token's logit.
   };
   void collect(const Sampling& sampling, std::span<const float> logits, double slack,
                std::span<const Token> before);
@@ -49,7 +49,7 @@ class Redraw {
     double mass = 0;  // The sum over this candidate and all above it.
   };
   std::vector<Level> lows_, highs_;  // The candidates' lower and upper bounds, best first.
-  double top_ = 0;                   // The largest upper bound.
+  double top_ = 0;                   // The largest upper bound of all candidates.
 };
 
 }  // namespace weft::llm

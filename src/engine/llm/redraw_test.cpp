@@ -79,7 +79,8 @@ TEST(Redraw, AdmitsNearlyNothingElse) {
     ++tried;
     admitted += redraw.admits(one.sampling, one.logits, 0.02, one.before, other) ? 1 : 0;
   }
-  // Two scores are within 0.04 / temperature of each other in fewer than 1/12 of the cases.
+  // In fewer than 1/12 of the cases the two best scores are within 0.04 / temperature of each
+  // other.
   EXPECT_LT(admitted, tried / 12) << admitted;
 }
 

@@ -53,7 +53,7 @@ struct RunningAnswer {
     request.on_token(generation.tokens.back(), std::exchange(certain, {}));
   }
   bool wanted() const { return !request.wanted || request.wanted(); }
-  // The text that the token completes.
+  // Returns the text that the token completes.
   [[nodiscard]] std::string text_of(Token token) {
     if (!std::ranges::contains(request.shown, token)) return decoder.push(token);
     return decoder.finish() + std::string(vocabulary.text(token));
@@ -80,8 +80,8 @@ struct RunningAnswer {
   tokenizer::StreamDecoder decoder;
   tools::StopText stops;
   Generation generation;
-  // The mask of the tokens that the constraint allows, as the engine has it, and the number of
-  // tokens for which it has stayed the same.
+  // The mask of the tokens that the constraint allows, as the engine has it. mask_stays is the
+  // number of tokens for which the mask has stayed the same.
   std::vector<std::uint64_t> mask{};
   std::uint32_t mask_stays = 0;
   std::optional<std::uint32_t> hidden_told;  // The length at which on_hidden was last called.

@@ -11,7 +11,7 @@
 namespace weft::llm {
 namespace {
 
-// One round of the PCG output function.
+// Mixes the bits of a number: one round of the PCG output function.
 std::uint32_t mix(std::uint32_t value) {
   value = value * 747796405u + 2891336453u;
   const std::uint32_t word = ((value >> ((value >> 28) + 4)) ^ value) * 277803737u;

@@ -1,6 +1,6 @@
 // Draws tokens from logits on the CPU. It keeps no state: the randomness is a function of seed,
-// position and token, so that the same seed gives the same tokens however the work is divided, and
-// a GPU can draw the same tokens.
+// position and token. The same seed therefore gives the same tokens however the work is divided,
+// and a GPU can draw the same tokens.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,8 @@ class Sampler {
 // the smaller number is first.
 [[nodiscard]] std::vector<Drawn> best_tokens(std::span<const float> logits, std::size_t count);
 
-// A standard Gumbel number for (seed, position, token); the same arithmetic runs on the GPU.
+// Returns a standard Gumbel number for (seed, position, token). A GPU computes it with the same
+// arithmetic.
 [[nodiscard]] float gumbel(std::uint64_t seed, std::uint32_t position, Token token);
 
 }  // namespace weft::llm

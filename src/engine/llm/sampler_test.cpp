@@ -10,7 +10,7 @@
 namespace weft::llm {
 namespace {
 
-// Probabilities 0.5, 0.25, 0.15, 0.1.
+// Logits of the probabilities 0.25, 0.5, 0.1 and 0.15.
 const std::vector<float> logits = {std::log(0.25f), std::log(0.5f), std::log(0.1f),
                                    std::log(0.15f)};
 
@@ -43,7 +43,7 @@ TEST(Sampler, SurvivesLogitsThatAreNotNumbers) {
 
 TEST(Sampler, DrawsByProbability) {
   // The share of a token with p = 0.5 in 20,000 draws has a standard deviation of 0.0035; the bound
-  // is five of these.
+  // is five standard deviations.
   const auto counts = draw_many({.temperature = 1, .seed = 3}, 20'000);
 
   EXPECT_NEAR(counts.at(1) / 20'000.0, 0.5, 0.018);
@@ -105,8 +105,8 @@ TEST(Sampler, PenalizesTokensOfTheWindow) {
 
   // The repetition penalty of 3 takes log 0.5 = -0.69 to -2.08, which is below log 0.15 = -1.9.
   EXPECT_EQ(Sampler().draw({.repetition_penalty = 3}, logits, before, 0).token, 3);
-  // Two occurrences take 2 * 0.5 from -0.69 and one occurrence takes 0.5 from -1.39: -1.69 is still
-  // better than -1.89.
+  // The token that occurred twice loses 2 * 0.5 from -0.69, and the token that occurred once loses
+  // 0.5 from -1.39: the first is still better, with -1.69 against -1.89.
   EXPECT_EQ(Sampler().draw({.frequency_penalty = 0.5f}, logits, before, 0).token, 1);
   EXPECT_EQ(Sampler().draw({.frequency_penalty = 0.7f}, logits, before, 0).token, 3);
   EXPECT_EQ(Sampler().draw({.presence_penalty = 2}, logits, before, 0).token, 3);

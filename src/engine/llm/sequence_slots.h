@@ -1,9 +1,9 @@
-// The engine's sequences with what each has read. They choose the sequence for a prompt, so that
-// text that was read before is not read again, and reserve memory for a whole answer before it
-// begins.
+// The engine's sequences, with the tokens that each of them has read. SequenceSlots chooses the
+// sequence for a prompt, so that text that was read before is not read again, and reserves memory
+// for a whole answer before the answer begins.
 //
-// Threading: the engine's thread. Lifetime: the engine outlives it; the destructor closes the
-// sequences. Bounds: EngineOptions::sequences.
+// Threading: the engine's thread. Lifetime: the engine outlives the slots; the destructor closes
+// the sequences. Bounds: EngineOptions::sequences.
 #pragma once
 
 #include <cstdint>
@@ -37,10 +37,11 @@ class SequenceSlots {
   // the least recently used first; what they have read is lost. Fails with resource_exhausted if
   // the memory is still too small.
   [[nodiscard]] Result<> reserve(GeneratorSlot& slot, const Request& request);
-  // Frees the slot, which keeps what the engine has read for it, up to the last token that was
-  // taken into the answer.
+  // Frees the slot. It keeps the tokens that the engine has read for it, up to the last token that
+  // was taken into the answer.
   [[nodiscard]] std::unique_ptr<RunningAnswer> release(GeneratorSlot& slot);
-  // Frees the slot and drops all that it has read, because it may be wrong after an error.
+  // Frees the slot and drops all that the engine has read for it, because this may be wrong after
+  // an error.
   [[nodiscard]] std::unique_ptr<RunningAnswer> abandon(GeneratorSlot& slot);
 
  private:

@@ -102,7 +102,7 @@ TEST_F(SequenceSlotsTest, GiveUpWhatIdleSequencesHaveReadForTheRoomOfAnAnswer) {
   const SequenceId gone = oldest->sequence, stays = newer->sequence;
   (void)slots.release(*oldest);
   (void)slots.release(*newer);
-  engine.memory = 2000;  // Idle sequences hold 1,800 positions.
+  engine.memory = 2000;  // The idle sequences hold 1,800 of these positions.
 
   ASSERT_NE(answer(counted(500, 5000), 400), nullptr);
 

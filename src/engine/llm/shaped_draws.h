@@ -1,8 +1,8 @@
-// Draws tokens for requests with a constraint or a bias, among the allowed tokens: the engine draws
-// under a mask, or the token is sampled here from the engine's logits.
+// Draws tokens for requests with a constraint or a bias, among the allowed tokens: either the
+// engine draws under a mask, or ShapedDraws samples the token from the engine's logits.
 //
 // Threading: the engine's thread. Lifetime: the parts that it is made from outlive it. Errors: the
-// engine's errors; an answer whose constraint allows no token fails alone.
+// engine's errors; if a constraint allows no token, only its answer fails.
 #pragma once
 
 #include <span>
@@ -26,8 +26,8 @@ class ShapedDraws {
   // Gives the engine the slot's unread tokens, and then the mask of the tokens that the constraint
   // allows next.
   [[nodiscard]] Async<Result<>> mask(GeneratorSlot& slot);
-  // Samples a token from the engine's logits, adds it to the answer, and ends the answer if that
-  // token ends it.
+  // Samples a token from the engine's logits, adds it to the answer, and ends the answer if the
+  // token is an end.
   [[nodiscard]] Async<Result<>> draw(GeneratorSlot& slot);
 
  private:

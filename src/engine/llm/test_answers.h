@@ -43,7 +43,7 @@ class AnswersTest : public testing::Test {
     engine_.lengths.at(slot.sequence) = 3;
     return slot;
   }
-  // Lets the engine draw these tokens, one after the other, until the answer ends.
+  // Lets the engine draw these tokens one by one, until the answer ends.
   void draw(GeneratorSlot& slot, const std::vector<Token>& drawn) {
     for (const Token token : drawn) {
       if (!slot.answer) return;

@@ -96,7 +96,7 @@ class CountingEngine final : public Engine {
   int masks_set = 0;
   std::uint32_t kept_from = 0, kept_every = 0;  // The last arguments of keep_hidden().
   bool hidden_kept = true;                      // True if draws keep their hidden states.
-  std::vector<float> logits_said{};             // The logits of every sequence.
+  std::vector<float> logits_said{};             // The logits that every sequence has.
 
  private:
   static Result<std::vector<float>> none() {

@@ -20,7 +20,7 @@ namespace weft::llm::test {
 struct ExpectedToken {
   Token token = 0;
   float logprob = 0;
-  std::vector<Drawn> top;  // The best candidates, the best first.
+  std::vector<Drawn> top;  // The best candidates, in descending order.
 };
 struct ExpectedCase {
   std::string prompt;
@@ -117,9 +117,9 @@ struct Agreement {
   }
 };
 
-// Checks that greedy answers agree with the expected ones: the same token if the logits of the best
-// two are more than 0.05 apart, and the five best log-probabilities within 0.01 as long as the text
-// agrees.
+// Checks that greedy answers agree with the expected answers. If the logits of the two best tokens
+// are more than 0.05 apart, the drawn token must be the expected one. As long as the texts agree,
+// the five best log-probabilities must be within 0.01.
 inline Async<Result<Agreement>> compare_with_expected(Engine& engine,
                                                       std::vector<ExpectedCase> cases) {
   Agreement agreement;

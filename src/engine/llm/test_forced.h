@@ -1,4 +1,4 @@
-// The distance between the probabilities of two engines that read the same text.
+// Measures the distance between the probabilities of two engines that read one text.
 #pragma once
 
 #include <cmath>
@@ -33,7 +33,7 @@ inline Async<Result<std::vector<float>>> forced_logprobs(Engine& engine, std::ve
 
 struct Divergence {
   double mean = 0;      // Mean of the Kullback-Leibler divergence at every position, in nats.
-  double same_top = 0;  // Share of positions with the same best token.
+  double same_top = 0;  // The share of positions at which both engines have the same best token.
 };
 inline Divergence divergence(const std::vector<float>& reference, const std::vector<float>& other,
                              std::size_t vocabulary) {

@@ -15,7 +15,7 @@ struct Story {
   std::string model;
   std::vector<Token> prompt;
   std::string logits_file;
-  std::vector<float> logits;  // [prompt position][512]; read_stories fills it.
+  std::vector<float> logits;  // Logits [prompt position][512]; read_stories fills them.
   std::vector<Token> greedy;
   std::vector<double> gaps;
 };

@@ -9,7 +9,7 @@
 
 namespace weft::llm {
 
-using Token = std::int32_t;  // The same type as tokenizer::Token.
+using Token = std::int32_t;  // Equals tokenizer::Token.
 
 // The format of keys and values in the cache. f16 takes half the memory of f32; q8_0 (int8 with an
 // f16 scale for every 32 numbers) takes about a quarter.
@@ -25,7 +25,7 @@ enum class Activations : std::uint8_t { f32, int8, f16 };
 [[nodiscard]] Result<KvFormat> kv_format_from(std::string_view name);
 [[nodiscard]] Result<Activations> activations_from(std::string_view name);
 
-// Layers [begin, end) of a model.
+// The layers [begin, end) of a model.
 struct LayerRange {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -34,12 +34,12 @@ struct LayerRange {
 // The settings for drawing the next token. The steps are applied in this order, if they are set:
 // penalties, top_k, top_p, min_p, temperature.
 struct Sampling {
-  float temperature = 0;    // 0 takes the best token always.
+  float temperature = 0;    // 0 always takes the best token.
   std::uint32_t top_k = 0;  // Keeps only the k best tokens; 0 keeps all.
   float top_p = 1;          // Keeps the best tokens that together have this probability.
   float min_p = 0;  // Keeps tokens with at least this share of the best token's probability.
   // The penalties apply to the last penalty_window tokens, those of the prompt included.
-  float repetition_penalty = 1;  // Divides logits above 0, multiplies others.
+  float repetition_penalty = 1;  // Divides a logit above 0; multiplies any other logit.
   float presence_penalty = 0;    // Subtracted from the logit of every token that occurs.
   float frequency_penalty = 0;   // Subtracted once for each time that the token occurs.
   std::uint32_t penalty_window = 64;

@@ -24,7 +24,7 @@ using Attribute =
 using Attributes = std::map<std::string, Attribute, std::less<>>;
 
 struct ModelNode {
-  std::string name;  // May be empty.
+  std::string name;  // The name of the node; may be empty.
   std::string op;
   std::string domain;
   std::vector<std::string> inputs;   // An empty name: the input is not given.
@@ -41,12 +41,12 @@ struct Dimension {
 struct ValueInfo {
   std::string name;
   ElementType type = ElementType::f32;
-  std::optional<std::vector<Dimension>> shape;  // nullopt: any rank.
+  std::optional<std::vector<Dimension>> shape;  // nullopt allows any rank.
 };
 
 struct Model {
   std::int64_t ir_version = 0;
-  std::int64_t opset = 0;  // Version of the domain ai.onnx.
+  std::int64_t opset = 0;  // The version of the operators of the domain ai.onnx.
   std::string producer;
   std::string graph_name;
   std::vector<ModelNode> nodes;

@@ -37,8 +37,8 @@ struct TensorFields {
   std::optional<ByteSpan> raw;
   std::vector<float> floats;
   std::vector<std::int32_t> small;             // i32 and narrower integers; f16 as bits.
-  std::vector<std::int64_t> large;             // Elements of i64.
-  std::vector<std::uint64_t> unsigned_values;  // Elements of u32.
+  std::vector<std::int64_t> large;             // The elements of an i64 tensor.
+  std::vector<std::uint64_t> unsigned_values;  // The elements of a u32 tensor.
   std::optional<External> external;
   bool is_external = false;
 };

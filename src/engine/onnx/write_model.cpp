@@ -14,7 +14,7 @@ constexpr std::size_t model_bytes_max = std::size_t{1} << 31;
 // The file format version that supports opset 19 and later.
 constexpr std::int64_t ir_version_least = 8;
 
-// Values of AttributeProto.type.
+// The values of AttributeProto.type.
 enum class AttributeType : std::int32_t {
   number = 1,
   integer = 2,

@@ -287,9 +287,9 @@ Result<std::optional<std::vector<json::Value>>> listed(const Conjunction& all) {
   return out;
 }
 
-// Two options exclude each other by their types, by constants, by a property that distinguishes
-// them, or by a property that one requires and the other forbids. Choices within the options are
-// not examined.
+// Returns false if two options exclude each other by their types, by constants, by a property that
+// distinguishes them, or by a property that one option requires and the other forbids. Choices
+// within the options are not examined.
 Result<bool> Document::may_overlap(const Conjunction& a, const Conjunction& b, int depth) const {
   constexpr int depth_max = 4;
   if (a.impossible || b.impossible) return false;

@@ -24,7 +24,7 @@ struct Place {
 };
 
 struct Choice {
-  std::string pointer;     // JSON pointer of its keyword.
+  std::string pointer;     // The JSON pointer of the keyword.
   bool exclusive = false;  // True for oneOf.
   std::vector<Place> options;
   std::vector<std::string> path;  // Pointers of the schemas that led to it.

@@ -24,7 +24,7 @@ std::string digit_class(char first, char last) {
   return first == last ? weft::format("\"{}\"", first) : weft::format("[{}-{}]", first, last);
 }
 
-// Writes the numbers between two bounds that have the same number of digits.
+// Writes the rule for the numbers between two bounds that have the same number of digits.
 std::string between(std::string_view low, std::string_view high) {
   const std::size_t rest = low.size() - 1;
   if (low.find_first_not_of('0') == std::string_view::npos &&
@@ -90,7 +90,7 @@ Result<std::optional<WholeRange>> whole_range(const NumberBounds& bounds) {
 // The digits of a bound that is not negative.
 struct Decimal {
   std::int64_t whole = 0;
-  std::string fraction;  // Without trailing zeros.
+  std::string fraction;  // The digits after the point, without trailing zeros.
 };
 Result<Decimal> decimal_of(double value) {
   char text[400];
@@ -112,7 +112,7 @@ Result<Decimal> decimal_of(double value) {
 class FractionWriter {
  public:
   struct Bound {
-    std::string_view digits;  // The remaining digits; zeros follow.
+    std::string_view digits;  // The remaining digits; zeros follow them.
     bool exclusive = false;
   };
 
@@ -285,8 +285,8 @@ Result<std::optional<std::string>> multiple_expression(const NumberBounds& bound
   if (bounds.any()) return fail(ErrorCode::unsupported, "with only one bound");
   if (divisor > divisor_max)
     return fail(ErrorCode::unsupported, "above {} without bounds", divisor_max);
-  // There is a rule for each remainder of the digits so far and each number of digits that may
-  // follow.
+  // There is one rule for each pair of the remainder of the digits so far and the number of digits
+  // that may follow.
   std::vector<std::string> shorter(static_cast<std::size_t>(divisor)), next = shorter;
   const auto steps = [&](std::int64_t remainder, char first) {
     std::vector<std::string> out;

@@ -2,9 +2,9 @@
 // expressions for the content of a JSON string.
 //
 // Supported: characters, `.`, classes with ranges and \d \w \s and their opposites, \n \r \t \f \v
-// \0 \xNN \uNNNN \u{N}, groups, |, * + ? {m} {m,} {m,n} (lazy ones mean the same), ^ at the
-// beginning and $ at the end of an alternative. Refused by name: back references, lookahead and
-// lookbehind, \b \B \p, and flags.
+// \0 \xNN \uNNNN \u{N}, groups, |, * + ? {m} {m,} {m,n} (lazy operators mean the same as greedy
+// ones), ^ at the beginning and $ at the end of an alternative. Refused by name: back references,
+// lookahead and lookbehind, \b \B \p, and flags.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@
 namespace weft::schema {
 
 struct Pattern {
-  std::string expression;             // The text between the quotation marks.
+  std::string expression;             // Matches the text between the quotation marks.
   std::uint64_t least = 0;            // Least number of characters of a text.
-  std::optional<std::uint64_t> most;  // Greatest number; nullopt: no limit.
+  std::optional<std::uint64_t> most;  // The greatest number; nullopt if there is no limit.
 };
 
 // Fails with unsupported and the name of the construct if it is not supported, and with

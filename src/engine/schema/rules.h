@@ -1,4 +1,5 @@
-// Collects the rules of a grammar and writes them as GBNF. Rules with the same body are one rule.
+// Collects the rules of a grammar and writes them as GBNF. Two rules with equal bodies become one
+// rule.
 #pragma once
 
 #include <map>
@@ -24,8 +25,8 @@ class Rules {
 
  private:
   std::vector<std::pair<std::string, std::string>> rules_;
-  std::map<std::string, std::string> names_;     // Names by body.
-  std::map<std::string, std::size_t> reserved_;  // Indices into rules_.
+  std::map<std::string, std::string> names_;     // The rules' names by body.
+  std::map<std::string, std::size_t> reserved_;  // Indices into rules_ by name.
   std::size_t bytes_ = 0;
 };
 

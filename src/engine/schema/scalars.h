@@ -22,7 +22,7 @@ using Expression = std::optional<std::string>;
                                               const std::vector<json::Value>& values,
                                               unsigned types);
 [[nodiscard]] Result<Expression> write_number(const Conjunction& all, bool integer, Rules& rules);
-// `where` names the schema in messages.
+// Writes the rules for a string. `where` names the schema in messages.
 [[nodiscard]] Result<Expression> write_string(const Conjunction& all, const std::string& where,
                                               Rules& rules);
 

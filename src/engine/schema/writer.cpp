@@ -162,7 +162,8 @@ Result<Expression> SchemaWriter::write_array(const Conjunction& all) {
     const json::Value* prefix = one.find("prefixItems");
     std::string prefix_key = "prefixItems", rest_key = "items";
     if (items != nullptr &&
-        items->kind() == json::Kind::array) {  // The form of drafts before 2020.
+        // An array in "items" is the form of drafts before 2020.
+        items->kind() == json::Kind::array) {
       prefix = items;
       prefix_key = "items";
       rest_key = "additionalItems";

@@ -26,13 +26,14 @@ class SchemaWriter {
   [[nodiscard]] Result<Expression> write(Conjunction all, const std::string& where);
   [[nodiscard]] Result<Expression> write_choice(Conjunction all, const std::string& where);
   [[nodiscard]] Result<Expression> write_array(const Conjunction& all);
-  // The functions of writer_object.cpp.
+  // Functions that are defined in writer_object.cpp.
   [[nodiscard]] Result<Expression> write_object(const Conjunction& all, const std::string& where);
   [[nodiscard]] std::string write_other_key(const std::vector<std::string>& names);
 
   const Document& document_;
   Rules& rules_;
-  std::map<std::string, Expression> known_;  // Expressions by the schemas that apply.
+  // The written expressions, by the schemas that they follow.
+  std::map<std::string, Expression> known_;
   std::size_t depth_ = 0;
   std::size_t choices_ = 0;
 };

@@ -13,7 +13,7 @@ namespace {
 
 struct Property {
   std::string name;
-  std::string value;  // Name of the value's rule.
+  std::string value;  // The name of the value's rule.
   bool required = false;
 };
 
@@ -41,8 +41,8 @@ std::string SchemaWriter::write_other_key(const std::vector<std::string>& names)
   std::ranges::sort(keys);
   const grammar::CharacterSet plain =
       grammar::complement(grammar::normalized({{0, 0x1F}, {U'"', U'"'}, {U'\\', U'\\'}}));
-  // For longer names, a key must differ within the first depth_max characters, which bounds the
-  // recursion.
+  // The most characters of a name that are compared, which bounds the recursion: a key other than a
+  // longer name must differ from it within these characters.
   constexpr std::size_t depth_max = 64;
   const std::function<std::string(std::size_t, std::size_t, std::size_t)> node =
       [&](std::size_t begin, std::size_t end, std::size_t depth) -> std::string {
@@ -155,8 +155,8 @@ Result<Expression> SchemaWriter::write_object(const Conjunction& all, const std:
           if (enough && (!most || count <= *most)) here = "\"\"";
           continue;
         }
-        // Two keys that are not named may be equal and then count only once, so only one can be
-        // counted on.
+        // Only one of the keys that are not named can be counted on, because two of them may be
+        // equal and then count only once.
         if (!enough && least - count > 1) continue;
         const auto left = most ? std::optional(*most - count) : std::nullopt;
         std::string more;

@@ -1,6 +1,6 @@
-// SentencePiece encoding as Llama 2 uses it: a text starts as its characters, and the neighbours
-// whose joined text is the token with the best score are merged until no such pair is left. A part
-// that is not a token is written as bytes. The time is O(n log n) in the length of the text.
+// SentencePiece encoding as Llama 2 uses it. A text starts as its characters. The two neighbours
+// whose joined text is the token with the best score are merged, until no neighbours form a token.
+// A part that is not a token is written as bytes. The time is O(n log n) in the length of the text.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace weft::tokenizer {
 
-// Encodes `text`, in which U+2581 stands for each space.
+// Encodes `text`, in which each space is written as U+2581.
 void encode_pieces(const Vocabulary& vocabulary, std::string_view text, std::vector<Token>& out);
 
 }  // namespace weft::tokenizer

@@ -10,7 +10,7 @@
 namespace weft::tokenizer {
 namespace {
 
-constexpr std::string_view piece_space = "\xE2\x96\x81";  // The character U+2581.
+constexpr std::string_view piece_space = "\xE2\x96\x81";  // U+2581, which stands for a space.
 
 std::string escape_spaces(std::string_view text, bool with_prefix) {
   std::string out;

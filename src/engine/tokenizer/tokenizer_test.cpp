@@ -144,7 +144,8 @@ Builder pieces() {
 TEST(Tokenizer, PiecesMergeByScoreAfterASpace) {
   const auto tokenizer = make(pieces());
 
-  EXPECT_EQ(tokenizer->encode("ab", {}).value(), (Tokens{11}));  // Merges ▁a first, then ▁ab.
+  // Merges ▁ and a first, then ▁a and b.
+  EXPECT_EQ(tokenizer->encode("ab", {}).value(), (Tokens{11}));
   EXPECT_EQ(tokenizer->encode("a b", {.add_special = true}).value(), (Tokens{1, 9, 6, 8}));
   EXPECT_EQ(tokenizer->encode("", {}).value(), (Tokens{}));
   EXPECT_EQ(tokenizer->encode("a</s>a", {.parse_special = true}).value(), (Tokens{9, 2, 9}));

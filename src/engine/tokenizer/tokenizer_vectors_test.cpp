@@ -51,7 +51,7 @@ std::vector<Token> parse_tokens(const json::Value& value) {
 
 struct Vectors {
   const char* name;
-  const char* vocabulary;  // Path below $WEFT_DATA/data/vocab.
+  const char* vocabulary;  // The path below $WEFT_DATA/data/vocab.
   const char* published;   // The .inp and .out files, or nullptr.
 };
 void PrintTo(const Vectors& row, std::ostream* out) { *out << row.name; }

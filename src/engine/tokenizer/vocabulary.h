@@ -54,8 +54,8 @@ class Vocabulary {
   [[nodiscard]] std::size_t text_bytes_max() const { return text_bytes_max_; }
 
   [[nodiscard]] Model model() const { return model_; }
-  [[nodiscard]] std::optional<Token> begin() const { return begin_; }  // The BOS token.
-  [[nodiscard]] std::optional<Token> end() const { return end_; }      // The EOS token.
+  [[nodiscard]] std::optional<Token> begin() const { return begin_; }  // Returns the BOS token.
+  [[nodiscard]] std::optional<Token> end() const { return end_; }      // Returns the EOS token.
   [[nodiscard]] std::optional<Token> unknown() const { return unknown_; }
   [[nodiscard]] bool adds_begin() const { return adds_begin_; }
   [[nodiscard]] bool adds_end() const { return adds_end_; }

@@ -9,7 +9,8 @@
 namespace weft::tokenizer {
 namespace {
 
-constexpr std::string_view word_begin = "\xE2\x96\x81";  // The character U+2581.
+// U+2581, which marks the beginning of a word.
+constexpr std::string_view word_begin = "\xE2\x96\x81";
 
 bool is_chinese(char32_t code) {
   constexpr struct {

@@ -9,7 +9,7 @@
 namespace weft::chain {
 namespace {
 
-__extension__ using Wide = unsigned __int128;  // GCC and Clang both support it.
+__extension__ using Wide = unsigned __int128;  // Both GCC and Clang support this type.
 
 std::uint64_t number_at(ByteSpan bytes, std::size_t at, std::size_t size) {
   std::uint64_t out = 0;

@@ -84,7 +84,7 @@ class Rpc {
     ByteSpan equal;
   };
   struct FoundAccounts {
-    std::uint64_t slot = 0;  // The slot of the accounts' state.
+    std::uint64_t slot = 0;  // The slot at which the accounts had this state.
     std::vector<AccountData> accounts;
   };
   [[nodiscard]] Result<FoundAccounts> accounts_of(const PublicKey& program,

@@ -1,9 +1,9 @@
-// Brings instructions onto the chain, each once. A signed transaction has a blockhash, so it can
-// land only up to a known height, and the same bytes land at most once. So the same bytes are sent
-// until the cluster agrees on them, or until their height has passed and no node knows them; only
-// then is the instruction signed again. A signed transaction is handed to `keep` before it is first
-// sent: a caller that stores it there and calls follow() after a crash pays once, however often it
-// crashes.
+// Brings instructions onto the chain, each exactly once. A signed transaction has a blockhash, so
+// it can land only up to a known height, and its bytes land at most once. The Sender therefore
+// sends the same bytes until the cluster agrees on them, or until their height has passed and no
+// node knows them; only then is the instruction signed again. A signed transaction is handed to
+// `keep` before it is first sent: a caller whose `keep` stores it and that calls follow() after a
+// crash pays once, however often it crashes.
 //
 // Blocking; one thread at a time for each Sender.
 #pragma once
@@ -23,13 +23,13 @@ inline constexpr std::uint64_t units_max = 1'400'000;
 struct Plan {
   std::vector<solana::Instruction> instructions;
   const crypto::KeyPair* payer = nullptr;
-  std::vector<const crypto::KeyPair*> signers = {};  // Signers other than the payer.
+  std::vector<const crypto::KeyPair*> signers = {};  // The signers other than the payer.
 };
 // The cost of a plan for the payer, without the rent of accounts that it creates.
 struct Quote {
-  std::uint64_t units = 0;           // Compute units in the simulation.
-  std::uint64_t unit_limit = 0;      // Requested units: a tenth more.
-  std::uint64_t micro_lamports = 0;  // Priority fee for a compute unit.
+  std::uint64_t units = 0;           // The compute units used in the simulation.
+  std::uint64_t unit_limit = 0;      // The requested units: a tenth more than `units`.
+  std::uint64_t micro_lamports = 0;  // The priority fee for a compute unit.
   Lamports signature_fee = 0;
   Lamports priority_fee = 0;
 
@@ -53,7 +53,7 @@ class Sender {
   struct Options {
     Confirmation level = Confirmation::confirmed;
     std::optional<std::uint64_t> micro_lamports =
-        std::nullopt;  // nullopt: the median of recent fees.
+        std::nullopt;  // nullopt takes the median of recent fees.
     std::uint64_t micro_lamports_max = 1'000'000;
     // The longest time between two requests. The first wait is an eighth of it, and each further
     // wait doubles.

@@ -65,7 +65,7 @@ bool Address::is_private() const {
   if (is_v4)
     return bytes[0] == 10 || (bytes[0] == 172 && (bytes[1] & 0xf0) == 16) ||
            (bytes[0] == 192 && bytes[1] == 168) || (bytes[0] == 169 && bytes[1] == 254) ||
-           // 100.64.0.0/10, the range of carriers' NATs.
+           // The range 100.64.0.0/10, which carriers' NATs use.
            (bytes[0] == 100 && (bytes[1] & 0xc0) == 64);
   return (bytes[0] & 0xfe) == 0xfc || (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80);
 }
@@ -90,7 +90,8 @@ std::string forwarded_address(std::string_view peer, std::string_view forwarded_
            });
   };
   if (!is_trusted(Address::parse(peer))) return std::string(peer);
-  // Each proxy appends an address, so entries further left were written by the previous party.
+  // The search goes from right to left: each proxy appends an address, so the party that sent a
+  // request to a proxy wrote the entries to the left of that address.
   while (!forwarded_for.empty()) {
     const auto comma = forwarded_for.rfind(',');
     const auto last = without_spaces(

@@ -15,7 +15,7 @@ namespace weft::net {
 // address.
 struct Address {
   bool is_v4 = false;
-  std::array<std::uint8_t, 16> bytes{};  // IPv4 uses the first four bytes.
+  std::array<std::uint8_t, 16> bytes{};  // An IPv4 address uses only the first four bytes.
 
   // Parses a numeric address without brackets, port or zone.
   [[nodiscard]] static std::optional<Address> parse(std::string_view text);

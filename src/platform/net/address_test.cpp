@@ -1,5 +1,6 @@
-// Strangers are counted by the unit that one of them owns: an IPv4 address, or a /64 of IPv6. A
-// page under a foreign host name that was pointed to this server is not a page of the server.
+// Strangers are counted by the range that one stranger owns: an IPv4 address, or a /64 of IPv6. If
+// a foreign host name is pointed to this server, a page under that name is not a page of the
+// server.
 #include "platform/net/address.h"
 
 #include <gtest/gtest.h>

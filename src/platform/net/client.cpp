@@ -63,8 +63,8 @@ Error error_of_result(drogon::ReqResult result, const Url& url) {
 
 // Turns off Nagle's algorithm (TCP_NODELAY): a hop of a chain that waits for the acknowledgement of
 // the previous message takes ten times as long. Drogon gives no access to its client's socket, so
-// it is found by its address, unless the process has so many descriptors that the search would take
-// long.
+// the socket is found by its address, unless the process has so many descriptors that the search
+// would take long.
 void send_at_once(const trantor::InetAddress& local) {
   constexpr int descriptors_max = 512;
   const int lowest_free = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -195,8 +195,7 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
                                self->watch();
                                if (self->handlers_.open) self->handlers_.open();
                              });
-    // Without the watch, a server that accepts and then sends nothing would be waited for without
-    // end.
+    // watch() bounds the wait for a server that accepts the connection and then sends nothing.
     watch();
   }
 
@@ -271,8 +270,8 @@ class DrogonSocket final : public Socket, public std::enable_shared_from_this<Dr
     if (handlers.closed) handlers.closed(std::move(why));
   }
 
-  // Drogon's client reconnects by itself unless it is stopped. Its handlers hold this object, so
-  // they are released too; this is queued because it must not run inside one of them.
+  // Stops Drogon's client, which would otherwise reconnect by itself, and releases its handlers,
+  // which hold this object. The work is queued because it must not run inside a handler.
   void let_go() {
     on_loop(loop_, [client = std::move(client_), connection = std::move(connection_)] {
       if (!client) return;
@@ -330,8 +329,8 @@ class Turns {
   std::vector<std::function<void()>> works_;
 };
 
-// All state of the loop's thread. Callbacks hold it weakly, so that none keeps it alive after the
-// client.
+// All state of the loop's thread. Callbacks hold weak references to it, so that no callback keeps
+// it alive after the client.
 struct Core : std::enable_shared_from_this<Core> {
   struct Waiting {
     Request request;
@@ -350,7 +349,7 @@ struct Core : std::enable_shared_from_this<Core> {
   std::deque<Waiting> waiting;
   std::vector<std::weak_ptr<DrogonSocket>> sockets;
   bool ending = false;           // The client is being destroyed: no new requests or answers.
-  std::unique_ptr<Turns> turns;  // Made at first use.
+  std::unique_ptr<Turns> turns;  // Made at the first use.
 
   void add(Waiting item) {
     if (ending) return;

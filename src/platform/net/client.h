@@ -40,7 +40,7 @@ struct Url {
 struct TlsOptions {
   std::string ca_cert =
       {};                 // PEM file with authorities that are trusted besides those of the system.
-  bool insecure = false;  // Accepts any certificate.
+  bool insecure = false;  // If true, any certificate is accepted.
 };
 
 using Headers = std::map<std::string, std::string>;  // Header names are in lower case.
@@ -68,14 +68,14 @@ struct Response {
                            std::string content_type = "application/json");
 // Encodes one segment of a path: every byte except letters, digits, - . _ and ~ becomes %XX.
 [[nodiscard]] std::string percent_encoded(std::string_view segment);
-// Adds the header "Authorization: Bearer TOKEN".
+// Returns the request with the header "Authorization: Bearer TOKEN".
 [[nodiscard]] Request with_bearer(Request request, std::string_view token);
 
 // The error that the server reported: the `detail` of its problem document, with the ErrorCode that
 // fits the status.
 [[nodiscard]] Error error_of(const Response& response);
-// How long to wait before a request is repeated that the server refused for now (429, 503): the
-// time of its Retry-After header, a minute at most, or a second without that header.
+// Returns the wait before a request is repeated that the server refused temporarily (429, 503): the
+// time of the Retry-After header, at most a minute, or a second without this header.
 [[nodiscard]] std::optional<Duration> retry_after(const Response& response);
 
 struct SocketHandlers {
@@ -86,8 +86,8 @@ struct SocketHandlers {
   std::function<void(Error why)> closed = {};
 };
 
-// One WebSocket. It is closed by close(), not by dropping the last reference. Messages that are
-// sent after its end are dropped.
+// One WebSocket. close() closes it; dropping the last reference does not. Messages that are sent
+// after the end of the connection are dropped.
 class Socket {
  public:
   virtual ~Socket() = default;

@@ -1,10 +1,10 @@
-// Counts connections by address from accept() on, knows which of them have not finished their
+// Counts connections by address from accept() on, knows which connections have not finished their
 // handshake in time, and keeps a share of all places for known peers. A new connection is always
-// unknown. Unknown connections may only borrow the kept places: if no place is left, the oldest
-// borrower is closed for a new connection. If an address has more unknown connections than the
-// address of the new one, its oldest is closed instead. So to keep newcomers out, an attacker needs
-// as many addresses as there are places. Pure except for one question: whether a descriptor is
-// still the same socket.
+// unknown. An unknown connection may only borrow a kept place: if no place is left, the oldest
+// borrower is closed for a new connection. If another address has more unknown connections than the
+// address of the new connection, the oldest connection of that other address is closed instead. To
+// keep newcomers out, an attacker therefore needs as many addresses as there are places. Pure
+// except for one question: whether a descriptor is still the same socket.
 //
 // Threading: none of its own. Bounded by the number of connections that it accepts.
 #pragma once
@@ -47,7 +47,7 @@ class ConnectionTable {
   [[nodiscard]] Accepted accept(const std::string& peer, const std::string& group,
                                 const Socket& socket, bool bounded, Instant at);
   void ready(const std::string& peer);      // The handshake of the connection is done.
-  void recognise(const std::string& peer);  // The peer is known; its connection keeps its place.
+  void recognise(const std::string& peer);  // The peer becomes known and keeps its place.
   void gone(const std::string& peer);
   // The connections whose handshake takes too long.
   [[nodiscard]] std::vector<Socket> overdue(Instant at) const;
@@ -62,7 +62,7 @@ class ConnectionTable {
     bool is_ready = false;
     Place place = Place::own;
     bool is_ranked = false;    // True for an unknown connection with `bounded`.
-    std::uint64_t number = 0;  // Ascending in the order of accept().
+    std::uint64_t number = 0;  // Increases in the order of accept().
   };
   // Runs at most once a second, because under a flood each run costs as much as many connections.
   void forget_closed(Instant at);
@@ -83,15 +83,16 @@ class ConnectionTable {
   const IsOpen is_open_;
   const bool largest_gives_way_;
   std::map<std::string, Entry> entries_;   // Keyed by peer, "ADDRESS:PORT".
-  std::map<std::string, std::size_t> of_;  // Number of connections by group.
+  std::map<std::string, std::size_t> of_;  // The number of connections by group.
   std::size_t unknown_ = 0;                // Unknown connections that do not borrow a place.
   // Peers that borrow a place, by the number of their entries.
   std::map<std::uint64_t, std::string> borrowers_;
   std::map<std::string, std::map<std::uint64_t, std::string>>
       ranked_;  // Ranked connections: group, number of the entry, peer.
-  std::set<std::pair<std::size_t, std::string>> sizes_;  // Ranked groups by number of connections.
+  // The ranked groups, in the order of their number of connections.
+  std::set<std::pair<std::size_t, std::string>> sizes_;
   std::uint64_t next_ = 0;
-  Instant looked_{};  // Time of the last forget_closed().
+  Instant looked_{};  // The time of the last forget_closed().
 };
 
 }  // namespace weft::net

@@ -40,7 +40,8 @@ class Watched {
 
   const std::weak_ptr<trantor::TcpConnection> connection_;
   std::atomic<Instant> deadline_ = Instant::max();
-  std::atomic<std::size_t> greeting_bytes_max_ = 0;  // 0: no bound, or admitted.
+  // 0 if there is no bound or the peer was admitted.
+  std::atomic<std::size_t> greeting_bytes_max_ = 0;
   std::size_t since_message_ = 0;
   bool is_socket_ = false;
   // Null once the connection is a WebSocket, to save memory: there may be 19,000 of them.
@@ -54,7 +55,7 @@ class Watched {
   Instant moved_ = now();
   bool refused_ = false;
   bool drops_ = false;
-  std::size_t since_refused_ = 0;                  // Bytes that came after the refusal.
+  std::size_t since_refused_ = 0;  // The number of bytes that came after the refusal.
   Guarded<std::optional<std::string>> refusal_{};  // The answer to send at the deadline.
 };
 

@@ -10,8 +10,9 @@ namespace weft::net {
 // changes both. May be called repeatedly and from any thread.
 void set_up_drogon_once();
 
-// Logs Drogon's messages as errors instead of debug messages. Used at the start of a server,
-// because Drogon reports a failed start only by such a message and then ends the process.
+// If `on` is true, logs Drogon's messages as errors instead of debug messages. The start of a
+// server uses this, because Drogon reports a failed start only by such a message and then ends the
+// process.
 void let_drogon_complain(bool on);
 
 // The largest WebSocket message that Drogon itself lets through. Our own bounds are smaller, so

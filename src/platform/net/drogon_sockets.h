@@ -24,7 +24,7 @@ class DrogonSockets : public drogon::WebSocketController<DrogonSockets, false> {
   static void initPathRouting() {}  // The server registers the paths by name.
   // Returns the client's address from the peer's address and its X-Forwarded-For header.
   using AddressOf = std::function<std::string(const std::string& peer, const std::string& header)>;
-  // Called if a peer ("ADDRESS:PORT") is known; `address` is the address of its client.
+  // Called when a peer ("ADDRESS:PORT") becomes known; `address` is the address of its client.
   using Recognise = std::function<void(const std::string& peer, const std::string& address)>;
   // The sockets that have not been admitted, by number.
   using Greeting = Guarded<std::map<std::uint64_t, std::weak_ptr<DrogonPeer>>>;
@@ -61,9 +61,9 @@ class DrogonSockets : public drogon::WebSocketController<DrogonSockets, false> {
   const Limits limits_;
   const AddressOf address_of_;
   const Recognise recognise_;
-  // Shared with the peers.
+  // The peers share this object.
   const std::shared_ptr<Greeting> greeting_ = std::make_shared<Greeting>();
-  std::map<std::string, SocketRoute> routes_;  // Not changed once the server runs.
+  std::map<std::string, SocketRoute> routes_;  // The routes do not change once the server runs.
   std::atomic<std::uint64_t> next_id_ = 1;
   std::uint64_t looked_after_ = 0;  // Number of the last peer that keep_alive() looked at.
   Guarded<std::map<std::uint64_t, std::weak_ptr<DrogonPeer>>> peers_;

@@ -25,7 +25,7 @@ bool DrogonStream::send(const std::string& bytes) {
 void DrogonStream::close() {
   auto self = std::exchange(on_loop_, nullptr);
   const auto connection = connection_.lock();
-  // After the end of the connection Drogon's stream does nothing, on any thread.
+  // Once the connection has ended, Drogon's stream does nothing, so any thread may release it.
   if (!self || !connection || !connection->connected()) return;
   on_loop(connection->getLoop(), [self = std::move(self), connection, ends = ends_] {
     self->stream.reset();

@@ -293,7 +293,7 @@ TEST(Gate, TakesNoNewWorkOntoAFullDisk) {
   EXPECT_EQ(status_of(*open, signed_head(100)), 200) << "the attack";
 }
 
-// --- Tests of the connection table.
+// --- Tests of ConnectionTable.
 
 struct Sockets {
   std::set<std::uint64_t> closed;

@@ -151,7 +151,7 @@ Result<std::optional<ByteRange>> parse_range(std::string_view header, std::uint6
   };
   const auto first = number(header.substr(0, dash));
   const auto last = number(header.substr(dash + 1));
-  if (dash == 0) {  // Asks for the last n bytes.
+  if (dash == 0) {  // A range such as "-5" asks for the last bytes.
     if (!last) return std::nullopt;
     if (*last == 0 || size == 0)
       return fail(ErrorCode::resource_exhausted, "The range contains none of the {} bytes.", size);

@@ -65,7 +65,7 @@ struct Reply {
   int status = 200;
   std::map<std::string, std::string> headers = {};
   std::string body = {};
-  std::optional<FileBody> file = {};  // Sent instead of the body.
+  std::optional<FileBody> file = {};  // A file that is sent instead of `body`.
   std::function<void(std::shared_ptr<ReplyStream>)> stream =
       {};  // Sent instead of the body: called once the head is on its way.
 };
@@ -97,9 +97,9 @@ struct ByteRange {
   std::uint64_t first = 0;
   std::uint64_t count = 0;
 };
-// Parses "bytes=0-99", "bytes=100-" or "bytes=-5" for a file of `size` bytes. nullopt if the header
-// is not a single byte range (the header is then ignored). Fails with resource_exhausted if the
-// range lies outside of the file.
+// Parses "bytes=0-99", "bytes=100-" or "bytes=-5" for a file of `size` bytes. Returns nullopt if
+// the header is not a single byte range; the header is then ignored. Fails with resource_exhausted
+// if the range lies outside of the file.
 [[nodiscard]] Result<std::optional<ByteRange>> parse_range(std::string_view header,
                                                            std::uint64_t size);
 

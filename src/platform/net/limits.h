@@ -26,7 +26,8 @@ struct Limits {
   // The share of all connections that is kept for known peers (Peer::recognise()). Unknown
   // connections may use it, but the oldest of them is closed if a new connection needs its place.
   double known_share = 0.25;
-  // If no place is left, the address with the most connections of strangers loses one.
+  // If true and no place is left, the address with the most connections of strangers loses a
+  // connection.
   bool largest_gives_way = true;
 
   // A connection without a byte in either direction is closed after this time. It is long because a
@@ -59,9 +60,9 @@ struct Limits {
   // token, four with TLS because of its handshake.
   double strangers_connections = 40;
   std::size_t addresses_per_client = 8;  // Addresses that one client can make known.
-  // The number of refusals of an address that are answered at once; one more every ten seconds.
-  // Each further refusal waits twice as long as the one before it, up to `refusal_wait_max`. Its
-  // connection does nothing while it waits.
+  // The number of refusals of an address that are answered at once; every ten seconds one more may
+  // be. Each further refusal waits twice as long as the refusal before it, up to
+  // `refusal_wait_max`. Its connection does nothing while it waits.
   std::size_t refusals_at_once = 8;
   Duration refusal_wait_max = std::chrono::seconds(30);
 

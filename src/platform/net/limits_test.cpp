@@ -61,7 +61,7 @@ Limits limits_from(const std::string& words) {
   return limits;
 }
 
-// Not a test: runs the server of the other tests in a child process (see AServer).
+// This is not a test: it runs the server of the other tests in a child process (see AServer).
 TEST(LimitsChild, DISABLED_Serves) {
   const char* const folder = std::getenv("WEFT_LIMITS_FOLDER");
   ASSERT_NE(folder, nullptr);
@@ -73,7 +73,7 @@ TEST(LimitsChild, DISABLED_Serves) {
   if (const char* const rate = std::getenv("WEFT_LIMITS_RATE"); rate != nullptr)
     options.rate_limit =
         RateLimit::Options{.per_second = std::atof(rate), .burst = 4 * std::atof(rate)};
-  // With one thread the order of events in one round of the loop is known.
+  // If the server has one thread, the order of events in one round of the loop is known.
   if (std::getenv("WEFT_LIMITS_ONE_THREAD") != nullptr) options.threads = 1;
   if (std::getenv("WEFT_LIMITS_TLS") != nullptr)
     options.tls = self_signed(at / "tls", {"127.0.0.1"}, unix_now()).value();
@@ -319,8 +319,8 @@ std::string frame(std::string_view text) {
 }
 
 // trantor ends the process when it removes a connection that still listens for an event. In an
-// earlier version an answer made its connection listen if it ended on another thread just as the
-// connection ended.
+// earlier version, an answer that ended on another thread just as its connection ended made the
+// connection listen.
 TEST(ReplyStreams, AnAnswerThatEndsWithItsConnectionEndsNoServer) {
   const AServer server("", false, true);
   std::optional<Bytes> reader(std::in_place, server);
@@ -330,7 +330,7 @@ TEST(ReplyStreams, AnAnswerThatEndsWithItsConnectionEndsNoServer) {
   ASSERT_TRUE(ending.send(here) && ending.read("here").contains("200"));
   ASSERT_TRUE(waiting.send("GET /v1/wait HTTP/1.1\r\n" + host + "\r\n"));
   while (!fs::exists(server.folder() / "waits")) std::this_thread::yield();
-  // Both events reach the loop in its next round, in this order.
+  // The requests "end" and the end of the reader reach the loop in its next round, in this order.
   ASSERT_TRUE(ending.send("GET /v1/end HTTP/1.1\r\n" + host + "\r\n"));
   reader.reset();
   std::ofstream(server.folder() / "go");
@@ -368,7 +368,7 @@ const std::string counted = "GET /v1/counted HTTP/1.1\r\n" + host + "\r\n";
 
 std::string address_of(int attacker) { return "127.64.0." + std::to_string(attacker + 1); }
 
-// Sends requests one after the other, each on a connection of its own, and counts those that are
+// Sends requests one by one, each on a connection of its own, and returns how many of them are
 // answered.
 int answered(const AServer& server, const std::string& from, int requests) {
   int count = 0;
@@ -523,7 +523,8 @@ TEST(Limits, AKnownPeerComesInWhereStrangersHoldAllConnections) {
       held.emplace_back(server);
       (void)held.back().send("GET /v1/here HTTP/1.1\r\nX: ");
     }
-    // All connections were accepted; then the newest or older ones were closed for the bound.
+    // The server accepts every connection and, because of the bound, then closes the new one or an
+    // older one.
     const std::ptrdiff_t over = std::ssize(held) - 20;
     for (const Instant give_up = now() + 30s; now() < give_up;) {
       if (std::ranges::count_if(held, [](Bytes& one) { return one.ends(1ms); }) >= over) return;
@@ -700,7 +701,7 @@ TEST(Limits, SoManySocketsMayBeAboutToGreet) {
     const auto open = [&] {
       return std::ranges::count_if(held, [](Bytes& one) { return !one.ends(50ms); });
     };
-    // On a busy machine it may take a while until a replaced socket is closed.
+    // Waits, because on a busy machine it may take a while until a replaced socket is closed.
     const auto give_up = std::chrono::steady_clock::now() + patience;
     auto left = open();
     while (left > 4 && std::chrono::steady_clock::now() < give_up) left = open();

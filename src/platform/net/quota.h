@@ -19,7 +19,7 @@ struct Quota {
   std::uint64_t remaining = 0;
   std::string unit = {};   // "content-bytes"; empty: a number of things.
   Duration window{};       // Time in which the quota is refilled; 0: freed when its use ends.
-  Duration whole_after{};  // With a window: time until the quota is full again.
+  Duration whole_after{};  // If there is a window, the time until the quota is full again.
 };
 // Returns the quotas of a client, which is given by its key as text. May be called from any thread.
 using QuotasOf = std::function<std::vector<Quota>(const std::string& client)>;

@@ -50,7 +50,8 @@ TokenBucket* RateLimit::network_of(std::string_view address, Instant at) {
   return &bucket;
 }
 
-// Gives a new address its first tokens: not a full bucket, but its part of those for newcomers.
+// Gives a new address its first tokens: not a full bucket, but its part of the tokens for
+// newcomers.
 void RateLimit::welcome(Stranger& stranger, std::string_view address, Instant at) {
   const TokenBucket::Rate rate = share();
   stranger.tokens.refill(rate, at);
@@ -78,8 +79,8 @@ void RateLimit::count(Stranger& stranger, Instant at) {
   if (std::exchange(stranger.period, period) != period) ++active_;
 }
 
-// Each search through all buckets costs as much as thousands of requests. So, in an attack from
-// more addresses than fit, one search serves many newcomers.
+// Because a search through all buckets costs as much as thousands of requests, searches are
+// limited: if an attack has more addresses than fit, one search serves many newcomers.
 bool RateLimit::make_room(Instant at) {
   if (buckets_.size() < options_.addresses_max) return true;
   if (looked_ && at >= *looked_ && at - *looked_ < look_for_room_every) return false;

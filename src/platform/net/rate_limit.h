@@ -37,7 +37,7 @@ class RateLimit {
     double network_share = 0;
     double newcomer_burst = 0;                      // The least size of a stranger's bucket.
     Duration active_for = std::chrono::seconds(5);  // Period in which active addresses are counted.
-    Duration known_for = std::chrono::minutes(10);  // Time for which recognise() holds.
+    Duration known_for = std::chrono::minutes(10);  // The time for which recognise() holds.
   };
 
   explicit RateLimit(Options options) : options_(options) {}
@@ -85,7 +85,8 @@ class RateLimit {
   std::int64_t period_ = -1;
   std::size_t active_ = 0, active_before_ = 0;
   TokenBucket newcomers_;
-  std::unordered_map<std::string, TokenBucket> networks_;  // First-token buckets by network.
+  // The buckets of first tokens by network.
+  std::unordered_map<std::string, TokenBucket> networks_;
   // Times of the last search for room that found none.
   std::optional<Instant> looked_{}, looked_at_networks_{};
 };

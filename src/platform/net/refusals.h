@@ -1,8 +1,8 @@
 // Computes how long an address waits for the answer to a refused request. Without this wait a peer
 // that is refused again and again would take as much of the server by its refusals as by its
 // requests, because it comes back at once. Pure: the time is passed in. Bounded: if `addresses_max`
-// addresses are known, those without a recent refusal are forgotten; if there is no such address, a
-// new one waits for `wait_max`.
+// addresses are known, the addresses without a recent refusal are forgotten; if every address has a
+// recent refusal, a new address waits for `wait_max`.
 #pragma once
 
 #include <optional>
@@ -20,7 +20,7 @@ class Refusals {
   struct Options {
     std::size_t at_once = 8;
     Duration another_every = std::chrono::seconds(10);  // Time until one more is answered at once.
-    Duration wait_max = std::chrono::seconds(30);       // 0: no refusal waits.
+    Duration wait_max = std::chrono::seconds(30);       // With 0, no refusal waits.
     std::size_t addresses_max = 65536;
   };
   explicit Refusals(Options options) : options_(options) {}

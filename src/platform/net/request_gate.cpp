@@ -107,7 +107,7 @@ RequestGate::RequestGate(Options options)
   requests.network_share = limits.newcomers_network_share;
   rate_.with([&](auto& rate) { rate.emplace(requests); });
   if (limits.strangers_connections <= 0) return;
-  // One address alone may use the whole rate.
+  // The rate of new connections of all strangers, which one address alone may use.
   const double all = limits.strangers_connections * requests.per_second;
   connections_.with([&](auto& rate) {
     rate.emplace(RateLimit::Options{.per_second = all,

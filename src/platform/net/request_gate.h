@@ -1,6 +1,6 @@
 // Decides on each request by its head, before a byte of its body is taken. It checks the host, the
-// origin, the route, the length of the body and the rate of the address. It also reserves the bytes
-// of bodies that are being received, in all and by address.
+// origin, the route, the length of the body and the rate of the address. It also reserves memory
+// for the bytes of bodies that are being received, in all and by address.
 //
 // Threading: any thread. The registered routes do not change once requests are judged.
 #pragma once
@@ -52,8 +52,8 @@ class RequestGate {
   struct Options {
     Limits limits;
     std::optional<RateLimit::Options> rate = RateLimit::Options{};
-    double connection_cost = 1;                     // Tokens that a new connection takes.
-    std::vector<std::string> hosts = {};            // Accepted host names besides loopback.
+    double connection_cost = 1;                     // The tokens that a new connection costs.
+    std::vector<std::string> hosts = {};            // The accepted host names besides loopback.
     std::vector<std::string> trusted_proxies = {};  // Proxies whose X-Forwarded-For is trusted.
     // Returns the free bytes of the disk; called at most four times a second.
     std::function<std::uint64_t()> disk_bytes_free = {};
@@ -95,7 +95,8 @@ class RequestGate {
  private:
   struct Held {
     std::uint64_t all = 0;
-    std::map<std::string, std::uint64_t, std::less<>> of;  // Bytes by address group.
+    // The number of reserved bytes by address group.
+    std::map<std::string, std::uint64_t, std::less<>> of;
   };
   struct Disk {
     Instant looked{};
@@ -115,7 +116,7 @@ class RequestGate {
   const Options options_;
   std::vector<RouteRule> rules_;
   Guarded<std::optional<RateLimit>> rate_;
-  Guarded<std::optional<RateLimit>> connections_;  // Rate of new connections.
+  Guarded<std::optional<RateLimit>> connections_;  // The rate of new connections.
   Guarded<Refusals> refusals_;
   Guarded<ClientAddresses> clients_;
   Guarded<Disk> disk_;

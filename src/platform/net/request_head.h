@@ -17,7 +17,7 @@ struct RequestHead {
   std::string host;
   std::uint32_t hosts = 0;  // The number of Host fields.
   std::string origin;
-  std::string fetch_site;  // The header Sec-Fetch-Site.
+  std::string fetch_site;  // The value of the header Sec-Fetch-Site.
   std::string content_type;
   std::string forwarded_for;
   // Values of Weft-Client, Weft-Nonce, Weft-Time and Weft-Signature.

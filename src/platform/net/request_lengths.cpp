@@ -74,8 +74,8 @@ std::optional<HeadRefusal> RequestLengths::take(std::string_view bytes) {
     const std::string_view part = bytes.substr(0, end);
     line_ += part.substr(0, line_bytes_max - std::min(line_bytes_max, line_.size()));
     if (!part.empty()) last_ = part.back();
-    // A line's line feed counts when it has arrived, so a head has the same length however the
-    // socket cuts it.
+    // The line feed of a line counts when it has arrived, so that a head has the same length
+    // however the socket cuts it.
     head_bytes_ += part.size() + (end < bytes.size() ? 1 : 0);
     if (options_.head_bytes_max > 0 && head_bytes_ > options_.head_bytes_max) {
       state_ = State::off;

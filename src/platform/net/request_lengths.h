@@ -1,7 +1,8 @@
-// Refuses requests of HTTP/1.1 that state their length twice and differently. If a proxy before
-// this server believes the other length, the rest of one body becomes the next request, in the name
-// of another client (RFC 9112, 6.3). Drogon keeps the first of two fields and ignores the second.
-// Each head is shown to a judge as soon as it is whole, before any byte of the body.
+// Refuses requests of HTTP/1.1 that state two different lengths. If a proxy before this server
+// takes the length that this server ignores, the rest of one body becomes the next request, in the
+// name of another client (RFC 9112, 6.3). If a field occurs twice, Drogon keeps the first and
+// ignores the second. Each head is shown to a judge as soon as it is whole, before any byte of the
+// body.
 //
 // Follows the bytes of one connection from its beginning: heads line by line, bodies by their
 // lengths. Keeps one line of a head, at most 8 KiB of it; further bytes are only counted.
@@ -19,11 +20,11 @@ namespace weft::net {
 
 class RequestLengths {
  public:
-  // Called with each head once it is whole. A refusal that it returns ends the connection.
+  // Called with each head once it is whole. If it returns a refusal, the connection ends.
   using Judge = std::function<std::optional<HeadRefusal>(const RequestHead&)>;
   struct Options {
     std::size_t head_bytes_max = 0;  // 0 means no bound.
-    bool after_upgrade = true;       // Also check bytes that follow an upgrade's head.
+    bool after_upgrade = true;  // If true, the bytes after the head of an upgrade are checked, too.
     Judge judge = {};
   };
   RequestLengths() = default;

@@ -83,8 +83,8 @@ TEST(RequestLengths, LooksAtNothingBehindARefusal) {
   EXPECT_FALSE(lengths.take(inside).has_value());
 }
 
-// After an upgrade that is not answered with 101 the connection speaks HTTP, and lengths are
-// checked again.
+// If an upgrade is not answered with 101, the connection still speaks HTTP, and the lengths of
+// later requests are checked again.
 TEST(RequestLengths, LooksOnWhereAnUpgradeDidNotHappen) {
   const std::string upgrade = "GET / HTTP/1.1\r\nUpgrade: websocket\r\n\r\n";
   RequestLengths lengths;

@@ -93,7 +93,7 @@ class Identified {
   }
 
  private:
-  const QuotasOf& quotas_;  // Owned by the server.
+  const QuotasOf& quotas_;  // The server owns it.
   const std::shared_ptr<std::string> client_ = std::make_shared<std::string>();
 };
 
@@ -259,7 +259,7 @@ Result<std::uint16_t> probe_port(const std::string& address, std::uint16_t port)
                    : reinterpret_cast<const sockaddr_in6*>(&storage)->sin6_port);
 }
 
-// Waits until the port accepts connections: Drogon reports that it runs before it listens, and a
+// Waits until the port accepts connections. Drogon reports that it runs before it listens, but a
 // caller that is told that the server has started may connect at once.
 Result<> wait_until_it_listens(const std::string& address, std::uint16_t port) {
   WEFT_ASSIGN(const SocketAddress at, socket_address(address, port));
@@ -302,7 +302,8 @@ bool is_open(const ConnectionTable::Socket& socket) {
   return cookie_of(socket.descriptor) == socket.cookie;
 }
 
-// The address of a wildcard listener stands for all addresses of this machine.
+// Returns the host names that the server answers for. A wildcard address stands for all addresses
+// of this machine.
 std::vector<std::string> accepted_hosts(const Server::Options& options) {
   std::vector<std::string> hosts = options.hosts;
   const auto add = [&](std::vector<std::string> more) {
@@ -430,13 +431,14 @@ class DrogonServer final : public Server {
     app.setFileTypes({}).setImplicitPageEnable(false);
     app.disableSigtermHandling().enableServerHeader(false).enableGzip(false).enableBrotli(false);
     app.setThreadNum(options_.threads)
-        // ConnectionTable counts before Drogon.
+        // Drogon's bound is off, because ConnectionTable counts connections before Drogon does.
         .setMaxConnectionNum(std::numeric_limits<std::int32_t>::max())
-        .setIdleConnectionTimeout(0)  // Replaced by Limits::silent_max.
+        .setIdleConnectionTimeout(0)  // Limits::silent_max replaces this timeout.
         .setPipeliningRequestsNumber(pipelined_bound(options_.limits.pipelined_max));
     app.setClientMaxBodySize(std::max(body_bytes_max_, options_.upload_bytes_max));
     app.enableRequestStream(true);
-    // Each thread has a listener; probe_port() has checked that the port is free.
+    // The port is reused because each thread has a listener; probe_port() has checked that it is
+    // free.
     app.enableReusePort(true);
     if (options_.tls) {
       app.addListener(options_.address, port_, true, options_.tls->certificate.string(),
@@ -451,8 +453,8 @@ class DrogonServer final : public Server {
 
     std::promise<void> running;
     app.registerBeginningAdvice([this, &running] {
-      // All peers are looked at once within a quarter of the ping interval, a hundredth of them at
-      // a time.
+      // Each peer is looked at once within a quarter of the ping interval; one look covers a
+      // hundredth of the peers.
       const double around = seconds(options_.ping_every) / 4;
       const double every = std::max(around / 100, 0.005);
       drogon::app().getLoop()->runEvery(
@@ -649,8 +651,8 @@ class DrogonServer final : public Server {
         [this](const drogon::HttpRequestPtr& request, const drogon::HttpResponsePtr& response) {
           for (const auto& [name, value] : common_headers) response->addHeader(name, value);
           add_rate(request, response);
-          // Drogon begins no streamed body on a connection that it is to close; the stream closes
-          // it instead.
+          // Drogon does not begin a streamed body if it is to close the connection, so the stream
+          // closes it instead.
           if (response->asyncStreamCallback()) response->setCloseConnection(false);
         });
     app.setCustomErrorHandler([this](drogon::HttpStatusCode status,
@@ -697,7 +699,7 @@ class DrogonServer final : public Server {
   ConnectionGuard guard_;
   std::shared_ptr<DrogonSockets> sockets_;
   Guarded<ConnectionTable> connections_;
-  std::uint64_t body_bytes_max_ = 1 << 20;  // The largest bound of any route.
+  std::uint64_t body_bytes_max_ = 1 << 20;  // The largest body bound of all routes.
   std::vector<std::pair<std::string, std::string>>
       patterns_;  // Patterns with the methods that they allow.
   std::thread thread_;

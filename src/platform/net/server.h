@@ -32,7 +32,7 @@
 namespace weft::net {
 
 struct TlsFiles {
-  std::filesystem::path certificate;  // PEM file of the certificate chain.
+  std::filesystem::path certificate;  // The PEM file of the certificate chain.
   std::filesystem::path key;
 };
 
@@ -55,7 +55,7 @@ class Upload {
   // An error ends the upload and is its answer; bytes that arrive later are dropped.
   [[nodiscard]] virtual Result<> write(std::string_view bytes) = 0;
   virtual void finish(Respond respond) = 0;
-  virtual void abandon() = 0;  // The connection broke.
+  virtual void abandon() = 0;  // Called if the connection broke.
 };
 struct UploadRoute {
   std::string pattern;
@@ -78,8 +78,8 @@ class Peer {
   [[nodiscard]] virtual const std::string& address() const = 0;
   // Round trip time of the last answered ping; nullopt before the first answer.
   [[nodiscard]] virtual std::optional<Duration> round_trip() const { return std::nullopt; }
-  // The peer is known: the bounds of a greeting (SocketRoute::greets) end. May be called from any
-  // thread.
+  // Call it once the peer is known: the bounds of a greeting (SocketRoute::greets) then end. May be
+  // called from any thread.
   virtual void admit() {}
   // The server knows the peer: its connection keeps its place (Limits::known_share), and its
   // address keeps a rate of its own (Limits::strangers_rates). May be called from any thread.
@@ -97,14 +97,15 @@ struct SocketRoute {
   // Called with the size of a message over the bound, whose bytes are dropped. The handler answers
   // and closes.
   std::function<void(const std::shared_ptr<Peer>&, std::size_t bytes)> oversized;
-  std::function<void(const std::shared_ptr<Peer>&)> closed;  // Called exactly once, at the end.
+  // Called exactly once, when the WebSocket has ended.
+  std::function<void(const std::shared_ptr<Peer>&)> closed;
   double cost = 0;
 };
 
 class Server {
  public:
   struct Options {
-    std::string address = "127.0.0.1";  // Numeric address, IPv4 or IPv6.
+    std::string address = "127.0.0.1";  // A numeric address, IPv4 or IPv6.
     std::uint16_t port = 0;             // 0: the system chooses a free port.
     std::optional<TlsFiles> tls = {};
     std::filesystem::path scratch = {};  // Folder of bodies over 64 KiB; created if missing.
@@ -112,7 +113,7 @@ class Server {
         {};  // Files of the web page; empty or missing: the page no_web_page.
     std::string page_connects = {};  // Another origin that the page may contact; may be empty.
     std::string no_web_page = {};    // HTML of the page for a server without files.
-    // Maximum announced length of an upload.
+    // The largest announced length of an upload.
     std::uint64_t upload_bytes_max = std::uint64_t{4} << 30;
     // The maximum number of bytes that a peer has not read; above it the connection ends.
     std::size_t send_queue_bytes_max = std::size_t{32} << 20;
@@ -126,7 +127,7 @@ class Server {
     std::vector<std::string> trusted_proxies =
         {};  // Proxies (numeric addresses) whose X-Forwarded-For is trusted.
     std::size_t threads = 2;
-    // nullopt: no rate limits.
+    // If this is nullopt, there are no rate limits.
     std::optional<RateLimit::Options> rate_limit = RateLimit::Options{};
   };
 

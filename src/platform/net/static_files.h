@@ -40,7 +40,7 @@ class StaticFiles {
 
   const std::filesystem::path folder_;
   const std::string missing_;
-  const std::string policy_;  // Content-Security-Policy of the page.
+  const std::string policy_;  // The Content-Security-Policy of the page.
   Guarded<std::map<std::filesystem::path, std::shared_ptr<const File>>> files_;
 };
 

@@ -12,7 +12,8 @@
 
 namespace weft::net {
 
-// Reads the head, without the empty line that ends it. Fails with unsupported if it is not HTTP/1.
+// Reads the head of an answer, without the empty line that ends the head. Fails with unsupported if
+// the answer is not HTTP/1.
 [[nodiscard]] Result<Response> read_answer_head(std::string_view text);
 
 class StreamedBody {

@@ -188,7 +188,7 @@ class Secure {
   Plain& plain_;
   SSL_CTX* context_ = nullptr;
   SSL* ssl_ = nullptr;
-  BIO *in_ = nullptr, *out_ = nullptr;  // Owned by the TLS session.
+  BIO *in_ = nullptr, *out_ = nullptr;  // The TLS session owns both.
 };
 
 // The request has no "connection: close", because servers on Drogon then send the head of a stream

@@ -92,7 +92,7 @@ class TlsStream final : public Stream, public std::enable_shared_from_this<TlsSt
   }
   const std::string& peer() const override { return peer_; }
 
-  // Called by the connection's callbacks.
+  // The connection's callbacks call this function.
   void hear(ByteSpan bytes) {
     if (!events_.bytes || !early_.empty()) {
       constexpr std::size_t early_max = std::size_t{64} << 10;

@@ -1,7 +1,8 @@
 // Byte streams between two programs: TLS 1.3 over TCP, over trantor. The listener uses a
 // certificate that it makes for itself at its start. The caller knows the certificate's fingerprint
 // from a source that it trusts and accepts no other certificate. The certificate does not identify
-// the caller: the caller does so in its first bytes (a token, common/protocol/peer_line.h).
+// the caller: the caller identifies itself in its first bytes (a token,
+// common/protocol/peer_line.h).
 //
 //   on the thread of a net::Client:
 //   auto listener = StreamListener::create({.address = "127.0.0.1", .scratch = folder},
@@ -10,8 +11,8 @@
 //        [](Result<std::shared_ptr<Stream>> stream) {...});
 //
 // Threading: every object is made, used and called back on the thread of one Client; no callback
-// runs inside the call that asked for it. Bounds: unread bytes of a peer (send_bytes_max),
-// connections of a listener (connections_max), the wait of dial().
+// runs inside the call that asked for it. Bounds: the bytes that a peer has not read
+// (send_bytes_max), the connections of a listener (connections_max), the wait of dial().
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ class Stream {
  public:
   static constexpr std::size_t send_bytes_max = std::size_t{32} << 20;
 
-  virtual ~Stream() = default;  // Closes the stream.
+  virtual ~Stream() = default;  // The destructor closes the stream.
   // Sets the callbacks, before any byte was taken. Bytes that arrived earlier are delivered soon.
   virtual void listen(StreamEvents events) = 0;
   virtual void send(ByteSpan bytes) = 0;
@@ -51,7 +52,7 @@ class Stream {
 class StreamListener {
  public:
   struct Options {
-    std::string address = "127.0.0.1";  // Numeric, IPv4 or IPv6.
+    std::string address = "127.0.0.1";  // A numeric address, IPv4 or IPv6.
     std::uint16_t port = 0;             // 0: the system chooses a free port.
     std::filesystem::path scratch;      // An existing folder; the key is there until it is read.
     std::size_t connections_max = 256;

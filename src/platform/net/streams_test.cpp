@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Two clients have two threads, as two programs would.
+// Two clients run on two threads, as two programs would.
 class Streams : public testing::Test {
  protected:
   void SetUp() override {

@@ -16,9 +16,9 @@ namespace weft::net {
 [[nodiscard]] std::vector<std::string> local_names();
 
 // Makes cert.pem and key.pem (0600) in `folder`, valid for `names` (host names and addresses).
-// Existing files are kept while they cover all names and last another week. The certificate has an
-// ECDSA P-256 key and lasts 825 days, the most that browsers accept. It cannot sign other
-// certificates: a browser that trusts it trusts this server alone.
+// Existing files are kept while they cover all names and are valid for another week. The
+// certificate has an ECDSA P-256 key and is valid for 825 days, the most that browsers accept. It
+// cannot sign other certificates: a browser that trusts it trusts this server alone.
 struct SelfSigned {
   // False only in tests: the key can then sign certificates of any site.
   bool signs_no_others = true;
@@ -37,7 +37,7 @@ struct SelfSigned {
 // The host names and addresses that the certificate is valid for; empty if it cannot be read.
 [[nodiscard]] std::vector<std::string> names_of(const TlsFiles& files);
 
-// SHA-256 of the certificate, in hex.
+// Returns the SHA-256 of the certificate, in hex.
 [[nodiscard]] Result<std::string> fingerprint_of(const TlsFiles& files);
 
 }  // namespace weft::net

@@ -46,8 +46,8 @@ class EventQueue {
     return true;
   }
 
-  // Posts an event that must not be dropped: neither the bound nor end() keeps it out. It is never
-  // handled if take() has already returned true.
+  // Posts an event that must not be dropped: it is accepted even if the queue is full or end() was
+  // called. If take() has already returned true, the event is never handled.
   void post_always(Event event) {
     bool first = false;
     {

@@ -2,7 +2,7 @@
 // with the same key run in order on one thread; items with different keys may run at the same time.
 //
 // Threading: post() may be called from any thread. Lifetime: the destructor finishes the queued
-// work. Bounds: queue_max items a thread.
+// work. Bounds: queue_max items for each thread.
 #pragma once
 
 #include <cstdint>

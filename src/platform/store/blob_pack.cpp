@@ -101,7 +101,7 @@ class PackFile {
 
 // An open file, and the size of the blobs in it that are indexed.
 struct Opened {
-  std::shared_ptr<PackFile> file;  // Shared with readers while they read.
+  std::shared_ptr<PackFile> file;  // Readers share the file while they read.
   std::uint64_t blobs = 0;
   std::uint64_t bytes = 0;
   int empty_since = 0;  // Successive calls of compact() that found no blob in it.
@@ -120,7 +120,7 @@ struct BlobPack::State {
   mutable std::mutex mutex;  // Guards all members below.
   std::unordered_map<Hash, Entry> index;
   std::uint64_t bytes = 0;
-  std::map<std::uint32_t, Opened> files;  // Files by number.
+  std::map<std::uint32_t, Opened> files;  // The files by their number.
   std::uint32_t current = 0;              // The file to append to; 0: none yet.
   std::uint32_t next = 1;
   std::deque<Waiting> waiting;
@@ -185,7 +185,7 @@ struct BlobPack::State {
   void read_heads(std::uint32_t number, ByteSpan all);
   Result<> begin_file();
   Result<> append(Kind kind, const Hash& hash, ByteSpan content);
-  // Called with `writing` held.
+  // The caller holds `writing`.
   Result<> write_waiting();
 };
 
@@ -276,7 +276,7 @@ Result<> BlobPack::State::append(Kind kind, const Hash& hash, ByteSpan content) 
     const std::uint64_t more = std::max(room_step, size);
     if (::fallocate(files.at(current).file->number(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(room),
                     static_cast<off_t>(more)) != 0 &&
-        // Other errors (no support for fallocate) are ignored.
+        // Only a full disk is an error: the file system may lack fallocate().
         (errno == ENOSPC || errno == EDQUOT))
       return system_error("Writing", path(current));
     room += more;

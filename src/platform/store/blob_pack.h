@@ -1,17 +1,17 @@
-// Stores small blobs one after the other in a few large files, so that thousands of them become
+// Stores small blobs one after another in a few large files, so that thousands of them become
 // durable with one write and one fdatasync. Readers see a blob as soon as it is added. It is
 // durable after the next sync(), which the code that acknowledges the blob calls first
 // (GroupCommit::Options::before_commit). Until then it waits in memory, with its disk space
 // allocated: a thread that adds never waits for a page that is being written to the disk.
 //
 // A file DIR/NNNNNN is a sequence of records. A record is a head of 44 bytes (kind, size, SHA-256,
-// and a check of size and SHA-256) and the bytes. After a sync a mark record is appended that
-// states up to which offset the file is durable. open() hashes only the blobs after the last such
-// offset and skips those that a crash damaged. A process appends only to files that it created. The
-// index is in memory: about 80 bytes a blob.
+// and a check of size and SHA-256) and the bytes of the blob. After a sync a mark record is
+// appended that states up to which offset the file is durable. open() hashes only the blobs after
+// the last such offset and skips blobs that a crash damaged. A process appends only to files that
+// it created. The index is in memory: about 80 bytes a blob.
 //
-// Threading: all functions may be called from any thread. Fails with resource_exhausted for a full
-// disk, data_loss for a failing one.
+// Threading: all functions may be called from any thread. Fails with resource_exhausted if the disk
+// is full, and with data_loss if the disk fails.
 #pragma once
 
 #include <cstdint>

@@ -69,7 +69,7 @@ struct BlobParts::State {
   Blobs& blobs;
   fs::path directory;
   Options options;
-  std::atomic<std::uint64_t> bytes = 0;  // Size of all parts.
+  std::atomic<std::uint64_t> bytes = 0;  // The size of all parts together.
   Guarded<Uploads> uploads;
 
   [[nodiscard]] static std::string name_of(const Hash& hash, const std::string& owner) {
@@ -137,7 +137,7 @@ struct BlobParts::State {
 struct BlobParts::Part::State {
   std::shared_ptr<BlobParts::State> parts;
   Hash hash;
-  std::string name;        // Name of its file.
+  std::string name;        // The name of the part's file.
   std::uint64_t size = 0;  // Number of its bytes that have arrived.
   std::uint64_t total = 0;
   std::uint64_t before = size;  // Size of the upload without this part.
@@ -209,7 +209,7 @@ void BlobParts::Part::take_back() {
   state_->out.close();
   std::error_code error;
   fs::resize_file(state_->path(), state_->before, error);
-  if (error) return;  // Then finish() will find that the hash is wrong.
+  if (error) return;  // The bytes stay, and finish() will find that the hash is wrong.
   state_->parts->bytes.fetch_sub(state_->size - state_->before);
   state_->size = state_->before;
 }

@@ -68,8 +68,8 @@ class BlobParts {
     std::uint64_t bytes = 0;
   };
   [[nodiscard]] std::vector<Unfinished> unfinished_of(const std::string& owner) const;
-  // Removes all unfinished uploads of the owner. Fails with unavailable, and removes none, while a
-  // part of one of them is arriving.
+  // Removes all unfinished uploads of the owner. Fails with unavailable, and removes no upload,
+  // while a part of such an upload is arriving.
   [[nodiscard]] Result<> remove_of(const std::string& owner);
   // Begins a part. Fails with already_exists if `offset` is not have() or another part of the blob
   // is arriving, and with resource_exhausted if there are too many uploads and none may be removed.

@@ -132,7 +132,8 @@ Result<bool> Blobs::State::publish(const fs::path& written, const Hash& hash) {
     folder_is_durable = true;
   }
   const std::lock_guard lock(naming[hash.bytes[0]]);
-  // link() does not replace a file, so two threads that put the same blob at once count it once.
+  // If two threads put the same blob at once, it is counted once, because link() does not replace a
+  // file.
   const bool is_new = ::link(written.c_str(), path.c_str()) == 0;
   if (!is_new && errno != EEXIST) return system_error("Naming", path);
   ::unlink(written.c_str());
@@ -192,8 +193,7 @@ Result<> Blobs::State::scan() {
   return sync_folder(directory);
 }
 
-// --- Writing
-// -----------------------------------------------------------------------------------------------------------
+// --- Writing blobs.
 
 struct Blobs::Writer::State {
   std::shared_ptr<Blobs::State> blobs;
@@ -327,14 +327,13 @@ Result<std::vector<Hash>> Blobs::add_all(std::span<const ByteSpan> blobs,
 
 Result<> Blobs::sync() { return state_->pack->sync(); }
 
-// --- Reading
-// -----------------------------------------------------------------------------------------------------------
+// --- Reading blobs.
 
 namespace {
 
 struct OpenBlob {
   File file;
-  std::uint64_t size = 0;  // Size of the plaintext.
+  std::uint64_t size = 0;  // The size of the plaintext.
 };
 
 Result<OpenBlob> open_blob(const fs::path& path, const Hash& hash) {

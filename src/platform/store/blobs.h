@@ -7,9 +7,9 @@
 // offsets are those of the plaintext.
 //
 // Each call that puts, finds or reads a blob counts as a use of it; open() counts as a use of every
-// blob. collect() removes blobs that were not used for a while and that no row names, as its caller
-// found (apps/coordinator/blob_sweep.h). Threading: every function may be called from any thread; a
-// Writer belongs to one thread at a time.
+// blob. collect() removes blobs that were not used for a while and that its caller has found to be
+// named by no row (apps/coordinator/blob_sweep.h). Threading: every function may be called from any
+// thread; a Writer belongs to one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -32,11 +32,12 @@ namespace weft::store {
 class Blobs {
  public:
   struct Options {
-    // For all blobs together; --blobs-bytes-max.
+    // The most bytes of all blobs together (--blobs-bytes-max).
     std::uint64_t bytes_max = std::uint64_t{64} << 30;
-    Room::Shares shares = {};                               // Shares of free room for strangers.
-    std::uint64_t packed_bytes_max = 64 << 10;              // Gives the time of a blob's use.
-    std::function<Instant()> clock = [] { return now(); };  // Time of a blob's use.
+    Room::Shares shares = {};                   // The shares of free room that strangers may use.
+    std::uint64_t packed_bytes_max = 64 << 10;  // The largest blob that add() stores in a pack.
+    // Gives the time at which a blob is used.
+    std::function<Instant()> clock = [] { return now(); };
   };
   // Receives a blob in pieces. Without finish() no blob is stored.
   class Writer {
@@ -121,7 +122,7 @@ class Blobs {
  private:
   struct State;
   explicit Blobs(std::shared_ptr<State> state);
-  std::shared_ptr<State> state_;  // Shared with the writers.
+  std::shared_ptr<State> state_;  // The writers share it.
 };
 
 }  // namespace weft::store

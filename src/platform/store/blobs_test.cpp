@@ -265,7 +265,7 @@ TEST_F(BlobsTest, PutsManyAtOnceAndFromManyThreads) {
       std::vector<ByteVector> all;
       std::vector<ByteSpan> spans;
       for (std::uint8_t i = 0; i < 10; ++i)
-        all.push_back(some_bytes(100, i));  // Equal blobs in every thread.
+        all.push_back(some_bytes(100, i));  // The blobs are equal in all threads.
       for (const ByteVector& bytes : all) spans.emplace_back(bytes);
       EXPECT_EQ(blobs->put_all(spans).value().size(), 10U);
     });
@@ -296,7 +296,7 @@ TEST_F(BlobsTest, IsKnownIfItIsPutWhileItIsRemoved) {
   }
 }
 
-// A clock that the test moves.
+// Blobs with a clock that the test moves.
 class CollectedBlobs : public BlobsTest {
  protected:
   std::unique_ptr<Blobs> open_small(std::uint64_t packed_bytes_max = 100) const {
@@ -373,7 +373,7 @@ TEST_F(CollectedBlobs, StayIfTheyWereUsedInAnyWay) {
   }
 }
 
-// The caller has found a blob unused, and a client uses it before it is removed.
+// The caller has found two blobs unused, and a client uses both before they are removed.
 TEST_F(CollectedBlobs, StayIfTheyAreFoundWhileTheyAreLookedFor) {
   const auto blobs = open_small();
   const Hash file = blobs->put(some_bytes(1000)).value();

@@ -80,7 +80,7 @@ std::vector<Result<>> GroupCommit::State::results_of(const std::vector<Batch>& b
   commits = 1;
   const Result<> all = commit_patiently(batches);
   if (all || batches.size() == 1) return std::vector(batches.size(), all);
-  // One batch is invalid, and no batch of the group is stored: each is committed alone.
+  // A batch is invalid, so no batch of the group is stored. Each batch is now committed alone.
   std::vector<Result<>> results;
   for (const Batch& batch : batches) results.push_back(commit_patiently(std::span(&batch, 1)));
   commits += batches.size();

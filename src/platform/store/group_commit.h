@@ -1,13 +1,13 @@
 // Commits the batches of many events with one fsync. A writer thread takes all waiting batches,
-// commits them together, and calls all callers back. While one commit is being written, the next
-// group gathers. `wait_max` additionally holds a group open if the group before it had more than
-// one batch: under load a larger group writes fewer pages and syncs for each batch, and a lone
-// caller never waits.
+// commits them together, and calls all callers back. While a commit is being written, the next
+// group gathers. `wait_max` additionally holds a group open if the previous group had more than one
+// batch: under load a larger group writes fewer pages and syncs for each batch, and a lone caller
+// never waits.
 //
 // Threading: submit() may be called from any thread. Callbacks run on the writer thread, in the
 // order of submission, after the fsync. If a group is refused, its batches are committed one by
-// one, so that only the invalid batch fails. The writer waits for a full disk to have space again;
-// if it stays full, the destructor gives up and the waiting batches fail.
+// one, so that only the invalid batch fails. If the disk is full, the writer waits until it has
+// space again; if it stays full, the destructor gives up and the waiting batches fail.
 #pragma once
 
 #include <chrono>
@@ -24,11 +24,11 @@ class GroupCommit {
  public:
   using Done = std::move_only_function<void(Result<>)>;
   struct Options {
-    std::chrono::microseconds wait_max{0};  // At most 2 ms.
-    std::size_t queue_max = 16384;          // Waiting batches; --commit-queue-max.
-    std::size_t group_max = 1024;           // Batches in one commit.
-    // Makes other data durable that the commit may refer to: called on the writer thread after a
-    // group was written and before it is committed. If it fails, the group's batches fail.
+    std::chrono::microseconds wait_max{0};  // Must be at most 2 ms.
+    std::size_t queue_max = 16384;          // The most waiting batches (--commit-queue-max).
+    std::size_t group_max = 1024;           // The most batches in one commit.
+    // Makes other data durable to which the commit may refer. Called on the writer thread after a
+    // group was written and before the group is committed. If it fails, the group's batches fail.
     std::function<Result<>()> before_commit = {};
     // A full disk (resource_exhausted) fails no batch: the group waits and is tried again after
     // this time. 0: the group fails at once.

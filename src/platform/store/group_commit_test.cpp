@@ -231,13 +231,13 @@ TEST(GroupCommit, WaitsForCompanyOnlyBehindAGroupThatHadSome) {
                     .has_value());
   };
 
-  submit(0);  // A batch alone does not wait.
+  submit(0);  // A batch that is alone in its group does not wait.
   store.entered.wait();
-  submit(1);  // These two do not wait either.
+  submit(1);  // Batches 1 and 2 do not wait either.
   submit(2);
   store.gate.count_down();
   answered.wait();
-  submit(3);  // After a group of two, this one waits for the group to fill.
+  submit(3);  // Batch 3 waits for its group to fill, because the previous group had two batches.
   submit(4);
   submit(5);
   all.wait();

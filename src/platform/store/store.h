@@ -1,11 +1,12 @@
-// The data that must survive a restart of the coordinator: sqlite/ keeps it in a file, memory/ is
-// for tests. One writer.
+// The data that must survive a restart of the coordinator: sqlite/ keeps the data in a file,
+// memory/ is for tests. One writer.
 //
 // A batch fails as a whole with already_exists, not_found or insufficient_funds if it contradicts
 // the stored data: a job id, transaction key, nonce, accepted task or replica that is stored
-// already, a task of an unknown job, or a balance that would be negative. A full disk is
-// resource_exhausted, a damaged file data_loss, any other error internal. After data_loss or
-// internal the store refuses further commits, because the caller's memory may differ from the disk.
+// already, a task of an unknown job, or a balance that would be negative. Any function fails with
+// resource_exhausted if the disk is full, with data_loss if the file is damaged, and with internal
+// for any other error. After data_loss or internal the store refuses further commits, because the
+// caller's memory may differ from the disk.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +46,7 @@ struct History {
 // The owners of blobs: records whose rows name them (apps/coordinator/blob_sweep.h).
 struct BlobOwners {
   std::vector<JobId> jobs;  // Jobs whose rows name blobs, in no order.
-  std::vector<Hash> blobs;  // Blobs of checkpoints and models.
+  std::vector<Hash> blobs;  // The hashes of the blobs of checkpoints and models.
 };
 
 class Store {
@@ -62,9 +63,9 @@ class Store {
   // Reads are safe from any thread, also during a commit. Fails with not_found for an unknown job.
   [[nodiscard]] virtual Result<Job> job(const JobId& id) = 0;
   [[nodiscard]] virtual Result<std::vector<Task>> tasks(
-      const JobId& id) = 0;  // Accepted tasks, by index.
+      const JobId& id) = 0;  // Returns accepted tasks, by index.
   [[nodiscard]] virtual Result<std::vector<Replica>> replicas(
-      const JobId& id) = 0;  // By index, then in order of arrival.
+      const JobId& id) = 0;  // Returns replicas by index, then in the order of arrival.
   [[nodiscard]] virtual Result<std::vector<Receipt>> receipts(
       const JobId& id) = 0;  // Receipts that replicas of the job name, each once.
   // Returns `count` rows of evidence, oldest first, after skipping the first `from`; bounds:
@@ -72,8 +73,8 @@ class Store {
   [[nodiscard]] virtual Result<std::vector<Evidence>> evidence(std::size_t from,
                                                                std::size_t count) = 0;
   // Returns running and ended jobs, newest first: the first `count` that were created before
-  // `before` (0: now), and further jobs of the same millisecond as the last of them, so that the
-  // next page skips none.
+  // `before` (0: now), and all other jobs that were created in the same millisecond as the last one
+  // of these, so that the next page skips no job.
   struct JobPage {
     std::optional<PublicKey> client;
     UnixMillis before = 0;
@@ -117,7 +118,7 @@ class Store {
   // The transactions of a job, from its escrow to its end, oldest first. Fails with not_found for
   // an unknown job.
   [[nodiscard]] virtual Result<History> history(const JobId& job, const HistoryPage& page) = 0;
-  // All transactions, oldest first.
+  // The transactions of all accounts, oldest first.
   [[nodiscard]] virtual Result<History> history(const HistoryPage& page) = 0;
   // Recomputes all balances from all movements: each transaction must sum to zero, and each
   // account's balances must follow from one another and end in the stored one. Fails with

@@ -263,8 +263,8 @@ void ChainMember::on_done(std::uint32_t number, std::uint32_t prompt_tokens,
   if (!ended_) {
     tell_tokens(number);
     if (chain_ && link_.commits) chain_->commit();
-    // After the loss of a member the coordinator forms the chain again, and the request continues
-    // in it.
+    // If a member was lost, the coordinator forms the chain again, and the request continues in the
+    // new chain.
     const bool lost =
         !generation && chain_ != nullptr && generation.error().code == ErrorCode::unavailable;
     if (lost) {

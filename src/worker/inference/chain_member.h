@@ -1,6 +1,6 @@
 // This worker's place in one chain, for one epoch. The first member generates: it takes requests,
-// draws tokens of many requests together, and reports tokens a few at a time. In a chain of several
-// members the others are stages after it.
+// draws tokens of many requests together, and reports tokens a few at a time. If the chain has
+// several members, the other members are the stages after the first.
 //
 // Threading: the host's thread. Lifetime: end() lets running calls finish; no messages follow.
 #pragma once
@@ -28,7 +28,7 @@ namespace weft::worker {
 class ChainMember : public std::enable_shared_from_this<ChainMember> {
  public:
   struct Lines {
-    // Sends a message to another member.
+    // Sends a message to another member of the chain.
     std::function<void(std::uint16_t to, ByteVector message)> send;
     std::function<void(const protocol::serving::ServingWorkerMessage& message)>
         tell;  // Sends a message to the coordinator.

@@ -1,6 +1,7 @@
-// This worker's direct links to other members of its chains, over PeerLines: opens them, notes
-// which opened in time, and measures their latency. A chain is reported as linked once all its
-// links are open, or after `patience`; the coordinator then relays the rest.
+// This worker's direct links to other members of its chains, over PeerLines. DirectLinks opens the
+// links, notes which links opened in time, and measures their latency. A chain is reported as
+// linked once all its links are open, or after `patience`; the coordinator then relays between the
+// members without an open link.
 //
 // Threading: the host's thread. Lifetime: held by a shared_ptr; host and peers outlive it, and
 // after close() no event of a chain is reported. Errors: a link that is lost, or that carries a
@@ -27,7 +28,7 @@ class DirectLinks : public std::enable_shared_from_this<DirectLinks> {
  public:
   struct Options {
     std::vector<std::string> lines{};  // Kinds of links that this worker offers.
-    PeerLines* peers = nullptr;        // Null: the coordinator relays everything.
+    PeerLines* peers = nullptr;        // If null, the coordinator relays everything.
     Duration patience{};               // Maximum time for a link to open.
   };
   struct Outputs {
@@ -60,7 +61,7 @@ class DirectLinks : public std::enable_shared_from_this<DirectLinks> {
       std::uint32_t number = 0;
       Instant sent{};
     };
-    std::uint64_t opening = 0;  // Number of the open() call.
+    std::uint64_t opening = 0;  // The number of the open() call.
     std::uint32_t epoch = 0;
     std::uint32_t index = 0;
     bool all = false;  // Every neighbour offers a kind of link that this worker has.
@@ -85,7 +86,7 @@ class DirectLinks : public std::enable_shared_from_this<DirectLinks> {
   ServingHost& host_;
   const Options options_;
   const Outputs outputs_;
-  std::map<std::uint32_t, Direct> direct_;  // Keyed by chain.
+  std::map<std::uint32_t, Direct> direct_;  // The links, keyed by chain.
   std::map<PublicKey, Duration> latencies_;
   std::uint32_t pings_ = 0;
   std::uint64_t openings_ = 0;

@@ -29,7 +29,7 @@ void Embedder::ask(const wire::Ask& ask) {
     return fail_one(ask.request, readable.error());
   waiting_.push_back(ask);
   if (std::exchange(running_, true)) return;
-  const auto self = shared_from_this();  // Keeps this object while it works.
+  const auto self = shared_from_this();  // Keeps this object alive while it works.
   const auto work = [](std::shared_ptr<Embedder> kept) -> Async<> { co_await kept->run(); };
   start(work(self));
 }

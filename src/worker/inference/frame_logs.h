@@ -1,9 +1,9 @@
-// The activation frames that a worker sent and received as a member of chains. It tells the
+// The activation frames that a worker sent and received as a member of chains. FrameLogs tells the
 // coordinator a Merkle root over each 32 frames of a line, and keeps the frames for a while, so
-// that it can present any of them under its root (common/proof/frame_block.h).
+// that the worker can present any frame under its root (common/proof/frame_block.h).
 //
-// Frames outlive their chain: the coordinator asks for them when an audit has failed, and a
-// cheating member could end the chain before. Bounds: bytes_max over all lines; the oldest block is
+// Frames outlive their chain: the coordinator asks for them after a failed audit, and a cheating
+// member could end the chain before that. Bounds: bytes_max over all lines; the oldest block is
 // removed first. Threading: one thread.
 #pragma once
 

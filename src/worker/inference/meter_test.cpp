@@ -33,7 +33,7 @@ TEST(Meter, SaysTheQuickestPassOfLateAndForgetsIt) {
     meter.pass(false, now += took);
   }
   EXPECT_EQ(meter.pace(now), 4ms);
-  // Two passes that overlap slow each other down.
+  // Begins two passes that overlap, so that they slow each other down.
   meter.pass(true, now);
   meter.pass(true, now);
   meter.pass(false, now += 1ms);

@@ -134,7 +134,7 @@ class PacedEngine final : public llm::Engine {
   }
   Async<Result<std::vector<float>>> forward_each(llm::Rows rows) override {
     if (!pace_.now) return paced(engine_->forward_each(std::move(rows)), true);
-    // Makes the calls one after the other, each with its rest.
+    // Makes one call for each row, each with its own rest.
     return Engine::forward_each(std::move(rows));
   }
   Async<Result<>> absorb_each(llm::Rows rows) override {
@@ -174,7 +174,8 @@ class PacedEngine final : public llm::Engine {
   }
   template <class T>
   Async<T> paced(Async<T> call, bool pass) {
-    // One turn of the event loop for each pass; other calls of the engine follow a pass.
+    // Each pass first waits for a turn of the event loop. Other calls of the engine follow a pass
+    // and need no turn.
     if (pass && pace_.before) co_await pace_.before();
     co_await rest();
     co_return co_await once(std::move(call), pass);

@@ -18,14 +18,15 @@ namespace weft::worker {
 struct Pace {
   // Awaited before every part. Empty if the engine waits by itself.
   std::function<Async<>()> before{};
-  std::function<void(bool begins)> work{};  // Called around every part.
+  std::function<void(bool begins)> work{};  // Called before and after every part.
   // Called around the parts that take rows through the layers.
   std::function<void(bool begins)> pass{};
   // Makes the whole call on another thread and resumes on this one. Only for engines that never
   // wait.
   std::function<Async<>(std::function<void()> call)> elsewhere{};
-  // The clock by which calls are cut into parts of about `part`. Only for engines, such as those on
-  // the CPU, that compute the same numbers however positions and sequences are cut.
+  // The clock by which calls are cut into parts of about `part`. Set it only for an engine that
+  // computes the same numbers however positions and sequences are cut, such as an engine on the
+  // CPU.
   std::function<Instant()> now{};
   Duration part = std::chrono::milliseconds(100);
   std::function<double()> share{};  // Returns a share in (0, 1], before every call; empty: 1.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr Duration work_time = std::chrono::milliseconds(2);
 
-constexpr std::uint32_t read_on = 99;  // Recorded for a call of draw_and_read().
+constexpr std::uint32_t read_on = 99;  // The number that is recorded for a call of draw_and_read().
 
 // Works for a short time at every draw, and records how many tokens it may draw ahead.
 class WorkingEngine final : public llm::Engine {

@@ -37,10 +37,11 @@ class PeerLines {
         signal;  // Called with a signal for that member.
     std::function<void(std::uint32_t member, ByteVector frame)> frame;
     std::function<void(std::uint32_t member, std::string_view line)> open;
-    std::function<void(std::uint32_t member)> closed;  // Also called for a link that never opened.
+    // Called at the end of a link, even if it never opened.
+    std::function<void(std::uint32_t member)> closed;
   };
-  // Opens links to the other members; in each pair the member with the smaller number calls.
-  // Earlier links of the chain are closed.
+  // Opens links to the other members of the chain; in each pair the member with the smaller number
+  // calls. Earlier links of the chain are closed.
   virtual void open(Chain chain, Events events) = 0;
   virtual void signal(std::uint32_t chain, std::uint32_t epoch, std::uint32_t from,
                       std::string text) = 0;

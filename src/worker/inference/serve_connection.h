@@ -26,7 +26,7 @@ class ServeConnection : public std::enable_shared_from_this<ServeConnection> {
   };
   ServeConnection(ServingHost& host, Duration retry) : host_(host), retry_(retry) {}
 
-  // Called before join().
+  // Sets the callbacks. Call it before join().
   void listen(Events events) { events_ = std::move(events); }
   void join(std::string token);
   void leave();

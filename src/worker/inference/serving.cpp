@@ -106,7 +106,7 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
     chains_.end(chain, std::move(done));
   }
 
-  // --- Functions for heartbeats.
+  // --- Messages about heartbeats.
 
   void on(const wire::Serving& serving) {
     pulse(std::chrono::milliseconds(std::clamp(serving.pulse_ms, 50u, 60'000u)));
@@ -133,7 +133,7 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
                 }));
   }
 
-  // --- Functions for shards.
+  // --- Messages about shards.
 
   void on(const wire::Load& order) {
     if (auto shard = shards_.take_idle(order)) return loaded(order.shard, std::move(shard), 0);
@@ -167,7 +167,7 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
     chain ? end_chain(*chain, retire) : retire();
   }
 
-  // --- Functions for chains.
+  // --- Messages about chains.
 
   void on(const wire::Link& link) {
     const auto refuse = [&](std::string message) {
@@ -214,7 +214,7 @@ class Serving::Worker : public std::enable_shared_from_this<Worker> {
   }
   void on(const wire::Signal& signal) { direct_->signal(signal); }
 
-  // --- Functions for requests and hops.
+  // --- Messages about requests, and hops.
 
   // A request for an earlier epoch is dropped, because the coordinator has begun a new one.
   void on(const wire::Ask& ask) {

@@ -6,8 +6,8 @@
 //   serving.leave();
 //
 // Shards stay on the device after a loss of the connection, so that the next order for them is
-// fulfilled at once. Threading: the host's thread. Lifetime: the host outlives it; it may be
-// destroyed at any time except inside one of its events.
+// fulfilled at once. Threading: the host's thread. Lifetime: the host outlives the Serving, which
+// may be destroyed at any time except inside one of its events.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class Serving {
     std::uint64_t memory_bytes = 0;
     double gb_per_s = 0;
     std::vector<std::string> lines{};
-    PeerLines* peers = nullptr;        // Must outlive this object.
+    PeerLines* peers = nullptr;        // The peers must outlive this object.
     crypto::Signer* signer = nullptr;  // Signs its frames (frame_logs.h); must outlive this object.
     Duration retry = std::chrono::milliseconds(500);
     Duration line_patience =
@@ -36,8 +36,8 @@ class Serving {
   struct Stats {
     bool connected = false;
     std::uint32_t shards = 0;
-    std::uint32_t running = 0;  // Number of running requests.
-    std::uint64_t tokens = 0;   // Tokens drawn by this worker.
+    std::uint32_t running = 0;  // The number of running requests.
+    std::uint64_t tokens = 0;   // The number of tokens drawn by this worker.
     std::uint64_t relayed_bytes = 0, direct_bytes = 0, direct_hops = 0;
   };
 

@@ -20,9 +20,9 @@ using namespace std::chrono_literals;
 
 constexpr std::uint32_t chunk_bytes = 1 << 16;
 constexpr std::uint32_t layers = 6;
-constexpr Duration silent_max = 1600ms;  // The coordinator's limit.
+constexpr Duration silent_max = 1600ms;  // The coordinator's limit for a worker's silence.
 
-// The model in the coordinator's blobs.
+// A model that is stored in the coordinator's blobs.
 struct Stored {
   Stored() {
     const auto path = test::find_data("models/tiny-llama-chat-q8_0.gguf");

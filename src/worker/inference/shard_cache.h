@@ -1,8 +1,8 @@
-// The shards on this worker's device: those that the coordinator ordered, by its numbers, and a few
-// that it has released, which stay until a new shard needs their memory.
+// The shards on this worker's device: the shards that the coordinator ordered, by its numbers, and
+// a few that it has released, which stay until a new shard needs their memory.
 //
-// Threading: the host's thread. Bounds: idle_max released shards; the coordinator bounds the others
-// by the memory that was offered.
+// Threading: the host's thread. Bounds: idle_max released shards; the coordinator bounds the other
+// shards by the memory that was offered.
 #pragma once
 
 #include <cstddef>

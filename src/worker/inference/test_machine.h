@@ -27,8 +27,8 @@ class SimulatedTime {
   }
   [[nodiscard]] Instant now() const { return now_; }
   void spend(Duration duration) { now_ += duration; }
-  // Runs events until `done` is true. Returns false if that does not happen within an hour, or if
-  // no event is left.
+  // Runs events until `done` is true. Returns false if `done` is not true within an hour, or if no
+  // event is left.
   bool run_until(const std::function<bool()>& done) {
     const Instant end = now_ + std::chrono::hours(1);
     while (!done()) {
@@ -132,7 +132,7 @@ class SimulatedMachine final : public ServingHost {
 
   explicit SimulatedMachine(SimulatedTime& time) : time_(time) {}
 
-  // --- Members of the coordinator's side.
+  // --- The coordinator's side.
   std::map<Hash, ByteVector>* blobs = nullptr;
   // Messages of the worker with their arrival times.
   std::vector<std::pair<Instant, Message>> heard;
@@ -161,14 +161,14 @@ class SimulatedMachine final : public ServingHost {
     return out;
   }
 
-  // --- Settings by the test.
+  // --- Settings that a test may change.
   std::size_t fetches_left = ~std::size_t{0};  // Fetches until the coordinator is out of reach.
   int refusals = 0;                            // Number of blobs and ranges that are refused first.
-  std::set<std::uint64_t> corrupt;             // Offsets of ranges that arrive damaged.
+  std::set<std::uint64_t> corrupt;             // The offsets of ranges that arrive damaged.
   Duration row = std::chrono::milliseconds(1);  // Time of the engine for a position.
   bool paced = true;
-  // --- Observations for the test.
-  std::multiset<std::uint64_t> fetched;  // Offsets of fetched ranges.
+  // --- Observations that a test reads.
+  std::multiset<std::uint64_t> fetched;  // The offsets of fetched ranges.
   std::size_t under_way = 0, under_way_most = 0;
   std::size_t engines = 0;
   std::map<std::uint32_t, ByteVector> kept;

@@ -8,7 +8,7 @@
 namespace weft::worker {
 namespace {
 
-constexpr std::size_t fetches_max = 4;  // Maximum number of simultaneous fetches.
+constexpr std::size_t fetches_max = 4;  // The most simultaneous fetches.
 constexpr int tries_max = 3;
 constexpr int tries_max_unavailable = 5;  // Tries while the coordinator is away or refuses for now.
 constexpr std::uint64_t bytes_max = std::uint64_t{1} << 40;

@@ -1,10 +1,11 @@
-// The wanted parts of a model's file. Chunks come from the host's storage, or else over HTTP,
-// several at a time; each is checked by its SHA-256 before it is used.
+// The wanted parts of a model's file. Chunks come from the host's storage or, if they are not
+// there, over HTTP, several at a time. Each chunk is checked by its SHA-256 before it is used.
 //
 //   auto weights = co_await Weights::open(host, file, digests_blob, token);
 //   WEFT_CO_OK(co_await (*weights)->want({{0, header_bytes}}));
 //
-// Threading: the host's thread. Lifetime: the host outlives it; answers after its end are dropped.
+// Threading: the host's thread. Lifetime: the host outlives the Weights; answers that arrive after
+// their end are dropped.
 #pragma once
 
 #include <cstdint>

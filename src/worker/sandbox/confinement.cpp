@@ -49,8 +49,9 @@ void limit_resources(std::uint64_t data_bytes_max, Notes& notes) {
   if (::setrlimit(RLIMIT_DATA, &data) != 0) notes.add_errno("no bound on memory");
 }
 
-// Enters an empty network and a System V IPC namespace without objects of others. If the process
-// lacks the right, it first enters a user namespace of its own, in which every process has it.
+// Enters an empty network and a System V IPC namespace without objects of other processes. If the
+// process lacks the right to do so, it first enters a user namespace of its own, in which every
+// process has this right.
 void leave_namespaces(Notes& notes) {
   constexpr int own = CLONE_NEWNET | CLONE_NEWIPC;
   if (::unshare(own) == 0 || ::unshare(CLONE_NEWUSER | own) == 0) return;
@@ -122,7 +123,7 @@ LandlockRules rules_for_drivers(const std::vector<fs::path>& more) {
     }
   };
   add_devices("/dev", "nvidia");
-  // Without card0 and similar devices, which control the screen.
+  // Only render nodes are added: card0 and similar devices control the screen.
   add_devices("/dev/dri", "renderD");
   return rules;
 }
@@ -131,7 +132,7 @@ LandlockRules rules_for_drivers(const std::vector<fs::path>& more) {
 
 std::vector<MissingPart> confine(const ConfinementOptions& options) {
   Notes notes;
-  // Before Landlock, because it reads /etc/group.
+  // The groups are read before Landlock is applied, because this reads /etc/group.
   const std::vector<gid_t> groups = device_groups();
   limit_resources(options.data_bytes_max, notes);
   if (options.leave_namespaces) leave_namespaces(notes);
@@ -144,7 +145,7 @@ std::vector<MissingPart> confine(const ConfinementOptions& options) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) notes.add_errno("it outlives its parent");
   if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) {
     notes.add_errno("it may gain privileges", Need::required);
-    return notes.take();  // The other parts require no_new_privs.
+    return notes.take();  // Without no_new_privs the other parts cannot be applied.
   }
   const auto turned_off = fail(ErrorCode::unavailable, "that was asked for");
   const Result<> files = options.restrict_files

@@ -16,9 +16,10 @@ namespace weft::worker {
 struct ConfinementOptions {
   std::uint64_t data_bytes_max = 0;               // The bound RLIMIT_DATA; 0 leaves it unchanged.
   std::vector<std::filesystem::path> readable{};  // Readable paths besides those of Vulkan drivers.
-  bool receives_files = false;                    // The parent sends it open files.
-  bool report_refused = false;                    // Logs refused system calls to standard error.
-  // Each defence can be turned off alone, so that a test can show that its attack then succeeds.
+  bool receives_files = false;  // True if the parent sends open files to the process.
+  bool report_refused = false;  // Logs refused system calls to standard error.
+  // Each of the following defences can be turned off, so that a test can show that the attack
+  // against it then succeeds.
   bool leave_namespaces = true;
   bool drop_identity = true;
   bool restrict_files = true;
@@ -27,8 +28,8 @@ struct ConfinementOptions {
 
 // A part that could not be applied.
 struct MissingPart {
-  // `required` parts are no new privileges, the system call filter, and no identity of root:
-  // without one of them a shader that breaks out of its driver can reach the machine. The other
+  // The `required` parts are no new privileges, the system call filter, and no identity of root. If
+  // such a part is missing, a shader that breaks out of its driver can reach the machine. The other
   // parts are additional protection.
   enum class Need : std::uint8_t { wanted, required };
   Need need = Need::wanted;

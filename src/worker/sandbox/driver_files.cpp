@@ -39,7 +39,7 @@ std::vector<fs::path> manifests() {
       else if (!entry.empty())
         found.emplace_back(entry);
     }
-    return found;  // The environment variable replaces the folders.
+    return found;  // If the environment variable is set, it replaces the folders below.
   }
   for (const char* folder : {"/etc/vulkan/icd.d", "/usr/local/share/vulkan/icd.d",
                              "/usr/share/vulkan/icd.d", "/run/opengl-driver/share/vulkan/icd.d"})

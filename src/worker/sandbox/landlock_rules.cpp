@@ -27,7 +27,7 @@ constexpr std::uint64_t scope_abstract_sockets_and_signals = 3;
 // The file rights to restrict, by the version of the interface. Newer kernels know more rights, and
 // a right that is not listed here is not restricted.
 std::uint64_t file_rights(long abi) {
-  // All rights of version 1: bits 0 to 12.
+  // All rights of version 1 are bits 0 to 12.
   std::uint64_t rights = LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1;
   if (abi >= 2) rights |= refer;
   if (abi >= 3) rights |= truncate;

@@ -62,7 +62,7 @@ std::string Sandbox::last_words() {
   const std::size_t end = said_.find_last_not_of(" \n\r\t");
   if (end == std::string::npos) return "";
   std::string_view text = std::string_view(said_).substr(0, end + 1);
-  // Keeps the last three lines.
+  // Keeps the last three lines of the text.
   std::size_t begin = text.size();
   for (int lines = 0; lines < 3 && begin != std::string_view::npos && begin > 0; ++lines)
     begin = text.rfind('\n', begin - 1);

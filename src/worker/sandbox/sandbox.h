@@ -1,8 +1,8 @@
-// The parent's side of one child process that runs strangers' shaders. The child runs this same
-// program, handles one request at a time, and is ended if it takes too long. After any error of the
-// child itself (a crash, a missed deadline, an invalid answer) it is ended and the object stays
-// dead; start another one. An error of the job (a shader that does not compile) leaves the child
-// alive.
+// The parent's side of one child process that runs strangers' shaders. The child runs the parent's
+// program, handles one request at a time, and is ended if a request takes too long. After any error
+// of the child itself (a crash, a missed deadline, an invalid answer) the child is ended and the
+// Sandbox stays dead; start another one. An error of the job (a shader that does not compile)
+// leaves the child alive.
 //
 // Threading: one owner, whose calls block. The owner's thread must outlive the child, because the
 // kernel ends a child with the thread that started it. kill() and pid() may be called from any
@@ -31,8 +31,9 @@ class Sandbox {
   struct Options {
     std::filesystem::path program = "/proc/self/exe";
     std::vector<std::string> arguments = {
-        "sandbox-child"};  // First arguments of sandbox_child_main().
-    std::uint64_t memory_bytes = std::uint64_t{1} << 30;  // Device memory of one task.
+        // The first arguments of the child program, which calls sandbox_child_main().
+        "sandbox-child"};
+    std::uint64_t memory_bytes = std::uint64_t{1} << 30;  // The device memory of one task.
     std::optional<std::size_t> adapter =
         {};  // Number of the GPU (gpu::Instance::adapters()); default: the best one.
     std::filesystem::path driver =

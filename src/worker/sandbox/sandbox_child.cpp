@@ -135,7 +135,7 @@ class Child {
     WEFT_ASSIGN(const ByteSpan packed, in.bytes());
     WEFT_ASSIGN(exec::Job job, unpack_job(packed));
     auto shared = std::make_shared<const exec::Job>(std::move(job));
-    // Kept even if the job does not compile, because the parent keeps the same list.
+    // The job is kept even if it does not compile, because the parent keeps the same list of jobs.
     jobs_.emplace_back(id, shared);
     if (jobs_.size() > loaded_jobs_max) jobs_.pop_front();
     WEFT_OK(prepare(shared));
@@ -232,8 +232,8 @@ int sandbox_child_main(std::span<char* const> given, ConfinementOptions confinem
   exec::Bounds bounds;
   bounds.bytes_max = arguments.memory_bytes;
   bounds.binding_bytes_max = std::min(bounds.binding_bytes_max, arguments.memory_bytes);
-  // From here on the process ends without cleanup, because drivers' threads may still run a shader
-  // that never ends.
+  // From this line on the process ends without cleanup, because drivers' threads may still run a
+  // shader that never ends.
   Child child(arguments.socket, bounds);
   if (auto opened = child.open_device(arguments.adapter); !opened) {
     if (const std::string why = refused_driver(drivers); !why.empty())

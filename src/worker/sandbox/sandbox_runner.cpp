@@ -72,7 +72,7 @@ Result<std::shared_ptr<Sandbox>> SandboxRunner::take_sandbox(const std::string& 
   if (own != children_.end()) {
     std::rotate(own, own + 1, children_.end());
   } else {
-    // Leaves room for the spare.
+    // Ends children until there is room for one more beside the spare.
     while (!children_.empty() && children_.size() + 1 >= bounds_.children_max)
       children_.pop_front();
     WEFT_OK(start_spare());
@@ -102,7 +102,7 @@ Result<exec::Output> SandboxRunner::run_one(const TaskRun& task) {
 
 void SandboxRunner::work() {
   {
-    // This child remains the spare, because no client is known yet.
+    // The child that is started here remains the spare, because no client is known yet.
     const auto ready = [&]() -> Result<std::vector<std::string>> {
       WEFT_OK(start_spare());
       return spare_->wait_ready();

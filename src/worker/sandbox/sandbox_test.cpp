@@ -276,7 +276,8 @@ TEST(Confinement, IsTheSystemCallFilterWhereNothingElseForbids) {
 
   ASSERT_EQ(filtered.size(), unfiltered.size());
   for (const auto& [name, result] : filtered) EXPECT_EQ(result, refused) << name;
-  // These attempts need root, or are often forbidden by a container around the test.
+  // Even without the filter, these attempts need root or are often forbidden by a container around
+  // the test.
   const std::set<std::string> elsewhere_too = {"mount",
                                                "unmount",
                                                "leave for another root",
@@ -396,7 +397,8 @@ Ran ran(const std::vector<std::string>& clients, const SandboxRunner::Bounds& bo
   return out;
 }
 
-// With one child for all, data that a client's shader leaves in the process reach the next client.
+// If all clients shared one child, data that a client's shader leaves in the process would reach
+// the next client.
 TEST(Runners, GiveEachClientAChildOfItsOwn) {
   const Ran apart = ran({"a", "b", "a"}, {});
   EXPECT_NE(apart.by[0], apart.by[1]);

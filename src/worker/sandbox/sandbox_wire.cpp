@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t header_bytes = 12;
 constexpr std::size_t outputs_max = 64;
 constexpr Duration wait_step =
-    std::chrono::milliseconds(100);  // Longest time between calls of `while_waiting`.
+    std::chrono::milliseconds(100);  // The longest time between two calls of `while_waiting`.
 
 Result<> wait_for(int socket, short event, Instant deadline,
                   const std::function<void()>& while_waiting) {

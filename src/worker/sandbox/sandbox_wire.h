@@ -38,10 +38,10 @@ struct Frame {
   ByteVector payload;
 };
 
-// The number of jobs that a child keeps; the parent keeps the same list.
+// The number of jobs that a child keeps. The parent keeps the same list of jobs.
 inline constexpr std::size_t loaded_jobs_max = 4;
 
-// Writes values one after the other, little-endian. A text or bytes are preceded by a u64 length.
+// Writes values in order, little-endian. A text or a byte string is preceded by its length as u64.
 class Packer {
  public:
   Packer& number(std::uint64_t value);
@@ -76,8 +76,8 @@ class Unpacker {
 [[nodiscard]] ByteVector pack_job(const exec::Job& job);
 [[nodiscard]] Result<exec::Job> unpack_job(ByteSpan payload);
 
-// Fails with deadline_exceeded at the deadline, unavailable if the other side has closed.
-// `while_waiting` is called between waits. The socket must be non-blocking.
+// Writes a frame. Fails with deadline_exceeded at the deadline, and with unavailable if the other
+// side has closed. `while_waiting` is called between waits. The socket must be non-blocking.
 [[nodiscard]] Result<> write_frame(int socket, FrameKind kind, ByteSpan payload, Instant deadline,
                                    const std::function<void()>& while_waiting);
 // Writes bytes of a frame that is written in parts.

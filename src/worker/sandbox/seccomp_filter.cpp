@@ -27,7 +27,7 @@ namespace {
 // are skipped. Tried with lavapipe; calls that only NVIDIA's driver makes, or is expected to make,
 // are marked.
 constexpr auto allowed = std::to_array<std::string_view>({
-    // Calls for memory.
+    // System calls for memory.
     "brk",
     "madvise",
     "membarrier",
@@ -67,7 +67,7 @@ constexpr auto allowed = std::to_array<std::string_view>({
     "rt_sigsuspend",
     "rt_sigtimedwait",
     "sigaltstack",
-    // Calls for time.
+    // System calls for time.
     "clock_getres",
     "clock_gettime",
     "clock_nanosleep",
@@ -83,7 +83,7 @@ constexpr auto allowed = std::to_array<std::string_view>({
     "timerfd_gettime",
     "timerfd_settime",
     "times",
-    // Calls on open descriptors.
+    // System calls on open descriptors.
     "close",
     "close_range",
     "dup",
@@ -163,9 +163,9 @@ constexpr auto allowed = std::to_array<std::string_view>({
     "uname",
 });
 
-// Calls that could affect the sandboxes of other tasks, which have the same user. Drivers use them
-// to place their threads and do not need their effect, so they return success without doing
-// anything.
+// System calls that could affect the sandboxes of other tasks, which have the same user. Drivers
+// use these calls to place their threads and do not need the effect, so the calls return success
+// without doing anything.
 constexpr auto ignored =
     std::to_array<std::string_view>({"ioprio_set", "sched_setaffinity", "sched_setattr",
                                      "sched_setparam", "sched_setscheduler", "setpriority"});
@@ -179,11 +179,11 @@ constexpr auto ioctl_families = std::to_array<std::uint32_t>({
     0x00,  // NVIDIA's unified memory, whose numbers start at 0.
     0x3e,  // Fences of several drivers (linux/sync_file.h).
     'F',   // NVIDIA's driver (and frame buffers, which are not opened).
-    'G',   // WSL's GPU (dxg).
-    'K',   // AMD's compute (kfd).
+    'G',   // The GPU of WSL (dxg).
+    'K',   // AMD's driver for compute (kfd).
     'b',   // Shared buffers (linux/dma-buf.h).
     'd',   // Render nodes of all other drivers (drm).
-    'm',   // NVIDIA's modeset.
+    'm',   // NVIDIA's driver for screens (modeset).
     'u',   // Buffers of memory files (linux/udmabuf.h).
 });
 // Allowed ioctls on files of every kind. Not included are FIOSETOWN and SIOCSPGRP, which direct
@@ -191,11 +191,12 @@ constexpr auto ioctl_families = std::to_array<std::uint32_t>({
 constexpr auto ioctls =
     std::to_array<std::uint32_t>({FIOCLEX, FIONCLEX, FIONBIO, FIONREAD, TCGETS});
 
-// Not included are F_SETOWN and F_SETSIG, which direct signals to other processes, and file locks.
+// Allowed fcntl commands. Not included are F_SETOWN and F_SETSIG, which direct signals to other
+// processes, and file locks.
 constexpr auto fcntls = std::to_array<int>({F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD, F_SETFD, F_GETFL,
                                             F_SETFL, F_ADD_SEALS, F_GET_SEALS, F_GETPIPE_SZ});
 
-constexpr int name_memory = 0x53564d41;  // PR_SET_VMA, which older headers lack.
+constexpr int name_memory = 0x53564d41;  // The value of PR_SET_VMA, which older headers lack.
 constexpr auto prctls = std::to_array<int>({PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE,
                                             PR_CAPBSET_READ, PR_GET_NO_NEW_PRIVS, PR_GET_SECCOMP,
                                             PR_SET_TIMERSLACK, PR_GET_TIMERSLACK, name_memory});
@@ -251,10 +252,10 @@ scmp_arg_cmp is(unsigned argument, int value) {
 
 void allow_by_arguments(Filter& filter) {
   const pid_t own = ::getpid();
-  // Used by abort() and assertions.
+  // abort() and assertions send signals to this process.
   filter.rule("tgkill", SCMP_ACT_ALLOW, is(0, own));
   filter.rule("kill", SCMP_ACT_ALLOW, is(0, own));
-  // Allows new threads, not processes.
+  // Allows making threads, but not processes.
   filter.rule("clone", SCMP_ACT_ALLOW, masked(0, CLONE_THREAD, CLONE_THREAD));
   // Allows reading the limits of this process.
   filter.rule("prlimit64", SCMP_ACT_ALLOW, is(0, 0), equals(2, 0));

@@ -104,7 +104,7 @@ Result<SpawnedChild> spawn_child(const std::filesystem::path& program,
 bool enter_confined_child(pid_t parent, int socket, const ConfinementOptions& confinement,
                           std::vector<MissingPart>& missing) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) return false;  // The parent ended before prctl().
+  if (::getppid() != parent) return false;  // If this is true, the parent ended before prctl().
   // Ctrl-C reaches the whole process group, and the parent handles it.
   std::signal(SIGINT, SIG_IGN);
   for (int descriptor = 3; descriptor < socket; ++descriptor) ::close(descriptor);

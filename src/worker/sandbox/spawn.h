@@ -19,8 +19,8 @@ namespace weft::worker {
 
 struct SpawnedChild {
   pid_t pid = 0;
-  int socket = -1;  // Socket to the child.
-  int errors = -1;  // Its standard output and error, non-blocking.
+  int socket = -1;  // The parent's end of the socket to the child.
+  int errors = -1;  // The child's standard output and error, non-blocking.
 };
 
 // The descriptor of the socket in the child.

@@ -107,10 +107,10 @@ int lower_a_limit() {
 }  // namespace
 
 std::vector<Attempt> attack(const std::filesystem::path& folder, int victim) {
-  const std::string own = folder / "own";  // Created before the confinement.
+  const std::string own = folder / "own";  // This file was created before the confinement.
   const std::string other = folder / "other";
   const char* const file = own.c_str();
-  // The victim was forked from this process, so it has this variable at the same address.
+  // The victim was forked from this process, so it has the variable `place` at the same address.
   static const int place = 0;
   int ends[2] = {-1, -1};
   if (::pipe(ends) != 0) return {};

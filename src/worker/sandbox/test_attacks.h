@@ -13,7 +13,8 @@ struct Attempt {
   int error = 0;
 };
 
-// `folder` must be empty and writable. `victim` is another process of the same user.
+// Makes all attempts. `folder` must be empty and writable. `victim` is another process of the same
+// user.
 [[nodiscard]] std::vector<Attempt> attack(const std::filesystem::path& folder, int victim);
 
 }  // namespace weft::worker::test

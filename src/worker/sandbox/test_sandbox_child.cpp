@@ -1,7 +1,8 @@
 // The sandbox's child for tests. One of these words may precede the child's arguments:
 //   probe SECRET           confines itself, tries forbidden things, and prints the results
-//   attack FOLDER MODE     does the same with an attempt for each class of system calls; MODE is
-//                          "confined", "filtered" (the system call filter alone) or "unfiltered"
+//   attack FOLDER MODE     confines itself, makes an attempt for each class of system calls, and
+//                          prints the results; MODE is "confined", "filtered" (the system call
+//                          filter alone) or "unfiltered"
 //   device                 confines itself, measures the best GPU, and prints the name of each
 //                          refused system call
 //   unfiltered ...         runs the child without its system call filter
@@ -75,7 +76,7 @@ bool can_open(const char* path, int flags) {
   ::_exit(0);
 }
 
-// Starts another process of the same user, which ends with this one.
+// Starts another process of the same user, which ends when this process ends.
 pid_t start_victim(bool changes_identity) {
   const pid_t parent = ::getpid();
   const pid_t victim = ::fork();
@@ -87,7 +88,7 @@ pid_t start_victim(bool changes_identity) {
   // Set after the change of identity, which resets both.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   ::prctl(PR_SET_DUMPABLE, 1);
-  if (::getppid() != parent) ::_exit(0);  // The parent ended before prctl().
+  if (::getppid() != parent) ::_exit(0);  // If this is true, the parent ended before prctl().
   for (;;) ::pause();
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using tokenizer::Token;
 
-// Maximum tokens of a `look_text` request.
+// The most tokens of a `look_text` request.
 constexpr std::size_t tokens_max = std::size_t{1} << 18;
 
 // A model's file of which only the head is present.

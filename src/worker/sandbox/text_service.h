@@ -22,7 +22,7 @@
 namespace weft::worker {
 
 enum TokenFlag : std::uint64_t {
-  token_is_control = 1,    // Has no text in an answer.
+  token_is_control = 1,    // The token has no text in an answer.
   token_ends_answer = 2,   // Ends an answer and has no text in it.
   token_marks_a_call = 4,  // Appears in an answer that may call tools.
 };

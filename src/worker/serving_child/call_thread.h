@@ -17,7 +17,7 @@ namespace weft::worker {
 
 class CallThread {
  public:
-  using Post = std::function<void(std::function<void()>)>;  // Runs work on the caller's thread.
+  using Post = std::function<void(std::function<void()>)>;  // Runs the work on the caller's thread.
 
   explicit CallThread(Post post);
   CallThread(const CallThread&) = delete;

@@ -63,10 +63,10 @@ class ChildHost final : public ServingHost {
 
   ChildLoop& loop_;
   EngineMaker& engines_;
-  SocketEvents events_;  // Callbacks of the newest connection.
+  SocketEvents events_;  // The callbacks of the newest connection.
   std::uint64_t connection_ = 0;
   std::uint64_t asks_ = 0;
-  std::map<std::uint64_t, Done> waiting_;  // Keyed by the request's number.
+  std::map<std::uint64_t, Done> waiting_;  // The waiting callbacks, keyed by the request's number.
   std::mt19937_64 random_{std::random_device{}()};
 };
 

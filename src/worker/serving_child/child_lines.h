@@ -30,7 +30,7 @@ class ChildLines final : public PeerLines {
   struct Opened {
     std::uint32_t epoch = 0;
     Events events;
-    std::set<std::uint32_t> members{};  // Members with an open link.
+    std::set<std::uint32_t> members{};  // The members with an open link.
   };
 
   ChildLoop& loop_;

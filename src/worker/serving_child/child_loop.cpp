@@ -17,7 +17,7 @@ namespace weft::worker {
 namespace {
 
 constexpr std::size_t header_bytes = 12;       // Size of a frame header of sandbox_wire.cpp.
-constexpr std::size_t read_bytes = 256 << 10;  // Maximum bytes of one read.
+constexpr std::size_t read_bytes = 256 << 10;  // The most bytes of one read.
 // Maximum files of one read; the parent sends one at a time.
 constexpr std::size_t files_at_once = 4;
 constexpr std::size_t shrink_bytes = 64 << 20;  // A larger buffer is freed once it is empty.

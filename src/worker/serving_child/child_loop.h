@@ -53,8 +53,8 @@ class ChildLoop {
   const int socket_;
   int wake_read_ = -1;
   int wake_write_ = -1;
-  const std::unique_ptr<std::uint8_t[]> scratch_;  // Buffer of one read.
-  ByteVector in_;                                  // Bytes of incomplete frames.
+  const std::unique_ptr<std::uint8_t[]> scratch_;  // The buffer of one read.
+  ByteVector in_;                                  // The bytes of a frame that is not complete yet.
   std::deque<Frame> frames_;
   std::deque<int> files_;
   std::multimap<Instant, std::function<void()>> timers_;

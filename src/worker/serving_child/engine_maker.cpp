@@ -84,7 +84,8 @@ Async<Result<std::unique_ptr<llm::Encoder>>> EngineMaker::create_encoder(
   co_return std::make_unique<EncoderElsewhere>(std::move(**encoder), *calls_);
 }
 
-// While work is in progress, the device is polled in alternation with the loop's events.
+// Counts the work in progress. While there is some, the device is polled in alternation with the
+// loop's events.
 void EngineMaker::work(bool begins) {
   if (instance_ == nullptr) instance_ = gpu::native::create_instance();
   working_ = begins ? working_ + 1 : working_ - 1;
@@ -122,7 +123,8 @@ Async<Result<>> EngineMaker::open_device() {
 Async<Result<std::unique_ptr<llm::Engine>>> EngineMaker::create(const llm::Model& model,
                                                                 const gguf::Source& source,
                                                                 llm::EngineOptions options) {
-  // A CPU processes sequences one after the other, so more of them would only share its time.
+  // The most sequences on a CPU: it processes them one by one, so more sequences would only share
+  // its time.
   constexpr std::uint32_t sequences_cpu = 4;
   if (!options_.gpu) {
     options.sequences = std::min(options.sequences, sequences_cpu);

@@ -16,8 +16,8 @@
 namespace weft::worker {
 
 enum class ServingFrame : std::uint32_t {
-  // Frames to the child.
-  begin = 200,    // Sent once: ServingSetup.
+  // Frames to the child. Each comment names the fields of the frame.
+  begin = 200,    // ServingSetup; sent once.
   join,           // text token: the session has joined (Serving::join).
   socket_open,    // number connection
   socket_text,    // number connection, text
@@ -27,7 +27,7 @@ enum class ServingFrame : std::uint32_t {
   line_open,      // LineEvent, bytes: the kind of the link
   line_frame,     // LineEvent, bytes
   line_closed,    // LineEvent
-  // Frames to the parent.
+  // Frames to the parent. Each comment names the fields of the frame.
   connect = 300,  // number connection: no events of earlier connections follow
   send_text,      // text
   send_binary,    // bytes

@@ -87,7 +87,7 @@ void BlobStore::too_long(const Hash& hash, std::uint64_t bytes_max) {
 }
 
 void BlobStore::finish(const Hash& hash, Result<SharedBytes> result) {
-  // The waiters are taken out first, because one of them may ask for this blob again.
+  // The waiters are taken out first, because a waiter may ask for this blob again.
   auto waiters = waiting_.extract(hash);
   if (result) keep(hash, *result);
   for (const Waiter& waiter : waiters.mapped())

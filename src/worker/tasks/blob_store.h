@@ -28,9 +28,10 @@ using SharedBytes = std::shared_ptr<const ByteVector>;
 class BlobStore {
  public:
   struct Options {
-    std::uint64_t cache_bytes_max = std::uint64_t{256} << 20;  // For blobs that no job waits for.
+    // The most bytes of cached blobs that no job waits for.
+    std::uint64_t cache_bytes_max = std::uint64_t{256} << 20;
     std::uint64_t blob_bytes_max = std::uint64_t{1} << 30;
-    int attempts_max = 5;  // With 0.5 s, 1 s, 2 s, 4 s between them.
+    int attempts_max = 5;  // The attempts have pauses of 0.5 s, 1 s, 2 s and 4 s between them.
   };
   using Done = std::function<void(Result<SharedBytes>)>;
 
@@ -48,7 +49,7 @@ class BlobStore {
  private:
   struct Cached {
     SharedBytes bytes;
-    std::list<Hash>::iterator place;  // Position in coldest_first_.
+    std::list<Hash>::iterator place;  // The blob's position in coldest_first_.
   };
   struct Waiter {
     std::uint64_t bytes_max = 0;
@@ -57,8 +58,8 @@ class BlobStore {
   // Fetches a blob of at most `bytes_max` bytes.
   void fetch(const Hash& hash, std::uint64_t bytes_max, int attempt);
   void fetched(const Hash& hash, std::uint64_t bytes_max, Result<ByteVector> bytes);
-  // The blob has more than `bytes_max` bytes: answers the waiters with that bound or a smaller one,
-  // and fetches the blob again for the other waiters.
+  // Called if the blob has more than `bytes_max` bytes: answers the waiters whose bound is
+  // `bytes_max` or smaller, and fetches the blob again for the other waiters.
   void too_long(const Hash& hash, std::uint64_t bytes_max);
   void finish(const Hash& hash, Result<SharedBytes> result);
   void keep(const Hash& hash, SharedBytes bytes);

@@ -122,7 +122,8 @@ TEST(BlobStore, ReceivesNoMoreThanItsCallerTakes) {
   EXPECT_EQ(f.answers[2].error().message, f.answers[0].error().message);
 }
 
-// Two jobs may name the same blob, one of them with a wrong length: it must not fail the other one.
+// Two jobs may name the same blob, one of them with a wrong length: this job must not make the
+// other job fail.
 TEST(BlobStore, ACallerThatTakesTooFewFailsAlone) {
   Fixture f;
   const Hash hash = f.host.add_blob(ByteVector(50, 1));

@@ -8,7 +8,8 @@
 
 namespace weft::worker {
 
-// Without the measured rates. `memory_bytes` is the memory that a task may use.
+// Returns the device's capabilities without the measured rates. `memory_bytes` is the memory that a
+// task may use.
 [[nodiscard]] protocol::Capabilities capabilities_of(const gpu::Device& device,
                                                      std::uint64_t memory_bytes);
 // The capabilities of the built-in kernels on the processor.

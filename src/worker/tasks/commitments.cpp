@@ -19,7 +19,7 @@ protocol::Opening Commitments::open(const protocol::OpenChunks& asked) const {
   for (const auto& [output, chunk] : asked.chunks) {
     auto path = output < outputs.size() ? proof::inclusion_path_of_leaves(outputs[output], chunk)
                                         : Result<proof::InclusionPath>(proof::InclusionPath{});
-    if (!path) path = proof::InclusionPath{};  // There is no such chunk, and the answer says so.
+    if (!path) path = proof::InclusionPath{};  // An empty path says that there is no such chunk.
     opening.paths.push_back({.output = output,
                              .chunk = chunk,
                              .chunks = path->chunks,

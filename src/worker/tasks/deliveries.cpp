@@ -44,7 +44,8 @@ void Deliveries::start(const TaskKey& key, Delivered result, std::vector<ByteVec
     }
   }
   delivery.uploads =
-      uploads.size() + 1;  // One for here, so that it is not over before all have begun.
+      // One more than the uploads, so that the delivery is not over before all uploads have begun.
+      uploads.size() + 1;
   for (Upload& one : uploads) upload(std::move(one));
   uploaded(key, {});
 }
@@ -69,7 +70,7 @@ bool Deliveries::is_wanted(const Upload& upload) const {
 void Deliveries::upload(Upload one) {
   host_.put_blob(
       one.hash, *one.bytes, session_.token, alive_.guard([this, one](Result<> result) mutable {
-        if (!is_wanted(one)) return;  // Taken back meanwhile.
+        if (!is_wanted(one)) return;  // The result was taken back during the upload.
         const bool passing = !result && (result.error().code == ErrorCode::unavailable ||
                                          result.error().code == ErrorCode::deadline_exceeded ||
                                          // The token may be of the last session.

@@ -27,9 +27,10 @@ namespace weft::worker {
 
 struct Delivered {
   protocol::ResultFrame frame;
-  // The part of the task that the result is for. Empty: the whole task, so that a second, different
-  // result would be evidence against this device. Parts (audits, polls) are leased under the same
-  // attempt as other parts of the task, and their claims are signed with a different word.
+  // The part of the task that the result is for. If it is empty, the result is for the whole task,
+  // and a second, different result would be evidence against this device. Parts (audits, polls) are
+  // leased under the same attempt as other parts of the task, and their claims are signed with a
+  // different word.
   manifest::Range part{};
   std::optional<Error> error;  // The reason why the result cannot be handed on.
 };
@@ -48,7 +49,7 @@ class Deliveries {
   void start(const TaskKey& key, Delivered result, std::vector<ByteVector> outputs);
   // False if there is no such result.
   bool take_back(const TaskKey& key) { return deliveries_.erase(key) > 0; }
-  // Takes back all results.
+  // Takes back all results, and returns their keys.
   [[nodiscard]] std::vector<TaskKey> take_back_all();
 
   [[nodiscard]] bool contains(const TaskKey& key) const { return deliveries_.contains(key); }
@@ -63,7 +64,7 @@ class Deliveries {
   };
   struct Upload {
     TaskKey key;
-    std::uint64_t delivery = 0;  // The serial number of the delivery.
+    std::uint64_t delivery = 0;  // The serial number of the delivery that the upload belongs to.
     Hash hash;
     std::shared_ptr<const ByteVector> bytes;
     int attempt = 1;

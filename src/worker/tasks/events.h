@@ -55,7 +55,7 @@ struct TaskDone {
   double wall_seconds = 0;
   double gpu_seconds = 0;
   std::string job_name{};
-  std::uint64_t bytes = 0;  // As in exec::Traffic.
+  std::uint64_t bytes = 0;  // Means the same as exec::Traffic::bytes.
   double operations = 0;
 };
 struct TaskFailed {
@@ -97,7 +97,7 @@ struct Counters {
   double gpu_seconds = 0;
   double wall_seconds = 0;
   std::uint64_t reconnects = 0;
-  std::uint64_t bytes_sent = 0;  // Bytes of outputs.
+  std::uint64_t bytes_sent = 0;  // The bytes of the outputs that were sent.
   std::string last_error;
 };
 

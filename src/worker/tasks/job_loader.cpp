@@ -50,11 +50,12 @@ Result<> check_sum(const std::vector<std::uint64_t>& bytes, std::uint64_t bytes_
 
 }  // namespace
 
-// One load under way. Shared by the callbacks of its blobs; the last of them finishes it.
+// The state of one load that is under way. The callbacks of its blobs share it; the last of them
+// finishes the load.
 struct JobLoader::Loading {
   Hash hash;
   std::shared_ptr<exec::Job> job = std::make_shared<exec::Job>();
-  std::vector<std::uint64_t> data_bytes;  // As the manifest states.
+  std::vector<std::uint64_t> data_bytes;  // The lengths that the manifest states.
   std::size_t open = 0;  // Blobs that have not come yet, and one for a caller that is still asking.
   std::optional<Error> error;
 };

@@ -1,9 +1,9 @@
-// Loads a job from the hash of its manifest: the manifest, its shader and its data, each a blob.
-// The last few jobs are kept, because the tasks of a job arrive one after the other.
+// Loads a job from the hash of its manifest: the manifest, its shader and its data, each of which
+// is a blob. The last few jobs are kept, because the tasks of a job arrive one after another.
 //
-// A manifest states the length of all its data. Their sum is checked against Options::bytes_max
-// before any of them are fetched, and no blob is received beyond the length that its manifest
-// states.
+// A manifest states the length of each of its data. The sum of these lengths is checked against
+// Options::bytes_max before any data are fetched, and no blob is received beyond the length that
+// its manifest states.
 //
 // Threading and lifetime: as BlobStore.
 #pragma once
@@ -53,7 +53,7 @@ class JobLoader {
   Host& host_;
   BlobStore& blobs_;
   const Options options_;
-  std::list<Kept> jobs_;  // Coldest first.
+  std::list<Kept> jobs_;  // The least recently used job comes first.
   std::unordered_map<Hash, std::vector<Done>> waiting_;
   Alive alive_;
 };

@@ -114,7 +114,7 @@ TEST(JobLoader, FetchesNoMoreThanAManifestStates) {
   EXPECT_EQ(f.host.bytes_asked[shader], manifest::Limits{}.shader_bytes_max);
 }
 
-// The lengths' sum passes 2^64.
+// The sum of the lengths is over 2^64.
 TEST(JobLoader, AddsLengthsWithoutWrapping) {
   Fixture f;
   const Hash a = f.host.add_blob({1, 2});

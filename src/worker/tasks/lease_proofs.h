@@ -20,8 +20,8 @@ class LeaseProofs {
     const auto proof = proofs_.find(key);
     return proof == proofs_.end() ? Hash{} : proof->second;
   }
-  // Drops the proofs for which is_wanted() is false. `wanted` is the number of proofs that are
-  // wanted. Because it visits all proofs, it does nothing until there are many.
+  // Drops the proofs for which is_wanted() is false. `wanted` is the number of wanted proofs. The
+  // function does nothing until there are many proofs, because it visits all of them.
   template <class IsWanted>
   void forget(std::size_t wanted, IsWanted is_wanted) {
     constexpr std::size_t few = 64;

@@ -35,7 +35,7 @@ class Outbox {
     return entries_.size() >= options_.results_max || bytes_ >= options_.bytes_max;
   }
 
-  // Returns the next result to send, and counts it as sent: it waits for its receipt.
+  // Returns the next result to send, and counts it as sent: the result then waits for its receipt.
   [[nodiscard]] const protocol::ResultFrame* send_next();
   // Marks a result to be sent again. False if there is no such result.
   bool send_again(const TaskKey& key);
@@ -59,7 +59,7 @@ class Outbox {
   void forget_oldest_sent();
 
   const Options options_;
-  std::deque<Entry> entries_;  // Oldest first.
+  std::deque<Entry> entries_;  // The results, the oldest first.
   std::vector<protocol::ReceiptItem> unreceipted_;
   std::uint64_t bytes_ = 0;
 };

@@ -25,8 +25,8 @@ std::shared_ptr<const exec::Job> stepped_job() {
       R"("steps":[{"entry":"a","dispatch":[1]},{"entry":"a","dispatch":[1]},{"entry":"a","dispatch":[1]},{"entry":"a","dispatch":[1]}]})");
 }
 
-// What a device would give: bytes that follow from the workgroup; for steps, a digest of what was
-// there and the step.
+// Returns the output of a simulated device. For a range of workgroups the bytes follow from the
+// number of each workgroup; for steps the bytes are a digest of the state before and the steps.
 exec::Output device(const exec::Job& job, const exec::RunOptions& options) {
   exec::Output output{.outputs = {}, .gpu_seconds = 1, .wall_seconds = 2, .dispatches = 1};
   if (options.step_count == 0 && manifest::can_cut(job.manifest)) {
@@ -83,7 +83,7 @@ TEST(Progress, GivesTheSameBytesFromEveryCheckpoint) {
       ASSERT_TRUE(second.complete());
       const exec::Output output = second.finish();
       EXPECT_EQ(output.outputs, expected) << "stopped after " << stop;
-      EXPECT_EQ(output.dispatches, 1U);  // Only the dispatches since it resumed.
+      EXPECT_EQ(output.dispatches, 1U);  // Counts only the dispatches since it resumed.
     }
   }
 }
@@ -105,7 +105,8 @@ TEST(Progress, TakesNoCheckpointThatIsNotWholeOrNotItsOwn) {
   ByteVector longer = good;
   longer.push_back(0);
   EXPECT_TRUE(refused(longer));
-  constexpr std::size_t head = 8 + 16 + 4 + 32 + 6 * 4 + 8;  // Up to the first output's bytes.
+  // The bytes before the first output's bytes.
+  constexpr std::size_t head = 8 + 16 + 4 + 32 + 6 * 4 + 8;
   for (std::size_t at = 0; at < head; ++at) {
     ByteVector wrong = good;
     wrong[at] ^= 1;
@@ -121,9 +122,9 @@ TEST(Progress, ChoosesPartsByWhatOneTook) {
       task({.first = 0, .count = 640}),
       job(R"({"weft":1,"kind":"wgsl","name":"t","shader":{"inline":"x"},"entry":"main","dispatch":[640],"split":{"tasks":1,"axis":"x"},)"
           R"("bindings":[{"binding":0,"role":"output","type":"u32","shape":[640],"split_dim":0}]})"));
-  EXPECT_EQ(parts_for(progress, 0, 1), 10U);  // Not known yet.
+  EXPECT_EQ(parts_for(progress, 0, 1), 10U);  // The time of a part is not known yet.
   EXPECT_EQ(parts_for(progress, 0.01, 1), 100U);
-  EXPECT_EQ(parts_for(progress, 5, 1), 1U);  // One takes longer than wanted.
+  EXPECT_EQ(parts_for(progress, 5, 1), 1U);  // One part takes longer than wanted.
   EXPECT_EQ(parts_for(progress, 0.001, 0.5),
             640U);  // 500 would do; the few that are left go along.
 }

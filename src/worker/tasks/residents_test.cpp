@@ -14,7 +14,7 @@ const std::string long_manifest =
     R"({"weft":1,"kind":"wgsl","name":"long","shader":{"inline":"x"},"entry":"main","bindings":[{"binding":0,"role":"output","type":"u32","shape":[1000],"split_dim":0}],)"
     R"("dispatch":[1000],"split":{"tasks":1,"axis":"x"}})";
 
-// Each workgroup takes `each` and gives its number.
+// A runner in which each workgroup takes the time `each` and outputs its number.
 class CountingRunner final : public TaskRunner {
  public:
   explicit CountingRunner(FakeHost& host) : host_(host) {}
@@ -150,12 +150,13 @@ TEST(Residents, RunsATaskAsAWholeIfNoCheckpointsAreWantedOrItIsShort) {
   ASSERT_TRUE(bench.host.run_until([&] { return bench.seen<event::TaskDone>().size() == 1; }));
   EXPECT_EQ(bench.runner.runs.size(), 1U);
 
-  bench.runner.each = 10us;  // 10 ms in all.
+  bench.runner.each = 10us;  // The whole task takes 10 ms.
   protocol::Lease lease = bench.lease(2);
   lease.checkpoint_ms = 250;
   bench.coordinator.send(lease);
   ASSERT_TRUE(bench.host.run_until([&] { return bench.seen<event::TaskDone>().size() == 2; }));
-  EXPECT_EQ(bench.runner.runs.size(), 3U);  // The first part, and the rest.
+  // One run of task 1, and two of task 2: its first part and the rest.
+  EXPECT_EQ(bench.runner.runs.size(), 3U);
   EXPECT_TRUE(bench.heard<protocol::Checkpoint>().empty());
 }
 
@@ -168,7 +169,7 @@ TEST(Residents, AnotherWorkerGoesOnWhereTheFirstWasLost) {
   ASSERT_TRUE(
       first.host.run_until([&] { return first.heard<protocol::Checkpoint>().size() == 9; }));
   const auto last = first.heard<protocol::Checkpoint>().back();
-  const std::uint32_t computed_there = first.runner.computed();  // It dies here.
+  const std::uint32_t computed_there = first.runner.computed();  // The first worker is lost here.
 
   Bench second(long_options());
   second.host.blobs = first.host.blobs;
@@ -220,7 +221,8 @@ TEST(Residents, MakesWayAtItsNextCheckpointAndIsGivenBackWithItsState) {
   bench.host.run_for(10s);
 
   EXPECT_EQ(bench.runner.computed(), computed);  // No part of it runs any more.
-  EXPECT_EQ(bench.heard<protocol::Checkpoint>().back().done, computed);  // And nothing is lost.
+  // All computed parts are in the checkpoint.
+  EXPECT_EQ(bench.heard<protocol::Checkpoint>().back().done, computed);
   EXPECT_EQ(bench.session.stats().held, 0U);
   EXPECT_TRUE(bench.coordinator.delivered.empty());
 }
@@ -271,7 +273,8 @@ Session::Options sliced(std::uint32_t slots) {
 TEST(Residents, ClientsShareTheDeviceByTheirWeightsWhateverTheyHaveThere) {
   Bench bench(sliced(4));
   bench.join();
-  // Three tasks of one client, one of another that weighs as much; both are there all the time.
+  // One client has three tasks, and another client with the same weight has one task; the tasks of
+  // both run all the time.
   for (std::uint32_t number = 1; number <= 4; ++number) {
     protocol::Lease lease = bench.lease(number);
     lease.client = {};
@@ -296,7 +299,7 @@ TEST(Residents, AShortTaskIsDoneBesideALongOne) {
   bench.coordinator.send(bench.lease(1));
   bench.host.run_for(2s);
   protocol::Lease lease = bench.lease(2);
-  lease.tasks[0].count = 20;  // 0.4 s of 20.
+  lease.tasks[0].count = 20;  // The task takes 0.4 s, instead of 20 s for task 1.
   bench.coordinator.send(lease);
 
   ASSERT_TRUE(bench.host.run_until([&] { return bench.seen<event::TaskDone>().size() == 1; }));

@@ -26,7 +26,7 @@ class Rests {
   void throttle(double share);
   // Starts a rest, if one is due, after this time of work.
   void after(Duration worked);
-  // Prevents further rests.
+  // Prevents all further rests.
   void stop() { stopped_ = true; }
 
  private:

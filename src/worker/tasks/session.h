@@ -41,7 +41,7 @@ class Session {
   struct Stats {
     SessionState state = SessionState::stopped;
     Counters counters;
-    double tasks_per_minute = 0;  // Average over the last minute.
+    double tasks_per_minute = 0;  // The average over the last minute.
     std::size_t held = 0;
     std::size_t unanswered = 0;
     std::uint64_t fetched_bytes = 0;

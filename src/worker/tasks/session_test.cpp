@@ -27,7 +27,7 @@ TEST(Session, JoinsRunsItsTasksAndIsPaidForEach) {
   EXPECT_EQ(stats.held, 0U);
   EXPECT_EQ(stats.unanswered, 0U);
   EXPECT_EQ(stats.state, SessionState::idle);
-  EXPECT_EQ(world.host.fetches[world.manifest], 1);  // Once for all tasks.
+  EXPECT_EQ(world.host.fetches[world.manifest], 1);  // The manifest is fetched once for all tasks.
   EXPECT_LT(world.coordinator.receipts,
             20);  // Batched: a task takes 10 ms, a receipt covers 50 ms.
 }
@@ -282,7 +282,8 @@ TEST(Session, RestsBetweenTasksWhenThrottled) {
   EXPECT_LE(world.runner.runs.size(), 6U);
 }
 
-// So that no task waits at a resting worker while others are idle.
+// While it rests, a worker asks for no task, because the task would wait although other workers are
+// idle.
 TEST(Session, WantsNoTaskThroughARestAndOneAfterIt) {
   World world;
   world.join();
@@ -342,7 +343,7 @@ TEST(Session, SaysOfATaskWhatItMoved) {
   const auto done = world.seen<event::TaskDone>();
   ASSERT_EQ(done.size(), 1U);
   EXPECT_EQ(done[0].job_name, "t");
-  EXPECT_EQ(done[0].bytes, 4U);  // One u32 of the 64.
+  EXPECT_EQ(done[0].bytes, 4U);  // The task's output is one u32 of the job's 64.
   EXPECT_EQ(done[0].operations, 0);
 }
 
@@ -360,7 +361,7 @@ TEST(Session, MayBeDestroyedWithEverythingUnderWay) {
   EXPECT_LE(world.runner.runs.size(), 3U);
 }
 
-// The coordinator leases task 3 again as the same attempt, with other data.
+// Returns a lease of task 3 as attempt 1. A second lease of this attempt may have other data.
 protocol::Lease lease_of_three(const Hash& manifest, std::uint32_t first = 3) {
   return {.manifest = manifest,
           .wall_ms_max = 1000,
@@ -388,10 +389,10 @@ TEST(Session, SignsOneRootForAnAttemptWhateverIsLeasedAlsoAfterARestart) {
   };
 
   EXPECT_TRUE(play(1));
-  EXPECT_FALSE(play(2));  // Nothing is handed in, and nothing signed.
-  EXPECT_TRUE(play(1));   // The same again is no contradiction.
+  EXPECT_FALSE(play(2));  // The second root is neither signed nor handed in.
+  EXPECT_TRUE(play(1));   // Signing the same root again is no contradiction.
   identity = 2;
-  EXPECT_TRUE(play(2));  // Another coordinator's task.
+  EXPECT_TRUE(play(2));  // The attempt belongs to a task of another coordinator.
 }
 
 TEST(Session, PartsOfATaskThatItHasAnsweredAreSigned) {
@@ -399,7 +400,7 @@ TEST(Session, PartsOfATaskThatItHasAnsweredAreSigned) {
   World world(memory.options());
   memory.host = &world.host;
   world.join();
-  for (const std::uint32_t first : {3U, 5U, 6U}) {  // The whole, and two audits.
+  for (const std::uint32_t first : {3U, 5U, 6U}) {  // The whole task, and then two audits of parts.
     world.coordinator.send(lease_of_three(world.manifest, first));
     ASSERT_TRUE(world.host.run_until([&] {
       return world.session.stats().counters.tasks_done == (first == 3 ? 1U : first - 3);
@@ -408,7 +409,8 @@ TEST(Session, PartsOfATaskThatItHasAnsweredAreSigned) {
   }
   EXPECT_EQ(world.coordinator.receipts, 3);
   EXPECT_THAT(world.seen<event::TaskFailed>(), testing::IsEmpty());
-  // By a word that is no evidence, with the part that was leased.
+  // The audits are signed with a word that makes them no evidence, and with the part that was
+  // leased.
   std::vector<std::pair<std::uint32_t, std::uint32_t>> signed_parts;
   for (const auto& receipt : world.heard<protocol::Receipt>())
     for (const auto& item : receipt.items) signed_parts.emplace_back(item.first, item.count);
@@ -433,7 +435,7 @@ TEST(Session, WhatMayHaveBeenSignedIsRefusedBeforeItIsComputed) {
   EXPECT_EQ(world.seen<event::TaskFailed>()[0].error.code, ErrorCode::already_exists);
   EXPECT_THAT(world.runner.runs, testing::IsEmpty());
 
-  world.coordinator.send(lease_of_three(world.manifest, 5));  // A part: an audit.
+  world.coordinator.send(lease_of_three(world.manifest, 5));  // A lease of a part is an audit.
   ASSERT_TRUE(world.host.run_until([&] { return world.coordinator.receipts == 1; }));
   EXPECT_THAT(world.runner.runs, testing::SizeIs(1));
 }

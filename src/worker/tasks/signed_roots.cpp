@@ -20,7 +20,8 @@ TaskKey read_key(ByteReader& in) {
   return {.task = {.job = job, .index = index}, .attempt = in.integer<std::uint32_t>()};
 }
 
-// The index beside the mark of dropped jobs, if there is such a mark; its attempt is 0.
+// The index in the record of the mark of dropped jobs, if there is such a mark. The record's
+// attempt is 0.
 constexpr std::uint32_t any_dropped = 1;
 
 // Attempts are numbered from 1: a record of attempt 0 is a job's mark, with the attempt in the

@@ -1,14 +1,14 @@
 // The roots that a device has signed for one coordinator, by task and attempt. Two roots for one
-// attempt would cost its owner the stake (docs/settlement.md), and the coordinator chooses job,
-// index and attempt: it may lease the same three twice with different data. Therefore a root is
-// written down before it is signed, and a different root for that attempt is never signed.
+// attempt would cost the device's owner the stake (docs/settlement.md), and the coordinator chooses
+// job, index and attempt: it may lease the same three twice with different data. Therefore a root
+// is written down before it is signed, and a different root for that attempt is never signed.
 //
 // Bounds: entries_max roots, and jobs_max() jobs. Beyond entries_max, the jobs with the most roots
 // forget the lower half of their roots, up to a mark of each job, so that a job of many tasks costs
-// other jobs nothing. Beyond jobs_max(), the jobs that were signed for longest ago are dropped
-// whole, up to one mark for all jobs: a job up to that mark that is not kept may have been signed
-// for. No root is signed for an attempt that may have been forgotten: another worker runs the task.
-// Pure.
+// other jobs nothing. Beyond jobs_max(), the jobs whose last signature is the oldest are dropped
+// whole, up to one mark for all jobs: a job up to this mark that is not kept may have been signed
+// for. If the root of an attempt may have been forgotten, no root is signed for the attempt, and
+// another worker runs the task. Pure.
 #pragma once
 
 #include <algorithm>
@@ -39,13 +39,14 @@ class SignedRoots {
   // Marks up to which roots are forgotten. An attempt that Marks call forgotten stays forgotten,
   // also in a copy of Marks that is kept while more is forgotten.
   struct Marks {
-    using Place = std::pair<std::uint32_t, std::uint32_t>;  // Index and attempt in a job.
+    using Place = std::pair<std::uint32_t, std::uint32_t>;  // The index and the attempt in a job.
     std::optional<JobId> dropped;  // Jobs up to this id that are not in `jobs` were dropped.
     std::map<JobId, Place> jobs;   // The mark of each kept job; {0, 0}: no root is forgotten.
     [[nodiscard]] bool forgotten(const TaskKey& key) const;
   };
 
-  // Only a `fresh` or `same` root may be signed. Attempts are numbered from 1.
+  // Returns the verdict on a root. Only a `fresh` or `same` root may be signed. Attempts are
+  // numbered from 1.
   enum class Verdict : std::uint8_t { fresh, same, other, forgotten };
   [[nodiscard]] Verdict look(const TaskKey& key, const Hash& root) const;
   // Adds a fresh root. Returns the record that must be stored before the root is signed.
@@ -77,7 +78,7 @@ class SignedRoots {
   void forget_lower_halves();
 
   std::size_t entries_max_;
-  std::map<JobId, Job> jobs_;  // Has the same ids as the jobs of marks_.
+  std::map<JobId, Job> jobs_;  // The jobs, with the same ids as in marks_.
   Marks marks_;
   std::size_t size_ = 0;
   std::uint64_t signed_last_ = 0;

@@ -28,7 +28,8 @@ TEST(SignedRoots, OneRootForAnAttempt) {
   EXPECT_EQ(roots.look(key_of(1, 1), root_of(2)), Verdict::fresh);
   EXPECT_EQ(roots.look(key_of(1, 0, 2), root_of(2)), Verdict::fresh);
   EXPECT_EQ(roots.look(key_of(2), root_of(2)), Verdict::fresh);
-  EXPECT_EQ(roots.look(key_of(2, 0, 0), root_of(2)), Verdict::forgotten);  // No such attempt.
+  // Attempts are numbered from 1, so there is no attempt 0.
+  EXPECT_EQ(roots.look(key_of(2, 0, 0), root_of(2)), Verdict::forgotten);
 }
 
 TEST(SignedRoots, WhatIsForgottenIsNeverSignedAgain) {
@@ -80,11 +81,12 @@ TEST(SignedRoots, AJobThatIsSignedForIsKeptWhileOthersAreDropped) {
     roots.add(key_of(1, job), root_of(1));
     (void)roots.shrink();
     EXPECT_LE(roots.marks().jobs.size(), roots.jobs_max());
-    roots = SignedRoots::from(roots.all(), 64);  // Which keeps the order of the jobs.
+    roots = SignedRoots::from(roots.all(), 64);  // Storing and reading keeps the order of the jobs.
   }
   EXPECT_EQ(roots.look(key_of(2), root_of(1)), Verdict::forgotten);
   EXPECT_EQ(roots.look(key_of(2, 7), root_of(1)), Verdict::forgotten);
-  EXPECT_EQ(roots.look(key_of(0, 7), root_of(1)), Verdict::forgotten);  // Before a dropped one.
+  // The id is below that of a dropped job.
+  EXPECT_EQ(roots.look(key_of(0, 7), root_of(1)), Verdict::forgotten);
   EXPECT_EQ(roots.look(key_of(249), root_of(1)), Verdict::same);
 }
 

@@ -20,8 +20,8 @@ class SigningMemory {
   // signed root is forgotten.
   virtual void admit(const PublicKey& coordinator, const TaskKey& key, const Hash& root,
                      std::function<void(Result<>)> done) = 0;
-  // True if admit() would certainly refuse, as far as is known at once; asked before a task is
-  // computed. False says nothing.
+  // True if admit() would certainly refuse the task, as far as is known at once. Called before a
+  // task is computed. If it returns false, admit() may still refuse.
   [[nodiscard]] virtual bool forgotten(const PublicKey& coordinator, const TaskKey& key) const {
     (void)coordinator, (void)key;
     return false;

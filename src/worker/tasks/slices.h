@@ -1,13 +1,13 @@
-// A GPU that tasks of several clients share: which tasks are resident within the memory, and whose
-// slice of time is next.
+// A GPU that tasks of several clients share. Slices decides which tasks are resident within the
+// memory, and which task has the next slice of time.
 //
 // Memory: every task has a partition of the size that its job asks for. The partitions together
-// never exceed the memory, and a task is told the size of its own alone. Time: slices are in the
-// order of virtual time (stride scheduling, Waldspurger 1995): the client whose runnable tasks had
-// the least time for its weight is next, and its tasks take turns. A new client begins with the
-// least virtual time of the present clients: it neither catches up on the past nor waits for it.
-// Therefore, between any two clients that both have runnable tasks, the times divided by weight
-// differ by no more than a slice of each.
+// never exceed the memory, and a task is told only the size of its own partition. Time: slices are
+// in the order of virtual time (stride scheduling, Waldspurger 1995): the client whose runnable
+// tasks had the least time for its weight is next, and its tasks take turns. A new client begins
+// with the least virtual time of the present clients: it neither catches up on the past nor waits
+// for it. Therefore, between any two clients that both have runnable tasks, the times divided by
+// weight differ by no more than a slice of each client.
 //
 // A slice is a target: a dispatch cannot be stopped, and the time that it took is counted. Pure; an
 // operation takes O(log tasks).
@@ -45,14 +45,14 @@ class Slices {
   explicit Slices(Settings settings) : settings_(settings) {}
 
   // Admits a task. Fails with resource_exhausted if there is no slot or its partition does not fit
-  // beside the others, with already_exists if it is resident, and with invalid_argument for a
-  // weight that is not positive.
+  // beside the other partitions, with already_exists if the task is resident, and with
+  // invalid_argument if the weight is not positive.
   [[nodiscard]] Result<> admit(const Resident& resident);
   // Ends a task that has finished or was taken away, and frees its partition.
   void end(const TaskId& task);
 
-  // The slice whose turn it is; it does not change until ran() or end(). None if no task is
-  // resident.
+  // Returns the slice whose turn it is; the slice does not change until ran() or end(). Returns
+  // nullopt if no task is resident.
   [[nodiscard]] std::optional<Slice> next() const;
   // Counts the time that the task of next() took.
   void ran(const TaskId& task, Duration took);
@@ -70,7 +70,7 @@ class Slices {
 
   Settings settings_;
   std::map<TaskId, Resident> tasks_;
-  std::map<PublicKey, Client> clients_;  // Clients with resident tasks.
+  std::map<PublicKey, Client> clients_;  // The clients that have resident tasks.
   std::uint64_t used_ = 0;
 };
 

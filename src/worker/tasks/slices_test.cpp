@@ -69,7 +69,8 @@ TEST(Slices, CountWhatADispatchReallyTook) {
     const auto slice = slices.next();
     const Duration took = slice->task == task(1)
                               ? milliseconds(300)
-                              : milliseconds(50);  // One cannot be stopped in time.
+                              // The dispatches of task 1 cannot be stopped in time.
+                              : milliseconds(50);
     had[slice->task] += took;
     slices.ran(slice->task, took);
   }

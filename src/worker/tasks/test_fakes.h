@@ -81,7 +81,7 @@ class FakeHost final : public Host {
   Instant now() override { return now_; }
   double random() override { return std::uniform_real_distribution<>(0, 1)(random_); }
 
-  // Actions of the other side.
+  // Actions of the other side of the connection.
   void deliver_text(std::string text) {
     later([this, generation = generation_, text = std::move(text)] {
       if (connected && generation == generation_) events_.text(text);
@@ -99,13 +99,13 @@ class FakeHost final : public Host {
       later([closed = std::exchange(events_.closed, {}), reason] { closed(reason); });
   }
 
-  // Runs what is due within `span`, in order.
+  // Runs the events that are due within `span`, in order.
   void run_for(Duration span) {
     const Instant end = now_ + span;
     while (!events.empty() && events.top().at <= end) step();
     now_ = end;
   }
-  // Runs events until `done` is true; false if an hour has passed or no event is left.
+  // Runs events until `done` is true. Returns false if an hour has passed or no event is left.
   bool run_until(const std::function<bool()>& done) {
     const Instant end = now_ + std::chrono::hours(1);
     while (!done()) {

@@ -19,6 +19,6 @@ export function applyTheme(theme: Theme): void {
     if (theme === 'system') localStorage.removeItem(key);
     else localStorage.setItem(key, theme);
   } catch {
-    // Without storage the choice lasts until the page is closed.
+    // If there is no storage, the choice lasts until the page is closed.
   }
 }

@@ -150,7 +150,7 @@ export class Engine {
           relayOnly: () => this.#limits.relayOnly,
         }),
     );
-    // Orders are handled one after the other.
+    // Orders are handled one by one.
     this.#ordered = this.#ordered.then(async () => (await this.#peers)?.take(order)).catch(() => {});
   }
 

@@ -1,5 +1,5 @@
-// The rates of this machine's device that an earlier visit measured. The engine uses them if the device is the same, and then starts
-// sooner. The rates order a queue and never determine a payment, so rates that are a week old are good enough.
+// The rates of this machine's device that an earlier visit measured. If the device is still the same, the engine uses these rates and
+// starts sooner. The rates order a queue and never determine a payment, so rates that are a week old are good enough.
 import type { DeviceReport, KnownRates } from './messages';
 
 const key = 'weft.device';
@@ -30,6 +30,6 @@ export function keepDevice(device: DeviceReport, now: number, storage: Pick<Stor
   try {
     storage.setItem(`${key}.${kind}`, JSON.stringify({ kind, vendor, architecture, description, copyGbPerS, f32GflopPerS, measuredAt: now } satisfies Kept));
   } catch {
-    // Without storage the device is measured again at the next visit.
+    // If there is no storage, the device is measured again at the next visit.
   }
 }

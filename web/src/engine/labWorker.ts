@@ -1,5 +1,5 @@
-// The dedicated Worker in which the playground's programs run. It loads the WebAssembly of the contributing tab as a separate instance, so
-// that neither waits for the other and a program that fails does not harm the other.
+// The dedicated Worker in which the playground's programs run. It loads the contributing tab's WebAssembly as a separate instance, so that
+// neither instance waits for the other and a program that fails harms only its own instance.
 import type { FromLab, LabCalls, LabMethod, ToLab } from './labMessages';
 import { EngineMissing, loadEngine } from './loadEngine';
 import type { EngineModule } from './module';

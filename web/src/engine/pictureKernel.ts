@@ -4,8 +4,8 @@ import columns from '../../../src/engine/onnx/vision/gpu/picture_columns.wgsl?ra
 import rows from '../../../src/engine/onnx/vision/gpu/picture_rows.wgsl?raw';
 import { pixelShares, placedPart, placeWords, shareTable, type Geometry, type PixelScale, type Placement } from './pictureFit';
 
-const workgroupWidth = 64; // The shaders use the same width.
-const rowAlignment = 64; // In pixels, because a copy from a texture needs rows of a multiple of 256 bytes.
+const workgroupWidth = 64; // The width of a workgroup, which the shaders repeat.
+const rowAlignment = 64; // The unit is a pixel; a copy from a texture needs rows of a multiple of 256 bytes.
 // WebGPU's usage bits; TypeScript's library has only their types.
 const usages = { bufferCopyDestination: 0x8, bufferStorage: 0x80, textureCopySource: 0x1, textureCopyDestination: 0x2, renderAttachment: 0x10 } as const;
 

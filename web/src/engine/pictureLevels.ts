@@ -1,5 +1,5 @@
-// Turns a frame into the levels of a detector's input, one byte each, to send to another device. The levels are those of this tab's
-// detector, made by the same shaders or, if there is no GPU, by the same loops.
+// Turns a frame into the levels of a detector's input, one byte for each level, which are sent to another device. The levels equal those of
+// this tab's detector, because the same shaders make them or, if there is no GPU, the same loops.
 import { FramePixels } from './framePixels';
 import { fitPixels, placedPart, type Geometry, type Placement } from './pictureFit';
 import { PictureKernel } from './pictureKernel';

@@ -94,7 +94,7 @@ export class Throttle {
     try {
       this.#place.storage.setItem(key, JSON.stringify(this.#state.settings));
     } catch {
-      // Without storage the settings still apply until the tab is closed.
+      // If there is no storage, the settings still apply until the tab is closed.
     }
     this.#weigh();
   }

@@ -1,4 +1,5 @@
-// The dedicated Worker of a detector. It has one model and processes one frame at a time. It also fits frames for other devices.
+// The dedicated Worker of a detector. It has one model and processes one frame at a time. It also fits frames to the input of detectors on
+// other devices.
 import { EngineMissing } from './loadEngine';
 import { OnnxDetector } from './onnxDetector';
 import { PictureLevels, type Levels, type Wanted } from './pictureLevels';

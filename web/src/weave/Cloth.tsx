@@ -1,5 +1,6 @@
 // A drawing of cloth on a loom: warp threads run down from the top, and every task that this tab has done is one pick of dyed weft at the
-// edge of the cloth. The undyed cloth below it stands for the work of other tabs. It is only a drawing: the page also writes what it shows.
+// edge of the cloth. The undyed cloth below the edge stands for the work of other tabs. The cloth is only a drawing: the page also writes
+// the numbers that it shows.
 import { memo, useLayoutEffect, useMemo, useRef, useState, type RefObject } from 'react';
 import { draftFor, runs, warpIsUp, type Draft } from './draft';
 
@@ -13,7 +14,7 @@ type ClothProps = {
   className?: string;
 };
 
-const cell = 10;  // User units between two threads.
+const cell = 10;  // The distance of two threads, in user units.
 const undyedShare = 0.3;
 const threadPixels = 8;
 const sizeAtFirst = { ends: 60, rows: 80 };

@@ -153,7 +153,7 @@ void Arena::canary_measured(const JobId& job) {
                                               context_.now());
 }
 
-// --- Decisions of the scheduler
+// --- Carrying out the decisions of the scheduler.
 
 void Arena::act(const scheduler::Decision& decision) {
   if (const auto* lease = std::get_if<scheduler::Lease>(&decision)) {
@@ -198,7 +198,7 @@ void Arena::cancel(const scheduler::Cancel& cancel) {
   attempts_.begin(number);
 }
 
-// --- Rulings of the referee
+// --- Carrying out the rulings of the referee.
 
 void Arena::follow(const std::vector<Ruling>& rulings) {
   for (const Ruling& ruling : rulings) carry_out(ruling);

@@ -1,7 +1,7 @@
 // A network under attack in simulated time: the real scheduler leases tasks and the real referee
 // decides; workers, clients, the coordinator's verifier and durations are simulated. The outcome is
-// compared with the truth, which the simulation knows. The same setup, plan and seed give the same
-// outcome.
+// compared with the truth, which the simulation knows. Runs with equal setup, plan and seed have
+// equal outcomes.
 #pragma once
 
 #include <functional>

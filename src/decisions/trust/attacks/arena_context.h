@@ -16,7 +16,7 @@
 namespace weft::trust::attacks {
 
 struct ArenaContext {
-  // Without an entry all workers are honest.
+  // If `entry` is null, all workers are honest.
   ArenaContext(const Scene& scene, const Entry* entry, const Plan& attack);
 
   const Scene& setup;

@@ -55,7 +55,7 @@ TEST(Attacks, OfFreshWalletsGetNothingThroughThatIsWrongInAllSlices) {
 
 TEST(Attacks, OfEstablishedPairsAreSeenByARoot) {
   Scene setup = standard_setup(seed, 10'000);
-  setup.stake = 0;  // No worker works alone: two agree.
+  setup.stake = 0;  // No worker works alone, so that two workers have to agree.
   EXPECT_EQ(played("sale", setup).wrong_all, 0U);
 
   setup.referee.defences.roots_check_pairs = false;
@@ -91,7 +91,7 @@ TEST(Attacks, ByClientsWhoseShadersDifferByDeviceConvictNoHonestWorker) {
   EXPECT_GT(played("bait", setup).honest_convicted, 0U);
 }
 
-// What others got right elsewhere in the job says nothing of the one part that differs by device.
+// Right results in other tasks of the job do not show that the one task is the same on all devices.
 TEST(Attacks, ByClientsWhoseShadersDifferByDeviceInOneTaskConvictNoHonestWorker) {
   Scene setup = standard_setup(seed, 10'000);
   setup.vendors = 2;
@@ -130,13 +130,14 @@ TEST(Attacks, ThatEndWithTheFirstRefusalAreCorrected) {
   EXPECT_GT(outcome.wrong, 10U);
   EXPECT_LE(outcome.uncorrected_share(), promises::wrong_share_max) << outcome.json();
 
-  // Such a worker is gone before it is convicted.
+  // Without rechecks of suspects, such a worker is gone before it is convicted.
   Scene later = standard_setup(seed, 20'000);
   later.referee.defences.suspects_are_rechecked = false;
   EXPECT_GT(played("one-strike", later).uncorrected_share(), promises::wrong_share_max);
 }
 
-// What is computed again of honest workers is bounded by the client whose jobs differ by device.
+// Each client whose jobs differ by device can cause only a bounded amount of rechecks of honest
+// work.
 TEST(Attacks, ByClientsWhoseShadersDifferByDeviceMakeTheVerifierDoABoundedAmount) {
   Scene setup = standard_setup(seed, 10'000);
   setup.vendors = 2;

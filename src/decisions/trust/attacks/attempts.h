@@ -42,7 +42,8 @@ class Attempts {
   void hand_in(std::uint32_t number, const LeasedRun& run, SimulatedJob& job, const Deed& deed);
 
   Parts parts_;
-  std::unordered_map<std::uint32_t, Deed> deeds_;  // Each worker's deed in its current task.
+  // The deed that each worker does in its current task.
+  std::unordered_map<std::uint32_t, Deed> deeds_;
   std::uint64_t cheats_ = 0;
 };
 

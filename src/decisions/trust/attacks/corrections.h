@@ -28,7 +28,7 @@ class Corrections {
   [[nodiscard]] std::uint64_t rechecked() const { return rechecked_; }
   // Returns the expected number of wrong tasks that stay uncorrected. A task is corrected if its
   // worker, cheating at its rate so far, is convicted within the time that is left for corrections.
-  // `found` is the probability that a cheat leads to a conviction.
+  // `found` is the probability that one cheat leads to a conviction.
   [[nodiscard]] double uncorrected(double found) const;
 
  private:

@@ -14,7 +14,7 @@ namespace weft::trust::attacks {
 namespace promises {
 inline constexpr double wrong_all_share_max = 1e-6;
 inline constexpr double wrong_share_max = 1e-4;
-inline constexpr double cost_min = 2;  // In prices of a task.
+inline constexpr double cost_min = 2;  // As a multiple of a task's price.
 inline constexpr double slowdown_max = 1.3;
 inline constexpr double price_max = 1.25;
 inline constexpr double quote_moved_max = 1.1;
@@ -26,8 +26,8 @@ inline constexpr double sample_wait_max = 600;  // In seconds.
 // findings, the cost is chance.
 inline constexpr double findings_min = 12;
 
-// Forty established workers, forty clients, and a verifier with the speed that lavapipe has beside
-// such a network.
+// A scene with forty established workers, forty clients, and a verifier whose speed relative to
+// them is that of lavapipe, a software GPU.
 [[nodiscard]] Scene standard_setup(std::uint64_t seed, std::uint32_t tasks);
 
 struct Row {
@@ -43,7 +43,7 @@ struct TableOptions {
   double scale = 1;  // Tasks of a run, relative to those that the promises are stated for.
 };
 
-// One promise. `row()` plays the runs that measure it.
+// A promise about attacks. `row()` plays the runs that measure whether it is kept.
 struct Measure {
   std::string_view name;
   Row (*row)(const TableOptions& options);

@@ -40,7 +40,8 @@ class Fleet {
       if (i < honest_workers / 4) worker.capabilities.features.emplace_back("some");
       if (i == 1) worker.capabilities.features.emplace_back("rare");
       (void)scheduler_.add_worker(worker, at(0));
-      scheduler_.set_leases_max(worker.key, 0);  // All workers are busy, so that added work waits.
+      // Lets no worker take tasks, so that added work waits.
+      scheduler_.set_leases_max(worker.key, 0);
     }
   }
   // Adds a job whose `seconds` of work wait for workers with the feature.

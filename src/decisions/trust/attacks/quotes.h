@@ -10,7 +10,7 @@ struct QuoteAttack {
   std::uint64_t seed = 1;
   std::uint32_t workers = 1000;  // Fresh wallets with wild claims, slots and floors.
   std::uint32_t clients = 1000;  // Fresh wallets whose jobs wait, on granted and on own credits.
-  double credits_each = 0.1;     // Own credits of each such wallet.
+  double credits_each = 0.1;     // The credits that each of the clients' wallets owns.
 };
 
 // Returns the largest factor by which strangers move a quote, up or down; 1: no quote moved. The

@@ -31,8 +31,8 @@ void Roster::join_attacker(std::uint32_t number, double start) {
   worker.attacker = true;
   worker.number = number;
   worker.price_of_stake = context_.credits(context_.plan.stake);
-  // An attacker claims the vendor that is best for it: that of the workers that it wants convicted,
-  // or one of its own.
+  // An attacker claims the vendor that suits its attack: the vendor of the workers that it wants to
+  // have convicted, or a vendor that no other worker has.
   worker.vendor = context_.plan.own_vendor ? 1000 + number
                   : setup.vendors <= 1     ? 0
                                            : 1 + number % (setup.vendors - 1);

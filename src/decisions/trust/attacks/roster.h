@@ -1,5 +1,5 @@
 // The workers of a simulated run, honest ones and attackers: their keys, their connections, and the
-// standing that the scheduler is told of each.
+// standing of each that the scheduler is told.
 //
 // A worker is known by its number; numbers are not used again. Not safe to share between threads.
 #pragma once
@@ -29,15 +29,15 @@ struct SimulatedWorker {
   PublicKey key;
   double rate = 1;
   double price_of_stake = 0;  // The worker's stake, in micro-credits.
-  std::uint32_t vendor = 0;   // The vendor of its device.
-  std::uint32_t number = 0;   // The number of the attacker.
+  std::uint32_t vendor = 0;   // The vendor of the worker's device.
+  std::uint32_t number = 0;   // The number of the attacker that the worker belongs to.
   bool attacker = false;
   bool crashes = false;
   bool connected = false;
   bool convicted = false;
   bool busy = false;
   bool audits = false;       // Has ever had the standing to audit.
-  std::uint64_t serial = 0;  // The serial of its current task.
+  std::uint64_t serial = 0;  // The serial of the worker's current task.
   LeasedRun running;
   std::deque<LeasedRun> queue;
   std::unordered_set<TaskId> undecided;

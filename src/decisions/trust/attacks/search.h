@@ -15,7 +15,7 @@ namespace weft::trust::attacks {
 struct SearchOptions {
   std::uint64_t seed = 1;
   std::uint32_t evaluations = 2'000;
-  std::uint32_t tasks = 20'000;  // Tasks of each evaluation.
+  std::uint32_t tasks = 20'000;  // The number of tasks in each evaluation.
   std::uint32_t best = 20;       // Number of plans that are played again.
   std::uint32_t best_tasks = 400'000;
   std::uint32_t threads = 2;
@@ -36,7 +36,7 @@ struct Candidate {
 [[nodiscard]] std::string describe(const Candidate& candidate);
 
 struct Found {
-  std::vector<Candidate> best;  // The most harmful first.
+  std::vector<Candidate> best;  // The best candidates, the most harmful first.
   std::uint32_t evaluations = 0;
 };
 // Runs the search. `progress` is called after each evaluation, from one thread at a time. The

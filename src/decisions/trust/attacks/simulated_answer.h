@@ -28,16 +28,16 @@ template <class Id>
 }
 
 struct Answer {
-  std::uint64_t wrong = 0;  // A bit for each wrong slice.
-  std::uint32_t mark = 0;   // Answers with different marks differ everywhere.
+  std::uint64_t wrong = 0;  // One bit for each slice, set if the slice is wrong.
+  std::uint32_t mark = 0;   // Answers with different marks differ in every slice.
   friend bool operator==(const Answer&, const Answer&) = default;
 };
 [[nodiscard]] Hash root_of(const TaskId& task, const Answer& answer);
 [[nodiscard]] Answer answer_of(const Hash& root);
 // Returns a number whose lowest `count` bits are set.
 [[nodiscard]] std::uint64_t run_of_ones(std::uint32_t count);
-// True if the part of the audited answer is what the verifier's device computes. `slices` is the
-// number of slices of the whole task.
+// True if this part of the audited answer equals what the verifier's device computes. `slices` is
+// the number of slices of the whole task.
 [[nodiscard]] bool part_is_right(const AuditWanted& wanted, std::uint32_t part,
                                  std::uint32_t slices);
 

@@ -1,5 +1,5 @@
-// The work of a simulated run, in runs of one task. It is kept apart for the first accepted tasks
-// of honest clients, while little is known of the workers, and for the later tasks.
+// The amount of work in a simulated run; the unit is one run of one task. The first accepted tasks
+// of honest clients, while little is known of the workers, are counted apart from the later tasks.
 #pragma once
 
 #include <array>

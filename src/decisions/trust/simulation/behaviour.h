@@ -23,8 +23,8 @@ enum class Kind : std::uint8_t {
   // Once it is believed, wrong in half of its tasks; accomplices repeat and confirm each other's
   // answers.
   colluding,
-  // A fresh wallet that is always wrong, with the same answers as all other sybils. A new one
-  // replaces each sybil that is suspended.
+  // A fresh wallet that is always wrong, with the same answers as all other sybils. A new sybil
+  // replaces each one that is suspended.
   sybil,
 };
 inline constexpr std::array<std::string_view, 6> kind_names{"honest", "random",    "sleeper",
@@ -42,13 +42,13 @@ struct Cheating {
 
 struct Answer {
   Hash root;
-  std::uint32_t wrong = 0;  // A bit for each wrong part.
+  std::uint32_t wrong = 0;  // One bit for each part, set if the part is wrong.
   [[nodiscard]] bool right() const { return wrong == 0; }
 };
 
 [[nodiscard]] Hash right_root(const TaskId& task);
 
-// The answer that the accomplices share for each task, as soon as one of them has answered it.
+// The answer to each task that accomplices share. The first of them that answers the task sets it.
 using Pact = std::unordered_map<TaskId, Answer>;
 
 // Returns a worker's answer to a whole task.
@@ -64,7 +64,7 @@ struct AuditRole {
 [[nodiscard]] bool audit_agrees(const AuditRole& auditor, Kind suspect, const Answer& suspected,
                                 std::uint32_t part, std::mt19937_64& random);
 
-// Draws uniformly from [0, 1).
+// Draws a number uniformly from [0, 1).
 [[nodiscard]] inline double chance(std::mt19937_64& random) {
   return static_cast<double>(random() >> 11) * 0x1p-53;
 }

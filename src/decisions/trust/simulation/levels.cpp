@@ -84,7 +84,7 @@ class Trials {
         {.task = {.job = {}, .index = task.index}, .root = right_root(task), .value = value}, {});
     act(referee_->leased(task, key_of(0), value, plenty, now));
     if (const auto trap = referee_->trap_for(task, key_of(0), now)) {
-      // This lease is the trap.
+      // This lease is a trap, and the worker's answer to it is wrong.
       act(referee_->trap_answered(*trap, key_of(0), false, now));
       referee_->lost(task, key_of(0));
       return net_;

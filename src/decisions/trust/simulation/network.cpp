@@ -149,8 +149,8 @@ class Network {
     fresh(number);
   }
 
-  // Plays the coordinator's verifier. It computes as many parts as are wanted, from the drawn one
-  // on; in a dispute it computes the parts in which the results differ, which counts as one part.
+  // Plays the coordinator's verifier. It computes as many parts as are wanted, from the drawn part
+  // on. In a dispute it computes the parts in which the results differ, which counts as one part.
   void verify(const AuditWanted& wanted) {
     const auto job = jobs_.find(wanted.task.job);
     if (job == jobs_.end()) return;
@@ -395,7 +395,7 @@ class Network {
   std::deque<PollWanted> polls_;
   std::deque<JobId> ended_;
   Pact pact_;
-  std::array<Work, 2> work_{};  // Index 0: cold; index 1: warm.
+  std::array<Work, 2> work_{};  // work_[0] is cold work, work_[1] is warm work.
   Outcome outcome_;
   UnixMillis now_ = 1'700'000'000'000;
   std::uint32_t given_ = 0;

@@ -40,7 +40,7 @@ std::string_view block_product(Arithmetic arithmetic) {
 
 constexpr std::uint32_t matvec_workgroup = 128;
 
-// The subgroup size if it is known beforehand, so that each row is computed by one subgroup;
+// Returns the subgroup size if the device has only one, so that one subgroup can compute each row;
 // otherwise 0.
 std::uint32_t fixed_subgroup_size(const Device& device) {
   const AdapterInfo& adapter = device.adapter();

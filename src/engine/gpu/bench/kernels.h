@@ -27,7 +27,7 @@ struct Shape {
 [[nodiscard]] Async<Result<Workload>> create_matmul(Device& device, Arithmetic arithmetic,
                                                     Shape shape);
 
-// The bytes of one matrix element.
+// Returns the size of one matrix element in bytes.
 [[nodiscard]] std::uint64_t element_bytes(Arithmetic arithmetic);
 
 }  // namespace weft::gpu::bench

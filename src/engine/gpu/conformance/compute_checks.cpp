@@ -136,8 +136,8 @@ constexpr std::string_view stray = R"(
 }
 )";
 
-// An access out of bounds may reach another element of the same binding, but never memory outside
-// of it.
+// An access out of bounds may reach another element of its binding, but never memory outside the
+// binding.
 Async<Result<>> keeps_a_stray_shader_inside_its_bindings(Instance& instance) {
   WEFT_CO_ASSIGN(const auto device, co_await instance.create_device({}));
   WEFT_CO_ASSIGN(const Pipeline pipeline,
@@ -269,7 +269,7 @@ Async<Result<>> computes_in_f16(Instance& instance) {
   if (!device->has("shader-f16")) co_return fail(ErrorCode::unsupported, "no shader-f16");
   WEFT_CO_ASSIGN(const Pipeline pipeline, co_await device->create_pipeline(
                                               {.wgsl = std::string(half), .groups = one_storage}));
-  const Buffer buffer = upload(*device, {0x40003c00});  // The packed halves (1, 2).
+  const Buffer buffer = upload(*device, {0x40003c00});  // The two f16 numbers 1 and 2 in one word.
   const BindGroup group = device->create_bind_group(pipeline, 0, {{0, buffer}});
   run_once(*device, pipeline, {&group}, {1});
   WEFT_CO_ASSIGN(const Words words, co_await download(*device, buffer, 1));

@@ -13,8 +13,8 @@ namespace weft::gpu::conformance {
 
 struct Check {
   std::string_view name;  // A sentence whose words are joined by _.
-  // Runs the check on devices that it creates. Fails with a description of what is wrong, or with
-  // unsupported if the GPU lacks the feature.
+  // Runs the check on devices that the check creates. Fails with a description of what is wrong, or
+  // with unsupported if the GPU lacks the feature.
   Async<Result<>> (*run)(Instance& instance);
 };
 

@@ -51,7 +51,7 @@ std::string_view backend_name(wgpu::BackendType type) {
     case wgpu::BackendType::Metal:
       return "metal";
     default:
-      return "";  // Such adapters are left out.
+      return "";  // Adapters of other backends are left out.
   }
 }
 

@@ -314,7 +314,8 @@ Handle DawnBackend::begin_pass(Handle encoder, std::string_view label,
       wgpuCommandEncoderBeginComputePass(as<WGPUCommandEncoder>(encoder), &descriptor));
 }
 
-// This function is called most often, so it uses the C entry points, which count no references.
+// This function uses Dawn's C entry points, which count no references, because it is called most
+// often.
 void DawnBackend::dispatch(Handle pass, const Dispatch& dispatch) {
   const auto encoder = as<WGPUComputePassEncoder>(pass);
   if (dispatch.pipeline != 0)

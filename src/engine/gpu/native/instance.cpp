@@ -130,7 +130,7 @@ class DawnInstance final : public PumpedInstance {
 }  // namespace
 
 #ifdef WEFT_KEEP_DRIVERS_LOADED
-void keep_drivers_loaded();  // Defined in keep_drivers.cpp.
+void keep_drivers_loaded();  // keep_drivers.cpp defines it.
 #endif
 
 std::unique_ptr<PumpedInstance> create_instance() {

@@ -50,7 +50,7 @@ class Loop {
     wgpu::Future future;
     const void* source;
   };
-  std::vector<Pending> pending_;  // Sorted, the oldest first.
+  std::vector<Pending> pending_;  // The pending operations, the oldest first.
   std::vector<std::weak_ptr<Guarded<Health>>> watched_;
   std::shared_ptr<ReadyQueue> ready_ = std::make_shared<ReadyQueue>();
 };

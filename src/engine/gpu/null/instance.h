@@ -21,8 +21,8 @@
 
 namespace weft::gpu::null {
 
-// One command that the device was given, in order. Passes and copies appear when they are recorded;
-// submit marks the end.
+// One command that the device was given. Commands are kept in order: passes and copies appear when
+// they are recorded; submit marks the end.
 struct Command {
   enum class Kind {
     create_buffer,
@@ -46,7 +46,8 @@ struct Command {
   // The pipeline of a dispatch (also if it was set before), or the destination of a copy or
   // resolve.
   Handle other = 0;
-  std::array<Handle, Dispatch::groups_max> groups{};  // All groups that are set for a dispatch.
+  // All bind groups that are set for a dispatch.
+  std::array<Handle, Dispatch::groups_max> groups{};
   Workgroups workgroups = {};
   std::uint64_t offset = 0;
   std::uint64_t size = 0;
@@ -63,7 +64,7 @@ struct BoundRange {
 // The failures that happen from now on; all are off at the start.
 struct Failures {
   bool no_device = false;                 // Makes create_device() fail with unavailable.
-  std::optional<CompileMessage> compile;  // Every shader gets this compiler message.
+  std::optional<CompileMessage> compile;  // If set, every shader gets this compiler message.
   // The most bytes of all buffers together; beyond it the innermost scope gets an out-of-memory
   // error.
   std::uint64_t buffer_bytes_max = ~0ULL;
@@ -71,7 +72,8 @@ struct Failures {
 };
 
 struct Options {
-  std::vector<AdapterInfo> adapters = {};  // An empty list gives only default_adapter().
+  // If the list is empty, the only adapter is default_adapter().
+  std::vector<AdapterInfo> adapters = {};
 };
 
 // An adapter with WebGPU's default limits, every known feature, and subgroups of 8.

@@ -21,7 +21,8 @@ struct State {
   std::vector<AdapterInfo> adapters;
   Failures failures;
   std::shared_ptr<ReadyQueue> ready = std::make_shared<ReadyQueue>();
-  std::vector<std::function<void()>> under_way;  // Completions, oldest first.
+  // The calls that complete operations, the oldest first.
+  std::vector<std::function<void()>> under_way;
   bool held = false;
   std::vector<std::weak_ptr<Guarded<Health>>> devices;
   std::vector<Command> commands;

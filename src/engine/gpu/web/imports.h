@@ -11,8 +11,8 @@
 
 namespace weft::gpu::web {
 
-// The callback of an asynchronous import, which calls it once: with status 0 and a value, or with a
-// status of StatusCode and a message. The operation owns it; it is made with new.
+// The callback of an asynchronous import. The import calls it once: with status 0 and a value, or
+// with another status of StatusCode and a message. It is made with new; the operation owns it.
 enum class StatusCode : int {
   ok = 0,
   invalid_argument = 1,
@@ -42,7 +42,8 @@ void weft_gpu_device(void* callback, void* listener, const char* label, std::uin
 void weft_gpu_destroy(std::uint32_t device);
 std::uint32_t weft_gpu_buffer(std::uint32_t device, double size, std::uint32_t usage,
                               const char* label, std::uint32_t label_size);
-// `ranges` are pairs of offset and size; a negative size stands for all up to the buffer's end.
+// Each binding of `bindings` has a pair of offset and size in `ranges`; a negative size stands for
+// the rest of the buffer.
 std::uint32_t weft_gpu_bind_group(std::uint32_t device, std::uint32_t pipeline, std::uint32_t group,
                                   std::uint32_t count, const std::uint32_t* bindings,
                                   const std::uint32_t* buffers, const double* ranges);

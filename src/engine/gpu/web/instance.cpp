@@ -78,7 +78,7 @@ Limits to_limits(const Fields& fields, const std::string& whose) {
   };
 }
 
-// Parses "COMPONENT:RESULT:M:N:K"; nullopt for another format.
+// Parses "COMPONENT:RESULT:M:N:K"; returns nullopt if the text has another format.
 std::optional<SubgroupMatrix> to_subgroup_matrix(std::string_view text) {
   std::vector<std::string> parts = split(text, ':');
   if (parts.size() != 5) return std::nullopt;
@@ -159,7 +159,8 @@ class WebInstance final : public Instance {
                     options.label.data(), static_cast<std::uint32_t>(options.label.size()),
                     wanted.data(), static_cast<std::uint32_t>(wanted.size()));
     Result<MadeDevice> result = co_await wait;
-    if (!result) delete listening;  // If it succeeded, the loss deletes it.
+    // If the request succeeded, the loss of the device deletes the listener.
+    if (!result) delete listening;
     WEFT_CO_ASSIGN(const MadeDevice made, std::move(result));
 
     Backend::Description description;

@@ -1,4 +1,4 @@
-// One browser device as a Backend. Handles are indices into the table of web.js.
+// One device of the browser as a Backend. Handles are indices into the table of web.js.
 #pragma once
 
 #include <memory>

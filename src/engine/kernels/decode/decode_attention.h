@@ -1,19 +1,19 @@
-// Attention of single rows, each the newest of its sequence: two dispatches for long contexts, one
-// for short contexts.
+// Attention of single rows, each the newest of its sequence. Long contexts take two dispatches,
+// attend and merge; short contexts take one dispatch, whole.
 //
 // attend: norms and rotates queries and keys as rotary.h does, attends to the cached positions and
 // to the row itself, and writes the row's key and value to the cache. The positions are divided
 // among at most `splits` workgroups for every key head (flash decoding: Dao, Haziza, Massa, Sizov
 // 2023), each with an online softmax of its own.
 //   Bindings of group 0: 0 qkv (read, rows of `pitch`), 1 RowPlace for each row (read), 2 turns
-//   (read: [position][pairs] of cosine and sine), 3 norms of queries and keys, one after the other
+//   (read: [position][pairs] of cosine and sine), 3 the norms of queries and then of keys
 //   (read; any buffer without norms), 4 keys, 5 values, 6 shares ([row][head][splits + 1][head_dim
 //   / 4 + 1] of vec4f: the last is the row's own).
 // merge: adds up the shares, multiplies them with the gates if the model has them, and rounds them
 // for int8_product.h.
 //   Bindings of group 0: 0 shares (read), 1 qkv (read), 2 quants, 3 scales: rows of heads *
 //   head_dim, 4 RowPlace for each row (read).
-// whole: does the work of both, with one workgroup for every query head.
+// whole: does the work of attend and merge, with one workgroup for every query head.
 //   Bindings of group 0: 0 to 5 as in attend, 6 quants, 7 scales.
 #pragma once
 
@@ -32,12 +32,13 @@ struct DecodeAttentionSpec {
   std::uint32_t splits = 1;      // The most workgroups for a key head.
   std::uint32_t share_min = 64;  // The fewest positions for each of them.
   // Rows that see at least this many positions, themselves included, are computed by attend and
-  // merge, other rows by whole. The order of a row's sums so depends only on its own position, not
-  // on the other rows of the pass. With 0 each of them computes all rows.
+  // merge, other rows by whole. The order of a row's sums therefore depends only on its own
+  // position, not on the other rows of the pass. With 0, attend and merge compute all rows, and so
+  // does whole.
   std::uint32_t split_from = 0;
-  // attend works by teams that compute whole shares without synchronisation (team_attention.wgsl),
-  // if the device can do so. The sums differ from those without teams, so all rows of an engine use
-  // the same kernel.
+  // If true and the device can do so, attend works by teams, which compute whole shares without
+  // synchronisation (team_attention.wgsl). Its sums then differ from those without teams, so all
+  // rows of an engine use the same kernel.
   bool by_teams = false;
   // merge writes f16 rows, for products with subgroup matrices: they are binding 2, and there is no
   // binding 3.
@@ -51,8 +52,8 @@ struct DecodeAttentionSpec {
 [[nodiscard]] gpu::PipelineOptions decode_attention_pipeline(const DecodeAttentionSpec& spec,
                                                              const Team& team,
                                                              std::uint32_t workgroup);
-// The workgroups for rows that see at most `positions` positions, themselves included (0: not
-// known). The results are the same for any bound.
+// Returns the workgroups for rows that see at most `positions` positions, themselves included. 0
+// means that the bound is not known. The results of the kernel do not depend on the bound.
 [[nodiscard]] gpu::Workgroups decode_attention_workgroups(const DecodeAttentionSpec& spec,
                                                           const Team& team, std::uint32_t workgroup,
                                                           std::uint32_t rows,

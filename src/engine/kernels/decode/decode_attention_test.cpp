@@ -1,5 +1,5 @@
-// Attention of the newest rows, split or whole, gives the values of rotary.h and attention.h one
-// after the other, and writes the same cache.
+// Attention of the newest rows, in two dispatches or one, gives the values of the kernels of
+// rotary.h and attention.h, and writes the same cache as they do.
 #include "engine/kernels/decode/decode_attention.h"
 
 #include <cmath>
@@ -79,7 +79,7 @@ TEST_P(DecodeAttentionTest, SaysWhatTheKernelsForAnyRowsSay) {
     return cache;
   };
 
-  // Computes the expected values with the kernels of rotary.h and attention.h, one after the other.
+  // Computes the expected values with the kernel of rotary.h and then that of attention.h.
   const std::uint32_t width = shape.heads * dim;
   std::vector<gpu::Buffer> expected_cache = filled();
   const gpu::Buffer turned = upload(qkv),

@@ -37,7 +37,7 @@ struct Int8ProductSpec {
   enum class Input : std::uint8_t { norm, normed, quantized };
   enum class Output : std::uint8_t { store, accumulate, swiglu };
 
-  WeightFormat format = WeightFormat::q8;  // An integer format.
+  WeightFormat format = WeightFormat::q8;  // Must be an integer format.
   std::uint32_t weight_rows = 0;
   std::uint32_t columns = 0;  // Must be a multiple of 32.
   Input input = Input::quantized;
@@ -46,7 +46,7 @@ struct Int8ProductSpec {
   std::uint32_t y_pitch = 0;
   std::uint32_t y_offset = 0;
   bool bias = false;
-  float epsilon = 0;        // The norm's epsilon.
+  float epsilon = 0;        // The epsilon of the norm.
   std::uint32_t batch = 1;  // Rows that share a read of the weights.
   // Weight rows that a team computes at a time; for swiglu, gates and as many ups.
   std::uint32_t rows_each = 1;

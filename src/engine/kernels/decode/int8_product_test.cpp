@@ -22,8 +22,8 @@ constexpr float epsilon = 1e-5f;
 
 // Rounds as the kernels do: blocks of 32 to int8, each with its scale.
 struct Rounded {
-  std::vector<float> values;  // The values of the quants.
-  float step_max = 0;         // The largest scale.
+  std::vector<float> values;  // The values that the rounded numbers stand for.
+  float step_max = 0;         // The largest scale of a block.
 };
 Rounded round_rows(const std::vector<float>& x) {
   Rounded out{x, 0};
@@ -114,7 +114,7 @@ TEST_P(Int8ProductTest, EqualsSumsOfRoundedNumbers) {
     const Team team = Team::of(device(), subgroups);
     const std::uint32_t workgroup = team.size * 8;
     for (const std::uint32_t columns : column_counts()) {
-      // Skipped: compilation takes long.
+      // Without subgroups only one number of columns is tested, because compilation takes long.
       if (!subgroups && columns != column_counts().front()) continue;
       const test::Matrix matrix = test::random_matrix(GetParam(), 37, columns);
       const OnGpu weights = upload_weights(matrix);

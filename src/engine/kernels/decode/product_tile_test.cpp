@@ -16,7 +16,8 @@ using gguf::TensorType;
 using Input = Int8ProductSpec::Input;
 using Output = Int8ProductSpec::Output;
 
-constexpr std::uint32_t rows_max = 32;  // Buffers hold whole tiles.
+// A multiple of the tiles' rows, because buffers hold whole tiles.
+constexpr std::uint32_t rows_max = 32;
 
 class ProductTileTest : public test::KernelTest, public testing::WithParamInterface<TensorType> {
  protected:
@@ -37,7 +38,7 @@ class ProductTileTest : public test::KernelTest, public testing::WithParamInterf
     return many ? 2816 : 256;
   }
 
-  // The input of the rows, which is the same for both kernels.
+  // The input rows, which are the same for both kernels.
   struct Rows {
     gpu::Buffer x, gain, quants, scales, factors;
   };

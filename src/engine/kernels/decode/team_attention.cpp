@@ -16,7 +16,7 @@ void put(std::string& text, std::string_view mark, std::string_view lines) {
   text.replace(at, mark.size(), lines);
 }
 
-constexpr std::uint32_t key_threads = 8;  // Threads that read a key together.
+constexpr std::uint32_t key_threads = 8;  // The number of threads that read a key together.
 
 }  // namespace
 

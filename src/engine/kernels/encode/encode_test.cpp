@@ -29,7 +29,7 @@ std::vector<float> with_more(std::vector<float> values, std::size_t more) {
   values.insert(values.end(), more, untouched);
   return values;
 }
-// Texts with these numbers of rows, one after the other.
+// Texts with these numbers of rows, each directly after the previous one.
 struct Texts {
   std::vector<RowPlace> places;
   std::vector<Segment> segments;

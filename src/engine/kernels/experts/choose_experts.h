@@ -1,6 +1,6 @@
 // Chooses the experts of each row: the `used` experts with the largest scores, in descending order
-// (of equal scores the expert with the smaller number is first), with the softmax of these scores
-// as weights.
+// (if scores are equal, the expert with the smaller number comes first), with the softmax of these
+// scores as weights.
 //
 // Bindings of group 0: 0 scores (read, [row][expert]), 1 chosen ([row][used] of ChosenExpert).
 #pragma once

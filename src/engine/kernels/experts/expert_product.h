@@ -1,10 +1,10 @@
-// Products of each row with the matrices of its experts (choose_experts.h), in f32: a team of
-// threads for each of an expert's outputs. The order of a row's sums is the same for any number of
+// Products of each row with the matrices of its experts (choose_experts.h), in f32. A team of
+// threads computes one output of an expert. The order of a row's sums is the same for any number of
 // rows.
 //
-// The weights are one or more tensors, one below the other, each [expert][output][columns], or a
-// part of their rows: outputs whose weights are in another part are computed by the dispatch of
-// that part.
+// The weights are one or more tensors, each [expert][output][columns], stored one after another.
+// The buffer may hold only a part of their rows: the outputs whose weights are in another part are
+// computed by the dispatch of that part.
 //
 // Bindings of group 0: weights (weights.h). Bindings of group 1: 0 x (read), 1 y, 2 ChosenExpert
 // for each row and place (read).

@@ -1,5 +1,5 @@
-// The choice of experts and their products equal plain loops: with equal scores, for every weight
-// format, with weights in several parts, and for several tensors one below the other.
+// The choice of experts and their products equal those of plain loops: with equal scores, for every
+// weight format, with weights in several parts, and for several tensors stored one after another.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -1,6 +1,6 @@
-// The recurrence over many rows equals the reference step by step: for several segments at once,
-// one row, whole chunks and one row more, a state that goes on in the next pass, with subgroups and
-// without.
+// The recurrence over many rows equals the reference, which goes step by step: for several segments
+// at once, for one row, for whole chunks and one row more, for a state that is continued in the
+// next pass, with subgroups and without.
 #include "engine/kernels/prefill/delta_chunk.h"
 
 #include <cmath>

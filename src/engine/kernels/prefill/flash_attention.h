@@ -2,8 +2,8 @@
 // up to `tile_rows` consecutive rows, and loads the keys and values that they share into workgroup
 // memory once.
 //
-// With subgroup matrices, queries, keys, values and weights are f16 and sums are f32; the other
-// kernel is f32 throughout.
+// There are two kernels. With subgroup matrices, queries, keys, values and weights are f16 and sums
+// are f32. Without them, all numbers are f32.
 //
 // Bindings of group 0: as in attention.h (0 queries, 1 RowPlace, 2 keys, 3 values, 4 out), and 5
 // AttentionTile for each workgroup (read).
@@ -32,7 +32,7 @@ struct FlashTuning {
   // Positions whose keys, and then values, are in workgroup memory at a time.
   std::uint32_t tile_positions = 16;
   std::uint32_t row_threads = 8;  // Threads that share a row in the f32 kernel.
-  bool out_halves = false;        // Writes f16; only with subgroup matrices.
+  bool out_halves = false;  // True if the output is f16; possible only with subgroup matrices.
 
   [[nodiscard]] std::uint32_t threads() const;
   [[nodiscard]] std::uint32_t workgroup_bytes(const AttentionSpec& spec) const;

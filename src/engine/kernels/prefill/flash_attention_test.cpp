@@ -62,8 +62,9 @@ TEST_P(FlashAttentionTest, EqualsTheReference) {
   std::vector<FlashTuning> tunings = {flash_tuning(device(), spec, true),
                                       flash_tuning(device(), spec)};
   if (one.format == KvCacheFormat::f32) {
-    // The tunings of devices with less workgroup memory. Each is compiled by itself: the quick run
-    // has all of them for the first shape, and one of them for each other shape.
+    // The tunings of devices with less workgroup memory. Because each of them is compiled
+    // separately, the quick run tests all of them only for shapes with every_tile, and one of them
+    // for each other shape.
     std::uint32_t at = 0;
     for (const auto& [tile_rows, tile_positions, row_threads] :
          {std::array{16u, 8u, 8u}, {4u, 8u, 8u}, {4u, 4u, 4u}, {1u, 2u, 2u}}) {
@@ -75,7 +76,7 @@ TEST_P(FlashAttentionTest, EqualsTheReference) {
   }
   // The expected values of a row's heads, for every tuning.
   struct Head {
-    std::vector<float> expected{};  // [head_dim], after the gate.
+    std::vector<float> expected{};  // The outputs [head_dim] after the gate.
     float magnitudes = 0;           // The largest sum of the magnitudes of a score's products.
     // [head_dim]: sums of the magnitudes of values, with their weights.
     std::vector<float> value_tops{};

@@ -82,7 +82,8 @@ std::uint32_t MatmulTuning::threads() const {
 
 std::uint32_t MatmulTuning::workgroup_bytes() const {
   if (matrix_m == 0) return (tile_rows + tile_columns) * (tile_depth / 4 + 1) * 16;
-  // Two matrices of sums for each subgroup, because a gated output needs a pair.
+  // Each subgroup needs memory for two matrices of sums, because a gated output is made of two
+  // sums.
   const std::uint32_t patches = threads() / subgroup_size * matrix_m * matrix_n * 4 * 2;
   return std::max((tile_rows + tile_columns) * (tile_depth / 8 + 1) * 16, patches);
 }
@@ -144,7 +145,7 @@ gpu::PipelineOptions matmul_pipeline(const MatmulSpec& spec, const MatmulTuning&
 
 gpu::Workgroups matmul_workgroups(const MatmulSpec& spec, const MatmulTuning& tuning,
                                   std::uint32_t rows) {
-  // Consecutive workgroups use the same weights.
+  // x counts the tiles of rows, so that consecutive workgroups use the same weights.
   return {.x = over(rows, tuning.tile_rows),
           .y = over(spec.outputs(), tile_outputs(spec, tuning)),
           .z = tuning.splits};

@@ -27,19 +27,19 @@ namespace weft::kernels {
 
 enum class MatmulOutput : std::uint8_t {
   store,       // Writes y = x . w.
-  accumulate,  // Adds: y += x . w.
+  accumulate,  // Adds to y: y += x . w.
   swiglu,      // y[n] = activation(x . w[n]) * (x . w[n + weight_rows / 2])
 };
 
 struct MatmulSpec {
   WeightFormat format = WeightFormat::f32;
-  std::uint32_t weight_rows = 0;  // An even number for swiglu.
+  std::uint32_t weight_rows = 0;  // Must be even for swiglu.
   std::uint32_t columns = 0;      // Must be a multiple of 32.
   std::uint32_t x_pitch = 0;      // A multiple of 4, or of 8 if x is f16.
   std::uint32_t y_pitch = 0;
   std::uint32_t y_offset = 0;  // The place of the first output in a row of y.
   MatmulOutput output = MatmulOutput::store;
-  Activation activation = Activation::silu;  // Used only by Output::swiglu.
+  Activation activation = Activation::silu;  // Used only by MatmulOutput::swiglu.
   bool bias = false;                         // Adds a bias for each weight row; not for swiglu.
   // True if x or y is f16 in memory; only with subgroup matrices. f16 x needs no conversion and
   // half the reads; such rows are written by norm_halves.h, flash_attention.h and y_halves. f16 y
@@ -59,12 +59,12 @@ struct MatmulTuning {
   // and splits.
   std::uint32_t matrix_m = 0, matrix_n = 0, matrix_k = 0;
   std::uint32_t subgroup_size = 0;
-  std::uint32_t tile_rows = 64, tile_columns = 64;  // The tile of a workgroup.
+  std::uint32_t tile_rows = 64, tile_columns = 64;  // The size of a workgroup's tile.
   std::uint32_t tile_depth = 32;  // Columns of x and w in workgroup memory at a time.
-  std::uint32_t subgroup_rows = 32, subgroup_columns = 32;  // The tile of a subgroup.
+  std::uint32_t subgroup_rows = 32, subgroup_columns = 32;  // The size of a subgroup's tile.
   std::uint32_t splits = 1;  // The number of partial sums of a product.
-  // Loads the next step before the current one is multiplied. Drivers compile such a loop to
-  // several times as much code, which costs short dispatches more than it saves.
+  // If true, the next step is loaded before the current step is multiplied. Drivers compile such a
+  // loop to several times as much code, which costs short dispatches more than it saves.
   bool ahead = true;
 
   [[nodiscard]] std::uint32_t threads() const;
@@ -72,16 +72,17 @@ struct MatmulTuning {
 };
 
 struct MatmulWish {
-  std::uint32_t rows = 512;  // The rows of a usual pass.
+  std::uint32_t rows = 512;  // The number of rows in a usual pass.
   bool exact = false;        // True if all arithmetic must be f32.
 };
 // The fastest known tuning for the shape within the device's limits.
 [[nodiscard]] MatmulTuning matmul_tuning(const gpu::Device& device, const MatmulSpec& spec,
                                          const MatmulWish& wish);
 
-// Tunings for rows that must have the same bits whatever other rows are in the pass, for growing
-// numbers of rows, with subgroup matrices: their sums have the same parts in the same order,
-// whatever the depth of a step is. Empty if the device or the shape does not allow them.
+// The tuning for passes of at least rows_min rows. matmul_same_bits() returns tunings for growing
+// numbers of rows with which a row has the same bits whatever other rows are in the pass: their
+// sums have the same parts in the same order, whatever the depth of a step is. They need subgroup
+// matrices; the list is empty if the device or the shape does not allow them.
 struct MatmulFrom {
   std::uint32_t rows_min = 1;
   MatmulTuning tuning;

@@ -130,7 +130,8 @@ class MatmulFormatTest : public MatmulTest, public testing::WithParamInterface<T
 TEST_P(MatmulFormatTest, MultipliesAsTheReferenceDoes) {
   const std::uint32_t columns = gguf::info(GetParam()).block_elements > 32 ? 768 : 160;
   const Matrix matrix = test::random_matrix(GetParam(), 70, columns);
-  // The quick run uses small tiles, which are compiled sooner and read weights with the same text.
+  // The quick run uses small tiles, which are compiled sooner and read weights with the same WGSL
+  // text.
   const std::uint32_t tile = weft::test::long_tests() ? 64 : 16;
   for (const bool exact : {true, false}) {
     const MatmulSpec spec = spec_of(matrix, MatmulOutput::store, false, 0);
@@ -175,7 +176,7 @@ TEST_F(MatmulTest, KeepsToItsEdges) {
 TEST_F(MatmulTest, GatesAsTheReferenceDoes) {
   for (const std::uint32_t columns : {32u, 896u}) {
     for (const std::uint32_t outputs : {1u, 33u, 100u}) {
-      // Only long runs have all pairs.
+      // Only long runs test all pairs of columns and outputs.
       if (!weft::test::long_tests() && (outputs == 33) != (columns == 896)) continue;
       for (const bool exact : {true, false}) {
         const Matrix matrix = test::random_matrix(TensorType::q8_0, 2 * outputs, columns);
@@ -222,7 +223,8 @@ TEST_F(MatmulTest, GivesARowTheSameBitsAmongAnyOthers) {
     std::vector<std::uint16_t> x;
     for (const float value : test::random_floats(std::size_t{most} * shape.columns, 5))
       x.push_back(gguf::float_to_half(value));
-    std::vector<std::vector<std::uint32_t>> words(most);  // [row] of the row's first pass.
+    // For each row, the words of its output in the first pass.
+    std::vector<std::vector<std::uint32_t>> words(most);
     const auto product = [&](std::uint32_t first, std::uint32_t rows) {
       auto way = ways.end() - 1;
       while (way->rows_min > rows) --way;
@@ -277,7 +279,7 @@ TEST_F(MatmulTest, SplitsAndDepthsGiveTheSame) {
       compare(matrix, spec, tuning, {5, 66});
       if (!uses_matrices(tuning)) continue;
       for (const std::uint32_t depth : {32u, 48u}) {
-        // Only long runs have all pairs.
+        // Only long runs test all pairs of depth and output.
         if (!weft::test::long_tests() && (depth == 32) != (output == MatmulOutput::store)) continue;
         for (const std::uint32_t splits : {1u, 2u}) {
           tuning.splits = splits;
@@ -296,7 +298,7 @@ TEST_F(MatmulTest, TilesOfEverySizeGiveTheSame) {
   for (const auto output : {MatmulOutput::store, MatmulOutput::swiglu}) {
     const MatmulSpec spec = spec_of(matrix, output, false, 4);
     for (const std::uint32_t rows : {16u, 32u, 64u, 512u}) {
-      // Only long runs have gated outputs in tiles of every size.
+      // Only long runs test gated outputs in tiles of every size.
       if (!weft::test::long_tests() && output == MatmulOutput::swiglu && rows != 32) continue;
       for (const bool exact : {true, false})
         compare(matrix, spec, matmul_tuning(device(), spec, {.rows = rows, .exact = exact}), {70});

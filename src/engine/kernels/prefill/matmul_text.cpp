@@ -22,7 +22,8 @@ class Carried {
         w_lanes_(tuning.tile_columns * lanes_across_),
         ragged_(spec.columns % tuning.tile_depth != 0) {}
 
-  // Statements that compute the places of its elements, which are the same in every step.
+  // Returns statements that compute the places of a thread's elements, which are the same in every
+  // step.
   [[nodiscard]] std::string places() const {
     std::string out;
     for (std::uint32_t i = 0; i * threads_ < x_cells_; ++i) {
@@ -179,8 +180,8 @@ std::string matmul_matrices_text(const MatmulSpec& spec, const MatmulTuning& tun
           (at - first) * kinds);
   }
 
-  // Code that loads the next step ahead has no branch between the load and its use. Drivers would
-  // move the load after such a branch, and each step would then wait for memory.
+  // If the next step is loaded ahead, there is no branch between the load and its use. Drivers
+  // would move the load after such a branch, and each step would then wait for memory.
   const std::string steps =
       tuning.ahead ? "  for (var k = begin + DEPTH; k < end; k += DEPTH) {\n" + carried.fetch() +
                          multiply + "    workgroupBarrier();\n" + carried.put() +

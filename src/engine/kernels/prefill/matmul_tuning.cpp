@@ -20,10 +20,10 @@ constexpr std::array tiles = {Tile{128, 128, 64, 32, 64}, Tile{128, 128, 32, 32,
 // as a compiler handles quickly.
 constexpr std::array small_tiles = {Tile{32, 32, 32, 16, 16}, Tile{16, 32, 32, 16, 16}};
 
-constexpr std::uint32_t workgroups_wanted = 128;  // One for each core of a large GPU.
+constexpr std::uint32_t workgroups_wanted = 128;  // One workgroup for each core of a large GPU.
 // The number of workgroups from which on a half empty last round costs little.
 constexpr std::uint32_t workgroups_many = 448;
-constexpr std::uint32_t workgroups_round = 264;  // Two for each core of a large GPU.
+constexpr std::uint32_t workgroups_round = 264;  // Two workgroups for each core of a large GPU.
 
 std::uint32_t over(std::uint32_t count, std::uint32_t each) { return (count + each - 1) / each; }
 
@@ -44,7 +44,8 @@ constexpr std::array same_bits_tiles = {SameBitsTile{1, 32, 128, 128, 16, 32, fa
 // (matmul_text.cpp).
 constexpr std::array small_same_bits_tiles = {SameBitsTile{1, 8, 32, 16, 8, 16, false, 0},
                                               SameBitsTile{9, 32, 32, 16, 8, 16, false, 0}};
-constexpr std::uint32_t same_bits_workgroups = 400;  // The workgroups wanted for few rows.
+// The number of workgroups that is wanted for passes of few rows.
+constexpr std::uint32_t same_bits_workgroups = 400;
 
 }  // namespace
 
@@ -119,7 +120,7 @@ std::vector<MatmulFrom> matmul_same_bits(const gpu::Device& device, const Matmul
   std::vector<MatmulFrom> out;
   if (matrix == nullptr || spec.columns % 32 != 0) return out;
   const bool small = matrix->m < 16;
-  // All tilings have the same parts of a sum, which decide its order.
+  // All tilings divide a sum into the same parts, which decide the order of addition.
   const std::uint32_t depth = small || spec.columns % 64 != 0 ? 32 : 64;
   const std::uint32_t across = over(spec.weight_rows, 64), depths = over(spec.columns, depth);
   std::uint32_t splits = 1;

@@ -1,5 +1,5 @@
-// The tunings of products that keep a row's bits, by shape and device, without a GPU: all numbers
-// of rows have the same parts of a sum, tiles fit, wide tiles are used if there are enough of them,
+// The tunings of products that keep a row's bits, by shape and device, without a GPU: a sum has the
+// same parts for every number of rows, tiles fit, wide tiles are used if there are enough of them,
 // and a software GPU has only short code to compile.
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ TEST_F(MatmulSameBits, HasTheSamePartsOfASumForEveryNumberOfRows) {
         SCOPED_TRACE(testing::Message() << rows << " x " << columns << ", matrices of " << side
                                         << ", " << bytes << " bytes");
         const std::vector<MatmulFrom> ways = matmul_same_bits(on, spec(rows, columns), rows_most);
-        // Only one of the large tilings fits into 16 KiB.
+        // If workgroups have 16 KiB, only one of the large tilings fits.
         ASSERT_GT(ways.size(), side == 16 && bytes == 16384 ? 0u : 1u);
         const auto part = [columns = columns](const MatmulTuning& tuning) {
           const std::uint32_t depths = (columns + tuning.tile_depth - 1) / tuning.tile_depth;

@@ -18,11 +18,11 @@ namespace reference {
 
 [[nodiscard]] inline float sigmoid(float x) { return 1 / (1 + std::exp(-x)); }
 [[nodiscard]] inline float silu(float x) { return x * sigmoid(x); }
-// GELU in its tanh form, the same function as kernels::Activation::gelu.
+// GELU in its tanh form, which kernels::Activation::gelu computes, too.
 [[nodiscard]] inline float gelu(float x) {
   return x * sigmoid(1.5957691216f * (x + 0.044715f * x * x * x));
 }
-// log(1 + exp(x)), without overflow.
+// Returns log(1 + exp(x)), without overflow.
 [[nodiscard]] inline float softplus(float x) { return x > 20 ? x : std::log1p(std::exp(x)); }
 
 // out[i] = silu(gate[i]) * up[i]. `out` may be `gate` or `up`.

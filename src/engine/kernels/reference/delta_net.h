@@ -13,9 +13,9 @@ namespace weft::kernels::reference {
 void convolve(std::span<float> x, std::span<float> history, std::span<const float> weight,
               std::size_t taps);
 
-// One position of one head. state[key][value] decays; its value for `key` is then replaced by
-// `value` in the proportion `beta`; out[value] is its value for `query`. The query must be scaled
-// and the key normalised already.
+// One position of one head. First state[key][value] decays; then its value for `key` is replaced by
+// `value` in the proportion `beta`; out[value] becomes its value for `query`. The caller has
+// already scaled the query and normalised the key.
 struct DeltaStep {
   std::span<const float> query;
   std::span<const float> key;

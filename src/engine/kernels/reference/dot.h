@@ -6,10 +6,10 @@
 
 namespace weft::kernels::reference {
 
-// a . b; a and b have the same size. The relative error is about size / 32 * 2^-24 of the sum of
-// the magnitudes.
+// Returns a . b; a and b have the same size. The error is at most about size / 32 * 2^-24 of the
+// sum of the magnitudes of the products.
 [[nodiscard]] float dot(std::span<const float> a, std::span<const float> b);
-// y += scale * x.
+// Computes y += scale * x.
 void add_scaled(std::span<float> y, std::span<const float> x, float scale);
 
 }  // namespace weft::kernels::reference

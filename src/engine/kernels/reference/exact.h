@@ -15,10 +15,10 @@ struct ExactSum {
   double sum = 0;
   double magnitudes = 0;
 };
-// The exact sum of a[i] * b[i]; a and b have the same size.
+// Returns the exact sum of a[i] * b[i]; a and b have the same size.
 [[nodiscard]] ExactSum exact_sum(std::span<const float> a, std::span<const float> b);
 
-// Numbers of a normal distribution around 0, which are the same for the same seed.
+// Returns numbers of a normal distribution around 0. The same seed gives the same numbers.
 [[nodiscard]] std::vector<float> normal_floats(std::size_t count, std::uint32_t seed,
                                                float deviation);
 

@@ -17,7 +17,7 @@ struct MatmulShape {
 
 namespace weft::kernels::reference {
 
-// c[rows][n] = a[rows][k] * b[k][n].
+// Computes c[rows][n] = a[rows][k] * b[k][n].
 void matmul_i8(const MatmulShape& shape, std::span<const std::int8_t> a,
                std::span<const std::int8_t> b, std::span<std::int32_t> c);
 

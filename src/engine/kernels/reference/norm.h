@@ -8,7 +8,7 @@ namespace weft::kernels::reference {
 // out[i] = x[i] / sqrt(mean(x^2) + epsilon) * weight[i]. `out` may be `x`.
 void rms_norm(std::span<const float> x, std::span<const float> weight, float epsilon,
               std::span<float> out);
-// x /= max(sqrt(sum(x^2)), epsilon).
+// Computes x /= max(sqrt(sum(x^2)), epsilon).
 void l2_norm(std::span<float> x, float epsilon);
 
 }  // namespace weft::kernels::reference

@@ -15,10 +15,11 @@
 namespace weft::kernels {
 namespace {
 
-constexpr std::uint32_t tile_threads = 256;  // The least limit that WebGPU guarantees.
-constexpr std::uint32_t tile_each = draw_tile / tile_threads;    // The tokens of a thread.
-constexpr std::uint32_t group_tokens = 8 * tile_each;            // The tokens of 8 threads.
-constexpr std::uint32_t groups_each = draw_tile / group_tokens;  // The groups of a tile.
+// The threads of a workgroup: the lowest limit that WebGPU allows.
+constexpr std::uint32_t tile_threads = 256;
+constexpr std::uint32_t tile_each = draw_tile / tile_threads;  // The number of tokens of a thread.
+constexpr std::uint32_t group_tokens = 8 * tile_each;          // The number of tokens of 8 threads.
+constexpr std::uint32_t groups_each = draw_tile / group_tokens;  // The number of groups in a tile.
 
 gpu::PipelineOptions pipeline(const DrawSpec& spec, ShaderText& text, std::string_view label,
                               std::uint32_t threads) {

@@ -1,25 +1,26 @@
 // The dispatches that draw the next token of every row of logits, with the rules of llm/sampler.h:
 // penalties, top_k, top_p, min_p, temperature. gpu_sampler.h records them.
 //
-//   draw_count   a workgroup a row, if a row has penalties: how often each token is in the window
-//   draw_tiles   (tiles, rows): the best of each tile, by logit or by logit / temperature + Gumbel
-//                noise
-//   draw_pick    a workgroup a row: the best of the tiles; restricted rows are cut by top_k, top_p
-//                and min_p, and drawn here
+//   draw_count   a workgroup a row, if a row has penalties: counts how often each token is in the
+//                window
+//   draw_tiles   (tiles, rows): finds the best token of each tile, by logit or by
+//                logit / temperature + Gumbel noise
+//   draw_pick    a workgroup a row: finds the best token of the tiles. A restricted row is cut by
+//                top_k, top_p and min_p, and its token is drawn from the rest
 //
-// Bindings of group 0 of all: 0 logits (read, f32 [row][vocabulary]), 1 settings (read, [slot] of
-// DrawSettings), 2 scratch (DrawLayout), 3 history (u32 [slot][draw_slot_words]: the token at
-// position p is at p % draw_history, and the mask follows the tokens), 4 tokens (u32 [row]), 5
-// places ([row] of RowPlace: the slot, and the position of the token whose logits these are), 6
-// drawn ([step % steps][row] of GpuDrawn), 7 steps (u32, the draws so far). draw_pick writes the
-// drawn token to 3, 4 and 6 and increases the row's position, so that the next step can follow at
-// once.
+// All dispatches have the same bindings of group 0: 0 logits (read, f32 [row][vocabulary]), 1
+// settings (read, [slot] of DrawSettings), 2 scratch (DrawLayout), 3 history (u32
+// [slot][draw_slot_words]: the token at position p is at p % draw_history, and the mask follows the
+// tokens), 4 tokens (u32 [row]), 5 places ([row] of RowPlace: the slot, and the position of the
+// token whose logits the row has), 6 drawn ([step % steps][row] of GpuDrawn), 7 steps (u32, the
+// number of draws so far). draw_pick writes the drawn token to bindings 3, 4 and 6 and increases
+// the row's position, so that the next step can follow at once.
 //
 // Exactness: without penalties, top_k and min_p keep the same tokens as on the CPU. The masses of
-// top_p are f32 exponentials: the cut may be on the other side of tokens whose cumulative
+// top_p are f32 exponentials: the cut may fall differently among tokens whose cumulative
 // probability is within 4e-6 of top_p. Scores are f32 sums of a quotient and noise, within some
-// units in the last place of the CPU's. Logits that are NaN or -infinity are impossible; the lowest
-// float also counts as impossible.
+// units in the last place of the CPU's scores. Logits that are NaN or -infinity are impossible; the
+// lowest float also counts as impossible.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +53,7 @@ struct GpuDrawn {
 
 // The sampling settings of a slot, in the layout of the shaders.
 struct DrawSettings {
-  // Restricted rows do not use masks.
+  // The bits of a row's flags. A restricted row does not use a mask.
   enum Flags : std::uint32_t { penalized = 1, restricted = 2, noisy = 4, masked = 8 };
 
   float temperature = 0;

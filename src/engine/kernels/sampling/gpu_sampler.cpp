@@ -106,7 +106,7 @@ Async<Result<>> GpuSampler::prepare(std::vector<std::uint32_t> slots) {
 
 GpuSampler::Rows GpuSampler::bind(const gpu::Buffer& logits, const gpu::Buffer& tokens,
                                   const gpu::Buffer& places) {
-  // The bind group fits all pipelines, because they have the same layout.
+  // One bind group fits all pipelines, because they have the same layout.
   return {device_.create_bind_group(tiles_, 0,
                                     {{0, logits},
                                      {1, settings_},

@@ -11,8 +11,8 @@
 //   encoder.copy(sampler->drawn(), sampler->drawn_offset(step), staging, 0,
 //                slots.size() * sizeof(GpuDrawn));
 //
-// The rules are those of llm::Sampler, and the same seed gives the same tokens, up to rounding (see
-// draw.h). Threading: the device's thread. Lifetime: the device outlives it.
+// It follows the rules of llm::Sampler, and a seed gives the tokens that it gives there, up to
+// rounding (see draw.h). Threading: the device's thread. Lifetime: the device outlives the sampler.
 #pragma once
 
 #include <cstdint>
@@ -73,14 +73,14 @@ class GpuSampler {
   // beginning with the lowest bit of the first word, or no words for all tokens. A slot with top_k,
   // top_p or min_p has no mask.
   void set_mask(std::uint32_t slot, std::span<const std::uint64_t> allowed);
-  // Writes the tokens at positions [position, position + tokens.size()) to the history. It is
-  // needed for prompts. It is also needed after a sequence has been rewound by more than
-  // draw_history less the penalty window, for the tokens in that window. A draw writes the drawn
-  // token by itself.
+  // Writes the tokens at positions [position, position + tokens.size()) to the history. Call it for
+  // prompts. Call it also after a sequence has been rewound by more than draw_history less the
+  // penalty window, for the tokens in that window. A draw writes the drawn token to the history by
+  // itself.
   void remember(std::uint32_t slot, std::uint32_t position, std::span<const std::uint32_t> tokens);
 
-  // Compiles the kernels that a draw of these slots needs. Called before record() if Options::later
-  // is set.
+  // Compiles the kernels that a draw of these slots needs. If Options::later is set, call it before
+  // record().
   [[nodiscard]] Async<Result<>> prepare(std::vector<std::uint32_t> slots);
   // Records one draw; slots[row] is the slot in places[row]. Returns the number of its step,
   // beginning with 0. Every recorded pass must be submitted, in order.

@@ -18,7 +18,7 @@
 namespace weft::kernels {
 namespace {
 
-// One row of logits with the tokens before it and its sampling.
+// One row of logits with the tokens before it and the settings of its sampling.
 struct Row {
   std::vector<float> logits;
   std::vector<llm::Token> before;
@@ -46,14 +46,13 @@ std::string describe(const Row& row) {
       s.presence_penalty, s.frequency_penalty, s.penalty_window, row.before.size(), s.seed);
 }
 
-// Decides whether a token is as good an answer as the CPU's, because f32 arithmetic in another
-// order may lead to it:
-// - Scores (logit / temperature + noise) count as equal within 1e-6 of the larger of 1, the
-// quotient
-//   and the noise. At temperature 0, and for top_k and min_p, the logits decide; they are exact
-//   without penalties, and within 5e-7 of the added numbers with penalties.
-// - top_p may keep or drop tokens for which the probabilities of the tokens before them add up to
-//   within 4e-6 of it.
+// Decides whether a token is as good an answer as the CPU's token, because f32 arithmetic in
+// another order may lead to it:
+// - Scores (logit / temperature + noise) count as equal within 1e-6 of the largest of 1, the
+//   quotient and the noise. At temperature 0, and for top_k and min_p, the logits decide; they are
+//   exact without penalties, and within 5e-7 of the added numbers with penalties.
+// - top_p may keep or drop a token if the sum of the probabilities of the tokens before it is
+//   within 4e-6 of top_p.
 class Judge {
  public:
   explicit Judge(const Row& row) : row_(row) {
@@ -310,10 +309,10 @@ TEST_F(GpuSamplerTest, KeepsTheFirstOfEquals) {
                               .before = {1},
                               .sampling = {.temperature = 1, .seed = seed}});
     rows[0].sampling.top_k = 3;
-    rows[1].sampling.top_p = 0.25f;  // Keeps exactly 128 tokens.
+    rows[1].sampling.top_p = 0.25f;  // top_p keeps exactly 128 tokens.
     rows[2].sampling.top_k = 8;
-    rows[2].sampling.top_p = 0.5f;  // Keeps exactly 4 tokens.
-    rows[3].sampling.min_p = 1;     // Keeps all equal tokens.
+    rows[2].sampling.top_p = 0.5f;  // top_p keeps exactly 4 of the 8 tokens.
+    rows[3].sampling.min_p = 1;     // min_p keeps all tokens with the highest logit.
     rows[3].logits[7] = 1;          // min_p drops this token.
 
     const auto drawn = draw_rows(*sampler, rows);
@@ -398,7 +397,8 @@ TEST_F(GpuSamplerTest, ForgetsThePenaltiesOfTheDrawBefore) {
 
 TEST_F(GpuSamplerTest, GoesOnWithoutTheCpu) {
   constexpr std::uint32_t vocabulary = 300, steps = 16,
-                          length = draw_history - 5;  // The history wraps during the steps.
+                          // So close to the end that the history wraps during the steps.
+      length = draw_history - 5;
   const auto sampler = create({.vocabulary = vocabulary, .rows = 3, .slots = 5, .steps = steps});
   const std::vector<std::uint32_t> slots = {4, 2};
   std::vector<Row> rows;

@@ -41,9 +41,9 @@ TEST_F(GumbelTest, IsTheSameOnBothSides) {
   float worst = 0;
   for (std::uint32_t token = 0; token < count; ++token) {
     const float expected = llm::gumbel(seed, position, static_cast<llm::Token>(token));
-    // The error bound: the two units of the inner logarithm are an error of 2.4e-7 of the
-    // exponential, which the outer logarithm turns into an absolute error, and adds its own two
-    // units. Noise near 0 has the same absolute error.
+    // The error bound: an error of two units in the inner logarithm is an error of 2.4e-7 of the
+    // exponential. The outer logarithm turns it into an absolute error, and adds two units of its
+    // own. Noise near 0 has the same absolute error.
     const float error = std::abs(got[token] - expected) / std::max(1.0f, std::abs(expected));
     worst = std::max(worst, error);
   }

@@ -10,7 +10,8 @@
 // stages: while one group is in the second stage, the next group is in the first.
 //
 // Threading: one thread; receive() and lose() resume the waiting coroutines. Lifetime: `first`
-// outlives it. It is not destroyed while a call is under way; lose() ends such a call.
+// outlives the ChainEngine, which must not be destroyed while a call is under way; lose() ends such
+// a call.
 #pragma once
 
 #include <cstdint>
@@ -75,7 +76,7 @@ class ChainEngine final : public Engine {
 
  private:
   using Answer = ChainAnswers::Answer;
-  // Sequences that are in the same stage at the same time, and the answers that they wait for.
+  // Sequences that go through the stages together, and the answers that these sequences wait for.
   struct Group {
     std::vector<SequenceId> ids;
     std::vector<Answer> answers;

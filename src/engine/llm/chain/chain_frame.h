@@ -36,7 +36,7 @@ struct ChainFrame {
 
   Kind kind = Kind::pass;
   std::uint32_t sequence = 0;  // The first stage's number of the sequence.
-  std::uint32_t ticket = 0;    // The number of a request; its answer has the same number.
+  std::uint32_t ticket = 0;    // The number of a request. The answer to it carries the same number.
   // The number of positions before these rows. A stage drops the positions that it has beyond them.
   std::uint32_t at = 0;
   Want want = Want::nothing;

@@ -32,7 +32,7 @@ class ChainSequences {
   [[nodiscard]] std::uint32_t fed(SequenceId id) const { return sequences_.at(id).fed; }
   [[nodiscard]] std::uint32_t ahead(SequenceId id) const;
 
-  // Rewinds a sequence as Engine::rewind() does. The other stages rewind it when they get its next
+  // Rewinds a sequence as Engine::rewind() does. The later stages rewind it when they get its next
   // rows.
   std::uint32_t rewind(SequenceId id, std::uint32_t length);
   // Forgets the tokens that were drawn ahead. The token that was handed out last will go through
@@ -53,7 +53,7 @@ class ChainSequences {
  private:
   struct Sequence {
     std::uint32_t fed = 0;
-    std::optional<Token> drawn;  // The token after the fed positions.
+    std::optional<Token> drawn;  // The drawn token that comes after the fed positions.
     std::deque<Drawn> ahead;     // Drawn tokens that were not handed out, oldest first.
     Token last = 0;              // The last token that was handed out or read.
   };

@@ -69,8 +69,8 @@ void ChainStage::say(const std::function<void(ByteVector)>& line, const ChainFra
   if (!stopped_) line(encode(frame, options_.wire));
 }
 
-// A failed pass frame is sent on without its rows, so that the frames of all lines keep the same
-// numbers.
+// If a pass frame fails, it is sent on without its rows, so that the frames of all lines keep the
+// same numbers.
 void ChainStage::fail_frame(const ChainFrame& frame, const Error& error) {
   if (frame.kind == ChainFrame::Kind::pass && !options_.last)
     say(lines_.onwards, {.sequence = frame.sequence, .ticket = frame.ticket});

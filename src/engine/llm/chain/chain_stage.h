@@ -1,13 +1,13 @@
-// Any stage of a chain but the first: takes rows of hidden states, runs its layers over them and
+// Any stage of a chain but the first. It takes rows of hidden states, runs its layers over them and
 // sends them to the next stage; the last stage draws tokens instead. Rows that the first stage
-// sends together go through the layers in one pass, with the same results as alone.
+// sends together go through the layers in one pass, with the results that each row has alone.
 //
 //   auto stage = ChainStage::create(engine, {.last = true}, {.onwards = ..., .to_first = ...});
 //   stage->receive(frame);
 //
-// Threading: one thread. Frames are passed on and answered in their order. Lifetime: work that is
-// under way keeps the stage alive until it ends; stop() keeps the stage from sending anything more.
-// Bounds: at most frames_max frames wait.
+// Threading: one thread. Frames are passed on and answered in the order of arrival. Lifetime: work
+// that is under way keeps the stage alive until it ends; stop() keeps the stage from sending
+// anything more. Bounds: at most frames_max frames wait.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ class ChainStage : public std::enable_shared_from_this<ChainStage> {
   struct Lines {
     // Passes a frame on; the last stage does not call it.
     std::function<void(ByteVector frame)> onwards;
-    std::function<void(ByteVector frame)> to_first;  // Called with answers and faults.
+    // Sends an answer or a fault to the first stage.
+    std::function<void(ByteVector frame)> to_first;
   };
   [[nodiscard]] static std::shared_ptr<ChainStage> create(std::shared_ptr<Engine> engine,
                                                           Options options, Lines lines);

@@ -1,5 +1,5 @@
-// Rows of several sequences that go through a chain together: the answers are those of the whole
-// model, frames keep their order, and a row that fails does not change the others.
+// Rows of several sequences go through a chain together: the answers equal those of an engine with
+// the whole model, frames keep their order, and a row that fails does not change the other rows.
 #include <algorithm>
 #include <deque>
 
@@ -181,7 +181,7 @@ TEST_F(ChainTogether, RefusesGroupsThatNoStageCanTake) {
         kept.take({.kind = ChainFrame::Kind::together, .sequence = count}).error().message,
         weft::format("A stage of a chain with 4 sequences is asked to take {} frames together.",
                      count));
-  // A group within a group, and a group with the same sequence twice, are taken frame by frame.
+  // Both a group within a group and a group that has a sequence twice are taken frame by frame.
   const std::vector<float> row(model_->model.config.embedding, 0.25F);
   ASSERT_TRUE(kept.take({.kind = ChainFrame::Kind::together, .sequence = 2}).has_value());
   ASSERT_TRUE(kept.take({.kind = ChainFrame::Kind::together, .sequence = 2}).has_value());

@@ -35,7 +35,7 @@ Result<std::unique_ptr<CpuLayer>> AttentionLayer::load(const gguf::Source& sourc
   return out;
 }
 
-// Rotates a head by its position.
+// Rotates a query or key head by the position of its row.
 void AttentionLayer::turn(const Pass& pass, std::size_t row, std::span<float> head) const {
   const Rope& rope = local_ ? pass.config.local->rope : pass.config.rope;
   reference::rotate(head, local_ ? rope.frequencies : pass.frequencies,

@@ -104,8 +104,8 @@ TEST(Constrained, AnswersFollowTheGrammarAndFixedTextTakesNoPasses) {
   EXPECT_TRUE(answer->text.ends_with("e}")) << answer->text;
   EXPECT_EQ(heard, answer->text);
   EXPECT_EQ(answer->stop, StopReason::eos);
-  // There is one pass for the prompt and one for each chosen token; fixed tokens share these
-  // passes.
+  // There is one pass for the prompt and one for each chosen token. Tokens that the constraint
+  // fixes share these passes.
   EXPECT_LT(chat.engine.appends.size(), 1 + answer->tokens.size() / 2);
   EXPECT_EQ(chat.engine.draws, 0u);
 }

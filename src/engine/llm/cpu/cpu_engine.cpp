@@ -20,11 +20,11 @@ constexpr std::size_t chunk_max = 64;
 
 struct Sequence {
   std::vector<Token> tokens;  // Empty if hidden states are the input.
-  std::uint32_t length = 0;   // Positions in the layers' states.
+  std::uint32_t length = 0;   // The number of positions in the layers' states.
   std::vector<LayerState> layers;
   std::optional<Token> pending;    // A drawn token that the layers have not read yet.
   std::vector<float> last_hidden;  // The last position's state after the last layer.
-  std::vector<float> logits;       // Computed from last_hidden; empty until needed.
+  std::vector<float> logits;       // The head's result for last_hidden; empty until it is needed.
   Sampling sampling;
 };
 

@@ -1,5 +1,5 @@
-// The small models of every format give the same answers on the CPU as llama.cpp in f32: the same
-// tokens of a prompt, the same tokens after it, and the same probabilities.
+// On the CPU the small models of every format agree with llama.cpp in f32: a prompt has the same
+// tokens, the same tokens follow it, and they have the same probabilities.
 #include "engine/llm/cpu/cpu_engine.h"
 #include "engine/llm/run_now.h"
 #include "engine/llm/test_expected.h"
@@ -18,7 +18,8 @@ TEST_P(Expected, AnswersAsLlamaCpp) {
   auto cases = test::read_expected(*expected_path);
   ASSERT_TRUE(cases.has_value()) << cases.error().message;
 #ifdef __SANITIZE_THREAD__
-  // The threads do the same work in all cases, and the cases take many times as long.
+  // Under the thread sanitizer only one case runs: threads do the same work in all cases, and a
+  // case takes many times as long.
   cases->resize(1);
 #endif
   const auto model = test::open_model(*path);

@@ -77,8 +77,8 @@ void CpuFeedForward::run(const Pass& pass, std::span<const float> x, std::span<f
   std::vector<float> scores(x.size() / width * shape_->count);
   router_.multiply(x, scores, pass.workers);
   std::ranges::fill(out, 0.0f);
-  // Runs expert by expert, so that a position's sum has the same order whatever the other positions
-  // are.
+  // The experts run in order, so that a position's sum has the same order whatever the other
+  // positions are.
   const auto positions = choose(*shape_, scores);
   for (std::size_t expert = 0; expert < positions.size(); ++expert) {
     if (positions[expert].empty()) continue;

@@ -25,7 +25,8 @@ class CpuFeedForward {
                                            std::span<const float> x) const;
 
   std::optional<ExpertsShape> shape_;  // Empty if there is one feed-forward.
-  Matrix router_, gate_, up_, down_;   // The experts' matrices are one below the other.
+  // With experts, each of the last three holds one expert's matrix after another.
+  Matrix router_, gate_, up_, down_;
 };
 
 }  // namespace weft::llm

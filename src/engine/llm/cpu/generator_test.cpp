@@ -131,7 +131,7 @@ TEST(Generator, EndsWhatIsNoLongerWantedWhileItWaitsReadsAndAnswers) {
 
   ASSERT_EQ(done.size(), 3u);
   for (const Generation& generation : done) EXPECT_EQ(generation.stop, StopReason::cancelled);
-  EXPECT_EQ(done[0].prefill_tokens, 0u);  // The waiting request ends first.
+  EXPECT_EQ(done[0].prefill_tokens, 0u);  // The request that was still waiting ends first.
   // The first of its three calls of wanted() came while the request waited, before two parts of 4.
   EXPECT_EQ(done[1].prefill_tokens, 8u);
   EXPECT_EQ(done[2].tokens.size(), 2u);

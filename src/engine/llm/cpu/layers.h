@@ -21,7 +21,7 @@ struct DeltaState {
 };
 using LayerState = std::variant<KvState, DeltaState>;
 
-// The parameters of a pass, which are the same for all layers.
+// The parameters of a pass that are the same for all layers.
 struct Pass {
   const Config& config;
   std::span<const double> frequencies;  // The rotary frequencies after the model's divisors.

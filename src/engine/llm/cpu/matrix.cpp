@@ -63,7 +63,7 @@ void Matrix::multiply_rows(std::size_t first, std::size_t rows, std::span<const 
         out[i * rows + r] = kernels::reference::dot(weights, x.subspan(i * columns_, columns_));
     }
   };
-  // Small products run on the caller's thread, because waking threads costs about as much as
+  // A small product runs on the caller's thread, because waking threads costs about as much as
   // 200,000 multiplications.
   if (rows * columns_ * (floats_.empty() ? count + 8 : count) < 200'000) return work(0, rows);
   workers.share(rows, work);

@@ -1,5 +1,5 @@
-// A weight matrix that is multiplied with f32 vectors. It is kept in the file's format and
-// dequantized row by row, or is dequantized when it is loaded.
+// A weight matrix that is multiplied with f32 vectors. The weights are kept in the file's format
+// and dequantized row by row, or all of them are dequantized when the matrix is loaded.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ class Matrix {
   [[nodiscard]] std::size_t columns() const { return columns_; }
   // Writes one row as f32 to `out`, which has columns() elements.
   void row(std::size_t index, std::span<float> out) const;
-  // One row as f32: without a copy if the matrix is kept as floats, else in `scratch`, which has
-  // columns() elements.
+  // Returns one row as f32. If the matrix is kept as floats, the row is not copied; otherwise it is
+  // in `scratch`, which has columns() elements.
   [[nodiscard]] std::span<const float> row_in(std::size_t index, std::span<float> scratch) const;
   // Multiplies all vectors of x: out[i * rows() + row] = row . x[i * columns() ...].
   void multiply(std::span<const float> x, std::span<float> out, Workers& workers) const {

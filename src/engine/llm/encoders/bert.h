@@ -1,5 +1,5 @@
-// BERT and models of the same form (all-MiniLM, bge, e5, ...): learned position embeddings, biases
-// in all products, GELU.
+// BERT and models of its form (all-MiniLM, bge, e5, ...): learned position embeddings, biases in
+// all products, GELU.
 #pragma once
 
 #include "engine/llm/encoders/encoder_model.h"

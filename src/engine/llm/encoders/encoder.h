@@ -1,13 +1,13 @@
-// Runs an encoder, which makes one vector of length 1 of the tokens of each text. Texts are taken
-// together as far as memory allows, so that the weights are read once for many. create() makes one
-// on the CPU, in plain f32; gpu/gpu_encoder.h makes one on a GPU.
+// Runs an encoder, which turns the tokens of each text into one vector of length 1. Texts are
+// computed together as far as memory allows, so that the weights are read once for many texts.
+// create() makes an encoder on the CPU, in plain f32; gpu/gpu_encoder.h makes one on a GPU.
 //
 //   WEFT_ASSIGN(const auto encoder, Encoder::create(model, source));
 //   WEFT_CO_ASSIGN(const auto vectors, co_await encoder->embed(texts));
 //
 // Source of the formulas: Devlin et al., "BERT" (2018); GELU by its tanh form, as in llama.cpp.
 // Threading: one call at a time; it divides its work among `threads`. The model and the source
-// outlive it.
+// outlive the encoder.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,8 @@ class Encoder {
                                                                EncoderOptions options = {});
 
   [[nodiscard]] virtual const EncoderConfig& config() const = 0;
-  [[nodiscard]] virtual std::string device() const = 0;  // The name that Engine::device() gives.
+  // Returns the device's name as Engine::device() does.
+  [[nodiscard]] virtual std::string device() const = 0;
   // The most positions that one pass takes of several texts; a longer text has a pass of its own.
   [[nodiscard]] virtual std::size_t rows_together() const = 0;
   // Makes the vectors of the texts; awaited to the end before the next call. Fails with
@@ -49,7 +50,7 @@ class Encoder {
   [[nodiscard]] virtual Async<Result<Vectors>> embed(std::vector<std::vector<Token>> texts) = 0;
 };
 
-// Checks one text as embed() does.
+// Makes the checks of embed() for one text.
 [[nodiscard]] Result<> check_text(const EncoderConfig& config, std::span<const Token> tokens);
 
 // The first `dimensions` elements, scaled to length 1 again, as OpenAI's "dimensions" asks for.

@@ -29,10 +29,10 @@ struct EncoderConfig {
   std::uint32_t feed_forward = 0;
   std::uint32_t heads = 0;
   std::uint32_t vocabulary = 0;
-  std::uint32_t context = 0;  // The most positions of a text.
+  std::uint32_t context = 0;  // The most positions that a text may have.
   float norm_epsilon = 0;
   Pooling pooling = Pooling::mean;
-  Rope rope;  // It has no frequencies if the model has position embeddings.
+  Rope rope;  // Has no frequencies if the model has position embeddings instead.
 
   [[nodiscard]] std::uint32_t head_dim() const { return embedding / heads; }
 };
@@ -68,7 +68,7 @@ struct EncoderModel {
 // Reads the description of an encoder. Fails as read_model() does.
 [[nodiscard]] Result<EncoderModel> read_encoder(const gguf::File& file);
 
-// All tensors that the model uses.
+// Returns all tensors that the model uses.
 [[nodiscard]] std::vector<Weight> tensors_of(const EncoderModel& model);
 
 // --- Functions for the files of the architectures.
@@ -78,7 +78,7 @@ struct EncoderModel {
 // Reads NAME.weight of [rows][columns], and NAME.bias if the file has it.
 [[nodiscard]] Result<Affine> read_affine(const ModelReader& reader, const std::string& name,
                                          std::uint64_t rows, std::uint64_t columns);
-// Reads NAME.weight and NAME.bias of [size].
+// Reads the tensors NAME.weight and NAME.bias, which have the shape [size].
 [[nodiscard]] Result<Affine> read_norm(const ModelReader& reader, const std::string& name,
                                        std::uint64_t size);
 

@@ -1,5 +1,5 @@
-// Small encoders with random weights in any format of the engine, each with a copy whose weights
-// have the same values as f32. Their files are made in memory.
+// Small encoders with random weights in any format of the engine. Each encoder has a copy whose
+// weights are f32 numbers with the same values. Their files are made in memory.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,7 +27,8 @@ inline constexpr std::array weight_types = {
     gguf::TensorType::q3_k, gguf::TensorType::q4_k,   gguf::TensorType::q5_k,
     gguf::TensorType::q6_k, gguf::TensorType::iq4_nl, gguf::TensorType::mxfp4};
 
-using FormatCase = std::tuple<const char*, gguf::TensorType>;  // The architecture and the format.
+// The name of the architecture, and the format.
+using FormatCase = std::tuple<const char*, gguf::TensorType>;
 inline std::string format_name(const testing::TestParamInfo<FormatCase>& row) {
   std::string name = std::get<0>(row.param);
   std::erase(name, '-');
@@ -65,7 +66,7 @@ class EncoderMaker {
       norm(block + "layer_output_norm");
     }
   }
-  // Makes the encoder; with `as_values` the weights are f32 with the same values.
+  // Makes the encoder. If `as_values` is true, its weights are the same values as f32.
   [[nodiscard]] std::unique_ptr<MadeEncoder> make(bool as_values) const {
     gguf::test::Builder builder;
     builder.text("general.architecture", architecture_);

@@ -54,8 +54,8 @@ namespace {
 
 using gpu::BufferUsage;
 
-// One bias for every row of queries, keys and values, 0 for a missing one; empty if the layer has
-// no biases.
+// Returns the biases of all rows of queries, keys and values, 0 for a missing bias; empty if the
+// layer has no biases.
 Async<Result<std::vector<float>>> biases(const gguf::Source& source, const Attention& weights) {
   std::vector<float> out;
   if (weights.q_bias == nullptr && weights.k_bias == nullptr && weights.v_bias == nullptr)
@@ -139,14 +139,14 @@ Async<Result<>> add_attention(BuildContext& context, const gguf::Source& source,
   Program& program = programs.rows;
 
   part.turns = weights.local ? context.local_turns : context.turns;
-  // Queries, keys and values.
+  // The projections to queries, keys and values.
   WEFT_CO_ASSIGN(part.projection_bias, co_await biases(source, weights));
   std::vector<Weight> tensors{weights.q, weights.k, weights.v}, output{weights.output};
   WEFT_CO_ASSIGN(part.projections, co_await context.loader.matrices(std::move(tensors)));
   WEFT_CO_ASSIGN(part.output, co_await context.loader.matrix(std::move(output)));
   WEFT_CO_OK(co_await add_projections(context, program, part));
 
-  // The cache of keys and values.
+  // The buffers of the cache of keys and values.
   const kernels::KvCacheSpec cache =
       attention_spec(context.config, context.options, to.shape).cache;
   const std::uint64_t bound = std::min(context.device.limits().storage_binding_bytes_max,

@@ -1,5 +1,5 @@
-// Answers of a generator on the GPU that come and go, with little memory: each has the same tokens
-// and hidden states, to the last bit, as alone; a cancelled answer ends within a step.
+// Answers of a generator on the GPU come and go, with little memory: each has the tokens and hidden
+// states, to the last bit, that it has alone; a cancelled answer ends within a step.
 #include <functional>
 #include <map>
 #include <random>

@@ -13,7 +13,7 @@ struct Product {
   std::uint32_t y_pitch = 0;
   std::uint32_t y_offset = 0;
   bool accumulate = false;
-  std::vector<float> bias{};     // One number for each row of the matrix; empty without a bias.
+  std::vector<float> bias{};     // One bias for each row of the matrix; empty if there are none.
   std::uint32_t rows_max = ~0u;  // The most rows of a pass; another block does passes with more.
   bool x_halves = false;         // True if x is f16 in passes of many_rows rows and more.
 };
@@ -70,9 +70,9 @@ struct Programs {
                                             GpuLayer& part);
 [[nodiscard]] Async<Result<>> add_delta_net(BuildContext& context, Programs programs,
                                             const DeltaNet& weights, GpuLayer& part);
-// Experts: load_experts() loads their weights. add_experts() adds the norm, the choice of experts
-// and the sum of their outputs onto hidden, in f32 and with the same kernels for any number of
-// rows.
+// The parts of a layer with experts: load_experts() loads the experts' weights. add_experts() adds
+// the norm, the choice of experts and the sum of their outputs onto hidden, in f32 and with the
+// same kernels for any number of rows.
 [[nodiscard]] Async<Result<>> load_experts(BuildContext& context, const Experts& weights,
                                            GpuLayer& part);
 [[nodiscard]] Async<Result<>> add_experts(BuildContext& context, Program& program, GpuLayer& part);

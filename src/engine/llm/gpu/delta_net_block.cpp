@@ -114,7 +114,7 @@ Async<Result<>> add_delta_net(BuildContext& context, Programs programs, const De
   WEFT_CO_ASSIGN(part.projections, co_await context.loader.matrices(std::move(tensors)));
   WEFT_CO_ASSIGN(part.output, co_await context.loader.matrix(std::move(output)));
 
-  part.vectors.reserve(64);  // Bindings keep pointers into it.
+  part.vectors.reserve(64);  // Reserved, because bindings keep pointers to the elements.
   for (const Weight weight : {weights.conv, weights.dt_bias, weights.a, weights.norm}) {
     WEFT_CO_ASSIGN(gpu::Buffer buffer, co_await context.loader.vector(*weight));
     part.vectors.push_back(std::move(buffer));

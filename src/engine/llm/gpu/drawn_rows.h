@@ -1,6 +1,6 @@
 // The sequences whose last drawn tokens are in the rows of the device, so that their next tokens
-// are drawn without the CPU. The rows end with a pass of other rows or with a change to one of the
-// sequences.
+// are drawn without the CPU. The rows become invalid with a pass of other rows or with a change to
+// one of the sequences.
 //
 // Threading: the device's thread. Lifetime: the parts that it is made from outlive it. Invariant:
 // while is_read(), the rows' tokens have gone through the layers and the rows' logits are computed.
@@ -52,14 +52,14 @@ class DrawnRows {
   // with a token to be drawn after each. Takes pages for a few of them.
   [[nodiscard]] std::size_t room();
   // True if the rows are those of `ids` and can be read as soon as each of these sequences has
-  // `ahead` tokens that are drawn and not handed out.
+  // `ahead` tokens that are drawn and not yet handed out.
   [[nodiscard]] bool can_be_read(const std::vector<SequenceId>& ids, std::uint32_t ahead);
   // Counts `positions` more positions as read by every sequence in the rows.
   void fed(std::uint32_t positions);
 
  private:
-  // Takes back the tokens that were drawn ahead of one sequence, which goes on in the same rows;
-  // the other sequences keep their tokens. False if that is not possible.
+  // Takes back the tokens that were drawn ahead for one sequence, which stays in the same rows. The
+  // other sequences keep their tokens. Returns false if that is not possible.
   [[nodiscard]] bool draw_again(SequenceId id);
 
   const EngineSetup& setup_;

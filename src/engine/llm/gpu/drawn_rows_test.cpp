@@ -1,5 +1,5 @@
-// Rows that draw by themselves: when they end, no computed state is lost, and a sequence that is
-// rewound does not change the other sequences.
+// Rows that draw by themselves: when the rows become invalid, no computed state is lost, and a
+// sequence that is rewound does not change the other sequences.
 #include "engine/llm/gpu/drawn_rows.h"
 
 #include "engine/llm/gpu/test_parts.h"

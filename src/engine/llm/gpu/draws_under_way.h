@@ -1,10 +1,10 @@
 // Draws from their recording until their tokens are on the CPU. Several submits are under way at a
 // time, so that the device never waits for the CPU to read a token. The hidden states that
-// sequences keep (kept_hidden.h) come back together with the draws from them.
+// sequences keep (kept_hidden.h) are read back together with the draws that come from them.
 //
-//   draws.record(pass, ids);               once or more, each the next token of all of them
+//   draws.record(pass, ids);                    once or more: each call draws a token for all ids
 //   draws.submit(std::move(encoder), ids);
-//   WEFT_CO_OK(co_await draws.take_oldest());   into GpuSequence::ahead
+//   WEFT_CO_OK(co_await draws.take_oldest());   moves the tokens into GpuSequence::ahead
 //
 // Threading: the device's thread. Lifetime: the parts that it is made from outlive it. Bounds:
 // under_way_max.
@@ -54,8 +54,8 @@ class DrawsUnderWay {
   // Allocates the readback memory for hidden states. Called before the first state is kept.
   void make_room_for_hidden();
 
-  // record() adds one draw to a pass that is being recorded; record_hidden() then adds copies of
-  // the hidden states of these rows.
+  // record() adds one draw to a pass that is being recorded. record_hidden() then adds the copies
+  // of these rows' hidden states.
   void record(gpu::Pass& pass, const std::vector<SequenceId>& ids);
   void record_hidden(gpu::Encoder& encoder, std::vector<HiddenRow> rows);
   // Submits the encoder and begins the readback of the draws that were recorded since the last
@@ -81,7 +81,7 @@ class DrawsUnderWay {
  private:
   // A draw that was recorded and is not submitted yet.
   struct Recorded {
-    std::uint32_t step = 0;  // The number of the sampler's step.
+    std::uint32_t step = 0;  // The number of the sampler's step for the draw.
     std::vector<HiddenRow> rows{};
     std::optional<gpu::Readback> hidden{};
   };
@@ -100,7 +100,7 @@ class DrawsUnderWay {
   gpu::ReadbackRing drawn_ring_;
   std::unique_ptr<gpu::ReadbackRing> hidden_ring_;
   std::vector<Recorded> recorded_;
-  std::deque<UnderWay> under_way_;  // Sorted, the oldest first.
+  std::deque<UnderWay> under_way_;  // The submits that are under way, the oldest first.
   StepPacer pacer_;
 };
 

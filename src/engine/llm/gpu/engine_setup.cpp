@@ -30,7 +30,7 @@ std::uint32_t pages_of(const gpu::Device& device, const Model& model, const Engi
   for (std::uint32_t i = options.layers.begin; i < options.layers.end; ++i)
     layers += std::holds_alternative<Attention>(model.layers[i].mixer) ? 1 : 0;
   const std::uint64_t budget = options.cache_bytes / std::max<std::uint64_t>(1, 2 * layers * page);
-  // There are always enough pages for one sequence of full length.
+  // The least number of pages holds one sequence of full length.
   return static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(std::min(budget, bytes_bound(device) / page),
                                 std::min<std::uint64_t>(all, shape.table_pages), all));

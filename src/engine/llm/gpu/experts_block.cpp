@@ -99,7 +99,7 @@ Async<Result<>> add_experts(BuildContext& context, Program& program, GpuLayer& p
                                            to.normed, to.gates));
     offset += matrix.rows / shape.count;
   }
-  // Each used expert of a row has a row of gates and ups.
+  // There is one row of gates and ups for each expert that a row uses.
   const kernels::SwigluSpec spec{.width = width, .activation = context.config.activation};
   std::vector<Bindings> groups;
   groups.push_back({{0, to.gates}, {1, to.gated}, {2, to.batch}});

@@ -39,8 +39,8 @@ std::vector<Token> prompt_of(const test::OpenModel& model) {
 }
 
 struct Session {
-  std::vector<Token> tokens;             // The tokens of prompt and answer.
-  std::vector<ByteVector> fingerprints;  // One for each fingerprint position.
+  std::vector<Token> tokens;             // The tokens of the prompt and the answer.
+  std::vector<ByteVector> fingerprints;  // One fingerprint for each position that has one.
 };
 
 // Draws a session greedily, and stops at each position that has a fingerprint.
@@ -194,8 +194,8 @@ TEST_F(Fingerprints, TellExchangedWeights) {
   }
 }
 
-// Sessions with int8 activations or q8_0 caches, which round before every product, are accepted by
-// engines with the same options within the wider tolerance.
+// A session with int8 activations or a q8_0 cache, which rounds before every product, is accepted
+// by an engine with the same options within the wider tolerance.
 TEST_F(Fingerprints, OfRoundedSessionsAreAcceptedByTheLike) {
   const auto model = open("tiny-llama-chat-q8_0");
   if (!model) GTEST_SKIP() << "no WEFT_DATA";
@@ -221,7 +221,8 @@ TEST_F(Fingerprints, OfAnotherTextAreRefused) {
   if (!model) GTEST_SKIP() << "no WEFT_DATA";
   const auto cpu = create_cpu_engine(model->model, *model->source, {.context = 512}).value();
   Session session = run_now(generate(*cpu, prompt_of(*model))).value();
-  session.tokens[40] = session.tokens[40] == 5 ? 6 : 5;  // A token before most fingerprints.
+  // Changes a token that is before most fingerprints.
+  session.tokens[40] = session.tokens[40] == 5 ? 6 : 5;
 
   EXPECT_FALSE(
       verdict(session, run_now(prefill(*cpu, session.tokens)).value(), *cpu, "another text")
@@ -249,9 +250,9 @@ Result<std::vector<float>> read_in_halves(const test::OpenModel& model,
   return rows;
 }
 
-// Q8_0 weights in the place of F16 are found by likelihoods (smaller_weights.h): an auditor reads
-// the same text with both weights, and decides for each fingerprint which of the two it comes from,
-// whatever arithmetic made it.
+// Q8_0 weights that are used instead of F16 weights are found by likelihoods (smaller_weights.h):
+// an auditor reads the text with both weights, and decides for each fingerprint which of the two
+// weights it comes from, whatever arithmetic made it.
 TEST_P(FingerprintOf, TellsQ8ForF16InEachArithmeticByLikelihoods) {
   if (std::string_view(GetParam()) != "tiny-llama-chat" && !weft::test::long_tests())
     GTEST_SKIP() << "takes long on a software device; set WEFT_LONG.";
@@ -281,7 +282,7 @@ TEST_P(FingerprintOf, TellsQ8ForF16InEachArithmeticByLikelihoods) {
       return run(prefill(*engine, tokens)).value();
     };
   };
-  // Only the kernels for drawing round activations, so the tokens are read one by one.
+  // The tokens are read one by one, because only the kernels for drawing round activations.
   const auto drawn_on_gpu = [&](Activations activations) {
     return [this, activations](const test::OpenModel& model, const std::vector<Token>& tokens) {
       const auto engine = engine_of(model, {.context = 512, .activations = activations});
@@ -296,7 +297,7 @@ TEST_P(FingerprintOf, TellsQ8ForF16InEachArithmeticByLikelihoods) {
        [](const auto& model, const auto& tokens) { return read_in_halves(model, tokens).value(); }},
       {"int8, GPU", drawn_on_gpu(Activations::int8)},
       {"f16, GPU", drawn_on_gpu(Activations::f16)}};
-  // The text that an auditor reads, which is the same for each arithmetic.
+  // The part of the text that an auditor reads; it is the same for each arithmetic.
   struct Part {
     std::vector<Token> tokens;
     std::vector<float> promised, other;

@@ -5,8 +5,8 @@
 //   device.submit(std::move(encoder));
 //   WEFT_CO_ASSIGN(const std::vector<float> out, co_await floats.read(std::move(copy)));
 //
-// Threading: the device's thread. Lifetime: the device outlives it, and it outlives its reads.
-// Errors: the device's errors. Bounds: one buffer for each copy that is under way.
+// Threading: the device's thread. Lifetime: the device outlives the FloatReadback, which outlives
+// its reads. Errors: the device's errors. Bounds: one buffer for each copy that is under way.
 #pragma once
 
 #include <cstdint>

@@ -21,9 +21,10 @@ using test::run;
 
 constexpr std::size_t token_count = 513;  // The last token is not read.
 
-// The number of tokens that are read together, as a prompt. The quick run reads most of the text
-// so: later tokens are more predictable than the first ones, and the last quarter shows as much as
-// the whole. Random weights need more tokens to measure how often the best token stays the same.
+// Returns the number of tokens that are read together, as a prompt. The quick run reads most of the
+// text in this way: later tokens are more predictable than the first ones, and the last quarter
+// shows as much as the whole. Random weights need more tokens to measure how often the best token
+// stays the same.
 std::size_t prompt_count(std::string_view model) {
   if (weft::test::long_tests()) return 0;
   return model.ends_with("random") ? 256 : 384;
@@ -90,8 +91,8 @@ TEST_P(Forced, StaysCloseToTheReferenceWithRoundedCachesAndWeights) {
   const std::vector<Token> tokens = shakespeare_tokens(*f16);
   const std::vector<float> expected = reference(*f16, tokens);
 
-  // Two runs have the same weights with rounded keys and values; the third has rounded weights,
-  // too.
+  // The first two runs have the weights of the reference, and rounded keys and values; the third
+  // run has rounded weights, too.
   EXPECT_LT(divergence(*f16, {.kv = KvFormat::f16}, tokens, expected).mean, 1e-4);
   EXPECT_LT(divergence(*f16, {.kv = KvFormat::q8_0}, tokens, expected).mean, 1e-3);
   ASSERT_EQ(with_q8_weights(*q8_0, tokens).size(), expected.size());

@@ -1,4 +1,4 @@
-// The engine on a GPU: the same code runs natively through Dawn and in a browser.
+// The engine on a GPU. One implementation runs natively through Dawn and in a browser.
 //
 // Drawn tokens never wait for the CPU: a draw leaves its token where the next pass reads it, and
 // several passes are under way while the first token is read back. With Activations::f32 every

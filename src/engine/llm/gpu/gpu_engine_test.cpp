@@ -35,8 +35,8 @@ TEST_P(GpuExpected, AnswersAsLlamaCpp) {
   if (!path || !expected_path) GTEST_SKIP() << weft::test::missing_data("models/" + name + ".gguf");
   auto cases = test::read_expected(*expected_path);
   ASSERT_TRUE(cases.has_value()) << cases.error().message;
-  // The quick run reads the whole text in one format of each architecture. The other formats differ
-  // only in the unpacking of weights, which every token of a text tests.
+  // The quick run reads the whole text only with the f16 file of each architecture. The other
+  // formats differ only in the unpacking of weights, which every token of a text tests.
   if (!weft::test::long_tests() && !name.ends_with("-f16")) shorten(*cases);
   const auto model = test::open_model(*path);
   ASSERT_TRUE(model.has_value()) << model.error().message;
@@ -173,7 +173,7 @@ TEST_P(GpuPromises, DrawsSequencesTogetherAsAlone) {
   for (std::uint32_t step = 0; step < 12; ++step) {
     const auto drawn = run(engine->draw(sequences, 11 - step)).value();
     for (std::size_t i = 0; i < 3; ++i) together[i].push_back(drawn[i].token);
-    // One sequence leaves early.
+    // Only the first six tokens of the third sequence are compared.
     if (step == 5) together[2].resize(6);
   }
   together[2].resize(12);
@@ -295,7 +295,7 @@ TEST_P(GpuPromises, DrawsBehindHiddenStatesWhatTheWholeDraws) {
   struct One {
     Sampling sampling;
     SequenceId in_whole, in_first, in_last;
-    std::vector<Token> tokens, rows;  // All tokens so far, and those to be read next.
+    std::vector<Token> tokens, rows;  // All tokens so far, and the tokens that are read next.
   };
   std::vector<One> all;
   for (const Sampling& sampling : samplings) {
@@ -347,8 +347,8 @@ TEST_P(GpuPromises, RefusesWhatDoesNotFit) {
   EXPECT_FALSE(engine->open().has_value());
 }
 
-// One answer without others beside it: the prompt is read in these parts, then tokens are drawn,
-// each with the hidden state that it came from.
+// An answer that is made without other answers beside it: the prompt is read in `parts`, then
+// tokens are drawn, each with the hidden state that it came from.
 struct Alone {
   std::vector<std::size_t> parts{};  // The ends of the prompt's parts.
   std::vector<Token> prompt{};
@@ -403,8 +403,9 @@ INSTANTIATE_TEST_SUITE_P(Models, GpuArithmetic,
                                          "tiny-qwen3moe-random-q4_k_m"),
                          test::test_name);
 
-// True if the model's name has one of these parts, or in a long run. A software GPU compiles
-// products by f16 matrices for each model again, for up to a minute; int8 is tried with all models.
+// True in a long run, or if the model's name contains one of `parts`. A software GPU compiles
+// products by f16 matrices for each model again, for up to a minute; int8 is tested with all
+// models.
 bool GpuArithmetic::is_quick(std::initializer_list<std::string_view> parts) {
   return weft::test::long_tests() || std::ranges::any_of(parts, [](std::string_view part) {
            return std::string_view(GetParam()).contains(part);
@@ -481,7 +482,7 @@ void GpuArithmetic::says_the_same_through_joins(Activations activations) {
         engine->keep_hidden(live.back().sequence, 0, 1);
         ++next;
       }
-      // One sequence reads the next part of its prompt.
+      // The first sequence with an unread part of its prompt reads this part.
       for (Live& one : live) {
         const Alone& what = alone[one.which];
         if (one.parts == what.parts.size()) continue;

@@ -30,8 +30,8 @@ struct GpuSequence {
   std::uint64_t epoch = 0;      // Increased when the draws under way become invalid.
   // The sequence's length when it joined the rows that are drawn together.
   std::uint32_t joined_at = 0;
-  // True if the sequence goes on in these rows from its last token, after the draws that are under
-  // way for the other sequences.
+  // True if the sequence will join the rows that are drawn together, from its last token on, after
+  // the draws that are under way for the other sequences.
   bool behind = false;
   // The number of positions that the sequence's state in LastHidden comes after; nullopt without a
   // state.

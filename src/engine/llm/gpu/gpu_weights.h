@@ -1,5 +1,5 @@
-// Weights on the device: matrices in the kernels' formats, which may consist of several tensors one
-// below the other, and vectors of f32.
+// Weights on the device: matrices in the kernels' formats, and vectors of f32. A matrix may consist
+// of several tensors that are stored one after another.
 //
 // A matrix that is larger than one binding is divided into several parts of whole rows.
 #pragma once
@@ -20,7 +20,7 @@ struct MatrixPart {
   std::uint32_t first_row = 0;
   std::uint32_t rows = 0;
   gpu::Buffer quants;
-  gpu::Buffer scales;  // Empty for weights in float formats.
+  gpu::Buffer scales;  // Empty if the weights have a float format.
 
   [[nodiscard]] const gpu::Buffer& bound_scales() const { return scales ? scales : quants; }
 };
@@ -42,7 +42,7 @@ class WeightLoader {
                std::function<void(std::uint64_t bytes)> on_bytes)
       : device_(device), source_(source), uploader_(device), on_bytes_(std::move(on_bytes)) {}
 
-  // Loads tensors of one format and width as one matrix, one below the other.
+  // Loads tensors of one format and width as one matrix, in which their rows follow each other.
   [[nodiscard]] Async<Result<GpuMatrix>> matrix(std::vector<Weight> tensors);
   // Loads tensors of one width as matrices; neighbouring tensors of one format share a matrix.
   [[nodiscard]] Async<Result<std::vector<GpuMatrix>>> matrices(std::vector<Weight> tensors);

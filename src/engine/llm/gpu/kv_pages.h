@@ -3,7 +3,7 @@
 // sequences with the same beginning may share whole pages, which neither of them writes.
 //
 // Threading: one thread. Invariant: a sequence's pages hold its positions from 0 on without a gap;
-// its shared pages come first.
+// the pages that it shares come first.
 #pragma once
 
 #include <cstdint>
@@ -16,9 +16,9 @@ class KvPages {
  public:
   struct Options {
     std::uint32_t pages = 0;      // The number of pages for all sequences.
-    std::uint32_t positions = 1;  // Positions in a page.
+    std::uint32_t positions = 1;  // The number of positions in a page.
     std::uint32_t sequences = 1;
-    std::uint32_t pages_each = 1;  // The most pages of one sequence.
+    std::uint32_t pages_each = 1;  // The most pages that one sequence has.
   };
   explicit KvPages(Options options);
 

@@ -54,7 +54,7 @@ TEST(KvPages, KeepAccountThroughRandomHistories) {
     for (int step = 0; step < 200; ++step) {
       const std::uint32_t who = random() % sequences, other = random() % sequences;
       switch (random() % 4) {
-        case 0: {  // Writes further positions.
+        case 0: {  // The sequence writes further positions.
           const std::uint32_t to = std::min(each * positions, length[who] + random() % 6);
           if (!pages.grow(who, to)) break;
           for (; length[who] < to; ++length[who]) {

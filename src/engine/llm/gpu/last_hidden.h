@@ -1,6 +1,6 @@
-// The final hidden state of each sequence, before the norm of the head, kept on the device: passes
-// write it, and logits and draws read it. GpuSequence::hidden_at is the number of positions that
-// the state comes after.
+// The final hidden state of each sequence, before the norm of the head, kept on the device. Passes
+// write it; logits and draws read it. GpuSequence::hidden_at is the number of positions that the
+// state comes after.
 //
 // Threading: the device's thread. Lifetime: the setup outlives it.
 #pragma once

@@ -186,7 +186,7 @@ Async<Result<std::vector<Drawn>>> LayerRanges::draw_behind_each(std::vector<Draw
                      sequence.length);
     ids.push_back(one.sequence);
   }
-  // All readback slots are used by other draws, so that these are sampled on the CPU.
+  // If other draws use all readback slots, these tokens are sampled on the CPU.
   if (!draws_.can_draw_at_once()) co_return co_await draw_from_logits(std::move(draws));
   for (const DrawBehind& one : draws) drawn_rows_.set_sampling(one.sequence, one.sampling);
   WEFT_CO_OK(co_await token_draws_.prepare_draw(ids));

@@ -1,5 +1,5 @@
-// Answers under grammars that the GPU draws: each has the same tokens and hidden states as when the
-// CPU chooses among its logits, alone and beside others.
+// Answers under grammars that the GPU draws: each has the tokens and hidden states that it has if
+// the CPU chooses among its logits, both alone and beside other answers.
 #include <array>
 #include <functional>
 #include <map>
@@ -123,7 +123,7 @@ TEST_P(Masked, AreDrawnAheadWhileTheMaskStays) {
 }
 
 // The device reads each token while the next mask is computed: no token is drawn twice, whatever
-// the masks are, and each row has the same tokens as alone without reading ahead.
+// the masks are, and each row has the tokens that it has alone and without reading ahead.
 TEST_P(Masked, AreReadOnWhileTheirMasksAreFound) {
   const std::vector<Token> prompt = tokenizer_->encode("The capital of Japan", {}).value();
   constexpr std::size_t tokens_max = 24;
@@ -269,8 +269,8 @@ TEST_P(Masked, AreDrawnOnceWhereTheMaskAlwaysChanges) {
   EXPECT_LE(engine_->counters().decode_steps - before, 31u);
 }
 
-// A row of a batch whose mask changes takes back only its own tokens; the other rows keep the
-// tokens that are drawn ahead for them, and none of these is drawn twice.
+// If the mask of one row of a batch changes, the row takes back only its own tokens. The other rows
+// keep the tokens that are drawn ahead for them, and none of these tokens is drawn twice.
 TEST_P(Masked, TakeBackTheirOwnTokensAlone) {
   if (engine_->config().delta_net) GTEST_SKIP() << "a recurrent state cannot go back";
   const std::vector<Token> prompt = tokenizer_->encode("The capital of Japan", {}).value();

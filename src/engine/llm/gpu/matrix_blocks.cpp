@@ -18,7 +18,7 @@ struct MatrixProduct {
   std::uint32_t y_offset = 0;
   MatmulOutput output = MatmulOutput::store;
   bool y_halves = false;
-  std::vector<float> bias{};  // See the field of Product.
+  std::vector<float> bias{};  // Means the same as Product::bias.
   // True if the next norm adds up the partial sums (BuildContext::pending).
   bool sums_wait = false;
 };

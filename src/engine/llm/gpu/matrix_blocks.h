@@ -1,6 +1,6 @@
 // Adds the parts of a layer for passes with one row of each sequence, with f16 matrices
-// (Activations::f16): products use subgroup matrices, and rows are f16 between them. The sums of a
-// row have the same parts in the same order for any number of rows in a pass.
+// (Activations::f16): products use subgroup matrices, and rows are f16 between the products. The
+// sums of a row have the same parts in the same order for any number of rows in a pass.
 #pragma once
 
 #include "engine/kernels/decode/decode_attention.h"

@@ -60,10 +60,11 @@ DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
   tuning.gates = {
       .workgroup = std::min(kernels::workgroup_size(device, cpu ? 256 : 512), 32 * team.size),
       .rows_each = 2};
-  // The head has many workgroups, each of which would norm the same rows again.
+  // The norm is a dispatch of its own, because each of the head's many workgroups would compute it
+  // again.
   tuning.head.norm_in_front = true;
-  // Two weight rows share a read of several sequences' rows; more weight rows would take too many
-  // registers.
+  // With several sequences, a read of their rows serves two weight rows; more weight rows would
+  // take too many registers.
   for (DecodeTuning::Matrix* matrix :
        {&tuning.projections, &tuning.output, &tuning.down, &tuning.head})
     matrix->rows_each_many = 2;
@@ -105,11 +106,11 @@ DecodeTuning decode_tuning(const gpu::Device& device, const Config& config) {
   tuning.splits =
       cpu ? 2 : std::clamp(attention_workgroups / std::max(1u, attention.kv_heads), 1u, splits_max);
   tuning.share_min = 32;
-  // A software GPU takes three times as long with teams, and long to compile them
-  // (docs/performance.md). Its engines all attend without them, so that their bits are the same
-  // for every number of sequences, too.
+  // On a software GPU attention takes three times as long with teams, and their kernels take long
+  // to compile (docs/performance.md). All engines on it attend without teams, so that the bits are
+  // the same for every number of sequences, too.
   if (cpu) tuning.teams_from = std::numeric_limits<std::uint32_t>::max();
-  // One workgroup for each head is faster than splits for few positions: on a GPU below 320
+  // For few positions, one workgroup for each head is faster than splits: on a GPU below 320
   // positions for a head_dim of 64 or less, and below 20,480 / head_dim for a head_dim up to 128.
   // Attention with wider heads is always split.
   tuning.whole_workgroup = kernels::workgroup_size(device, 512);

@@ -37,23 +37,23 @@ struct DecodeTuning {
   };
   struct Matrix {
     std::uint32_t workgroup = 0;
-    std::uint32_t rows_each = 1;  // See the field of Int8ProductSpec.
+    std::uint32_t rows_each = 1;  // Means the same as Int8ProductSpec::rows_each.
     std::uint32_t share = 1;
     std::uint32_t rows_each_many = 1;  // Used from five sequences on, if above rows_each.
     // True if the norm is a dispatch of its own, instead of being computed in every workgroup.
     bool norm_in_front = false;
-    std::vector<TileFrom> tiles{};  // Sorted by rows_min, ascending.
+    std::vector<TileFrom> tiles{};  // The tiles, in ascending order of rows_min.
   };
   Matrix projections, output, gates, down, head;
   std::uint32_t attention_workgroup = 0;
   std::uint32_t splits = 1;  // The number of ranges that an attention's positions are split into.
-  std::uint32_t share_min = 64;       // The fewest positions of such a range.
+  std::uint32_t share_min = 64;       // The fewest positions of a range of a split attention.
   std::uint32_t whole_workgroup = 0;  // The workgroup size of attention that is not split.
   std::uint32_t split_from = 1;       // The number of positions from which attention is split.
-  // The number of sequences from which an engine computes attention by teams, for every number of
-  // rows in a pass, so that the bits of a row stay the same. Teams are quicker from eight rows on
-  // and slower for one. Served engines have more than one sequence, so that an answer can go on
-  // with the same bits on an engine with another number of sequences.
+  // An engine with at least this number of sequences computes attention by teams, for every number
+  // of rows in a pass, so that the bits of a row stay the same. Teams are quicker from eight rows
+  // on and slower for one row. Served engines have more than one sequence, so that another engine
+  // with another number of sequences can continue an answer with the same bits.
   std::uint32_t teams_from = 2;
   bool packed = false;  // True if the device has dot4I8Packed.
 };
@@ -102,17 +102,19 @@ struct GpuLayer {
   gpu::Buffer mixer_out_norm, feed_forward_out_norm;  // Empty if the model has none.
   // The matrices after the first norm, whose results are side by side in RowBuffers::projected.
   std::vector<GpuMatrix> projections;
-  std::vector<float> projection_bias;  // One number for each of their rows; empty without biases.
-  GpuMatrix output;                    // The mixer's output projection.
+  // One bias for each row of `projections`; empty if there are none.
+  std::vector<float> projection_bias;
+  GpuMatrix output;  // The output projection of the mixer.
   // Gates and ups, whose results are side by side in RowBuffers::gates.
   std::vector<GpuMatrix> gates;
   GpuMatrix down;
-  // Exists only with experts, whose matrices are one below the other in gates and down.
+  // Exists only if the layer has experts. `gates` and `down` then hold one expert's matrix after
+  // another.
   GpuMatrix router;
   gpu::Buffer q_norm, k_norm,
       qk_norms;  // Norms of an attention's heads; qk_norms holds both, first that of the queries.
-  const gpu::Buffer* turns = nullptr;  // Null without attention.
-  std::vector<gpu::Buffer> vectors;    // Other buffers that its dispatches read.
+  const gpu::Buffer* turns = nullptr;  // Null if the layer has no attention.
+  std::vector<gpu::Buffer> vectors;    // Other buffers that the layer's dispatches read.
   // Keys and values of an attention; not cleared, because they are written before they are read.
   std::vector<gpu::Buffer> cache;
   std::vector<Memory> recurrent;  // The state of a DeltaNet, which is zero for a new sequence.

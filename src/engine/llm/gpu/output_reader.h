@@ -30,8 +30,9 @@ class OutputReader {
                                                                std::vector<Token> tokens);
   [[nodiscard]] Async<Result<std::vector<float>>> last_hidden(SequenceId id);
 
-  // Records the copies of these sequences' final hidden states to the first rows, and the head,
-  // which makes logits of them. Returns the number of dispatches, which the caller counts.
+  // Records copies of these sequences' final hidden states to the first rows, and the dispatches of
+  // the head, which makes logits of the states. Returns the number of dispatches, which the caller
+  // counts.
   std::uint32_t record_head(gpu::Encoder& encoder, const std::vector<SequenceId>& ids) const;
 
  private:

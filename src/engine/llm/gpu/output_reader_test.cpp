@@ -19,7 +19,7 @@ TEST(OutputReader, ReadsLogitsAlongInPassesOfAsManyRowsAsDraws) {
   EXPECT_EQ(logits.value().size(), std::size_t{9} * parts.setup.config.vocabulary);
   EXPECT_EQ(parts.sequences.at(id).length, 14u);
   EXPECT_EQ(parts.sequences.at(id).fed, 14u);
-  // The nine rows take three passes, each of which is submitted in the same number of pieces.
+  // The nine rows take three passes, each of which has the same number of submits.
   EXPECT_EQ((parts.passes.counters().submits - before) % 3, 0u);
 }
 

@@ -52,7 +52,7 @@ Async<Result<>> Program::prepare(DispatchMaker& maker, RowCount count, std::uint
       ++i;
       continue;
     }
-    // Another call may move this element while the dispatch is being made, so that copies are used.
+    // Copies are used, because another call may move this element while the dispatch is being made.
     Dispatch made;
     Dispatch* const dispatch = unmade.dispatch;
     const std::vector<Bindings> groups = unmade.groups;

@@ -1,7 +1,7 @@
 // Dispatches in order, made once and recorded for every pass of rows; recording allocates no
 // memory. A software GPU takes up to seconds to compile a pipeline, and a model has pipelines for
-// many numbers of rows, so that it compiles each pipeline before the first pass that needs it
-// (prepare()). Other GPUs compile all pipelines while the model is loaded.
+// many numbers of rows. Such a device therefore compiles each pipeline before the first pass that
+// needs it (prepare()). Other GPUs compile all pipelines while the model is loaded.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct Dispatch {
 
   std::shared_ptr<const gpu::Pipeline> pipeline{};
   std::vector<gpu::BindGroup> groups{};
-  std::vector<const gpu::BindGroup*> group_pointers{};  // Pointers into `groups`.
+  std::vector<const gpu::BindGroup*> group_pointers{};  // Pointers to the elements of `groups`.
 };
 
 // Makes the pipelines and bind groups of dispatches.
@@ -73,15 +73,16 @@ class Program {
   [[nodiscard]] bool is_whole() const { return unmade_.empty(); }
   // Records the dispatches of a pass of this shape and returns their number.
   std::uint32_t record(gpu::Pass& pass, const RowCount& count) const;
-  // Records at most `most` dispatches of a pass, beginning with the dispatch of index `next`, which
-  // becomes the index of the first one that is left; size() at the end. Returns their number.
+  // Records at most `most` dispatches of a pass, beginning with the dispatch of index `next`. Sets
+  // `next` to the index of the first dispatch that is left, or to size() at the end. Returns the
+  // number of recorded dispatches.
   std::uint32_t record_piece(gpu::Pass& pass, const RowCount& count, std::size_t& next,
                              std::uint32_t most) const;
   [[nodiscard]] std::size_t size() const { return dispatches_.size(); }
 
  private:
   struct Unmade {
-    Dispatch* dispatch;  // One of dispatches_.
+    Dispatch* dispatch;  // Points to an element of dispatches_.
     gpu::PipelineOptions pipeline;
     std::vector<Bindings> groups;
   };

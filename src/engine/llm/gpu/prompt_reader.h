@@ -1,5 +1,6 @@
-// Takes tokens through the layers, one sequence at a time: prompts, in as few passes as the number
-// of rows in a pass allows, and all other tokens of a sequence that the device has not read yet.
+// Takes tokens through the layers, one sequence at a time: the tokens of prompts, in as few passes
+// as the number of rows in a pass allows, and all other tokens of a sequence that the device has
+// not read yet.
 //
 // Threading: the device's thread. Lifetime: the parts that it is made from outlive it.
 #pragma once
@@ -38,8 +39,8 @@ class PromptReader {
   // Marks the last position as not read if the whole sequence is read and LastHidden does not have
   // the state after it.
   void read_last_again(GpuSequence& sequence) const;
-  // ensure_hidden() leaves the final hidden state of the last position in LastHidden.
-  // prepare_hidden(), which is called before it, compiles the kernels that it needs.
+  // ensure_hidden() leaves the final hidden state of the last position in LastHidden. The caller
+  // first calls prepare_hidden(), which compiles the kernels that ensure_hidden() needs.
   [[nodiscard]] Async<Result<>> prepare_hidden(SequenceId id);
   void ensure_hidden(SequenceId id);
 

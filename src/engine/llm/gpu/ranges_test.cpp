@@ -97,7 +97,7 @@ TEST_P(Ranges, RowsTogetherGetTheBitsOfEachAlone) {
     }
     EXPECT_EQ(first->length(ids[i]), prompt(i).size() + steps);
   }
-  // All rows go through one pass, which is submitted in a few pieces, not in one for each row.
+  // All rows go through one pass, which takes a few submits instead of one for each row.
   const auto before = first->counters().submits;
   Rows rows{.sequences = ids, .tokens = std::vector<Token>(sequences, 41)};
   ASSERT_TRUE(run(first->forward_each(std::move(rows))).has_value());

@@ -36,7 +36,8 @@ RowShape row_shape(const Config& config, const EngineOptions& options, std::uint
                  .vocabulary = options.layers.end == config.layers ? config.vocabulary : 0,
                  .logits_rows = options.sequences};
   if (options.activations != Activations::f32) {
-    // The kernels compute products of several rows at a time and write all of these rows.
+    // The kernels compute products of several rows at a time and write all of these rows, so that
+    // buffers hold whole groups of rows.
     constexpr std::uint32_t rows_together = 32;
     shape.drawn_rows = (options.sequences + rows_together - 1) / rows_together * rows_together;
     shape.shares = std::uint64_t{attention.heads} * (splits + 1) * (attention.head_dim + 4);
@@ -111,7 +112,7 @@ void RowBuffers::write_rows(gpu::Device& device, std::span<const kernels::RowPla
   write(device, batch, std::span(&size, 1));
   write(device, places, row_places);
   write(device, segments, row_segments);
-  if (row_segments.size() != 1) return;  // Only passes of one segment use tiles.
+  if (row_segments.size() != 1) return;  // Tiles are used only by passes of one segment.
   std::vector<kernels::AttentionTile> row_tiles;
   const auto rows = static_cast<std::uint32_t>(row_places.size());
   for (std::uint32_t first = 0; first < rows; first += shape.tile_rows)

@@ -12,19 +12,19 @@
 namespace weft::llm {
 
 // The number of positions in a page of the cache. Sequences with the same beginning share whole
-// pages; on average half of a sequence's last page is empty.
+// pages. On average, half of a sequence's last page is empty.
 inline constexpr std::uint32_t kv_page_positions = 64;
 
 // Sizes of the rows' buffers, in numbers for each row unless a comment says otherwise.
 struct RowShape {
-  std::uint32_t rows = 0;       // The most rows of a pass.
+  std::uint32_t rows = 0;       // The most rows that a pass has.
   std::uint32_t embedding = 0;  //
   // The larger of queries, keys and values together, and of a DeltaNet's projections.
   std::uint32_t projected = 0;
-  std::uint32_t convolved = 0;  // 0 without DeltaNet layers.
+  std::uint32_t convolved = 0;  // 0 if the model has no DeltaNet layers.
   std::uint32_t mixed = 0;      // The input of a mixer's output matrix.
   std::uint32_t feed_forward = 0;
-  std::uint32_t experts = 0, experts_used = 0;  // 0 without a mixture of experts.
+  std::uint32_t experts = 0, experts_used = 0;  // 0 if the model has no experts.
   std::uint32_t vocabulary = 0;                 // 0 for an engine without the last layer.
   std::uint32_t logits_rows = 0;                // The most rows that get logits in one pass.
   std::uint32_t drawn_rows = 0;  // The most rows of a pass that draws; 0 with f32 activations.
@@ -46,7 +46,7 @@ struct RowBuffers {
   // The rows of the pass (engine/kernels/batch.h), written by the CPU and, while drawing, by the
   // GPU. `places` is followed by the page table, [sequence][page] of u32.
   gpu::Buffer tokens, places, segments, tiles, batch;
-  gpu::Buffer partials;  // Partial sums of products.
+  gpu::Buffer partials;  // The partial sums of products.
   gpu::Buffer hidden, normed, projected, convolved, mixed, core, gates, gated;
   // The scores of all experts, and one ChosenExpert for each used expert, for each row.
   gpu::Buffer expert_scores, expert_choice;

@@ -1,10 +1,11 @@
 // Passes of rows through a model on the device: writes which rows a pass has, compiles the kernels
-// that it needs (program.h), records it, submits it in pieces, and counts dispatches and submits.
+// that the pass needs (program.h), records it, submits it in pieces, and counts dispatches and
+// submits.
 //
-//   WEFT_CO_OK(co_await passes.prepare(rows, {.layers = true}));   nothing changes before
+//   WEFT_CO_OK(co_await passes.prepare(rows, {.layers = true}));   before any other change
 //   passes.place_run(id, first, count);
 //   gpu::Encoder encoder = passes.begin_layers(rows, false, "forward");
-//   ...                                                            what follows in the last piece
+//   ...                                                            the rest of the last piece
 //   passes.submit(std::move(encoder));
 //
 // Threading: the device's thread. Lifetime: the setup outlives it.
@@ -73,7 +74,7 @@ class RowPasses {
   void write_hidden(std::span<const float> states) {
     setup_.device.write(setup_.buffers.hidden, 0, as_bytes(states));
   }
-  // Writes one row, between passes.
+  // Writes the place and token of one row. Call it only between passes.
   void write_row(std::uint32_t row, Row place, Token token);
 
   [[nodiscard]] gpu::Encoder encoder(const char* label) {

@@ -39,7 +39,7 @@ Int8ProductSpec spec_of(const BuildContext& context, const GpuMatrix& matrix, In
 }
 
 // The kernel for a range of numbers of rows. Several sequences share a read of the weights (batch),
-// and several weight rows share a read of the sequences' rows (rows_each); the order of a row's
+// and several weight rows share a read of the sequences' rows (rows_each). The order of a row's
 // sums is the same in all variants.
 struct Variant {
   std::uint32_t rows_min, rows_max, batch, rows_each;

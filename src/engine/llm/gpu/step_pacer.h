@@ -34,7 +34,7 @@ class StepPacer {
 
  private:
   std::size_t steps_ = 1;
-  std::int64_t taken_ = 0;  // The number of draws since since_.
+  std::int64_t taken_ = 0;  // The number of draws since the time since_.
   std::optional<Clock::time_point> since_;
 };
 

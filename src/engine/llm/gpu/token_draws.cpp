@@ -57,7 +57,7 @@ void TokenDraws::record_first(const RowCount& behind, const std::vector<Sequence
     // The position is one too small, because the sampler advances the rows after the draw, to the
     // place of the drawn token.
     rows.push_back({.id = id, .position = sequence.length - 1});
-    // The sampler adds later tokens of these rows to the penalty window by itself.
+    // The sampler itself adds the tokens that these rows draw later to the penalty window.
     sampling_.remember(id, sequence.sampling, sequence.tokens, sequence.length);
     sequence.joined_at = sequence.length;
     sequence.behind = false;
@@ -66,8 +66,8 @@ void TokenDraws::record_first(const RowCount& behind, const std::vector<Sequence
   passes_.write_tokens(tokens);
   gpu::Encoder encoder =
       behind.rows > 0 ? passes_.begin_layers(behind, true, "draw") : passes_.encoder("draw");
-  // Rows that only need their hidden state are last and are copied after the layers ran, because
-  // the kernels of the other rows may write over them.
+  // The last rows only need their hidden state. It is copied after the layers ran, because the
+  // kernels that compute the other rows may write over it.
   for (std::size_t i = behind.rows; i < order.size(); ++i) last_hidden_.put(encoder, order[i], i);
   {
     gpu::Pass pass = encoder.begin_pass("draw");
@@ -111,7 +111,7 @@ void TokenDraws::draw_further(std::size_t steps) {
 }
 
 void TokenDraws::read_rows(std::size_t next) {
-  // Each piece is recorded while the piece before it runs.
+  // The dispatches are submitted in pieces: each piece is recorded while the previous one runs.
   constexpr std::uint32_t piece = 96;
   const RowCount count = rows_.next();
   EngineCounters& counters = passes_.counters();

@@ -1,5 +1,5 @@
-// Draws tokens with an engine that has all layers, ahead of the caller's request: a draw leaves its
-// token where the next pass reads it.
+// Draws tokens with an engine that has all layers. It draws ahead of the caller's request: a draw
+// leaves its token where the next pass reads it.
 //
 // Threading: the device's thread. Lifetime: the parts that it is made from outlive it.
 #pragma once
@@ -46,7 +46,8 @@ class TokenDraws {
   // Submits a draw for the sequences that have no drawn tokens, if there is none under way.
   [[nodiscard]] Async<Result<>> draw_needed(const std::vector<SequenceId>& ids, Ahead ahead);
   // Submits the first draw of these sequences together. A sequence whose last token is not read yet
-  // reads it in this pass, in one row; every other sequence draws from its final hidden state.
+  // reads this token in the pass, in one row; every other sequence draws from its final hidden
+  // state.
   [[nodiscard]] Async<Result<>> draw_first(const std::vector<SequenceId>& ids);
   void record_first(const RowCount& behind, const std::vector<SequenceId>& order);
   // Submits further draws, as long as they are likely to be wanted and fit into the cache; several
@@ -58,7 +59,7 @@ class TokenDraws {
   // Submits `steps` further draws, in one submit, for the sequences whose last drawn tokens are in
   // the rows.
   void draw_further(std::size_t steps);
-  // Reads the tokens in the rows, if they are the last drawn tokens of these sequences.
+  // If the tokens in the rows are the last drawn tokens of these sequences, reads them.
   [[nodiscard]] Async<Result<>> read_last(const std::vector<SequenceId>& ids);
   // Takes the rows through the layers, from the dispatch `next` on, and through the head.
   void read_rows(std::size_t next = 0);

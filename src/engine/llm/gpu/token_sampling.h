@@ -22,7 +22,7 @@ class TokenSampling {
 
   struct Options {
     std::size_t draws_max = 1;    // The most draws that are under way at a time.
-    bool compiles_later = false;  // See the option of RowPasses.
+    bool compiles_later = false;  // Means the same as the option of RowPasses with this name.
   };
   // Creates the sampler, for an engine with the last layer; other engines draw nothing. Fails as
   // GpuSampler::create() does.
@@ -37,12 +37,12 @@ class TokenSampling {
   void remember(SequenceId id, const Sampling& sampling, std::span<const Token> tokens,
                 std::uint32_t length);
 
-  // Compiles the kernels that a draw of these sequences needs and that are not compiled yet. Called
-  // before record().
+  // Compiles the kernels that a draw of these sequences needs and that are not compiled yet. Call
+  // it before record().
   [[nodiscard]] Async<Result<>> prepare(const std::vector<SequenceId>& sequences);
   // Records a draw of the sequences, whose logits are in the first rows.
   struct Draw {
-    std::uint32_t step = 0;  // The number of the draw's step.
+    std::uint32_t step = 0;  // The number of the sampler's step.
     std::uint32_t dispatches = 0;
   };
   [[nodiscard]] Draw record(gpu::Pass& pass, const std::vector<SequenceId>& sequences);

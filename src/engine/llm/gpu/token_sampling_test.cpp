@@ -68,7 +68,7 @@ TEST(TokenSampling, DrawsNothingWithoutTheLastLayer) {
   Parts parts({.engine = {.layers = {0, 1}, .context = 64}});
 
   EXPECT_FALSE(parts.sampling.is_loaded());
-  parts.sampling.set_sampling(SequenceId{0}, {.temperature = 1});  // These calls have no effect.
+  parts.sampling.set_sampling(SequenceId{0}, {.temperature = 1});  // The call has no effect.
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ struct DecoderParts {
   Biases biases = Biases::none;
   bool head_norms = false;  // Queries and keys have a norm for each head before the rotation.
   bool out_norms = false;   // The layers have mixer_out_norm and feed_forward_out_norm.
-  bool experts = false;     // Each layer has experts instead of one feed-forward.
+  bool experts = false;     // Each layer has a mixture of experts as its feed-forward.
 };
 
 // Reads the whole model: its numbers, embedding and head, and its layers.

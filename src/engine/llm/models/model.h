@@ -30,7 +30,7 @@ struct Rope {
   };
   Pairs pairs = Pairs::adjacent;
   std::vector<double> frequencies;
-  double amplitude = 1;  // The factor of cosine and sine.
+  double amplitude = 1;  // The factor of the cosines and sines.
 };
 
 struct AttentionShape {
@@ -41,7 +41,7 @@ struct AttentionShape {
   // True if every query head is followed by a gate of head_dim rows; the output is multiplied by
   // the sigmoid of the gate.
   bool gated = false;
-  float scale = 0;  // The factor of query . key.
+  float scale = 0;  // The factor of the product query . key.
 
   [[nodiscard]] std::uint32_t q_rows() const { return heads * head_dim * (gated ? 2 : 1); }
   [[nodiscard]] std::uint32_t kv_rows() const { return kv_heads * head_dim; }
@@ -74,7 +74,7 @@ struct LocalAttention {
 struct ExpertsShape {
   std::uint32_t count = 0;
   std::uint32_t used = 0;          // The number of experts of a position, at most `count`.
-  std::uint32_t feed_forward = 0;  // The width of one expert.
+  std::uint32_t feed_forward = 0;  // The width of the feed-forward of one expert.
 };
 
 struct Config {
@@ -146,7 +146,7 @@ struct Model {
   Weight rope_divisors = nullptr;
   std::vector<Layer> layers;
   Weight output_norm = nullptr;
-  Weight output = nullptr;  // The same tensor as token_embedding if the model ties them.
+  Weight output = nullptr;  // If the model ties them, this is the tensor token_embedding.
 };
 
 // Reads the description of a model. Fails with unsupported for an architecture or a weight format
@@ -162,7 +162,7 @@ struct Model {
 // The values of a tensor as f32.
 [[nodiscard]] Result<std::vector<float>> read_floats(const gguf::Source& source,
                                                      const gguf::Tensor& tensor);
-// config.rope.frequencies divided by rope_divisors.
+// Returns config.rope.frequencies divided by the values of rope_divisors.
 [[nodiscard]] Result<std::vector<double>> rope_frequencies(const Model& model,
                                                            const gguf::Source& source);
 

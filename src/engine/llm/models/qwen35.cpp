@@ -8,7 +8,7 @@ namespace weft::llm {
 namespace {
 
 // Rotary pairs belong in turn to the time, height and width of a position (interleaved sections).
-// Text has the same number in all three; pairs beyond the sections belong to a fourth number that
+// For text these three numbers are equal. Pairs beyond the sections belong to a fourth number that
 // is always 0, so that they are not rotated.
 Result<> apply_sections(const ModelReader& reader, Rope& rope) {
   const std::string key = reader.key("rope.dimension_sections");

@@ -36,8 +36,8 @@ class ModelReader {
   [[nodiscard]] const gguf::File& file() const { return file_; }
   [[nodiscard]] const std::string& architecture() const { return architecture_; }
 
-  // Layers, widths, context, norm epsilon and the attention's heads, which have the same keys in
-  // all architectures.
+  // Reads the numbers whose keys are the same in all architectures: layers, widths, context, norm
+  // epsilon and the attention's heads.
   [[nodiscard]] Result<Config> common() const;
   // The rotary embedding for heads of `head_dim` elements, with linear scaling or YaRN if the
   // metadata ask for it.
@@ -60,7 +60,7 @@ class ModelReader {
   // config.vocabulary.
   [[nodiscard]] Result<> read_ends(Model& model) const;
   [[nodiscard]] Result<FeedForward> feed_forward(std::uint32_t layer, const Config& config) const;
-  // The numbers expert_count, expert_used_count and expert_feed_forward_length.
+  // Reads the numbers expert_count, expert_used_count and expert_feed_forward_length.
   [[nodiscard]] Result<ExpertsShape> experts() const;
   [[nodiscard]] Result<Experts> experts(std::uint32_t layer, const Config& config) const;
   // The matrices for queries, keys, values and output, without biases and norms.

@@ -47,7 +47,7 @@ void BoundPlans::release_constants(ModelPlan& plan) {
 
 void BoundPlans::clear_values() {
   for (const auto& [key, plan] : plans_) {
-    if (plan->recording) {  // Commands of a run that failed.
+    if (plan->recording) {  // The encoder still has the commands of a run that failed.
       device_.submit(std::move(plan->encoder));
       plan->recording = false;
     }

@@ -14,7 +14,7 @@ std::optional<SuppressionBound> suppression_bound(const Call& call) {
   if (boxes.type() != ElementType::f32 || scores.type() != ElementType::f32 || boxes.rank() != 3 ||
       scores.rank() != 3 || boxes.shape()[2] != 4 || boxes.shape()[0] != scores.shape()[0] ||
       boxes.shape()[1] != scores.shape()[2])
-    return std::nullopt;  // The processor makes the error.
+    return std::nullopt;  // The node is left to the processor, which reports the error.
   SuppressionBound out;
   std::int64_t most = 0;
   if (call.optional_input(2) != nullptr) {

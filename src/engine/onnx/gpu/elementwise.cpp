@@ -74,7 +74,7 @@ std::string cast_text(const std::string& x, ElementType from, ElementType to) {
 struct Operands {
   const Node& node;
   std::vector<std::string> x;      // Names; empty for an input that is not given.
-  std::vector<ElementType> types;  // The type of each input.
+  std::vector<ElementType> types;  // The element type of each input.
   ElementType out = ElementType::f32;
   std::int64_t opset = 0;
 };

@@ -23,7 +23,7 @@ const std::map<std::string, std::string> cases_without_kernel = {
 
 enum class Place : std::uint8_t {
   kernels,    // Kernels computed every node.
-  moved,      // All nodes only reshape the same bytes.
+  moved,      // All nodes only give their bytes another shape.
   processor,  // The processor computed a node, or no node was left.
 };
 struct GpuOutcome {

@@ -28,12 +28,13 @@ class GpuModel {
   struct Options {
     bool fuse = true;
     bool keep_all = false;  // Keeps every value, for `observe`.
-    bool halves = false;    // As ScheduleOptions::halves; a run fails without shader-f16.
+    // Means the same as ScheduleOptions::halves; a run fails if the device lacks shader-f16.
+    bool halves = false;
     // Measures each convolution that `choices` does not contain when a plan is bound. This takes
     // seconds, once.
     bool measure_convolutions = false;
     ConvolutionChoices choices = {};
-    std::size_t barrier = ~std::size_t{0};  // As ScheduleOptions::barrier.
+    std::size_t barrier = ~std::size_t{0};  // Means the same as ScheduleOptions::barrier.
     std::uint64_t value_bytes_max = 0;      // Bound of the values' bytes on the device; 0: none.
     std::size_t plans_max = 8;              // Plans kept; the longest unused is dropped first.
     // Frees the constants in this process's memory when the first plan has them on the device. No
@@ -45,8 +46,8 @@ class GpuModel {
     std::size_t nodes_on_gpu = 0;
     std::size_t nodes_on_processor = 0;
     std::size_t dispatches = 0;
-    std::size_t submits = 0;                   // Submits of the latest run.
-    std::uint64_t memory_bytes = 0;            // Memory of values, shared between them.
+    std::size_t submits = 0;                   // The number of submits of the latest run.
+    std::uint64_t memory_bytes = 0;            // The memory of values, which share it.
     std::uint64_t unshared_bytes = 0;          // Memory that values would take without sharing.
     std::vector<std::string> processor_nodes;  // Each as "NAME (OP)".
   };
@@ -58,8 +59,8 @@ class GpuModel {
     std::uint64_t bytes = 0;  // Bytes that it reads and writes, each counted once.
   };
   struct Measurement {
-    double seconds = 0;         // All kernels in GPU memory, in runs without a pause.
-    double submit_seconds = 0;  // One separate run, from the first command to the end.
+    double seconds = 0;         // The time of all kernels in GPU memory, in runs without a pause.
+    double submit_seconds = 0;  // The time of one separate run, from the first command to the end.
     double record_seconds = 0;  // The processor's part of submit_seconds: record and submit.
     double run_seconds = 0;     // A run with upload of inputs and readback of outputs.
     std::vector<KernelTime> kernels;
@@ -87,17 +88,18 @@ class GpuModel {
   struct DeviceOutputs {
     std::uint64_t plan = 0;  // Number of the bound plan; each plan has its own buffers.
     std::vector<gpu::BoundBuffer> values;
-    std::vector<const Tensor*> about;  // Types and shapes of the outputs.
+    std::vector<const Tensor*> about;  // The types and shapes of the outputs.
   };
   // Functions that record commands before and after a run, into the submit of the run.
   struct Around {
-    std::function<void(gpu::Encoder&)> before = {};  // May write the buffers of inputs.
+    // This function may write the buffers of inputs.
+    std::function<void(gpu::Encoder&)> before = {};
     std::function<void(gpu::Encoder&, const DeviceOutputs&)> after;
   };
   // Runs as run_on_device() does, but reads nothing back: it returns after the submit, and the
   // caller reads the results of the commands that `after` recorded. Returns false, without calling
-  // `after`, if an output is not on the device as f32, i32 or u32, or if its shape is known only to
-  // the run.
+  // `after`, if an output is not on the device as f32, i32 or u32, or if the shape of an output is
+  // known only during a run.
   [[nodiscard]] Async<Result<bool>> run_around(std::vector<Tensor> inputs,
                                                std::vector<const gpu::Buffer*> buffers,
                                                Around around);
@@ -131,8 +133,8 @@ class GpuModel {
   Statistics statistics_;
 };
 
-// True if every run of the graph has the same plan: the shapes of inputs are fixed, and no values
-// of inputs belong to a plan.
+// True if every run of the graph has the same plan: the shapes of inputs are fixed, and no plan
+// depends on the values of inputs.
 [[nodiscard]] bool has_one_plan(const Graph& graph);
 
 }  // namespace weft::onnx

@@ -151,7 +151,8 @@ TEST_P(GpuModels, OutputsAreThoseOfOnnxruntimeWhereFloatsTakeTwoBytes) {
 }
 
 // One device computes the first part and another device the rest. The bits equal those of the whole
-// graph with a barrier at the same place, and the fused whole graph is equal within rounding.
+// graph with a barrier at the cut; the fused whole graph without a barrier is equal within
+// rounding.
 TEST_P(GpuModels, PartsAtRandomCutsGiveTheBitsOfTheWhole) {
   auto loaded = load_job(GetParam());
   if (!loaded) GTEST_SKIP() << test::missing_data(std::string("data/models/") + GetParam());

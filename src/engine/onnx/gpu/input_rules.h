@@ -1,8 +1,8 @@
-// Decides which properties of a model's inputs belong to a plan: types and shapes, values from
-// which settings of nodes follow (settings.h), and the ranges of integers. Inputs with the same key
-// use the same plan.
+// Decides which properties of a model's inputs belong to a plan: types and shapes, values that
+// decide settings of nodes (settings.h), and the ranges of integers. Inputs with equal keys use the
+// same plan.
 //
-// Pure. Lifetime: the graph outlives it. Inputs are in the graph's order.
+// Pure. Lifetime: the graph outlives the rules. Inputs are in the graph's order.
 #pragma once
 
 #include <cstddef>

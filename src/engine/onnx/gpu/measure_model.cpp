@@ -9,7 +9,7 @@
 namespace weft::onnx {
 namespace {
 
-constexpr int runs = 9;  // The median counts.
+constexpr int runs = 9;  // The result is the median of these runs.
 // The time for which a GPU that was idle runs below its full clock.
 constexpr double warm_up_seconds = 0.5;
 

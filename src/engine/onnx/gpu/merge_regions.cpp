@@ -130,7 +130,7 @@ class Merger {
   std::vector<Step>& steps_;
   std::vector<bool> is_merged_;
   std::map<ValueId, std::set<const Node*>> readers_;
-  std::map<ValueId, std::size_t> producer_;  // The step that computes each value.
+  std::map<ValueId, std::size_t> producer_;  // For each value, the step that computes it.
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace weft::onnx {
 namespace {
 
 struct StridedCopy {
-  Shape shape;  // Shape of the elements to copy.
+  Shape shape;  // The shape of the elements that are copied.
   Shape from_strides;
   std::int64_t from_start = 0;
   Shape to_strides;
@@ -88,7 +88,7 @@ std::optional<Kernel> joined_kernel(const KernelContext& context, const Node& no
   return text.build(node.op, static_cast<std::uint64_t>(out.count()), body);
 }
 
-// A kernel that copies several values into one, one after the other.
+// Returns a kernel that copies several values into one value, in order.
 Kernel copies_kernel(const KernelContext& context, const Node& node,
                      std::span<const std::pair<ValueId, StridedCopy>> copies) {
   KernelText text;
@@ -219,8 +219,8 @@ MaybeKernels block_kernels(const KernelContext& context, const Node& node, const
   return kernels;
 }
 
-// Kernels for Pad. The source of each place of the output along each dimension is computed when the
-// kernel is made; -1 stands for the constant.
+// Returns kernels for Pad. For each dimension, the source of each output position is computed when
+// the kernel is made; -1 stands for the constant.
 MaybeKernels pad_kernels(const KernelContext& context, const Node& node, const Call& call) {
   const Tensor& x = call.input(0);
   const Tensor& out = context.tensor(node.outputs[0]);

@@ -24,7 +24,8 @@ class Placer {
       : context_(context), full_(full), apart_(apart), schedule_(schedule) {
     for (const Step& step : schedule.steps) {
       if (step.kind != Step::Kind::kernels) continue;
-      if (joins(step) || joins_apart(step)) {  // One copy for each input that is not placed.
+      // The step makes one copy for each input that is not placed.
+      if (joins(step) || joins_apart(step)) {
         for (const ValueId id : step.node->inputs)
           touches_.push_back({.reads = {id}, .writes = {step.node->outputs[0]}});
         continue;
@@ -141,7 +142,7 @@ class Placer {
   const bool apart_;
   Schedule& schedule_;
   std::vector<Touch> touches_;
-  std::set<ValueId> written_;  // Values that kernels write.
+  std::set<ValueId> written_;  // The values that kernels write.
 };
 
 }  // namespace

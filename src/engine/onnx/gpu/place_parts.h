@@ -6,11 +6,11 @@
 namespace weft::onnx {
 
 // Gives inputs of concatenations their positions in the memory of the result (alias_of, offset_of);
-// the concatenation copies only its other inputs. No arithmetic changes. A kernel never reads and
-// writes the same memory, because WebGPU forbids it: if the kernel that computes an input reads
-// from that memory, the input keeps its own memory. `full` is true, by ValueId, if an element takes
-// four bytes instead of two; an input and the result must agree. With `apart`, inputs that are
-// joined image by image are also placed if no other node reads them.
+// the concatenation then copies only its other inputs. No arithmetic changes. A kernel never reads
+// and writes the same memory, because WebGPU forbids it: if the kernel that computes an input reads
+// from the memory of the result, the input keeps its own memory. `full` is true, by ValueId, if an
+// element takes four bytes instead of two; an input and the result must agree. With `apart`, inputs
+// that are joined image by image are also placed if no other node reads them.
 void place_parts(const KernelContext& context, const std::vector<bool>& full, bool apart,
                  Schedule& schedule);
 

@@ -31,11 +31,12 @@ struct ModelPlan {
   MemoryPlan memory;
   std::vector<gpu::Buffer> slots;
   std::map<ValueId, gpu::Buffer> known;  // Values that were inferred for these inputs.
-  std::deque<gpu::Buffer> data;          // Constant data that kernels bring along.
+  std::deque<gpu::Buffer> data;          // Buffers of constant data that belong to kernels.
   std::vector<BoundStep> steps;
   std::vector<bool> input_is_known;
   std::vector<ValueId> fetched_at_end;
-  std::vector<std::optional<Tensor>> host;  // By ValueId; valid during a run.
+  // Values on the processor, by ValueId; valid during a run.
+  std::vector<std::optional<Tensor>> host;
   std::size_t dispatches = 0;
   std::uint64_t last_use = 0;
   // The plans of a model are numbered in the order in which they are bound.
@@ -62,7 +63,7 @@ struct ModelPlan {
       uploads = std::make_unique<gpu::UploadRing>(
           device, gpu::UploadRing::Options{.slot_bytes = upload_bytes});
   }
-  std::uint64_t upload_bytes = 0;  // Size of the largest input.
+  std::uint64_t upload_bytes = 0;  // The size of the largest input.
 };
 
 // Returns the bytes that a value of `bytes` bytes takes in a buffer.

@@ -62,7 +62,7 @@ Result<> PlanRun::upload(ValueId id, const Tensor& value) {
 }
 
 Result<> PlanRun::copy_from(ValueId id, const gpu::Buffer& buffer) {
-  if (plan_.memory.slot_of[id] == MemoryPlan::none) {  // No kernel reads the input.
+  if (plan_.memory.slot_of[id] == MemoryPlan::none) {  // No kernel reads this input.
     for (const Step& step : plan_.schedule.steps)
       if (step.kind != Step::Kind::kernels && std::ranges::contains(step.node->inputs, id))
         return fail(ErrorCode::unsupported,
@@ -97,7 +97,7 @@ Result<> PlanRun::take(std::vector<Tensor> inputs, std::span<const gpu::Buffer* 
 }
 
 Async<Result<>> PlanRun::compute() {
-  std::optional<gpu::Pass> pass;  // One pass for all kernels of a submit.
+  std::optional<gpu::Pass> pass;  // All kernels of a submit share one pass.
   for (ModelPlan::BoundStep& bound : plan_.steps) {
     const Step& step = *bound.step;
     if (step.kind == Step::Kind::kernels) {
@@ -155,8 +155,8 @@ Async<Result<>> PlanRun::fetch(std::vector<ValueId> wanted) {
   }
   encoder();  // A submit is made even if there is no byte to copy.
   submit();
-  // One large value is read directly into its tensor, because new memory and copies of megabytes
-  // take longer than the kernels of a small model.
+  // A single large value is read directly into its tensor, because new memory and copies of
+  // megabytes take longer than the kernels of a small model.
   if (const auto& about = plan_.inference.values[ids[0]];
       ids.size() == 1 && !plan_.schedule.bounded.contains(ids[0]) &&
       is_stored_as_it_is(about->type()) && !is_half(ids[0])) {

@@ -1,7 +1,7 @@
 // One run of a bound plan: it uploads inputs, records kernels, and runs nodes of the processor
 // between two submits. Private to the folder.
 //
-// Threading: the device's thread. Lifetime: within the call of GpuModel that makes it.
+// Threading: the device's thread. Lifetime: a PlanRun lives within one call of a GpuModel.
 #pragma once
 
 #include "engine/onnx/gpu/plan.h"

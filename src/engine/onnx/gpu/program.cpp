@@ -128,7 +128,8 @@ Result<Program> compile(const Graph& graph, std::vector<Tensor> inputs,
                         const ScheduleOptions& options) {
   WEFT_ASSIGN(const Inference inference, infer(graph, std::move(inputs)));
   const KernelContext context{.graph = graph, .inference = inference};
-  ScheduleOptions whole_buffers = options;  // A Program binds only whole buffers.
+  // Parts are not placed, because a Program binds only whole buffers.
+  ScheduleOptions whole_buffers = options;
   whole_buffers.place_parts = false;
   const Schedule schedule = make_schedule(context, whole_buffers);
   for (const ValueId id : graph.outputs)

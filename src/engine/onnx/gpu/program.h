@@ -22,7 +22,7 @@ struct Program {
     std::vector<std::string> nodes;  // Names of the nodes that it computes, or helps to compute.
     std::uint32_t module = 0;
     std::array<std::uint32_t, 3> dispatch{1, 1, 1};
-    std::vector<std::uint32_t> reads;   // Buffers at bindings 0, 1, ...
+    std::vector<std::uint32_t> reads;   // The buffers at bindings 0, 1, ...
     std::vector<std::uint32_t> writes;  // Buffers at the bindings after those of `reads`.
   };
   // An input or output of the graph.

@@ -71,7 +71,7 @@ MaybeKernels dequantise_kernels(const KernelContext& context, const Node& node, 
   return std::vector{text.build(node.op, static_cast<std::uint64_t>(x.count()), body)};
 }
 
-// Two kernels: one workgroup finds the range, then one thread for each element quantises.
+// Returns two kernels: one workgroup finds the range, then one thread for each element quantises.
 MaybeKernels dynamic_kernels(const Node& node, const Call& call) {
   const Tensor& x = call.input(0);
   if (!call.wants(0) || !call.wants(1) || !call.wants(2) || x.count() == 0) return std::nullopt;

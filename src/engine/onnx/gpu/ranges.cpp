@@ -92,7 +92,8 @@ class Prover {
       const ValueId id = node.outputs[i];
       if (id == no_value || ranges[id]) continue;
       const auto& value = inference_.values[id];
-      // Only NonZero and NonMaxSuppression have outputs of i64 whose shape is not known.
+      // If the shape of an output is not known, its type is i64: only NonZero and NonMaxSuppression
+      // have such outputs.
       if (value && value->type() != ElementType::i64) continue;
       ranges[id] = of(node, i);
     }

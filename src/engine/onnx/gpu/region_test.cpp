@@ -125,7 +125,8 @@ TEST_F(Regions, FollowSlicesBackwardsRepeatsAndJoins) {
   EXPECT_EQ(made.dispatches, 3u);
 }
 
-// Each result of Exp is read by many elements, so the kernel must not compute it for each of them.
+// Many elements read each result of Exp, so the kernel must not compute the result for each of
+// them.
 TEST_F(Regions, ComputeNothingTwice) {
   const Made made =
       same_as_plain_loops({model_node("Exp", {"x"}, "e"), model_node("Expand", {"e", "wide"}, "w"),
@@ -135,8 +136,9 @@ TEST_F(Regions, ComputeNothingTwice) {
   EXPECT_EQ(made.dispatches, 2u);
 }
 
-// The graph is a detector's pyramid: each pool reads the pool before it, so that not all pools can
-// be in the memory that the others are written to.
+// The graph is a detector's pyramid: each pool reads the result of the previous pool. A kernel
+// cannot read and write the same memory, so not all pools can be in the memory of the
+// concatenation.
 TEST_F(Regions, WritePartsOfAConcatenationWhereTheyStand) {
   using List = std::vector<std::int64_t>;
   const auto pool = [](std::string from, std::string to) {

@@ -31,7 +31,8 @@ std::optional<std::string> joined_text(const std::string& how, ElementType type)
   return std::nullopt;
 }
 
-// Each element of the result searches along the axis for the updates that write to it, in order.
+// Each element of the result searches along the axis for the updates that write to the element, in
+// order.
 MaybeKernels scatter_elements_kernels(const Node& node, const Call& call) {
   const Tensor &x = call.input(0), &indices = call.input(1), &updates = call.input(2);
   const std::int64_t given = call.integer("axis", 0);
@@ -131,8 +132,8 @@ MaybeKernels gather_nd_kernels(const KernelContext& context, const Node& node, c
   return std::vector{text.build(node.op, static_cast<std::uint64_t>(out.count()), body)};
 }
 
-// A thread writes each update if updates replace elements. If they are combined, each element of
-// the result visits all updates in order, so that sums are the same in every run.
+// If updates replace elements, a thread writes each update. If updates are combined, each element
+// of the result visits all updates in order, so that sums are the same in every run.
 MaybeKernels scatter_nd_kernels(const Node& node, const Call& call) {
   const Tensor &x = call.input(0), &indices = call.input(1), &updates = call.input(2);
   const std::string how = call.text("reduction", "none");

@@ -50,7 +50,7 @@ class Scheduler {
         // add_bounded() has made the kernels.
       } else if (fits_gpu(node)) {
         if (is_empty(node)) {
-          step.kind = Step::Kind::kernels;  // A step without kernels.
+          step.kind = Step::Kind::kernels;  // The step has no kernels.
         } else if (only_reshapes(node)) {
           step.kind = Step::Kind::alias;
           out.alias_of[node.outputs[0]] = out.alias_of[node.inputs[0]];
@@ -188,9 +188,9 @@ class Scheduler {
 
   const KernelContext& context_;
   const ScheduleOptions& options_;
-  std::vector<std::vector<std::size_t>> readers_;  // The nodes that read each value.
+  std::vector<std::vector<std::size_t>> readers_;  // For each value, the nodes that read it.
   std::vector<bool> is_output_;
-  std::vector<std::optional<IntegerRange>> ranges_;  // Ranges of integers, by ValueId.
+  std::vector<std::optional<IntegerRange>> ranges_;  // The ranges of integers, by ValueId.
   std::vector<bool> taken_;                          // Nodes that are fused with an earlier one.
 };
 
@@ -237,7 +237,8 @@ MemoryPlan plan_memory(const KernelContext& context, const Schedule& schedule,
           use(id, s);
         }
       }
-      for (const ValueId id : step.node->outputs) {  // No kernel writes an empty value.
+      // Empty values are added here, because no kernel writes them.
+      for (const ValueId id : step.node->outputs) {
         const auto& value = context.inference.values[id == no_value ? 0 : id];
         if (id == no_value || !value || value->count() != 0) continue;
         on_gpu[id] = true;

@@ -12,14 +12,14 @@ struct ScheduleOptions {
   bool fuse = true;
   // Writes the inputs of a concatenation that joins them end to end directly into its result.
   bool place_parts = true;
-  // Also places inputs that are joined image by image, if only the Concat reads them. Such an input
-  // cannot be read back.
+  // Also places inputs that are joined image by image, if no node except the Concat reads them.
+  // Such an input cannot be read back.
   bool place_apart = true;
   // Joins kernels that do not depend on each other into one dispatch.
   bool join = true;
-  // The node at which the graph is divided: no node before it is fused with it or a later node. The
-  // values between the two parts are in memory, as they are if another device computes the second
-  // part.
+  // The node at which the graph is divided: no node before it is fused with it or with a later
+  // node. The values that cross the barrier are in memory, as they are if another device computes
+  // the second part.
   std::size_t barrier = ~std::size_t{0};
   std::size_t bindings_max = 8;  // The most storage buffers of one kernel.
   std::uint64_t binding_bytes_max = 128 << 20;
@@ -50,8 +50,8 @@ struct Schedule {
   // element of that memory at which the value begins.
   std::vector<ValueId> alias_of;
   std::vector<std::uint64_t> offset_of;
-  std::vector<Apart> apart;            // Layouts of images, by ValueId.
-  std::vector<bool> half;              // By ValueId: true if elements take two bytes.
+  std::vector<Apart> apart;            // The layouts of images, by ValueId.
+  std::vector<bool> half;              // True if elements take two bytes; by ValueId.
   std::map<ValueId, Bounded> bounded;  // Values whose shape only a run knows.
   std::size_t nodes_on_gpu = 0;
   std::size_t nodes_on_processor = 0;
@@ -71,8 +71,9 @@ struct Schedule {
 // The placement of values in slots of memory. Values whose uses do not overlap share a slot.
 struct MemoryPlan {
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  std::vector<std::uint32_t> slot_of;     // By ValueId; `none` for a value not on the GPU.
-  std::vector<std::uint64_t> slot_bytes;  // Sizes of the slots.
+  // The slots by ValueId; `none` if the value is not on the GPU.
+  std::vector<std::uint32_t> slot_of;
+  std::vector<std::uint64_t> slot_bytes;  // The sizes of the slots.
   std::uint64_t unshared_bytes = 0;       // Bytes that the values would take without sharing.
 };
 // Assigns slots so that no two values share one while both are needed. Values in `kept` keep their

@@ -88,8 +88,8 @@ MaybeKernels running_sum_kernels(const Node& node, const Call& call) {
                         weft::format("var<workgroup> parts: array<{}, 64>;\n", word), body)};
 }
 
-// One workgroup visits all elements in order, 64 at a time. A running count gives the place of each
-// element that is not zero.
+// In the kernel, one workgroup visits all elements in order, 64 at a time. A running count gives
+// the place of each element that is not zero.
 MaybeKernels non_zero_kernels(const Node& node, const Call& call) {
   const Tensor& x = call.input(0);
   if (x.count() == 0 || x.rank() == 0) return std::nullopt;

@@ -21,7 +21,7 @@ std::vector<bool> telling_inputs(const Graph& graph) {
   std::vector<bool> needed(graph.values.size());
   for (std::size_t n = graph.nodes.size(); n-- > 0;) {
     const Node& node = graph.nodes[n];
-    // Shape and Size need only the shape of their input, which is known anyway.
+    // Shape and Size need only the shape of their input, which every plan knows.
     const bool only_shape = node.op == "Shape" || node.op == "Size";
     const bool all = !only_shape && std::ranges::any_of(node.outputs, [&](ValueId id) {
       return id != no_value && needed[id];

@@ -15,7 +15,7 @@ struct Range {
   ValueId memory = no_value;
   std::uint64_t begin = 0;
   std::uint64_t end = 0;
-  std::uint64_t pitch = 0;  // Not 0: the range repeats for each image.
+  std::uint64_t pitch = 0;  // If this is not 0, the range repeats for each image.
   [[nodiscard]] bool overlaps(const Range& other) const {
     return memory == other.memory &&
            (pitch != other.pitch || (begin < other.end && other.begin < end));
@@ -93,8 +93,8 @@ class SideBySide {
           overlap(other.written, moved.written))
         return false;
     }
-    // Two kernels of one dispatch must not write to the same buffer, and neither may read a buffer
-    // that the other writes to.
+    // Two kernels of one dispatch must not write to the same buffer, and neither of them may read a
+    // buffer that the other one writes to.
     const Touched& first = touched_[to];
     return !share_memory(first.written, moved.read) && !share_memory(first.read, moved.written) &&
            !share_memory(first.written, moved.written);
@@ -125,7 +125,7 @@ class SideBySide {
   const ScheduleOptions& options_;
   const KernelContext& context_;
   Schedule& schedule_;
-  std::vector<Touched> touched_;  // What each step reads and writes.
+  std::vector<Touched> touched_;  // The memory that each step reads and writes.
   std::map<const Node*, std::vector<Kernel>> joined_;
 };
 

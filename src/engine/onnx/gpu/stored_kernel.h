@@ -24,7 +24,7 @@ inline constexpr float half_max = 65504.0f;
                                                    std::size_t count);
 
 // Changes kernels that expect each float in four bytes and contiguous images. Kernels that read the
-// same constant data share one converted copy of it.
+// same constant data share one converted copy of the data.
 class StoredKernels {
  public:
   // The arguments are those of Schedule, by ValueId: the values whose buffers hold 16-bit floats,
@@ -32,9 +32,9 @@ class StoredKernels {
   StoredKernels(const std::vector<bool>& half, const std::vector<Apart>& apart,
                 const std::vector<std::uint64_t>& offset_of)
       : half_(half), apart_(apart), offset_of_(offset_of) {}
-  // Changes a kernel to read values that are stored as 16-bit floats, and float data made for the
-  // kernel, as f16 and to widen them; the kernel rounds its results to f16 when it stores them. The
-  // arithmetic and its order stay the same.
+  // Changes a kernel so that it reads 16-bit floats, which are widened when they are read, for
+  // values that are stored as f16 and for float data that was made for the kernel. The kernel
+  // rounds its results to f16 when it stores them. The arithmetic and its order stay the same.
   void change(Kernel& kernel);
 
  private:

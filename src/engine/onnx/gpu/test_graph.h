@@ -20,7 +20,7 @@ inline ModelNode model_node(std::string op, std::vector<std::string> inputs, std
           .outputs = {std::move(output)},
           .attributes = std::move(attributes)};
 }
-// Returns numbers between -1 and 1, the same in each call.
+// Returns numbers between -1 and 1. Each call returns the same numbers.
 inline Tensor numbers(Shape shape) {
   std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
   for (std::size_t i = 0; i < values.size(); ++i)

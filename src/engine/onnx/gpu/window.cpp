@@ -15,7 +15,8 @@ namespace {
 
 using Words = std::vector<std::uint32_t>;
 
-// Each output element gathers the products that input elements would scatter to it.
+// Returns kernels of transposed convolutions. Each output element gathers the products that the
+// definition scatters to it from input elements.
 MaybeKernels transposed_kernels(const Node& node, const Call& call) {
   const Tensor &x = call.input(0), &weights = call.input(1);
   const auto plan = plan_transposed(call, x, weights);
@@ -62,8 +63,8 @@ MaybeKernels transposed_kernels(const Node& node, const Call& call) {
       text.build(node.op, static_cast<std::uint64_t>(element_count(plan->output)), body)};
 }
 
-// Kernels of resizing. The taps of each dimension that changes are in two buffers: one holds places
-// and weights, the other the start of each output's taps.
+// Returns kernels of resizing. The taps of each dimension that changes are in two buffers: one
+// buffer holds places and weights, the other buffer holds the start of each output's taps.
 MaybeKernels resize_kernels(const Node& node, const Call& call) {
   const Tensor& x = call.input(0);
   if (!is_float(x.type())) return std::nullopt;

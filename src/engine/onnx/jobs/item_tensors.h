@@ -49,18 +49,18 @@ class ItemTensors {
 
  private:
   struct Input {
-    std::size_t binding = 0;       // Index into Manifest::bindings.
+    std::size_t binding = 0;       // The index into Manifest::bindings.
     std::uint64_t item_bytes = 0;  // Bytes of an item in the stack.
   };
   struct Output {
     std::string name;
-    std::size_t result = 0;  // Index into Graph::outputs.
+    std::size_t result = 0;  // The index into Graph::outputs.
     std::int64_t item_elements = 0;
     ElementType type = ElementType::f32;
   };
-  std::vector<Input> inputs_;  // In the order of the graph's inputs.
+  std::vector<Input> inputs_;  // The inputs in the graph's order.
   std::vector<Tensor> shapes_;
-  std::vector<Output> outputs_;  // In the order of the job's outputs.
+  std::vector<Output> outputs_;  // The outputs in the job's order.
 };
 
 }  // namespace weft::onnx

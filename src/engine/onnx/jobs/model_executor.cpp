@@ -116,8 +116,8 @@ class ModelExecutor final : public exec::Executor {
 
   gpu::Device& device_;
   const exec::Bounds bounds_;
-  std::deque<std::shared_ptr<Opened>> opened_;  // Most recently used first.
-  std::deque<std::shared_ptr<Kept>> kept_;      // Most recently used first.
+  std::deque<std::shared_ptr<Opened>> opened_;  // The most recently used model comes first.
+  std::deque<std::shared_ptr<Kept>> kept_;      // The most recently used model comes first.
 };
 
 }  // namespace

@@ -57,7 +57,8 @@ class Mask {
     if (!is_float(given->type()) && given->type() != ElementType::boolean) return call.bad_type(3);
     Shape shape = given->shape();
     if (shape.empty()) return call.error("its mask must have dimensions.");
-    mask.columns_ = shape.back();  // Columns may be fewer than keys; the other keys are forbidden.
+    // If there are fewer columns than keys, the other keys are masked out.
+    mask.columns_ = shape.back();
     if (mask.columns_ > keys)
       return call.error("its mask of shape {} is wider than {} keys.", to_string(shape), keys);
     if (mask.columns_ == 1) mask.columns_ = keys;

@@ -178,8 +178,8 @@ Result<> run_fold(Call& call) {
   }
   WEFT_ASSIGN(Tensor * out, call.make(0, first.type(), shape));
   if (call.shapes_only()) return {};
-  // The result begins as the first operand, broadcast to the whole shape; the other operands are
-  // then folded in one by one.
+  // The result begins as the first operand, broadcast to the whole shape; then the other operands
+  // are applied to it one by one.
   with_type(first.type(), [&]<class T>() {
     const auto in = first.values<T>();
     const auto result = out->mutable_values<T>();

@@ -1,6 +1,7 @@
 // One execution of a node: an operator reads its inputs and attributes from a Call and writes its
-// outputs to it. An operator first checks its inputs, then makes its outputs, and then fills them
-// unless only shapes are asked for. So one function both infers shapes and computes.
+// outputs to the Call. An operator first checks its inputs, then makes its outputs, and then fills
+// the outputs unless only shapes are wanted. One function therefore both infers shapes and
+// computes.
 #pragma once
 
 #include <optional>

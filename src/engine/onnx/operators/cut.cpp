@@ -9,8 +9,8 @@ namespace {
 
 // The number of multiply-adds that take as long as moving one byte in memory.
 constexpr double adds_of_a_byte = 8;
-// The number of multiply-adds that a device computes while a link moves one byte. It makes a part
-// count as longer by the bytes that it hands over.
+// The number of multiply-adds that a device computes while a link moves one byte. It converts the
+// bytes that a part hands over to multiply-adds, which are added to the work of the part.
 constexpr double adds_of_a_sent_byte = 200;
 // The most places that are tried. A graph with more nodes is cut only at every second, third, ...
 // node.

@@ -1,5 +1,5 @@
-// Cuts a graph into parts that run one after the other on different devices; each device hands
-// values to the next.
+// Cuts a graph into parts that run in turn on different devices. Each device hands values to the
+// next device.
 #pragma once
 
 #include "engine/onnx/operators/infer.h"
@@ -11,7 +11,7 @@ struct Part {
   Graph graph;
   // The number that each input and output of the part has in the whole graph, in order.
   std::vector<ValueId> inputs;
-  std::vector<ValueId> outputs;  // All values that later parts or the caller need.
+  std::vector<ValueId> outputs;  // All values of the part that later parts or the caller need.
 };
 [[nodiscard]] Part part_of(const Graph& graph, const Inference& inference, std::size_t first,
                            std::size_t last);

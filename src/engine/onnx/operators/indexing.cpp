@@ -86,8 +86,8 @@ Result<> run_gather_elements(Call& call) {
 
 // The slices of `x` that rows of `depth` indices name, after `batch` leading dimensions.
 struct SlicePlaces {
-  std::vector<std::int64_t> starts;  // First element of each slice.
-  std::int64_t length = 1;           // Elements of a slice.
+  std::vector<std::int64_t> starts;  // The first element of each slice.
+  std::int64_t length = 1;           // The number of elements in a slice.
 };
 Result<SlicePlaces> slice_places(const Call& call, const Tensor& x, const Tensor& indices,
                                  std::int64_t batch) {

@@ -7,8 +7,8 @@
 namespace weft::onnx {
 
 struct Inference {
-  // Indexed by ValueId. nullopt: the shape depends on values that only a run knows. A tensor with
-  // bytes is a value that is known before the run.
+  // The inferred values, indexed by ValueId. nullopt means that the shape depends on values that
+  // are known only during a run. If a tensor has bytes, the value is known before the run.
   std::vector<std::optional<Tensor>> values;
 };
 
@@ -22,8 +22,8 @@ struct Inference {
 
 // The work and the memory of one run, computed from the shapes.
 struct RunCost {
-  std::uint64_t multiply_adds = 0;    // Those of convolutions and matrix products.
-  std::uint64_t parameter_count = 0;  // Elements of all constants.
+  std::uint64_t multiply_adds = 0;    // The number in convolutions and matrix products.
+  std::uint64_t parameter_count = 0;  // The number of elements in all constants.
   std::uint64_t parameter_bytes = 0;
   std::uint64_t activation_bytes = 0;  // The most bytes of activations that exist at once.
   bool complete = true;                // False if some shapes are known only during a run.

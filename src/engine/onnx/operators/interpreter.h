@@ -1,5 +1,5 @@
-// Runs a graph on the processor, one node after the other, with plain loops. It is the reference
-// that all other ways of running a graph are compared with.
+// Runs the nodes of a graph in order on the processor, with plain loops. It is the reference with
+// which all other ways of running a graph are compared.
 #pragma once
 
 #include <functional>

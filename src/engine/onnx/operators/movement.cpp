@@ -70,7 +70,8 @@ Result<> run_tile(Call& call) {
   }
   WEFT_ASSIGN(Tensor * out, call.make(0, x.type(), shape));
   if (call.shapes_only() || out->count() == 0) return {};
-  // Each dimension is split into two: the number of the repetition and the place in it.
+  // Each dimension is split into two dimensions: the number of the repetition, and the place within
+  // the repetition.
   Shape split, strides;
   const Shape own = row_major_strides(x.shape());
   std::vector<Shape> places(shape.size());

@@ -64,7 +64,7 @@ TEST(NodeCases, CommittedCasesGiveWhatTheyExpectWithAndWithoutFolding) {
     }
 }
 
-// The same function infers shapes and computes, so it must give the same shapes in both uses.
+// One function infers shapes and computes, so it must give the same shapes in both uses.
 TEST(NodeCases, ShapesAreInferredAsTheyAreComputed) {
   const auto path = test::find_data("data/onnx-node/onnx-node.tar.gz");
   if (!path) GTEST_SKIP() << test::missing_data("data/onnx-node/onnx-node.tar.gz");

@@ -14,7 +14,8 @@ template <bool log>
 Result<> run_softmax(Call& call) {
   const Tensor& x = call.input(0);
   if (!is_float(x.type())) return call.bad_type(0);
-  const bool is_old = call.opset() < 13;  // All dimensions from the axis on are one row.
+  // Before opset 13, all dimensions from the axis on form one row.
+  const bool is_old = call.opset() < 13;
   std::int64_t axis = 0;
   if (x.rank() > 0) {
     WEFT_ASSIGN(axis, call.axis(call.integer("axis", is_old ? 1 : -1), x.rank()));
@@ -64,8 +65,8 @@ Result<> run_batch_normalisation(Call& call) {
   if (call.integer("training_mode", 0) != 0 ||
       (call.opset() < 7 && call.integer("is_test", 0) == 0 && call.output_count() > 1))
     return call.located(ErrorCode::unsupported, "its training mode is not supported.");
-  // With spatial = 0 (before opset 9), each place of an image has its own scale, bias, mean and
-  // variance instead of each channel.
+  // With spatial = 0 (before opset 9), there are a scale, a bias, a mean and a variance for each
+  // place of an image instead of for each channel.
   AxisView view(x.shape(), 1);
   if (call.integer("spatial", 1) == 0) {
     view.length *= view.after;

@@ -14,9 +14,9 @@ Shape pooled_shape(const Tensor& x, const Window& window) {
   return shape;
 }
 
-// Calls use(place, padded) for each element of the window of output `o`. `place` is its index in
-// the plane, or -1 outside of the input; `padded` is true if it lies in the padding and not beyond
-// it.
+// Calls use(place, padded) for each element of the window of output `o`. `place` is the index of
+// the element in the plane, or -1 if the element is outside of the input; `padded` is true if the
+// element lies in the padding and not beyond the padding.
 template <class Use>
 void each_in_window(const Window& w, std::int64_t o, Use use) {
   const std::int64_t kernel_plane = element_count(w.kernel);

@@ -9,7 +9,7 @@ namespace weft::onnx {
 struct Scales {
   AxisView view{{}, 0};
   std::int64_t block = 0;  // Elements along the axis that share one scale.
-  std::int64_t along = 1;  // Number of scales along the axis.
+  std::int64_t along = 1;  // The number of scales along the axis.
   [[nodiscard]] std::int64_t place(std::int64_t i) const {
     if (along == 1 && block == 0) return 0;
     const std::int64_t k = i / view.after % view.length;

@@ -83,7 +83,7 @@ Result<QuantisedWeights> quantise_weights(Graph graph, std::span<const std::stri
       return fail(ErrorCode::invalid_argument, "The model has no node '{}'.", name);
   QuantisedWeights out{.graph = {}, .bytes_before = constant_bytes(graph)};
   std::vector<Node> nodes;
-  std::map<ValueId, ValueId> floats;  // The dequantised value for each weight.
+  std::map<ValueId, ValueId> floats;  // For each weight, its dequantised value.
   const auto add_value = [&](std::string name, std::optional<Tensor> constant) {
     graph.values.push_back({.name = std::move(name), .constant = std::move(constant)});
     return static_cast<ValueId>(graph.values.size() - 1);

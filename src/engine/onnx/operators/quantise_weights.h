@@ -10,7 +10,7 @@ namespace weft::onnx {
 struct QuantisedWeights {
   Graph graph;
   std::size_t tensors = 0;         // Number of tensors that were quantised.
-  std::uint64_t bytes_before = 0;  // Bytes of all constants.
+  std::uint64_t bytes_before = 0;  // The size of all constants in bytes.
   std::uint64_t bytes_after = 0;
   double error_max = 0;  // The largest error, relative to the largest weight of its channel.
 };

@@ -73,7 +73,7 @@ std::int64_t integer_step(std::int64_t sum, std::int64_t x) {
 }
 
 struct Reduced {
-  Shape shape;          // Shape of the output.
+  Shape shape;          // The shape of the output.
   Shape kept;           // Shape of the input with 1 for reduced dimensions.
   std::int64_t factor;  // Number of elements that are reduced to one.
 };

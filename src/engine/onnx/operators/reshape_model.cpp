@@ -10,9 +10,10 @@
 namespace weft::onnx {
 namespace {
 
-// Returns the new target of a reshape. Dimensions are grouped so that input and output have groups
-// with the same number of elements, and each output group changes as its input group does. Returns
-// nullopt if a dimension that changes is cut into several.
+// Returns the new target of a reshape. Dimensions are grouped so that a group of the input and the
+// corresponding group of the output have the same number of elements, and each output group changes
+// as its input group does. Returns nullopt if a dimension that changes is cut into several
+// dimensions.
 std::optional<Shape> followed_target(const Shape& old_in, const Shape& new_in,
                                      const Shape& old_out) {
   Shape target = old_out;

@@ -41,7 +41,8 @@ Result<ResizeSettings> read_settings(const Call& call) {
       {"half_pixel", Coordinates::half_pixel},
       {"half_pixel_symmetric", Coordinates::half_pixel_symmetric},
       {"pytorch_half_pixel", Coordinates::pytorch_half_pixel},
-      {"tf_half_pixel_for_nn", Coordinates::half_pixel_for_nn},  // Only opsets 11 and 12 have it.
+      // This value exists only in opsets 11 and 12.
+      {"tf_half_pixel_for_nn", Coordinates::half_pixel_for_nn},
       {"align_corners", Coordinates::align_corners},
       {"asymmetric", Coordinates::asymmetric},
       {"tf_crop_and_resize", Coordinates::crop_and_resize}};

@@ -1,4 +1,4 @@
-// Operators that give the same elements another shape, or return a shape.
+// Operators that change only the shape of a tensor, or that return a shape.
 #include "engine/onnx/operators/operator.h"
 #include "engine/onnx/operators/walk.h"
 
@@ -111,7 +111,7 @@ Result<> run_unsqueeze(Call& call) {
   return {};
 }
 
-// The output has values even if only shapes are asked for, because it is known with the input's
+// The output has values even if only shapes are wanted, because the values follow from the input's
 // shape.
 Result<> run_shape(Call& call) {
   const Tensor& x = call.input(0);

@@ -1,5 +1,5 @@
 // Cases for settings of operators that ONNX's own cases do not cover. The expected results are
-// worked out by hand from the specification. The processor and the GPU run the same list.
+// worked out by hand from the specification. The processor and the GPU run the same cases.
 #pragma once
 
 #include <limits>

@@ -37,7 +37,7 @@ class EdgeList {
     for (const float value : values) out.emplace_back(value);
     return tensor_of<Half>(std::move(shape), out);
   }
-  // Stands for an input that is not given.
+  // Returns a tensor that stands for an input that is not given.
   static Tensor absent() { return Tensor::shape_only(ElementType::f32, {0}).value(); }
 
   void add(std::string name, std::string op, std::int64_t opset, std::vector<Tensor> inputs,

@@ -26,7 +26,7 @@ Result<> map_floats(Call& call, Map map) {
   return {};
 }
 
-// Applies `map` to floats and integers.
+// Applies `map` to each element of a float or integer tensor.
 template <class Map>
 Result<> map_numbers(Call& call, Map map) {
   const Tensor& x = call.input(0);

@@ -10,8 +10,8 @@
 
 namespace weft::onnx {
 
-// Broadcasts two shapes by numpy's rule: they are aligned at the end, and two sizes must be equal
-// or one of them must be 1. Returns nullopt if the shapes do not fit.
+// Broadcasts two shapes by numpy's rule: the shapes are aligned at the end, and two sizes must be
+// equal or one of them must be 1. Returns nullopt if the shapes do not fit.
 [[nodiscard]] std::optional<Shape> broadcast(const Shape& a, const Shape& b);
 // Returns the strides with which a tensor of `shape`, broadcast to `target`, is read: 0 along
 // repeated dimensions.

@@ -15,8 +15,8 @@ struct Window {
   std::vector<std::int64_t> dilations;
   std::vector<std::int64_t> pads_before;
   std::vector<std::int64_t> pads_after;
-  Shape input;   // Spatial sizes of the input.
-  Shape output;  // Spatial sizes of the output.
+  Shape input;   // The spatial sizes of the input.
+  Shape output;  // The spatial sizes of the output.
 };
 
 // Makes a window from the attributes of a Conv or a pooling node and from the spatial sizes of the
@@ -28,9 +28,9 @@ struct ConvolutionPlan {
   Window window;
   std::int64_t batch = 0;
   std::int64_t groups = 1;
-  std::int64_t channels_in = 0;   // Input channels of one group.
-  std::int64_t channels_out = 0;  // Output channels of one group.
-  Shape output;                   // [batch][groups * channels_out][spatial...]
+  std::int64_t channels_in = 0;   // The number of input channels of one group.
+  std::int64_t channels_out = 0;  // The number of output channels of one group.
+  Shape output;                   // The shape [batch][groups * channels_out][spatial...].
 };
 [[nodiscard]] Result<ConvolutionPlan> plan_convolution(const Call& call, const Tensor& x,
                                                        const Tensor& weights);
@@ -45,8 +45,8 @@ struct TransposedPlan {
   Window window;  // `input` is the size of x; `output` that of the result.
   std::int64_t batch = 0;
   std::int64_t groups = 1;
-  std::int64_t channels_in = 0;   // Input channels of one group.
-  std::int64_t channels_out = 0;  // Output channels of one group.
+  std::int64_t channels_in = 0;   // The number of input channels of one group.
+  std::int64_t channels_out = 0;  // The number of output channels of one group.
   Shape output;
 };
 [[nodiscard]] Result<TransposedPlan> plan_transposed(const Call& call, const Tensor& x,

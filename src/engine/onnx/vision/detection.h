@@ -12,8 +12,8 @@ namespace weft::onnx {
 
 struct Detection {
   std::int64_t class_id = 0;
-  double score = 0;             // From 0 to 1.
-  std::array<double, 4> box{};  // Left, top, right, bottom.
+  double score = 0;             // A confidence from 0 to 1.
+  std::array<double, 4> box{};  // The left, top, right and bottom edges.
 };
 
 struct DetectionBounds {
@@ -38,9 +38,10 @@ enum class DetectorKind : std::uint8_t {
 // row.
 struct Candidate {
   std::int64_t row = 0;
-  std::int64_t class_id = 0;   // With objectness: the best class.
+  // The class; with `objectness`, the class with the highest confidence.
+  std::int64_t class_id = 0;
   float object = 1;            // Confidence that there is an object.
-  float score = 0;             // Confidence of the class.
+  float score = 0;             // The confidence of the class.
   std::array<float, 4> box{};  // The four numbers of the outputs, unchanged.
 };
 
@@ -54,7 +55,7 @@ struct Candidate {
                                                            const DetectionBounds& bounds);
 
 // Returns bit for bit the boxes that the other overload finds in the whole outputs. `candidates`
-// holds every candidate that passes the bounds exactly once; candidates that do not pass are
+// must hold every candidate that passes the bounds exactly once. Candidates that do not pass are
 // ignored, and the order of `candidates` does not matter.
 [[nodiscard]] std::vector<Detection> detections_of(std::vector<Candidate> candidates,
                                                    DetectorKind kind, std::int64_t width,

@@ -34,7 +34,7 @@ struct PixelShares {
 enum class Fit : std::uint8_t {
   letterbox,  // Keeps proportions, centred on grey (114, 114, 114).
   top_left,   // Keeps proportions, in the top left corner, on grey (114, 114, 114).
-  stretch,    // Fills the whole size; proportions change.
+  stretch,    // The picture fills the whole size; its proportions change.
 };
 // Reads "letterbox", "topleft" or "stretch". Fails with invalid_argument for any other word.
 [[nodiscard]] Result<Fit> fit_from(std::string_view word);

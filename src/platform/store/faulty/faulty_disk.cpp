@@ -20,7 +20,7 @@ struct FaultyDiskCalls {
   struct Handle : sqlite3_file {
     Disk& disk;
     std::shared_ptr<File> file;
-    int held_shared = 0;  // Bits of the shared-memory locks held.
+    int held_shared = 0;  // One bit for each shared-memory lock that is held.
     int held_exclusive = 0;
   };
   static Handle& handle(sqlite3_file* file) { return *static_cast<Handle*>(file); }
@@ -35,7 +35,7 @@ struct FaultyDiskCalls {
     std::ranges::copy(write.bytes, to.begin() + static_cast<std::ptrdiff_t>(write.offset));
   }
 
-  // --- Functions of an open file.
+  // --- SQLite's functions of an open file.
   static int close(sqlite3_file* file) {
     Handle& open = handle(file);
     {
@@ -97,9 +97,9 @@ struct FaultyDiskCalls {
     return SQLITE_OK;
   }
 
-  // Returns the highest lock of the other connections. A connection that gets the exclusive lock
-  // when it closes assumes that it is the last one and removes the log, so these locks must work,
-  // although all other locking uses the shared memory.
+  // Returns the highest lock of the other connections. These locks must work, although all other
+  // locking uses the shared memory: a connection that gets the exclusive lock when it closes
+  // assumes that it is the last connection and removes the log.
   static int held_by_others(const File& file, const void* connection) {
     int highest = SQLITE_LOCK_NONE;
     for (const auto& [other, level] : file.locks) {
@@ -144,7 +144,8 @@ struct FaultyDiskCalls {
   static int sector_size(sqlite3_file*) { return 4096; }
   static int characteristics(sqlite3_file*) { return SQLITE_IOCAP_POWERSAFE_OVERWRITE; }
 
-  // --- Shared memory. It is freed with the file, never while a connection may still read it.
+  // --- SQLite's functions of shared memory, which is freed with the file. A connection that still
+  // has the file open may therefore read it.
   static int map_shared(sqlite3_file* file, int region, int bytes, int extend,
                         void volatile** out) {
     Handle& open = handle(file);
@@ -196,7 +197,7 @@ struct FaultyDiskCalls {
     return SQLITE_OK;
   }
 
-  // --- Functions on file names.
+  // --- SQLite's functions on file names.
   static int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags,
                   int* flags_out) {
     Disk& disk = disk_of(vfs);
@@ -223,7 +224,7 @@ struct FaultyDiskCalls {
     const auto found = disk.files_.find(name);
     if (found == disk.files_.end()) return SQLITE_IOERR_DELETE_NOENT;
     if (!disk.spend(*found->second)) return SQLITE_IOERR_DELETE;
-    // A file that was never synced may be lost in a power cut, so it does not replace an earlier
+    // A power cut may lose a file that was never synced, so such a file does not replace an earlier
     // removed file of the same name, which may still come back.
     if (found->second->synced) disk.removed_[name] = found->second;
     disk.files_.erase(found);

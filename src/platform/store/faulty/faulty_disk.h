@@ -57,7 +57,7 @@ class FaultyDisk {
   struct Write {
     std::uint64_t offset = 0;
     ByteVector bytes;
-    bool truncates = false;  // Truncates the file to `offset`.
+    bool truncates = false;  // True if this write truncates the file to `offset`.
   };
   enum class Kind : std::uint8_t { database, log, other };
   // Outlives its name while a connection has it open, as a file of the system does.
@@ -65,11 +65,11 @@ class FaultyDisk {
     Kind kind = Kind::other;
     ByteVector now;
     ByteVector durable;
-    std::vector<Write> pending;        // Writes since the last sync.
+    std::vector<Write> pending;        // The writes since the last sync.
     bool synced = false;               // True after the first sync.
     std::map<const void*, int> locks;  // Levels of SQLite's file locks, by connection.
     std::vector<std::unique_ptr<ByteVector>> shared;
-    std::array<int, 8> shared_locks{};  // Number of readers; -1: one writer.
+    std::array<int, 8> shared_locks{};  // The number of readers of each lock; -1 for a writer.
   };
 
   [[nodiscard]] bool spend(const File& file);

@@ -32,7 +32,8 @@ class JobRows {
   // Replaces the result of an accepted task by its corrected one. Does nothing for a task that is
   // not accepted.
   [[nodiscard]] Result<> correct(const Task& task);
-  // Removes the texts of the ended jobs of these clients; the numbers stay.
+  // Removes the texts of the ended jobs of the clients in Batch::clients_forgotten; numbers are
+  // kept.
   void forget_clients(const Batch& batch);
 
   // Fails with not_found for an unknown job.

@@ -11,7 +11,7 @@
 namespace weft::store::memory {
 namespace {
 
-// One caller at a time; a refused batch is undone as a whole.
+// Locked for one caller at a time. If a batch is refused, all its changes are undone.
 class MemoryStore final : public Store {
  public:
   Result<Loaded> load() override {

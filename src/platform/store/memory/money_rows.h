@@ -33,7 +33,7 @@ class MoneyRows {
   [[nodiscard]] Result<> audit() const;
 
  private:
-  // All transactions, each with its changes of accounts.
+  // Returns all transactions, each with its changes of accounts.
   [[nodiscard]] std::vector<Posted> posted() const;
 
   UndoLog& undo_;

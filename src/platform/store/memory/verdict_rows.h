@@ -26,7 +26,7 @@ class VerdictRows {
   void load(Loaded& loaded) const;
   [[nodiscard]] std::vector<Correction> corrections(const JobId& id) const;
   [[nodiscard]] std::vector<Evidence> evidence(std::size_t from, std::size_t count) const;
-  // The latest `count` checks, oldest first.
+  // Returns the latest `count` checks, the oldest first.
   [[nodiscard]] std::vector<Check> checks(const JobId& id, std::uint32_t count) const;
   [[nodiscard]] std::vector<Check> checks(const PublicKey& worker, std::uint32_t count) const;
 
@@ -43,7 +43,7 @@ class VerdictRows {
   std::map<TaskId, Correction> corrections_;
   std::vector<Check> checks_;
   std::deque<Evidence> evidence_;
-  // Evidence rows by worker.
+  // The evidence rows by worker.
   std::map<PublicKey, std::vector<std::pair<TaskId, std::uint32_t>>> evidence_of_;
 };
 

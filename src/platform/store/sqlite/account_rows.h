@@ -17,9 +17,9 @@ class AccountRows {
   [[nodiscard]] static Result<AccountRows> create(Connection& connection);
 
   struct Moved {
-    std::int64_t account = 0;   // Row of the account.
-    std::int64_t previous = 0;  // The account's previous movement; 0: none.
-    MicroCredits balance = 0;   // Balance after the movement.
+    std::int64_t account = 0;   // The row of the account.
+    std::int64_t previous = 0;  // The account's previous movement; 0 if there is none.
+    MicroCredits balance = 0;   // The balance after the movement.
   };
   // Adds `amount` to the account as the movement `number`. Fails with insufficient_funds if the
   // balance would be negative, unless the account is the mint. After any error forget() must be
@@ -34,7 +34,7 @@ class AccountRows {
  private:
   struct Row {
     std::int64_t id = 0;
-    std::int64_t last = 0;  // The account's latest movement.
+    std::int64_t last = 0;  // The number of the account's latest movement.
     MicroCredits balance = 0;
     bool stored = false;
     bool changed = false;

@@ -49,7 +49,7 @@ class Statement {
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string text(int column) const;
-  [[nodiscard]] ByteSpan blob(int column) const;  // Valid until the next step.
+  [[nodiscard]] ByteSpan blob(int column) const;  // The bytes are valid until the next step.
   [[nodiscard]] bool is_null(int column) const;
   // Reads a blob of exactly this size. Fails with data_loss for another size.
   template <class Fixed>

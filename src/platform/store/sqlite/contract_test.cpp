@@ -277,7 +277,8 @@ TEST_P(StoreContract, KeepsEvidenceWithinBounds) {
     batch.evidence.push_back(evidence(1, index, 2));
     if (index < evidence_of_worker_max) kept.push_back(batch.evidence.back());
   }
-  batch.evidence.push_back(evidence(1, 0, 3));  // The first attempt again.
+  // The first attempt of worker 1 again.
+  batch.evidence.push_back(evidence(1, 0, 3));
   batch.evidence.push_back(evidence(2, 0, 3));  // An attempt of another worker.
   kept.push_back(batch.evidence.back());
   commit(batch);
@@ -373,7 +374,7 @@ TEST_P(StoreContract, DeletesTheContentOfAClientsEndedJobsAndKeepsTheirMoneyAndP
   const auto replicas = store->replicas(ended.id).value();
   const auto history = store->history(ended.id, {}).value();
 
-  // The job's end is in the same commit and is written first.
+  // The commit that forgets the client also ends its job, and the end of the job is written first.
   Batch forgetting;
   forgetting.clients_forgotten = {ended.client};
   forgetting.api_keys_removed = {"one", "none"};
@@ -618,7 +619,8 @@ TEST_P(StoreContract, LeavesEndedJobsOutOfWhatIsLoaded) {
   EXPECT_EQ(store->tasks(job.id).value().size(), 1U);
 }
 
-// One row for each contradiction: the batch is refused with this code, and no part of it is stored.
+// Each row of the table contradicts the store: the batch is refused with the row's code, and no
+// part of the batch is stored.
 TEST_P(StoreContract, RefusesWhatContradictsItAndStoresNothingOfIt) {
   const Job job = job_row(1);
   Batch first = submit_batch(job);
@@ -700,7 +702,7 @@ TEST_P(StoreContract, RefusesWhatContradictsItAndStoresNothingOfIt) {
     EXPECT_EQ(loaded.keys.size(), 2U) << row.why;
     EXPECT_TRUE(store->audit().has_value()) << row.why;
   }
-  commit(submit_batch(job_row(3)));  // The store accepts further batches.
+  commit(submit_batch(job_row(3)));  // After the refusals the store accepts further batches.
 }
 
 TEST_P(StoreContract, ListsJobsNewestFirstByClientAndPage) {

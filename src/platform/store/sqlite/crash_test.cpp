@@ -1,6 +1,7 @@
 // A process that is killed at any moment loses nothing that it acknowledged, and pays nothing
 // twice. A child commits jobs, tasks and payments through the group commit and reports each
-// acknowledged one on a pipe; the parent kills it. WEFT_LONG=1 kills 1,000 times instead of 10.
+// acknowledged job and task on a pipe; the parent kills it. WEFT_LONG=1 kills 1,000 times instead
+// of 10.
 #include <gtest/gtest.h>
 
 #include <atomic>

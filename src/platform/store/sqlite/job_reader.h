@@ -27,7 +27,7 @@ class JobReader {
 
  private:
   Connection& connection_;
-  std::optional<Statement> find_nonce_;  // Prepared at the first request.
+  std::optional<Statement> find_nonce_;  // Prepared at the first use.
 };
 
 }  // namespace weft::store::sqlite

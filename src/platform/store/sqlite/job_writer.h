@@ -65,8 +65,8 @@ class JobWriter {
   Connection& connection_;
   JobNumbers& numbers_;
   std::array<Statement, sql_count> statements_;
-  std::map<std::int64_t, JobChange> changes_;            // Keyed by the job's number.
-  std::unordered_map<Hash, std::int64_t> receipt_rows_;  // Rows of recent receipts.
+  std::map<std::int64_t, JobChange> changes_;            // The changes, keyed by the job's number.
+  std::unordered_map<Hash, std::int64_t> receipt_rows_;  // The row numbers of recent receipts.
 };
 
 }  // namespace weft::store::sqlite

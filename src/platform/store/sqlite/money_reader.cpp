@@ -141,7 +141,7 @@ struct MoneyReader::Sums {
     MicroCredits balance = 0;
     std::int64_t last = 0;
   };
-  std::unordered_map<std::int64_t, Kept> accounts;  // Keyed by row.
+  std::unordered_map<std::int64_t, Kept> accounts;  // The accounts, keyed by row.
 };
 
 Result<> MoneyReader::audit() {

@@ -28,7 +28,7 @@ Result<MoneyWriter> MoneyWriter::create(Connection& connection, JobNumbers& numb
 
 Result<> MoneyWriter::write(const Transaction& transaction) {
   const ledger::Transaction& what = transaction.transaction;
-  std::vector<ledger::Entry> changes;  // One for each account, in the order of the entries.
+  std::vector<ledger::Entry> changes;  // One change for each account, in the order of the entries.
   MicroCredits total = 0;
   for (const ledger::Entry& entry : what.entries) {
     const auto known = std::ranges::find(changes, entry.account, &ledger::Entry::account);

@@ -22,7 +22,7 @@ struct OldAccount {
   std::int64_t last = 0;
   MicroCredits granted = 0;  // The granted part of `balance`.
 };
-using OldAccounts = std::map<std::int64_t, OldAccount>;  // Keyed by row.
+using OldAccounts = std::map<std::int64_t, OldAccount>;  // The accounts, keyed by row.
 
 struct OldMovement {
   std::int64_t account = 0;

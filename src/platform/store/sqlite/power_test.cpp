@@ -1,7 +1,7 @@
 // A machine whose power is cut at any moment loses nothing that was acknowledged: unsynced writes
 // are dropped or torn at random, and the power is cut again while the store recovers. WEFT_LONG=1
-// cuts it 1,000 times instead of 10. To show that the test can fail, it finds losses when syncing
-// is off, and judge() detects states that must never occur.
+// cuts the power 1,000 times instead of 10. To show that the test can fail, it finds losses when
+// syncing is off, and judge() detects states that must never occur.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -37,8 +37,8 @@ class Machine {
   // Works until the power is cut. Returns a description of an error found afterwards, or an empty
   // text.
   std::string work_until_the_power_goes() {
-    // Some cuts come soon, while files are created; some in a checkpoint, which is a small part of
-    // all operations; the others at any time.
+    // Some cuts come soon, while files are created. Some cuts come in a checkpoint, which is a
+    // small part of all operations. The other cuts come at any time.
     switch (random_() % 4) {
       case 0:
         disk_.cut_power_after(1 + random_() % 20);

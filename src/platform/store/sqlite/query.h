@@ -54,7 +54,8 @@ template <class Use>
 auto on_one_state(Connection& connection, Use use) -> decltype(use()) {
   WEFT_OK(connection.execute("BEGIN"));
   auto result = use();
-  (void)connection.execute("COMMIT");  // The transaction wrote nothing.
+  // A failure does not matter, because the transaction wrote nothing.
+  (void)connection.execute("COMMIT");
   return result;
 }
 

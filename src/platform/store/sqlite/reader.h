@@ -1,5 +1,5 @@
-// All reads, on a connection of their own, so that they do not wait for commits. Each part serves
-// one group of the functions of Store.
+// All reads, on a separate connection, so that they do not wait for commits. Each part serves one
+// group of the functions of Store.
 //
 // Threading: one caller at a time, because the parts share the connection.
 #pragma once

@@ -43,7 +43,7 @@ class FileLock {
 };
 
 class SqliteStore final : public Store {
-  // One caller reads at a time.
+  // Locks, because only one caller may read at a time.
   template <class Ask>
   auto read(const Ask& ask) {
     const std::lock_guard guard(reader_mutex_);

@@ -22,7 +22,8 @@ struct Options {
   std::uint32_t pages_max = 0;
 };
 
-// Opens the file, or creates it. Fails with unavailable if another process has it open for writing.
+// Opens the file, or creates it. Fails with unavailable if another process has the file open for
+// writing.
 [[nodiscard]] Result<std::unique_ptr<Store>> open(const std::filesystem::path& path,
                                                   const Options& options = {});
 

@@ -15,12 +15,12 @@ namespace weft::store {
 // A job, or a task of it, that was reported as durable.
 struct Acknowledged {
   std::uint32_t job = 0;
-  std::int32_t task = -1;  // -1: the job itself.
+  std::int32_t task = -1;  // -1 stands for the job itself.
 };
-// Tasks by the job's number.
+// The acknowledged tasks by the job's number.
 using AcknowledgedSet = std::map<std::uint32_t, std::set<std::int32_t>>;
 
-// Makes one batch after the other. The key of each transaction is used once.
+// Makes batches one by one. The key of each transaction is used once.
 class CrashLoad {
  public:
   static constexpr MicroCredits price = 1000;

@@ -22,7 +22,7 @@ class VerdictReader {
   [[nodiscard]] Result<std::vector<Recheck>> rechecks();
   [[nodiscard]] Result<BasisCounts> bases(const JobId& id);
   [[nodiscard]] Result<std::vector<Evidence>> evidence(std::size_t from, std::size_t count);
-  // The latest `count` checks, oldest first.
+  // Returns the latest `count` checks, the oldest first.
   [[nodiscard]] Result<std::vector<Check>> checks(const JobId& id, std::uint32_t count);
   [[nodiscard]] Result<std::vector<Check>> checks(const PublicKey& worker, std::uint32_t count);
 

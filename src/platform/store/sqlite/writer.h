@@ -28,8 +28,8 @@ class Writer {
                                 const std::function<Result<>()>& ready);
 
  private:
-  // The parts refer to this object, so it lives on the heap: its address stays the same when the
-  // Writer is moved.
+  // The base of all parts. The parts refer to this object, so it lives on the heap: its address
+  // stays the same when the Writer is moved.
   struct Base {
     Connection connection;
     JobNumbers numbers;

@@ -38,7 +38,7 @@ export function AccountPage({ base, lab: given, kept = keptWallet }: { base: str
   const load = useCallback(async () => {
     try {
       setCoordinator(await coordinatorKey(base));
-      // Without a wallet no request is signed, because signing would make a wallet, which the owner should decide.
+      // If there is no wallet, no request is signed, because signing would make a wallet, and the owner should decide that.
       if ((await kept()) === null) setState({ kind: 'without' });
       else setState({ kind: 'ready', owner: await fetchOwner(lab, base) });
     } catch (error) {

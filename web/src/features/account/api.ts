@@ -4,7 +4,7 @@ import { answered, coordinatorKey, readSigned, signature } from '../../engine/si
 import type { LedgerAccount, Owner } from '../../wire/api';
 import { makeStatement, statementAccounts, type Statement } from './statement';
 
-const pageOfEntries = 1000; // The limit of the coordinator.
+const pageOfEntries = 1000; // The most entries that the coordinator gives at once.
 
 export async function fetchOwner(lab: Lab, base: string): Promise<Owner> {
   return checked(await answered<Owner>(await readSigned(lab, base, '/v1/owner')), '/v1/owner');

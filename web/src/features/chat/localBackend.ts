@@ -83,7 +83,7 @@ class LocalBackend implements ChatBackend {
   async *answer(messages: readonly ChatMessage[], { temperature, maxTokens, signal }: AnswerOptions): AsyncGenerator<string, AnswerEnd, void> {
     const sampling = temperature > 0 ? { temperature, topP: 0.95, seed: Math.floor(Math.random() * 2 ** 32) } : {};
     try {
-      // Only the network supports tools, so a conversation with tool calls continues here without them.
+      // Only the network supports tools. If a conversation with tool calls continues on this device, the calls are left out.
       const said = messages.flatMap((one) => (one.role === 'tool' || one.content === '' ? [] : [{ role: one.role, content: one.content }]));
       const answer = this.#model.generate(said, { ...sampling, maxTokens, signal });
       for await (const { text } of answer) yield text;

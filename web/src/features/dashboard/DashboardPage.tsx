@@ -92,7 +92,8 @@ function Live({ board, base }: { board: Board; base: string }) {
   const palette = usePalette();
   const [chosen, setChosen] = useState<string | null>(null);
   const [task, setTask] = useState(0);
-  // Until the visitor chooses a job, the job of the page's address is shown or, without one, the newest running job, or else the newest.
+  // Until the visitor chooses a job, the page shows the job of its address. If the address has no job, it shows the newest running job, or
+  // else the newest job.
   const shared = useSharedJob();
   const job = board.jobs.find((one) => one.head.id === (chosen ?? shared?.id)) ?? board.jobs.find((one) => one.head.state === 'running') ?? board.jobs[0] ?? null;
   const last = board.history.at(-1);

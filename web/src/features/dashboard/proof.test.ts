@@ -38,7 +38,7 @@ async function secondFormat(coordinator: Uint8Array, index: number, root: Uint8A
   const claims = joined(word('weft-claims-2'), little(3), task(index + 1), other, new Uint8Array(8), task(index), other, little(5), little(2), task(index), root, new Uint8Array(8));
   const tree = await rootOf([await whole(index + 1, other), part, await whole(index, root)]);
   const statement = joined(word('weft-receipt-2'), new Uint8Array(64), coordinator, new Uint8Array(64).fill(3), tree);
-  // The claims as the owner of only this job sees them: the other claim is a digest.
+  // The claims as they are shown to an owner who owns only this job: the other claim is a digest.
   const hidden = await sha256(word('weft-claim-2'), task(index + 1), other);
   const shown = joined(word('weft-claims-3'), little(3), Uint8Array.of(0), hidden, Uint8Array.of(1), task(index), other, little(5), little(2), Uint8Array.of(1), task(index), root, new Uint8Array(8));
   return { statement, claims, shown };

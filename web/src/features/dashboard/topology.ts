@@ -1,6 +1,6 @@
-// Draws the network as a star: the coordinator is in the middle, and each worker is at the distance of the logarithm of its round trip, so
-// that neighbours and other continents both fit; its colour is its load. D3's forces separate workers with the same distance. It does not
-// use the DOM: it runs in a Worker, with one simulation step and one drawing for each frame.
+// Draws the network as a star. The coordinator is in the middle, and the distance of a worker is the logarithm of its round trip time, so
+// that near and far workers both fit; its colour is its load. D3's forces separate workers with equal distances. The module does not use
+// the DOM: it runs in a Worker, with one simulation step and one drawing for each frame.
 import { forceLink, forceManyBody, forceSimulation, type Simulation, type SimulationLinkDatum, type SimulationNodeDatum } from 'd3-force';
 import type { Palette } from './palette';
 

@@ -1,5 +1,5 @@
-// The DevTools panel over every page: what the selected engine does with its GPU. It reads the counters twice a second while it is open;
-// timelines and GPU clocks are on only during that time.
+// The DevTools panel, which lies over every page and shows what the selected engine does with its GPU. It reads the counters twice a second
+// while it is open; timelines and GPU clocks are on only during that time.
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { scaleLinear } from 'd3-scale';
 import { Button } from '../../design/Button';

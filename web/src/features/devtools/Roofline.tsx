@@ -1,4 +1,4 @@
-// A roofline plot: runs below the roofs that were measured on the same device, with logarithmic axes.
+// A roofline plot with logarithmic axes: the runs on a device, below the roofs that were measured on this device.
 import { extent } from 'd3-array';
 import { scaleLog } from 'd3-scale';
 import { line } from 'd3-shape';

@@ -1,5 +1,5 @@
-// The program that the visitor writes, stored for the next visit. It is checked like a link when it is read, because any script of this
-// origin may write to the storage.
+// The program that the visitor writes, stored for the next visit. When it is read, it is checked as a program from a link is, because any
+// script of this origin may write to the storage.
 import type { Program } from './program';
 import { readProgram } from './share';
 
@@ -20,6 +20,6 @@ export function keepDraft(program: Program): void {
     const text = JSON.stringify(program);
     if (text.length <= charactersMax) localStorage.setItem(key, text);
   } catch {
-    // Without storage the program lasts until the page is closed.
+    // If there is no storage, the program lasts until the page is closed.
   }
 }

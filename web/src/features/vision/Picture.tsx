@@ -5,7 +5,7 @@ import type { Vision } from './vision';
 
 const svg = 'http://www.w3.org/2000/svg';
 const colours = ['var(--dye-0)', 'var(--dye-3)', '#5cc2b5', '#e2776a', '#9fb0ff'];
-const textPixels = 13; // Size on the screen.
+const textPixels = 13; // The size of the text on the screen.
 const numbers = (box: Box) => box.box.map((side) => side.toFixed(2)).join(' ');
 
 function part(name: string, attributes: Record<string, string | number>, text?: string): SVGElement {

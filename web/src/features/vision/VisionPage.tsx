@@ -1,4 +1,4 @@
-// The page Vision: a camera, a film or a picture, and a model that finds objects in it, in this tab and in tabs that help it.
+// The page Vision: a camera, a film or a picture, and a model that finds objects in it, in this tab and in tabs of helpers.
 import { useEffect, useId, useMemo, useRef, useState, useSyncExternalStore, type FormEvent } from 'react';
 import { Button } from '../../design/Button';
 import { FileChoice } from '../../design/FileChoice';

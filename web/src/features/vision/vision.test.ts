@@ -36,7 +36,7 @@ class SlowSight extends Sight {
     this.asked.push(argument.frame.timestamp);
     return new Promise<Seen>((resolve, reject) => {
       this.#waiting.push((seen) => {
-        argument.frame.close(); // As the real Worker does.
+        argument.frame.close(); // The real Worker closes the frame, too.
         if (seen instanceof Error) reject(seen);
         else resolve(seen);
       });

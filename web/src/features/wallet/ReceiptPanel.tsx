@@ -41,7 +41,7 @@ export function ReceiptPanel({ desk, owner }: { desk: Pick<Desk, 'checkReceipt' 
         className="mt-1 block max-w-full text-sm"
         onChange={(event) => {
           const files = [...(event.target.files ?? [])].slice(0, openedMost);
-          event.target.value = '';  // Lets the same file be chosen again.
+          event.target.value = '';  // Allows the same file to be chosen again.
           for (const file of files) void open(file);
         }}
       />

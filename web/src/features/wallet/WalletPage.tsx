@@ -1,5 +1,5 @@
-// The wallet on the chain: an owner's earnings, which it can claim, and its stake. A wallet of the browser signs; the page shows in words
-// what it is asked to sign.
+// The wallet on the chain: an owner's earnings, which the owner can claim, and the owner's stake. A wallet of the browser signs; the page
+// shows in words what the wallet is asked to sign.
 import { useState } from 'react';
 import { Button } from '../../design/Button';
 import { shorten } from '../../design/format';

@@ -15,7 +15,7 @@ export function fromBase58(text: string, size = 32): Bytes {
   }
   const out = new Uint8Array(size);
   for (let i = size - 1; i >= 0; i -= 1, value >>= 8n) out[i] = Number(value & 255n);
-  // Each key has only one text, in which leading zero bytes are written too.
+  // Each key has only one valid text, in which leading zero bytes are written too.
   if (value > 0n || base58(out) !== text) throw new Error(`"${text.slice(0, 100)}" is not a key in base58.`);
   return out;
 }

@@ -36,9 +36,9 @@ export type CheckedReceipt = { readonly checks: readonly ReceiptCheck[]; readonl
 /** One transaction: a sentence that says what is signed, and the rent of the accounts that it makes. */
 export type Act = { readonly what: string; readonly instructions: readonly Instruction[]; readonly rent: number };
 
-const amountAt = 64;  // Offset in a token account.
+const amountAt = 64;  // The offset of the amount in a token account.
 const tokenAccountBytes = 165;
-const unixTimeAt = 32;  // Offset in the clock account.
+const unixTimeAt = 32;  // The offset of the time in the clock account.
 const finalState = 2n;
 const configAt = 8;  // Offset in every account of the program except the config; the subject of the account follows it.
 const devicesMost = 50;  // The most devices of an owner that are read, because each takes a request to the node.
@@ -48,7 +48,7 @@ export class Desk {
   readonly rpc: Rpc;
   private readonly network: Network;
   readonly program: string;
-  private readonly epochs = new Map<string, Promise<SumTree>>();  // The trees by their roots.
+  private readonly epochs = new Map<string, Promise<SumTree>>();  // The trees of the epochs, by their roots.
 
   constructor(
     names: NetworkNames,

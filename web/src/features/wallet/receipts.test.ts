@@ -1,5 +1,5 @@
-// Tests the page's check of receipts: it uses the bytes of src/common/proof/claim_tree.h, src/common/solana/digests.h and
-// chain/program/receipts.h, and refuses a receipt if any part of it was changed.
+// Tests the page's check of receipts: the check uses the bytes of src/common/proof/claim_tree.h, src/common/solana/digests.h and
+// chain/program/receipts.h, and refuses a receipt if any part of the receipt was changed.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { base58 } from '../../engine/keptWallet';

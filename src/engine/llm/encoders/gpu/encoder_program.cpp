@@ -171,7 +171,7 @@ struct Assembly {
         std::move(projections),
         Product{.x = to.hidden, .x_pitch = width, .y = to.projected, .y_pitch = 3 * width}));
     if (!config.rope.frequencies.empty()) {
-      // Rotates queries and keys, which are one after the other in a row.
+      // Rotates the queries and the keys, which follow the queries directly in a row.
       const kernels::TurnRowsSpec spec{
           .heads = 2 * config.heads,
           .head_dim = config.head_dim(),
@@ -194,7 +194,7 @@ struct Assembly {
     co_return co_await norm(layer.output_norm, LayerNormSpec::Table::none);
   }
 
-  // Adds down(gelu(up)).
+  // Adds down(gelu(up)) to the rows.
   [[nodiscard]] Async<Result<>> plain_feed_forward(const EncoderLayer& layer) {
     const RowBuffers& to = context.buffers;
     const std::uint32_t feed = config.feed_forward;
@@ -210,7 +210,7 @@ struct Assembly {
     co_return co_await onto_hidden(layer.down, to.gates, feed);
   }
 
-  // Adds down(silu(gate) * up).
+  // Adds down(silu(gate) * up) to the rows.
   [[nodiscard]] Async<Result<>> gated_feed_forward(const EncoderLayer& layer) {
     const RowBuffers& to = context.buffers;
     const std::uint32_t feed = config.feed_forward;

@@ -47,7 +47,7 @@ class GpuEncoder final : public Encoder {
 
  private:
   using Texts = std::span<const std::vector<Token>>;
-  // The number of these texts that go into one pass; at least 1.
+  // Returns how many of these texts go into one pass; at least 1.
   [[nodiscard]] std::size_t together(Texts texts) const;
   [[nodiscard]] RowCount write(Texts texts) const;
   [[nodiscard]] Async<Result<>> pass(Texts texts, Vectors& out);

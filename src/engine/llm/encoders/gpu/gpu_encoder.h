@@ -1,5 +1,5 @@
-// Encoder on a GPU: the same code runs natively through Dawn and in a browser. The texts of a pass
-// go through the layers side by side, in one submit; only their vectors are read back.
+// Encoder on a GPU. One implementation runs natively through Dawn and in a browser. The texts of a
+// pass go through the layers together, in one submit; only their vectors are read back.
 //
 //   WEFT_CO_ASSIGN(const auto encoder, co_await create_gpu_encoder(device, model, source));
 //

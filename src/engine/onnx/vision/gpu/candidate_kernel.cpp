@@ -12,7 +12,7 @@ namespace {
 using gpu::BindingKind;
 using gpu::BufferUsage;
 
-// The shader uses the same number of threads in a workgroup.
+// The number of threads in a workgroup, which the shader repeats.
 constexpr std::uint32_t candidate_lanes = 64;
 // Every device supports this many along one side.
 constexpr std::uint32_t candidate_groups_max = 65535;
@@ -42,9 +42,9 @@ std::int32_t least_over(double number) {
   return order_of(near > number ? near : std::nextafter(near, infinity));
 }
 
-// Returns the order_of() of a lower bound: if an f32 product is below it, the exact product is not
-// over `number`. The bound allows for the rounding of the product (2^-24 of it), which is valid for
-// numbers that are not near the smallest f32.
+// Returns the order_of() of a lower bound: if an f32 product is below this bound, the exact product
+// is at most `number`. The bound allows for the rounding of the product by 2^-24 of its value,
+// which holds for numbers that are not near the smallest f32.
 std::int32_t product_least(double number) {
   constexpr double small = 1e-30;
   if (!(number > small)) return each_passes;

@@ -107,7 +107,7 @@ TEST(CandidateKernel, ChoosesAndDoesNotHandEverythingOn) {
   ASSERT_NE(test::gpu_machine().device, nullptr) << "no GPU, not even a software one";
   std::vector<float> rows(1000 * 6, 0.0f);
   for (const std::size_t row : {17, 400, 999}) rows[row * 6 + 4] = rows[row * 6 + 5] = 0.9f;
-  rows[500 * 6 + 4] = 0.9f;  // An object without a class.
+  rows[500 * 6 + 4] = 0.9f;  // This row has an object but no class.
 
   const auto got = gpu::run(*test::gpu_machine().instance,
                             chosen_there({Tensor::of<float>({1, 1000, 6}, rows)}, 0.5));

@@ -16,14 +16,14 @@ class GpuDetector {
   struct Found {
     std::vector<Detection> boxes;
     std::int64_t classes = 0;
-    std::uint64_t bytes_down = 0;  // Bytes read back from the GPU.
+    std::uint64_t bytes_down = 0;  // The number of bytes that were read back.
     std::size_t submits = 0;
     std::size_t dispatches = 0;  // Dispatches of the model and of the choice of candidates.
   };
   struct Options {
     Placement placement = {};
     DetectionBounds bounds = {};
-    std::function<void(gpu::Encoder&)> before = {};  // As GpuModel::Around::before.
+    std::function<void(gpu::Encoder&)> before = {};  // Means the same as GpuModel::Around::before.
   };
 
   [[nodiscard]] static Async<Result<std::unique_ptr<GpuDetector>>> create(gpu::Device& device,

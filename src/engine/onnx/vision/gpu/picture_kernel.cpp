@@ -12,8 +12,9 @@ namespace {
 using gpu::BindingKind;
 using gpu::BufferUsage;
 
-constexpr std::uint32_t workgroup_width = 64;  // The shaders use the same width.
-constexpr std::int64_t row_alignment = 64;     // Pixels; texture copies need rows of 256 bytes.
+// The width of a workgroup, which the shaders repeat.
+constexpr std::uint32_t workgroup_width = 64;
+constexpr std::int64_t row_alignment = 64;  // Pixels; texture copies need rows of 256 bytes.
 
 std::uint32_t groups_for(std::int64_t width) {
   return static_cast<std::uint32_t>((width + workgroup_width - 1) / workgroup_width);

@@ -4,12 +4,12 @@
 //
 //   WEFT_CO_ASSIGN(auto kernel, co_await PictureKernel::create(device));
 //   WEFT_ASSIGN(auto bound, kernel->bind({.picture_width = 1280, ...}));
-//   bound->write(picture, ring, encoder);   or four bytes a pixel get into bound->picture() in
+//   bound->write(picture, ring, encoder);   or write four bytes a pixel to bound->picture() in
 //                                           another way
 //   bound->record(encoder);   bound->input() then holds [3][height][width]
 //
 // Threading: the device's thread. Lifetime: the device outlives the kernel, and the kernel outlives
-// what it has bound.
+// the Bounds that it made.
 #pragma once
 
 #include <memory>
@@ -25,7 +25,7 @@ class PictureKernel {
   struct Geometry {
     std::int64_t picture_width = 0;
     std::int64_t picture_height = 0;
-    std::int64_t width = 0;  // Width of the detector's input.
+    std::int64_t width = 0;  // The width of the detector's input.
     std::int64_t height = 0;
     Fit fit = Fit::letterbox;
     PixelScale scale = {};

@@ -84,7 +84,7 @@ test("a helper's boxes are drawn after it has found the same as this tab", async
   await here.answers(looked([box()]));
   await helper.answers(looked([box()]));
 
-  // Both devices are free, and the helper was faster.
+  // This tab and the helper are both free, and the helper was faster.
   expect(frame()).toEqual(['helper']);
   await helper.answers(looked([box()]));
   expect(drawn.at(-1)).toEqual([3, 'bus']);

@@ -1,5 +1,5 @@
 // The devices that process the frames of one camera: this tab's own model, and helpers. A helper's boxes are drawn after it has found the
-// same boxes as this tab. From time to time it is checked again; a helper that finds other boxes is excluded.
+// same boxes as this tab. From time to time the helper is checked again; a helper that finds other boxes is excluded.
 import type { Box, FitKind } from '../../../engine/visionMessages';
 import { Planner, type DeviceState } from './planner';
 
@@ -141,7 +141,7 @@ export class Crew {
           const looked = await node.look(task);
           const now = this.#clock();
           if (this.#members.get(node.id) !== member) return;
-          // For this tab the whole time counts as the model's, because it processes one frame at a time and has no link.
+          // For this tab the whole time counts as the model's time, because this tab processes one frame at a time and has no link.
           this.#planner.answered(node.id, task.number, now, node.isLocal ? Infinity : looked.milliseconds);
           member.failures = 0;
           member.frames += 1;

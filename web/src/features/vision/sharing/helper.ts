@@ -25,7 +25,7 @@ type Frame = { readonly about: Extract<Record, { type: 'frame' }>; readonly leve
  * Returns the memory of a model in this tab: its file while it is opened, its weights twice (in the engine and on the GPU), and frames.
  */
 export function heldBytes(fileBytes: number, { weightBytes, outputBytes, width, height }: Detector): number {
-  const framesHeld = 3; // One frame arrives, one waits and one is computed: as levels, and as numbers of four bytes.
+  const framesHeld = 3; // One frame arrives, one waits and one is computed. The last one is also held as numbers of four bytes.
   return fileBytes + 2 * weightBytes + outputBytes + framesHeld * 3 * width * height + 4 * 3 * width * height;
 }
 

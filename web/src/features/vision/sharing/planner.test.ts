@@ -116,7 +116,7 @@ test('a link carries a frame while another one is computed, and none waits in th
   const simulation = new Simulation({ a: { work: 100, link: 80 } });
   simulation.run(5000);
   expect(simulation.queued).toBe(0);
-  // Each frame takes 100 ms; sending and computing one after the other would take 180 ms.
+  // Each frame takes 100 ms of computing and 80 ms of sending; in sequence these would take 180 ms.
   expect(rate(simulation, 1000, 5000)).toBeGreaterThan(7);
 });
 

@@ -1,5 +1,5 @@
 // Tests a session of a camera's tab and a helper over a line in this process with real seals: a whole exchange, and the reaction of each
-// side to wrong messages of the other.
+// side to wrong messages from the other side.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Sight } from '../../../engine/sight';
 import type { Box, Detector } from '../../../engine/visionMessages';
