@@ -51,7 +51,7 @@ const timesOf = (file) => {
   try {
     return JSON.parse(fs.readFileSync(file, 'utf8'));
   } catch {
-    // There was no earlier run, or none that ended. The order then affects only the speed.
+    // No earlier run has written the file. Without known times only the speed of the order suffers.
     return {};
   }
 };
@@ -100,7 +100,8 @@ let ended = 0;
 let stopped = false;
 const notRun = [];
 
-// How much slower tests are here than their known times say: the sum of both over the tests that have ended.
+// The slowness of this machine: the seconds that the ended tests took here, and the seconds that
+// they were known to take.
 const pace = { taken: 0, known: 0 };
 const endsBefore = (test, end) => {
   const slower = pace.known > 0 ? Math.max(1, pace.taken / pace.known) : 1;
@@ -132,7 +133,7 @@ function run(test, end, streams) {
       try {
         process.kill(-child.pid, signal);
       } catch {
-        // It has ended by itself.
+        // The process group has already ended by itself.
       }
     };
     const timers = end === Infinity ? [] : [setTimeout(stop, end - began, 'SIGTERM'), setTimeout(stop, end - began + 10_000, 'SIGKILL')];

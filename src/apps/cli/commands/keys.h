@@ -21,7 +21,7 @@ struct KeyOptions {
   std::uint64_t tokens = 0;
   double credits = 0;
   double give = 0;
-  bool stays_here = false;  // No fallback endpoint answers its requests.
+  bool stays_here = false;  // No fallback endpoint answers requests of the key.
   bool json = false;
 };
 [[nodiscard]] int key_add_command(const KeyOptions& options);

@@ -22,7 +22,7 @@ struct OwnerOptions {
   std::string code;
   std::string name;
   bool csv = false;
-  bool yes = false;  // wallet forget: does not ask.
+  bool yes = false;  // Makes `wallet forget` delete without asking.
   bool json = false;
 };
 

@@ -35,7 +35,7 @@ struct ServeOptions {
   std::uint64_t job_output_bytes_max = std::uint64_t{1} << 30;
   std::uint64_t jobs_max = 10'000;
   std::uint64_t tasks_max = 2'000'000;
-  std::optional<std::uint64_t> jobs_per_client;  // Default: client_shares.h.
+  std::optional<std::uint64_t> jobs_per_client;  // None: the default of client_shares.h.
   std::optional<std::uint64_t> tasks_per_client;
   std::uint64_t workers_max = 20'000;
   std::uint64_t task_wall_ms = 30'000;  // Time limit of one task.
@@ -60,12 +60,12 @@ struct ServeOptions {
   std::string ice_servers;           // STUN and TURN servers for tabs: JSON, or a file with it.
   double rate_limit = 50;            // Requests a second from one address, by their cost.
   std::vector<std::string> hosts;    // Host names by which others reach it.
-  std::vector<std::string> trusted_proxies;              // Numeric addresses of proxies.
-  std::uint64_t connections_max = 20'000;                // Bound of all addresses together.
+  std::vector<std::string> trusted_proxies;  // Numeric addresses of proxies.
+  std::uint64_t connections_max = 20'000;    // Most connections of all addresses together.
   std::optional<std::uint64_t> connections_per_address;  // Bound of one address (IPv6: of a /64).
 };
 
-// $XDG_DATA_HOME/weft, else ~/.local/share/weft.
+// Returns $XDG_DATA_HOME/weft, or ~/.local/share/weft if the variable is not set.
 [[nodiscard]] Result<std::filesystem::path> default_data_folder();
 
 // Makes the shader checker after the data folder was locked; an empty checker checks nothing.
