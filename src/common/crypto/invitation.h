@@ -1,7 +1,7 @@
 // An invitation, which an operator gives to workers that it trusts and to clients that are to have
 // credits: a text that its coordinator's key has signed. A worker shows it when it proves its own
-// key, a client shows it to be granted credits. It is not stored: the signature and the time decide
-// if it is valid. Native only.
+// key, a client shows it to be granted credits. The coordinator does not store it: the signature
+// and the time decide if it is valid. Native only.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace weft::crypto {
 enum class InvitationKind : std::uint8_t {
   worker = 1,    // For a worker that is believed without agreement of other workers.
   verifier = 2,  // For a worker whose evidence decides between other workers.
-  client = 3,    // For a client, which is granted credits and is never trusted as a worker.
+  client = 3,    // For a process of the operator, as worker and client.
   own = 4,       // For a process of the operator, as a worker and as a client.
 };
 

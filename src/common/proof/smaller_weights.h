@@ -27,12 +27,12 @@
 
 namespace weft::proof {
 
-// One honest worker in a million reaches this ratio.
+// The ratio that one honest worker in a million reaches.
 inline constexpr double ratio_least = 13.8;
 
-// The ratio of one fingerprint: above 0 if it fits the smaller weights better. It is 0 if the two
-// rows are equal, because nothing tells them apart. Fails with invalid_argument as
-// fingerprint_distance() does, and for rows of different lengths.
+// The ratio of one fingerprint: above 0 if it fits the smaller weights better than the promised
+// ones. It is 0 if the rows of both weights are equal, because nothing tells them apart. Fails with
+// invalid_argument as fingerprint_distance() does, and for rows of different lengths.
 [[nodiscard]] Result<double> smaller_weights_ratio(ByteSpan claimed,
                                                    std::span<const float> promised,
                                                    std::span<const float> smaller);
