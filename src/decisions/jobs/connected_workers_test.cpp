@@ -1,4 +1,4 @@
-// Messages to a worker keep their order if one of them acknowledges something.
+// Tests that messages to a worker keep their order, also if one of them acknowledges a result.
 #include "decisions/jobs/connected_workers.h"
 
 #include <gmock/gmock.h>
