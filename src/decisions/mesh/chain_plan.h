@@ -58,7 +58,7 @@ struct Shard {
 };
 
 struct Plan {
-  std::vector<Shard> shards;  // In the order of the layers, without gaps.
+  std::vector<Shard> shards;  // Shards in the order of their layers, without gaps.
   double token_seconds = 0;
   double period_seconds = 0;
 };
@@ -69,8 +69,8 @@ struct PlanOptions {
   Objective objective = Objective::token;
   std::uint32_t min_shards = 1;
   std::uint32_t max_shards = 0;  // 0: up to the number of layers.
-  // For the objective `period`: the period may be longer than the best one by this factor (0.1: a
-  // tenth) if a token then comes sooner.
+  // The factor by which the period may exceed the best one (0.1: a tenth) if a token then comes
+  // sooner. Used only for the objective `period`.
   double period_slack = 0;
 };
 
@@ -86,9 +86,9 @@ inline constexpr std::size_t search_nodes_max = 128;
 [[nodiscard]] Result<Plan> plan_chain(const Model& model, std::span<const Node> nodes,
                                       const Latency& latency, const PlanOptions& options = {});
 
-// The times of a given split by the present measurements. Fails with invalid_argument if the split
-// is not a chain of these nodes over the whole model, and with resource_exhausted if a shard no
-// longer fits its node.
+// Computes the times of a given split from the present measurements. Fails with invalid_argument if
+// the split is not a chain of these nodes over the whole model, and with resource_exhausted if a
+// shard no longer fits its node.
 [[nodiscard]] Result<Plan> evaluate(const Model& model, std::span<const Node> nodes,
                                     const Latency& latency, std::span<const Shard> shards);
 

@@ -25,7 +25,7 @@ namespace weft::scheduler {
 
 struct Worth {
   MicroCredits stake = 0;
-  std::uint32_t priority = 50;  // From 0 to 100.
+  std::uint32_t priority = 50;  // Priority, from 0 to 100.
   double deadline_s = 0;        // Seconds from submission; 0: no deadline.
   std::uint64_t workgroups = 1;
   std::uint32_t replicas = 1;
@@ -39,7 +39,7 @@ inline constexpr double ageing_per_minute = 0.1;
 // A job's place in the queue; the least is served first.
 struct Rank {
   std::int64_t place = 0;      // Millionths of a score: the time of submission minus the score.
-  std::uint64_t sequence = 0;  // Order of arrival, for equal places.
+  std::uint64_t sequence = 0;  // Order of arrival, for jobs of equal place.
   friend auto operator<=>(const Rank&, const Rank&) = default;
 };
 
