@@ -26,8 +26,8 @@ const build = path.join(root, 'build/tidy');
 const folder = path.join(build, 'batches');
 const wanted = process.argv[2] ?? '';
 const program = 'clang-tidy-21';
-// The most rows (sources, or batches of CMake) in a batch: more would save little and make a batch much longer than the
-// others.
+// The most rows (sources, or batches of CMake) in a batch: more would save little and make a batch
+// take much longer.
 const rowsMax = 6;
 
 // --- The choice of what is read.

@@ -1,5 +1,5 @@
-// Measures prefill and decoding speed of a language model: rounds of the same work on any engine.
-// The tokens are random, so files without a tokenizer or with random weights can be measured too.
+// Measures prefill and decoding speed of a language model: rounds of equal work on any engine. The
+// tokens are random, so files without a tokenizer or with random weights can be measured too.
 //
 // Threading: the model's thread. Measuring begins only after the device has stopped getting faster,
 // because a GPU raises its clock from idle.

@@ -466,8 +466,8 @@ TEST_F(LevelsNetwork, OnlyThePayForTheWrongTasksOfAConvictedWorkerIsRefunded) {
     }
 
     EXPECT_EQ(owned(*sleeper), 0);
-    // The accomplice keeps its pay. The client is refunded for that pay too, as far as the conviction
-    // has taken credits.
+    // The accomplice keeps its pay. The client is refunded for that pay too, as far as the
+    // conviction has taken credits.
     EXPECT_GT(has(), left + for_wrong);
     EXPECT_LE(has(), left + for_wrong + for_right);
     EXPECT_EQ(forfeited(), for_right);

@@ -61,7 +61,7 @@ struct BoundShapes {
   std::vector<TensorShape> inputs, outputs;  // The shapes that the client sees.
 };
 // Binds the shapes of a request to the model's. `given` has a shape for each input, in the
-// interface's order. The shapes must equal the model's sizes. If each input and output of the model
+// interface's order. The shapes must fit the model's sizes. If each input and output of the model
 // begins with a size of 1, all shapes of the request may instead begin with one common number of
 // items.
 [[nodiscard]] Result<BoundShapes> bind(const OnnxInterface& interface,

@@ -39,7 +39,7 @@ class RequestQueue {
   // Hands waiting requests to chains that have a place. The asker with the fewest requests under
   // way comes first.
   void hand_out(const std::string& model, Instant now);
-  // The chain can answer: its requests from before continue.
+  // Continues the requests that the chain had before, once it can answer.
   void resume(ChainId id, Instant now);
   // Makes the requests of a chain that is gone wait again, before all others. A request that has
   // lost too many chains ends.

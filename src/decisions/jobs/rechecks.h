@@ -35,7 +35,7 @@ class Rechecks {
 
   // Begins the recheck of a convicted worker. A recheck that is under way continues unchanged,
   // because a convicted worker gets no more tasks. If the worker was a suspect until now, the tasks
-  // that it was given meanwhile are checked afterwards.
+  // that it was given since its recheck began are checked afterwards.
   void begin(const PublicKey& worker, UnixMillis convicted);
   // Begins the recheck of a suspect, because of a job of this client. If a recheck of the suspect
   // is under way, its tasks of the time since then follow. Returns false if the worker is being

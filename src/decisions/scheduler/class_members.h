@@ -2,8 +2,8 @@
 // takes tasks, by its kind, standing, least price and rate. A change of these counts decides which
 // jobs are looked at again.
 //
-// Pure; not safe to share between threads. O(classes that the worker fits), and O(waiting canaries
-// of those classes) if the first or last worker of a kind comes or goes.
+// Pure; not safe to share between threads. Costs: O(classes that the worker fits), and O(waiting
+// canaries of these classes) if the first or last worker of a kind comes or goes.
 #pragma once
 
 #include "decisions/scheduler/listings.h"

@@ -1,5 +1,5 @@
-// The order in which jobs are served: by a score in [0, 1] that says what the job is worth, plus an
-// ageing that keeps every job from starving.
+// The order in which jobs are served: by a score in [0, 1] for the worth of the job, plus an ageing
+// that keeps every job from starving.
 //
 //   score = 0.4 * stake + 0.3 * urgency + 0.3 * complexity, each in [0, 1]
 //
@@ -9,10 +9,10 @@
 // - complexity: log2(1 + workgroups * replicas) / 32, at most 1. Jobs that keep many workers busy
 //   go first.
 //
-// Every job gains `ageing_per_minute` while it waits. All jobs gain the same, so the order of two
-// jobs never changes: it follows from score and time of submission alone, and a queue ordered by it
-// stays ordered. With 0.1 a minute the job with the least score is ahead of the one with the
-// greatest score that comes ten minutes later.
+// Every job gains `ageing_per_minute` while it waits. All jobs gain equally, so the order of two
+// jobs never changes: it follows from score and time of submission alone, and a queue in this order
+// stays ordered. With 0.1 a minute the job with the least score is ahead of a job with the greatest
+// score that comes ten minutes later.
 #pragma once
 
 #include <compare>

@@ -54,8 +54,8 @@ struct ToolWish {
 [[nodiscard]] Result<std::string> content_of(const json::Value& content);
 // Checks a call's arguments, the text of a JSON object, and returns them for the template.
 [[nodiscard]] Result<std::string> arguments_of(const json::Value& text);
-// Mixes the next message's `text` into the conversation's hash. The first two messages are the same
-// in all turns of a conversation.
+// Mixes the next message's `text` into the hash of the conversation, which is recognised by its
+// first two messages because they are equal in all its turns.
 void mix_conversation(std::uint64_t& conversation, std::string_view text);
 
 // The most bytes that a prompt and its rule may have together as JSON.
