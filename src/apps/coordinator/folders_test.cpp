@@ -180,7 +180,8 @@ class KeptFolder : public ProcessTest, public testing::WithParamInterface<std::s
     const auto ledger = view<api::Ledger>("/v1/ledger");
     EXPECT_EQ(ledger.sum, 0);
     EXPECT_FALSE(ledger.balances.empty());
-    // All credits in these folders came from grants.
+    // Checks that all credits are granted, because all credits in the kept folders came from
+    // grants.
     for (const auto& balance : ledger.balances) {
       const auto account = ledger::Account::parse(balance.account);
       ASSERT_TRUE(account.has_value()) << balance.account;

@@ -37,7 +37,7 @@ TEST(Utf8, AnUnfinishedCharacterAtTheEndIsMeasured) {
   EXPECT_EQ(unfinished_bytes("a\xF0\x9F\x98"), 3u);
   EXPECT_EQ(unfinished_bytes("a\xF0\x9F\x98\x80"), 0u);
   EXPECT_EQ(unfinished_bytes("a\x80\x80"), 0u);  // No following bytes make this a character.
-  EXPECT_EQ(unfinished_bytes("\xED\xA0"), 0u);   // The beginning of a surrogate.
+  EXPECT_EQ(unfinished_bytes("\xED\xA0"), 0u);   // The first two bytes of a surrogate.
 }
 
 TEST(Utf8, EachByteThatIsNoUtf8BecomesAReplacementCharacter) {

@@ -17,7 +17,7 @@ namespace weft::crypto {
 enum class InvitationKind : std::uint8_t {
   worker = 1,    // For a worker that is believed without agreement of other workers.
   verifier = 2,  // For a worker whose evidence decides between other workers.
-  client = 3,    // For a process of the operator, as worker and client.
+  client = 3,    // For a client, which is granted credits and is never trusted as a worker.
   own = 4,       // For a process of the operator, as a worker and as a client.
 };
 

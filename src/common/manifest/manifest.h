@@ -146,7 +146,7 @@ struct Manifest {
   Split split;
   Verify verify;
   Requires requirements;
-  std::uint32_t priority = 50;   // From 0 to 100; higher priorities run first.
+  std::uint32_t priority = 50;   // From 0 to 100; jobs of higher priority run first.
   std::uint32_t deadline_s = 0;  // Seconds until the deadline; 0: no deadline.
   MicroCredits budget = 0;       // Written in credits in the text, with at most six decimals.
 

@@ -40,8 +40,8 @@ struct ReceiptPlace {
   Hash genesis;  // The genesis hash of the cluster.
   PublicKey program;
   PublicKey coordinator;
-  Hash session;  // The coordinator's nonce.
-  Hash worker;   // The worker's nonce.
+  Hash session;  // The coordinator's nonce of the session.
+  Hash worker;   // The worker's nonce of the session.
   friend bool operator==(const ReceiptPlace&, const ReceiptPlace&) = default;
 };
 

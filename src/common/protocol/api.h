@@ -115,7 +115,7 @@ struct Correction {
   std::string worker;
   std::int64_t time = 0;
   bool replaced = false;  // If false, `reason` says why the result could not be computed again.
-  std::string was;        // The root of the replaced, wrong result.
+  std::string was;        // The root of the result that was paid.
   MicroCredits refunded = 0;
   std::string reason;
 };
@@ -148,7 +148,7 @@ struct Job {
   std::uint32_t corrected = 0;  // The number of wrong results that are replaced.
   std::uint32_t unchecked = 0;  // Results of convicted workers that could not be computed again.
   MicroCredits refunded = 0;    // Refunds for the wrong results.
-  std::vector<Correction> corrections;  // The first corrections of both kinds.
+  std::vector<Correction> corrections;  // The first replaced or unchecked results.
 };
 struct Jobs {
   std::vector<Job> jobs;

@@ -84,7 +84,7 @@ class SumTree {
   explicit SumTree(std::vector<Earned> owners) : owners_(std::move(owners)) {}
   void build();
 
-  std::vector<Earned> owners_;  // Sorted by owner.
+  std::vector<Earned> owners_;  // All rows, sorted by owner.
   std::vector<std::vector<SumNode>>
       levels_;                  // Leaves first, without the empty places after the last owner.
   std::vector<SumNode> empty_;  // The node of an empty subtree, by level.

@@ -13,7 +13,7 @@ namespace weft::cli {
 struct KeyOptions {
   std::string coordinator;
   net::TlsOptions tls;
-  std::filesystem::path wallet;  // Empty: the default wallet file.
+  std::filesystem::path wallet;  // Wallet file; empty: the default wallet.
   std::filesystem::path data;    // The coordinator's data folder, which has the operator's wallet.
   std::string name;              // Name for `key add`; the id for `key revoke`.
   std::uint32_t requests_per_min = 0;

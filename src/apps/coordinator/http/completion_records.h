@@ -23,7 +23,7 @@ namespace weft::coordinator {
 
 class CompletionRecords {
  public:
-  // A question to workers that waits for its answer, and whose it is.
+  // A request for an answer that the desk has got, with the id and the conditions of the answer.
   struct Asked {
     billing::AnswerId answer;
     std::string model;

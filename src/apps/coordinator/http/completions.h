@@ -33,7 +33,7 @@ class Completions {
     const ModelCatalog& models;
     CompletionRecords& records;
     std::string activations;        // The operator's number format (inference/arithmetic.h).
-    bool newcomers_answer = false;  // See inference::DeskSettings.
+    bool newcomers_answer = false;  // See inference::DeskSettings::newcomers_answer.
   };
   explicit Completions(Parts parts) : parts_(std::move(parts)) {}
   Completions(const Completions&) = delete;

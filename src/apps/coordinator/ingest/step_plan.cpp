@@ -50,7 +50,7 @@ bool StepPlan::ran(const Group& group, double seconds, double elapsed) {
 bool StepPlan::ran_out(const Group& group, Instant now) {
   elapsed_ += group.seconds_max;
   spent_ += group.seconds_max;
-  // A run that was cut short by the end of the task's time says nothing about a smaller group.
+  // The run had only the rest of the task's time, which has ended: it shows no limit of steps.
   if (group.seconds_max < bounds_.run_seconds) return false;
   limit_.ran_out(group.count, now);
   return group.count > 1;

@@ -91,7 +91,7 @@ class ServingProcess {
   std::atomic<pid_t> pid_ = 0;
   std::atomic<std::uint64_t> untaken_bytes_ = 0;  // Bytes of frames posted to the client's thread.
   std::mutex ending_;                          // Guards pid_, so that no reused pid is signalled.
-  std::optional<Alive> alive_{std::in_place};  // Reset on the client's thread.
+  std::optional<Alive> alive_{std::in_place};  // Reset only on the client's thread.
   std::jthread thread_;
 };
 

@@ -354,8 +354,8 @@ Result<> work(const WorkOptions& options) {
 
   WEFT_OK(check_options(options));
   Ending ending;
-  FirstContact contact(options.coordinator,
-                       ending);  // Both outlive the client, whose thread uses them.
+  // `contact` and `ending` outlive the client, whose thread uses them.
+  FirstContact contact(options.coordinator, ending);
   WEFT_ASSIGN(const std::filesystem::path wallet_file, wallet_path(options));
   WEFT_ASSIGN(crypto::KeyPair wallet, crypto::load_or_create_wallet(wallet_file));
   WEFT_ASSIGN(const auto client,
