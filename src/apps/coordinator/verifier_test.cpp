@@ -163,7 +163,7 @@ TEST_F(VerifierOrder, ClientsTakeTurns) {
 }
 
 TEST_F(VerifierOrder, NeighbouringPartsAreOneRun) {
-  // This run measures the time of a workgroup.
+  // The first check measures the time of a run.
   add(1, {.name = "short", .client = 1, .parts = {{0, 1}}}, 1);
   add(1, {.name = "short", .client = 2, .parts = {{0, 1}, {1, 1}, {2, 1}}}, 1);
 

@@ -93,7 +93,7 @@ struct AnswerAuditOrder {
 // (decisions/inference/stage_trace.h).
 struct AnswerTraceOrder {
   AnswerId id;
-  // Workers that may not audit: all but roots, and the chain's members.
+  // Workers that may not search: all but roots, and the chain's members.
   std::vector<PublicKey> except;
   std::uint64_t draw = 0;
 };

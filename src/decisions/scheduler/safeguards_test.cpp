@@ -74,8 +74,7 @@ TEST_F(SafeguardsTest, StrangersThatFailDoNotEndAJob) {
                      .newcomer_share_max = 1}));
 }
 
-// Without the safeguard, the lies of two strangers and one honest worker that lost its connection
-// end a job.
+// The lies of two strangers and one honest worker that loses its connection must not end a job.
 TEST_F(SafeguardsTest, AnHonestWorkersBadLuckIsNoWitnessForStrangers) {
   start({.lost_goes_to_trusted = false, .newcomer_share_max = 1, .tries_are_spent = false});
   join(1);

@@ -35,7 +35,7 @@ class Verdict {
 };
 
 struct Owned {
-  std::uint64_t unspent = 0;  // Deposits of a client minus its withdrawals and charges.
+  std::uint64_t unspent = 0;  // All deposits minus all withdrawals and charges.
   std::uint64_t staked = 0, unbonding = 0;
 };
 

@@ -23,7 +23,7 @@ namespace weft::coordinator {
 
 class CompletionRecords {
  public:
-  // A request for an answer that the desk has got, with the id and the conditions of the answer.
+  // A request for one answer that was handed to the desk.
   struct Asked {
     billing::AnswerId answer;
     std::string model;
