@@ -45,8 +45,8 @@ void Corrections::convicted(const PublicKey& worker, MicroCredits taken, Moment 
   paid_.rechecks.took(worker, taken);
 }
 
-// Marks a worker as a suspect. Nothing is recomputed without a verifier, because a conviction needs
-// two devices of a root.
+// Begins the recheck of a suspect. A verifier is there, because only a root with two devices makes
+// a suspect, and without a verifier no root has two devices.
 void Corrections::suspect(const trust::Suspected& suspected, Moment now) {
   if (!suspects_.suspect(suspected.worker, suspected.client, now.unix)) return;
   log_info(
