@@ -34,10 +34,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::string& prompt : read->prompts) {
     check(!prompt.empty(), "a text has bytes");
     protocol::serving::Ask ask = read->ask;
-    // The longest possible prompt.
+    // A prompt of the longest length and of the largest tokens.
     ask.prompt.assign(protocol::serving::prompt_tokens_max, 99'999);
     fits_into_a_frame(std::move(ask));
-    break;  // The other texts differ only in their tokens.
+    break;  // One text is enough: the frames of the others differ only in their tokens.
   }
   for (const std::vector<std::int32_t>& tokens : what.tokens) {
     check(!tokens.empty(), "a list has tokens");

@@ -1,5 +1,6 @@
-// Fuzzes GGUF files: bytes are a file or give an error of one sentence. A file's tensors lie inside
-// the file and can be read. Its tokenizer, if it has one, gives back the text that it was given.
+// Fuzzes GGUF files: any bytes either are read as a file or give an error of one sentence. The
+// tensors of a file that is read lie inside the file. The file's tokenizer, if it has one, decodes
+// the tokens of a text to the same text.
 #include <algorithm>
 
 #include "common/base/check.h"

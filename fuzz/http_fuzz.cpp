@@ -98,7 +98,7 @@ void addresses(const std::string& text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size > 4096) return 0;  // Whether a longer line is refused depends on how it is cut.
+  if (size > 4096) return 0;  // The refusal of a longer line depends on how the socket cuts it.
   const std::string text(as_text(ByteSpan(data, size)));
   const Heard whole = heads_of(text, size + 1);
   check(whole == heads_of(text, 1), "heads do not depend on how the socket cuts them");

@@ -1,5 +1,5 @@
-// Fuzzes the invitation that a worker shows: the coordinator has signed it, to the last digit, or
-// it is refused. Only the corpus has invitations that the key has signed.
+// Fuzzes the invitation that a worker shows: every invitation that is accepted was signed by the
+// coordinator, to the last digit; all others are refused. Only the corpus has signed invitations.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 using namespace weft;
 
-// The end of the corpus' invitations.
+// The time at which the invitations of the corpus end.
 constexpr UnixMillis until = 4'102'444'800'000;
 PublicKey invited() {
   PublicKey key;

@@ -1,5 +1,5 @@
-// Fuzzes manifests: each is refused or read. A manifest that is read is written in one form, which
-// reads the same, and its parts cover the whole job.
+// Fuzzes manifests: a text is refused or read as a manifest. A manifest that was read has one
+// written form, which reads as an equal manifest, and its parts cover the whole job.
 #include "common/base/check.h"
 #include "common/manifest/manifest.h"
 #include "common/manifest/split.h"

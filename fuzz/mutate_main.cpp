@@ -99,7 +99,8 @@ std::vector<Input> read_corpus(const std::vector<std::string>& folders) {
       if (entry.is_regular_file()) paths.push_back(entry.path());
     }
   }
-  std::ranges::sort(paths);  // So that a seed gives the same run on every machine.
+  // The paths are sorted so that a seed gives the same run on every machine.
+  std::ranges::sort(paths);
   std::vector<Input> corpus;
   for (const auto& path : paths) {
     std::ifstream file(path, std::ios::binary);

@@ -1,5 +1,5 @@
-// Fuzzes the codec: it refuses or reads any bytes. A message that it reads is written in one form,
-// which reads the same.
+// Fuzzes the codec, which refuses or reads any bytes. A message that was read has one written form,
+// which reads as an equal message.
 #include "common/base/check.h"
 #include "common/protocol/codec.h"
 #include "common/protocol/result_frame.h"

@@ -55,7 +55,7 @@ function readVitest(file) {
 
 function readTap(file) {
   for (const line of fs.readFileSync(file, 'utf8').split('\n')) {
-    // Only lines at the top level: one line for each test.
+    // Counts only lines at the top level, because each test has one such line.
     const match = /^(not )?ok \d+ - (.*?)( # (SKIP|TODO).*)?$/.exec(line);
     if (match) count(match[3] ? 'skipped' : match[1] ? 'failed' : 'passed', `${path.basename(file, '.tap')}: ${match[2]}`);
   }

@@ -26,7 +26,7 @@ function processes() {
 }
 
 export class ProcessTimes {
-  #roots = new Map(); // For each root process: when it began, and the seconds of each process.
+  #roots = new Map(); // By root process: its start time, and the seconds of each of its processes.
 
   begin(root) { this.#roots.set(root, new Map()); }
 

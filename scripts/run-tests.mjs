@@ -1,25 +1,29 @@
-// Runs unit tests and end-to-end tests as one queue, so that tests that wait run beside tests that compute, to the end.
+// Runs unit tests and end-to-end tests as one queue, so that tests that wait run beside tests that
+// compute.
 //
 //   node scripts/run-tests.mjs RESULTS TEST...     a TEST is a file, NAME.test.mjs, or unit:NAME, a program that ctest knows
 //
-// A test takes as many processors as it used on average when it last ran here (its share; unknown: 1 for a unit test, 2/3 for an
-// end-to-end test, which mostly waits), and begins when those are free; the longest first, so that no long one is left for the end.
-// A file with a line "// Runs alone: REASON" shares the machine with no other. A test that fails is run once more, alone, after
-// the others; one that passes only then is named at the end, as an instability to look into.
+// The share of a test is the number of processors that it used on average when it last ran here
+// (unknown: 1 for a unit test, 2/3 for an end-to-end test, which mostly waits). A test begins when
+// its share is free. The longest tests begin first, so that no long one is left for the end. A file
+// with a line "// Runs alone: REASON" shares the machine with no other test. A test that fails is
+// run once more, alone, after all others. A test that passes only the second time is named at the
+// end, as an instability to look into.
 //
-// Results: RESULTS/e2e-NAME.tap of a file; RESULTS/release/NAME.json (GoogleTest) and RESULTS/release-ctest/NAME.xml of a program.
-// The output of a file is printed when it ends (at once, if it is the only test), that of a program if it failed; without a
-// terminal a line every 10 s tells what runs. Exit code 1 if a test failed twice.
+// Results: RESULTS/e2e-NAME.tap of a file; RESULTS/release/NAME.json (GoogleTest) and
+// RESULTS/release-ctest/NAME.xml of a program. The output of a file is printed when it ends (at
+// once, if it is the only test), the output of a program only if it failed. Without a terminal a
+// line every 10 s names the running tests. Exit code 1 if a test failed twice.
 //
-// TEST_PROCESSORS    how many processors are shared out (all)
-// TEST_TIMES         a file that keeps what each test took: {"NAME": {"seconds": 12, "share": 0.7}}
-// TEST_TIMES_FIRST   what tests took elsewhere, in the same form, for those that have not run here
-// TEST_UNITS         the folder of ctest (build/release)
-// TEST_UNIT_SECONDS  the longest that a unit test may take (900)
-// TEST_UNTIL         the time at which this run ends, in seconds since 1970 (no end). A test that would end later, judged by what it took
-//                    before and by how slow this machine is, does not begin; a test that still runs is ended. Both are named in
-//                    RESULTS/not-run and do not fail the run.
-// TEST_AGAIN_SECONDS how many of the last seconds before TEST_UNTIL are kept for second runs (600)
+//   TEST_PROCESSORS    how many processors are shared out (all)
+//   TEST_TIMES         a file that keeps what each test took: {"NAME": {"seconds": 12, "share": 0.7}}
+//   TEST_TIMES_FIRST   what tests took elsewhere, in the same form, for those that have not run here
+//   TEST_UNITS         the folder of ctest (build/release)
+//   TEST_UNIT_SECONDS  the longest that a unit test may take (900)
+//   TEST_UNTIL         the time at which this run ends, in seconds since 1970 (no end). A test that would end later, judged by what it took
+//                      before and by how slow this machine is, does not begin; a test that still runs is ended. Both are named in
+//                      RESULTS/not-run and do not fail the run.
+//   TEST_AGAIN_SECONDS how many of the last seconds before TEST_UNTIL are kept for second runs (600)
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -51,7 +55,7 @@ const timesOf = (file) => {
   try {
     return JSON.parse(fs.readFileSync(file, 'utf8'));
   } catch {
-    // There was no earlier run, or none that ended. The order then affects only the speed.
+    // No earlier run has written the file. Unknown times only make the order, and so the run, slower.
     return {};
   }
 };
@@ -100,7 +104,8 @@ let ended = 0;
 let stopped = false;
 const notRun = [];
 
-// How much slower tests are here than their known times say: the sum of both over the tests that have ended.
+// The slowness of this machine: the seconds that the ended tests took here, and the seconds that
+// they were known to take.
 const pace = { taken: 0, known: 0 };
 const endsBefore = (test, end) => {
   const slower = pace.known > 0 ? Math.max(1, pace.taken / pace.known) : 1;
@@ -132,7 +137,7 @@ function run(test, end, streams) {
       try {
         process.kill(-child.pid, signal);
       } catch {
-        // It has ended by itself.
+        // The process group has already ended by itself.
       }
     };
     const timers = end === Infinity ? [] : [setTimeout(stop, end - began, 'SIGTERM'), setTimeout(stop, end - began + 10_000, 'SIGKILL')];

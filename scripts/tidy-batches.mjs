@@ -26,10 +26,11 @@ const build = path.join(root, 'build/tidy');
 const folder = path.join(build, 'batches');
 const wanted = process.argv[2] ?? '';
 const program = 'clang-tidy-21';
-// More rows save little, and a batch should not take much longer than the others.
+// The most rows (sources, or batches of CMake) in a batch: more would save little and make a batch
+// take much longer.
 const rowsMax = 6;
 
-// --- What to run.
+// --- The choice of what is read.
 
 // The words of a command of compile_commands.json, which quotes with backslashes and double quotes.
 function words(command) {
@@ -44,7 +45,7 @@ function flagsOf(command) {
   for (let i = 1; i < all.length; i += 1) {
     if (all[i] === '-o' || all[i] === '-c') i += 1;
     else if (all[i] === '-isystem' || all[i] === '-I') out.push(`${all[i]} ${all[(i += 1)]}`);
-    // It sets GCC's memory use; with -Werror it is an error in clang.
+    // Leaves out --param, which sets the memory use of GCC and which clang refuses.
     else if (!all[i].startsWith('--param=')) out.push(all[i]);
   }
   return out;
@@ -56,7 +57,8 @@ function sourcesOf(file) {
   return [...fs.readFileSync(file, 'utf8').matchAll(/^#include "(.+)"$/gm)].map(([, source]) => source);
 }
 
-// The namespaces of the sources, of which no two sources of a batch may open the same.
+// Returns the namespaces that the sources open. No two sources of one batch may open the same
+// namespace.
 function scopesOf(sources) {
   const out = new Set();
   for (const source of sources) {
@@ -138,7 +140,7 @@ function isClean(batch) {
   }
 }
 
-// --- Running it.
+// --- The runs of clang-tidy.
 
 function tidy(batch) {
   const source = path.join(folder, `${batch.name}.cpp`);

@@ -182,8 +182,9 @@ void Clients::submit() {
       world_.address(client));
 }
 
-// Submits a request again. The same request gives the same job, also after a restart. The same
-// nonce with another body is refused while the nonce is remembered, and never makes a second job.
+// Submits a request again. A request with its own nonce gives the job of the first submission, also
+// after a restart. A nonce with a changed body is refused while the nonce is remembered, and never
+// makes a second job.
 void Clients::submit_again() {
   auto& random = world_.random;
   if (world_.jobs.empty()) return submit();
@@ -583,7 +584,7 @@ void Clients::garbage() {
           host);
       break;
     }
-    case 4:  // An upgrade, and then other bytes.
+    case 4:  // An upgrade that is followed by bytes that are no WebSocket.
       text = weft::format(
                  "GET /v1/{} HTTP/1.1\r\nhost: {}\r\nupgrade: websocket\r\nconnection: "
                  "Upgrade\r\nsec-websocket-key: {}\r\nsec-websocket-version: {}\r\n\r\n",
@@ -599,7 +600,7 @@ void Clients::garbage() {
                                     host),
                             random);
       break;
-    default:  // A greeting of TLS.
+    default:  // A ClientHello of TLS.
       text = std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11) + random.bytes(200);
   }
   world_.ask_text(std::move(text), [](const auto&) {}, world_.address(random.below(40)));

@@ -149,8 +149,8 @@ class History {
     if (world_.trouble.empty()) (void)world_.start();
   }
 
-  // At the end, hostile parties are silent or gone, and a plain job of an honest client must be
-  // done.
+  // Ends the history: most hostile parties leave, and then a plain job of an honest client must be
+  // accepted and done.
   void end() {
     settles_ = true;
     for (std::size_t i = 0; i < workers_.size(); ++i) {
@@ -182,7 +182,7 @@ class History {
     if (!world_.trouble.empty()) return;
     turn(0ms);
     if (const auto wrong = world_.coordinator.stop(); !wrong.empty()) world_.fail(wrong);
-    turn(0ms);  // The last acknowledgements.
+    turn(0ms);  // Reads the last acknowledgements.
     if (world_.trouble.empty()) check_store(world_);
   }
 

@@ -1,5 +1,5 @@
-// One history. The coordinator's bounds, the parties, and the time of each act follow from its
-// seed.
+// One history of a coordinator and its parties. The coordinator's bounds, the parties, and the time
+// of each act follow from the seed of the history.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ struct Outcome {
   std::size_t events = 0;
   std::size_t restarts = 0;
   std::size_t plain_jobs = 0;                 // Jobs of an honest client, at the end.
-  std::map<std::string, std::size_t> counts;  // World::counts.
-  std::string trouble;                        // Empty: the history passed.
+  std::map<std::string, std::size_t> counts;  // Counted events by name (World::counts).
+  std::string trouble;                        // The first failure; empty: the history passed.
 };
 [[nodiscard]] Outcome run_history(std::uint64_t seed);
 

@@ -12,7 +12,7 @@ namespace weft::sessions {
 [[nodiscard]] std::string mutate_json(std::string text, Random& random);
 // Changes a binary frame, whose header is JSON after its length.
 [[nodiscard]] std::string mutate_frame(std::string frame, Random& random);
-// Flips, cuts, doubles and inserts bytes.
+// Flips, cuts, doubles and inserts bytes at random.
 [[nodiscard]] std::string mutate_bytes(std::string bytes, Random& random);
 // Changes the text of a request: its line, its headers, its lengths.
 [[nodiscard]] std::string mutate_request(std::string text, Random& random);

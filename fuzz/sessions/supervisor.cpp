@@ -157,7 +157,7 @@ class Supervisor {
     for (pid_t process = 0; (process = wait4(-1, &status, WNOHANG, &used)) > 0;) {
       const auto found = running_.find(process);
       if (found == running_.end()) continue;
-      kill(-process, SIGKILL);  // The processes that the history left.
+      kill(-process, SIGKILL);  // Ends the processes that the ended history left.
       ended(found->second, status, used);
       running_.erase(found);
       write_state(options_.state, counts_);

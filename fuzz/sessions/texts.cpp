@@ -15,7 +15,7 @@ std::vector<std::int32_t> tokens_of(const std::string& text) {
 class Reader final : public coordinator::TextReader {
  public:
   Result<coordinator::TokenTexts> open(std::uint64_t, ByteSpan head) override {
-    // Some models cannot be read.
+    // One model of eight cannot be read.
     if (!head.empty() && head[0] % 8 == 7)
       return fail(ErrorCode::invalid_argument, "The model's tokenizer cannot be read.");
     coordinator::TokenTexts out;

@@ -175,10 +175,10 @@ void WebSocket::send(std::uint8_t opcode, std::string_view payload, Random& rand
     switch (random.below(6)) {
       case 0:
         first = static_cast<std::uint8_t>(random.any());
-        break;  // Random reserved bits and opcode.
+        break;  // A header with random flag bits and a random opcode.
       case 1:
         first &= 0x7f;
-        break;  // The frame says that more follow.
+        break;  // A frame that says that more frames follow.
       case 2:
         masked = false;
         break;
@@ -244,7 +244,8 @@ bool WebSocket::pump(Random& random, const std::function<void(const std::string&
     const std::string payload = line.in.substr(head, length);
     line.in.erase(0, head + length);
     if (opcode == 1) hear(payload);
-    if (opcode == 9 && !random.chance(10)) send(10, payload, random);  // Some pings go unanswered.
+    // One ping of ten goes unanswered.
+    if (opcode == 9 && !random.chance(10)) send(10, payload, random);
     if (opcode == 8) {
       line.close();
       return false;

@@ -34,8 +34,8 @@ class Connection {
 
   // Queues bytes, which are sent as the socket takes them.
   void send(std::string_view bytes) { out_ += bytes; }
-  // Reads and writes as many bytes as possible. False once the other side has ended the connection,
-  // or the system refused it.
+  // Reads and writes as many bytes as the socket takes at once. Returns false once the other side
+  // has ended the connection, or the system has refused it.
   bool pump();
   void close();
   // Closes with a reset instead of a proper end.
@@ -53,7 +53,7 @@ class Connection {
 
 struct HttpAnswer {
   int status = 0;
-  std::map<std::string, std::string> headers;  // Names in lower case.
+  std::map<std::string, std::string> headers;  // Headers by their names in lower case.
   std::string body;
 };
 // Takes one answer from the front of `in`. `ended`: no more bytes come. Empty while the answer is

@@ -1,5 +1,6 @@
-// Jobs that clients submit, and their right results: number `i` of an output is `i` (of a matrix
-// product of ones: k). The coordinator's own verifier computes the same.
+// The jobs that clients submit, and their right results: element `i` of an output is `i`, and every
+// element of a product of matrices of ones is k. The coordinator's own verifier computes equal
+// results.
 #pragma once
 
 #include <memory>

@@ -159,7 +159,7 @@ void World::pump(std::chrono::milliseconds wait) {
   std::vector<pollfd> polled;
   for (const int file : files) polled.push_back({.fd = file, .events = POLLIN, .revents = 0});
   poll(polled.data(), polled.size(), static_cast<int>(wait.count()));
-  // The callbacks run after the loop, because one of them may send another request.
+  // Callbacks are called after the loop, because a callback may send another request.
   std::vector<std::pair<Answered, std::optional<HttpAnswer>>> done;
   std::erase_if(exchanges_, [&](const auto& each) {
     const bool open = each->line.pump();

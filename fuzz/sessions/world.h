@@ -94,7 +94,7 @@ class World {
   std::vector<std::string> responses;
   std::size_t events = 0;
   std::map<std::string, std::size_t> counts;  // Answers by route and status, and other events.
-  std::string trouble;                        // The first failure. Empty: none.
+  std::string trouble;                        // The first failure; empty: no failure.
   // Called while ask_now() waits; empty: nothing is called.
   std::function<void()> meanwhile;
 

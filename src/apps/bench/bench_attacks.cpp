@@ -39,7 +39,7 @@ struct BenchAttacksRow {
   std::string name;
   std::string about;
   double seconds = 0;
-  std::string reason;  // Reason of the first failed job.
+  std::string reason;  // Why the first failed job failed.
   AttackOutcome real;
   AttackOutcome simulated;  // Means of the simulator's runs.
   std::uint32_t place = 0;  // Rank by `stays`; 1 is the most harmful.
@@ -66,7 +66,7 @@ namespace bench = coordinator::bench;
 constexpr const char* usual[] = {
     "zeros",          "one-slice",   "one-value", "sleepers",   "targeted", "slander", "bait",
     "canary-killers", "price-pumps", "silence",   "exhaustion", "rich",     "sybils",  "mixture"};
-constexpr double price_max = 1.25;             // The promise of docs/proof.md.
+constexpr double price_max = 1.25;  // The highest price ratio that docs/proof.md promises.
 constexpr MicroCredits first_price = 100'000;  // Used before a run has measured it.
 
 attacks::Scene scene_of(const BenchAttacksOptions& options) {

@@ -13,7 +13,7 @@
 namespace weft::cli {
 
 struct BenchAttacksOptions {
-  std::vector<std::string> strategies;  // Empty: the fourteen that differ most.
+  std::vector<std::string> strategies;  // Names; empty: the fourteen that differ most.
   std::uint32_t tasks = 500;            // Tasks of honest clients for each strategy.
   std::uint32_t simulations = 20;       // Simulator runs of each strategy.
   std::uint64_t seed = 1;

@@ -15,9 +15,9 @@ namespace weft::cli {
 struct ClientLoad {
   std::uint32_t clients = 1;      // Closed loop: each asks again after a reply.
   std::optional<double> per_s{};  // Open loop: requests a second, at random (Poisson).
-  std::uint32_t requests = 1;     // Requests of all clients.
+  std::uint32_t requests = 1;     // Number of requests of all clients.
   std::uint32_t prompt_words = 64;
-  std::uint32_t tokens = 128;  // Tokens of one answer.
+  std::uint32_t tokens = 128;  // Length of an answer.
   std::uint64_t seed = 0;      // Seed of the prompts and arrivals.
 };
 struct ClientTimes {

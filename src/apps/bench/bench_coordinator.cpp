@@ -53,7 +53,7 @@ class Bench {
     std::string name;
     std::string guarantee;
     Crowd::Options crowd;
-    double goal_postgresql = 0;  // Ratio to reach; 0: no goal.
+    double goal_postgresql = 0;  // Ratio to PostgreSQL to reach; 0: no goal.
     double goal_redis = 0;
   };
 

@@ -1,5 +1,5 @@
-// `weft bench coordinator`: measures what a coordinator on this machine can do in a second,
-// compared with other queues that give the same guarantee (peers).
+// `weft bench coordinator`: measures the work that a coordinator on this machine can do in a
+// second, compared with other queues that give an equal guarantee (peers).
 //
 // It uses a real coordinator (`weft serve` as a separate process) with a data folder on disk, real
 // WebSockets on loopback, and workers that follow the whole protocol but do no work

@@ -14,8 +14,8 @@ namespace weft::cli {
 
 struct BenchEmbedOptions {
   EmbeddingModelOptions model;
-  std::uint32_t texts = 32;    // Texts of one call.
-  std::uint32_t tokens = 128;  // Tokens of each text.
+  std::uint32_t texts = 32;    // Number of texts in one call.
+  std::uint32_t tokens = 128;  // Length of a text in tokens.
   std::uint32_t rounds = 5;
   double warm_up_s = 0.5;  // Seconds of uncounted calls before the rounds.
   bool json = false;
@@ -29,7 +29,7 @@ struct BenchEmbedResult {
   std::string unit;
   double min = 0, max = 0;
   std::uint32_t rounds = 0;
-  std::vector<double> values;  // One value of each round, in order.
+  std::vector<double> values;  // One value for each round, in order.
   std::string architecture, device, activations;
   double load_s = 0;
 };

@@ -21,8 +21,8 @@ struct EstablishedTimes {
   double first = 0;  // Seconds until the first worker is established.
   double all = 0;    // Seconds until all workers are established.
   std::uint32_t established = 0;
-  std::uint32_t jobs = 0;  // Jobs done until the end.
-  double least = 0;        // Lowest reputation at the end.
+  std::uint32_t jobs = 0;  // Jobs done by the end of the run.
+  double least = 0;        // Lowest reputation of a worker at the end.
 };
 // Prints its progress to standard error. Fails with deadline_exceeded only if the network does not
 // start.

@@ -34,7 +34,7 @@ using coordinator::bench::Generator;
 
 constexpr double p99_ms_max = 20;  // The goal is this, or three times the control's value.
 constexpr double control_times_max = 3;
-constexpr double memory_mib_max = 512;  // Highest memory use above the control's.
+constexpr double memory_mib_max = 512;  // How much the peak memory may exceed the control's.
 constexpr double held_share_min =
     0.9;  // The share of connections that must be open in the control, on average.
 constexpr double share_above_max = 0.01;  // The generator may exceed its share by this.
@@ -44,7 +44,7 @@ constexpr auto gather_max = std::chrono::seconds(4);
 
 struct Half {
   double p50_ms = 0, p99_ms = 0;
-  double memory_mib = 0;  // Peak memory.
+  double memory_mib = 0;  // Peak memory of the coordinator.
   std::uint64_t jobs = 0;
   double open = 0;   // Open connections: the mean of the counts after each part.
   double share = 0;  // Share of a core that the generator used.

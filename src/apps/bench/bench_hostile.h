@@ -19,7 +19,7 @@ struct BenchHostileOptions {
   double seconds = 600;  // Duration of the attack and of the control.
   std::uint32_t workers = 100;
   std::uint32_t clients = 100;
-  double offered = 20;  // Jobs a second.
+  double offered = 20;  // Jobs submitted a second.
   double share = 0.5;   // Share of a core that the attacks use.
   bool json = false;
 };

@@ -31,7 +31,7 @@ struct BenchLlmRow {
   std::string unit;  // "s", "token/s"
   double min = 0, max = 0;
   std::uint32_t rounds = 0;
-  std::vector<double> values = {};  // One value of each round, in order.
+  std::vector<double> values = {};  // One value for each round, in order.
   std::string architecture, device, driver, activations, kv;
   std::uint32_t tokens = 0, depth = 0, sequences = 0;
   std::uint64_t weight_bytes = 0, cache_bytes = 0;

@@ -47,8 +47,8 @@ class CoordinatorProcess {
   std::jthread watch_;  // Watches for interruptions; ends before process_.
 };
 
-// A peer, run by bench/peers/NAME.sh: the first measurement starts it in `folder`, the destructor
-// stops it.
+// A peer that bench/peers/NAME.sh runs: its first measurement starts the peer in `folder`, and the
+// destructor stops it.
 class PeerProcess {
  public:
   PeerProcess(std::string name, std::filesystem::path folder);

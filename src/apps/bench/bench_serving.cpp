@@ -21,7 +21,7 @@ namespace weft::cli {
 
 namespace {
 
-// Escaped for JSON.
+// The prompt of all rows, escaped for JSON.
 constexpr std::string_view prompt = "KING RICHARD III:\\nNow is the winter of";
 
 // A grammar of more words than any measured answer has, so that no answer ends before its last
@@ -426,8 +426,8 @@ class Bench {
     return {};
   }
 
-  // Compares many requests to a chain of two workers with the same requests to one worker that has
-  // all layers.
+  // Compares a chain of two workers that gets many requests with one worker that has all layers and
+  // gets the same requests.
   Result<> cards() {
     WEFT_ASSIGN(const auto two, Network::start({.shards = 2}, options_, folder()));
     WEFT_ASSIGN(const auto one, Network::start({.shards = 1}, options_, folder()));
@@ -455,8 +455,8 @@ class Bench {
     return {};
   }
 
-  // Compares a client whose answer follows a grammar with one without, and measures what such a
-  // client costs seven others.
+  // Compares a client whose answer follows a grammar with a client without a grammar, and measures
+  // how much a client with a grammar slows seven others.
   Result<> grammar() {
     std::vector<double> held, plain, beside, among, changing, beside_changing;
     WEFT_ASSIGN(const auto network, Network::start({.shards = 1}, options_, folder()));

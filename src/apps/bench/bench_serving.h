@@ -29,9 +29,9 @@ namespace weft::cli {
 struct BenchServingOptions {
   std::filesystem::path model;    // A GGUF file with a tokenizer; empty: the tests' small model.
   std::vector<std::string> only;  // Rows to run, by name or prefix; empty: all.
-  std::uint32_t tokens = 128;     // Tokens of one answer.
+  std::uint32_t tokens = 128;     // Length of an answer in tokens.
   std::uint32_t rounds = 5;
-  std::uint32_t hops = 2000;           // Round trips of one round.
+  std::uint32_t hops = 2000;           // Number of round trips in a round.
   std::vector<std::uint32_t> clients;  // Runs only the rows clients/N for these N.
   std::uint32_t model_memory_mb = 0;   // A worker's memory for models; 0: its default.
   std::uint32_t requests_each = 2;     // Requests of each client in a round.

@@ -123,8 +123,8 @@ std::string decode_name(std::uint32_t tokens, std::uint32_t depth, std::uint32_t
                       sequences == 1 ? "" : weft::format("x{}", sequences));
 }
 
-// Measures tests in rounds. Each test is preceded by a warm-up with the same work, so that no timed
-// work is done for the first time.
+// Measures tests in rounds. A warm-up with the work of a test runs before the test, so that no work
+// is timed when it is done for the first time.
 class Measurement {
  public:
   Measurement(LanguageModel& model, const SpeedTests& tests, const SpeedProgress& progress,
@@ -206,8 +206,7 @@ class Measurement {
 }  // namespace
 
 std::uint32_t SpeedTests::context() const {
-  // Two tokens are drawn in addition to the counted ones: at the end of a prefill and before a
-  // round.
+  // Two more tokens are drawn than are counted: one at the end of a prefill, one before a round.
   return std::max(prompt, std::max(std::ranges::max(depths), 1u) + tokens) + 2;
 }
 std::uint32_t SpeedTests::sequences_max() const { return std::ranges::max(sequences); }

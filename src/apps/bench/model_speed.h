@@ -1,5 +1,5 @@
-// Measures prefill and decoding speed of a language model: rounds of the same work on any engine.
-// The tokens are random, so files without a tokenizer or with random weights can be measured too.
+// Measures prefill and decoding speed of a language model: rounds of equal work on any engine. The
+// tokens are random, so files without a tokenizer or with random weights can be measured too.
 //
 // Threading: the model's thread. Measuring begins only after the device has stopped getting faster,
 // because a GPU raises its clock from idle.
@@ -19,8 +19,8 @@ namespace weft::cli {
 struct SpeedTests {
   std::uint32_t prompt = 512;                  // Tokens of a prefill; 0: no prefill test.
   std::uint32_t tokens = 256;                  // Tokens decoded in a round; 0: no decoding test.
-  std::vector<std::uint32_t> depths = {0};     // Positions in the cache before decoding.
-  std::vector<std::uint32_t> sequences = {1};  // Sequences decoded together.
+  std::vector<std::uint32_t> depths = {0};     // Positions in the cache when decoding begins.
+  std::vector<std::uint32_t> sequences = {1};  // Numbers of sequences decoded together.
   std::uint32_t rounds = 5;
   double warm_up_s = 0.75;  // Seconds of an untimed stretch, of at least two.
 

@@ -23,10 +23,10 @@
 
 namespace weft::cli {
 
-// The price conditions of a submission.
+// The quote and the maximum price that a submission names.
 struct PriceWanted {
   std::string quote = {};                // Quote::quote; empty: no quote.
-  std::optional<MicroCredits> max = {};  // Maximum price.
+  std::optional<MicroCredits> max = {};  // Maximum price; none: no limit.
 };
 
 class ApiClient {
@@ -40,7 +40,7 @@ class ApiClient {
 
   // The layer that signs and sends the requests.
   [[nodiscard]] SignedRequests& requests() { return requests_; }
-  // Calls SignedRequests::read_as().
+  // Signs all further reads by `wallet` (SignedRequests::read_as()).
   [[nodiscard]] Result<> read_as(const crypto::KeyPair& wallet) {
     return requests_.read_as(wallet);
   }
@@ -63,7 +63,7 @@ class ApiClient {
   // The decisions about the results of a job, or of one of its tasks.
   [[nodiscard]] Result<protocol::api::Verdict> verdict(const std::string& job,
                                                        std::optional<std::uint32_t> task);
-  // The checks of a worker's results.
+  // The decisions about a worker's results.
   [[nodiscard]] Result<protocol::api::Verdict> verdict_of_worker(const std::string& worker);
   [[nodiscard]] Result<protocol::api::Ledger> ledger();
   [[nodiscard]] Result<protocol::api::Settlement> settlement();
@@ -85,7 +85,7 @@ class ApiClient {
       : client_(std::move(client), options.url, options.patience) {}
   template <class View>
   Result<View> get(const std::string& path);
-  // Joins all pages of a list.
+  // Reads all pages of a list and joins their rows.
   template <class View, class Row>
   Result<View> get_pages(const std::string& path, std::vector<Row> View::* rows);
 

@@ -1,9 +1,9 @@
-// A child process in its own process group, whose output arrives line by line and which ends with
-// this object. Used by the demo and the benchmarks, which start whole networks.
+// A child process in its own process group, whose output arrives line by line and which ends when
+// the ChildProcess is destroyed. The demo and the benchmarks start whole networks with it.
 //
 // Threading: one owner; lines are passed to the callback on a thread of the ChildProcess. Lifetime:
-// the destructor kills the group. If this program dies without it, the system sends SIGTERM to the
-// process; it also does so when the thread that started the process ends.
+// the destructor kills the group. If this program ends without the destructor, or if the thread
+// that started the child ends, the system sends SIGTERM to the child.
 #pragma once
 
 #include <chrono>

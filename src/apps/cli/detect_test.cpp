@@ -15,7 +15,7 @@
 #include "engine/onnx/vision/detection.h"
 
 namespace weft::cli {
-// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
+// This namespace has a name because glaze, compiled by Clang, can name only types with linkage.
 namespace documents {
 
 struct ExpectedDetection {
@@ -64,8 +64,8 @@ TEST(Detect, FindsTheBoxesThatArePublishedForYolo) {
 
 class Detectors : public testing::TestWithParam<const char*> {};
 
-// With 16-bit floats between kernels the boxes agree within a pixel and the scores within a
-// hundredth.
+// Boxes agree within a pixel and scores within a hundredth if kernels store 16-bit floats between
+// each other.
 TEST_P(Detectors, FindTheSameBoxesWhereFloatsTakeTwoBytes) {
   if (!weft::test::long_tests()) GTEST_SKIP() << "takes long on a software device; set WEFT_LONG.";
   const auto path = test::find_data(std::string("data/models/") + GetParam());

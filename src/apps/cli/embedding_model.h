@@ -15,7 +15,7 @@
 namespace weft::cli {
 
 struct EmbeddingModelOptions {
-  std::string model;                   // A GGUF file.
+  std::string model;                   // Path of a GGUF file.
   std::string device = "gpu";          // "gpu" or "cpu".
   std::optional<std::size_t> adapter;  // Number of the GPU; default: the best one.
   std::string activations = "f32";     // On a GPU: "f16" computes products in f16.

@@ -63,7 +63,7 @@ TEST(Examples, MandelbrotEqualsTheSameFixedPointInSixtyFourBits) {
   ASSERT_EQ(mandelbrot.result.outputs.size(), 1U);
   EXPECT_EQ(mandelbrot.result.task_roots.size(), 64U);
   const auto steps = elements<std::uint32_t>(mandelbrot.result.outputs[0].bytes);
-  // Left, right, top and bottom edge.
+  // The left, right, top and bottom edge of the picture's region.
   const auto region = elements<std::int32_t>(mandelbrot.job->data[0]);
 
   ASSERT_EQ(steps.size(), 1024U * 1024U);
@@ -169,7 +169,7 @@ TEST(Examples, TheBodiesAgreeWithDoublePrecisionWithinTheTolerance) {
   EXPECT_EQ(agree(nbody.result.outputs[1].bytes, expected_velocities), std::nullopt);
 }
 
-// The function `marked` of sha256_search.wgsl.
+// Computes what the function `marked` of sha256_search.wgsl computes.
 void mark(std::array<std::uint32_t, 2>& mark, std::uint32_t word) {
   const std::uint32_t x = (mark[0] ^ word) * 0x9e3779b1U;
   mark = {std::rotr(x, 15) + mark[1], x * 0x85ebca6bU};

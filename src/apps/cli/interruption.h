@@ -8,8 +8,8 @@
 
 namespace weft::cli {
 
-// After this call SIGINT and SIGTERM are noted instead of ending the program; a second signal ends
-// it at once.
+// Makes SIGINT and SIGTERM be noted instead of ending the program; a second signal ends the program
+// at once.
 void note_interruptions();
 [[nodiscard]] bool interrupted();
 // Sleeps for `time`, or until a signal arrives.

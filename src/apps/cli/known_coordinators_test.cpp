@@ -1,5 +1,5 @@
-// A coordinator's key is stored when it is first seen. Another key is refused unless the known key
-// announces it.
+// Tests of the known coordinators: a coordinator's key is stored when it is first seen. Another key
+// of that coordinator is refused unless the known key announces it.
 #include "apps/cli/known_coordinators.h"
 
 #include <gmock/gmock.h>

@@ -22,7 +22,7 @@
 namespace weft::cli {
 
 struct LanguageModelOptions {
-  std::string model;                   // A GGUF file.
+  std::string model;                   // Path of a GGUF file.
   std::string device = "gpu";          // "gpu" or "cpu".
   std::optional<std::size_t> adapter;  // Number of the GPU; default: the best one.
   std::string activations = "f32";
@@ -41,7 +41,7 @@ class LanguageModel {
 
   [[nodiscard]] const gguf::File& file() const { return file_; }
   [[nodiscard]] const llm::Model& model() const { return model_; }
-  // Null on the CPU.
+  // The GPU; null if the model runs on the CPU.
   [[nodiscard]] const gpu::Device* gpu() const { return device_.get(); }
   [[nodiscard]] llm::Engine& engine() { return *engine_; }
   // Null if the file has no tokenizer.
@@ -62,7 +62,7 @@ class LanguageModel {
   gguf::File file_;
   llm::Model model_;
   std::unique_ptr<const tokenizer::Tokenizer> tokenizer_;
-  std::unique_ptr<gpu::PumpedInstance> instance_;  // Null on the CPU.
+  std::unique_ptr<gpu::PumpedInstance> instance_;  // Null if the model runs on the CPU.
   std::unique_ptr<gpu::Device> device_;
   std::unique_ptr<llm::Engine> engine_;
   double load_s_ = 0;

@@ -8,8 +8,8 @@
 namespace weft::cli {
 namespace {
 
-// Reads a data file. `bytes` is the size that the shape needs; another size is reported here
-// because the file's name is known here.
+// Reads a data file. `bytes` is the size that the shape needs. A file of another size is reported
+// here, because only this function knows its name.
 Result<ByteVector> read_data(const manifest::Data& data, const std::filesystem::path& folder,
                              std::uint64_t bytes, std::string_view what) {
   if (const auto* given = std::get_if<manifest::Inline>(&data)) return given->bytes;

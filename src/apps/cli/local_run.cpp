@@ -72,7 +72,7 @@ Result<LocalResult> run_locally(std::shared_ptr<const exec::Job> job, LocalDevic
                 "Tasks {}..{} are not a range of the job's {} tasks (0..{}).", tasks.first,
                 tasks.last, count, count - 1);
   }
-  // On the CPU the instance only runs callbacks.
+  // The CPU executor needs the instance only to run callbacks.
   const auto instance = gpu::native::create_instance();
   if (where == LocalDevice::cpu) {
     const auto executor = exec::create_cpu_executor({});

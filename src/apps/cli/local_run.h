@@ -1,5 +1,5 @@
-// Runs a job on this machine as a network would: with the same tasks and proofs, joined in the same
-// order.
+// Runs a job on this machine as a network would run it: with the same tasks and proofs, and with
+// the outputs joined in the same order.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct LocalResult {
   std::string device;  // Description of the device.
   std::uint32_t tasks_total = 0;
   TaskSpan tasks;                // The tasks that ran.
-  std::vector<Hash> task_roots;  // One for each task that ran.
+  std::vector<Hash> task_roots;  // One root for each task that ran.
   std::optional<Hash> job_root;  // Set if all tasks ran.
   std::vector<LocalOutput> outputs;
   double gpu_seconds = 0;

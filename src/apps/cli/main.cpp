@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     return weft::worker::sandbox_child_main(
         std::span(argv, static_cast<std::size_t>(argc)).subspan(2));
   }
-  // Started by ServingProcess only.
+  // Only ServingProcess starts the program with this argument.
   if (argc > 1 && std::string_view(argv[1]) == "serving-child") {
     return weft::worker::serving_child_main(
         std::span(argv, static_cast<std::size_t>(argc)).subspan(2));

@@ -36,9 +36,9 @@ struct NetworkModel {
   MicroCredits price = 0;  // Price of 1,000 tokens.
 };
 
-// An answer with its statistics.
+// An answer of a network's model, with its statistics.
 struct NetworkAnswer {
-  std::string text;    // Without the model's thoughts.
+  std::string text;    // The answer without the model's thoughts.
   std::string finish;  // "stop", "length", "tool_calls".
   std::uint64_t prompt_tokens = 0, answer_tokens = 0;
   std::vector<std::string> workers;

@@ -1,4 +1,4 @@
-// One ONNX model on the CPU or on this machine's GPU.
+// Runs one ONNX model on the CPU or on this machine's GPU.
 #pragma once
 
 #include <filesystem>
@@ -26,14 +26,14 @@ class OnnxDevice {
   [[nodiscard]] static Result<std::unique_ptr<OnnxDevice>> open(onnx::Graph graph,
                                                                 const Options& options);
   [[nodiscard]] Result<std::vector<onnx::Tensor>> run(std::vector<onnx::Tensor> inputs);
-  // On a GPU: prepares see(). Only the first call has an effect.
+  // Prepares a GPU for see(). Only the first call has an effect.
   [[nodiscard]] Result<> look(onnx::DetectorInput input, onnx::Convention convention);
   // Returns the boxes in a picture as PictureDetector finds them. Called after look().
   [[nodiscard]] Result<onnx::GpuDetector::Found> see(const onnx::Picture& picture,
                                                      const onnx::DetectionBounds& bounds);
   // The number of bytes that were uploaded for the latest picture.
   [[nodiscard]] std::uint64_t picture_bytes() const { return detector_->bytes_up(); }
-  // On a GPU: measures the times of the model's kernels and the device's peak rates.
+  // Measures the times of the model's kernels and the peak rates of the GPU.
   [[nodiscard]] Result<onnx::GpuModel::Measurement> measure(std::vector<onnx::Tensor> inputs);
   struct Rates {
     double bytes_per_s = 0;
@@ -41,9 +41,9 @@ class OnnxDevice {
   };
   [[nodiscard]] Result<Rates> rates();
   [[nodiscard]] const onnx::Graph& graph() const { return graph_; }
-  // "cpu", or the GPU's name.
+  // The device's name: "cpu", or the GPU's name.
   [[nodiscard]] const std::string& name() const { return name_; }
-  // Null on the CPU.
+  // The model on the GPU; null if it runs on the CPU.
   [[nodiscard]] const onnx::GpuModel* gpu_model() const { return model_.get(); }
 
  private:

@@ -16,12 +16,12 @@ struct StatementAccount {
 };
 [[nodiscard]] std::span<const StatementAccount> statement_accounts();
 
-// One movement on one account of the owner.
+// A change of the balance of one of the owner's accounts.
 struct StatementLine {
   std::int64_t time = 0;  // Milliseconds since 1970.
   std::string account;    // "free", "granted", "held", "held granted", "staked".
   MicroCredits amount = 0;
-  MicroCredits balance = 0;  // The account's balance afterwards.
+  MicroCredits balance = 0;  // The account's balance after the movement.
   std::string what;
   std::string job;  // Empty: the movement is of no job.
   std::string key;  // Key of the transaction.

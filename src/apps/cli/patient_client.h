@@ -1,11 +1,11 @@
-// Sends HTTP requests to one coordinator and waits for it: a request without an answer, or with the
-// answer "later", is tried again.
+// Sends HTTP requests to one coordinator and waits for it: a request that gets no answer, or the
+// answer "later", is sent again.
 //
-// Blocking; any thread. Fails with cancelled at once if interrupted() (interruption.h). If the
-// coordinator has never answered and cannot be reached, it fails with unavailable at once and names
-// the reason. Otherwise it tries again for `patience` before it fails with unavailable. Every
-// request here may be repeated, because submissions carry a nonce. A longer wait is reported on
-// standard error.
+// Blocking; any thread. A request fails with cancelled at once if interrupted() (interruption.h).
+// If the coordinator has never answered and cannot be reached, it fails with unavailable at once
+// and names the reason. Otherwise it is sent again for `patience` before it fails with unavailable.
+// Every request here may be repeated, because submissions carry a nonce. A longer wait is reported
+// on standard error.
 #pragma once
 
 #include <atomic>

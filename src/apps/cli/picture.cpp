@@ -29,7 +29,8 @@ constexpr std::array stops = {Stop{0, 6, 12, 60},       Stop{180, 24, 82, 177},
                               Stop{420, 236, 252, 255}, Stop{640, 255, 176, 20},
                               Stop{860, 140, 22, 40},   Stop{1000, 40, 6, 50}};
 
-// Uses only integers, so that every compiler computes the same. `rank` must be below `count`.
+// Returns the colour of a value by its rank, which must be below `count`. It computes with integers
+// only, so that every compiler gives the same colour.
 Colour colour_at(std::uint64_t rank, std::uint64_t count) {
   const auto place = static_cast<int>(rank * 1000 / count);
   std::size_t next = 1;
@@ -48,7 +49,7 @@ std::vector<Colour> colours(ByteSpan bytes) {
   std::memcpy(values.data(), bytes.data(), bytes.size());
   std::vector<Number> sorted;
   for (const Number value : values) {
-    if (value == value) sorted.push_back(value);  // False for NaN.
+    if (value == value) sorted.push_back(value);  // The comparison is false for NaN.
   }
   std::ranges::sort(sorted);
   auto end = sorted.end();

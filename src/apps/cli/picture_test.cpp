@@ -1,4 +1,5 @@
-// Equal numbers give the same picture, and data that cannot be drawn are reported.
+// Tests of pictures of outputs: equal numbers give equal pictures, and data that cannot be drawn
+// are reported.
 #include "apps/cli/picture.h"
 
 #include <gtest/gtest.h>

@@ -12,12 +12,12 @@ class Progress {
  public:
   explicit Progress(std::string title);
   Progress(const Progress&) = delete;
-  ~Progress();  // Erases the line.
+  ~Progress();  // Erases the progress line.
 
   // Erases the line so that another line can be printed.
   void wipe();
 
-  // Draws "title [=====>    ] done/total note".
+  // Draws the line "title [=====>    ] done/total note".
   void show(std::uint64_t done, std::uint64_t total, std::string_view note = "");
 
  private:

@@ -6,7 +6,7 @@
 #include "engine/chat/chat_template.h"
 
 namespace weft::cli {
-// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
+// This namespace has a name because glaze, compiled by Clang, can name only types with linkage.
 namespace documents {
 
 // The input of ChatTemplate::render().

@@ -25,8 +25,8 @@ struct ChatMessage {
 [[nodiscard]] Result<std::vector<llm::Token>> encode_messages(const LanguageModel& model,
                                                               const std::string& file);
 
-// Fails with invalid_argument, and names the option that helps, if no room is left for an answer
-// after the prompt.
+// Fails with invalid_argument if the context has no room for an answer after the prompt; the
+// message names the option that helps.
 [[nodiscard]] Result<> check_fits(LanguageModel& model, const std::vector<llm::Token>& prompt);
 
 }  // namespace weft::cli

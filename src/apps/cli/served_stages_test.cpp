@@ -85,8 +85,8 @@ TEST_F(ServedStages, AFirstStageThatTellsOtherFingerprintsIsFound) {
   expect_guilty(network.trace(end), first);
 }
 
-// A stage may withhold its frames or show others: its neighbours have the same frames, under roots
-// that the stage has signed.
+// A stage that withholds its frames or shows others is found, because its neighbours have those
+// frames too, under roots that the stage has signed.
 TEST_F(ServedStages, AStageThatShowsOtherFramesIsFoundByItsNeighbours) {
   Network network(*f16, 3);
   join_all(network, 2,

@@ -139,7 +139,8 @@ bool SignedRequests::redeem_own(const crypto::KeyPair& wallet) {
   if (!file || !key) return false;
   const std::string text = crypto::own_invitation(*file, *key, wallet.public_key());
   if (text.empty()) return false;
-  // Another program may have redeemed the invitation for this wallet a moment earlier.
+  // already_exists is a success: another program has redeemed the invitation for this wallet a
+  // moment earlier.
   const auto granted = redeem(text, wallet);
   return granted || granted.error().code == ErrorCode::already_exists;
 }
@@ -158,7 +159,8 @@ Result<net::Response> SignedRequests::put_blob_part(const Hash& hash, ByteSpan p
   net::Request request = net::put("/v1/blobs/" + hash.text(), std::string(as_text(part)));
   request.headers["content-range"] =
       weft::format("bytes {}-{}/{}", offset, offset + part.size() - 1, total);
-  // After the last part the whole is hashed and written.
+  // The timeout is long, because the coordinator hashes and writes the whole blob after its last
+  // part.
   request.timeout = std::chrono::minutes(10);
   const Hash bytes = crypto::sha256(part);
   request.headers["weft-part"] = bytes.text();

@@ -24,8 +24,8 @@ class SignedRequests {
  public:
   explicit SignedRequests(PatientClient& client) : client_(client) {}
 
-  // The coordinator's key, for which requests are signed. The coordinator has proven that it holds
-  // the key, and it is the one that the user knows.
+  // Returns the coordinator's key, which every signed request names. The coordinator has proven
+  // that it holds the key, and the user knows no other key of this coordinator.
   [[nodiscard]] Result<PublicKey> coordinator();
 
   // Signs all further reads by this wallet, so that the data of its owner are returned; the

@@ -59,7 +59,7 @@ class Network;
 struct WorkerKind {
   bool gpu = false;
   bool commits = true;                 // Sends commitments to the frames of its chains.
-  const OpenModel* instead = nullptr;  // The model that it really runs, if it cheats.
+  const OpenModel* instead = nullptr;  // The model that a cheating worker really runs.
   // Changes a question before the worker answers it; audits stay unchanged.
   std::function<void(wire::Ask&)> changes{};
   // `tells` changes the worker's report of its frames, which is signed afterwards; `shows` changes

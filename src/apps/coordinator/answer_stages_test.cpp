@@ -1,5 +1,5 @@
-// Tests of what the members of a chain lose if roots refute its answer: only the stage that two
-// roots have found loses anything.
+// Tests of what the members of a chain lose if roots refute the chain's answer: only the stage that
+// is convicted by two roots loses anything.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

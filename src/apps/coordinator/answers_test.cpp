@@ -1,6 +1,6 @@
 // Tests of the money for answers in the core. Reserved credits return to the client or are paid
-// once to the workers that answered, whichever worker lies and whatever crashes. A wrong answer
-// costs its worker the pay, its reputation and its stake.
+// once to the workers that answered, whichever worker lies and whatever crashes. A worker loses the
+// pay, its reputation and its stake by a wrong answer.
 #include "decisions/billing/answers.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +20,7 @@ namespace {
 
 using testing::HasSubstr;
 
-// One credit for 1,000 tokens, 1,000 micro-credits for one.
+// The price of 1,000 tokens is one credit, so that one token costs 1,000 micro-credits.
 constexpr MicroCredits price = 1'000'000;
 
 inference::Prints prints_of(std::uint32_t tokens, float seed = 1) {
@@ -397,7 +397,7 @@ TEST_F(AnswersTest, WhatIsAtRiskForAnAnswerDoesNotVouchForATask) {
   EXPECT_GT(ids.size(), 1U);
   EXPECT_EQ(replicas(2), 40U);
 
-  // Only audited answers are still open.
+  // The stake is at risk only for answers that wait for their audit.
   for (const billing::AnswerId& id : ids) audited(id, billing::AnswerVerdict::agrees, {b});
   EXPECT_EQ(stake(who).at_risk, 0);
   EXPECT_LT(replicas(3), 40U);

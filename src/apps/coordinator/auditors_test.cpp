@@ -25,7 +25,7 @@ class Auditors : public testing::Test {
     settings.referee.value_full = 0;
     settings.referee.reputation.half = 1e-9;
     settings.referee.reputation.probation = 1e-6;
-    settings.verification_permille = 300;  // Enough to pay all auditors.
+    settings.verification_permille = 300;  // The account of verification can pay all auditors.
     return settings;
   }
   void SetUp() override { network.invitation = trust::Invitation::none; }
@@ -151,7 +151,7 @@ TEST_F(Auditors, AnOwnersWalletDoesNotCheckItsOther) {
 }
 
 TEST_F(Auditors, ASilentAuditorIsCountedAndAskedAgainWhereThereIsNoOther) {
-  TestWorker& only = invited({.answers_below = 1});  // This worker runs only the canary.
+  TestWorker& only = invited({.answers_below = 1});  // This worker answers only the canary.
   const JobId job = submit(jobs::count_manifest(16, 1));
   const TestWorker& newcomer = join();
   (void)network.finish(job, std::chrono::seconds(50));

@@ -169,7 +169,7 @@ TEST_F(ChecksTest, AComparisonThatComesAfterTheJobHasEndedIsAnswered) {
   EXPECT_TRUE(std::ranges::none_of(all, &protocol::Verdict::accepted));
 }
 
-// Only the compared bytes are paid, not bytes that replaced them later.
+// A comparison pays only for the bytes that it has read, not for bytes that replaced them later.
 TEST_F(ChecksTest, BytesThatTookTheirPlaceMeanwhileAreNotAcceptedWithAnothersComparison) {
   const auto root_of = [&](const jobs::Behaviour& behaviour, const protocol::LeasedTask& task) {
     return proof::task_root(std::array{behaviour.compute(task)});

@@ -29,7 +29,7 @@ namespace weft::coordinator {
 
 struct Options {
   std::string listen = "127.0.0.1";
-  std::uint16_t port = 7300;  // 0 takes a free port.
+  std::uint16_t port = 7300;  // The port to listen at; 0 takes a free port.
   std::filesystem::path data{};
   std::string store = "sqlite:";  // "sqlite:" in the data folder, "sqlite:PATH", or "memory:".
   std::optional<MicroCredits> grant{};  // Credits of invited clients; default 100,000.
@@ -38,19 +38,19 @@ struct Options {
   bool tls_self_signed = false;
   bool insecure = false;  // Allows plain HTTP beyond loopback.
   std::filesystem::path web{};
-  std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // Largest blob.
-  std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // All blobs together.
+  std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // Most bytes of one blob.
+  std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // Most bytes of all blobs together.
   double rate_limit = 50;                      // Request cost a second and address; 0: no limit.
-  net::Limits limits{};                        // Bounds for strangers; docs/security.md.
+  net::Limits limits{};                        // Bounds for strangers (docs/security.md).
   SignatureSettings signatures{};              // Rules for signed requests.
-  std::vector<std::string> hosts{};            // Accepted host names beside its addresses.
+  std::vector<std::string> hosts{};            // Accepted host names besides the own addresses.
   std::vector<std::string> trusted_proxies{};  // Proxies whose X-Forwarded-For is trusted.
   std::optional<bool> require_keys{};          // Models need API keys; default: others_reach().
   std::uint32_t guest_requests =
       20;  // Guest requests a minute and address if keys are required; 0 allows no guests.
   std::optional<Fallback::Options> fallback{};    // Endpoint for requests the network cannot serve.
   std::optional<SettlementNetwork> settlement{};  // Chain on which the web page settles.
-  BlobSweep::Settings blob_ends{};                // Times for removing unneeded blobs.
+  BlobSweep::Settings blob_ends{};                // Ages at which unneeded blobs are removed.
   double upload_share = 0.25;  // Share of blobs_bytes_max that one owner may upload an hour.
   // The share of the store's free room that strangers (workers that are neither invited nor
   // established) may take within an hour. Room for results of jobs is not part of it.
@@ -63,7 +63,8 @@ struct Options {
   bool folder_is_private = true;   // Other users of the machine cannot read `data`.
   // Bytes of one export part; 0: no bound.
   std::size_t owner_data_bytes_max = std::size_t{4} << 20;
-  std::uint64_t disk_reserve_bytes = std::uint64_t{64} << 20;  // Disk space kept for the database.
+  // Disk space that only the database may take.
+  std::uint64_t disk_reserve_bytes = std::uint64_t{64} << 20;
   bool allow_anyone = false;  // Accepts jobs that any workers decide, even if public.
   SubmissionBounds submission{};
   jobs::CoreSettings core{};
@@ -74,8 +75,9 @@ struct Options {
   // those of other weights (common/proof/fingerprint.h). "auto" chooses by model
   // (decisions/inference/arithmetic.h).
   std::string activations = "auto";
-  std::string partition = "hybrid";   // How language models are cut: "layer", "batch" or "hybrid".
-  std::string ice_servers{};          // For tabs: a JSON array or a file's name (ice_servers.h).
+  std::string partition = "hybrid";  // How language models are cut: "layer", "batch" or "hybrid".
+  // ICE servers for tabs: a JSON array or a file's name (ice_servers.h).
+  std::string ice_servers{};
   bool relays_for_known_only = true;  // Strangers are told of no TURN servers.
 };
 

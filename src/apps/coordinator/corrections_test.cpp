@@ -157,7 +157,7 @@ TEST_F(Corrections, AJobThatEndedAndWasPaidHoursAgoIsCorrectedAndItsClientIsRefu
   const crypto::KeyPair& deceived = wallet();
   const store::Job before = deceive(deceived);
   later(std::chrono::hours(5));  // The pay has long been released.
-  work_well();                   // This pay is still held at the conviction.
+  work_well();                   // Earns pay that is still held at the conviction.
   const MicroCredits held =
       network->balance(ledger::Account::held(OwnerId::of_first(sleeper_key.public_key())));
   ASSERT_GT(held, 0);
@@ -208,7 +208,7 @@ TEST_F(Corrections, ASuspectThatIsConvictedHoursLaterPaysForWhatWasReplacedMeanw
     network->restart();
     sleeper = &network->join(sleeper_key);
     later(std::chrono::hours(2));
-    work_well();  // This pay is still held at the conviction.
+    work_well();  // Earns pay that is still held at the conviction.
     ASSERT_GT(held(), 0);
     const MicroCredits left = has(deceived);
 
@@ -266,7 +266,8 @@ TEST_F(Corrections, ASuspectThatIsNotConvictedInADayOwesNothing) {
   EXPECT_THAT(network->store().load()->corrections, IsEmpty());
 }
 
-// The pay for a result that is known to be wrong is still held when its worker is convicted.
+// The pay for a result that was found wrong is held until the client has its refund, so that a
+// conviction that follows can still take it.
 TEST_F(Corrections, PayForAWrongResultIsHeldAsLongAsItsClientIsOwedSomething) {
   for (const bool waits : {true, false}) {
     for (const bool convicted : {true, false}) {
@@ -277,7 +278,7 @@ TEST_F(Corrections, PayForAWrongResultIsHeldAsLongAsItsClientIsOwedSomething) {
       const store::Job before = deceive(deceived);
       const MicroCredits paid = held();
       ASSERT_GT(paid, 0);
-      be_found_wrong();  // This is within ten minutes of the pay.
+      be_found_wrong();  // Happens within ten minutes of the pay.
       later(std::chrono::minutes(30));
       EXPECT_EQ(held(), waits ? paid : 0);
       network->restart();
@@ -346,7 +347,7 @@ TEST_F(Corrections, TheStakeAlonePaysTheClientsOfAConvictedWorkerWhoseHeldPayDoe
     jobs::CoreSettings settings;
     settings.stakes_open = true;
     settings.refunds_from_stake = from_stake;
-    settings.referee.risk = 0;  // Keeps the penalty small.
+    settings.referee.risk = 0;  // Keeps the penalty of a conviction small.
     open(settings);
     const crypto::KeyPair& deceived = wallet();
     const store::Job before = deceive(deceived, 4 * tasks);
@@ -394,8 +395,9 @@ TEST_F(Corrections, WhatAConvictionSlashesGoesToTheClientsOfWrongTasks) {
   EXPECT_EQ(has(deceived), left + sums(before).refunded);
 }
 
-// Without this bound, a client whose jobs give different results on different devices could make
-// the verifier recompute honest workers' tasks without end.
+// A client whose jobs give different results on different devices could make the verifier recompute
+// honest workers' tasks without end, if the number of suspects that are recomputed for one client
+// had no bound.
 TEST_F(Corrections, OneClientsJobsHaveFourSuspectsTasksComputedAgainAtATimeAndThenTheOthers) {
   sleeper->line->on_closed();
   std::vector<TestWorker*> workers;
@@ -421,10 +423,11 @@ TEST_F(Corrections, OneClientsJobsHaveFourSuspectsTasksComputedAgainAtATimeAndTh
 // and keeps its pay must gain nothing from the worker's conviction.
 TEST_F(Corrections, TheVerificationAccountGivesNoMoreThanItGotOfTheWrongTasks) {
   const store::Job before = deceive(wallet());
-  later(std::chrono::hours(1));  // None of the pay is held or staked by now.
+  later(std::chrono::hours(1));  // After an hour none of the pay is held or staked.
 
   convict();
-  network->pass(std::chrono::hours(25));  // The other worker can no longer be convicted then.
+  // After 25 hours the other worker can no longer be convicted.
+  network->pass(std::chrono::hours(25));
 
   const Sums after = sums(before);
   EXPECT_EQ(after.settled, tasks);
@@ -498,7 +501,8 @@ TEST_F(Corrections, AJobThatRanWhenItsWorkerWasConvictedHasTheRightResults) {
   for (std::uint32_t i = 0; i < tasks * 4; ++i) append_le(right, i);
   EXPECT_EQ(network->output(job), right);
   EXPECT_EQ(network->store().corrections(id)->size(), tasks - 1);
-  network->pass(std::chrono::hours(25));  // The other worker can no longer be convicted then.
+  // After 25 hours the other worker can no longer be convicted.
+  network->pass(std::chrono::hours(25));
   EXPECT_THAT(network->store().load()->corrections, IsEmpty());
 }
 

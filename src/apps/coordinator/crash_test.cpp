@@ -31,8 +31,8 @@ TEST_F(ProcessTest, KilledAtRandomPointsItLosesNoJobAndPaysNoTaskTwice) {
   std::uint64_t nonce = 0;
   int killed_running = 0;
 
-  // On a fast machine all kills of a short run may fall between jobs. The run then continues until
-  // one of them hits a running job.
+  // All kills of a short run may fall between jobs if the machine is fast. The run then continues
+  // until a kill hits a running job.
   for (int killed = 0; killed < kills || (killed_running == 0 && killed < 10 * kills); ++killed) {
     if (jobs.empty() || finished_already(jobs.back()))
       jobs.push_back(submitted(jobs::count_manifest(tasks, 2, "", 9), ++nonce));

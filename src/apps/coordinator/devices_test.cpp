@@ -148,7 +148,8 @@ TEST_F(DevicesNetwork, AJobWhoseResultIsWhatTheSecondDeviceComputesIsNotReproduc
             true);
 }
 
-// The verifier confirms one of two results of task 1, which refutes the other result.
+// The verifier confirms one of the two results of task 1 and so refutes the other. A second device
+// must compute the refuting part too.
 TEST_F(DevicesNetwork, WhatRefutesAnotherResultIsComputedOnTheSecondDeviceToo) {
   using Second = CountRunner::Second;
   open();

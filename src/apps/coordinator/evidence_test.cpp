@@ -73,7 +73,7 @@ class EvidenceTest : public testing::Test {
     sign(worker, {{.task = task, .attempt = attempt, .root = root_of(1)},
                   {.task = task, .attempt = attempt, .root = root_of(2)}});
   }
-  // Deposits a stake in the ledger.
+  // Deposits a stake for a worker in the ledger.
   void stake(const crypto::KeyPair& key, MicroCredits amount) {
     network.post([&](jobs::Core& core, jobs::Moment now) {
       core.stakes().move({.wallet = key.public_key(), .amount = amount, .number = ++nonce_}, now,
@@ -324,8 +324,8 @@ TEST_F(EvidenceTest, PartsOfATaskAreNone) {
   EXPECT_THAT(worker.errors, IsEmpty());
 }
 
-// Without this rule a worker could sign a whole task as a part, which is no evidence, and still be
-// paid.
+// A worker signs a whole task as if it were a part. Such a claim is no evidence, so it must not
+// cover the result, or the worker would be paid for it.
 TEST_F(EvidenceTest, AWholeTaskThatIsSignedAsAPartCoversNothing) {
   auto& worker = network.join(a, {.silent = true});
   const JobId job = submit(1);

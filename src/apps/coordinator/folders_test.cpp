@@ -68,7 +68,7 @@ class Filler : private TestClient {
     wait_until_ready();
   }
 
-  // Gets a worker convicted.
+  // Gets a worker convicted, and so suspended.
   bool suspend() {
     const auto wallet = crypto::load_or_create_wallet(folder_ / "cheat.json").value();
     const PublicKey cheat = wallet.public_key();
@@ -144,9 +144,9 @@ class KeptFolder : public ProcessTest, public testing::WithParamInterface<std::s
     ASSERT_EQ(std::system(unpack.c_str()), 0) << unpack;
     restore_model();
   }
-  // Adds the model's blob, which is not packed into the folders because it is the same in all of
-  // them: its file is in tests/data/gguf. A blob of these versions is a byte for its encoding (1:
-  // unchanged) and the content.
+  // Adds the model's blob from tests/data/gguf. It is not packed into the folders, because it is
+  // the same in all of them. A blob of these versions is a byte for its encoding (1: unchanged) and
+  // the content.
   void restore_model() {
     const std::string model =
         file_text(fs::path(WEFT_SOURCE_DIR) / "tests/data/gguf/stories260K-q8_0.gguf");
@@ -180,7 +180,8 @@ class KeptFolder : public ProcessTest, public testing::WithParamInterface<std::s
     const auto ledger = view<api::Ledger>("/v1/ledger");
     EXPECT_EQ(ledger.sum, 0);
     EXPECT_FALSE(ledger.balances.empty());
-    // All credits in these folders came from grants.
+    // Checks that all credits are granted, because all credits in the kept folders came from
+    // grants.
     for (const auto& balance : ledger.balances) {
       const auto account = ledger::Account::parse(balance.account);
       ASSERT_TRUE(account.has_value()) << balance.account;
@@ -207,7 +208,7 @@ TEST_P(KeptFolder, GoesOnWhereItsProgramWasKilled) {
   EXPECT_THAT(honest.resumed(), Contains(Hash::parse(said("job.json", "state")).value()));
   expect_records();
 
-  // A second start reads what the first start has converted to the current format.
+  // A second start reads the folder that the first start has converted to the current format.
   process_->kill();
   process_->start();
   wait_until_ready();

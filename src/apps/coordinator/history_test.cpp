@@ -173,8 +173,8 @@ class History {
     if (i == honest_count && !always_wrong_) behaviour.wrong_byte = chance(80);
     return behaviour;
   }
-  // Connects a worker, possibly in addition to its old connection. It reports the tasks that it
-  // holds, and sometimes a task that it does not hold.
+  // Connects worker `i`, even if its old connection is still open. The worker reports the tasks
+  // that it holds, and sometimes a task that it does not hold.
   void join(std::size_t i) {
     Place& place = places_[i];
     remember(place);
@@ -524,7 +524,7 @@ class History {
   std::vector<Known> jobs_;
   std::set<TaskId> told_;  // Tasks that a worker was told are accepted.
   std::optional<billing::ApiKey> key_;
-  std::vector<billing::AnswerId> asked_;  // Requests to models without an answer.
+  std::vector<billing::AnswerId> asked_;  // Requests to models that have no answer yet.
   std::uint64_t nonces_ = 0;
 };
 

@@ -27,7 +27,7 @@ namespace weft::coordinator {
 class IceServers {
  public:
   // Reads the servers from `text`: JSON that begins with '[', or the name of a file that contains
-  // the JSON. An empty text gives no servers. An error says in one sentence what is wrong.
+  // the JSON. An empty text gives no servers. Fails with one sentence that says what is wrong.
   [[nodiscard]] static Result<IceServers> read(const std::string& text);
   [[nodiscard]] static Result<IceServers> parse(std::string_view json);
 

@@ -17,8 +17,8 @@ namespace weft::coordinator {
 [[nodiscard]] Result<std::vector<protocol::api::KeyRotation>> read_rotations(
     const std::filesystem::path& data);
 
-// Makes a new key for the coordinator of the folder `data`, which must not be running, and returns
-// it. The old key stays as DATA/coordinator-KEY.json, because the balance of its owner can only be
+// Makes and returns a new key for the coordinator of the folder `data`, which must not be running.
+// The old key stays as DATA/coordinator-KEY.json, because the balance of its owner can only be
 // reached with it. A crash during the rotation leaves either the old or the new key in use.
 [[nodiscard]] Result<PublicKey> rotate_key(const std::filesystem::path& data);
 

@@ -22,7 +22,7 @@ jobs::CoreSettings counted(bool levels) {
   return settings;
 }
 
-// The result of all attackers.
+// Returns the result that all attackers deliver.
 ByteVector zeros(const protocol::LeasedTask& task) {
   return ByteVector(std::size_t{4} * task.count);
 }
@@ -221,10 +221,10 @@ TEST_F(LevelsNetwork, WithoutAVerifierAStrangersWorkWaitsForATrustedWorker) {
   EXPECT_EQ(wrong_tasks(network->finish(id)), 0U);
 }
 
-// Not even a tab of the operator may verify, because any page could run in it.
+// A tab never verifies, even with the operator's invitation, because any page could run in it.
 TEST_F(LevelsNetwork, TabsNeverVerifyForOthers) {
   open(true, false);
-  TestWorker& trusted = invited({.answers_below = 1});  // This worker runs only the canary.
+  TestWorker& trusted = invited({.answers_below = 1});  // This worker answers only the canary.
   const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
   network->run();
   trusted.line->on_closed();
@@ -312,7 +312,8 @@ TEST_F(LevelsNetwork, ARestartForgetsNothingOfWhatAClientHasGivenOfAStanding) {
       });
     }
     network->run();
-    return 10 * reputation / (1 - reputation);  // The number of confirmations.
+    // Number of confirmations that give this reputation.
+    return 10 * reputation / (1 - reputation);
   };
   const crypto::KeyPair& client = wallet();
   const auto give = [&](const crypto::KeyPair& from) {
@@ -428,8 +429,8 @@ TEST_F(LevelsNetwork, AConvictedWorkerLosesThePayThatIsHeldAndNoPartyGainsIt) {
   }
 }
 
-// A convicted worker had two jobs accepted. One result is right. In the other job two workers
-// agreed on zeros, and were believed because one of them was invited.
+// A convicted worker had two jobs accepted. Its result in one job is right. In the other job two
+// workers agreed on zeros, and were believed because one of them was invited.
 TEST_F(LevelsNetwork, OnlyThePayForTheWrongTasksOfAConvictedWorkerIsRefunded) {
   for (const bool restarts : {false, true}) {
     open();
@@ -465,8 +466,8 @@ TEST_F(LevelsNetwork, OnlyThePayForTheWrongTasksOfAConvictedWorkerIsRefunded) {
     }
 
     EXPECT_EQ(owned(*sleeper), 0);
-    // The accomplice keeps its pay. The client is refunded as much of it as the conviction has
-    // taken.
+    // The accomplice keeps its pay. The client is refunded for that pay too, as far as the
+    // conviction has taken credits.
     EXPECT_GT(has(), left + for_wrong);
     EXPECT_LE(has(), left + for_wrong + for_right);
     EXPECT_EQ(forfeited(), for_right);
@@ -503,7 +504,7 @@ TEST_F(LevelsNetwork, WithoutAVerifierNoTaskIsKnownToBeWrongAndAllHeldPayGoesToV
 
 TEST_F(LevelsNetwork, TheOperatorIsToldWhereResultsWaitForACheckForTenMinutes) {
   open(true, false);
-  TestWorker& trusted = invited({.answers_below = 1});  // This worker runs only the canary.
+  TestWorker& trusted = invited({.answers_below = 1});  // This worker answers only the canary.
   const JobId job = submit(wallet(), jobs::count_manifest(tasks, 1));
   network->run();
   trusted.line->on_closed();

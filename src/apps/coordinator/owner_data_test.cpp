@@ -124,7 +124,7 @@ TEST_F(OwnerDataTest, EachDeletesItsOwnOnly) {
   EXPECT_EQ(network.store().job(job.id).value(), job);
 }
 
-// The data of a task are kept while pay for it is held, because a verifier may recompute it.
+// The data of a task are kept while pay for the task is held, because a verifier may recompute it.
 TEST(OwnerData, NothingGoesWhilePayForItsTasksIsHeld) {
   OwnerDataAt at{jobs::CoreSettings()};
   at.network.verifier = true;

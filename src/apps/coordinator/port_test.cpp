@@ -448,7 +448,7 @@ TEST_F(Port, UploadsOfWhichNoJobIsMadeEnd) {
   EXPECT_FALSE(fs::exists(file));
 }
 
-// Sockets of strangers that send nothing.
+// Sockets that strangers hold open without sending anything.
 class Hoard {
  public:
   Hoard(std::uint16_t port, std::size_t count) {
@@ -621,7 +621,7 @@ TEST(SharedViews, OneSnapshotServesAllWhoAskMeanwhile) {
     for (auto& answer : answers) EXPECT_NE(answer.get(), "");
     return made.load();
   };
-  // The first request is answered at once, the others share one snapshot.
+  // The first request gets a snapshot at once; all others share a second one.
   EXPECT_EQ(flood(std::chrono::hours(0) + 250ms), 2);
   EXPECT_EQ(flood({}), 1000) << "the attack: a copy of everything for each";
 }
@@ -648,7 +648,7 @@ TEST(SharedViews, RefuseMoreThanMayWait) {
   views.start();
   std::vector<int> statuses;
   const auto take = [&](const net::Reply& reply) { statuses.push_back(reply.status); };
-  // One snapshot is being made, two requests wait.
+  // One request has its snapshot being made, two wait for the next, and the fourth is refused.
   for (int i = 0; i < 4; ++i) views.get("view", take);
 
   EXPECT_EQ(statuses, std::vector{503});

@@ -3,7 +3,7 @@
 // the disk drops or tears unsynced data. Everything that a client was told stays true: no
 // acknowledged job is lost, no task is settled or paid twice, the ledger sums to zero, and in the
 // end every accepted job is done with the right bytes. WEFT_LONG=1 cuts the power 1,000 times
-// instead of 10. Without syncing the same test finds losses.
+// instead of 10. A control without syncing must find losses.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -83,7 +83,7 @@ class Machine {
     };
   }
 
-  // Works until the power is cut and restored. Returns what is wrong then, or an empty text.
+  // Works until the power is cut and restored. Returns what is wrong after that, or an empty text.
   std::string work_until_the_power_goes() {
     off_ = false;
     disk_.cut_power_after(
@@ -101,8 +101,8 @@ class Machine {
     });
     return judge();
   }
-  // Works without power cuts until every accepted job has ended. Returns what is wrong then, or an
-  // empty text.
+  // Works without power cuts until every accepted job has ended. Returns what is wrong at the end,
+  // or an empty text.
   std::string finish() {
     disk_.cut_power_after(UINT64_MAX);
     network_.merge_commits = false;
@@ -263,7 +263,7 @@ class Machine {
     }
     const auto all = store.jobs({.client = {}, .before = 0, .count = 1'000'000});
     if (!all) return all.error().message;
-    std::map<std::pair<TaskId, PublicKey>, MicroCredits> stored;  // Pay of each worker and task.
+    std::map<std::pair<TaskId, PublicKey>, MicroCredits> stored;  // Pay by task and worker.
     std::set<TaskId> settled;
     for (const auto& job : *all) {
       const auto history = store.history(job.id, {.from = 0, .count = 1'000'000});
@@ -325,7 +325,7 @@ class Machine {
   std::uint64_t next_number_ = 1;
   std::map<std::uint64_t, Asked> unanswered_;  // Keyed by the number in the nonce.
   std::map<std::uint64_t, JobId> job_of_;
-  std::map<JobId, std::uint32_t> jobs_;  // Acknowledged jobs with their tasks.
+  std::map<JobId, std::uint32_t> jobs_;  // Number of tasks by acknowledged job.
   std::map<std::pair<TaskId, PublicKey>, MicroCredits> paid_;  // Pay that workers were told.
   std::optional<JobId> twice_;
   std::string damage_;

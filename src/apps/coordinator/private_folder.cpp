@@ -26,8 +26,8 @@ Result<> make_private(const fs::path& folder) {
                 folder.string(), error.message());
   const bool was_open = close_to_others(fs::directory_entry(folder), error);
   const fs::path certificate = folder / "tls" / "cert.pem";
-  // Other users cannot reach anything in a closed folder, so then only its top level is closed as
-  // well. If the folder was open, everything in it is closed.
+  // Only the top level of a folder that was closed is changed, because other users could not reach
+  // anything in it. Everything in a folder that was open is closed.
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end;
        at.increment(error)) {
     if (at->path() != certificate) close_to_others(*at, error);

@@ -59,7 +59,7 @@ class RoutesTest : public ProcessTest {
     job_ = job->id;
     link_ = job->link;
     static const std::regex members(R"re("secret":"([^"]+)".*"id":"([^"]+)")re");
-    for (int i = 0; i < 2; ++i) {  // One key to use and one to revoke.
+    for (int i = 0; i < 2; ++i) {  // Makes one key to use and one to revoke.
       const auto made = ask(signed_by(wallet_, net::post("/v1/keys", R"({"name":"k"})")));
       std::smatch found;
       ASSERT_TRUE(std::regex_search(made.body, found, members)) << made.body;
@@ -277,8 +277,8 @@ TEST_F(RoutesTest, ReceiptsShowOtherJobsAsDigests) {
   const std::string statement = of("/blobs/" + replica.receipt).body;
   const std::string shown = of("/blobs/" + replica.claims + "?receipt=" + replica.receipt).body;
 
-  // The job's own claim is shown, the other job's claim only as a digest, and both lead to the
-  // signed root.
+  // The owner sees the claim of its own job, and of the claim of the other job only a digest. Both
+  // lead to the signed root.
   const std::vector<proof::Claim> claims{
       {.task = mine, .attempt = replica.attempt, .root = Hash::parse(replica.root).value()},
       {.task = other, .attempt = beside.attempt, .root = beside.root}};

@@ -31,8 +31,8 @@ namespace weft::coordinator {
 [[nodiscard]] Result<inference::DeskSettings> desk_settings(const Options& options,
                                                             const jobs::Book& book);
 
-// The secret of the referee's draws. The first start makes it; it is stored durably before this
-// function returns.
+// Returns the secret of the referee's draws. The first start makes the secret and stores it durably
+// before this function returns.
 [[nodiscard]] Result<trust::Secret> secret_of(const store::Loaded& loaded, store::Store& store);
 
 // The URL for other machines: `server_url`, or with an address of this machine as its host if the

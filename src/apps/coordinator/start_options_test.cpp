@@ -1,4 +1,4 @@
-// Tests of what is opened before the coordinator runs: a wrong option gives one sentence, other
+// Tests of the preparations for a coordinator's start: a wrong option gives one sentence, other
 // machines are reached over TLS, and the referee's secret is made once.
 #include "apps/coordinator/start_options.h"
 

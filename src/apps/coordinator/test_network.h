@@ -61,7 +61,7 @@ class TestFolder {
 
 class TestNetwork;
 
-// One simulated worker. Records the messages that it was sent.
+// One simulated worker, which records the messages that it is sent.
 class TestWorker {
  public:
   TestWorker(TestNetwork& its_network, jobs::SessionId its_session, const crypto::KeyPair& its_key,
@@ -264,7 +264,7 @@ class TestNetwork : public jobs::World {
   CountRunner::Unsteady verifier_unsteady = CountRunner::Unsteady::no;
   CountRunner::Second verifier_second = CountRunner::Second::same;
   CountRunner::Compute verifier_compute = {};
-  std::size_t verified = 0;  // Orders to the verifier.
+  std::size_t verified = 0;  // Number of orders to the verifier.
   // The verifier drops checks of paid tasks after this number.
   std::optional<int> drop_paid_checks;
   bool paid_checks_fail = false;
@@ -274,7 +274,7 @@ class TestNetwork : public jobs::World {
   std::uint64_t price_min = 0;                   // Lowest price that later joining workers accept.
   bool taint_grants = false;
   bool invited_grants = false;  // Only invited clients get a grant of credits.
-  bool hold_commits = false;    // Commits wait instead of being stored.
+  bool hold_commits = false;    // Holds commits back instead of storing them.
   bool merge_commits = false;   // Waiting commits are stored as one batch.
   bool hold_work = false;       // Frames wait until the test handles them.
   std::vector<std::function<void()>> held_work;
@@ -289,7 +289,7 @@ class TestNetwork : public jobs::World {
       start_fails;
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_.path(); }
 
-  // --- Functions of jobs::World
+  // --- Functions of jobs::World.
   void send(jobs::SessionId session, protocol::CoordinatorMessage message) override {
     if (const auto found = workers_.find(session); found != workers_.end())
       found->second->line->send(message);
@@ -420,7 +420,7 @@ class TestNetwork : public jobs::World {
               core.checks().measured(job, measurement, now);
             });
           },
-          VerifierBounds{.late_for = Duration(0)});  // Nothing is late in simulated time.
+          VerifierBounds{.late_for = Duration(0)});  // In simulated time no check is late.
     }
     return *verifier_;
   }

@@ -415,8 +415,8 @@ class TestClient {
     return api::from_json<View>(answer.body).value();
   }
 
-  // Signs a request as a client does. A blob's hash stands for its bytes. A nonce of 0 takes a new
-  // nonce.
+  // Signs a request as a client does. The body of an upload is signed by the hash of the blob. A
+  // nonce of 0 takes a new nonce.
   [[nodiscard]] net::Request signed_by(const crypto::KeyPair& wallet, net::Request request,
                                        std::uint64_t nonce = 0,
                                        std::optional<Hash> blob = std::nullopt) {
@@ -445,7 +445,8 @@ class TestClient {
     request.headers["weft-part"] = claim.part.text();
     return signed_by(wallet, std::move(request), 0, protocol::part_digest(claim));
   }
-  // Submits a job with the same nonce until the coordinator answers, as a real client does.
+  // Submits a job, and repeats the submission with its nonce until the coordinator answers, as a
+  // real client does.
   net::Response submit(const std::string& manifest, std::uint64_t nonce) {
     return ask(signed_by(wallet_, net::post("/v1/jobs", manifest), nonce));
   }

@@ -19,7 +19,7 @@ class CountRunner final : public PartRunner {
   // The result of a second device of this machine: equal or different. `none` means that the
   // machine has only one device.
   enum class Second : std::uint8_t { same, other, none };
-  // XORed into each element by the other device.
+  // The value that a runner of the other device XORs into each element.
   static constexpr std::uint8_t other_device = 0x40;
   // Replaces counting with other work: computes the bytes of the only output of a range.
   using Compute = std::function<ByteVector(manifest::Range)>;

@@ -55,7 +55,8 @@ class VerifierOrder : public testing::Test {
     bool newcomers = false;
     std::uint8_t client = 1;
     std::string group = {};
-    std::vector<manifest::Range> parts = {{.first = 0, .count = 1}};  // Checked parts of each task.
+    // Parts of each task that are checked.
+    std::vector<manifest::Range> parts = {{.first = 0, .count = 1}};
   };
 
   void SetUp() override {
@@ -162,7 +163,8 @@ TEST_F(VerifierOrder, ClientsTakeTurns) {
 }
 
 TEST_F(VerifierOrder, NeighbouringPartsAreOneRun) {
-  add(1, {.name = "short", .client = 1, .parts = {{0, 1}}}, 1);  // Measures the time of a run.
+  // The first check measures the time of a run.
+  add(1, {.name = "short", .client = 1, .parts = {{0, 1}}}, 1);
   add(1, {.name = "short", .client = 2, .parts = {{0, 1}, {1, 1}, {2, 1}}}, 1);
 
   (void)first(2);
@@ -317,8 +319,8 @@ TEST_F(BusyVerifier, ACanaryThatTakesTooLongIsMeasuredOnLess) {
   EXPECT_EQ(measure(workgroups).error().code, ErrorCode::deadline_exceeded);
 }
 
-// Each step adds one to the one number of the task, and takes half a second; a run that takes
-// longer than it may is ended.
+// A runner whose steps each take half a second and add one to the task's only number. A run that
+// takes longer than its limit is ended.
 class StepsRunner final : public PartRunner {
  public:
   Result<Ran> run(const std::shared_ptr<const VerifiedJob>&, const PartRun& part,

@@ -22,7 +22,7 @@ using testing::Ge;
 using testing::Gt;
 using testing::SizeIs;
 
-// One WebSocket on /v1/watch and the messages that it got.
+// A client with a WebSocket on /v1/watch, and the messages that it got.
 class Watcher {
  public:
   Watcher(net::Client& client) {

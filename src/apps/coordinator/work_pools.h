@@ -30,10 +30,11 @@ class WorkPools {
     submitters_.emplace(runtime::Pool::Options{.threads = 4, .queue_max = 1024});
   }
 
-  runtime::Pool& checks() { return *checks_; }    // Checks messages of workers.
-  runtime::Pool& readers() { return *readers_; }  // Reads for clients.
+  runtime::Pool& checks() { return *checks_; }    // Threads that check messages of workers.
+  runtime::Pool& readers() { return *readers_; }  // Threads that read for clients.
   runtime::Pool& joins() { return joins_ ? *joins_ : *readers_; }
-  runtime::Pool& submitters() { return *submitters_; }  // Checks submissions and their shaders.
+  // Threads that check submissions and shaders.
+  runtime::Pool& submitters() { return *submitters_; }
 
   // Ends the pools that post events to the core. They must end before the core's loop; joins and
   // readers end after it.

@@ -34,7 +34,7 @@ class WorkerSockets {
     // too much work waits.
     std::function<bool(jobs::SessionId, std::function<void()>)> work;
     std::string invite_file;  // Told only to native workers on loopback.
-    Hash genesis{};           // See Session::Parts.
+    Hash genesis{};           // The chain's genesis hash (Session::Parts).
     PublicKey program{};
     const EarlierReceipts* earlier = nullptr;
   };

@@ -12,7 +12,7 @@
 
 namespace weft::llm_web {
 
-// One token and `text`, the part of the answer that is final with this token.
+// Writes one token and `text`, the part of the answer that this token completes, as JSON.
 [[nodiscard]] std::string piece_json(const llm::GeneratedToken& token, std::string_view text);
 [[nodiscard]] std::string done_json(const llm::Generation& generation);
 [[nodiscard]] std::string tokens_json(std::span<const llm::Token> tokens);

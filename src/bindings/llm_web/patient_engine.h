@@ -14,7 +14,7 @@ namespace weft::llm_web {
 
 struct Pauses {
   using Pause = std::function<Async<>()>;
-  Pause before_draw{};    // Empty if the engine itself waits.
+  Pause before_draw{};    // Waits before a draw; empty if the engine itself waits.
   Pause between_parts{};  // Called before every part but a prompt's first.
 };
 

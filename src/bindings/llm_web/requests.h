@@ -18,7 +18,7 @@ struct LoadRequest {
   DeviceChoice device = DeviceChoice::automatic;
   llm::EngineOptions engine;
 };
-// Parses {"device", "kv", "activations", "context", "sequences"}.
+// Parses {"device", "kv", "activations", "context", "sequences"}, with which a model is loaded.
 [[nodiscard]] Result<LoadRequest> parse_load(std::string_view json);
 
 // Parses {"maxTokens", "temperature", "topK", "topP", "minP", "repetitionPenalty",

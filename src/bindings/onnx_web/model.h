@@ -69,7 +69,7 @@ class Model {
   std::unique_ptr<onnx::GpuDetector> detector_;  // Created by the first detect().
   onnx::Graph graph_;                            // Has no constants' bytes on a GPU.
   std::vector<std::optional<onnx::Tensor>> known_outputs_;
-  std::vector<gpu::Buffer> buffers_;  // One for each input, created on demand.
+  std::vector<gpu::Buffer> buffers_;  // One buffer for each input, created when it is needed.
   std::vector<onnx::Tensor> outputs_;
   std::int64_t input_width_ = 0;  // The size of the latest run's input image.
   std::int64_t input_height_ = 0;

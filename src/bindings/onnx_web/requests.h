@@ -21,7 +21,7 @@ struct OpenRequest {
   DeviceChoice device = DeviceChoice::automatic;
   std::vector<std::pair<std::string, std::int64_t>> sizes;
 };
-// Parses {"device", "sizes": {NAME: SIZE}}.
+// Parses {"device", "sizes": {NAME: SIZE}}, with which a model is opened.
 [[nodiscard]] Result<OpenRequest> parse_open(std::string_view json);
 
 // A model's inputs in the order of the graph. An input that is on the GPU has a type and a shape

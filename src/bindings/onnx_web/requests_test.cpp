@@ -51,7 +51,7 @@ TEST(OnnxWebRequests, RefuseWhatDoesNotFit) {
   EXPECT_NE(refused(R"([{"name":"z"}])").find("the model has no input 'z'"), std::string::npos);
   EXPECT_NE(refused(R"([{"name":"x","bytes":8},{"name":"x","bytes":8}])").find("given twice"),
             std::string::npos);
-  // These ranges end past the data; in one of them, offset + bytes is larger than 2^53.
+  // Ranges that end past the data. The sum of offset and bytes of one range is larger than 2^53.
   for (const std::string_view range :
        {R"("offset":4,"bytes":8)", R"("offset":9007199254740991,"bytes":9007199254740991)",
         R"("offset":12,"bytes":0)"})

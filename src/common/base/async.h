@@ -116,8 +116,8 @@ Detached run_detached_into(Async<T> work, std::function<void(T)> done) {
 
 }  // namespace async_detail
 
-// Runs `work` up to its first wait, and the rest when it is resumed. All objects that it refers to
-// must outlive it.
+// Runs `work` up to its first wait, and the rest when the work is resumed. All objects to which the
+// work refers must outlive it.
 inline void start(Async<void> work) { async_detail::run_detached(std::move(work)); }
 
 // Runs `work` as start(Async<void>) does, and passes its result to `done`.

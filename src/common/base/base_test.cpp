@@ -22,7 +22,7 @@ TEST(Hex, RoundTripsAndRefusesOddOrForeignText) {
 }
 
 TEST(Base58, AgreesWithPublishedVectors) {
-  // From draft-msporny-base58-03, section 5.
+  // The examples of draft-msporny-base58-03, section 5.
   EXPECT_EQ(to_base58(as_bytes(std::string_view("Hello World!"))), "2NEpo7TZRRrLZSi2U");
   EXPECT_EQ(to_base58(from_hex("0000287fb4cd").value()), "11233QC4");
   EXPECT_EQ(from_base58("11233QC4").value(), from_hex("0000287fb4cd").value());

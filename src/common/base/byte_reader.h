@@ -23,7 +23,7 @@ template <std::unsigned_integral Integer>
 }
 
 // Reads values one after the other from bytes that a stranger may have sent. A value that is not
-// complete reads as zero or empty; from then on every value does, and whole() is false. So a parser
+// complete reads as zero or empty; all later values do so too, and whole() is false. So a parser
 // reads everything and checks whole() once, at its end.
 //
 // Lifetime: the bytes must outlive the reader and the results of take().

@@ -31,7 +31,7 @@ template <class T>
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Writes lower-case hex.
+// Writes bytes as hex digits in lower case.
 [[nodiscard]] std::string to_hex(ByteSpan bytes);
 [[nodiscard]] Result<ByteVector> from_hex(std::string_view text);
 

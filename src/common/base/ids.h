@@ -40,7 +40,7 @@ struct PublicKey : FixedBytes<32> {
   [[nodiscard]] static Result<PublicKey> parse(std::string_view text);
 };
 
-// An Ed25519 signature. Text: base58.
+// An Ed25519 signature, written as base58.
 struct Signature : FixedBytes<64> {
   [[nodiscard]] std::string text() const { return to_base58(bytes); }
   [[nodiscard]] static Result<Signature> parse(std::string_view text);
@@ -56,7 +56,8 @@ struct std::hash<weft::FixedBytes<n>> {
   std::size_t operator()(const weft::FixedBytes<n>& value) const noexcept {
     std::size_t word = 0;
     std::memcpy(&word, value.bytes.data(),
-                sizeof word);  // Any 8 bytes of hashes, keys and random ids are evenly distributed.
+                // Any 8 bytes will do: hashes, keys and random ids are evenly distributed.
+                sizeof word);
     return word;
   }
 };

@@ -14,7 +14,7 @@ enum class LogLevel { debug, info, warning, error };
 // Lines below this level are dropped; info at the start.
 void set_log_level(LogLevel level);
 [[nodiscard]] LogLevel log_level();
-// Thread-safe; one line, never interleaved.
+// Writes one line, which lines of other threads never interrupt. Thread-safe.
 void log_line(LogLevel level, std::string_view text);
 
 template <class... Args>

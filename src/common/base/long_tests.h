@@ -1,5 +1,5 @@
-// True if this is a long run of the tests (`./weft test --long` sets WEFT_LONG=1): statistics over
-// more seeds, more crashes, longer texts. The quick run checks the same rules on fewer cases.
+// Tells if this is a long run of the tests (`./weft test --long` sets WEFT_LONG=1), with statistics
+// over more seeds, more crashes and longer texts. A quick run checks the same rules on fewer cases.
 #pragma once
 
 #include <cstdlib>

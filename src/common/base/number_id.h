@@ -18,7 +18,7 @@ class NumberId {
   constexpr explicit NumberId(Number number) : number_(number) {}
 
   [[nodiscard]] constexpr Number number() const { return number_; }
-  // False for 0, which identifies nothing.
+  // True unless the number is 0, which identifies nothing.
   [[nodiscard]] constexpr explicit operator bool() const { return number_ != 0; }
   // Advances to the next number, for the counter that assigns them.
   constexpr NumberId& operator++() {

@@ -17,8 +17,8 @@ namespace weft {
 // The code says what a caller can do about the error, not where the error occurred. The HTTP status
 // and the exit code follow from it (see http_status in platform/net and exit_code in apps/cli).
 enum class ErrorCode : std::uint8_t {
-  invalid_argument,    // The input is wrong; the same input fails again.
-  not_found,           // The named thing does not exist.
+  invalid_argument,    // The input is wrong and would fail again.
+  not_found,           // The thing that the caller names does not exist.
   already_exists,      // Exactly this was done before.
   unauthenticated,     // The proof of the caller's identity is missing or wrong.
   permission_denied,   // The caller is known but not allowed to do this.
@@ -74,8 +74,8 @@ template <class T, class... Args>
 }  // namespace weft
 
 // WEFT_ASSIGN(auto file, open(path)) declares `file`, or returns the error from the enclosing
-// function. WEFT_OK(write(file)) does the same for a Result<>. The CO_ forms are for coroutines
-// (the expression may co_await).
+// function. WEFT_OK(write(file)) returns the error of a Result<> in this way. The CO_ forms are for
+// coroutines (the expression may co_await).
 #define WEFT_JOIN_2(a, b) a##b
 #define WEFT_JOIN(a, b) WEFT_JOIN_2(a, b)
 #define WEFT_ASSIGN_AS(name, declaration, expression, leave)                \

@@ -1,6 +1,6 @@
-// Finds the data of others that tests use. Data that may be committed is in tests/data. Other data
-// is read from $WEFT_DATA (default ../shared beside the repository); tests that need it are skipped
-// with a message if it is missing:
+// Finds data that tests use and that we did not make. Data that may be committed is in tests/data.
+// Other data is read from $WEFT_DATA (default ../shared beside the repository); tests that need it
+// are skipped with a message if it is missing:
 //
 //   const auto path = test::find_data("data/vocab/ggml-vocab-llama-spm.gguf");
 //   if (!path) GTEST_SKIP() << test::missing_data("data/vocab/ggml-vocab-llama-spm.gguf");

@@ -15,8 +15,8 @@ class TokenBucket {
     double burst = 0;  // The most tokens that the bucket holds.
   };
 
-  // Adds the tokens of the time since the last call; the first call fills the bucket. A clock that
-  // stands still or runs backwards adds none.
+  // Adds the tokens for the time since the last call; the first call fills the bucket. A clock that
+  // stands still or runs backwards adds no tokens.
   void refill(const Rate& rate, Instant now) {
     level_ =
         begun_ ? std::min(rate.burst, level_ + std::max(0.0, seconds(now - at_)) * rate.per_second)

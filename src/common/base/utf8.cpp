@@ -93,7 +93,7 @@ std::size_t find_invalid(std::string_view text) {
 }
 
 std::string replace_invalid(std::string_view text, std::size_t bytes_max) {
-  constexpr std::string_view replacement = "\xEF\xBF\xBD";  // U+FFFD in UTF-8.
+  constexpr std::string_view replacement = "\xEF\xBF\xBD";  // The character U+FFFD in UTF-8.
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const Decoded decoded = decode(text, at);

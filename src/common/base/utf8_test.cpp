@@ -37,13 +37,14 @@ TEST(Utf8, AnUnfinishedCharacterAtTheEndIsMeasured) {
   EXPECT_EQ(unfinished_bytes("a\xF0\x9F\x98"), 3u);
   EXPECT_EQ(unfinished_bytes("a\xF0\x9F\x98\x80"), 0u);
   EXPECT_EQ(unfinished_bytes("a\x80\x80"), 0u);  // No following bytes make this a character.
-  EXPECT_EQ(unfinished_bytes("\xED\xA0"), 0u);   // The first half of a surrogate.
+  EXPECT_EQ(unfinished_bytes("\xED\xA0"), 0u);   // The first two bytes of a surrogate.
 }
 
 TEST(Utf8, EachByteThatIsNoUtf8BecomesAReplacementCharacter) {
   EXPECT_EQ(replace_invalid("h\u00e9 \xF0\x9F\x98\x80"), "h\u00e9 \xF0\x9F\x98\x80");
   EXPECT_EQ(replace_invalid("a\xFF\xC0z"), "a\uFFFD\uFFFDz");
-  EXPECT_EQ(replace_invalid("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");  // A surrogate.
+  // A surrogate is invalid in UTF-8.
+  EXPECT_EQ(replace_invalid("\xED\xA0\x80"), "\uFFFD\uFFFD\uFFFD");
   EXPECT_EQ(replace_invalid("\xE2\x82"), "\uFFFD\uFFFD");
   EXPECT_TRUE(is_valid(replace_invalid(std::string("\x00\x80\xFE\xF8", 4))));
 }

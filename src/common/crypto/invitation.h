@@ -1,7 +1,7 @@
 // An invitation, which an operator gives to workers that it trusts and to clients that are to have
 // credits: a text that its coordinator's key has signed. A worker shows it when it proves its own
-// key, a client shows it to be granted credits. It is not stored: the signature and the time decide
-// if it is valid. Native only.
+// key, a client shows it to be granted credits. The coordinator does not store it: the signature
+// and the time decide if it is valid. Native only.
 #pragma once
 
 #include <cstdint>

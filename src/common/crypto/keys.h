@@ -49,10 +49,10 @@ class KeyPair final : public Signer {
 [[nodiscard]] bool verify_now(const PublicKey& key, ByteSpan message, const Signature& signature);
 #else
 // A key in the browser, a CryptoKey that cannot be exported. A script that gets into the page can
-// sign with it while the page is open, but cannot take it away. The key is made in the Worker and
-// kept in IndexedDB, so that the same wallet earns the next time. Without IndexedDB (Node, some
-// private windows) it lives as long as the Worker. Fails with unsupported if WebCrypto is missing
-// (a page over plain http) or lacks Ed25519.
+// sign with the key while the page is open, but cannot take the key away. The key is made in the
+// Worker and kept in IndexedDB, so that the next visit earns for the same wallet. Without IndexedDB
+// (Node, some private windows) the key lives as long as the Worker. Fails with unsupported if
+// WebCrypto is missing (a page over plain http) or lacks Ed25519.
 class BrowserKey final : public Signer {
  public:
   [[nodiscard]] static Async<Result<std::unique_ptr<BrowserKey>>> load_or_create();

@@ -87,7 +87,7 @@ Async<Result<Signature>> KeyPair::sign(ByteVector message) { co_return sign_now(
 // libsodium signs and verifies in half the time of OpenSSL.
 namespace {
 void start_sodium() {
-  static const bool ready = sodium_init() >= 0;  // Initialized once, from any thread.
+  static const bool ready = sodium_init() >= 0;  // libsodium is initialized once, from any thread.
   check(ready, "libsodium starts");
 }
 }  // namespace

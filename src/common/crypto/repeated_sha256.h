@@ -9,14 +9,14 @@
 
 namespace weft::crypto {
 
-// Not safe to share between threads.
+// Hashes many messages one after the other. An object must not be shared between threads.
 class RepeatedSha256 {
  public:
   RepeatedSha256();
   RepeatedSha256(const RepeatedSha256&) = delete;
   ~RepeatedSha256();
-  // Gives the same hash as sha256(message). Natively it is about three times as fast for a hundred
-  // bytes.
+  // Returns the hash that sha256(message) returns. A native build takes about a third of the time
+  // of sha256() for a hundred bytes.
   [[nodiscard]] Hash operator()(ByteSpan message);
 
  private:

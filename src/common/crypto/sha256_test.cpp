@@ -1,5 +1,5 @@
-// Both implementations of SHA-256 give the results of FIPS 180-4, however the bytes are cut, and
-// agree with each other.
+// Tests of both implementations of SHA-256: they give the results of FIPS 180-4, however the bytes
+// are cut, and agree with each other.
 #include "common/crypto/sha256.h"
 
 #include <gtest/gtest.h>

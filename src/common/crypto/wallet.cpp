@@ -158,7 +158,7 @@ Result<KeyPair> load_or_create_wallet(const fs::path& path) {
   auto loaded = load_wallet(path);
   if (loaded || loaded.error().code != ErrorCode::not_found) return loaded;
   auto created = create_wallet(path);
-  // Another process made a wallet in between: use that one.
+  // Another process has made a wallet since the file was looked for: that wallet is used.
   if (!created && created.error().code == ErrorCode::already_exists) return load_wallet(path);
   return created;
 }

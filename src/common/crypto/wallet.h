@@ -9,7 +9,8 @@
 
 namespace weft::crypto {
 
-// $XDG_CONFIG_HOME/weft/wallet.json, or else ~/.config/weft/wallet.json.
+// Returns $XDG_CONFIG_HOME/weft/wallet.json, or ~/.config/weft/wallet.json if the variable is not
+// set.
 [[nodiscard]] Result<std::filesystem::path> default_wallet_path();
 // Loads a wallet. Refuses a file that others may read, a file that is not a wallet, and a wallet
 // whose public key does not belong to its seed.

@@ -54,7 +54,7 @@ TEST_F(Wallet, IsMadeForItsOwnerAloneAndReadBack) {
   EXPECT_EQ(mode(path), 0600U);
   EXPECT_EQ(mode(path.parent_path()), 0700U);
   EXPECT_EQ(std::distance(fs::directory_iterator(path.parent_path()), fs::directory_iterator()),
-            1);  // No other file is left beside the wallet.
+            1);  // The folder has no file but the wallet.
 }
 
 TEST_F(Wallet, IsNeverOverwritten) {

@@ -187,7 +187,7 @@ Result<std::vector<std::pair<std::string, Value>>> Value::members(CountBounds bo
   if (!document) return error("is not valid JSON");
   for (const LazyView& view : document->root()) {
     if (found.size() == bounds.count_max) return error("has more than {} keys", bounds.count_max);
-    // view.key() lies between its quotes in the text.
+    // The bytes around view.key() are the quotes of the key in the JSON text.
     const std::string_view quoted(view.key().data() - 1, view.key().size() + 2);
     auto key = unescape(quoted);
     const std::string_view raw = view.raw_json();

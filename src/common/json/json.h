@@ -41,7 +41,7 @@ enum class Kind : std::uint8_t { object, array, string, number, boolean, null };
 [[nodiscard]] std::string_view to_string(Kind kind);
 
 struct StringBounds {
-  std::size_t bytes_max = 4096;  // After unescaping the string.
+  std::size_t bytes_max = 4096;  // Most bytes of the unescaped string.
 };
 struct IntegerBounds {
   std::int64_t min = std::numeric_limits<std::int64_t>::min();
@@ -76,7 +76,7 @@ class Value {
 
   [[nodiscard]] Result<std::string> string(StringBounds bounds = {}) const;
   [[nodiscard]] Result<bool> boolean() const;
-  // A number without fraction and exponent.
+  // Reads a number without fraction and exponent.
   [[nodiscard]] Result<std::int64_t> integer(IntegerBounds bounds = {}) const;
   template <class Integer>
   [[nodiscard]] Result<Integer> integer_as(IntegerBounds bounds = {
@@ -86,7 +86,7 @@ class Value {
     return static_cast<Integer>(value);
   }
   [[nodiscard]] Result<std::uint64_t> unsigned_integer(std::uint64_t max) const;
-  // Any number within the range of a double (1e400 and 1e-400 are not).
+  // Reads any number within the range of a double (1e400 and 1e-400 are not).
   [[nodiscard]] Result<double> number() const;
   // The text of a number, for amounts that must not pass through a double.
   [[nodiscard]] Result<std::string_view> number_text() const;
@@ -96,7 +96,7 @@ class Value {
   [[nodiscard]] std::unexpected<Error> error(FormatString<Args...> format, Args&&... args) const {
     return error_text(weft::format(format, std::forward<Args>(args)...));
   }
-  // The value's JSON text.
+  // The JSON text of the value.
   [[nodiscard]] std::string_view text() const { return raw_; }
   [[nodiscard]] std::string path() const;
 
@@ -111,7 +111,7 @@ class Value {
   static constexpr std::size_t no_index = std::numeric_limits<std::size_t>::max();
   std::string_view document_;
   std::string_view raw_;
-  std::shared_ptr<const Path> place_;  // Null at the root.
+  std::shared_ptr<const Path> place_;  // Place in the document; null at the root.
   std::size_t index_ = no_index;  // The index of an array's element; place_ is the array's then.
 };
 

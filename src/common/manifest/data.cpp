@@ -43,8 +43,8 @@ Result<> append_number(const json::Value& value, ElementType type, ByteVector& o
       WEFT_ASSIGN(const double number, float_number(value));
       const auto narrowed = static_cast<float>(number);
       if (std::isinf(narrowed) && !std::isinf(number)) return value.error("is too large for f32");
-      // Every NaN becomes the same one, because the sign and payload that a conversion leaves
-      // differ between machines.
+      // Every NaN is written with one bit pattern, because the sign and payload that a conversion
+      // leaves differ between machines.
       append_le(out, std::isnan(number) ? 0x7fc00000U : std::bit_cast<std::uint32_t>(narrowed));
       return {};
     }

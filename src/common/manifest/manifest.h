@@ -47,8 +47,8 @@ struct Blob {
 using Data = std::variant<std::monostate, Inline, Path, Blob>;
 
 struct Binding {
-  std::uint32_t binding = 0;  // In @group(0); for Kind::onnx the index in the list.
-  std::string name{};         // For Kind::onnx: the name of the input or output in the model.
+  std::uint32_t binding = 0;  // Number in @group(0); for Kind::onnx the index in the list.
+  std::string name{};         // Name in the model, for Kind::onnx only.
   Role role = Role::output;
   ElementType type = ElementType::u32;
   std::vector<std::uint64_t> shape{};  // Row-major, outermost dimension first; no zeros.
@@ -137,16 +137,17 @@ struct Manifest {
   std::map<std::string, double> constants;
   std::map<std::string, std::vector<double>>
       tune;  // Overrides that a worker may choose; they must not change results.
-  // At least one for wgsl, none for other kinds; `entry` + `dispatch` is one step.
+  // The steps of a wgsl job, at least one; empty for other kinds. `entry` and `dispatch` in a
+  // manifest are one step.
   std::vector<Step> steps;
   std::vector<Binding> bindings;  // The bindings in the order of the text.
-  Kernel kernel;                  // Set for Kind::kernel.
-  OnnxRuns onnx;                  // Set for Kind::onnx.
+  Kernel kernel;                  // Used only by Kind::kernel.
+  OnnxRuns onnx;                  // Used only by Kind::onnx.
   Split split;
   Verify verify;
   Requires requirements;
-  std::uint32_t priority = 50;   // From 0 to 100; higher priorities run first.
-  std::uint32_t deadline_s = 0;  // 0: no deadline.
+  std::uint32_t priority = 50;   // From 0 to 100; jobs of higher priority run first.
+  std::uint32_t deadline_s = 0;  // Seconds until the deadline; 0: no deadline.
   MicroCredits budget = 0;       // Written in credits in the text, with at most six decimals.
 
   // The bytes of each output of the whole job, in the manifest's order (kernels have one).

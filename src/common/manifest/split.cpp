@@ -29,7 +29,7 @@ Range task_range(const Manifest& manifest, std::uint32_t index) {
   const std::uint32_t tasks = manifest.split.tasks;
   check(index < tasks, "no task of that index");
   const std::uint32_t each = length / tasks;
-  const std::uint32_t longer = length % tasks;  // Tasks that take one workgroup more.
+  const std::uint32_t longer = length % tasks;  // Number of tasks that are one workgroup longer.
   return {.first = index * each + std::min(index, longer),
           .count = each + (index < longer ? 1U : 0U)};
 }
@@ -46,7 +46,7 @@ std::vector<Range> pieces(const Manifest& manifest, Range range, std::uint32_t c
   std::vector<Range> cut;
   for (std::uint32_t done = 0; done < range.count; done += count_max) {
     cut.push_back({.first = range.first + done, .count = std::min(count_max, range.count - done)});
-    if (range.count - done <= count_max) break;  // A sum could exceed 2^32.
+    if (range.count - done <= count_max) break;  // Subtracts, because a sum could exceed 2^32.
   }
   return cut;
 }

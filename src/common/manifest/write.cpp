@@ -112,7 +112,7 @@ void write_data(const Data& data, Target& target) {
   if (const auto* blob = std::get_if<Blob>(&data)) target.blob = blob->hash.text();
 }
 
-// By default glaze writes control characters as they are, which is not JSON.
+// Escapes control characters, which glaze writes as they are by default although JSON forbids it.
 struct WriteOptions : glz::opts {
   bool escape_control_characters = true;
 };

@@ -36,7 +36,7 @@ struct ClaimPath {
 // The root to which the path leads. Only the bits of `sides` that have a sibling are read.
 [[nodiscard]] Hash root_by_path(const Claim& claim, const ClaimPath& path);
 
-// Appends a record of claims_text().
+// Appends one claim in the form of claims_text().
 void append_claim(ByteVector& out, const Claim& claim);
 // The claims in the form that the owner of one job is shown. Claims of other jobs, which may belong
 // to other owners, are replaced by their digests, so that the root can still be computed.

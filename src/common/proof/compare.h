@@ -17,9 +17,9 @@ struct Tolerance {
   double relative = 0;
 };
 
-// None if the results agree; otherwise a text about the first difference: "element 17 is 0.5 here
-// and 0.75 there". Results of different sizes never agree. Integers are compared exactly, whatever
-// the tolerance.
+// Returns nullopt if the results agree, otherwise a text about the first difference: "element 17 is
+// 0.5 here and 0.75 there". Results of different sizes never agree. Integers are compared exactly,
+// whatever the tolerance is.
 [[nodiscard]] std::optional<std::string> difference(ByteSpan a, ByteSpan b, NumberType type,
                                                     const Tolerance& tolerance);
 [[nodiscard]] std::optional<std::string> difference_exact(ByteSpan a, ByteSpan b);

@@ -60,14 +60,14 @@ inline constexpr std::size_t fingerprint_bytes_max = 2 + 4 * fingerprint_entries
 // than 65536 numbers, a number that is not finite, or only zeros.
 [[nodiscard]] Result<ByteVector> fingerprint(std::span<const float> hidden);
 
-// The numbers that a fingerprint of `width` numbers names, and 0 for all others.
+// Returns `width` numbers: those that the fingerprint contains, and 0 in all other places.
 // fingerprint_distance() takes them if the other side also sends a fingerprint; the distance then
 // includes the rounding of that fingerprint too. Fails with invalid_argument if the bytes are not a
 // fingerprint of `width` numbers.
 [[nodiscard]] Result<std::vector<float>> fingerprint_values(ByteSpan bytes, std::size_t width);
 
 struct FingerprintTolerance {
-  double error_max = 0.005;  // The error of one fingerprint.
+  double error_max = 0.005;  // Largest accepted error of one fingerprint.
   double missing_max = 0.2;  // The share of the own largest entries that the claim lacks.
 };
 inline constexpr FingerprintTolerance f32_tolerance{.error_max = 0.0015, .missing_max = 0.2};

@@ -72,7 +72,8 @@ TEST(Fingerprint, TellsWeightsOfFewerBitsFromRounding) {
   }
 }
 
-// Language models have a few dimensions that are hundreds of times the others and hardly move.
+// Hidden states of language models have a few dimensions whose numbers are hundreds of times the
+// other numbers and hardly change.
 TEST(Fingerprint, IsNotBlindedByOutlierDimensions) {
   for (unsigned seed = 0; seed < 50; ++seed) {
     std::vector<float> hidden = random_hidden(1024, seed);
@@ -123,7 +124,7 @@ TEST(Fingerprint, RefusesBytesThatAreNone) {
   bytes[0] = 63;
   EXPECT_TRUE(refused(bytes));
   bytes = good;
-  bytes[2] = bytes[6];  // The same index twice.
+  bytes[2] = bytes[6];  // An index that occurs twice.
   bytes[3] = bytes[7];
   EXPECT_TRUE(refused(bytes));
   bytes = good;

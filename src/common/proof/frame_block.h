@@ -1,9 +1,9 @@
 // The commitment of a member of a chain to the frames that it sends and receives: a Merkle root
 // over up to 32 frames of one line, in their order, and the proof that a frame is one of them.
 //
-// A line is the sequence of frames that one member sends to the next (the last one sends to the
+// A line is the sequence of frames that one member sends to the next (the last member sends to the
 // first) in one epoch of a chain; it has the sender's number. Frames that hand over hidden states
-// are numbered from 0 on. A block ends after 32 of them, and at a commit of the sender.
+// are numbered from 0 on. A block ends after 32 frames, and at a commit of the sender.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct FrameBlock {
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
   std::uint32_t line = 0;
-  std::uint32_t first = 0;  // The number of its first frame.
-  std::uint32_t count = 0;  // 1 to frame_block_max.
+  std::uint32_t first = 0;  // Number of the block's first frame.
+  std::uint32_t count = 0;  // Number of frames, 1 to frame_block_max.
   Hash root{};              // root_of_roots() over the SHA-256 of each frame.
   friend bool operator==(const FrameBlock&, const FrameBlock&) = default;
 };
@@ -36,7 +36,7 @@ struct FrameBlock {
 struct FrameOpening {
   std::uint32_t line = 0;
   std::uint32_t number = 0;  // The number of the frame.
-  std::uint32_t first = 0;   // The first frame of its block.
+  std::uint32_t first = 0;   // Number of the first frame of its block.
   std::uint32_t count = 0;   // The number of frames of its block.
   std::vector<Hash> siblings{};
   ByteVector frame{};

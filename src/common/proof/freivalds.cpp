@@ -54,7 +54,7 @@ std::vector<std::uint64_t> multiply(std::span<const std::int8_t> matrix, std::ui
                                     const std::vector<std::uint64_t>& vector) {
   constexpr std::size_t limb_bits = 13, limbs = 5, part_max = 1024;
   const std::size_t columns = vector.size();
-  std::vector<std::int16_t> cut(limbs * columns);  // [limb][column]
+  std::vector<std::int16_t> cut(limbs * columns);  // Indexed by limb, then column.
   for (std::size_t limb = 0; limb < limbs; ++limb) {
     for (std::size_t i = 0; i < columns; ++i)
       cut[limb * columns + i] =
@@ -77,7 +77,7 @@ std::vector<std::uint64_t> multiply(std::span<const std::int8_t> matrix, std::ui
         sums[limb] += sum;
       }
     }
-    SignedWide total = 0;  // At most 2^32 columns: below 2^(32 + 7 + 65).
+    SignedWide total = 0;  // At most 2^32 columns keep the sum below 2^(32 + 7 + 65).
     for (std::size_t limb = limbs; limb-- > 0;) total = total * (1 << limb_bits) + sums[limb];
     product[row] = reduce_signed(total);
   }
@@ -102,7 +102,7 @@ std::optional<std::vector<std::uint64_t>> multiply(std::span<const std::int32_t>
   // The number of products of an element (below 2 most) and a limb whose sum stays below 2^64.
   const std::size_t part_max = std::size_t{1} << (64 - limb_bits - std::countr_zero(2 * most));
   std::vector<std::uint32_t> low(columns), high(columns);
-  Wide moved = 0;  // What the offset adds to every row.
+  Wide moved = 0;  // The amount that the offset adds to every row.
   for (std::size_t i = 0; i < columns; ++i) {
     low[i] = static_cast<std::uint32_t>(vector[i] & mask);
     high[i] = static_cast<std::uint32_t>(vector[i] >> limb_bits);

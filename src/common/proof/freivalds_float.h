@@ -8,16 +8,17 @@
 //   |a_il| |b_lj|, with g_k = k u / (1 - k u) and u the unit roundoff (N. Higham, Accuracy and
 //   Stability of Numerical Algorithms, 2002, section 3.1); that sum is at most |a_i| |b_j| (Cauchy
 //   and Schwarz), and so  t_i = g_k |a_i| |B|_F + u_out |c_i| + k 2^-126 sqrt(n), u_out being the
-//   rounding of what is stored and the last term for devices that flush subnormal numbers to zero.
+//   rounding of the stored product and the last term for devices that flush subnormal numbers to
+//   zero.
 //
 // An honest product is refused with probability at most rounds * m * P(|N(0, 1)| > 9) < rounds * m
 // * 2.3e-19. A product whose row i is off by |E_i| = f t_i passes with probability at most (9
 // sqrt(2 / pi) / f)^rounds: 4 rounds miss an error of 1000 t_i once in 3 * 10^8 times, and f for
 // one element off by a typical product is of the order 1 / (g_k sqrt(n)). Errors below 9 t_i are
-// not seen; they cannot be told from rounding.
+// not seen, because they cannot be told from rounding.
 //
-// Measured by its benchmark and not used by the coordinator yet: its own checks of float products
-// will use it when it decides without asking workers.
+// Today only its benchmark uses it. The coordinator will check float products with it when it
+// decides without asking workers.
 #pragma once
 
 #include <cstdint>

@@ -154,7 +154,7 @@ TEST(FreivaldsOfFloats, MissesErrorsNoMoreOftenThanItsHeaderSays) {
     passed += freivalds_accepts(x.product(), static_cast<std::uint64_t>(seed), {}, 1) ? 1 : 0;
   const double expected = 9 * std::sqrt(2 / 3.14159265) / 100;
   EXPECT_LE(passed, checks * expected + 4 * std::sqrt(checks * expected));
-  EXPECT_GT(passed, 0);  // One round is not enough, and this test detects that.
+  EXPECT_GT(passed, 0);  // One round is not enough, as this test shows.
 }
 
 TEST(FreivaldsOfFloats, RefusesWeightsOfFewerBits) {

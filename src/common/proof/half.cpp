@@ -20,8 +20,8 @@ std::uint16_t to_half(float value) {
   const float magnitude = std::abs(value);
   if (std::isnan(value)) return sign | 0x7e00;
   if (magnitude >= 65520.0F) return sign | 0x7c00;
-  // In units of the last place of the half. nearbyint rounds ties to even, and a carry into the
-  // exponent gives the right value.
+  // Rounds in units of the last place of the half. nearbyint rounds ties to even, and a carry into
+  // the exponent gives the right value.
   const int exponent = magnitude < 0x1p-14F ? -14 : std::ilogb(magnitude);
   const auto units =
       static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, 10 - exponent)));

@@ -150,7 +150,8 @@ TEST(Inclusion, LeadsFromEveryRootToTheRootOfRoots) {
 TEST(Inclusion, ANodeIsNeverTakenForAChunk) {
   const ByteVector output = bytes_of(2 * chunk_bytes);
   const auto parts = chunks_of(output);
-  ByteVector forged;  // What the root hashes: it must not pass as a chunk of a one-chunk output.
+  // The bytes that the root hashes must not pass as a chunk of a one-chunk output.
+  ByteVector forged;
   for (const ByteVector& part : parts) append(forged, output_root(part).span());
 
   EXPECT_FALSE(

@@ -61,7 +61,8 @@ Result<KeptReceipt> read_receipt(ByteSpan statement, ByteSpan claims) {
     claim.root = list.fixed<Hash>();
     claim.first = list.integer<std::uint32_t>();
     claim.count = list.integer<std::uint32_t>();
-    is_list = is_list && (!claim.whole() || claim.first == 0);  // Or nothing would sign it.
+    // A whole task has no first workgroup, which nothing would sign.
+    is_list = is_list && (!claim.whole() || claim.first == 0);
   }
   if (!is_list || !list.at_end() || root_of_claims(out.claims) != root)
     return fail(ErrorCode::data_loss, "The claims are not the ones that the receipt signs.");

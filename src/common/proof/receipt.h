@@ -1,8 +1,8 @@
 // A worker's signed statement over a batch of results. One signature covers a few results, because
 // verifying a signature for each result would limit the throughput of the system. The statement
-// names the nonces of both sides, so that neither can make the other sign for another session, and
-// a Merkle root over the claims (claim_tree.h), so that one claim can be shown to a program on a
-// chain (chain/program/receipts.h reads these bytes). The format is fixed.
+// names the nonces of worker and coordinator, so that neither can make the other sign for another
+// session, and a Merkle root over the claims (claim_tree.h), so that one claim can be shown to a
+// program on a chain (chain/program/receipts.h reads these bytes). The format is fixed.
 #pragma once
 
 #include <cstddef>
@@ -33,15 +33,15 @@ struct Claim {
   friend bool operator==(const Claim&, const Claim&) = default;
 };
 
-// The place for which a receipt is signed. Without a chain, genesis and program are zeros. No
-// program but the cluster's own has the address zero, so that no program of ours accepts such a
-// receipt.
+// The place for which a receipt is signed. If the coordinator has no chain, genesis and program are
+// zeros. Only the cluster's own program has the address zero, so that no program of ours accepts
+// such a receipt.
 struct ReceiptPlace {
   Hash genesis;  // The genesis hash of the cluster.
   PublicKey program;
   PublicKey coordinator;
-  Hash session;  // The coordinator's nonce.
-  Hash worker;   // The worker's nonce.
+  Hash session;  // The coordinator's nonce of the session.
+  Hash worker;   // The worker's nonce of the session.
   friend bool operator==(const ReceiptPlace&, const ReceiptPlace&) = default;
 };
 

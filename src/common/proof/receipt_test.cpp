@@ -35,7 +35,7 @@ const Claim part{
     .task = claim.task, .attempt = 7, .root = filled<Hash>(0x77), .first = 0x0a0b, .count = 2};
 
 TEST(Receipt, SignsTheStatedBytes) {
-  // One claim: the root is its leaf.
+  // The root of a single claim is its leaf.
   const Hash whole = crypto::sha256(bytes_of("776566742d636c61696d2d32" + repeat("66", 16) +
                                              "04030201" + "07000000" + repeat("77", 32)));
   const Hash leaf = crypto::sha256(bytes_of("00" + to_hex(whole.bytes)));

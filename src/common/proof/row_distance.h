@@ -1,12 +1,12 @@
-// The distance of two engines' hidden states of one position, over all of their numbers: those that
-// a stage of a chain handed on, and those that another engine computes from the same input.
+// The distance between complete hidden states of one position: those that a stage of a chain handed
+// on, and those that another engine computes from the same input.
 //
 // The distance is the mean over all numbers of min(1, |claimed - own| / (|own| + typical)), typical
-// = the median magnitude of the own numbers. Fingerprints (fingerprint.h) contain only the 64
-// largest numbers, which is all that a worker sends by itself. Here both rows are complete, so that
-// a stage that leaves the largest numbers right and changes others is found too. No single number
-// counts for more than its share, so that the few numbers of a model that are a thousand times as
-// large as the others neither hide an error nor cause one.
+// = the median magnitude of the own numbers. Fingerprints (fingerprint.h), which a worker sends by
+// itself, contain only the 64 largest numbers. Complete hidden states also reveal a stage that
+// leaves the largest numbers right and changes others. No single number counts for more than its
+// share, so that the few numbers of a model that are a thousand times as large as the others
+// neither hide an error nor cause one.
 #pragma once
 
 #include <span>

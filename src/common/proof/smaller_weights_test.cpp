@@ -1,6 +1,6 @@
-// The likelihood of smaller weights: honest claims come nowhere near the bound however many there
-// are, and claims of smaller weights pass it, also where the arithmetic's noise is several times
-// what the weights change.
+// Tests of the likelihood of smaller weights: honest claims do not come near the bound however many
+// there are, and claims of smaller weights pass it, even if the noise of the arithmetic is several
+// times the change by the weights.
 #include "common/proof/smaller_weights.h"
 
 #include <gtest/gtest.h>

@@ -64,7 +64,7 @@ std::string api_schema() {
   return "{" + out + "}";
 }
 
-// One document for each type. This list is the whole interface.
+// The documents of the whole interface, one for each type.
 template std::string to_json(const Info&);
 template std::string to_json(const Identity&);
 template std::string to_json(const Submitted&);

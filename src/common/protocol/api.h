@@ -44,7 +44,7 @@ struct Identity {
 // The answer (202) to POST /v1/jobs.
 struct Submitted {
   std::string id;
-  std::string state;  // See Job::state.
+  std::string state;  // The job's state (Job::state).
   std::uint32_t tasks = 0;
   MicroCredits escrow = 0;
   std::string link;                  // Lets any reader see the job: ?link=LINK at its routes.
@@ -57,7 +57,7 @@ struct Submitted {
 // POST /v1/jobs/quote: the price that a job would have, signed (price_offer.h). See
 // docs/pricing.md.
 struct Quote {
-  std::string id{};     // 16 random bytes.
+  std::string id{};     // 16 random bytes in hex.
   std::string quote{};  // The text for POST /v1/jobs?quote=.
   std::string coordinator{};
   std::string client{};    // The client that it is for.
@@ -89,7 +89,7 @@ struct JobOutput {
   std::vector<std::uint64_t> shape;
 };
 
-// One requirement of a job, with the number of workers that lack it.
+// One requirement of a job, with the number of workers that do not meet it.
 struct JobLack {
   std::string what;           // "the feature shader-f16"
   std::uint32_t workers = 0;  // The number of workers that lack it.
@@ -99,8 +99,8 @@ struct JobWaiting {
   std::string detail;      // The reason in a sentence or two.
   std::uint32_t task = 0;  // The task that waits for this reason.
   std::uint32_t able = 0;  // Connected workers that meet the job's requirements.
-  // If all of them are busy: the place among the jobs with the same requirements, from 1 on; 0:
-  // unknown.
+  // The place, from 1 on, among the jobs with equal requirements if all workers that meet them are
+  // busy; 0: unknown.
   std::uint32_t position = 0;
   // The expected time until something changes; if every worker is too slow, the time that the task
   // would take. 0: unknown.
@@ -115,7 +115,7 @@ struct Correction {
   std::string worker;
   std::int64_t time = 0;
   bool replaced = false;  // If false, `reason` says why the result could not be computed again.
-  std::string was;        // The root of the wrong result.
+  std::string was;        // The root of the result that was paid.
   MicroCredits refunded = 0;
   std::string reason;
 };
@@ -138,8 +138,8 @@ struct Job {
   MicroCredits per_unit = 0;       // The price of a compute unit.
   MicroCredits price_quoted = 0;   // The price in the quote that was given; 0: none.
   MicroCredits max_price = 0;      // The most that the job costs; 0: its budget.
-  std::string root;                // Set if done or corrected.
-  std::vector<JobOutput> outputs;  // Set if done or corrected.
+  std::string root;                // Set if the job is done or corrected.
+  std::vector<JobOutput> outputs;  // Set if the job is done or corrected.
   std::int64_t created = 0;
   std::int64_t ended = 0;
   JobWaiting waiting;           // The fields from here on are set only in the answer for one job.
@@ -148,14 +148,14 @@ struct Job {
   std::uint32_t corrected = 0;  // The number of wrong results that are replaced.
   std::uint32_t unchecked = 0;  // Results of convicted workers that could not be computed again.
   MicroCredits refunded = 0;    // Refunds for the wrong results.
-  std::vector<Correction> corrections;  // The first corrections of both kinds.
+  std::vector<Correction> corrections;  // The first replaced or unchecked results.
 };
 struct Jobs {
   std::vector<Job> jobs;
 };
 
-// GET /v1/clients: the clients with running jobs, and those with a weight of their own. POST
-// /v1/clients/KEY answers with one of them.
+// A client with running jobs or with a weight of its own. GET /v1/clients lists them all; POST
+// /v1/clients/KEY answers with one.
 struct Client {
   std::string client;
   double weight = 1;
@@ -167,7 +167,7 @@ struct Client {
 };
 struct Clients {
   std::vector<Client> clients;
-  std::string next = {};  // See Workers::next.
+  std::string next = {};  // Place of the next page (Workers::next).
 };
 
 // GET /v1/tasks?job=ID[&from=INDEX&count=N] answers { "tasks": [...] }, ordered by index.
@@ -199,7 +199,7 @@ struct ProofReplica {
   std::uint32_t attempt = 0;
   std::string root;
   bool agreed = false;    // True if the worker was paid for this task.
-  std::string receipt;    // The signed digest.
+  std::string receipt;    // The digest that was signed.
   std::string claims;     // The blob of its claims; empty for the first format.
   std::string signature;  // The worker's signature.
   double gpu_seconds = 0;
@@ -222,8 +222,8 @@ struct Proof {
   std::vector<ProofReplica> replicas;
 };
 
-// How results were decided. GET /v1/jobs/ID/verdict: for a job, or with ?task=INDEX for one task;
-// GET /v1/workers/KEY/verdict: for the results of a worker. Checks are kept for 30 days.
+// The decisions about results. GET /v1/jobs/ID/verdict shows those of a job, or with ?task=INDEX of
+// one task; GET /v1/workers/KEY/verdict shows those of a worker. Checks are kept for 30 days.
 struct VerdictRange {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
@@ -240,7 +240,7 @@ struct VerdictCheck {
   // The ranges that were computed again, along the axis in which the job is cut.
   std::vector<VerdictRange> ranges;
   std::vector<VerdictRange> wrong;  // The first ranges that differed, if they are known.
-  std::string reason;               // Set if the check failed.
+  std::string reason;               // Why the check failed; empty if it did not.
 };
 struct VerdictReceipt {
   std::string worker;
@@ -307,7 +307,7 @@ struct Balance {
 struct Ledger {
   MicroCredits sum = 0;  // The sum of all balances, which is always 0.
   std::vector<Balance> balances;
-  std::string next = {};  // See Workers::next.
+  std::string next = {};  // Place of the next page (Workers::next).
 };
 // The change of one account by a transaction, and the account's balance afterwards.
 struct LedgerMovement {
@@ -322,7 +322,7 @@ struct LedgerEntry {
   // The change of the requested account; for a job that of its escrow, free and granted credits
   // together.
   MicroCredits amount = 0;
-  MicroCredits balance = 0;  // The balance afterwards.
+  MicroCredits balance = 0;  // The balance after the movement.
   std::int64_t time = 0;
   std::vector<LedgerMovement> movements;  // All movements of the transaction, which sum to 0.
 };
@@ -348,11 +348,11 @@ struct OwnerDevice {
   std::string name;
   std::string role;  // "full" or "recovery".
   std::int64_t added = 0;
-  std::int64_t revoked = 0;  // 0: not revoked.
+  std::int64_t revoked = 0;  // Time of the revocation; 0: not revoked.
 };
 struct Owner {
   std::string owner;
-  std::string device;  // The device that asks.
+  std::string device;  // The device that sends the request.
   MicroCredits free = 0;
   MicroCredits granted = 0;
   MicroCredits held = 0;
@@ -372,10 +372,10 @@ struct SettledOwner {
 };
 struct Settlement {
   std::vector<SettledOwner> owners;
-  std::string next = {};  // See Workers::next.
+  std::string next = {};  // Place of the next page (Workers::next).
 };
 
-// RFC 9457 problem document.
+// The document of an error (RFC 9457, problem details).
 struct Problem {
   std::string type = "about:blank";
   std::string title;

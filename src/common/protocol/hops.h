@@ -24,7 +24,7 @@ class HopJoiner {
 
  private:
   static constexpr std::size_t bytes_max = std::size_t{16} << 20;
-  std::map<std::uint16_t, ByteVector> parts_;  // Incomplete messages, by sender.
+  std::map<std::uint16_t, ByteVector> parts_;  // Incomplete messages by their sender.
 };
 
 }  // namespace weft::protocol::serving

@@ -15,8 +15,8 @@ struct PartClaim {
   std::uint64_t total = 0;  // Bytes of the whole blob.
   Hash part = {};           // SHA-256 of the part's bytes: the header Weft-Part.
 };
-// The hash that stands for the body in the request's claim (signing.h): SHA-256("weft-part-1" ||
-// blob || u64 first || u64 total || part), numbers little-endian.
+// The hash that a request's claim has in place of the hash of its body (signing.h):
+// SHA-256("weft-part-1" || blob || u64 first || u64 total || part), numbers little-endian.
 [[nodiscard]] Hash part_digest(const PartClaim& claim);
 
 }  // namespace weft::protocol

@@ -49,7 +49,7 @@ ByteVector encode_line_frame(ByteSpan frame) {
 
 bool belongs(ByteSpan frame, std::uint32_t chain, std::uint32_t epoch, std::uint16_t from,
              std::uint16_t to) {
-  // Hops and pings have these fields at the same offsets.
+  // The fields of hops and pings have the same offsets.
   return frame.size() >= hop_header_bytes && read_le<std::uint32_t>(frame, 2) == chain &&
          read_le<std::uint32_t>(frame, 6) == epoch && read_le<std::uint16_t>(frame, 10) == from &&
          read_le<std::uint16_t>(frame, 12) == to;

@@ -40,7 +40,7 @@ inline constexpr std::size_t line_frame_bytes_max = hop_header_bytes + hop_paylo
 // Fails with invalid_argument if the bytes are not a hello.
 [[nodiscard]] Result<LineHello> decode_line_hello(ByteSpan bytes);
 
-// The frame after its length.
+// Returns the frame, preceded by its length.
 [[nodiscard]] ByteVector encode_line_frame(ByteSpan frame);
 
 // True if the frame (a hop or a ping) goes from member `from` to member `to` in this epoch of this

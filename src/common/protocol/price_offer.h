@@ -15,10 +15,10 @@
 namespace weft::protocol {
 
 struct PriceOffer {
-  std::array<std::uint8_t, 16> id{};  // 16 random bytes.
+  std::array<std::uint8_t, 16> id{};  // 16 random bytes that identify the quote.
   MicroCredits per_unit = 0;
   MicroCredits price = 0;  // The price of the whole job; 0: unknown.
-  std::int64_t until = 0;  // Milliseconds since 1970.
+  std::int64_t until = 0;  // End of validity in milliseconds since 1970.
   Signature signature{};
 };
 

@@ -1,4 +1,5 @@
-// A quote's text is read as it was written, and its digest covers everything that it promises.
+// Tests of quotes: the text of a quote reads as what was written, and the digest covers everything
+// that the quote promises.
 #include "common/protocol/price_offer.h"
 
 #include <gtest/gtest.h>

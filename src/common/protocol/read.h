@@ -52,7 +52,7 @@ struct Reader {
     } else if constexpr (HasText<T>) {
       WEFT_ASSIGN(const std::string text, value.string({.bytes_max = 128}));
       auto parsed = T::parse(text);
-      // Only one spelling is allowed, so that equal ids have equal texts.
+      // Only one spelling of an id is allowed, so that equal ids have equal texts.
       if (parsed && parsed->text() != text)
         return value.error("is not in its usual spelling, \"{}\"", parsed->text());
       if (!parsed) return value.error("{}", parsed.error().message);

@@ -1,5 +1,5 @@
 // The protocol as a JSON schema (draft 2020-12), from which the TypeScript types are generated.
-// testdata/schema.json holds the same text, and a test checks that it is up to date.
+// testdata/schema.json holds a copy, and a test checks that the copy is up to date.
 #pragma once
 
 #include <string>

@@ -18,8 +18,8 @@ struct RequestTarget {
   std::string path = {};
   std::map<std::string, std::string> query = {};
 };
-// Reads a target such as "/v1/models/a%20b?from=1". A percent sign without two hex digits stands
-// for itself.
+// Reads a target such as "/v1/models/a%20b?from=1". A percent sign that two hex digits do not
+// follow stays a percent sign.
 [[nodiscard]] RequestTarget read_target(std::string_view text);
 
 inline constexpr std::size_t request_nonce_bytes = 16;
@@ -33,7 +33,7 @@ struct RequestClaim {
   // (part_claim.h).
   Hash body = {};
   std::int64_t time = 0;  // Milliseconds since 1970, by the client's clock.
-  ByteSpan nonce = {};    // request_nonce_bytes bytes.
+  ByteSpan nonce = {};    // A nonce of request_nonce_bytes bytes.
 };
 // The parts of a claim that are covered: all of them, except in tests, which show the attack that
 // each part stops.

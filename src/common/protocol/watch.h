@@ -61,7 +61,7 @@ struct TaskMap {
 // The public data of a job: not its client, not what it computes, and not what its owner would pay.
 struct Job {
   std::string id;
-  std::string state;  // See api::Job::state.
+  std::string state;  // The job's state (api::Job::state).
   std::uint32_t tasks = 0;
   std::uint32_t replicas = 1;
   std::array<std::uint32_t, task_states> counts{};  // The number of tasks in each TaskState.
@@ -71,7 +71,7 @@ struct Job {
   std::int64_t created = 0;
   std::int64_t ended = 0;
   bool mapped = true;  // False if too many tasks are shown already; `map` is empty then.
-  TaskMap map;         // All tasks if the job is new to the watcher, otherwise the changed ones.
+  TaskMap map;  // All tasks of a job that is new to the watcher, otherwise the changed tasks.
   friend bool operator==(const Job&, const Job&) = default;
 };
 
@@ -94,19 +94,19 @@ struct Loads {
   std::vector<std::uint64_t> accepted;  // The number of all accepted results.
   std::vector<std::uint64_t> refused;
   std::vector<double> rate;           // The rates measured so far, relative to the reference.
-  std::vector<double> round_trip_ms;  // Negative: unknown.
+  std::vector<double> round_trip_ms;  // Milliseconds; negative: unknown.
 };
 
-// One row a second, in columns, oldest first.
+// Counts of the network for each second, one row a second, in columns, oldest first.
 struct History {
   std::vector<std::int64_t> time;
-  std::vector<std::uint32_t> accepted;  // Accepted tasks in that second.
+  std::vector<std::uint32_t> accepted;  // Tasks that were accepted in that second.
   std::vector<std::uint32_t> refused;   // Refused results in that second.
-  std::vector<MicroCredits> paid;       // Pay in that second.
+  std::vector<MicroCredits> paid;       // Pay of that second.
   // Median time from a task's first lease to its acceptance; 0 if no task was accepted.
   std::vector<double> latency_ms;
   std::vector<double> latency_high_ms;  // The time that nine of ten tasks stayed below.
-  std::vector<std::uint32_t> workers;   // Connected workers.
+  std::vector<std::uint32_t> workers;   // Number of connected workers.
   std::vector<std::uint32_t> open;      // Tasks that are not accepted yet.
   std::vector<MicroCredits> per_unit;   // The price of a compute unit for a new job.
 };
@@ -117,7 +117,7 @@ struct Snapshot {
   std::int64_t time = 0;
   // `jobs` has the newest running jobs, and those that ended recently.
   std::uint64_t jobs_running = 0;
-  std::vector<Job> jobs;  // The shown jobs, newest first.
+  std::vector<Job> jobs;  // The jobs that are shown, newest first.
   std::vector<Worker> workers;
   Loads loads;
   History history;
@@ -128,7 +128,7 @@ struct Delta {
   std::uint64_t sequence = 0;
   std::int64_t time = 0;
   std::uint64_t jobs_running = 0;
-  std::vector<Job> jobs;               // New or changed jobs.
+  std::vector<Job> jobs;               // Jobs that are new or changed.
   std::vector<std::string> jobs_gone;  // Jobs that are no longer shown.
   std::vector<Worker> joined;
   std::vector<std::uint32_t> left;

@@ -4,8 +4,8 @@
 // operator's account.
 //
 // Granted credits come from mint as a gift. They can be spent on jobs and answers, and pay from
-// them is granted again: they are never staked, transferred or settled. So each account that both
-// kinds can reach has a second account for granted credits.
+// granted credits is granted too; they are never staked, transferred or settled. So each account
+// that both kinds of credits can reach has a second account for granted credits.
 //
 //   mint  owner:OWNER  granted:OWNER  held:OWNER  held-granted:OWNER  stake:OWNER  settled:OWNER
 //   escrow:JOB  escrow-granted:JOB  verification  verification-granted  platform  platform-granted

@@ -11,16 +11,16 @@ namespace weft::store {
 
 struct ApiKey {
   std::string id;    // 16 hex digits, not secret; after "here-" if no other endpoint may answer.
-  std::string name;  // A name for people.
+  std::string name;  // Name of the key for people.
   Hash hash;         // SHA-256 of the secret.
   PublicKey owner;   // The client that pays.
   UnixMillis created = 0;
-  UnixMillis revoked = 0;  // 0: not revoked.
+  UnixMillis revoked = 0;  // Time of the revocation; 0: not revoked.
   // The limits a minute and in all; 0: no limit.
   std::uint32_t requests_per_min = 0;
   std::uint32_t tokens_per_min = 0;
-  std::uint64_t tokens_max = 0;  // The most tokens in all.
-  MicroCredits credits_max = 0;  // The most credits in all.
+  std::uint64_t tokens_max = 0;  // Most tokens that the key may use in all.
+  MicroCredits credits_max = 0;  // Most credits that the key may spend in all.
   // Sums over answers that have ended.
   std::uint64_t requests = 0;
   std::uint64_t tokens = 0;

@@ -9,8 +9,8 @@
 
 namespace weft::store {
 
-// The messages that a device may sign. A recovery device manages devices and does nothing else, so
-// that it can be kept in a drawer; only a recovery device revokes it.
+// The messages that a device may sign. A recovery device only manages devices, so that it can be
+// kept in a drawer; it can be revoked only by a recovery device.
 enum class DeviceRole : std::uint8_t { full = 0, recovery = 1 };
 [[nodiscard]] inline std::string_view to_string(DeviceRole role) {
   return role == DeviceRole::full ? "full" : "recovery";
@@ -22,9 +22,9 @@ struct Device {
   PublicKey key;
   OwnerId owner;
   DeviceRole role = DeviceRole::full;
-  std::string name;  // A name for people.
+  std::string name;  // Name of the device for people.
   UnixMillis added = 0;
-  UnixMillis revoked = 0;  // 0: not revoked.
+  UnixMillis revoked = 0;  // Time of the revocation; 0: not revoked.
   friend bool operator==(const Device&, const Device&) = default;
 };
 

@@ -15,7 +15,7 @@ struct Model {
   std::string file;    // SHA-256 of the GGUF file, a blob.
   std::string chunks;  // Blob of the SHA-256 hashes of all chunks, in order.
   std::uint64_t bytes = 0;
-  std::uint64_t header_bytes = 0;  // The bytes before the tensors' data.
+  std::uint64_t header_bytes = 0;  // Bytes of the file before the tensors' data.
   std::uint32_t chunk_bytes = 0;
   std::string architecture;
   std::uint32_t layers = 0;

@@ -23,7 +23,7 @@ std::string_view to_string(JobState state) {
 
 namespace {
 
-// Calls `use` with each field of `batch` and the same field of `other`.
+// Calls `use` with each field of `batch` and the corresponding field of `other`.
 template <class A, class B, class Use>
 void each_field(A& batch, B& other, Use use) {
   use(batch.secrets, other.secrets);

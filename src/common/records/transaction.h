@@ -31,7 +31,8 @@ struct Entry {
 };
 
 struct Transaction {
-  std::string key;  // For idempotency: a key is applied once, whatever the entries are.
+  // Identifies the transaction: a key is applied only once, whatever the entries are.
+  std::string key;
   std::optional<JobId>
       job;  // The job that it belongs to. Ledger::close() forgets the keys of a job.
   std::vector<Entry> entries;
@@ -54,7 +55,7 @@ void post_escrow(std::vector<Entry>& entries, const JobId& job, const Funds& fun
 void post_platform(std::vector<Entry>& entries, const Funds& funds, Sign sign);
 void post_verification(std::vector<Entry>& entries, const Funds& funds, Sign sign);
 
-// --- Creation and transfer of credits
+// --- Creation and transfer of credits.
 
 // Moves `amount` of granted credits from mint to a new owner. Key "grant:OWNER", so an owner gets
 // one grant at most.
@@ -86,11 +87,11 @@ struct TaskPay {
   OwnerId client;
   MicroCredits price = 0;
   std::uint32_t replicas = 1;
-  // Parts of each worker's share, in thousandths, rounded down; both together are below 1000. The
-  // fee goes to the platform. It is always 0 today: it will be used when the operator's fee becomes
-  // part of a signed quote.
+  // Thousandths of each worker's share that go to the platform as the operator's fee, rounded down.
+  // The fee is always 0 today: it will be used when it becomes part of a signed quote. The sum of
+  // fee_permille and verification_permille is below 1000.
   std::uint32_t fee_permille = 0;
-  std::uint32_t verification_permille = 0;  // The part for the verification account.
+  std::uint32_t verification_permille = 0;  // Thousandths for the verification account.
 };
 enum class PayAs : std::uint8_t { free, held };
 struct Payee {
@@ -105,10 +106,10 @@ struct Payee {
 // The agreeing workers as payees of one share each, at most `replicas` of them.
 [[nodiscard]] std::vector<Payee> equal_shares(const TaskPay& pay,
                                               std::span<const OwnerId> agreeing);
-// Pays the payees. From the shares of the first `agreeing` of them the fee and the verification are
-// taken. The other payees (auditors) get their amounts out of the part that would go back to the
-// client. All amounts together are at most the price. `escrow` is the content of the job's escrow,
-// which is at least the price.
+// Pays the payees of a task. The fee and the part for verification are taken from the shares of the
+// first `agreeing` payees. The other payees (auditors) get their amounts out of the part that would
+// go back to the client. All amounts together are at most the price. `escrow` is the content of the
+// job's escrow, which is at least the price.
 [[nodiscard]] Transaction pay_task(const TaskPay& pay, std::span<const Payee> payees,
                                    std::size_t agreeing, const Funds& escrow);
 

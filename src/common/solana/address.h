@@ -31,7 +31,7 @@ struct FoundAddress {
 [[nodiscard]] Result<FoundAddress> find_program_address(std::span<const ByteSpan> seeds,
                                                         const PublicKey& program);
 
-// Programs and accounts of the runtime.
+// The addresses of the runtime's own programs and accounts.
 [[nodiscard]] PublicKey system_program();
 [[nodiscard]] PublicKey token_program();
 [[nodiscard]] PublicKey associated_token_program();

@@ -31,7 +31,7 @@ TEST(SolanaAddress, FoundAddressesAreOffTheCurve) {
 }
 
 TEST(SolanaAddress, AssociatedAccountsAreThoseOfTheNetwork) {
-  // Computed by getProgramDerivedAddress of @solana/kit 8.4.
+  // The expected addresses were computed by getProgramDerivedAddress of @solana/kit 8.4.
   const auto wallet = PublicKey::parse("Vote111111111111111111111111111111111111111").value();
   const auto mint = PublicKey::parse("So11111111111111111111111111111111111111112").value();
   EXPECT_EQ(associated_token_account(wallet, mint).text(),

@@ -83,7 +83,7 @@ std::array<std::uint8_t, 32> Field25519::bytes() const {
   Field25519 reduced = *this;
   reduced.carry();
   reduced.carry();
-  // The number is below 2^255 now: at most one subtraction of p is left.
+  // The number is below 2^255 now, so that at most one subtraction of p makes it smaller than p.
   std::uint64_t excess = (reduced.limbs_[0] + 19) >> 51;
   for (std::size_t i = 1; i < 5; ++i) excess = (reduced.limbs_[i] + excess) >> 51;
   reduced.limbs_[0] += 19 * excess;

@@ -63,8 +63,8 @@ TEST(Digests, no_part_of_the_place_or_the_message_can_be_another) {
   EXPECT_NE(receipt_digest(place, one), receipt_digest(place, two));
 }
 
-// The digest was computed with node's crypto; proof/claim_tree_test.cpp has the same root of three
-// claims.
+// The digest was computed with node's crypto. proof/claim_tree_test.cpp uses this root of three
+// claims too.
 TEST(Digests, a_receipt_has_the_bytes_that_the_program_hashes) {
   SigningPlace place{.genesis = {}, .program = bytes_of(2), .config = bytes_of(9)};
   place.genesis.bytes.fill(1);

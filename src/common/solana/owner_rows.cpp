@@ -10,8 +10,8 @@ namespace {
 constexpr std::string_view rows_head = "owner,index,amount,units";
 constexpr std::string_view emission_rows_head = "owner,index,amount,units,emission";
 
-// Takes the text up to the next `end` and returns it without `end`. Takes all of the text if it has
-// no `end`.
+// Removes the text up to the next `end` from `text` and returns it without `end`, or all of the
+// text if it has no `end`.
 std::string_view take_until(std::string_view& text, char end) {
   const std::size_t at = text.find(end);
   const std::string_view out = text.substr(0, at);

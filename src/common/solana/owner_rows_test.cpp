@@ -1,4 +1,4 @@
-// Tests what "published" means: any reader builds the same tree from the text, and a difference is
+// Tests of published rows: any reader builds the same tree from the text, and a difference is
 // reported with its first owner.
 #include "common/solana/owner_rows.h"
 

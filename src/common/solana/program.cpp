@@ -16,7 +16,7 @@ const Field& field_named(std::span<const Field> fields, std::string_view name) {
   return *found;
 }
 
-// Sets `out` for a kind of account whose key is the same on every network.
+// Sets `out` to the key of an account if every network has the same key for this kind of account.
 bool fixed_key(std::string_view kind, PublicKey& out) {
   if (kind == "system_program") {
     out = system_program();

@@ -110,7 +110,7 @@ class ProgramState {
   ByteVector bytes_;
 };
 
-// Addresses of the program's accounts.
+// A network: its program, and the addresses of the program's accounts.
 struct Network {
   PublicKey program;
   PublicKey mint;

@@ -25,10 +25,10 @@ inline constexpr std::size_t tree_owners_max = std::size_t{1} << tree_depth_max;
 struct Earned {
   PublicKey owner;
   std::uint32_t index = 0;
-  std::uint64_t amount = 0;  // Micro-credits since the start.
+  std::uint64_t amount = 0;  // Micro-credits earned since the start.
   std::uint64_t units = 0;   // Millionths of compute units since the start.
   // The part of the amount that is new tokens: the owner's part of the emission. It is published in
-  // the rows but is not in the leaf, because it follows from the rows of the epochs before.
+  // the rows but is not in the leaf, because it follows from the rows of earlier epochs.
   std::uint64_t emission = 0;
 };
 struct SumNode {
@@ -51,7 +51,7 @@ struct SumPath {
 // outside of the tree.
 [[nodiscard]] Result<SumNode> root_of_path(const Earned& leaf, const SumPath& path);
 
-// Threading: one thread at a time.
+// A tree over all owners and what they earned. Threading: one thread at a time.
 class SumTree {
  public:
   // Makes a tree from owners in any order. Fails with invalid_argument if an owner or an index
@@ -59,13 +59,13 @@ class SumTree {
   // resource_exhausted if there are too many owners.
   [[nodiscard]] static Result<SumTree> create(std::vector<Earned> owners);
 
-  // Makes a tree from owners in the given order, right or wrong: the tree of a dishonest operator,
-  // for evidence against it. position() is not reliable in it.
+  // Makes a tree from owners in the given order, even a wrong one: the tree of a dishonest
+  // operator, for evidence against it. position() is not reliable in such a tree.
   [[nodiscard]] static SumTree as_given(std::vector<Earned> owners);
 
-  // Sets new amounts and units of owners that are in the tree. Fails without a change: with
-  // not_found if one of them is not in the tree, and with invalid_argument if an amount or the
-  // units fall or the sum overflows.
+  // Sets new amounts and units of owners that are in the tree. A failure changes nothing: not_found
+  // if an owner is not in the tree, invalid_argument if an amount or the units fall or the sum
+  // overflows.
   [[nodiscard]] Result<> update(std::span<const Earned> changed);
 
   [[nodiscard]] const SumNode& root() const { return levels_.back().front(); }
@@ -84,7 +84,7 @@ class SumTree {
   explicit SumTree(std::vector<Earned> owners) : owners_(std::move(owners)) {}
   void build();
 
-  std::vector<Earned> owners_;  // Sorted by owner.
+  std::vector<Earned> owners_;  // All rows, sorted by owner.
   std::vector<std::vector<SumNode>>
       levels_;                  // Leaves first, without the empty places after the last owner.
   std::vector<SumNode> empty_;  // The node of an empty subtree, by level.

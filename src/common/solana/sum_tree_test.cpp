@@ -59,7 +59,7 @@ TEST(SumTree, TheOrderOfRowsMakesNoDifference) {
   EXPECT_EQ(SumTree::create(owners)->root(), root);
 }
 
-// The root by its definition, one node after the other.
+// Computes the root as its definition says, one node after the other.
 SumNode folded(std::vector<Earned> owners) {
   std::ranges::sort(owners, {}, &Earned::owner);
   std::vector<SumNode> level;
@@ -86,7 +86,7 @@ TEST(SumTree, TwoThreadsMakeTheRootThatOneMakes) {
 
     EXPECT_EQ(tree.root(), root) << count;
     EXPECT_TRUE(std::ranges::is_sorted(tree.owners(), {}, &Earned::owner)) << count;
-    owners.back() = owners.front();  // The same owner is in both halves.
+    owners.back() = owners.front();  // The first owner occurs in both halves.
     owners.back().index = static_cast<std::uint32_t>(count);
     EXPECT_FALSE(SumTree::create(owners).has_value()) << count;
   }

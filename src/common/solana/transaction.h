@@ -88,7 +88,7 @@ struct MessagePlan {
 [[nodiscard]] Result<Message> decode_message(ByteSpan bytes);
 
 struct Transaction {
-  std::vector<Signature> signatures = {};  // In the order of the message's first keys.
+  std::vector<Signature> signatures = {};  // Signatures in the order of the message's first keys.
   Message message;
 };
 [[nodiscard]] ByteVector encode(const Transaction& transaction);

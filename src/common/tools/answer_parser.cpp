@@ -237,7 +237,7 @@ bool AnswerParser::add_call(std::string_view text, std::vector<Piece>& calls) co
     } else if (key == "arguments" || key == "parameters") {
       if (value.kind() == json::Kind::object) {
         call.arguments = value.text();
-        // In OpenAI's documents arguments are a string of JSON.
+        // The arguments of a call may be a string that contains JSON, as in OpenAI's documents.
       } else if (value.kind() == json::Kind::string) {
         call.arguments = value.string({.bytes_max = call_bytes_max}).value_or("");
         const auto inner = json::parse(call.arguments, {.depth_max = 64});

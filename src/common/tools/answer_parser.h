@@ -33,9 +33,9 @@ inline constexpr std::array<std::string_view, 8> call_marks = {
 
 // The parser's data of one offered tool.
 struct Tool {
-  std::map<std::string, bool> texts{};  // By parameter: true if it takes a string.
+  std::map<std::string, bool> texts{};  // True, by parameter, if it takes a string.
 };
-using Tools = std::map<std::string, Tool>;  // The offered tools, by name.
+using Tools = std::map<std::string, Tool>;  // Offered tools by name.
 // Reads the member "tools" of a request. Fails with invalid_argument and the place of the error.
 [[nodiscard]] Result<Tools> read_tools(std::string_view json);
 
@@ -45,7 +45,7 @@ struct Piece {
   Kind kind = Kind::text;
   std::string raw;          // The bytes of the piece in the answer.
   std::string text{};       // The text for the reader: without marks and the blanks around them.
-  std::string name{};       // The name of a call's tool.
+  std::string name{};       // Name of the called tool.
   std::string arguments{};  // A call's arguments, as a JSON object.
 
   friend bool operator==(const Piece&, const Piece&) = default;
@@ -53,7 +53,7 @@ struct Piece {
 
 class AnswerParser {
  public:
-  // Without tools only thoughts are separated.
+  // If `tools` is empty, only thoughts are separated from text.
   explicit AnswerParser(Tools tools) : tools_(std::move(tools)) {}
 
   // Returns the pieces that have become certain.

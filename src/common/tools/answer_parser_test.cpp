@@ -1,5 +1,6 @@
-// Thoughts, calls and text give the same pieces wherever the answer is cut, and every byte occurs
-// once. engine/chat/tool_calls_test.cpp has the answers that templates write.
+// Tests of the answer parser: thoughts, calls and text give the same pieces wherever the answer is
+// cut, and every byte occurs once. engine/chat/tool_calls_test.cpp has the answers that templates
+// write.
 #include "common/tools/answer_parser.h"
 
 #include <gtest/gtest.h>
@@ -64,8 +65,8 @@ Heard parse(std::string_view answer, const std::vector<std::size_t>& cuts, bool 
   return out;
 }
 
-// Parses an answer whole, byte by byte, and in two parts cut at every place, and expects the same
-// each time.
+// Parses an answer whole, byte by byte, and in two parts cut at every place, and expects equal
+// pieces each time.
 Heard parse_everyhow(std::string_view answer, bool whole = true, const Tools& tools = offered()) {
   const Heard expected = parse(answer, {}, whole, tools);
   EXPECT_EQ(expected.raw, answer);

@@ -1,6 +1,7 @@
-// Answers of language models from the core's point of view: who may ask, the amount that is set
-// aside for an answer, its pay when it has ended, and who is believed about it. The desk
-// (decisions/inference/desk.h) finds the workers; the core holds the money and the reputations.
+// Answers of language models from the core's point of view: the clients that may ask, the amount
+// that is set aside for an answer, its pay when it has ended, and the workers that are believed
+// about it. The desk (decisions/inference/desk.h) finds the workers; the core holds the money and
+// the reputations.
 #pragma once
 
 #include <limits>
@@ -78,8 +79,8 @@ struct AnswerAudited {
   AnswerVerdict verdict = AnswerVerdict::undecided;
   std::vector<PublicKey> auditors{};
   std::string reason{};
-  // For `differs`: the number of tokens that the settings do not give; 0 if the fingerprints
-  // differ.
+  // The number of tokens that the request's settings do not give, if the verdict is `differs`; 0 if
+  // the fingerprints differ.
   std::uint32_t doubtful = 0;
 };
 struct AnswerAuditOrder {
@@ -92,7 +93,8 @@ struct AnswerAuditOrder {
 // (decisions/inference/stage_trace.h).
 struct AnswerTraceOrder {
   AnswerId id;
-  std::vector<PublicKey> except;  // All workers but roots, and the chain's members.
+  // Workers that may not search: all but roots, and the chain's members.
+  std::vector<PublicKey> except;
   std::uint64_t draw = 0;
 };
 struct AnswerTraced {
@@ -124,16 +126,17 @@ struct OpenAnswer {
   KeyUse use{};
   bool counts = false;  // True for the first answer of a request.
   std::uint64_t prompt_max =
-      std::numeric_limits<std::uint64_t>::max();  // The most tokens of the prompt.
+      std::numeric_limits<std::uint64_t>::max();  // Most tokens that the prompt may have.
   // The fields from here on are set when the answer has ended and is being audited.
   std::vector<PublicKey> workers{};
   std::vector<inference::WorkShare> work{};
   std::uint64_t tokens = 0;
   MicroCredits due = 0;
-  MicroCredits stake = 0;                          // The amount that each worker may lose.
-  std::vector<PublicKey> agreeing{}, differing{};  // Auditors; the first worker stands for a chain.
-  std::vector<PublicKey> asked{};                  // All auditors that were asked.
-  std::uint32_t unheard = 0;                       // Audits that gave no result.
+  MicroCredits stake = 0;  // The amount that each worker may lose.
+  // Auditors; a chain is named by its first worker.
+  std::vector<PublicKey> agreeing{}, differing{};
+  std::vector<PublicKey> asked{};  // All auditors that were asked.
+  std::uint32_t unheard = 0;       // Audits that gave no result.
   // The findings of roots that differ from the answer: wrong fingerprints, or the least number of
   // tokens that the settings do not give.
   bool prints_differ = false;
@@ -146,13 +149,13 @@ struct OpenAnswer {
   bool without_roots = false;  // True if every present root was asked already.
 };
 // The comparison of an auditor's fingerprints with the claimed ones (common/proof/fingerprint.h).
-// Each side hands in its own and does not see the other's. `complete` (parameter): the answer was
-// not broken off, so the last position counts.
+// The auditor and the worker do not see each other's fingerprints. The parameter `complete` says
+// that the answer was not broken off, so that the last position counts.
 struct PrintsVerdict {
   bool complete = true;  // True if the claim has all fingerprints that it must have.
   bool readable = true;  // True if the audit has all fingerprints that it must have.
   bool agrees = true;
-  double error = 0, missing = 0;  // The largest values over all positions.
+  double error = 0, missing = 0;  // Largest values of all positions.
   std::string reason;
 };
 [[nodiscard]] PrintsVerdict compare_prints(const inference::Prints& claimed,

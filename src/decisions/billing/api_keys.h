@@ -2,10 +2,10 @@
 // their use so far. A secret is shown once and stored as its SHA-256 (it has 256 random bits, so no
 // slower hash is needed).
 //
-// Rates are token buckets that hold one minute's worth: `requests_per_min` requests at once, and as
-// many a minute in the long run; the same for tokens. A request takes the most that it may need and
-// gives back what it did not use. Budgets (in all) count in the same way, so that concurrent
-// requests cannot exceed them.
+// Rates are token buckets that hold the amount of one minute: `requests_per_min` requests at once,
+// and that number a minute in the long run. The rate of tokens is limited in this way too. A
+// request takes the most that it may need and gives back the rest. Budgets (limits in all) also
+// count the most that a request may need, so that concurrent requests cannot exceed them.
 //
 // Pure: the time is passed in. Threading: one thread. Bounds: keys_max.
 #pragma once
@@ -28,7 +28,7 @@ namespace weft::billing {
 
 using store::ApiKey;
 
-// All fields but the hash, for people and programs.
+// Writes all fields of a key but its hash, for people and programs.
 [[nodiscard]] std::string to_json(const ApiKey& key);
 
 inline constexpr std::string_view api_key_prefix = "weft-";
@@ -54,7 +54,7 @@ struct RateStates {
 // The most that a request may take, for all of its answers together.
 struct KeyUse {
   std::uint64_t tokens_likely = 0;  // Taken from the bucket of this minute.
-  std::uint64_t tokens_worst = 0;   // Held back from the budgets.
+  std::uint64_t tokens_worst = 0;   // Tokens reserved from the budgets.
   MicroCredits cost_worst = 0;
 };
 // A refused request. The error is unauthenticated (unknown key), resource_exhausted (a rate) or
@@ -71,8 +71,9 @@ struct KeyAdmission {
 class KeyRing {
  public:
   static constexpr std::size_t keys_max = 100'000;
-  static constexpr std::size_t keys_of_owner_max = 1'000;     // Includes revoked keys.
-  static constexpr std::size_t keys_of_operator_min = 1'000;  // Reserved for keys of the operator.
+  static constexpr std::size_t keys_of_owner_max = 1'000;  // The bound includes revoked keys.
+  // Places kept for keys of the operator.
+  static constexpr std::size_t keys_of_operator_min = 1'000;
 
   // Adds a key. Fails with already_exists for a known id, and with resource_exhausted beyond
   // keys_max.
@@ -99,8 +100,8 @@ class KeyRing {
                                                          MicroCredits price) const;
 
   [[nodiscard]] KeyAdmission admit(const Hash& hash, const KeyUse& use, Instant now);
-  // One answer of an admitted request has ended. `counts` is true for the first answer of a
-  // request. Returns the key with its new use, or no value if the key is gone.
+  // Records that one answer of an admitted request has ended. `counts` is true for the first answer
+  // of a request. Returns the key with its new use, or no value if the key no longer exists.
   struct Used {
     std::uint64_t tokens = 0;
     MicroCredits credits = 0;
@@ -118,13 +119,13 @@ class KeyRing {
   };
   [[nodiscard]] Entry* entry_of(const Hash& hash);
 
-  std::map<std::string, Entry> entries_;  // The keys, by their ids.
+  std::map<std::string, Entry> entries_;  // Keys by id.
   std::unordered_map<Hash, std::string> ids_;
 };
 
 // A duration as OpenAI writes it: "1s", "6m0s", "120ms".
 [[nodiscard]] std::string rate_duration(Duration duration);
-// The headers x-ratelimit-*.
+// Returns the headers x-ratelimit-* for the state of a key's rates.
 [[nodiscard]] std::map<std::string, std::string> rate_headers(const RateStates& rates);
 
 }  // namespace weft::billing

@@ -17,7 +17,7 @@ namespace weft::billing {
 
 class ModelPrices {
  public:
-  // With a `hold` of zero each new price is charged at once.
+  // A `hold` of zero makes each new price valid at once.
   explicit ModelPrices(Duration hold = std::chrono::minutes(1)) : hold_(hold) {}
 
   // Sets the price of 1,000 tokens. The price of a new model is valid at once, and so is that of a

@@ -26,7 +26,7 @@ TEST(ModelPrices, ARaisedPriceIsChargedAfterAMinute) {
   EXPECT_EQ(prices.next("m", epoch + 1h + 59s), 9);
   EXPECT_EQ(prices.price("m", epoch + 1h + 60s), 9);
   EXPECT_EQ(prices.next("m", epoch + 1h + 60s), std::nullopt);
-  // With a hold of zero the owner of a model charges a price that no request has seen.
+  // A hold of zero lets the owner of a model charge a price that no request has seen.
   ModelPrices off(0s);
   off.set("m", 7, epoch);
   off.set("m", 1'000'000'000, epoch + 1h);
@@ -46,7 +46,7 @@ TEST(ModelPrices, EveryRiseCountsItsOwnMinuteAndTheSameAnnouncementDoesNot) {
   ModelPrices prices;
   prices.set("m", 7, epoch);
   prices.set("m", 9, epoch);
-  prices.set("m", 9, epoch + 30s);  // Repeated, as by a repeated command.
+  prices.set("m", 9, epoch + 30s);  // Sets a price again, as a repeated command does.
   EXPECT_EQ(prices.price("m", epoch + 60s), 9);
   prices.set("m", 20, epoch + 60s);
   prices.set("m", 30, epoch + 90s);

@@ -90,7 +90,7 @@ WatchBoard::Shown& WatchBoard::show(const WatchSource& source, const JobId& id) 
 }
 
 void WatchBoard::look_again(const WatchSource& source, const JobId& id, Shown& job) {
-  // Only tasks whose state has changed are reported.
+  // Drops touched tasks whose state is still the reported one.
   std::erase_if(job.touched, [&](std::uint32_t index) {
     job.is_touched[index] = false;
     const auto state = source.watched_task({.job = id, .index = index});

@@ -1,10 +1,10 @@
 // The network as it was last reported to watchers, and the difference to its present state. The
 // core names the tasks that it touched. When the board is asked for a delta it looks at these tasks
-// again, at every worker, and at the heads of the jobs, so that a delta costs as much as has
-// changed, not as much as there is.
+// again, at every worker, and at the heads of the jobs, so that the cost of a delta follows from
+// the number of changes and not from the size of the network.
 //
-// Nothing is recorded while there is no watcher. Threading: the core's. Bounds: jobs_max jobs are
-// shown, and tasks_max of their tasks.
+// Nothing is recorded while there is no watcher. Threading: the core's thread. Bounds: jobs_max
+// jobs are shown, and tasks_max of their tasks.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@
 
 namespace weft::dashboard {
 
-// The board's view of the core.
+// The part of the core that the board reads.
 class WatchSource {
  public:
   virtual ~WatchSource() = default;

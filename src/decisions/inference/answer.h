@@ -1,5 +1,5 @@
 // An answer of a language model that has ended: the tokens, the workers that made it, and the data
-// that it is paid and checked by.
+// for its pay and its checks.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +33,7 @@ void keep_prints(Prints& prints, const std::vector<protocol::serving::Print>& to
 struct Pipeline {
   struct Stage {
     PublicKey worker;
-    std::uint32_t begin = 0, end = 0;  // Layers [begin, end).
+    std::uint32_t begin = 0, end = 0;  // The layers from begin up to but not including end.
   };
   std::uint32_t chain = 0;
   std::uint32_t epoch = 0;
@@ -54,16 +54,16 @@ struct AnswerEnd {
   // Keys of the members of the chain that ended it, in the chain's order.
   std::vector<std::string> workers{};
   std::string transport{};  // The way of their hops: "self", "relay", "webrtc" or "tcp".
-  // The trust in the answer. "anyone": newcomers may have answered; "pending": trusted workers
-  // answered, and an audit may follow; "verified": an audit confirmed it; "refuted": an audit
-  // refuted it.
+  // The trust in the answer: "anyone" if newcomers may have answered; "pending" if trusted workers
+  // answered and an audit may follow; "verified" if an audit has confirmed it; "refuted" if an
+  // audit has refuted it.
   std::string trust{};
   std::uint64_t seed = 0;  // The seed that the tokens were drawn with.
   // Data that the answer is paid and checked by.
   std::vector<WorkShare> work{};
   std::vector<std::int32_t> answered{};
   Prints prints{};
-  std::vector<float> vector{};  // Empty if the model draws tokens.
+  std::vector<float> vector{};  // The vector of a model that draws no tokens.
   // True if processors computed the answer in f32, so that its fingerprints have a smaller
   // tolerance.
   bool exact = false;

@@ -38,9 +38,9 @@ bool AnswerAudits::may_begin() const {
          })) < tables_.settings.audits_max;
 }
 
-// True if, for each chain of trusted workers, there is another chain that shares no member with it,
-// or a trusted worker outside of it that holds the whole model or has room for it. If no chain has
-// formed yet, a chain of `shards_min` workers is assumed.
+// True if every chain of trusted workers can be audited: by another chain that shares no member
+// with it, or by a trusted worker outside of it that holds the whole model or has room for it. If
+// no chain has formed yet, a chain of `shards_min` workers is assumed.
 bool AnswerAudits::is_auditable(const ModelCard& card) const {
   const std::uint64_t all = shard_bytes(card, 0, card.layers, tables_.shards.context_of(card),
                                         tables_.settings.sequences);
@@ -106,7 +106,7 @@ bool AnswerAudits::by_holder(Audit& audit) {
   if (able.empty()) return false;
   audit.shard = able[audit.what.draw % able.size()];
   audit.chain = tables_.chains.next_id();
-  // The worker stands by no longer, so that its engine has no other use meanwhile.
+  // Gives the shard to the audit, so that the worker's engine has no other use during the audit.
   tables_.shards.give(audit.shard, audit.chain);
   const Shard& shard = tables_.shards.at(audit.shard);
   audit.worker = shard.worker;
@@ -122,7 +122,8 @@ bool AnswerAudits::by_room(Audit& audit) {
   std::erase_if(able, [&](Candidate& one) {
     const ServingWorker& worker = tables_.workers.at(one.session);
     one.memory_free = tables_.shards.memory_beside(worker);
-    // Excludes a worker that uses this model already: it takes its audits one after the other.
+    // Excludes a worker that uses this model already, because it takes its audits one after the
+    // other.
     const bool at_work = tables_.shards.any_of(
         worker, [&](const Shard& shard) { return shard.chain && shard.model == card.name; });
     return at_work || std::ranges::contains(audit.what.except, worker.key);
@@ -172,7 +173,7 @@ void AnswerAudits::end(RequestId id, std::optional<Error> error) {
     exact = shard->exact;
     tables_.world.send(audit.worker, wire::Unlink{.chain = audit.chain.number()});
     if (shard->loaded && !error) {
-      tables_.shards.give(audit.shard, {});  // The shard stands by, for the next audit.
+      tables_.shards.give(audit.shard, {});  // The shard stands by again, for the next audit.
     } else {
       tables_.shards.unload(audit.shard);  // The worker may still be busy with it.
     }

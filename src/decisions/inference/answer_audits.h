@@ -1,9 +1,10 @@
 // Audits: workers that did not give an answer read it once more and compute its fingerprints.
 //
-// An audit is asked of a chain that serves the model. If there is none, it is asked of a worker
-// that stands by with all layers, or else of an idle worker that has room for them. Such a worker
-// is linked as a chain of one for this audit alone. Not for several threads. Bounds:
-// DeskSettings::audits_max audits at a time, and audits_waiting_max with the waiting ones.
+// An audit is asked of a chain that serves the model. If no such chain is free, it is asked of a
+// worker that stands by with all layers, or else of an idle worker that has room for them. Such a
+// worker is linked as a chain of one for this audit alone. Not for several threads. Bounds:
+// DeskSettings::audits_max audits at a time, and audits_waiting_max together with the waiting
+// audits.
 #pragma once
 
 #include <cstdint>

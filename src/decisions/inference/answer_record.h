@@ -27,8 +27,8 @@ class AnswerRecord {
   // Records the end of the answer, as a worker reports it.
   void ended(const protocol::serving::Answered& message, std::size_t prompt_tokens);
 
-  // The number of tokens that a chain worked on when it drew `drawn` more tokens. The prompt counts
-  // once, for the chain that draws the first token after it.
+  // Returns the number of tokens on which a chain has worked when it has drawn `drawn` more tokens.
+  // The prompt counts once, for the chain that draws the first token after it.
   [[nodiscard]] std::uint64_t work_of(std::uint64_t drawn);
   // Adds work of a worker. `amount` is tokens times layers.
   void add_work(const PublicKey& worker, std::uint64_t amount) { work_[worker] += amount; }

@@ -174,8 +174,8 @@ void ChainKeeper::on(ServingId session, const wire::Broken& message, Instant now
   dissolve(ChainId(message.chain), now);
 }
 
-// Links the members again, in an epoch that continues after what may be lost and relays the broken
-// line. If the other end is dead, its connection will break, too.
+// Links the members again in a new epoch, which continues after what may be lost and relays the
+// broken line. If one of its two members is dead, the connection of that member will break, too.
 void ChainKeeper::on(ServingId session, const wire::Parted& message, Instant now) {
   const Chain* const chain = tables_.chains.find(message.chain, message.epoch);
   if (chain == nullptr || chain->state == ChainState::loading ||

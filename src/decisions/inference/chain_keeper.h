@@ -33,8 +33,8 @@ class ChainKeeper {
   ChainKeeper(DeskTables& tables, Standby& standby, ChainOwner& owner)
       : tables_(tables), standby_(standby), owner_(owner) {}
 
-  // Makes a chain of these workers, which load the model. `trusted`: the chain is made for clients
-  // that ask for trusted workers.
+  // Makes a chain of the placed workers, which load the model. `trusted` is true if the chain is
+  // made for clients that ask for trusted workers.
   void add(const std::string& model, const std::vector<Placed>& placed, bool trusted, Instant now);
   // Moves the chain from loading to linking and from linking to ready, if all its members have done
   // their part.

@@ -15,13 +15,13 @@ class ChainLinks {
  public:
   explicit ChainLinks(DeskTables& tables) : tables_(tables) {}
 
-  // Tells each member of the others, in a new epoch. All members must have their layers.
+  // Tells each member about all other members, in a new epoch. All members must have their layers.
   void relink(ChainId id, Instant now);
 
  private:
   [[nodiscard]] protocol::serving::Link link_of(ChainId id, std::uint32_t index, Instant now) const;
-  // The token of the line between two members for one epoch. No other program can make it, and it
-  // is valid for no other line.
+  // Returns the token of the line between two members for one epoch. No other program can make the
+  // token, and it is valid for no other line.
   [[nodiscard]] std::string token_of(ChainId id, std::uint32_t epoch, std::uint32_t a,
                                      std::uint32_t b) const;
 

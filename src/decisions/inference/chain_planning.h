@@ -1,7 +1,7 @@
-// The number of chains of a model. It is at least one; it grows if requests wait and all chains are
-// full, and shrinks if fewer chains would be enough. Growing and shrinking differ by a time and a
-// share of load, so that short changes of demand move nothing. Newcomers form chains for shadow
-// requests beside chains of trusted workers.
+// The number of chains of a model. It is at least one. It grows if requests wait and all chains are
+// full, and shrinks if fewer chains would be enough. The conditions for growing and for shrinking
+// differ by a time and a share of load, so that short changes of demand move nothing. Newcomers
+// form chains for shadow requests beside chains of trusted workers.
 #pragma once
 
 #include <map>

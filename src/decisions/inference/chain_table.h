@@ -25,7 +25,7 @@ namespace weft::inference {
 struct ChainMember {
   ServingId worker = 0;
   ShardId shard{};
-  std::uint32_t begin = 0, end = 0;  // Layers [begin, end).
+  std::uint32_t begin = 0, end = 0;  // The layers from begin up to but not including end.
   bool linked = false;
   // Milliseconds of a token in the member's layers, from its last pulses; 0: unknown.
   double ms = 0;
@@ -37,12 +37,12 @@ struct Chain {
   std::uint32_t epoch = 0;
   std::vector<ChainMember> members{};
   std::set<RequestId> requests{};
-  Instant since{};     // When the present state began.
+  Instant since{};     // The time at which the present state began.
   Instant progress{};  // The last token or answer, or the last request that was handed to it.
   std::string transport{};
   bool trusted = false;     // Made for clients that ask for trusted workers.
   bool retiring = false;    // Gets no more requests and is dissolved when it has none.
-  Instant changed{};        // When the chain's members changed last.
+  Instant changed{};        // The time at which the chain's members changed last.
   std::uint32_t looks = 0;  // Looks in a row that found a better chain.
 
   [[nodiscard]] std::set<ServingId> workers() const;

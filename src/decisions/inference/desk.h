@@ -1,6 +1,6 @@
-// The serving of language models as decisions: which workers hold which layers, how they form
-// chains, which chain answers a request, and how an answer continues when a worker is lost in the
-// middle of it.
+// The serving of language models as decisions: the layers that each worker holds, the chains that
+// workers form, the chain that answers a request, and the continuation of an answer when a worker
+// is lost in the middle of it.
 //
 //   desk.join(session, key, offer, now);
 //   desk.hear(session, message, now);

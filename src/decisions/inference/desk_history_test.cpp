@@ -25,7 +25,7 @@ using namespace std::chrono_literals;
 class History : public DeskWorld {
  public:
   explicit History(std::uint64_t seed) : seed_(seed), random_(seed), desk_(*this, settings(seed)) {
-    // In every second history all workers have as much room as they offer.
+    // In every second history the workers really have the room that they offer.
     room_is_true_ = seed % 2 == 0;
   }
 
@@ -358,7 +358,7 @@ class History : public DeskWorld {
   std::map<ServingId, PublicKey> keys_;
   std::map<ServingId, std::uint64_t> memory_;
   std::map<ServingId, std::deque<wire::ServingCoordinatorMessage>> inbox_;
-  // Bytes by shard of each worker.
+  // The bytes of each shard that each worker holds.
   std::map<ServingId, std::map<std::uint32_t, std::uint64_t>> held_;
   std::map<ServingId, wire::Link> links_;
   std::map<ServingId, std::map<RequestId, std::pair<wire::Ask, std::uint32_t>>> answers_;

@@ -135,8 +135,8 @@ TEST(DeskLines, EveryPairHasATokenOfItsOwnForEveryEpoch) {
   }
   EXPECT_EQ(tokens.size(), 3u);
 
-  // The line between these two breaks. The next epoch has new tokens for the others and none for
-  // these two, which may try again later.
+  // The line between two members breaks. The next epoch has new tokens for all other pairs and none
+  // for these two members, which may try again later.
   const std::uint32_t epoch = network.links[members[0]].epoch;
   const RequestId request = network.ask(8);
   network.desk.hear(members[0], wire::Parted{.chain = 1, .epoch = epoch, .member = 1},
@@ -278,7 +278,7 @@ TEST(DeskLines, AFasterWorkerThatComesTakesItsPlace) {
   network.settle();
   network.pass(40s);
   EXPECT_EQ(network.desk.counters().replanned, 0u);
-  // The new worker stands by first, and so shows how fast it is.
+  // The new worker stands by before it joins a chain, so that its speed is known.
   network.join(3, 1);
   network.pass(60s);
   EXPECT_GE(network.desk.counters().replanned, 1u);

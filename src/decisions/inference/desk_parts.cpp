@@ -13,7 +13,7 @@ namespace weft::inference {
 
 namespace wire = protocol::serving;
 
-// --- Chains come and go
+// --- Changes of chains.
 
 void Desk::Parts::ready(ChainId id, Instant now) {
   const std::string model = tables.chains.at(id).model;
@@ -36,7 +36,7 @@ void Desk::Parts::stop_serving(const std::string& model, Instant now) {
   for (const ShardId shard : tables.shards.of_model(model)) tables.shards.unload(shard);
 }
 
-// --- Workers go
+// --- Workers that leave.
 
 void Desk::Parts::lose_worker(ServingId session, Instant now) {
   if (!tables.workers.contains(session)) return;
@@ -78,7 +78,7 @@ void Desk::Parts::lose_silent(Instant now) {
   }
 }
 
-// --- What workers say
+// --- Messages of workers.
 
 void Desk::Parts::on(ServingId session, const wire::Loaded& message, Instant now) {
   if (!tables.shards.loaded(session, message)) return;

@@ -29,7 +29,7 @@ class Desk::Parts final : private ChainOwner {
   // Dissolves everything that serves the model. Its requests stay.
   void stop_serving(const std::string& model, Instant now);
 
-  // Messages of connected workers.
+  // The messages of connected workers, one function for each kind.
   void on(ServingId, const protocol::serving::Offer&, Instant) {}
   void on(ServingId session, const protocol::serving::Loaded& message, Instant now);
   void on(ServingId session, const protocol::serving::Unloaded& message, Instant now);

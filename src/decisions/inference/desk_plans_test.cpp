@@ -16,9 +16,9 @@ std::uint64_t plans_of_a_minute(DeskSettings settings) {
 }
 
 TEST(DeskPlans, AModelThatFitsNowhereIsPlannedEverMoreSeldom) {
-  // Each model is planned again after 0.5, 1, 2, 4, 8, 16 and 32 seconds.
+  // The plan of each model is tried again after 0.5, 1, 2, 4, 8, 16 and 32 seconds.
   EXPECT_LE(plans_of_a_minute({}), 20u * 8);
-  // Without the back-off every look is a plan: ten a second.
+  // Without the back-off the desk plans at every look, which is ten times a second.
   EXPECT_GE(plans_of_a_minute({.plan_again = {.first = 0s, .longest = 0s}}), 20u * 600);
 }
 

@@ -1,4 +1,4 @@
-// Requests to the desk.
+// The requests that clients and the core make to the desk.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace weft::inference {
 struct AnswerRequest {
   RequestId id = 0;
   std::string model;
-  // Equal for turns of one conversation, which are best answered by the same chain.
+  // Identifies the conversation: its turns have equal values, and one chain answers them best.
   std::uint64_t conversation = 0;
   std::uint64_t asker = 0;  // Equal for requests of one API key, or of one address without a key.
   protocol::serving::Ask ask;  // The desk sets request, chain, epoch and answered.
@@ -32,7 +32,7 @@ struct AuditRequest {
   std::string model;
   protocol::serving::Ask ask;     // The request, with all of `answered`, and `redraw`.
   std::vector<PublicKey> except;  // Workers that gave the answer or have audited it.
-  std::uint64_t draw = 0;         // Chooses among the possible auditors.
+  std::uint64_t draw = 0;         // A random number that chooses among the possible auditors.
 };
 
 }  // namespace weft::inference

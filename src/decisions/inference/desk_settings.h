@@ -18,8 +18,9 @@ namespace weft::inference {
 
 struct DeskSettings {
   Duration pulse = std::chrono::milliseconds(500);
-  Duration silent_max = std::chrono::milliseconds(1600);  // Three pulses and a margin.
-  // For a worker that loads, because putting weights on a device blocks its thread.
+  Duration silent_max = std::chrono::milliseconds(1600);  // The time of three pulses and a margin.
+  // The limit of silence for a worker that loads, because putting weights on a device blocks its
+  // thread.
   Duration silent_busy_max = std::chrono::seconds(20);
   Duration load_max = std::chrono::minutes(10);
   Duration link_max = std::chrono::seconds(10);
@@ -40,18 +41,18 @@ struct DeskSettings {
   // The cache's share of the remaining memory of a worker that draws requests together.
   double cache_share = 0.5;
   std::uint32_t context_max = 4096;
-  std::size_t waiting_max = 1024;   // Waiting requests of one model.
+  std::size_t waiting_max = 1024;   // Most waiting requests of one model.
   std::string activations = "f32";  // "f32", "int8" or "auto" (arithmetic.h).
   std::uint32_t resumes_max = 16;
   // True: chains are formed of newcomers and trusted workers alike. False: clients get chains of
   // trusted workers, and shadow requests get chains of newcomers.
   bool newcomers_answer = true;
-  std::uint32_t shadow_chains_max = 4;            // Chains of newcomers for each model.
+  std::uint32_t shadow_chains_max = 4;            // Most chains of newcomers for one model.
   Duration audit_max = std::chrono::seconds(60);  // The time limit of an audit.
   std::size_t audits_max = 64;                    // The most audits that run at a time.
   std::size_t audits_waiting_max = 4096;          // The most audits that run or wait.
-  // The most searches for a guilty stage at a time, and the auditors that search one after the
-  // other.
+  // The most searches for a guilty stage at a time, and the number of auditors that search one
+  // after the other.
   std::size_t traces_max = 4;
   std::size_t trace_auditors = 2;
   // The time limit of opening, and of each stage.
@@ -66,10 +67,10 @@ struct DeskSettings {
   std::function<std::vector<protocol::serving::IceServer>(const PublicKey& worker)>
       ice{};  // ICE servers for browsers' connections.
   Duration relayed_for = std::chrono::minutes(
-      1);  // Two workers without a direct line between them do not try again before.
+      1);  // The time after which two workers that have no direct line try again.
   Duration apart_for = std::chrono::minutes(
-      10);  // Two workers of which one blamed the other are not neighbours for this time.
-  // How often each chain is compared with other chains.
+      10);  // The time for which two workers are not made neighbours because one blamed the other.
+  // The interval at which each chain is compared with other possible chains.
   Duration look_every = std::chrono::seconds(2);
   std::uint32_t looks_min = 3;                // The looks in a row that must find a better chain.
   double gain_min = 0.4;                      // The least relative gain of a token's time.

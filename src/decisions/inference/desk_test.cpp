@@ -12,7 +12,7 @@ namespace {
 TEST(Desk, GivesAWholeModelToTheFastestThatHasRoom) {
   Network network;
   network.join(1, 1000, 10);
-  network.join(2, 10, 1000);  // Fast, but too small.
+  network.join(2, 10, 1000);  // Worker 2 is fast, but has too little memory.
   network.join(3, 1000, 50);
   network.desk.put_model(card("m"), network.time);
   network.settle();
@@ -111,8 +111,8 @@ class DeskDeadlines : public testing::Test {
 
 TEST_F(DeskDeadlines, ARequestWhoseTurnComesTooLateIsRefusedAtOnce) {
   for (int i = 0; i < 4; ++i) ASSERT_NE(ask(std::nullopt), 0u);
-  // All four places are taken. Four answers end in two seconds, so a place is free in half a
-  // second.
+  // The request is refused because no place becomes free in 400 ms: four answers hold all four
+  // places and end in two seconds, so that a place becomes free every half second.
   EXPECT_EQ(ask(400ms), 0u);
   ASSERT_TRUE(network.refused);
   EXPECT_EQ(network.refused->code, ErrorCode::deadline_exceeded);
@@ -279,7 +279,7 @@ TEST_F(DeskScale, KeepsWhatIsNeededHalfOfTheTime) {
 
 TEST_F(DeskScale, DoesNotGrowForAMomentsWait) {
   for (int i = 0; i < 20; ++i) {
-    demand(4, 500ms);  // Two of the requests wait, and leave.
+    demand(4, 500ms);  // Two of the four requests wait and then leave.
     demand(1, 5s);
   }
   EXPECT_EQ(chains, 1u);
@@ -552,8 +552,8 @@ TEST(Desk, GivesAWorkerAsManyRequestsAsItAnswersTogether) {
   EXPECT_LE(network.load.cache_bytes, ((1000ull << 20) - weights) / 2 + 6ull * 512 * 1024 * 2);
 }
 
-// One asker has filled every place before a second asker comes. The second waits for one answer,
-// not for all, and takes a waiting place of the first.
+// One asker has filled every place before a second asker comes. The second asker waits for only one
+// of the answers to end, and takes a waiting place of the first asker.
 TEST(Desk, SharesBetweenAskersHoweverManyRequestsOneOfThemHas) {
   Network network({.sequences = 2, .waiting_max = 6});
   network.join(1);
@@ -583,7 +583,7 @@ TEST(Desk, KeepsAConversationWhereItIs) {
   network.join(2);
   network.desk.put_model(card("m"), network.time);
   network.settle();
-  // There are two chains, because one is full.
+  // A second chain is made when the first one is full.
   const RequestId a = network.ask("m", 1, 7), b = network.ask("m", 1, 8);
   network.pass(3s);
   std::map<RequestId, ServingId> where;

@@ -1,5 +1,5 @@
-// Trusted workers answer clients. Newcomers answer copies of these requests, which no client reads.
-// An answer ends where its tokens say that it ends.
+// Tests of trust in workers: trusted workers answer clients, and newcomers answer copies of these
+// requests, which no client reads. The tokens of an answer decide where it ends.
 #include <gmock/gmock.h>
 
 #include "decisions/inference/test_desk.h"

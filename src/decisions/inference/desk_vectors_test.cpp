@@ -22,7 +22,7 @@ std::string packed(const std::vector<float>& vector) {
   for (const float x : vector) append_le(bytes, std::bit_cast<std::uint32_t>(x));
   return to_base64(bytes);
 }
-// A vector of length 1.
+// Returns a vector of `width` equal numbers whose length is 1.
 std::vector<float> a_vector(std::size_t width) {
   std::vector<float> out(width, 1 / std::sqrt(static_cast<float>(width)));
   out[1] = -out[1];

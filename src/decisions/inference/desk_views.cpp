@@ -1,4 +1,4 @@
-// Views of the desk's state.
+// Reports of the desk's state for pages, metrics and tests.
 #include "decisions/inference/desk_parts.h"
 
 namespace weft::inference {

@@ -1,5 +1,5 @@
 // Commitments of members of chains: signed roots over their frames. The two ends of a line must
-// report the same roots. If they do not, the two workers are separated and their chain is formed
+// report equal roots. If they do not, the two workers are separated and their chain is formed
 // again.
 #pragma once
 

@@ -30,12 +30,12 @@ class FrameRoots {
   enum class Told : std::uint8_t { kept, differs, unwanted };
   [[nodiscard]] Told add(const proof::FrameBlock& block, std::uint32_t member, Instant now);
 
-  // A line of which one end reported a block late_after ago and the other end has not. A sender
-  // reports a block when it hands a frame to its connection, so late_after is longer than the delay
-  // of any line that still works.
+  // Returns a line of which one end reported a block late_after ago and the other end has not
+  // reported it. A sender reports a block when it hands a frame to its connection, so late_after is
+  // longer than the delay of any line that still works.
   [[nodiscard]] std::optional<std::uint32_t> late_line(std::uint32_t chain, std::uint32_t epoch,
                                                        Instant now) const;
-  // The block for which both ends reported the same root; null if there is none.
+  // Returns the block for which both ends reported the same root; null if no such block is known.
   [[nodiscard]] const proof::FrameBlock* agreed(std::uint32_t chain, std::uint32_t epoch,
                                                 std::uint32_t line, std::uint32_t first) const;
 

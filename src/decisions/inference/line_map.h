@@ -1,5 +1,5 @@
 // Lines between workers: measured times, pairs that have no direct line for a while, and pairs that
-// are kept apart because one blamed the other.
+// are kept apart because one worker of the pair blamed the other.
 //
 // Not for several threads. Bounds: pairs_max pairs without a line; Separations bounds the pairs
 // that are kept apart.

@@ -69,8 +69,8 @@ AnswerPlaces find_answer(const LineFrames& frames, std::span<const std::int32_t>
         stand.size() <= tokens.size() && std::ranges::equal(stand, tokens.first(stand.size()));
     if (frame.head.want != std::to_underlying(proof::FrameWant::hidden) || !is_prefix) continue;
     const auto positions = static_cast<std::uint32_t>(stand.size());
-    // The last pass of a state counts, because an earlier answer may have begun with the same
-    // tokens.
+    // The last pass over the positions counts, because an earlier answer may have begun with the
+    // same tokens.
     std::erase_if(out.asked,
                   [&](const auto& entry) { return entry.second.positions == positions; });
     out.asked[frame.head.ticket] = {.number = number, .positions = positions};

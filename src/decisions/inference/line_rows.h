@@ -13,7 +13,7 @@
 
 namespace weft::inference {
 
-// Frames of a line, by number.
+// The frames of one line by their numbers.
 using LineFrames = std::map<std::uint32_t, proof::Activations>;
 [[nodiscard]] LineFrames read_frames(const std::map<std::uint32_t, ByteVector>& frames);
 
@@ -28,7 +28,7 @@ struct AnswerPlaces {
     std::uint32_t number = 0;
     std::uint32_t positions = 0;  // The number of positions before the state.
   };
-  std::vector<Row> rows{};                 // Row of each position.
+  std::vector<Row> rows{};                 // The row of each position.
   std::map<std::uint32_t, Asked> asked{};  // Passes that asked for the final state, by ticket.
 };
 // Finds the rows of the answer whose prompt and tokens are `tokens`, in all frames of its sequence

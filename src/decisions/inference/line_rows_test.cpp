@@ -95,7 +95,7 @@ TEST(LineRows, AStagesRowsAreThoseOfTheSameFrames) {
   EXPECT_EQ(rows.out[2], (std::vector<float>{2, 2}));
 }
 
-// Each of these changes would hide rows from a search for the answer's tokens on each line.
+// Each tested change of a frame would hide rows from the search for an answer's tokens on a line.
 TEST(LineRows, AStageThatHandsOnOtherFramesIsSeen) {
   const auto altered = [](auto change) {
     Stage stage;
@@ -111,7 +111,7 @@ TEST(LineRows, AStageThatHandsOnOtherFramesIsSeen) {
   EXPECT_FALSE(altered([](auto&) {}));
 }
 
-// An honest stage sends such a frame in place of one that it cannot process.
+// An honest stage sends a frame without rows in place of a frame that it cannot process.
 TEST(LineRows, AFrameWithoutRowsInPlaceOfOneIsNoLie) {
   Stage stage;
   stage.out[1] = pass(0, {}, 0);

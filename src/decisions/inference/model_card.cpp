@@ -87,7 +87,7 @@ Result<ModelCard> read_model_card(std::string_view text) {
                                   card.embedding, protocol::serving::vector_numbers_max);
   }
   if (object.has("price")) {
-    constexpr std::uint64_t price_max = 1'000'000'000'000;  // A million credits.
+    constexpr std::uint64_t price_max = 1'000'000'000'000;  // A million credits in micro-credits.
     WEFT_ASSIGN(card.price, number_of<MicroCredits>(object, "price", 0, price_max));
     if (is_onnx(card) && card.price > 0)
       return object.value().error(

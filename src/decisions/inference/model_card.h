@@ -1,4 +1,4 @@
-// A model's card as JSON: `weft model add` sends it, and clients are shown it.
+// The JSON form of a model's card: `weft model add` sends it, and clients are shown it.
 #pragma once
 
 #include <string>

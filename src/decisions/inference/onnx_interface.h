@@ -52,17 +52,18 @@ using TensorShape = std::vector<std::uint64_t>;
 // Writes a shape with the spec's symbols.
 [[nodiscard]] std::string to_string(const TensorSpec& expected);
 
-// The shapes of one request.
+// The shapes of the inputs and outputs of one request.
 struct BoundShapes {
   // If this is more than one, or `stacked` is set, the model has a batch of one, and the outermost
   // dimension counts its runs.
   std::uint32_t items = 1;
   bool stacked = false;
-  std::vector<TensorShape> inputs, outputs;  // The client's shapes.
+  std::vector<TensorShape> inputs, outputs;  // The shapes that the client sees.
 };
-// Binds a request's shapes. `given` has a shape for each input, in the interface's order. A request
-// either fits the model's sizes, or, if each input and output begins with a size of 1, all its
-// shapes begin with the same number of items instead.
+// Binds the shapes of a request to the model's. `given` has a shape for each input, in the
+// interface's order. The shapes must fit the model's sizes. If each input and output of the model
+// begins with a size of 1, all shapes of the request may instead begin with one common number of
+// items.
 [[nodiscard]] Result<BoundShapes> bind(const OnnxInterface& interface,
                                        const std::vector<TensorShape>& given);
 

@@ -9,8 +9,8 @@
 namespace weft::inference {
 namespace {
 
-// Assumed lines if nothing was measured: a data channel on the same network, and the relay over the
-// coordinator.
+// The lines that are assumed if nothing was measured: a data channel on one network, and the relay
+// over the coordinator.
 constexpr mesh::Link direct{.seconds = 0.5e-3, .bytes_per_s = 25e6};
 constexpr mesh::Link relayed{.seconds = 2e-3, .bytes_per_s = 50e6};
 constexpr double speed_min = 1e-3;  // GB/s, of a worker that has measured nothing.

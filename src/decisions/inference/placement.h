@@ -25,7 +25,7 @@ struct Candidate {
 };
 struct Placed {
   std::uint64_t session = 0;
-  std::uint32_t begin = 0, end = 0;  // Layers [begin, end).
+  std::uint32_t begin = 0, end = 0;  // The layers from begin up to but not including end.
 };
 
 // The bytes of layers [begin, end) with the caches of `sequences` sequences.

@@ -38,8 +38,8 @@ TEST(Placement, CutsAllLayersAndKeepsToMemory) {
   }
 }
 
-// With many prompts at a time, batch and hybrid give every worker that holds the model its share;
-// layer always makes one chain.
+// If many prompts run at a time, the strategies batch and hybrid give a share to every worker that
+// holds the model; the strategy layer always makes one chain.
 TEST(Placement, CutsManyPromptsByTheStrategy) {
   const ModelCard model = card("m", 1, 12);
   std::vector<Candidate> workers;

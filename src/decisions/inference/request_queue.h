@@ -1,5 +1,6 @@
-// Requests for answers. A request waits for a chain, is handed to one, followed token by token, and
-// ended once. It is kept with all its tokens so far, so that another chain can continue it.
+// Requests for answers. A request waits for a chain, is handed to a chain, is followed token by
+// token, and ends once. It is kept with all its tokens so far, so that another chain can continue
+// it.
 //
 // Not for several threads. Bounds: DeskSettings::waiting_max requests of a model wait, besides the
 // requests that dissolved chains gave back.
@@ -38,10 +39,10 @@ class RequestQueue {
   // Hands waiting requests to chains that have a place. The asker with the fewest requests under
   // way comes first.
   void hand_out(const std::string& model, Instant now);
-  // The chain can answer: its requests from before continue.
+  // Continues the requests that the chain had before, once it can answer.
   void resume(ChainId id, Instant now);
-  // The chain is gone: its requests wait again and come first. A request that has lost too many
-  // chains ends.
+  // Makes the requests of a chain that is gone wait again, before all others. A request that has
+  // lost too many chains ends.
   void give_back(const Chain& chain, Instant now);
   // Ends the requests whose deadline has passed.
   void end_late(Instant now);
@@ -61,7 +62,7 @@ class RequestQueue {
   // The waiting requests of a model.
   struct Demand {
     std::size_t waiting = 0;
-    std::optional<Instant> since{};  // Since when the first request waits.
+    std::optional<Instant> since{};  // The time since which the first request waits.
     bool wants_trusted = false;      // True if a waiting request is for trusted workers alone.
   };
   [[nodiscard]] Demand demand(const std::string& model) const;
@@ -76,7 +77,7 @@ class RequestQueue {
     // The number of members of the chain that began the answer; 0: not begun.
     std::uint32_t shards = 0;
     std::uint32_t resumed = 0;
-    Instant since{};  // Since when the request waits.
+    Instant since{};  // The time since which the request waits.
     Instant begun{};  // When the request had its first turn; 0: not yet.
     std::optional<Instant> deadline{};
   };
@@ -100,7 +101,7 @@ class RequestQueue {
   void count_work(Request& request, std::uint64_t tokens) const;
 
   DeskTables& tables_;
-  std::map<std::string, Queue> queues_;  // Queues, by model.
+  std::map<std::string, Queue> queues_;  // Queues by model.
   std::map<RequestId, Request> requests_;
   Conversations conversations_;
 };

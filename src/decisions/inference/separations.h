@@ -1,4 +1,4 @@
-// Pairs of workers of which one reported that the other broke a chain.
+// Pairs of workers that are kept apart because one reported that the other broke a chain.
 #pragma once
 
 #include <algorithm>
@@ -11,11 +11,11 @@
 
 namespace weft::inference {
 
-// A worker's report about another proves nothing: the reporter itself may have failed, or may lie.
-// So both pay the same price: for a time the two are neighbours in a chain only if there is no
-// other chain. A worker that blames all others, or that all others blame, is left out of chains by
-// this rule alone. Workers are known by their keys, so that connecting again ends nothing. Not for
-// several threads.
+// A worker's report about another worker proves nothing: the reporter itself may have failed, or
+// may lie. So both pay one price: for a time the two are neighbours in a chain only if no other
+// chain is possible. A worker that blames all others, or that all others blame, is left out of
+// chains by this rule alone. Workers are known by their keys, so that connecting again ends
+// nothing. Not for several threads.
 class Separations {
  public:
   static constexpr std::size_t pairs_max = 65'536;
@@ -35,7 +35,7 @@ class Separations {
   }
 
  private:
-  using Pair = std::pair<PublicKey, PublicKey>;  // The smaller key first.
+  using Pair = std::pair<PublicKey, PublicKey>;  // Two keys, the smaller one first.
   [[nodiscard]] static Pair pair_of(const PublicKey& a, const PublicKey& b) {
     return a < b ? Pair(a, b) : Pair(b, a);
   }

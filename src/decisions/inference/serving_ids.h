@@ -7,7 +7,7 @@
 
 namespace weft::inference {
 
-using ServingId = std::uint64_t;  // One connection of one worker to /v1/serve.
+using ServingId = std::uint64_t;  // Id of a worker's connection to /v1/serve.
 using RequestId = std::uint32_t;
 using ChainId = NumberId<struct ChainTag, std::uint32_t>;
 using ShardId = NumberId<struct ShardTag, std::uint32_t>;

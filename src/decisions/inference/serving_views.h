@@ -8,7 +8,7 @@
 
 namespace weft::inference {
 
-// How far a model is served.
+// The state of a model's serving.
 enum class ModelState : std::uint8_t {
   unknown,  // The desk does not know the model.
   no_worker,
@@ -26,7 +26,7 @@ struct ServedModel {
   std::string name;
   ModelState state = ModelState::unknown;
   std::uint32_t chains = 0, shards = 0, waiting = 0, running = 0;
-  std::uint32_t trusted = 0;  // Ready chains of trusted workers alone.
+  std::uint32_t trusted = 0;  // Ready chains that have only trusted workers.
   std::uint32_t covered = 0;  // Shards whose layers a standby worker has ready.
   std::string wire;           // The type of hidden states between the model's workers.
   // True if all chains of the model consist of processors: see protocol::serving::Link.
@@ -35,7 +35,7 @@ struct ServedModel {
 };
 struct ServedPeer {
   std::string key;
-  double ms = 0;  // The one-way time of the line.
+  double ms = 0;  // One-way time of the line in milliseconds.
 };
 struct ServedWorker {
   std::string key;
@@ -50,7 +50,7 @@ struct ServedWorker {
 };
 struct ServedMember {
   std::string key;
-  std::uint32_t begin = 0, end = 0;  // Layers [begin, end).
+  std::uint32_t begin = 0, end = 0;  // The layers from begin up to but not including end.
   double ms = 0;                     // A token's time in the member's layers; 0: unknown.
 };
 struct ServedChain {

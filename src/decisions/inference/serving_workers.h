@@ -23,7 +23,7 @@ struct ServingWorker {
   protocol::serving::Offer offer;
   Instant heard{};
   std::set<ShardId> shards{};        // The worker's shards, which the ShardTable adds and removes.
-  protocol::serving::Pulse pulse{};  // The last pulse.
+  protocol::serving::Pulse pulse{};  // The worker's last pulse.
   double gb_per_s = 0;  // The measured speed of the worker's layers; 0: not yet measured.
   std::map<ServingId, double> peers{};  // Milliseconds to each worker that it measured.
   double coordinator_ms = 0;            // The one-way time to the coordinator; 0: unknown.

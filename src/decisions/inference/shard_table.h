@@ -2,7 +2,7 @@
 // belongs to a chain, an audit or a search, or stands by.
 //
 // Not for several threads. Invariant: a shard is on a worker that is connected and lists it, and
-// its model exists; inconsistency() says so if not.
+// its model exists; inconsistency() reports a shard that breaks this.
 #pragma once
 
 #include <cstdint>
@@ -24,19 +24,19 @@
 
 namespace weft::inference {
 
-// Models by name.
+// The cards of models by name.
 using ModelCards = std::map<std::string, ModelCard>;
 
 struct Shard {
   ServingId worker = 0;
-  ChainId chain{};  // A chain, or the number of an audit or search; none: it stands by.
+  ChainId chain{};  // The owner: a chain, audit or search; none: the shard stands by.
   std::uint64_t bytes = 0;
   bool loaded = false;
   bool exact = false;  // True if it runs on a processor: see protocol::serving::Link::exact.
   // The number of requests at a time that its worker reported; 0: unknown.
   std::uint32_t sequences = 0;
   std::string model{};
-  std::uint32_t begin = 0, end = 0;  // Layers [begin, end).
+  std::uint32_t begin = 0, end = 0;  // The layers from begin up to but not including end.
 };
 
 // The workers that may be chosen.
@@ -56,7 +56,7 @@ class ShardTable {
   [[nodiscard]] bool loaded(ServingId session, const protocol::serving::Loaded& message);
   // Forgets a shard whose worker is gone.
   void forget(ShardId id) { shards_.erase(id); }
-  // Gives the shard to this chain, from now on; without a chain, it stands by.
+  // Gives the shard to `chain` from now on. If `chain` names none, the shard stands by.
   void give(ShardId id, ChainId chain);
 
   [[nodiscard]] const Shard* find(ShardId id) const;

@@ -13,7 +13,7 @@ namespace wire = protocol::serving;
 namespace {
 
 constexpr std::size_t rows_max = 64;   // The most rows in one frame, as stages send them.
-constexpr std::uint32_t sequence = 1;  // The answer's sequence, for auditors.
+constexpr std::uint32_t sequence = 1;  // The number of the answer's sequence for auditors.
 
 std::vector<std::int32_t> tokens_of(const wire::Ask& ask) {
   std::vector<std::int32_t> out = ask.prompt;
@@ -71,8 +71,8 @@ void StageSearches::next_auditor(Search& search, Instant now) {
   leave_stage(search);
   search.worker = 0;
   if (search.asked.size() >= tables_.settings.trace_auditors) return end(search);
-  // One finding alone proves nothing. The second auditor is asked only if the first one found a
-  // stage.
+  // The second auditor is asked only if the first auditor has found a stage. One finding alone
+  // proves nothing.
   if (search.asked.size() > search.end.findings.size()) return end(search);
   const ModelCard& card = tables_.models.at(search.what.model);
   std::uint64_t bytes = 0;
@@ -159,7 +159,7 @@ void StageSearches::feed_stage(const Search& search) const {
   const auto stage = static_cast<std::uint16_t>(search.stage);
   const bool last = search.is_last_stage();
   const std::vector<std::int32_t> tokens = tokens_of(search.what.ask);
-  std::map<std::size_t, std::uint32_t> asked;  // Tickets by position.
+  std::map<std::size_t, std::uint32_t> asked;  // Ticket by position.
   if (last) {
     for (const auto& [ticket, one] : search.opening.places().asked) asked[one.positions] = ticket;
   }

@@ -56,7 +56,7 @@ class StageSearches {
   struct Search {
     TraceRequest what;
     LineOpening opening;
-    Instant since{};  // When the present step began.
+    Instant since{};  // The time at which the present step began.
     // The auditor that searches now, the stage that it runs, and the output of that stage.
     ServingId worker = 0;  // The auditor's connection; 0 if there is none.
     PublicKey auditor{};

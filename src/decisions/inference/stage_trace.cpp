@@ -53,7 +53,7 @@ std::vector<std::vector<float>> shaken(std::vector<std::vector<float>> rows) {
   std::uint32_t state = 1;
   for (auto& row : rows) {
     for (float& value : row) {
-      state = state * 1664525 + 1013904223;  // Any sequence of signs without a pattern.
+      state = state * 1664525 + 1013904223;  // The steps of a generator of pseudo-random signs.
       value *= (state >> 31) != 0 ? 1 + 0x1p-11F : 1 - 0x1p-11F;
     }
   }

@@ -1,12 +1,12 @@
-// Finding the guilty stage of a chain whose answer two roots refuted: the request, the findings,
-// and how a stage is judged. StageSearches runs the search.
+// The search for the guilty stage of a chain whose answer two roots refuted: the request, the
+// findings, and the judgement of a stage. StageSearches runs the search.
 //
-// A stage is judged by its own commitments alone. Both ends of the line into it, and both ends of
-// the line out of it, have signed the same roots. The frames are opened under these roots, an
-// auditor runs the stage's layers over the rows that came in, and the output must equal what the
-// stage handed on, within the tolerance of honest engines. So a later stage is never blamed for an
-// error of an earlier one, however the earlier stage chose it: an honest stage passes whatever it
-// was given.
+// A stage is judged by its own commitments alone. Both ends of the line into it have signed the
+// same roots, and so have both ends of the line out of it. The frames are opened under these roots,
+// an auditor runs the stage's layers over the rows that came in, and the output must equal the
+// frames that the stage handed on, within the tolerance of honest engines. So a later stage is
+// never blamed for an error of an earlier stage, however that stage chose it: an honest stage
+// passes whatever its input is.
 #pragma once
 
 #include <cstdint>
@@ -27,14 +27,14 @@ namespace weft::inference {
 using FinalStates = std::map<std::uint32_t, std::vector<float>>;
 
 struct StageOutput {
-  std::vector<std::vector<float>> rows{};  // Rows, by position.
+  std::vector<std::vector<float>> rows{};  // Rows by position.
   FinalStates finals{};
 };
 
 struct TraceRequest {
   std::uint32_t id = 0;  // A number from the numbers of requests, used once.
   std::string model{};
-  protocol::serving::Ask ask{};  // The request, with all of `answered`.
+  protocol::serving::Ask ask{};  // The request with its whole answer in `answered`.
   Pipeline pipeline{};
   Prints prints{};
   double error_max = 0;  // The largest distance of honest engines (proof::FingerprintTolerance).
@@ -45,13 +45,13 @@ struct TraceRequest {
 };
 
 // The distance between the output that a stage handed on and the auditor's output for the same
-// input: that of the farthest row or state that both have. Rows in which the auditor's own numbers
-// are not finite are not compared, because the input made them so.
+// input: the distance of the farthest row or state that both have. Rows in which the auditor's own
+// numbers are not finite are not compared, because the input made them so.
 //
 // `shaken` is the auditor's output for the input with each number changed by 2^-11 of itself, as an
 // honest engine's arithmetic may change it. A member can choose an input whose small differences
 // the layers enlarge, so that honest engines disagree. So a row counts only if its error is
-// shaken_least times the change that this makes to it.
+// shaken_least times the difference between the auditor's two outputs in that row.
 inline constexpr double shaken_least = 16;
 [[nodiscard]] double stage_error(const StageOutput& claimed, const StageOutput& own,
                                  const StageOutput* shaken = nullptr);

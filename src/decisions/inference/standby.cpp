@@ -62,8 +62,8 @@ std::optional<ServingId> Standby::worker_for(const Chain& chain, const ChainMemb
       }
     }
     if (other) continue;
-    // Layers with which the worker stands by, and whole models for audits, make room for chains,
-    // but not for more standby layers.
+    // The memory beside chains is free for chains: layers with which a worker stands by, and whole
+    // models for audits, make room for a chain, but not for more standby layers.
     one.memory_free = tables_.shards.memory_beside(worker);
     (holds ? standing : idle).push_back(one);
   }

@@ -1,6 +1,6 @@
 // Standby workers: idle workers that hold the layers of a chain's members, compiled and on the
-// device, so that a lost member is replaced at once. One worker stands by for as many members as it
-// has room for.
+// device, so that a lost member is replaced at once. One worker stands by for all members for which
+// it has room.
 #pragma once
 
 #include <optional>
@@ -14,19 +14,21 @@ class Standby {
  public:
   explicit Standby(DeskTables& tables) : tables_(tables) {}
 
-  // Loads the next layers of the model for which no worker stands by. Each model has one such load
-  // at a time, because a load takes time of a machine that may also be a member.
+  // Loads the next layers of the model for which no worker stands by. Each model has only one such
+  // load at a time, because a load takes time of a machine that may also be a member.
   void stand_by(const std::string& model);
-  // The worker no longer stands by.
+  // Ends the standby of a worker.
   void leave(ServingId session);
-  // Gives the member's place to a worker that stands by with exactly its layers. A worker that has
-  // them ready is preferred to one that still loads them. Returns false if there is none.
+  // Gives the member's place to a worker that stands by with exactly the member's layers. A worker
+  // that has the layers ready is preferred to one that still loads them. Returns false if no worker
+  // has them.
   [[nodiscard]] bool take(ChainId id, ChainMember& member);
   // True if a worker outside of the chain holds exactly these layers. With `ready` the layers must
   // be ready to take the place at once; otherwise the worker may still load them or have lent them
   // to an audit.
   [[nodiscard]] bool is_covered(const Chain& chain, const ChainMember& member, bool ready) const;
-  // The worker has no room for this shard. It keeps what it holds already.
+  // Handles a worker's refusal of a shard for which it has no room. It keeps the shards that it
+  // has.
   void refused(ShardId id);
 
  private:
@@ -34,7 +36,8 @@ class Standby {
   // True if the shard holds all layers of a model whose chains have several members, so that it
   // could not take over a member's place.
   [[nodiscard]] bool serves_audits_alone(const Shard& shard) const;
-  // The best worker for a member's layers: one that stands by already, or else an idle one.
+  // Returns the best worker for a member's layers: one that stands by already, or else an idle
+  // worker.
   [[nodiscard]] std::optional<ServingId> worker_for(const Chain& chain,
                                                     const ChainMember& member) const;
 

@@ -18,7 +18,7 @@ namespace weft::inference {
 namespace wire = protocol::serving;
 using namespace std::chrono_literals;
 
-// A random number below `count`.
+// Returns a random number below `count`.
 inline std::uint32_t pick(std::mt19937& random, std::uint32_t count) {
   return static_cast<std::uint32_t>(random() % count);
 }
@@ -188,7 +188,7 @@ class Network : public DeskWorld {
   std::vector<std::pair<ServingId, wire::Reopen>> reopens;
   std::optional<Error> refused;
   std::size_t loads = 0;
-  wire::Load load{};  // The last Load message.
+  wire::Load load{};  // The last Load message to any worker.
   // The number of requests at a time that a worker reports, unless sequences_of has the worker.
   std::uint32_t sequences = 0;
   // The number of requests at a time that single workers report.

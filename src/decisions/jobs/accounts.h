@@ -1,6 +1,6 @@
-// The owners' money: the ledger, the owners' devices, and the part of both that other threads may
-// read (the book). Every movement of money and every change of a device goes through this class and
-// is a row of the same flush as the event that caused it.
+// The owners' money: the ledger, the owners' devices, and the book, which is the part of both that
+// other threads may read. Every movement of money and every change of a device goes through this
+// class and is a row of the flush of the event that caused it.
 //
 // Threading: one thread. Invariant: the ledger sums to zero after every call.
 #pragma once
@@ -56,7 +56,7 @@ class Accounts {
   [[nodiscard]] Result<> has_free(const OwnerId& owner, MicroCredits amount,
                                   std::string_view verb) const;
 
-  // Applies the transaction; see Ledger::apply().
+  // Applies the transaction as Ledger::apply() does.
   [[nodiscard]] Result<ledger::Applied> move(ledger::Transaction transaction, Moment now);
   // Closes the job's escrow: it takes no more credits.
   void close_escrow(const JobId& id) { ledger_.close(id); }

@@ -24,7 +24,8 @@ TEST(ChainStakes, AReadingReplacesTheOneBefore) {
   EXPECT_EQ(stakes.of(chain_owner(2), read_at), 7);
   EXPECT_EQ(stakes.of(chain_owner(3), read_at), 0);
 
-  // One owner unbonds a part; the other is slashed and no longer in the reading.
+  // One owner unbonds a part of its stake; the other owner was slashed and is no longer in the
+  // reading.
   ASSERT_TRUE(stakes.seen(11, std::vector<ChainStake>{{chain_owner(1), 20}}, read_at + 1s));
 
   EXPECT_EQ(stakes.of(chain_owner(1), read_at + 1s), 20);
@@ -49,7 +50,7 @@ TEST(ChainStakes, CountNothingWhereTheChainIsNotReadAnyMore) {
   EXPECT_EQ(stakes.of(chain_owner(1), read_at + ChainStakes::counts_for), 50);
   EXPECT_EQ(stakes.of(chain_owner(1), read_at + ChainStakes::counts_for + 1s), 0);
 
-  // A node that stands still gives the same slot again and again.
+  // A node that stands still reports one slot again and again.
   ASSERT_TRUE(stakes.seen(10, std::vector<ChainStake>{{chain_owner(1), 50}},
                           read_at + ChainStakes::counts_for));
   EXPECT_EQ(stakes.of(chain_owner(1), read_at + ChainStakes::counts_for + 1s), 0);

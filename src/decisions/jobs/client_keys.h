@@ -27,7 +27,7 @@ class ClientKeys {
   // give. The key's owner must hold credits, or the operator must have made the key.
   void add(billing::ApiKey key, billing::KeyMaker maker, MicroCredits give, Moment now,
            Answer<billing::ApiKey> answer);
-  // Revokes a key. An empty `who` stands for the operator.
+  // Revokes a key for the owner `who`; an empty `who` stands for the operator.
   void revoke(const std::string& id, const std::optional<PublicKey>& who, Moment now,
               Answer<billing::ApiKey> answer);
   void list(const std::optional<PublicKey>& owner, Answer<std::vector<billing::ApiKey>> answer);

@@ -48,7 +48,8 @@ api::Client ClientWeights::view(const PublicKey& client,
 void ClientWeights::set(const ClientWeight& given, Moment now, Answer<api::Client> answer) {
   ClientWeight wanted = given;
   wanted.client =
-      PublicKey{{tables_.accounts.owner_of(given.client).bytes}};  // A share belongs to an owner.
+      // The weight belongs to the client's owner.
+      PublicKey{{tables_.accounts.owner_of(given.client).bytes}};
   const auto reply = tables_.outbox.replier(std::move(answer));
   if (!is_weight(wanted.weight)) {
     return reply(fail(ErrorCode::invalid_argument, "A client's weight is from {} to {}; {} is not.",

@@ -1,4 +1,5 @@
-// The money of an answer: how much is set aside for it, and who gets it when the answer has ended.
+// The money of an answer: the amount that is set aside for it, and the workers or the client that
+// get the amount when the answer has ended.
 //
 // Threading: one thread. Invariant: an answer's escrow is empty when it has ended.
 #pragma once

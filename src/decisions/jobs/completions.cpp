@@ -11,7 +11,8 @@ namespace weft::jobs {
 
 namespace {
 
-constexpr std::uint32_t stage_task = 0;   // An answer as the referee's task.
+// The referee's number of the task that stands for an answer.
+constexpr std::uint32_t stage_task = 0;
 constexpr std::uint32_t unheard_max = 4;  // Auditors of one answer that say nothing.
 
 }  // namespace
@@ -119,9 +120,9 @@ trust::CheckRates Completions::rates_of(const PublicKey& worker, Moment now) con
           .parts = 1};
 }
 
-// Drawn after the answer is there, once for all who gave it, at the rate of the least believed of
-// them. What a worker could lose by being found out must be more than it could gain, otherwise
-// every answer of it is audited.
+// Draws if an answer is audited. The draw is made after the answer has ended, once for all workers
+// that gave it, at the rate of the least trusted one. Every answer of a worker is audited if the
+// worker could gain more by cheating than it would lose when found out.
 bool Completions::audit_is_due(const billing::AnswerId& id, billing::OpenAnswer& open, Moment now) {
   double rate = 0;
   for (const PublicKey& worker : open.workers) {
@@ -159,8 +160,8 @@ void Completions::ask_audit(const billing::AnswerId& id, Moment now) {
   tables_.outbox.effect([this, order = std::move(order)] { tables_.world.audit_answer(order); });
 }
 
-// Votes, one of those who answered together and one of each auditor: a lead of two decides; if no
-// worker is left to ask, any lead does, and convicts no worker.
+// Counts votes: one for all workers that gave the answer, and one of each auditor. A lead of two
+// votes decides. If no worker is left to ask, any lead decides, but convicts no worker.
 void Completions::audited(const billing::AnswerAudited& audited, Moment now) {
   const auto found = open_.find(audited.id);
   if (found == open_.end() || found->second.workers.empty() || found->second.lead) return;
@@ -268,7 +269,8 @@ void Completions::judge(const billing::AnswerId& id, std::int64_t lead, Moment n
   for (const PublicKey& auditor : open.agreeing)
     blame(auditor, open.stake, convicts && lead < 0,
           "The worker confirmed an answer that other workers refute.");
-  // In a chain the stage that two roots found; no other member loses anything but its pay.
+  // A conviction of a chain is that of the stage that two roots found; all other members lose only
+  // their pay.
   const bool alone = convicts && open.workers.size() == 1 && strikes(open) >= 2;
   for (const PublicKey& worker : std::vector(open.workers))
     blame(worker, open.stake, alone || worker == open.guilty,
@@ -324,7 +326,8 @@ std::uint32_t Completions::strikes(const billing::OpenAnswer& open) {
   const auto known = strikes_.find(worker);
   const std::uint32_t all = (known == strikes_.end() ? 0 : known->second) + *open.doubtful;
   if (all >= enough) strikes_.erase(worker);
-  if (all == 0 || all >= enough) return std::min(all, enough);  // Right answers take no room.
+  // Workers without strikes take no room in the table.
+  if (all == 0 || all >= enough) return std::min(all, enough);
   if (strikes_.size() >= strikes_max && known == strikes_.end()) strikes_.erase(strikes_.begin());
   strikes_[worker] = all;
   return all;

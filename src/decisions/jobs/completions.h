@@ -1,5 +1,5 @@
-// Answers of language models: who may ask for one, whether it is audited, what its audits say
-// together, and who is paid or blamed for it. The desk (decisions/inference) finds the workers.
+// Answers of language models: the clients that may ask for one, its audits and their verdict, and
+// the workers that are paid or blamed for it. The desk (decisions/inference) finds the workers.
 //
 // An answer is admitted, ends, may be audited, and its chain may be searched for the stage to
 // blame. Then it is settled once: the workers are paid, or the client gets its credits back.

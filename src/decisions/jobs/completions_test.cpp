@@ -1,5 +1,5 @@
-// An answer that is paid goes from its escrow to those that made it and those that confirmed it,
-// and every answer ends once, with nothing left of its escrow.
+// Tests of the ends of answers: the price of a paid answer goes from its escrow to the workers that
+// gave it and the auditors that confirmed it, and every answer ends once, with an empty escrow.
 #include "decisions/jobs/completions.h"
 
 #include <gmock/gmock.h>

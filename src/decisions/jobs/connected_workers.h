@@ -28,7 +28,7 @@ struct ConnectedWorker {
   SessionId session{};
   protocol::Hello hello;
   std::string blob_token;
-  std::string prefix;  // The worker's network; see Arrival::prefix.
+  std::string prefix;  // Address prefix of its network (Arrival::prefix).
   UnixMillis since = 0;
   Coverings coverings;
   std::set<TaskId> undecided;  // Tasks whose result from this worker waits for a check.

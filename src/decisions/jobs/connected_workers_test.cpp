@@ -1,4 +1,5 @@
-// Messages to a worker keep their order if one of them acknowledges something.
+// Tests of the connected workers: the order of messages to a worker, the list of workers that have
+// left, and the places that are kept for known workers.
 #include "decisions/jobs/connected_workers.h"
 
 #include <gmock/gmock.h>

@@ -84,14 +84,14 @@ class Core {
   // Answers of language models, and requests with API keys.
   [[nodiscard]] ClientKeys& keys();
   [[nodiscard]] Completions& completions();
-  // Owners and their money.
+  // The functions for owners and their money.
   [[nodiscard]] OwnerRequests& owners();
   [[nodiscard]] OwnerRecords& owner_records();
   [[nodiscard]] Grants& grants();
   [[nodiscard]] Stakes& stakes();
   [[nodiscard]] ClientWeights& weights();
   [[nodiscard]] const Accounts& accounts() const;
-  // Views for pages, commands and watchers.
+  // The views for pages, commands and watchers.
   [[nodiscard]] CoreViews& views();
   [[nodiscard]] JobWatch& watch();
 

@@ -66,7 +66,7 @@ TEST(CoreAlone, RunsAJobFromItsSubmissionToItsPay) {
             0);
   // The text that a receipt signs is kept with the first of its results that counts.
   ASSERT_THAT(alone.stored.receipts, SizeIs(2));
-  ASSERT_THAT(alone.kept, SizeIs(4));  // Each with its claims.
+  ASSERT_THAT(alone.kept, SizeIs(4));  // Two receipts, each with its claims.
   EXPECT_EQ(crypto::sha256(alone.kept[0]), alone.stored.receipts[0].digest);
 }
 
@@ -107,7 +107,7 @@ TEST(CoreAlone, AClientsStakeOnTheChainServesItsJobsFirst) {
 TEST(CoreAlone, AStakeThatLeavesTheChainServesNoJobFirst) {
   CoreAlone alone;
   read_chain(alone, 1, {staked(8, 1'000'000'000)});
-  read_chain(alone, 2, {});  // The whole stake unbonds.
+  read_chain(alone, 2, {});  // The whole stake unbonds, so the reading is empty.
   ASSERT_TRUE(alone.submit(submission_of(7, 1)));
   ASSERT_TRUE(alone.submit(submission_of(8, 2)));
 
@@ -118,7 +118,7 @@ TEST(CoreAlone, AReadingOfTheChainThatIsOldServesNoJobFirstThoughNothingHappened
   CoreAlone alone;
   read_chain(alone, 1, {staked(8, 1'000'000'000)});
   alone.now.at += ChainStakes::counts_for + std::chrono::seconds(1);
-  alone.now.unix += 601'000;  // There is no event and no flush: the chain's node is down.
+  alone.now.unix += 601'000;  // Time passes without event or flush: the chain's node is down.
   ASSERT_TRUE(alone.submit(submission_of(7, 1)));
   ASSERT_TRUE(alone.submit(submission_of(8, 2)));
 
@@ -153,7 +153,7 @@ TEST(CoreAlone, GivesTheStoredJobOfANonceAgain) {
   EXPECT_THAT(alone.stored.jobs, IsEmpty());
 }
 
-// Both were looked up before the first was stored.
+// Two submissions of one nonce are looked up before the first of them was stored.
 TEST(CoreAlone, TakesOneNonceOnceThoughNeitherWasStoredWhenItWasLookedUp) {
   CoreAlone alone;
   auto first = CoreAlone::submission(count_manifest(2, 1));
@@ -324,7 +324,7 @@ TEST(CoreAlone, RefundsTheWrongTasksOfAConvictedWorkerAndKeepsTheRestForVerifier
   for (std::size_t i = 0; i < 3; ++i) {
     const VerifyOrder& order = alone.verifications[i];
     alone.core().corrections().rechecked(order.task, Hash{}, {.outcome = AuditOutcome::differs},
-                                         alone.now);  // Another root.
+                                         alone.now);  // A root of other bytes.
     for (int times = 0; times < 2; ++times)           // A result that arrives twice counts once.
       alone.core().corrections().rechecked(order.task, order.root, {.outcome = outcomes[i]},
                                            alone.now);

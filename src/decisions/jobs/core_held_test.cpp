@@ -1,4 +1,5 @@
-// Held pay, event by event: who owns it, how a conviction changes it, and who gets it then.
+// Tests of held pay, event by event: its owner, the effect of a conviction, and the party that gets
+// it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,7 +128,7 @@ TEST_F(CoreHeld, TheClientOfAWrongTaskHasWhatWasHeldForItAndThenTheRestOfWhatWas
   EXPECT_EQ(balance(ledger::Account::held(owner)), 0);
 }
 
-// A root found a result of it wrong: its next pay is held, also if it has standing.
+// A worker's next pay is held after a root has found a result of it wrong, even if it has standing.
 TEST_F(CoreHeld, AnEstablishedWorkerWhoseResultWasWrongHasItsNextPayHeld) {
   enum class When : std::uint8_t { now, before_a_restart, never };
   for (const When when : {When::now, When::before_a_restart, When::never}) {

@@ -47,7 +47,7 @@ class CoreLate : public testing::Test {
         alone->now);
     alone->pass(seconds(1));
   }
-  // These workers deliver the tasks that they were leased since the last call.
+  // Delivers the results of all tasks that the named workers were leased since the last call.
   void work(std::initializer_list<std::uint8_t> numbers, std::uint8_t wrong = 0) {
     for (const std::uint8_t number : numbers) {
       const auto leases = alone->told<protocol::Lease>(number);

@@ -1,4 +1,4 @@
-// The core's figures as Prometheus text.
+// The core's metrics as Prometheus text.
 #pragma once
 
 #include <cstdint>

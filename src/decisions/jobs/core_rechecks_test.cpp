@@ -103,7 +103,7 @@ class CoreRechecks : public testing::Test {
     return alone->core().accounts().ledger().balance(
         ledger::Account::stake(OwnerId::of_first(CoreAlone::worker(1))));
   }
-  // The last row of each task.
+  // Returns the last stored row of each task.
   [[nodiscard]] std::map<TaskId, store::Correction> rows() const {
     std::map<TaskId, store::Correction> last;
     for (const store::Correction& row : alone->stored.corrections) last[row.task] = row;
@@ -122,7 +122,7 @@ TEST_F(CoreRechecks, ClientsOfWrongTasksShareWhatTheConvictionTookThenTheStakeTh
   struct Row {
     MicroCredits taken, stake, refunded, left_of_stake;
   };
-  // Two tasks of 1,000 are wrong.
+  // In each row two tasks of price 1,000 are wrong.
   for (const Row& row : std::vector<Row>{{5'000, 900, 2'000, 900},
                                          {1'500, 900, 2'000, 400},
                                          {0, 5'000, 2'000, 3'000},

@@ -25,7 +25,7 @@ struct StakeMove {
 };
 struct StakeView {
   PublicKey wallet;
-  MicroCredits staked = 0;    // The stake in the ledger.
+  MicroCredits staked = 0;    // The wallet's stake in the ledger.
   MicroCredits on_chain = 0;  // The stake on the chain that is not unbonding.
   // The stake that is at risk for tasks and answers that are not decided.
   MicroCredits at_risk = 0;
@@ -35,8 +35,8 @@ struct StakeView {
   UnixMillis suspended_until = 0;
 };
 
-// A reading of all stakes on the chain (chain_stakes.h), and what the coordinator knows after it
-// was read.
+// A reading of all stakes on the chain (chain_stakes.h), and the state of the coordinator's
+// knowledge after that reading.
 struct ChainReading {
   std::uint64_t slot = 0;
   std::vector<ChainStake> stakes;
@@ -64,7 +64,7 @@ struct GrantWanted {
   bool is_own = false;
 };
 
-// How a job has ended.
+// The state in which a job has ended, with the reason.
 struct EndedJob {
   store::JobState state = store::JobState::done;
   std::string reason;  // Empty if the job is done.
@@ -85,7 +85,7 @@ struct OwnerData {
     // The view of a connected worker; of another one, its counts alone.
     protocol::api::Worker view;
     StakeView standing;
-    // The start of the last day on which the worker is known to have been here; 0: none.
+    // The start of the last day on which the worker was connected, as far as known; 0: unknown.
     UnixMillis seen = 0;
   };
   OwnerView owner;
@@ -108,7 +108,7 @@ struct Payment {
 // The operator's decision that a worker was convicted without cause.
 struct Pardon {
   PublicKey worker;
-  UnixMillis at = 0;  // The time by the operator's clock.
+  UnixMillis at = 0;  // Time of the setting by the operator's clock.
 };
 // Bounds of a client's weight (scheduler/fair_share.h), which the operator sets.
 inline constexpr double client_weight_min = 0.001;

@@ -32,15 +32,16 @@ struct CoreSettings {
   bool grants_tainted = true;
   // The share of each price that goes to the account from which verifiers and auditors are paid.
   std::uint32_t verification_permille = 20;
-  std::size_t jobs_running_max = 10'000;    // --jobs-max
-  std::size_t tasks_open_max = 2'000'000;   // In all running jobs; --tasks-max.
-  std::size_t jobs_per_client_max = 1'000;  // --jobs-per-client; 0: no bound.
+  std::size_t jobs_running_max = 10'000;   // --jobs-max
+  std::size_t tasks_open_max = 2'000'000;  // Most tasks of all running jobs (--tasks-max).
+  // Most running jobs of a client (--jobs-per-client); 0: no bound.
+  std::size_t jobs_per_client_max = 1'000;
   std::size_t tasks_per_client_max =
-      500'000;  // In a client's running jobs; --tasks-per-client; 0: no bound.
+      500'000;  // Most tasks of a client's running jobs (--tasks-per-client); 0: no bound.
   std::size_t workers_max = 20'000;
   // The share of workers_max that is reserved for invited and established workers.
   double workers_known_share = 0.25;
-  // With this many commits under way, further events are gathered.
+  // The number of commits under way at which further events are gathered instead of committed.
   std::size_t commits_in_flight_max = 32;
   std::size_t departed_max = 1'000;  // Workers that have left and are still listed.
   trust::RefereeSettings referee;
@@ -64,9 +65,9 @@ struct CoreSettings {
   bool refunds_from_stake = true;
   bool stakes_open = false;  // Workers may deposit and withdraw stakes (--stakes).
   billing::AnswerChecks answers;
-  // These three are off only in tests. They ensure that a quote counts for one job (used_quotes.h),
-  // that an owner's data are not deleted while it has work under way, and that a suspension ends
-  // also for a worker that stays connected.
+  // Three rules that are off only in tests. They ensure that a quote counts for one job
+  // (used_quotes.h), that an owner's data are not deleted while it has work under way, and that a
+  // suspension ends also for a worker that stays connected.
   bool quotes_count_once = true;
   bool owners_forgotten_idle = true;
   bool suspensions_end_connected = true;

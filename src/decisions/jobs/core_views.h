@@ -42,7 +42,7 @@ class CoreViews {
   // The sum of the balances of all these accounts.
   void balance(std::span<const ledger::Account> accounts, Answer<MicroCredits> answer);
   void settlement(Answer<protocol::api::Settlement> answer);
-  void metrics(Answer<std::string> answer);  // Prometheus text.
+  void metrics(Answer<std::string> answer);  // The metrics as Prometheus text.
 
  private:
   void fill(protocol::api::Job& view) const;

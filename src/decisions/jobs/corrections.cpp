@@ -45,7 +45,8 @@ void Corrections::convicted(const PublicKey& worker, MicroCredits taken, Moment 
   paid_.rechecks.took(worker, taken);
 }
 
-// Without a verifier there is no root with two devices.
+// Begins the recheck of a suspect. A verifier is there, because only a root with two devices makes
+// a suspect, and without a verifier no root has two devices.
 void Corrections::suspect(const trust::Suspected& suspected, Moment now) {
   if (!suspects_.suspect(suspected.worker, suspected.client, now.unix)) return;
   log_info(
@@ -72,7 +73,8 @@ void Corrections::paid_found(const PaidFound& found, Moment now) {
   for (const auto& each : found.tasks) {
     const TaskId& task = each.task.id;
     tasks.push_back(task);
-    if (each.task.worker == PublicKey{}) {  // The coordinator's own bytes.
+    // The result is the coordinator's own, which no worker gave.
+    if (each.task.worker == PublicKey{}) {
       // The worker was paid for the result that the coordinator's bytes replaced: its conviction
       // pays as well.
       if (OpenCorrection* const wrong = paid_.corrections.change(task); wrong != nullptr)
@@ -122,7 +124,7 @@ void Corrections::rechecked(const TaskId& task, const Hash& root, const Checked&
   if (checked.outcome == trust::AuditOutcome::failed)
     return name_unchecked(*paid, worker, checked.reason, now);
   if (!wrong || !checked.right) return;
-  // Each of these workers was paid for the wrong result, and each conviction pays.
+  // Every worker that was paid for the wrong result owes its refund, which its conviction pays.
   for (const PublicKey& each : workers)
     correct(*paid, each, *checked.right, each == worker ? refunded : 0, now);
 }
@@ -173,7 +175,7 @@ void Corrections::correct(const PaidTask& paid, const PublicKey& worker, const R
                           MicroCredits refunded, Moment now) {
   const TaskId& task = paid.task;
   if (OpenCorrection* const known = paid_.corrections.change(task); known != nullptr) {
-    // The result is replaced already. Pay that a conviction takes for such a task goes to its
+    // The result was replaced before. Pay that a conviction takes for such a task goes to its
     // client at once (Forfeits), so that none of it is refunded here.
     known->owe.insert(worker);
     return;
@@ -200,7 +202,7 @@ void Corrections::correct(const PaidTask& paid, const PublicKey& worker, const R
                               .reason = {}},
                       .owe = {worker}};
   if (auto* const job = tables_.jobs.find(task.job); job != nullptr) {
-    tables_.trust.traps().remove_job(task.job);  // One of them may have had this answer.
+    tables_.trust.traps().remove_job(task.job);  // A trap may expect the result that was wrong.
     if (!job->joining) {
       job->accepted[task.index] = std::make_unique<const Settled>(right.root, right.outputs);
       open.row.joined = true;
@@ -238,7 +240,7 @@ void Corrections::end_owed(Moment now) {
   for (auto& [task, open] : paid_.corrections.change_all()) {
     if (open.computed && open.row.time <= since) open.over = true;
   }
-  settle();  // Also of tasks whose pay is no longer held.
+  settle();  // Refunds are settled also for tasks whose pay is no longer held.
 }
 
 void Corrections::settle() {

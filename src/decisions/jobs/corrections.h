@@ -42,8 +42,9 @@ class Corrections final : public OpenClaims {
   void suspect(const trust::Suspected& suspected, Moment now);
 
   void paid_found(const PaidFound& found, Moment now);
-  // The verifier's answer to an order for a paid task (VerifyOrder::paid). `failed` means that this
-  // verifier cannot check the task, or, if it is late, that it may do so later.
+  // Takes the verifier's answer to an order for a paid task (VerifyOrder::paid). `failed` means
+  // that this verifier cannot check the task; if the answer is also late, the verifier may do so
+  // later.
   void rechecked(const TaskId& task, const Hash& root, const Checked& checked, Moment now);
   void joined_again(const JobId& job, const Result<JoinedAgain>& joined);
 

@@ -12,7 +12,7 @@ std::vector<Coverings::Attempt> Coverings::add(Covering covering,
   bytes_ += kept->bytes;
   for (const Attempt& attempt : attempts) {
     if (const auto before = rows_.find(attempt); before != rows_.end()) {
-      if (before->second.kept == kept) continue;  // Named twice.
+      if (before->second.kept == kept) continue;  // The receipt names this attempt twice.
       let_go(before);
     }
     ++kept->attempts;
@@ -21,7 +21,7 @@ std::vector<Coverings::Attempt> Coverings::add(Covering covering,
   while (rows_.size() > attempts_max || (bytes_ > bytes_max && rows_.begin() != rows_.end())) {
     const auto oldest = rows_.find(order_.front());
     if (oldest->second.kept == kept && rows_.size() <= attempts_max)
-      break;  // One receipt may be as large as it is.
+      break;  // A single receipt is kept even if it alone is larger than bytes_max.
     dropped.push_back(oldest->first);
     let_go(oldest);
   }

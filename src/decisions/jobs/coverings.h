@@ -1,10 +1,10 @@
 // Finds the receipt of a worker that covers an attempt. A receipt is kept from its arrival until
 // the result counts.
 //
-// Bounds: attempts_max attempts, and bytes_max bytes of signed text. Beyond that, what has waited
-// longest is dropped, and the code that counts results by receipts must forget it too. The bounds
-// are needed because any worker can send receipts, with 4096 items each, for tasks that it was
-// never leased.
+// Bounds: attempts_max attempts, and bytes_max bytes of signed text. Beyond that, the attempts that
+// have waited longest are dropped, and the code that counts results by receipts must forget them
+// too. The bounds are needed because any worker can send receipts, with 4096 items each, for tasks
+// that it was never leased.
 #pragma once
 
 #include <list>
@@ -49,7 +49,7 @@ class Coverings {
   struct Kept {
     std::shared_ptr<Covering> covering;
     std::size_t bytes = 0;     // The size of statement and claims on arrival.
-    std::size_t attempts = 0;  // The attempts that it still covers.
+    std::size_t attempts = 0;  // The attempts that the receipt still covers.
   };
   struct Row {
     std::shared_ptr<Kept> kept;

@@ -29,11 +29,11 @@ class EvidenceRows {
   static constexpr std::uint32_t of_owner_max = 2 * store::evidence_of_worker_max;
   static constexpr std::size_t owners_max = 65536;
 
-  // Takes a row for a device of this owner. Returns false if no row is left.
+  // Takes one of the day's rows for a device of this owner. Returns false if no row is left.
   [[nodiscard]] bool take(const OwnerId& owner, bool has_something_to_lose, UnixMillis now);
 
  private:
-  std::unordered_map<OwnerId, std::uint32_t> taken_;  // Only looked up, never iterated.
+  std::unordered_map<OwnerId, std::uint32_t> taken_;  // Owners are looked up, never iterated.
   UnixMillis day_began_ = 0;
   std::size_t of_others_ = 0;  // Rows that were taken since day_began_.
 };

@@ -21,7 +21,7 @@ TEST(EvidenceRows, OwnersWithNothingToLoseHaveFewADayTogether) {
   EXPECT_EQ(taken, EvidenceRows::of_others_max);
   EXPECT_FALSE(rows.take(owner_numbered(1), false, begin_unix + EvidenceRows::day - 1));
   EXPECT_TRUE(rows.take(owner_numbered(1), false, begin_unix + EvidenceRows::day));
-  // A year of it is what the store keeps.
+  // The store has room for half a year of days on which owners without a stake take all their rows.
   EXPECT_GT(store::evidence_max / EvidenceRows::of_others_max, 180);
 }
 

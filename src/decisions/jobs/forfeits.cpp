@@ -55,8 +55,9 @@ void Forfeits::forfeit(const PublicKey& worker, Moment now) {
   }
 }
 
-// The result is known to be wrong if it was replaced already. A task is paid once and replaced
-// once, because no worker is paid for the coordinator's own bytes.
+// True if the client is owed the pay, because the result was replaced already and is known to be
+// wrong. A task is paid once and replaced once, because no worker is paid for the coordinator's own
+// bytes.
 bool Forfeits::is_lost_to_client(const LostPay& lost, Moment now) {
   OpenCorrection* const found = paid_.corrections.change(lost.part.paid->task);
   if (found == nullptr) return false;
@@ -74,7 +75,8 @@ void Forfeits::compute_again(const LostPay& lost) {
 MicroCredits Forfeits::computed(const PaidTask& paid, bool is_wrong, Moment now) {
   MicroCredits refunded = 0;
   for (const LostPay& lost : paid_.lost.take(paid.task)) {
-    // Before the first refund all pay that is held for a task is less than what its client paid.
+    // A task without a correction has no limit: all pay that is held for it is less than its client
+    // paid.
     constexpr MicroCredits all = std::numeric_limits<MicroCredits>::max();
     const MicroCredits owed =
         is_wrong ? paid_.corrections.owed_for(paid.task).value_or(all) - refunded : 0;
@@ -144,7 +146,7 @@ Result<> Forfeits::restore(const store::Loaded& loaded, Moment now) {
   held_.restore(now);
   const auto tasks = paid_tasks(loaded);
   if (!tasks) return std::unexpected(tasks.error());
-  std::map<OwnerId, ledger::Funds> unknown;  // What is held for an owner without a task.
+  std::map<OwnerId, ledger::Funds> unknown;  // Held pay by owner, of which no task is known.
   for (const ledger::Entry& entry : loaded.balances) {
     using Kind = ledger::Account::Kind;
     if (entry.amount > 0 &&

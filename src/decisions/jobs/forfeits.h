@@ -27,8 +27,8 @@ class Forfeits {
 
   // Takes the held pay of a convicted worker.
   void forfeit(const PublicKey& worker, Moment now);
-  // The task was computed again. If it is wrong, its client gets the pay that was lost of it, up to
-  // what the client is owed. Returns the amount that the client got.
+  // Settles the lost pay of a task that was computed again. If its result is wrong, the client gets
+  // that pay, up to the amount that it is owed. Returns the amount that the client got.
   MicroCredits computed(const PaidTask& paid, bool is_wrong, Moment now);
 
  private:

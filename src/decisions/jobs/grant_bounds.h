@@ -17,7 +17,7 @@
 namespace weft::jobs {
 
 struct GrantLimits {
-  std::size_t per_day = 1'000;    // 0: no bound, also for per_address.
+  std::size_t per_day = 1'000;    // Most grants a day; 0: no bound, also none for per_address.
   std::size_t per_address = 16;   // In a day.
   bool kept_over_restart = true;  // The day's total count survives a restart.
 };
@@ -33,14 +33,14 @@ class GrantBounds {
   [[nodiscard]] Result<> may_grant(const std::string& address, UnixMillis now);
   // Sets the number of grants that earlier processes made today.
   void restore(std::size_t made, UnixMillis now);
-  // Counts one grant.
+  // Counts one grant to a client at this address.
   void count(const std::string& address);
 
  private:
   const GrantLimits limits_;
-  std::int64_t day_ = 0;  // Days since 1970, in UTC.
+  std::int64_t day_ = 0;  // The counted day: days since 1970, in UTC.
   std::size_t all_ = 0;
-  std::map<std::string, std::size_t> of_;  // The day's grants by address.
+  std::map<std::string, std::size_t> of_;  // Grants of that day by address.
 };
 
 }  // namespace weft::jobs

@@ -33,7 +33,7 @@ Result<> Grants::fund(const OwnerId& owner, Moment now) {
 }
 
 Error Grants::cannot_spend(const OwnerId& owner, MicroCredits budget) const {
-  // Both amounts are in credits, as people write them.
+  // The message gives both amounts in credits, not in micro-credits.
   const MicroCredits held = tables_.accounts.ledger().spendable(owner).total();
   std::string text =
       weft::format("The client's account holds {:.6f} credits; the job's budget is {:.6f}.",

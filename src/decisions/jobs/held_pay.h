@@ -1,6 +1,7 @@
 // Pay of newcomers that is not theirs yet. It is held until no root can be expected to find the
-// newcomer wrong, and is lost if a root does. It becomes free by worker and minute. Each part names
-// the task that it was paid for, so that the client of a wrong result gets it back.
+// newcomer wrong, and is lost if a root finds the newcomer wrong. It becomes free by worker and
+// minute. Each part names the task that it was paid for, so that the client of a wrong result gets
+// it back.
 //
 // Pure. Memory: an entry for each worker with pay and each minute in which some of it becomes free,
 // and in the entry a part for each task.
@@ -65,7 +66,7 @@ class HeldPays {
   struct Key {
     Instant free_at;
     PublicKey worker;
-    OwnerId owner;  // Separates the owners of unknown workers.
+    OwnerId owner;  // Separates owners if the worker is unknown.
     friend auto operator<=>(const Key&, const Key&) = default;
   };
   static Instant minute_of(Instant free_at);

@@ -1,7 +1,8 @@
 // The life of a job, from the moment in which it begins to run to its end.
 //
 // Threading: one thread. Invariant: a running job is known to the scheduler, to trust and to the
-// book, and has a row in RunningJobs; it leaves all four together. Each job that runs ends once.
+// book, and has a row in RunningJobs; it leaves these four at one time. Each job that runs ends
+// once.
 #pragma once
 
 #include <span>
@@ -71,7 +72,7 @@ class JobLife {
 
   CoreTables& tables_;
   const Parts parts_;
-  // Answers to when_ended(), by running job.
+  // The callbacks of when_ended() that wait, by running job.
   std::unordered_map<JobId, std::vector<Answer<EndedJob>>> waiters_;
 };
 

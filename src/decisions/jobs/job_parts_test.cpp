@@ -1,5 +1,5 @@
-// A job comes in once for a nonce, with its money set aside; while it runs it is shown; it ends
-// once, everywhere at once, and those that wait for that are told.
+// Tests of a job's course: a job is accepted once for a nonce, with its money set aside; while it
+// runs it is shown; it ends once, in all parts together, and all that wait for its end are told.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

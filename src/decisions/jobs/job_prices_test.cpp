@@ -82,7 +82,8 @@ TEST_F(JobPricesTest, SoManyQuotesAreUsedUntilTheFirstOfThemEnd) {
   EXPECT_TRUE(prices.quote_is_fresh(asked, test.now));
 }
 
-// The agreement of strangers decides such a job, and they could claim any speed.
+// A canary of a job that strangers decide by agreement shows no price, because they could claim any
+// speed.
 TEST_F(JobPricesTest, WhatACanaryShowsOfAJobThatAnyWorkersDecideIsNotKnown) {
   RunningJob& job = test.run(1, 1, count_manifest(2, 1));
   auto by_heads = *job.manifest;

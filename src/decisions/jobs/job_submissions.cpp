@@ -79,7 +79,7 @@ void JobSubmissions::submit(Submission submission, Moment now,
   reply(result);
 }
 
-// A client that got no answer asks again with the same nonce.
+// Returns the job of an earlier submission with this nonce: a client that got no answer asks again.
 std::optional<JobSubmissions::Taken> JobSubmissions::taken_before(
     const Submission& submission) const {
   if (submission.known) {

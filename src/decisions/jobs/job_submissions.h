@@ -1,6 +1,7 @@
 // Decides whether a job is accepted: there must be room for it, in all and for its client, and
-// money, at a price on which both sides agree. Writes the first row of an accepted job. These
-// checks are made before any expensive work for the job, and again when it is accepted.
+// enough credits, at a price on which client and coordinator agree. Writes the first row of an
+// accepted job. These checks are made before any expensive work for the job, and again when it is
+// accepted.
 //
 // Threading: one thread. Bounds: the nonces of the latest nonces_max submissions are remembered.
 #pragma once
@@ -29,10 +30,10 @@ class JobSubmissions {
       : tables_(tables), grants_(grants), prices_(prices), payments_(payments), life_(life) {}
   JobSubmissions(const JobSubmissions&) = delete;
 
-  // Submits a job. The same nonce of the same client returns the same job again; it fails with
-  // already_exists for another manifest. Fails with insufficient_funds if the client does not hold
-  // the budget, or its max_price is below the known cost of the work, and with invalid_argument if
-  // its quote has expired.
+  // Submits a job. A repeated nonce of a client returns the job of its first submission, or fails
+  // with already_exists for another manifest. Fails with insufficient_funds if the client does not
+  // hold the budget, or its max_price is below the known cost of the work, and with
+  // invalid_argument if its quote has expired.
   void submit(Submission submission, Moment now, Answer<protocol::api::Submitted> answer);
   // True if submit() would accept the job now, or if this process has accepted a job with its
   // nonce. Otherwise insufficient_funds or resource_exhausted. Answered at once; changes nothing.

@@ -3,8 +3,9 @@
 // of an accomplice it checks.
 //
 // The proof is SHA-256 over the coordinator's secret, the attempt and the worker. The hashed text
-// has one fixed length that differs from that of a draw (trust/draw.h). The proof is equal after a
-// restart, and no worker can make one. It goes out with the lease and comes back in Resume.
+// has one fixed length that differs from that of a draw (trust/draw.h). The coordinator computes an
+// equal proof after a restart, and no worker can make one. It goes out with the lease and comes
+// back in Resume.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ namespace weft::jobs {
 // A correction whose money or whose job is not settled yet.
 struct OpenCorrection {
   store::Correction row;
-  bool computed = false;   // This task and all other paid tasks of its worker are computed again.
+  bool computed = false;   // All paid tasks of the worker, this one included, were computed again.
   bool over = false;       // Nothing more is owed to the client.
   bool fee_given = false;  // The verification account has returned its part of the price.
   // Workers that agreed on the wrong result and for which no conviction has paid.
@@ -39,7 +39,8 @@ class OpenCorrections {
   // The correction of the task, which may be changed until the next call of any function of this
   // class; null if the task has none.
   [[nodiscard]] OpenCorrection* change(const TaskId& task);
-  // All corrections, which may be changed until the next call of any other function of this class.
+  // Returns all corrections for changes, valid until the next call of any other function of this
+  // class.
   [[nodiscard]] Rows& change_all();
 
   // The sum that the owner owes to clients of wrong results of its workers, which may still be

@@ -3,7 +3,8 @@
 namespace weft::jobs {
 
 void Outbox::flush() {
-  if (is_broken_ || flights_.size() >= flights_max_) return;  // Lands soon, and then flushes.
+  // A commit that lands calls flush() again.
+  if (is_broken_ || flights_.size() >= flights_max_) return;
   if (batch_.empty() && effects_.empty()) return;
   Flight& flight = flights_.emplace_back();
   flight.number = flight_next_++;

@@ -55,7 +55,7 @@ class Outbox {
   const std::size_t flights_max_;
   store::Batch batch_;
   std::vector<std::function<void()>> effects_;
-  std::deque<Flight> flights_;  // Oldest first.
+  std::deque<Flight> flights_;  // Commits under way, the oldest first.
   std::uint64_t flight_next_ = 1;
   std::uint64_t commits_ = 0;
   bool is_broken_ = false;

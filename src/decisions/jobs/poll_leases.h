@@ -24,7 +24,7 @@ class PollLeases {
   PollLeases(const PollLeases&) = delete;
 
   void start(const trust::PollWanted& wanted, Moment now);
-  // These return true if the message belongs to a poll of the worker.
+  // The functions result() and claim() return true if the message belongs to a poll of the worker.
   bool result(const PublicKey& worker, const protocol::TaskResult& result, Moment now);
   bool claim(const PublicKey& worker, const protocol::ReceiptItem& item, Moment now);
   bool failed(const PublicKey& worker, const TaskId& task, Moment now);

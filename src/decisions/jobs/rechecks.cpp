@@ -6,7 +6,7 @@
 namespace weft::jobs {
 namespace {
 
-__extension__ using Wide = __int128;  // Both compilers have it.
+__extension__ using Wide = __int128;  // GCC and Clang both support 128-bit integers.
 
 }  // namespace
 
@@ -48,7 +48,7 @@ bool Rechecks::begin_suspect(const PublicKey& worker, const PublicKey& client,
     if (key != worker && each.suspect && !is_over(each))
       first = std::min(first.value_or(each.turn), each.turn);
   }
-  if (!first) turns_.clear();  // None waits: the turns begin again.
+  if (!first) turns_.clear();  // No other suspect waits, so the turns begin again.
   const auto latest = turns_.find(client);
   its.turn = std::max(first.value_or(0), latest == turns_.end() ? 0 : latest->second + 1);
   turns_[client] = its.turn;

@@ -35,11 +35,11 @@ class Rechecks {
 
   // Begins the recheck of a convicted worker. A recheck that is under way continues unchanged,
   // because a convicted worker gets no more tasks. If the worker was a suspect until now, the tasks
-  // that it was given meanwhile are checked afterwards.
+  // that it was given since its recheck began are checked afterwards.
   void begin(const PublicKey& worker, UnixMillis convicted);
-  // Begins the recheck of a suspect, because of a job of this client. If the suspect's recheck is
-  // under way, the tasks that it was given since follow. Returns false if the worker is here
-  // because it was convicted.
+  // Begins the recheck of a suspect, because of a job of this client. If a recheck of the suspect
+  // is under way, its tasks of the time since then follow. Returns false if the worker is being
+  // rechecked because it was convicted.
   bool begin_suspect(const PublicKey& worker, const PublicKey& client, UnixMillis suspected);
   void restore(const store::Recheck& row);
   // Notes the amount that a conviction took of the worker and that no client has been given. Does
@@ -71,8 +71,8 @@ class Rechecks {
 
   [[nodiscard]] std::size_t size() const { return workers_.size(); }
   [[nodiscard]] bool contains(const PublicKey& worker) const { return workers_.contains(worker); }
-  // True while tasks are being looked up. Such a lookup may have read rows from before a
-  // correction.
+  // True while a lookup of tasks is under way. It may have read rows that a correction has changed
+  // since.
   [[nodiscard]] bool looks_up() const;
 
  private:
@@ -88,7 +88,7 @@ class Rechecks {
     // The time at which the worker, while it was a suspect, was convicted or suspected again. Newer
     // tasks are looked up afterwards.
     std::optional<UnixMillis> convicted{};
-    std::uint32_t waiting = 0;          // Tasks under way.
+    std::uint32_t waiting = 0;          // Number of tasks under way.
     std::optional<TaskId> page_last{};  // The last task of the page under way.
   };
   // Notes that a page is computed, so that it is not computed again after a restart.

@@ -1,8 +1,8 @@
 // Refunds for clients of wrong results, given once all paid tasks of a convicted worker are known:
 // from the amount that its conviction took, then from the rest of its owner's stake. Beyond that
-// the verification account gives no more than the part of the prices that it received. Otherwise a
-// client whose own worker is wrong, and which keeps that worker's pay, would take the money of
-// others.
+// the verification account gives no more than the part of the prices that it received. Without that
+// limit a client whose own worker is wrong, and which keeps that worker's pay, would take the money
+// of other clients.
 //
 // Threading: one thread. Invariant: a client gets no more than it paid.
 #pragma once

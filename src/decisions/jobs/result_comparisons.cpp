@@ -34,8 +34,8 @@ bool ResultComparisons::compare_first(const RunningJob& job, const PublicKey& wo
   return true;
 }
 
-// Each result was compared with every other result of its task before trust was told of it, or
-// before this process restored it.
+// True if two results of a task agree. Each result was compared with every other result of its task
+// before trust was told of it, or before this process restored it.
 bool ResultComparisons::agree(const TaskId& task, const Hash& a, const Hash& b) const {
   auto* const job = tables_.jobs.find(task.job);
   if (job == nullptr) return false;
@@ -59,7 +59,7 @@ void ResultComparisons::compared(const Comparison& comparison, Moment now) {
   const auto& of_task = job->delivered[task.index];
   const auto delivered = of_task.find(worker);
   if (delivered == of_task.end() || delivered->second.result.attempt != attempt)
-    return;  // Lost meanwhile.
+    return;  // The result was lost during the comparison.
   if (delivered->second.result.root != root)
     return;  // Lost and leased again, and other bytes are here now, which are being compared.
   tables_.scheduler.awaits_receipt_from(task, worker, now.at);

@@ -1,5 +1,5 @@
 // Results that are compared within a tolerance. World compares a result with all results of the
-// task that differ from it; only then is trust told of it.
+// task that differ from it; trust is told of the result only after that.
 //
 // Threading: one thread.
 #pragma once

@@ -17,7 +17,7 @@ namespace weft::jobs {
 
 class ResultIntake {
  public:
-  // The parts that handle the messages.
+  // The parts that handle the messages of workers.
   struct Parts {
     const Checkpoints& checkpoints;
     VerificationLeases& checks;

@@ -46,8 +46,8 @@ class SignedClaims {
  private:
   struct Device {
     std::map<Attempt, Claim> claims;
-    std::list<Attempt> order;                 // Oldest first.
-    std::list<PublicKey>::iterator position;  // Position in devices_order_.
+    std::list<Attempt> order;                 // The device's attempts, the oldest first.
+    std::list<PublicKey>::iterator position;  // Place of the device in devices_order_.
   };
   void forget_oldest(Device& device);
 

@@ -54,7 +54,8 @@ TEST(SignedClaims, ManyDevicesTogetherHaveABoundAndTheIdleOnesGoFirst) {
     }
   }
   EXPECT_EQ(claims.size(), SignedClaims::claims_max);
-  EXPECT_TRUE(claims.find(device_of(0), attempt_of(0)));  // It has signed lately.
+  // Device 0 is kept because it has signed lately.
+  EXPECT_TRUE(claims.find(device_of(0), attempt_of(0)));
   EXPECT_FALSE(claims.find(device_of(1), attempt_of(0)));
   EXPECT_TRUE(claims.find(device_of(devices - 1), attempt_of(0)));
 }

@@ -1,8 +1,8 @@
-// The stakes of owners, in the ledger and on the chain: how much they have staked, how much of it
-// is at risk for undecided work, and their deposits and withdrawals.
+// The stakes of owners, in the ledger and on the chain: the staked amounts, the part that is at
+// risk for undecided work, and the deposits and withdrawals.
 //
-// Only the stake in the ledger can be slashed, and only it may be locked for work (decision 31).
-// Threading: one thread.
+// Only the stake in the ledger can be slashed, and only that stake may be locked for work (decision
+// 31). Threading: one thread.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
-// What is at risk cannot be withdrawn, and what is on the chain counts but is not slashed.
+// Tests of stakes: a stake at risk cannot be withdrawn, and a stake on the chain counts but is not
+// slashed.
 #include "decisions/jobs/stakes.h"
 
 #include <gtest/gtest.h>

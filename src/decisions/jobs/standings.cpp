@@ -74,7 +74,8 @@ void Standings::pardon(const Pardon& wanted, Moment now, Answer<StakeView> answe
     return reply(fail(ErrorCode::invalid_argument,
                       "The pardon comes from a clock that is ahead by more than ten minutes; set "
                       "that machine's clock."));
-  // While a worker is suspended nothing but a conviction moves its record.
+  // A record that is newer than the pardon shows a new conviction, because nothing else changes the
+  // record of a suspended worker.
   if (wanted.at <= tables_.trust.book().record(worker).updated)
     return reply(fail(ErrorCode::already_exists,
                       "The worker {} was convicted after this pardon was signed.", worker.text()));

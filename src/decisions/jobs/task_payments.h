@@ -1,6 +1,6 @@
 // The money of a job from its escrow to its workers. The escrow is opened with the job and paid out
-// task by task; the rest goes back at the job's end. Every movement is in the same batch as the
-// decision that caused it.
+// task by task; the rest goes back at the job's end. Every movement is in the batch of the decision
+// that caused it.
 //
 // Threading: one thread. Invariant: a task is paid at most once, and never more than the escrow
 // holds.
@@ -34,7 +34,7 @@ class TaskPayments {
                                      Moment now);
   void close_escrow(const RunningJob& job, Moment now);
 
-  // Sets the price of a job once it is known, and shows it from then on.
+  // Sets the price of a job once it is known. The job shows the price from then on.
   void set_price(RunningJob& job, const scheduler::Estimate& estimate);
   // Pays the workers and the auditors of an accepted task.
   Paid pay(RunningJob& job, std::uint32_t index, std::span<const PublicKey> agreeing, Moment now);

@@ -1,5 +1,5 @@
-// A task is paid out of its job's escrow: never more than is there, held where the worker's pay is
-// held, and what is not spent goes back.
+// Tests of pay for tasks: a task is paid out of its job's escrow, never more than the escrow holds;
+// the pay of a worker whose pay is held is held; and unspent credits go back to the client.
 #include "decisions/jobs/task_payments.h"
 
 #include <gmock/gmock.h>

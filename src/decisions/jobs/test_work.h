@@ -19,7 +19,7 @@
 
 namespace weft::jobs {
 
-// `tasks` tasks of four elements each.
+// Returns the manifest of a job with `tasks` tasks of four elements each.
 inline std::string count_manifest(std::uint32_t tasks, std::uint32_t replicas,
                                   std::string_view more = "", std::uint32_t budget = 100,
                                   double audit = 0) {
@@ -35,15 +35,15 @@ inline std::string count_manifest(std::uint32_t tasks, std::uint32_t replicas,
 struct Behaviour {
   bool wrong_byte = false;     // Sends wrong bytes, honestly hashed and signed.
   bool wrong_root = false;     // Names a root that is not that of the bytes.
-  bool wrong_hash = false;     // Names another hash for its bytes.
+  bool wrong_hash = false;     // Names a hash of other bytes.
   bool wrong_size = false;     // Sends one element too many.
-  bool bad_signature = false;  // Signs another text.
+  bool bad_signature = false;  // Signs a text other than its claims.
   bool doubled = false;        // Delivers twice, with two receipts.
-  bool receipt_first = false;  // Claims before it delivers.
+  bool receipt_first = false;  // Sends its receipt before its result.
   bool silent = false;         // Takes leases and never answers.
-  bool fails = false;          // Sends TaskFailed.
+  bool fails = false;          // Sends TaskFailed instead of a result.
   double gpu_seconds = 0.001;  // The time that it says a task took.
-  bool opens_nothing = false;  // Does not open its commitment.
+  bool opens_nothing = false;  // Never opens its commitment.
   bool opens_wrong = false;    // Opens its commitment with other roots.
   // The worker takes tasks from this index on and never answers them.
   std::uint32_t answers_below = std::numeric_limits<std::uint32_t>::max();

@@ -9,7 +9,7 @@ namespace weft::jobs {
 
 void TrapLeases::lease(const PublicKey& worker, const trust::Trap& trap, Moment now) {
   auto* const job = tables_.jobs.find(trap.task.job);
-  // Only jobs that run and that have a single right answer can be traps.
+  // A job can be a trap only if it runs and has a single right answer.
   if (job == nullptr || !job->manifest->verify.compare.exact) return;
   ++tables_.counters.traps;
   open_.insert_or_assign({worker, trap.task},

@@ -1,5 +1,5 @@
 // Traps: tasks whose right answer is known, leased to a worker that cannot tell them from other
-// tasks. The referee decides which tasks are traps and what follows from the answer.
+// tasks. The referee decides which tasks are traps and judges the answer.
 //
 // Threading: one thread. Bounds: one trap for each worker and task, until its deadline.
 #pragma once
@@ -23,7 +23,7 @@ class TrapLeases {
 
   // Leases a trap. Does nothing if the job does not run or has no single right answer.
   void lease(const PublicKey& worker, const trust::Trap& trap, Moment now);
-  // These return true if the message belongs to a trap of the worker.
+  // The functions result() and claim() return true if the message belongs to a trap of the worker.
   bool result(const PublicKey& worker, const protocol::TaskResult& result, Moment now);
   bool claim(const PublicKey& worker, const protocol::ReceiptItem& item, Moment now);
   bool failed(const PublicKey& worker, const TaskId& task);

@@ -1,6 +1,6 @@
 // Quotes that were used. Each quote is good for one job, so that a price from a quiet moment does
-// not hold for a thousand jobs at a busy one. A used quote is remembered until it expires; after a
-// restart it can be used once more.
+// not hold for a thousand jobs at a busy moment. A used quote is remembered until it expires; after
+// a restart it can be used once more.
 //
 // Pure. Bounds: at most quotes_max quotes at a time.
 #pragma once

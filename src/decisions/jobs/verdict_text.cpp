@@ -13,7 +13,7 @@ using store::Basis;
 struct Words {
   std::string_view word;
   std::string_view one;   // Behind "it".
-  std::string_view many;  // Behind a number of results.
+  std::string_view many;  // Follows a number of results.
 };
 constexpr std::array<Words, store::bases> words{{
     {"unknown", "was accepted before the coordinator kept how",

@@ -11,7 +11,7 @@ namespace weft::jobs {
 // One sentence for all results of a job, such as "All 64 results have the word of a worker that
 // the operator invited.". Empty if the job has no accepted result.
 [[nodiscard]] std::string how_decided(const store::BasisCounts& counts);
-// One sentence for the result of one accepted task.
+// Returns one sentence that says how the result of one accepted task was decided.
 [[nodiscard]] std::string how_decided(store::Basis basis);
 
 // True if the coordinator checks the job's results by mathematics: Freivalds' check of products

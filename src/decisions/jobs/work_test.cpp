@@ -1,5 +1,5 @@
-// The same work is known again whatever its client calls it, however it is cut and checked, and
-// other programs, data or sizes are other work.
+// Tests that equal work is recognised whatever its client calls it, however it is cut and checked,
+// and that other programs, data or sizes are other work.
 #include "decisions/jobs/work.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(Work, DataAreTheSameInlineAndAsBlobs) {
   EXPECT_EQ(stored_hash(stored), crypto::sha256(as_bytes(manifest::to_json(stored))));
 }
 
-// What a product of matrices takes does not depend on their numbers.
+// The time of a matrix product does not depend on the numbers in the matrices.
 TEST(Work, OfAMatrixProductIsTheSameForAllMatrices) {
   const auto product = [](const std::string& b) {
     return *manifest::parse(

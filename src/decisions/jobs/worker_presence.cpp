@@ -44,7 +44,8 @@ void WorkerPresence::store(Moment now) {
   if (now.at - *stored_ < store_every) return;
   stored_ = now.at;
   for (const auto& [key, worker] : tables_.workers.all()) {
-    (void)tables_.scheduler.views().stays(key, 0, now.at);  // Counts until now.
+    // Makes the scheduler count the worker's presence until now.
+    (void)tables_.scheduler.views().stays(key, 0, now.at);
     keep(key);
   }
 }

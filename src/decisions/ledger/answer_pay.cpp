@@ -36,7 +36,7 @@ Transaction open_answer(const JobId& answer, const OwnerId& client, MicroCredits
 
 namespace {
 
-// The share of each worker.
+// Returns the share of each worker in an answer's pay.
 std::vector<MicroCredits> shares_of(const AnswerPay& pay, std::span<const AnswerWork> workers) {
   Wide all = 0;
   for (const AnswerWork& one : workers) all += static_cast<Wide>(one.work);

@@ -34,7 +34,7 @@ struct AnswerWork {
 struct AnswerPay {
   JobId answer;
   OwnerId client;
-  Funds held;            // The content of the answer's escrow.
+  Funds held;            // The credits in the answer's escrow.
   MicroCredits due = 0;  // The pay of all workers; at most `held` is paid.
   std::uint64_t tokens = 0;
 };

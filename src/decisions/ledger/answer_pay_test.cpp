@@ -1,5 +1,5 @@
-// The cost of an answer comes out of the amount that was set aside for it, once, and no credit is
-// lost in dividing it.
+// Tests of pay for answers: the cost of an answer comes once out of the amount that was set aside
+// for it, and no credit is lost in dividing it.
 #include "decisions/ledger/answer_pay.h"
 
 #include <gtest/gtest.h>

@@ -9,12 +9,13 @@
 // Only an owner's own free credits are settled, and settled credits are never taken back. apply()
 // enforces these rules (rules.h) for every transaction, whatever made it.
 //
-// Pure: no clock, no store. The wiring applies a transaction here, puts it into the batch that it
+// Pure: no clock, no store. The caller applies a transaction here, puts it into the batch that it
 // commits, and shows no client the effect before the commit is durable. After a restart, restore()
 // takes the stored balances and the keys of jobs that have not ended.
 //
-// Keys of ended jobs are not held in memory. A replay of one finds its escrow empty and is refused
-// with insufficient_funds, and the store refuses a key that it has seen before in any case.
+// Keys of ended jobs are not held in memory. A transaction that is replayed with such a key finds
+// the job's escrow empty and is refused with insufficient_funds, and the store refuses a key that
+// it has seen before in any case.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +33,7 @@
 namespace weft::ledger {
 
 enum class Applied : std::uint8_t {
-  now,     // The balances moved; store the transaction.
+  now,     // The balances moved: store the transaction.
   before,  // A transaction with this key was applied before. No balance moved: store nothing.
 };
 
@@ -81,7 +82,7 @@ class Ledger {
 
  private:
   std::unordered_map<Account, MicroCredits>
-      balances_;                          // Only looked up; balances() lists the balances in order.
+      balances_;  // Accounts are looked up, never iterated; balances() sorts them.
   std::unordered_set<std::string> keys_;  // Keys of applied transactions without a job.
   std::unordered_map<JobId, std::unordered_set<std::string>> job_keys_;
 };

@@ -1,6 +1,6 @@
 // Properties for any transactions, in any order and repeated: the balances sum to zero, no balance
 // but mint's is negative, granted credits stay granted to the last one, each key moves money once,
-// a restart forgets nothing, and the log replays to the same balances. WEFT_LONG=1: 5,000,000
+// a restart forgets nothing, and a replay of the log gives equal balances. WEFT_LONG=1: 5,000,000
 // events instead of 200,000.
 #include <gtest/gtest.h>
 
@@ -21,11 +21,12 @@ class Market {
 
   // The next transaction. Most transactions fit the balances in `ledger`.
   Transaction next(const Ledger& ledger) {
-    // A replay of an earlier transaction.
+    // Sends an earlier transaction again.
     if (!sent_.empty() && chance(20)) return sent_[pick(sent_.size())];
     Transaction transaction = fresh(ledger);
-    if (chance(3)) transaction.entries.push_back({account(), amount()});  // An invalid transaction.
-    if (chance(3)) {  // Credits move between any two accounts.
+    // Makes the transaction invalid.
+    if (chance(3)) transaction.entries.push_back({account(), amount()});
+    if (chance(3)) {  // Moves credits between any two accounts.
       const MicroCredits moved = amount();
       transaction.entries.push_back({account(), moved});
       transaction.entries.push_back({account(), -moved});
@@ -288,7 +289,7 @@ TEST(LedgerProperty, SumsToZeroStaysPositiveAndReplaysToTheSameOverRandomEvents)
     EXPECT_GT(minted.given.granted, 0);
     EXPECT_GT(Minted::there(*ledger).free, 0);
 
-    // The log alone gives the same ledger, and a second replay changes nothing.
+    // A replay of the log alone gives an equal ledger, and a second replay changes nothing.
     Ledger replayed;
     for (const Transaction& transaction : model.log)
       ASSERT_EQ(replayed.apply(transaction), Applied::now) << transaction.key;
@@ -299,7 +300,7 @@ TEST(LedgerProperty, SumsToZeroStaysPositiveAndReplaysToTheSameOverRandomEvents)
 }
 
 // A refused transaction has no effect: a ledger that gets only the applied transactions ends with
-// the same balances, whatever came between.
+// balances equal to those of a ledger that also got the refused ones.
 TEST(LedgerProperty, RefusedTransactionsLeaveNoTrace) {
   const bool long_run = weft::test::long_tests();
   for (int seed = 1; seed <= (long_run ? 20 : 1); ++seed) {

@@ -150,7 +150,7 @@ TEST(Ledger, PaysNothingFromAnEscrowThatIsClosed) {
   EXPECT_EQ(ledger.balance(Account::owner(worker_a)), 100);
 }
 
-// One row for each precondition: a refused transaction leaves every balance as it was.
+// Each row breaks one precondition. The refused transaction leaves every balance as it was.
 TEST(Ledger, RefusesWhatBreaksItsRulesAndChangesNothing) {
   constexpr MicroCredits most = std::numeric_limits<MicroCredits>::max();
   struct Row {

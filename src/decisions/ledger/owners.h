@@ -24,7 +24,8 @@ namespace weft::ledger {
 
 class Owners {
  public:
-  static constexpr std::size_t devices_max = 32;  // Includes revoked devices.
+  // Most devices of an owner, with the revoked ones.
+  static constexpr std::size_t devices_max = 32;
   // Additional places for recovery devices, so that a thief that has filled the list locks no owner
   // out.
   static constexpr std::size_t devices_reserved = 16;
@@ -55,7 +56,7 @@ class Owners {
   // Revokes a device. Fails with permission_denied if `by` may not act, or if the device is a
   // recovery device and `by` is not; with not_found if the key is not a device of this owner; with
   // invalid_argument if it is the last device, or the last one that may spend and `by` is not a
-  // recovery device. A revoked device stays as it is.
+  // recovery device. The revocation of a device that was revoked before changes nothing.
   [[nodiscard]] Result<store::Device> revoke(const PublicKey& by, const PublicKey& key,
                                              UnixMillis now);
 
@@ -68,7 +69,8 @@ class Owners {
 
  private:
   std::unordered_map<PublicKey, store::Device> devices_;
-  std::map<OwnerId, std::vector<PublicKey>> keys_;  // In the order in which they were added.
+  // Keys of each owner in the order in which they were added.
+  std::map<OwnerId, std::vector<PublicKey>> keys_;
 };
 
 }  // namespace weft::ledger

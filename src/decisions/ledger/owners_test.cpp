@@ -115,8 +115,8 @@ TEST(Owners, NamesAndNumbersOfDevicesAreBounded) {
   EXPECT_EQ(owners.add(laptop, device(phone), 1).error().code, ErrorCode::resource_exhausted);
 }
 
-// A thief that has a device fills the list, revokes the other devices and keeps the last one that
-// may spend.
+// A thief that has a device fills the list of devices, revokes all others and keeps the last device
+// that may spend.
 TEST(Owners, ARecoveryKeyPutsOutAThiefThatHasFilledTheList) {
   Owners owners;
   ASSERT_TRUE(owners.add(laptop, device(drawer, DeviceRole::recovery), 1).has_value());
@@ -138,7 +138,7 @@ TEST(Owners, ARecoveryKeyPutsOutAThiefThatHasFilledTheList) {
 }
 
 // Random histories: a key has one owner from its first join on, every owner keeps a device, and the
-// stored rows restore the same registry.
+// stored rows restore an equal registry.
 TEST(Owners, RandomHistoriesKeepTheirInvariantsAndRestoreToTheSame) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 random(seed);

@@ -166,7 +166,7 @@ TEST_F(Granted, CreditsOfOnePaymentAreSharedInProportion) {
   const std::vector<OwnerId> agreeing{second_wallet, honest};
   must(pay_task(pay, equal_shares(pay, agreeing), 2, ledger.escrow(the_job)));
 
-  // Each gets 601 of the 1,202 credits, which include all 1,000 granted ones.
+  // Each of the two owners gets 601 of the 1,202 credits, which include all 1,000 granted credits.
   EXPECT_EQ(ledger.spendable(second_wallet), (Funds{.free = 101, .granted = 500}));
   EXPECT_EQ(ledger.spendable(honest), (Funds{.free = 101, .granted = 500}));
   EXPECT_EQ(ledger.spendable(attacker), (Funds{.free = 1, .granted = 0}));

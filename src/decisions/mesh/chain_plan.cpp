@@ -203,7 +203,8 @@ class Planner {
 
   [[nodiscard]] ChainProblem::Room bounded_room(std::size_t node, double bound) const {
     const auto within = [&](std::uint32_t room, double besides) {
-      // A bound is a whole number of layers of some node, and rounding must not lose one of them.
+      // Rounding must not lose a layer, because each bound is the time of a whole number of layers
+      // of a node.
       const double layers = std::floor(bound * (1 + 1e-9) / problem_.layer_seconds[node] - besides);
       return layers < 1 ? 0U
                         : static_cast<std::uint32_t>(std::min(layers, static_cast<double>(room)));
@@ -233,7 +234,7 @@ class Planner {
     return most_held(rooms) >= problem_.layers;
   }
 
-  // Every time that a shard or a link can take. The best period is one of these.
+  // Returns every time that a shard or a link can take. The best period is one of these times.
   [[nodiscard]] std::vector<double> possible_periods() const {
     std::vector<double> periods;
     for (std::size_t node = 0; node < problem_.nodes(); ++node) {
@@ -255,7 +256,7 @@ class Planner {
   const Model& model_;
   std::span<const Node> nodes_;
   std::vector<std::size_t> usable_;
-  ChainProblem problem_;  // The problem of the usable nodes.
+  ChainProblem problem_;  // The problem with the usable nodes only.
   // [from][to]: the time for which a hidden state occupies that link.
   std::vector<double> occupied_;
 };

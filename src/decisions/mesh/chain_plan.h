@@ -2,18 +2,18 @@
 // most one shard; the plan chooses the order of the workers in the chain.
 //
 // - token_seconds: the sum over shards of layers / layers_per_s, plus the hops of a hidden state
-//   between them, plus the way of the drawn token from the last shard back to the first. This is
-//   one token of one request, with nothing else running.
+//   between the shards, plus the hop of the drawn token from the last shard back to the first. This
+//   is the time of one token of one request, with nothing else running.
 // - period_seconds: the longest time that a token occupies one shard or one link. With enough
 //   requests in flight 1 / period tokens leave the chain a second.
 //
 // Finding the best chain is at least as hard as a travelling salesman's tour. Up to
 // `exact_nodes_max` nodes the answer is the best one. Computing and hopping are separate sums, so
 // dynamic programming over subsets (Held and Karp, 1962) finds the cheapest path for each set of
-// workers, and the layers go to the set's fastest workers first. Beyond that, dynamic programming
-// over layers (the best chain that ends at a worker after each number of layers) is followed by a
-// bounded local search; see chain_search.h. For one bound on the period the same search runs on
-// shards that are small enough, and the bound is bisected.
+// workers, and the layers go to the set's fastest workers first. For more nodes, dynamic
+// programming over layers (the best chain that ends at a worker after each number of layers) is
+// followed by a bounded local search; see chain_search.h. For one bound on the period this search
+// runs on shards that are small enough for it, and the bound is bisected.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,7 @@ struct Shard {
 };
 
 struct Plan {
-  std::vector<Shard> shards;  // In the order of the layers, without gaps.
+  std::vector<Shard> shards;  // Shards in the order of their layers, without gaps.
   double token_seconds = 0;
   double period_seconds = 0;
 };
@@ -69,8 +69,8 @@ struct PlanOptions {
   Objective objective = Objective::token;
   std::uint32_t min_shards = 1;
   std::uint32_t max_shards = 0;  // 0: up to the number of layers.
-  // For the objective `period`: the period may be longer than the best one by this factor (0.1: a
-  // tenth) if a token then comes sooner.
+  // The factor by which the period may exceed the best one (0.1: a tenth) if a token then comes
+  // sooner. Used only for the objective `period`.
   double period_slack = 0;
 };
 
@@ -86,9 +86,9 @@ inline constexpr std::size_t search_nodes_max = 128;
 [[nodiscard]] Result<Plan> plan_chain(const Model& model, std::span<const Node> nodes,
                                       const Latency& latency, const PlanOptions& options = {});
 
-// The times of a given split by the present measurements. Fails with invalid_argument if the split
-// is not a chain of these nodes over the whole model, and with resource_exhausted if a shard no
-// longer fits its node.
+// Computes the times of a given split from the present measurements. Fails with invalid_argument if
+// the split is not a chain of these nodes over the whole model, and with resource_exhausted if a
+// shard no longer fits its node.
 [[nodiscard]] Result<Plan> evaluate(const Model& model, std::span<const Node> nodes,
                                     const Latency& latency, std::span<const Shard> shards);
 

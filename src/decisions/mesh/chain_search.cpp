@@ -38,7 +38,8 @@ class NodeSet {
 };
 
 // The computing time of a set of nodes between `first` and `last`. Each node has one layer, and the
-// fastest ones take the other layers as far as they have room. Layers without room are `missing`.
+// fastest nodes take the other layers as far as they have room. `missing` counts layers without
+// room.
 struct Computing {
   double seconds = 0;
   std::uint32_t missing = 0;
@@ -248,7 +249,7 @@ class OverLayers {
     double seconds = infinite;
     NodeSet nodes;
     std::uint32_t from =
-        0;  // In ends_: the layer where the node started. In starts_: the node before.
+        0;  // The layer at which the node starts, in ends_; the node before this one, in starts_.
     std::uint32_t first = 0;
   };
 
@@ -427,8 +428,8 @@ class LocalSearch {
   Worth worth_;
 };
 
-// Gathers nodes in the order `before` until all layers fit. Each node is put where it makes the
-// path longer by the least, and is left out if no link leads there.
+// Gathers nodes in the order `before` until all layers fit. Each node is put at the place where it
+// makes the path longer by the least, and is left out if no link leads there.
 template <class Before>
 std::vector<std::uint32_t> gathered(const ChainProblem& problem, Before before) {
   std::vector<std::uint32_t> nodes(problem.nodes());

@@ -15,7 +15,7 @@ struct ChainProblem {
     std::uint32_t middle = 0;
     std::uint32_t first = 0;
     std::uint32_t last = 0;
-    std::uint32_t alone = 0;  // As the only shard, first and last.
+    std::uint32_t alone = 0;  // Layers that it can take as the only shard.
   };
 
   std::uint32_t layers = 0;
@@ -42,7 +42,7 @@ struct ChainProblem {
 
 struct Chain {
   std::vector<std::uint32_t> order{};   // Nodes in the order of the chain.
-  std::vector<std::uint32_t> layers{};  // Layers of each node.
+  std::vector<std::uint32_t> layers{};  // Number of layers of each node.
   double seconds = std::numeric_limits<double>::infinity();
 };
 

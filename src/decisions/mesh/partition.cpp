@@ -77,7 +77,8 @@ Partition of_chains(Strategy strategy, std::span<const Plan> chains, std::uint32
 // A chain of its own for every node that holds the whole model.
 Result<std::vector<Plan>> whole_models(const Model& model, std::span<const Node> nodes,
                                        const Latency& latency) {
-  // This plan is made for its error: an invalid question, or no node that holds the whole model.
+  // This plan is made only for its error: an invalid question, or no node that holds the whole
+  // model.
   WEFT_ASSIGN([[maybe_unused]] const Plan one,
               plan_chain(model, nodes, latency, {.max_shards = 1}));
   std::vector<Plan> plans;
@@ -157,8 +158,8 @@ Result<Partition> spatial(const Work& work, std::span<const Node> nodes, const L
     }
     return weights;
   };
-  // The halo of a slow worker's tile may cost more than the tile saves the other workers. Slow
-  // workers are left out one after another while that makes the work faster.
+  // The halo of a slow worker's tile may cost more than the tile saves the other workers. So the
+  // slowest worker is left out again and again while that makes the work faster.
   std::vector<double> speeds;
   for (const double speed : weights_of(0)) {
     if (speed > 0) speeds.push_back(speed);

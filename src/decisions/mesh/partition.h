@@ -3,7 +3,7 @@
 // - layer: a chain of shards (chain_plan.h); every item passes through all of them.
 // - batch: the whole model on each worker; the items are shared out.
 // - spatial: an image in tiles with halos (tiles.h); the whole model on each worker.
-// - hybrid: several chains with the items shared out between them: layer x batch.
+// - hybrid: several chains, as for layer, with the items shared out between them, as for batch.
 //
 // Every part names its worker, its layers, its items and its tile. Together the parts cover all
 // layers of all items (or of the whole image) exactly once.
@@ -27,7 +27,7 @@ enum class Strategy : std::uint8_t { layer, batch, spatial, hybrid };
 struct Work {
   Model model;
   std::uint32_t items = 1;  // The number of prompts or images.
-  // For `spatial`: the input image, and the windows that slide over it.
+  // The input image, and the windows that slide over it. Used only by `spatial`.
   Image image{};
   std::vector<Window> windows{};
 };
@@ -36,7 +36,7 @@ struct Part {
   std::string node;
   std::uint32_t chain =
       0;  // The parts of one chain hand on to each other, in the order of their layers.
-  std::uint32_t begin = 0;  // Layers [begin, end).
+  std::uint32_t begin = 0;  // The first layer; `end` is the layer after the last.
   std::uint32_t end = 0;
   std::uint32_t first_item = 0;
   std::uint32_t items = 0;

@@ -1,5 +1,5 @@
-// By every strategy each layer of each item belongs to exactly one node, and the items go where
-// they are done soonest.
+// Tests of all strategies: each layer of each item belongs to exactly one node, and the items go to
+// the nodes that finish them soonest.
 #include "decisions/mesh/partition.h"
 
 #include <gtest/gtest.h>
@@ -105,7 +105,7 @@ TEST(Partition, MakesTwoChainsOfFourWorkersThatHoldHalfTheModelEach) {
   }
   EXPECT_EQ(chains.size(), 2U);
   EXPECT_FALSE(
-      // No node holds the whole model.
+      // The strategy batch fails if no node holds the whole model.
       partition(Strategy::batch, work, nodes, Latency(4)).has_value());
 }
 
@@ -136,7 +136,8 @@ TEST(Partition, GivesTilesBySpeedAndNoneToWhomTheyDoNotPayFor) {
     area += part.tile->output.area();
   }
   EXPECT_EQ(area, 256U * 256U);
-  EXPECT_LT(spatial.seconds, 8 / 30.0);  // Faster than the fastest worker alone.
+  // All workers together are faster than the fastest one alone.
+  EXPECT_LT(spatial.seconds, 8 / 30.0);
 }
 
 TEST(Partition, RefusesWhatIsNoWork) {

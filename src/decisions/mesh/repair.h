@@ -1,5 +1,5 @@
 // Repairs a running chain when a worker is lost, slows down or joins, with the smallest change that
-// is worth it. A change costs the loading of layers (no answer advances meanwhile), a fixed time
+// is worth it. A change costs the loading of layers (no answer advances during it), a fixed time
 // for each shard that changes, and the new chain's time for the tokens that are still expected. The
 // change with the least sum is taken:
 //

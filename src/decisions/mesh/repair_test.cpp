@@ -70,7 +70,7 @@ TEST(Repair, LetsANeighbourTakeOverWhereThereIsNoSpare) {
 }
 
 TEST(Repair, PlansAgainIfNoWorkerCanTakeThePlace) {
-  // Neither node holds eight layers.
+  // Neither of the two nodes can hold all eight layers.
   const std::vector<Node> nodes = {node("a", 100, 6), node("c", 100, 6)};
 
   const auto repaired = repair(model(), chain, nodes, near(2), 0).value();

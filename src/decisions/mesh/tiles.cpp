@@ -48,7 +48,8 @@ void cut(const Rectangle& whole, std::span<const double> weights,
   const std::size_t half = workers.size() / 2;
   const double share = weight_of(workers.first(half)) / weight_of(workers);
   const auto ideal = static_cast<std::uint32_t>(std::lround(share * side.size()));
-  // Each side gets at least one element, and one for each of its workers if there are enough.
+  // Each side of the cut gets at least one element, and one for each of its workers if there are
+  // enough.
   const auto lines_for = [&](std::size_t count) {
     return static_cast<std::uint32_t>((count + across - 1) / across);
   };

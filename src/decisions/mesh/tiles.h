@@ -24,7 +24,7 @@ struct Window {
   std::uint32_t dilation = 1;
 };
 
-// Rows or columns [begin, end).
+// A range of rows or columns, from begin up to but not including end.
 struct Extent {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
@@ -56,9 +56,9 @@ struct TileRange {
                                    std::span<const Window> windows);
 
 struct Tile {
-  std::size_t worker = 0;  // Index into the weights.
+  std::size_t worker = 0;  // Index of the worker's weight.
   Rectangle output;
-  Rectangle input;  // With the halo, cut at the edges of the image.
+  Rectangle input;  // The input with its halo, cut at the edges of the image.
 };
 
 struct Image {
@@ -66,11 +66,11 @@ struct Image {
   std::uint32_t columns = 0;
 };
 
-// One tile for each weight that is above 0, with an area in proportion to the weight. The longer
-// side is cut again and again; there are fewer tiles if there is hardly an element for each. The
-// tiles cover the whole output without overlapping. Fails with invalid_argument for an output
-// without elements, for no weight above 0, for a kernel, stride or dilation of 0, and for padding
-// that is as large as its kernel.
+// Returns one tile for each weight that is above 0, with an area in proportion to the weight. The
+// longer side of a piece is cut again and again. Fewer tiles are returned if the output has fewer
+// elements than weights. The tiles cover the whole output without overlapping. Fails with
+// invalid_argument for an output without elements, for no weight above 0, for a kernel, stride or
+// dilation of 0, and for padding that is as large as its kernel.
 [[nodiscard]] Result<std::vector<Tile>> tiles(const Image& input, std::span<const Window> windows,
                                               std::span<const double> weights);
 

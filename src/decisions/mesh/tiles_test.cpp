@@ -122,8 +122,8 @@ TEST(Tiles, AreAsLargeAsTheWeightsSay) {
 }
 
 TEST(Tiles, NeedTheHaloOfTheReceptiveFieldAndNoMore) {
-  // Three convolutions of 3 x 3 that keep the size: the input has three more elements on each side,
-  // but not beyond the edge.
+  // Three convolutions of 3 x 3 that keep the size: the input of a tile has three more elements on
+  // each side, but none beyond the edge of the image.
   const std::vector<Window> windows(3, {.kernel = 3, .stride = 1, .padding = 1});
 
   const auto cut = tiles({.rows = 64, .columns = 16}, windows, std::vector<double>{1, 1}).value();

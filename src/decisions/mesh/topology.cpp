@@ -121,7 +121,7 @@ std::vector<Node> Topology::nodes() const {
   return nodes;
 }
 
-// The link as the sender measured it, or else as it was measured in the other direction.
+// Returns the link as its sender measured it, or else as it was measured in the other direction.
 std::optional<Link> Topology::link_between(const Vertex& from, const Vertex& to) const {
   if (const auto edge = from.edges.find(to.last.id); edge != from.edges.end())
     return edge->second.link;

@@ -14,7 +14,7 @@
 
 namespace weft::scheduler {
 
-// How a lease ended without a result.
+// The way in which a lease ended without a result.
 enum class Blame : std::uint8_t {
   none,  // The task goes to another worker at once.
   ours,  // The scheduler ended the lease: the worker did nothing wrong.
@@ -31,7 +31,7 @@ enum class Blame : std::uint8_t {
   unable,   // The worker lacks something that the task needs, such as memory.
   gone,     // The worker vanished while it ran the task.
 };
-// The blame that the error code of a lost lease stands for.
+// Returns the blame for which the error code of a lost lease stands.
 [[nodiscard]] Blame blame_for(ErrorCode code);
 
 class BlameRules {

@@ -55,7 +55,7 @@ bool Canaries::pass(JobState& job, const Measurement& measurement, const WorkerS
   const PriceTerms terms = job.price_terms();
   const MicroCredits most = most_of(terms);
   if (made.price > most && !alone && parts_.prices.another_measures(job)) {
-    // This task is paid at the highest price that the client allows.
+    // The worker is paid for this task at the highest price that the client allows.
     const std::uint64_t shares = std::uint64_t{job.spec.tasks} * job.spec.replicas;
     job.spec.estimate = made;
     job.spec.estimate->price = most - most % static_cast<MicroCredits>(shares);

@@ -1,5 +1,5 @@
-// A job's canary: when it has passed, at what price, and what its passing means for the tasks that
-// run beside it and for those that wait after it on its worker.
+// A job's canary: the moment at which it has passed, its price, and the effect on the tasks that
+// run beside it and on those that wait after it on its worker.
 //
 // Pure; not safe to share between threads.
 #pragma once
@@ -24,9 +24,9 @@ class Canaries {
   };
   Canaries(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // Call this with the first result of a canary. `by` is null if the operator's device measured the
-  // canary. Returns false if the price is above what the client allows: the job has ended then, and
-  // `job` no longer exists.
+  // Takes the first result of a canary. `by` is null if the operator's device measured the canary.
+  // Returns false if the price is above the client's limit: the job has ended then, and `job` no
+  // longer exists.
   bool pass(JobState& job, const Measurement& measurement, const WorkerState* by, Instant now);
   // Asks the operator's device to measure the canary if no trusted worker could run it.
   void want_device(JobState& job);

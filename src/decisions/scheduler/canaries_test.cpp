@@ -117,8 +117,8 @@ TEST_F(CanariesTest, WhicheverIsDoneFirstPricesTheJobAndTheRestGoes) {
   EXPECT_TRUE(all<Estimated>(last).empty()) << "a job is priced once";
 }
 
-// When the pace is known, the ends of the scouts are known, too: a much more urgent job may take
-// their places.
+// A much more urgent job may take the places of scouts once their pace, and so their ends, are
+// known.
 TEST_F(CanariesTest, ScoutsCountAsLongTasksOnceTheirPaceIsKnown) {
   for (std::uint64_t number = 1; number <= 2; ++number) add(native_worker(number));
   Job job = urgent_job(1, 2);

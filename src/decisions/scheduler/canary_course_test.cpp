@@ -1,5 +1,5 @@
-// The course of a job's canary: where it runs, what it prices, and when it ends its job
-// (canaries.h, blame.h).
+// Tests of the course of a job's canary: the worker that runs it, the price that it gives, and the
+// results by which it ends its job (canaries.h, blame.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -112,7 +112,8 @@ TEST(Canary, PricesAJobAlikeWhateverTheWorkerDidBefore) {
       }
       time += 5;
       rig.scheduler.heard(key_of(1), at(time));
-      rig.finish(job, index, 1, time, index % 2 == 0 ? 4 : 1);  // Tasks take different times.
+      // Tasks with even and odd indexes take different times.
+      rig.finish(job, index, 1, time, index % 2 == 0 ? 4 : 1);
     }
     rig.decide(time);
   }

@@ -16,8 +16,8 @@ class CanaryPrices {
  public:
   explicit CanaryPrices(SchedulerTables& tables) : tables_(tables) {}
 
-  // The price that follows from the paces in `own` together with the paces that earlier canaries of
-  // the same work have shown.
+  // Returns the price that follows from the paces in `own` and from the paces that earlier canaries
+  // of equal work have shown.
   [[nodiscard]] Estimate priced(const JobState& job, std::span<const double> own) const;
   // Records the measurement of an established worker. Each worker counts once, and at most three
   // workers count.

@@ -84,7 +84,7 @@ TEST(Checkpoints, ALongTaskIsAskedToMakeWayAndTheUrgentOneTakesItsPlace) {
   EXPECT_EQ(all<LeaseLost>(decisions).size(), 1U);
   EXPECT_EQ(scheduler.views().preemptions(), 1U);
 
-  // The urgent task is done; the long one goes on, as another attempt.
+  // After the urgent task is done, the long task goes on as another attempt.
   ASSERT_TRUE(scheduler.result(
       {.task = held_by(leases[0]).task, .worker = key_of(1), .attempt = 1, .gpu_seconds = 1},
       at(16)));
@@ -238,8 +238,8 @@ TEST(Checkpoints, AReplicaThatMadeWayIsBegunAnewWhereItsWorkerLeavesPausesOrStay
     std::map<JobId, PublicKey> leased;
     for (const Lease& lease : network.decide(time)) leased[lease.job] = lease.worker;
 
-    // When the worker leaves, the urgent task that it had waits, too, and comes first. The replica
-    // gets the next place.
+    // If the worker leaves, its urgent task waits too and comes first. The replica gets the next
+    // place.
     if (how == Way::leaves) {
       EXPECT_EQ(leased[job_id_of(2)], key_of(3));
       ASSERT_TRUE(network.scheduler.add_worker(native_worker(4), at(26)));
@@ -293,7 +293,7 @@ TEST(Checkpoints, BothReplicasOfATaskMayMakeWayEachFromItsOwnState) {
   EXPECT_NE(all<Cancel>(decisions)[0].worker, network.made_way);
   EXPECT_EQ(network.scheduler.views().preemptions(), 2U);
 
-  // Each replica goes on on the worker that has its state.
+  // Each replica continues on the worker that has its state.
   ASSERT_TRUE(network.scheduler.result({.task = {job_id_of(3), 0},
                                         .worker = all<Cancel>(decisions)[0].worker,
                                         .attempt = 1,
@@ -310,7 +310,7 @@ TEST(Checkpoints, BothReplicasOfATaskMayMakeWayEachFromItsOwnState) {
   EXPECT_EQ(second_again[0].worker, network.made_way);
 }
 
-// The result of one replica does not make the scheduler forget the run of the other replica.
+// After the result of one replica the scheduler still remembers the run of the other replica.
 TEST(Checkpoints, AReplicaStaysPreemptibleAfterAnotherOfItsTaskIsDone) {
   Scheduler scheduler(patient());
   for (std::uint64_t number = 1; number <= 2; ++number)
@@ -327,7 +327,7 @@ TEST(Checkpoints, AReplicaStaysPreemptibleAfterAnotherOfItsTaskIsDone) {
   ASSERT_TRUE(scheduler.result(
       {.task = slow.task, .worker = leases[0].worker, .attempt = 1, .gpu_seconds = 60}, at(61)));
   scheduler.counted(slow.task, leases[0].worker);
-  scheduler.set_slots(leases[0].worker, 0);  // This leaves one worker only.
+  scheduler.set_slots(leases[0].worker, 0);  // Only one worker has slots left.
   ASSERT_TRUE(scheduler.add_job(urgent_job(2), at(62)));
 
   const auto decisions = scheduler.decide(at(62));

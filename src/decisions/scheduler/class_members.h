@@ -2,8 +2,8 @@
 // takes tasks, by its kind, standing, least price and rate. A change of these counts decides which
 // jobs are looked at again.
 //
-// Pure; not safe to share between threads. O(classes that the worker fits), and O(waiting canaries
-// of those classes) if the first or last worker of a kind comes or goes.
+// Pure; not safe to share between threads. Costs: O(classes that the worker fits), and O(waiting
+// canaries of these classes) if the first or last worker of a kind comes or goes.
 #pragma once
 
 #include "decisions/scheduler/listings.h"
@@ -22,9 +22,9 @@ class ClassMembers {
   };
   ClassMembers(SchedulerTables& tables, const Parts& parts) : tables_(tables), parts_(parts) {}
 
-  // A worker has connected: it is counted if it takes tasks, and is listed among the free workers.
+  // Adds a connected worker: it is counted if it takes tasks, and is listed among the free workers.
   void enter(WorkerState& worker);
-  // Sets the worker's number of slots. 0 pauses the worker: the tasks that it holds are finished,
+  // Sets the worker's number of slots. 0 pauses the worker: it finishes the tasks that it holds,
   // and tasks that were promised or reserved for it go to other workers.
   void set_slots(WorkerState& worker, std::uint32_t slots);
   void set_standing(WorkerState& worker, Standing standing);
@@ -36,8 +36,8 @@ class ClassMembers {
   [[nodiscard]] bool says(Standing standing) const {
     return standing == Standing::invited || !tables_.settings.safeguards.rates_are_shown;
   }
-  // The rate that is assumed of a worker that has shown nothing: the lower quartile of the other
-  // workers' rates. O(workers).
+  // Returns the rate that is assumed of a worker whose speed is unknown: the lower quartile of the
+  // other workers' rates. O(workers).
   [[nodiscard]] double assumed_rate() const;
 
  private:

@@ -55,7 +55,7 @@ void ClientQueue::charge(const PublicKey& client, double reference_seconds, Inst
   if (stale_ || clients_.size() < 2) return;
   Client& charged = clients_.at(client);
   const std::int64_t penalty = penalty_of(shares_.lead(client, now));
-  // A smaller penalty is left to refresh().
+  // Only a larger penalty is set at once; refresh() sets a smaller one later.
   if (penalty > charged.penalty) set_penalty(charged, penalty, rerank);
 }
 

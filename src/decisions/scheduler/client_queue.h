@@ -45,7 +45,7 @@ class ClientQueue {
 
  private:
   struct Client {
-    std::map<std::uint64_t, JobState*> jobs;  // The client's jobs, by Rank::sequence.
+    std::map<std::uint64_t, JobState*> jobs;  // Jobs of the client by Rank::sequence.
     std::int64_t penalty = 0;                 // The client's delay, in the unit of Rank::place.
   };
   static void set_penalty(Client& client, std::int64_t penalty, const Rerank& rerank);
@@ -54,7 +54,7 @@ class ClientQueue {
   std::map<PublicKey, Client> clients_;
   std::optional<Instant> looked_at_;  // When all leads were recomputed.
   std::size_t workers_then_ = 0;
-  bool stale_ = false;  // Clients came or went since then.
+  bool stale_ = false;  // True if clients came or went since refresh().
 };
 
 }  // namespace weft::scheduler

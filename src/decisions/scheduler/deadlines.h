@@ -12,14 +12,14 @@
 namespace weft::scheduler {
 
 struct Deadlines {
-  Timers<std::uint64_t> workers;  // WorkerState::deadline, by WorkerState::sequence.
+  Timers<std::uint64_t> workers;  // WorkerState::deadline by WorkerState::sequence.
   Timers<JobId> jobs;             // Job::deadline of each job that has one.
   Timers<JobId> unfit_looks;      // JobState::unfit_at of each job.
-  Timers<TaskId> retries;         // When a failed task may go to the same worker again.
+  Timers<TaskId> retries;         // Times at which a failed task may go to the same worker again.
   Timers<TaskId> starving;        // When NoWorkerLeft is decided for a task.
   Timers<JobId> patience;         // JobState::patient_until of each job that has one.
 
-  // The earliest time in all sets.
+  // Returns the earliest time in all of these sets.
   [[nodiscard]] std::optional<Instant> next() const {
     std::optional<Instant> next;
     for (const auto at : {jobs.next(), unfit_looks.next(), workers.next(), retries.next(),

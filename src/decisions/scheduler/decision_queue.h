@@ -23,7 +23,8 @@ class DecisionQueue {
 
  private:
   std::vector<Decision> decisions_;
-  std::map<std::pair<std::uint64_t, JobId>, std::size_t> leases_;  // Indexes into decisions_.
+  // Indexes into decisions_ by worker and job.
+  std::map<std::pair<std::uint64_t, JobId>, std::size_t> leases_;
 };
 
 }  // namespace weft::scheduler

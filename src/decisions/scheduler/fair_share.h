@@ -7,10 +7,10 @@
 // Usage is in reference seconds, capacity in reference seconds a second.
 //
 // The client's jobs stand in the queue as if they had been submitted later by the lead (score.h:
-// 0.1 of a score a minute). So two clients with the same kind of jobs get work in proportion to
-// their weights, whatever the order of submission. Usage decays by half in every half_life. The
-// lead is at most lead_max, which bounds how long fairness alone keeps a job waiting after jobs of
-// newer clients. A client that is alone has no lead.
+// 0.1 of a score a minute). So two clients with jobs of one kind get work in proportion to their
+// weights, whatever the order of submission. Usage decays by half in every half_life. The lead is
+// at most lead_max, which bounds how long fairness alone keeps a job waiting after jobs of newer
+// clients. A client that is alone has no lead.
 //
 // Pure. Memory: one entry for each client that has jobs or whose usage has not decayed yet.
 #pragma once
@@ -56,7 +56,7 @@ class FairShares {
  private:
   struct Client {
     double weight = 1;
-    double usage = 0;  // As of the time `since`.
+    double usage = 0;  // Usage at the time `since`.
     Instant since{};
     std::size_t jobs = 0;
   };
@@ -66,7 +66,7 @@ class FairShares {
   Settings settings_;
   std::map<PublicKey, Client> clients_;
   double capacity_ = 0;
-  double weights_ = 0;  // The sum over clients with jobs.
+  double weights_ = 0;  // Sum of the weights of clients with jobs.
   std::size_t active_ = 0;
 };
 

@@ -26,7 +26,8 @@ TEST(FairShares, CountsUsageAgainstTheWholeNetworkAndTheWeight) {
 
   EXPECT_EQ(shares.lead(alice, at(0)),
             seconds(40));  // Ten seconds of the network; the client's own part is a quarter.
-  EXPECT_EQ(shares.lead(bob, at(0)), seconds(13));  // 13.3, rounded down to whole steps.
+  // The lead is 13.3 s, rounded down to whole steps.
+  EXPECT_EQ(shares.lead(bob, at(0)), seconds(13));
 }
 
 TEST(FairShares, AWeightThatIsSetLaterCountsAtOnce) {

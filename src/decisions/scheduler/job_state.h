@@ -26,7 +26,7 @@ struct ReplicaOf {
   PublicKey worker;
   std::uint32_t attempt = 0;
   ReplicaState state = ReplicaState::leased;
-  // From the replica's result until the result is accepted.
+  // The measurement of the replica's result, kept until the result is accepted.
   std::optional<Measurement> measured = {};
   bool newcomer = false;  // True if the worker was a newcomer at the lease.
 };
@@ -36,16 +36,16 @@ struct FailureOn {
   Instant retry_at;  // The worker does not get the task again before this time.
 };
 
-// A touched task that is not settled: something has happened to it, such as a lease. An untouched
+// A task that something has happened to, such as a lease, and that is not settled. An untouched
 // task has no TaskState and is known by its index alone.
 struct TaskState {
-  std::uint32_t wanted = 0;  // Replicas in all, without copies.
+  std::uint32_t wanted = 0;  // Number of wanted replicas, without copies.
   std::uint32_t copies = 0;  // Copies on top of `wanted`, made because a replica is late.
   std::uint32_t next_attempt = 1;
   std::uint64_t open_sequence = 0;  // The key of the task in JobState::open; 0 if it is not there.
   std::vector<ReplicaOf> replicas;
   std::vector<FailureOn> failures;  // The latest failure on each worker.
-  std::vector<PublicKey> failed;    // Different workers that count towards failed_workers_max.
+  std::vector<PublicKey> failed;    // Different workers that count for failed_workers_max.
   std::uint32_t failed_attempts = 0;
   std::vector<PublicKey> timeouts;
   std::vector<PublicKey> browsers_lost;
@@ -72,15 +72,15 @@ struct JobState {
   double pace = 0;
   double pace_usual = 0;
   std::uint32_t leases = 0;
-  std::size_t copies = 0;           // Copies of the job's tasks.
+  std::size_t copies = 0;           // Number of copies of the job's tasks.
   WorkerState* promised = nullptr;  // The worker that has promised room to the job's next task.
   std::optional<Instant> patient_until;  // The job passes over unsuitable workers until then.
   Instant unfit_at{};                    // When to check whether any worker fits the job.
   double score = 0;                      // The score (score.h) without ageing.
-  bool urgent = false;                   // See Settings::urgent_from.
+  bool urgent = false;                   // True if its score is at least Settings::urgent_from.
   std::vector<bool> settled;
   std::uint32_t settled_count = 0;
-  std::map<std::uint32_t, TaskState> tasks;  // Touched tasks, by index.
+  std::map<std::uint32_t, TaskState> tasks;  // Touched tasks by index.
   std::uint32_t fresh =
       0;  // A task from this index on is untouched if it is neither settled nor in `tasks`.
   // Touched tasks that miss a replica, oldest first, by a sequence number. A task that becomes
@@ -88,8 +88,8 @@ struct JobState {
   // number (`passed`) need not look at those tasks again.
   std::map<std::uint64_t, std::uint32_t> open;
   std::uint64_t next_sequence = 1;
-  std::unordered_map<PublicKey, std::uint64_t> passed;  // Only looked up, never iterated.
-  std::vector<PublicKey> timeouts;                      // Timeouts of canaries.
+  std::unordered_map<PublicKey, std::uint64_t> passed;  // Workers are looked up, never iterated.
+  std::vector<PublicKey> timeouts;                      // Workers on which canaries timed out.
   std::vector<PublicKey> browsers_lost;  // Browsers that were lost while they ran a canary.
   std::vector<PublicKey> refusals;
   std::vector<PublicKey> unable;  // Workers that lack something that the job needs.
@@ -97,8 +97,8 @@ struct JobState {
   // Leases of the job that newcomers had, without those whose results were accepted.
   std::uint32_t newcomer_tries = 0;
   PrefixCounts prefix_leases;  // Leases of the job that newcomers hold now, by address prefix.
-  // Measurements by established workers, in reference seconds a workgroup. They make the job's
-  // price while no better measurement is known.
+  // Measurements by established workers, in reference seconds a workgroup. The job's price follows
+  // from them while no better measurement is known.
   std::vector<std::pair<PublicKey, double>> paces;
   bool canary_wanted = false;  // True if the operator's device was asked for the canary.
   // The queue of the class that lists the job; `phases` if no queue does.
@@ -121,7 +121,7 @@ struct JobState {
   // The index of the next untouched task; spec.tasks if there is none.
   [[nodiscard]] std::uint32_t next_fresh() const;
   TaskState& touch(std::uint32_t index);
-  // Puts the task at the end of `open` if it misses a replica; otherwise takes it out of `open`.
+  // Puts the task at the end of `open` if it lacks a replica; otherwise takes it out of `open`.
   void reopen(std::uint32_t index, TaskState& task);
   void close(TaskState& task);
 };

@@ -31,7 +31,8 @@ class JobTable {
   [[nodiscard]] std::size_t size() const { return jobs_.size(); }
 
  private:
-  std::unordered_map<JobId, std::unique_ptr<JobState>> jobs_;  // Only looked up, never iterated.
+  // Jobs are looked up, never iterated.
+  std::unordered_map<JobId, std::unique_ptr<JobState>> jobs_;
   std::uint64_t next_number_ = 1;
 };
 

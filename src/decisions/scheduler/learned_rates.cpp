@@ -10,10 +10,10 @@ void LearnedRates::learn(WorkerState& worker, JobState& job, const Measurement& 
   const double pace = reference_seconds_per_workgroup(measurement);
   const double canary = job.spec.estimate ? job.spec.estimate->reference_seconds_per_workgroup : 0;
   if (pace > 0 && canary > 0) {
-    // The factor by which the worker is faster than it claims, compared with the canary. Five
-    // results move the known factor halfway to the shown one. The average is of logarithms, so that
-    // one wild value moves it by no more than any other. Measurements use the claimed rate, because
-    // with the corrected rate each value would feed the next one.
+    // `shown` is the factor by which the worker is faster than it claims, compared with the canary.
+    // Five results move the known factor halfway to the shown one. The average is of logarithms, so
+    // that one wild value moves it by no more than any other. Measurements use the claimed rate,
+    // because with the corrected rate each value would affect the next one.
     const double most = members_.says(worker.info.standing) ? rate_correction_max : rate_shown_max;
     const double shown = std::clamp(canary / pace, 1 / most, most);
     const double now_at = worker.rate / worker.rate_said;

@@ -1,6 +1,6 @@
 // The leases that workers hold. A lease is given, waits for its receipt once its result has come,
-// and ends with a replica that counts or without one. This part also decides what the end of a
-// lease means for the job: a loss may end the job.
+// and ends with a replica that counts or without one. This part also decides the effect of a
+// lease's end on the job: a loss may end the job.
 //
 // Invariant: each replica that is leased or reported is held by its worker, once, and counted in
 // its job's leases. Pure; not safe to share between threads. Times are predicted seconds.

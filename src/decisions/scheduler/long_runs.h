@@ -21,8 +21,8 @@ class LongRuns {
   [[nodiscard]] static RunId run_of(const JobState& job, std::uint32_t index,
                                     const PublicKey& worker);
 
-  // The worker runs the task since `since`, predicted to take `predicted` seconds. Does nothing for
-  // a short task. The length of a canary is known with its first checkpoint.
+  // Records that the worker runs the task since `since`, predicted to take `predicted` seconds.
+  // Does nothing for a short task. The length of a canary is known with its first checkpoint.
   void watch(const WorkerState& worker, const JobState& job, std::uint32_t index, double predicted,
              Instant since);
   // The run has ended with a result.

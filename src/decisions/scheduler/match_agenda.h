@@ -44,7 +44,7 @@ class MatchAgenda {
   using Jobs = std::map<Rank, JobState*>;
 
   Jobs jobs_;
-  Jobs hand_;  // Empty outside of a pass.
+  Jobs hand_;  // Jobs of the present pass; empty outside of a pass.
   WorkersInOrder workers_;
 };
 

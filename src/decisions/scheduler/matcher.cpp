@@ -75,7 +75,8 @@ void MatchPass::give_all(JobState& job) {
   const Rank rank = job.rank;
   while (choice_.give(job, now_)) {
     if (job.rank == rank) continue;
-    tables_.agenda.put_back(job);  // Other jobs come before this job now.
+    // The lease has moved the job back, so other jobs come first now.
+    tables_.agenda.put_back(job);
     break;
   }
   if (tables_.agenda.has_workers()) take_workers(&rank);
@@ -96,8 +97,8 @@ MatchPass::Takers MatchPass::takers(std::vector<WorkerState*>& candidates, JobSt
     free_taker = true;
     if (choice_.takes(*worker, job, now_)) return Takers::some;
   }
-  // No candidate is a native worker, or an idle one. All jobs in this queue (canaries or scouts)
-  // need such a worker, so no candidate can take the rest of the queue.
+  // `free_taker` is false if no candidate is a native worker, or none is idle. All jobs in this
+  // queue (canaries or scouts) need such a worker, so no candidate can take the rest of the queue.
   return (only_natives || job.canary == CanaryState::leased) && !free_taker ? Takers::none_of_class
                                                                             : Takers::none;
 }

@@ -2,8 +2,8 @@
 // decides which worker gets a job's next task.
 //
 // Jobs are looked at in the order of their rank. A pass looks only at jobs that have changed, and
-// at jobs of which a changed worker might take something: everything else was matched before. The
-// jobs for changed workers are found class by class, from the front of each queue, while a changed
+// at jobs of which a changed worker might take something: all others were matched before. The jobs
+// for changed workers are found class by class, from the front of each queue, while a changed
 // worker of the class has room. The pass does not ask each worker for its next job, because that
 // would ask all workers again for every job that only one of them can have.
 //

@@ -1,5 +1,5 @@
 // Paces of work that earlier jobs have measured: the canaries' results, by the work that they
-// measured, so that the price of a job with the same work is known before it runs.
+// measured, so that the price of a later job with equal work is known before it runs.
 //
 // A price needs a measurement by a worker that prices a job alone (an invited worker or the
 // operator's device), or measurements by three established workers. The pace is the median, and the

@@ -1,6 +1,6 @@
 // Preemption: an urgent task takes the place of a long task of less worth, which goes on later from
-// its checkpoint. This part makes decisions and keeps their state: it says which run is told to
-// stop, and what a task resumes from.
+// its checkpoint. This part makes decisions and keeps their state: it names the run that is told to
+// stop, and the checkpoint from which a task resumes.
 //
 //   // A lease was given, the first of the run or a later one.
 //   preemption.began(run, worker, {...}, now);
@@ -23,8 +23,8 @@
 //
 // No thrashing: a task that was (re)started is not preempted for run_min * 2^(preemptions so far).
 // So a task of w seconds is preempted at most log2(w / run_min + 1) times however many urgent tasks
-// come. The task's score counts advantage_min / 2 more after each preemption. No run is stopped
-// that ends within rest_min, or for a task that would start within rest_min on another worker.
+// come. The task's score counts advantage_min / 2 more after each preemption. A run is not stopped
+// if it ends within rest_min, or if the urgent task would start within rest_min on another worker.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +67,7 @@ class Preemption {
  public:
   struct Settings {
     double lost_max = 0.05;
-    double advantage_min = 0.2;  // The least difference of scores (score.h).
+    double advantage_min = 0.2;  // Least difference of the two tasks' scores (score.h).
     Duration run_min = std::chrono::seconds(10);
     Duration rest_min = std::chrono::seconds(2);
   };

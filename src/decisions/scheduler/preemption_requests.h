@@ -13,7 +13,7 @@ namespace weft::scheduler {
 class PreemptionRequests {
  public:
   void add(const TaskId& task, const PublicKey& worker, const JobId& urgent);
-  // The replica no longer runs.
+  // Forgets the request to a replica that no longer runs.
   void end(const TaskId& task, const PublicKey& worker);
   void end(const TaskId& task);
   // The urgent job has ended: its requests are dropped.

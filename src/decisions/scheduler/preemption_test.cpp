@@ -97,14 +97,15 @@ struct Hour {
   double long_done_at = 0;
   std::uint32_t preemptions = 0;
   double lost = 0;         // The share of the long task's work that was really done again.
-  double urgent_wait = 0;  // Seconds, on average.
+  double urgent_wait = 0;  // Average wait of urgent tasks in seconds.
   int urgents = 0;
 };
 Hour run(std::uint64_t seed, bool with_preemption) {
   constexpr double work = 600;
   std::mt19937_64 random(seed);
   const double every = 5 + static_cast<double>(random() % 40);
-  const double pause = 15 + static_cast<double>(random() % 45);  // Seconds between urgent tasks.
+  // Seconds until the next urgent task.
+  const double pause = 15 + static_cast<double>(random() % 45);
   Preemption preemption;
   Hour hour;
   double time = 0;
@@ -165,7 +166,8 @@ TEST(Preemption, LosesAtMostAFewPercentAndDoesNotThrashHoweverManyUrgentOnesCome
     const Hour hour = run(seed, true);
     ASSERT_GT(hour.long_done_at, 0) << "seed " << seed << ": the long task starves";
     EXPECT_LE(hour.lost, 0.05 + 1e-6) << "seed " << seed;
-    EXPECT_LE(hour.preemptions, 6U) << "seed " << seed;  // log2(600 / 10 + 1).
+    // The bound is log2(600 / 10 + 1), rounded up.
+    EXPECT_LE(hour.preemptions, 6U) << "seed " << seed;
     EXPECT_LT(hour.long_done_at, 600 * 1.05 + 4.25 * (hour.urgents + 1)) << "seed " << seed;
     const Hour plain = run(seed, false);
     wait_with += hour.urgent_wait;

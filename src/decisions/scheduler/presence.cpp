@@ -8,7 +8,7 @@ namespace weft::scheduler {
 namespace {
 
 constexpr UnixMillis hour_ms = 3'600'000;
-constexpr double stranger_seconds = 3600;  // The average stay of a stranger.
+constexpr double stranger_seconds = 3600;  // Average stay that is expected of a stranger.
 constexpr double prior_seconds = 1800;     // The weight of the worker's overall rate in each hour.
 constexpr double kept_a_day = 0.8;
 

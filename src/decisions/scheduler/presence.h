@@ -30,8 +30,8 @@ class Presence {
   // counts its presence until `time`.
   [[nodiscard]] double stays(UnixMillis time, double seconds);
 
-  // Observations of one hour of the day; the store keeps them. The fields are small because each
-  // worker has 24 of these.
+  // Observations of one hour of the day, as the store keeps them. The fields are small because each
+  // worker has 24 such rows.
   struct Hour {
     float present_seconds = 0;
     float departures = 0;
@@ -46,7 +46,7 @@ class Presence {
   Hour& hour_at(UnixMillis time);
 
   std::array<Hour, hours> seen_{};
-  double present_seconds_ = 0;  // Sums over all hours.
+  double present_seconds_ = 0;  // Sum over all hours.
   double departures_ = 0;
   std::optional<UnixMillis> here_since_;  // Presence is counted until this time.
 };

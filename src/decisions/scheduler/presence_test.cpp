@@ -89,8 +89,8 @@ TEST(Presence, IsCalibratedWhereDeparturesArePoisson) {
   EXPECT_NEAR(presence.stays(time, 300), std::exp(-0.25), 0.06);
 }
 
-// Two workers: a fast one that leaves every evening, and a slow one that stays. Times are seconds
-// since some midnight.
+// A fast worker that leaves every evening, and a slow worker that stays. Times are seconds since
+// some midnight.
 struct Week {
   static constexpr double evening = 7 * 86'400 + 17.75 * 3600;
   static constexpr double morning = 7 * 86'400 + 10 * 3600;
@@ -158,7 +158,7 @@ TEST(PredictedLoad, PassesOverAWorkerThatIsTooSlowForTheBoundOnTime) {
   fast.slots = 1;
   ASSERT_TRUE(scheduler.add_worker(fast, at(0)).has_value());
   ASSERT_TRUE(scheduler.add_job(known_job(1, 2, 1, 0.1), at(0))
-                  .has_value());  // A second on one worker, 100 s on the other.
+                  .has_value());  // The task takes a second on one worker and 100 s on the other.
 
   const auto leases = all<Lease>(scheduler.decide(at(0)));
 

@@ -18,7 +18,7 @@ Estimate estimate(const JobSize& size, double reference_seconds_per_workgroup,
   result.units =
       reference_seconds_per_workgroup * static_cast<double>(size.workgroups) * size.replicas;
 
-  // Each replica of each task costs the same, in whole micro-credits, so that a task's price
+  // All replicas of all tasks have one price, in whole micro-credits, so that a task's price
   // divides without a remainder.
   const double per_replica =
       result.units * static_cast<double>(pricing.per_unit) / size.tasks / size.replicas;

@@ -18,9 +18,10 @@ struct Pricing {
 // A measured run of a part of a job.
 struct Measurement {
   std::uint32_t workgroups = 0;
-  double gpu_seconds = 0;  // As the worker claims; 0: no claim.
+  double gpu_seconds = 0;  // GPU seconds as the worker claims; 0: no claim.
   double elapsed_seconds =
-      0;            // From lease to result by the coordinator's clock: the claim may not exceed it.
+      // Seconds from lease to result by the coordinator's clock, which the claim may not exceed.
+      0;
   double rate = 1;  // The worker's rate, relative to the reference (1 TFLOP/s).
 };
 
@@ -30,7 +31,7 @@ struct Measurement {
 
 struct Estimate {
   double reference_seconds_per_workgroup = 0;
-  double units = 0;        // For all replicas of all tasks.
+  double units = 0;        // Compute units of all replicas of all tasks.
   MicroCredits price = 0;  // The price of the whole job; a multiple of the number of its tasks.
 
   friend bool operator==(const Estimate&, const Estimate&) = default;

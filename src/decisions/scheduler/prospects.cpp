@@ -36,7 +36,8 @@ bool Prospects::is_long(double predicted) const {
 std::uint32_t Prospects::piece_workgroups_max(const WorkerState& worker,
                                               const JobState& job) const {
   const double fitting =
-      seconds(tables_.settings.dispatch_max) * worker.rate / job.pace;  // Infinite for a pace of 0.
+      // The number is infinite if the pace is 0.
+      seconds(tables_.settings.dispatch_max) * worker.rate / job.pace;
   return fitting < job.range_count(0) ? static_cast<std::uint32_t>(std::max(fitting, 1.0)) : 0;
 }
 

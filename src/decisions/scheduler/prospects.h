@@ -1,5 +1,5 @@
-// Predictions of how a task would do on a worker: how long it takes, if the worker will stay until
-// it ends, and when a busy worker gets free.
+// Predictions for a task on a worker: the time that it takes, the chance that the worker stays
+// until its end, and the time at which a busy worker becomes free.
 //
 // Pure; not safe to share between threads. Changes nothing. Times are seconds, predicted from the
 // job's slowest pace so far, or durations.
@@ -38,8 +38,8 @@ class Prospects {
   // True if a worker that runs its tasks in turn has run its first task, whose length is not known,
   // for so long that the task may well take until its time bound.
   [[nodiscard]] bool is_stuck(const WorkerState& worker) const;
-  // The time until the first worker that could run the job is expected to be free; Duration::max()
-  // if no end is known. O(workers).
+  // Returns the time until the first worker that could run the job is expected to be free, or
+  // Duration::max() if no worker's end is known. O(workers).
   [[nodiscard]] Duration starts_in(const JobState& job, Instant now) const;
 
  private:

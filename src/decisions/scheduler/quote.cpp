@@ -45,8 +45,8 @@ MicroCredits most_of(const PriceTerms& terms) {
 PriceTerms default_terms(MicroCredits budget, MicroCredits known, std::uint64_t shares) {
   PriceTerms terms{.budget = budget, .quoted = 0, .max = default_max(known)};
   if (known <= 0 || known > budget || shares == 0) return terms;
-  // A task's price divides by its replicas without a remainder, so the maximum is rounded down to
-  // such a price. `known` is one already.
+  // The maximum is rounded down to a multiple of the number of replicas, because a task's price
+  // divides by its replicas without a remainder. `known` is such a multiple already.
   terms.max = std::min(terms.max, budget);
   terms.max -= terms.max % static_cast<MicroCredits>(shares);
   terms.capped = true;

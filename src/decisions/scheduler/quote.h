@@ -16,7 +16,7 @@
 // work counts as far as it was priced and is paid for with credits that were not granted.
 //
 // The quote is made before submission and travels with the job, and later quotes do not change it.
-// `agreed` and `most_of` say what the quote means for the price that the canary shows.
+// agreed() and most_of() compute its effect on the price that the canary shows.
 #pragma once
 
 #include <cstdint>
@@ -66,21 +66,21 @@ inline constexpr double quote_slack = 1.5;
 // price was known, so that only the budget bounds the job.
 [[nodiscard]] MicroCredits default_max(MicroCredits price_known);
 
-// The terms of a job whose client named no max_price and showed no quote. `known` is the known
-// price of the work, 0 if no price is known. `shares` is the number of replicas of tasks, which
-// cost the same each.
+// Returns the terms of a job whose client named no max_price and showed no quote. `known` is the
+// known price of the work, 0 if no price is known. `shares` is the number of replicas of all tasks,
+// which have one price.
 [[nodiscard]] PriceTerms default_terms(MicroCredits budget, MicroCredits known,
                                        std::uint64_t shares);
 
 // The most that the job may cost.
 [[nodiscard]] MicroCredits most_of(const PriceTerms& terms);
 
-// The charge if the canary shows the price `measured`. It is the quoted price if that is within
-// quote_slack of `measured`; otherwise it is `measured`. A price over most_of() ends the job, or is
+// Returns the charge if the canary shows the price `measured`: the quoted price if that is within
+// quote_slack of `measured`, otherwise `measured`. A price over most_of() ends the job, or is
 // reduced to most_of() if the terms are capped.
 [[nodiscard]] Estimate agreed(const Estimate& measured, const PriceTerms& terms);
 
-// One sentence that says that a job's price is over most_of().
+// Returns one sentence that says that a job's price is over most_of().
 [[nodiscard]] std::string over_the_most(const Estimate& made, const PriceTerms& terms);
 
 }  // namespace weft::scheduler

@@ -1,5 +1,6 @@
-// A quote is the formula within its bounds. The terms that are agreed before a job runs bound its
-// price: it is never over max_price, and is the quoted price if the canary confirms it.
+// Tests of quotes: a quote is the formula within its bounds. The terms that are agreed before a job
+// runs bound its price: it is never over max_price, and is the quoted price if the canary confirms
+// it.
 #include "decisions/scheduler/quote.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ TEST(Quote, IsTheBaseWhereNoTrustedWorkerIs) {
             1'000'000);
 }
 
-// Each factor at most doubles the price, for any input.
+// Each factor of the formula at most doubles the price, for any input.
 TEST(Quote, StaysWithinItsBounds) {
   std::mt19937_64 random(14);
   const auto wild = [&] {
@@ -78,7 +79,7 @@ TEST(Agreed, WhatIsChargedIsWhatWasQuotedAndNeverOverTheMost) {
     if (made.price == terms.quoted) {
       ++quoted;
     } else {
-      // The work is not the one that was measured before, so the job costs what the canary shows.
+      // The canary shows a pace far from the quoted one, so the job costs what the canary shows.
       ASSERT_EQ(made.price, measured.price) << i;
       ASSERT_LT(static_cast<double>(made.price) * quote_slack, static_cast<double>(terms.quoted));
       ++cheaper;

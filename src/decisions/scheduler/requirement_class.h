@@ -1,5 +1,5 @@
-// Classes of jobs that require the same of a worker. Matching is by class: a class knows which
-// connected workers fit it, which of them are free, and which of its jobs have tasks to give.
+// Classes of jobs with equal requirements on a worker. Matching is by class: a class knows the
+// connected workers that fit it, those of them that are free, and its jobs that have tasks to give.
 #pragma once
 
 #include <compare>
@@ -22,7 +22,7 @@ struct WorkerState;
 // A job's requirements, in a form that can be compared.
 struct ClassKey {
   manifest::Kind kind = manifest::Kind::wgsl;
-  std::vector<std::string> features;  // Sorted, without duplicates.
+  std::vector<std::string> features;  // Names, sorted, without duplicates.
   std::map<std::string, std::uint64_t> limits;
   std::uint64_t memory_bytes = 0;
 
@@ -37,7 +37,7 @@ struct ClassKey {
 // The order of free workers: newcomers come last. Then come the worker with the least to do, the
 // one that holds the fewest tasks, the fastest one, and the one that came first.
 struct FreeKey {
-  bool newcomer = false;   // Newcomers come after all others.
+  bool newcomer = false;   // True sorts newcomers after all other workers.
   std::uint32_t load = 0;  // 0: idle; otherwise 1 + the bit width of its predicted milliseconds.
   std::uint32_t held = 0;
   std::int32_t slowness =
@@ -52,7 +52,7 @@ struct RequirementClass {
   enum Phase : std::uint8_t { canary, scouts, open, phases };
 
   ClassKey key;
-  std::size_t jobs = 0;  // All jobs of the class.
+  std::size_t jobs = 0;  // Number of jobs of the class.
   std::map<Rank, JobState*> needing[phases];
   double trusted_rates = 0;  // The sum over members that are not newcomers.
   std::size_t members[2] = {
@@ -64,7 +64,7 @@ struct RequirementClass {
   std::map<std::uint64_t, WorkerState*>
       sliced;                    // Members that share their memory, by order of arrival.
   JobState* promised = nullptr;  // The job of the class that holds the promise.
-  Instant empty_since{};         // Since when the class has no members.
+  Instant empty_since{};         // Time since which the class has no members.
 
   [[nodiscard]] bool has_members() const { return members[0] + members[1] > 0; }
 };

@@ -1,5 +1,5 @@
-// All classes of requirements (requirement_class.h), and the workers that fit each of them. A
-// class's address stays valid while the class has jobs or workers that fit it.
+// All classes of requirements (requirement_class.h), and the workers that fit each class. A class's
+// address stays valid while the class has jobs or workers that fit it.
 //
 // Pure. Not safe to share between threads. Memory: all classes with jobs, and up to
 // classes_kept_max classes without jobs.

@@ -18,7 +18,7 @@ namespace weft::scheduler {
 
 // A task that runs on the worker.
 struct Occupant {
-  Instant ends;  // The predicted end.
+  Instant ends;  // The predicted end of the task.
   std::uint64_t memory_bytes = 0;
 };
 

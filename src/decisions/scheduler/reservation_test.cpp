@@ -1,5 +1,5 @@
-// A task that needs much room is promised it and is never delayed by later tasks. Room that it
-// leaves is used meanwhile.
+// Tests of promised room: a task that needs much room is promised it and is never delayed by later
+// tasks. Other tasks use the room that the promise leaves until then.
 #include "decisions/scheduler/reservation.h"
 
 #include <gtest/gtest.h>
@@ -178,7 +178,7 @@ class Stream {
   double time_ = 0;
   std::uint64_t next_job_ = 1;
   int waiting_small_ = 0;
-  std::map<JobId, double> takes_;  // Predicted, with all slots busy.
+  std::map<JobId, double> takes_;  // Predicted seconds of each job's task if all slots are busy.
   std::map<JobId, std::uint64_t> order_;
   std::map<JobId, Waiting> big_;
   std::multimap<double, TaskResult> running_;

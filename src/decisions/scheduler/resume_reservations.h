@@ -1,7 +1,7 @@
 // Reservations of replicas that made way for a more urgent task and that only their own worker can
 // continue (docs/decisions/0006): no other worker begins such a replica again before a given time.
 //
-// Pure. Memory: an entry for each such replica.
+// Pure. Memory: an entry for each reserved replica.
 #pragma once
 
 #include <map>

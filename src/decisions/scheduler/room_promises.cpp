@@ -94,7 +94,8 @@ void RoomPromises::withdraw(JobState& job) {
   WorkerState& worker = *std::exchange(job.promised, nullptr);
   worker.promised = nullptr;
   job.requirements->promised = nullptr;
-  if (!worker.gone) tables_.agenda.mark(worker);  // Other tasks may go to the worker again.
+  // Without the promise other tasks may go to the worker again.
+  if (!worker.gone) tables_.agenda.mark(worker);
 }
 
 }  // namespace weft::scheduler

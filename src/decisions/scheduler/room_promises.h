@@ -1,9 +1,9 @@
-// The memory of workers that share it between tasks: which task fits beside the running ones, and
-// which job is promised room (reservation.h). Among jobs with the same requirements, the first one
-// that lacks only room has a promise.
+// The memory of workers that share it between tasks: it decides if a task fits beside the running
+// ones, and which job is promised room (reservation.h). Among jobs with equal requirements, the
+// first job that lacks only room has a promise.
 //
-// Invariant: a job, its class and its worker name the same promise, or none. Pure; not safe to
-// share between threads.
+// Invariant: a job, its class and its worker name one promise, or none of them names one. Pure; not
+// safe to share between threads.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ class RoomPromises {
 
   // True if a task of the job fits in a sliced worker's memory beside the running tasks.
   [[nodiscard]] bool has_memory(const WorkerState& worker, const JobState& job) const;
-  // True if the worker has room for the task without delaying a job that comes first and is
-  // promised this room.
+  // True if the worker has room for the task without delaying a job that comes first and has a
+  // promise of room on this worker.
   [[nodiscard]] bool admits(const WorkerState& worker, const JobState& job, std::uint32_t index,
                             Instant now) const;
 

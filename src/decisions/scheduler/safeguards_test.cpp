@@ -74,8 +74,7 @@ TEST_F(SafeguardsTest, StrangersThatFailDoNotEndAJob) {
                      .newcomer_share_max = 1}));
 }
 
-// Once, the lies of two strangers together with one honest worker that lost its connection ended a
-// job.
+// The lies of two strangers and one honest worker that loses its connection must not end a job.
 TEST_F(SafeguardsTest, AnHonestWorkersBadLuckIsNoWitnessForStrangers) {
   start({.lost_goes_to_trusted = false, .newcomer_share_max = 1, .tries_are_spent = false});
   join(1);
@@ -128,7 +127,7 @@ TEST_F(SafeguardsTest, WithoutATrustedWorkerTheOperatorsDeviceMeasuresTheJob) {
   EXPECT_TRUE(scheduler->views().progress(job_id_of(1))->canary_passed);
 }
 
-// One of three established workers takes its time: the other two price the job.
+// If one of three established workers is slow, the times of the other two price the job.
 class PricesTest : public SafeguardsTest {
  protected:
   // The price of the job when three tasks are done, in credits; 0 if the job ended. `seconds` are
@@ -333,7 +332,7 @@ TEST_F(SafeguardsTest, AStrangersSpeedIsWhatItsAcceptedWorkHasShown) {
   double time = 0;
   for (int round = 0; round < 6; ++round) {
     (void)decide(time);
-    time += 0.001;  // The worker is ten times as fast as the others.
+    time += 0.001;  // This worker is ten times as fast as the others.
     for (const auto& [of, attempt] : std::exchange(attempts, {})) {
       if (of.second != key_of(stranger)) continue;
       (void)scheduler->result(

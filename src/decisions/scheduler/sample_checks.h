@@ -44,7 +44,7 @@ class SampleChecks {
 
   SchedulerTables& tables_;
   std::set<JobId> kept_;
-  Instant looked_at_{};  // When look_again() last marked jobs.
+  Instant looked_at_{};  // Time at which look_again() last marked jobs.
 };
 
 }  // namespace weft::scheduler

@@ -9,7 +9,8 @@ constexpr double newest_weight = 0.25;  // The weight of the latest check in the
 constexpr double check_seconds_min = 1e-4;
 // Newcomers' samples get at least half of the verifiers' time.
 constexpr double halves = 2;
-constexpr double networks = 4;  // One network gets a quarter of the time if others come as well.
+// One network gets a quarter of the time if other networks come too.
+constexpr double networks = 4;
 
 double blend(double known, double newest) { return known + newest_weight * (newest - known); }
 

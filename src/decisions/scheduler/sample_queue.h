@@ -3,11 +3,11 @@
 // decided in time, so that the queue stays bounded.
 //
 // A result counts from its lease until it is decided or lost. The time that a check of a job's
-// results takes is measured as the time between the ends of two checks, which includes everything
-// else that the verifiers do meanwhile. Up to half of the verifiers' time may go to the results of
-// workers with standing. It may not have when the time was measured, so twice the measured time is
-// used. One bound holds for all results together: verifiers take turns between networks, so a
-// result of a new network goes before the second result of another network and delays it. One
+// results takes is measured as the time between the ends of two checks, which includes all other
+// work of the verifiers between them. Up to half of the verifiers' time may go to the results of
+// workers with standing. Possibly none of it did while the time was measured, so twice the measured
+// time is used. One bound holds for all results together: verifiers take turns between networks, so
+// a result of a new network goes before the second result of another network and delays it. One
 // network has a quarter of the bound, or one result.
 //
 // Pure. Memory: an entry for each newcomer's result that is expected or waits. Cost: O(log
@@ -78,10 +78,10 @@ class SampleQueue {
     Sample sample;
     State state = State::coming;
     double seconds = 0;  // The check's expected time when the entry was counted.
-    Instant since;       // When a verifier took the result.
+    Instant since;       // Time at which a verifier took the result.
   };
   struct Job {
-    std::optional<double> seconds_per_workgroup;  // Measured time of a check.
+    std::optional<double> seconds_per_workgroup;  // Measured seconds of a check.
     double workgroups = 0;                        // Sum over entries that are not stalled.
     std::uint32_t entries = 0;
     std::uint32_t stalled = 0;

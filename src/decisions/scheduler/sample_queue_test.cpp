@@ -267,7 +267,7 @@ class LateChecks {
   std::set<std::uint64_t> here_;
   std::set<PublicKey> trusted_;
   std::vector<Run> running_;
-  // Each worker is a network, and networks take turns.
+  // Results that wait for a check, by worker. Each worker is a network, and networks take turns.
   std::map<PublicKey, std::deque<Run>> waiting_;
   PublicKey last_turn_{};
   std::map<PublicKey, std::size_t> leases_;

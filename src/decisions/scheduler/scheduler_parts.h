@@ -1,6 +1,6 @@
 // The parts of the scheduler, wired together. An event goes to one part, which decides and tells
-// the parts that it names. All parts share scheduler_tables.h. A part stands after the parts that
-// it names, and is not used by them.
+// the parts that it names. All parts share scheduler_tables.h. A part is declared after the parts
+// that it names, and they do not use it.
 #pragma once
 
 #include "decisions/scheduler/blame.h"
@@ -79,7 +79,7 @@ struct SchedulerParts {
                      .leases = leases}};
   LearnedRates rates{tables, prices, members};
 
-  // The steps of decide().
+  // The parts that are the steps of decide().
   Expiry expiry{tables,
                 {.prospects = prospects,
                  .blame = blame,
@@ -119,7 +119,7 @@ struct SchedulerParts {
                           .rates = rates}};
   CheckReports checks{tables, samples, canaries};
 
-  // Views for callers.
+  // The parts that answer questions of callers.
   WaitExplainer explainer{
       tables,
       {.prospects = prospects, .long_runs = long_runs, .samples = samples, .promises = promises}};

@@ -23,7 +23,7 @@ struct SchedulerTables {
       : settings(chosen), clients(chosen.fair_shares), preemption(chosen.preemption) {}
   SchedulerTables(const SchedulerTables&) = delete;
 
-  // Notes the time of an event.
+  // Notes the time of an event as the latest one.
   void reach(Instant now) { latest = std::max(latest, now); }
 
   const Settings settings;
@@ -35,7 +35,7 @@ struct SchedulerTables {
   Deadlines deadlines;
   ClientQueue clients;
   WorkerHistories histories;
-  Preemption preemption;  // Runs of long tasks.
+  Preemption preemption;  // The runs of long tasks.
   PreemptionRequests preemption_requests;
   // Replicas that made way. They are in deadlines.retries, too.
   ResumeReservations resume_reservations;

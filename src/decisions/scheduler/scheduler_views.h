@@ -40,8 +40,8 @@ class SchedulerViews {
   SchedulerViews(const SchedulerTables& tables, const Parts& parts)
       : tables_(tables), parts_(parts) {}
 
-  // The market that a job like this one would meet; feed it to quote(). O(jobs) once a second, and
-  // O(workers) if no running job requires the same.
+  // Returns the market that a job like this one would meet, as input of quote(). O(jobs) once a
+  // second, and O(workers) if no running job has equal requirements.
   [[nodiscard]] Market market(const Job& job, Instant now) const;
   // The share of connected trusted workers that hold a task; no value if none is connected.
   // O(workers).
@@ -54,7 +54,7 @@ class SchedulerViews {
   [[nodiscard]] std::size_t able_count(const JobId& job) const;
   [[nodiscard]] LeaseTerms terms(const JobId& job, const PublicKey& worker) const;
 
-  // --- Jobs and clients.
+  // --- Views of jobs and clients.
   [[nodiscard]] std::optional<JobProgress> progress(const JobId& job) const;
   // Why no worker runs the job's next task. No value if the job is unknown or none of its tasks
   // waits. O(workers).
@@ -63,11 +63,11 @@ class SchedulerViews {
   [[nodiscard]] std::vector<PublicKey> clients() const;
   [[nodiscard]] ClientShare share(const PublicKey& client, Instant now) const;
 
-  // --- Workers.
+  // --- Views of workers.
   [[nodiscard]] std::optional<WorkerLoad> load(const PublicKey& worker) const;
   [[nodiscard]] std::vector<ReservationView> reservations() const;
-  // The chance that the worker stays connected for so many seconds. No value if it is not
-  // connected.
+  // Returns the chance that the worker stays connected for `seconds` seconds, or no value if it is
+  // not connected.
   [[nodiscard]] std::optional<double> stays(const PublicKey& worker, double seconds,
                                             Instant now) const;
   // The history of a known worker, up to now if it is connected. Null for an unknown worker.

@@ -13,7 +13,7 @@ double urgency(const Worth& worth) {
 }
 
 double score(const Worth& worth) {
-  constexpr double half_stake = 1e9;  // Micro-credits.
+  constexpr double half_stake = 1e9;  // Micro-credits of stake that give half of the points.
   constexpr double greatest_log2 = 32;
   const auto staked = static_cast<double>(std::max<MicroCredits>(worth.stake, 0));
   const double stake = staked / (staked + half_stake);

@@ -1,5 +1,5 @@
-// The order in which jobs are served: by a score in [0, 1] that says what the job is worth, plus an
-// ageing that keeps every job from starving.
+// The order in which jobs are served: by a score in [0, 1] for the worth of the job, plus an ageing
+// that keeps every job from starving.
 //
 //   score = 0.4 * stake + 0.3 * urgency + 0.3 * complexity, each in [0, 1]
 //
@@ -9,10 +9,10 @@
 // - complexity: log2(1 + workgroups * replicas) / 32, at most 1. Jobs that keep many workers busy
 //   go first.
 //
-// Every job gains `ageing_per_minute` while it waits. All jobs gain the same, so the order of two
-// jobs never changes: it follows from score and time of submission alone, and a queue ordered by it
-// stays ordered. With 0.1 a minute the job with the least score is ahead of the one with the
-// greatest score that comes ten minutes later.
+// Every job gains `ageing_per_minute` while it waits. All jobs gain equally, so the order of two
+// jobs never changes: it follows from score and time of submission alone, and a queue in this order
+// stays ordered. With 0.1 a minute the job with the least score is ahead of a job with the greatest
+// score that comes ten minutes later.
 #pragma once
 
 #include <compare>
@@ -25,7 +25,7 @@ namespace weft::scheduler {
 
 struct Worth {
   MicroCredits stake = 0;
-  std::uint32_t priority = 50;  // From 0 to 100.
+  std::uint32_t priority = 50;  // Priority, from 0 to 100.
   double deadline_s = 0;        // Seconds from submission; 0: no deadline.
   std::uint64_t workgroups = 1;
   std::uint32_t replicas = 1;
@@ -39,7 +39,7 @@ inline constexpr double ageing_per_minute = 0.1;
 // A job's place in the queue; the least is served first.
 struct Rank {
   std::int64_t place = 0;      // Millionths of a score: the time of submission minus the score.
-  std::uint64_t sequence = 0;  // Order of arrival, for equal places.
+  std::uint64_t sequence = 0;  // Order of arrival, for jobs of equal place.
   friend auto operator<=>(const Rank&, const Rank&) = default;
 };
 

@@ -1,5 +1,5 @@
-// How busy each hour of the week is, learned as time goes by. If the weeks are alike, busy hours
-// become expensive and the other hours cheap. Hours are in UTC; the week begins on Thursday, as
+// The load of each hour of the week, learned as time goes by. If the weeks are alike, busy hours
+// become expensive and all other hours cheap. Hours are in UTC; the week begins on Thursday, as
 // 1970 did. Pure.
 #pragma once
 
@@ -23,8 +23,8 @@ class Seasons {
   // Records the share of the trusted workers that are busy, in [0, 1]; call it about once a minute.
   // Returns true if this ended an hour, so that save() gives other values than before.
   bool observe(UnixMillis time, double busy);
-  // The factor of this hour of the week, between season_min and season_max. It is 1 until a day's
-  // worth of hours is known, and for an unknown hour.
+  // Returns the factor of this hour of the week, between season_min and season_max. It is 1 until
+  // 24 hours are known, and for an unknown hour.
   [[nodiscard]] double factor(UnixMillis time) const;
 
   // The values for the store: 168 doubles, negative for an unknown hour.

@@ -1,4 +1,4 @@
-// The hour of the week moves a price within its bounds, and only if the week is known.
+// Tests that the hour of the week moves a price within its bounds, and only if the week is known.
 #include "decisions/scheduler/seasons.h"
 
 #include <gtest/gtest.h>

@@ -97,7 +97,7 @@ class Simulation {
     std::set<std::uint32_t> accepted;
   };
 
-  // --- Time and chance
+  // --- Time and chance.
   std::uint64_t pick(std::uint64_t bound) { return random_() % bound; }
   bool chance(std::uint64_t percent) { return pick(100) < percent; }
   void later(double delay, std::function<void()> event) {
@@ -105,8 +105,8 @@ class Simulation {
         time_ + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(delay));
     events_[{when, next_event_++}] = std::move(event);
   }
-  // Sends over the network, which loses, delays (and so reorders) or duplicates messages. A message
-  // arrives only while its connection stands.
+  // Sends a message over the network, which loses, delays (and so reorders) or duplicates messages.
+  // A message arrives only if its connection is still open.
   void send(std::uint64_t peer, const std::function<void()>& message) {
     const std::uint64_t connection = peers_[peer].connection;
     for (std::uint64_t copies = chance(2) ? 0 : chance(3) ? 2 : 1; copies > 0; --copies) {
@@ -120,7 +120,7 @@ class Simulation {
     return "seed " + std::to_string(seed_) + " at " + std::to_string(seconds(time_ - at(0))) + " s";
   }
 
-  // --- The workers' side
+  // --- The workers' side.
   void connect(std::uint64_t number) {
     Peer& peer = peers_[number];
     peer.connected = true;
@@ -196,7 +196,7 @@ class Simulation {
     });
   }
 
-  // --- The coordinator's side
+  // --- The coordinator's side.
   void submit(std::uint64_t number) {
     JobBook book{.spec = small_job(number + 1, static_cast<std::uint32_t>(1 + pick(20)),
                                    static_cast<std::uint32_t>(1 + pick(3))),

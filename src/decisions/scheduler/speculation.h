@@ -3,8 +3,8 @@
 // worker is blamed.
 //
 // Only the tail of a job gets copies: while the job has tasks that no worker runs, a free worker is
-// more useful on one of those. The number of copies is limited, because if everything is late the
-// predictions are wrong, not the workers.
+// more useful on one of those tasks. The number of copies is limited, because if all tasks are late
+// the predictions are wrong, not the workers.
 #pragma once
 
 #include <algorithm>

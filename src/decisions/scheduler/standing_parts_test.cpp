@@ -15,7 +15,7 @@ TEST(Prospects, ATaskTakesItsWorkOverTheRateAndAllSlotsOfASlicedWorker) {
   TestParts test;
   WorkerState& in_turn = test.add(native_worker(1, 2));
   WorkerState& sliced = test.add(sliced_worker(2));
-  JobState& job = test.add(known_job(1, 4));  // Each task takes a second of the reference.
+  JobState& job = test.add(known_job(1, 4));  // Each task takes one reference second.
 
   EXPECT_DOUBLE_EQ(test.parts.prospects.predicted_seconds(in_turn, job, 0), 0.5);
   EXPECT_DOUBLE_EQ(test.parts.prospects.predicted_seconds(sliced, job, 0), 4);
@@ -27,7 +27,7 @@ TEST(Prospects, AWorkerThatIsTooSlowForTheBoundHasNoChance) {
   TestParts test;
   WorkerState& worker = test.add(native_worker(1));
   JobState& brief = test.add(known_job(1, 4, 1, 0.01));
-  JobState& endless = test.add(known_job(2, 4, 1, 4));  // A task takes 40 s.
+  JobState& endless = test.add(known_job(2, 4, 1, 4));  // Each task takes 40 s.
 
   EXPECT_EQ(test.parts.prospects.chance(worker, brief, 0, at(0)), 1);
   EXPECT_TRUE(test.parts.prospects.suits(worker, brief, 0, at(0)));

@@ -1,5 +1,5 @@
 // Copies of late tasks (speculation.h): a task that is late in the tail of its job gets one more
-// replica. When one of the two has ended, the other no longer counts as a copy.
+// replica. When one of the two replicas has ended, the other no longer counts as a copy.
 //
 // Pure; not safe to share between threads.
 #pragma once

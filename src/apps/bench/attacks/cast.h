@@ -17,7 +17,7 @@ struct Player {
   crypto::KeyPair key;
   bool attacker = false;
   bool invited = false;      // Presents the operator's invitation.
-  std::uint32_t number = 0;  // Number of an attacker.
+  std::uint32_t number = 0;  // Number among the attackers.
   std::uint32_t vendor = 0;
   double rate = 1;
   double reputation = 0;  // Reputation at the start.
@@ -26,7 +26,7 @@ struct Player {
 struct Cast {
   std::vector<Player> workers;
   std::vector<crypto::KeyPair> clients;
-  std::vector<crypto::KeyPair> own_clients;  // Clients of the attackers.
+  std::vector<crypto::KeyPair> own_clients;  // Clients that belong to attackers.
 };
 
 // Makes the players; without a plan all are honest. `price` is the pay for one replica of a task,

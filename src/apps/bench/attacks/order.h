@@ -13,10 +13,10 @@ namespace weft::coordinator::bench {
 struct Measured {
   std::string name;
   double real = 0;
-  std::vector<double> simulated;  // One value of each run.
+  std::vector<double> simulated;  // One value for each run.
 };
 struct Order {
-  std::uint32_t pairs = 0;          // Pairs that the simulator separates.
+  std::uint32_t pairs = 0;          // Pairs that the simulator ranks clearly.
   std::uint32_t agree = 0;          // Pairs that have the same order in reality.
   std::vector<std::string> broken;  // "A, B": the simulator ranks A above B, reality does not.
   [[nodiscard]] bool agrees() const { return agree == pairs; }

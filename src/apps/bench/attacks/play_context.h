@@ -39,7 +39,7 @@ struct PlayContext {
   const std::unique_ptr<trust::attacks::Strategy> strategy;  // Null: all workers are honest.
   trust::attacks::Random random;
   std::unique_ptr<Wire> wire;
-  PublicKey coordinator;  // Known after a worker's first challenge.
+  PublicKey coordinator;  // Key, known after the first challenge.
   Instant start{};
   std::optional<Error> broken;
   Played played;

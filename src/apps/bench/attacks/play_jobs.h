@@ -53,7 +53,7 @@ class PlayJobs {
   std::uint32_t numbers_ = 0;
   std::uint32_t honest_started_ = 0;
   std::uint32_t own_started_ = 0;
-  std::size_t looking_ = 0;  // Missing replies of the last poll.
+  std::size_t looking_ = 0;  // Replies that the last poll still lacks.
 };
 
 }  // namespace weft::coordinator::bench

@@ -37,9 +37,9 @@ struct Played {
   MicroCredits gained = 0;     // Attackers' pay for wrong shares of results.
   MicroCredits paid = 0;       // All pay of attackers.
   std::uint64_t replaced = 0;  // Wallets that attackers abandoned.
-  bool ended = true;           // All jobs of honest clients have ended.
+  bool ended = true;           // True if all jobs of honest clients ended.
   std::vector<PlayedJob> jobs;
-  std::vector<Player> workers;  // All wallets that ever worked.
+  std::vector<Player> workers;  // All wallets that ever worked in the play.
 };
 
 }  // namespace weft::coordinator::bench

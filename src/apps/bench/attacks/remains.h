@@ -16,7 +16,7 @@ struct Remains {
   // Numbers of jobs of honest clients.
   std::uint32_t jobs_done = 0;
   std::uint32_t jobs_failed = 0;
-  std::string reason;           // Reason of the first failed job.
+  std::string reason;           // Why the first failed job failed.
   std::uint64_t tasks = 0;      // Accepted tasks.
   std::uint64_t undecided = 0;  // Tasks that were not accepted.
   std::uint64_t wrong = 0;      // Accepted tasks with wrong final outputs.
@@ -26,7 +26,7 @@ struct Remains {
   std::uint32_t attackers_suspended = 0;
   MicroCredits attackers_slashed = 0;
   MicroCredits honest_slashed = 0;
-  MicroCredits attackers_have = 0;  // Balances (free, granted, held) without stakes.
+  MicroCredits attackers_have = 0;  // Attackers' balances (free, granted, held) without stakes.
 };
 // Reads the folder. Fails with data_loss also if the ledger does not add up.
 [[nodiscard]] Result<Remains> remains_of(const std::filesystem::path& data, const Played& played,

@@ -12,7 +12,7 @@ namespace weft::coordinator::bench {
 struct ShownStanding {
   double reputation = 0;
   bool established = false;
-  UnixMillis suspended_until = 0;  // 0: not suspended.
+  UnixMillis suspended_until = 0;  // End of the suspension; 0: not suspended.
 };
 [[nodiscard]] Result<ShownStanding> read_standing(std::string_view body);
 

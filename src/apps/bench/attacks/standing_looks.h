@@ -23,7 +23,7 @@ class StandingLooks {
   PlayContext& context_;
   SignedAsking& asking_;
   PlayWorkers& workers_;
-  std::size_t next_ = 0;  // Index of the next attacker.
+  std::size_t next_ = 0;  // Index of the attacker to ask next.
 };
 
 }  // namespace weft::coordinator::bench

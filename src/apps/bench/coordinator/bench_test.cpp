@@ -14,7 +14,8 @@
 namespace weft::coordinator::bench {
 namespace {
 
-// Both parts are one test, because a process can have only one coordinator.
+// A crowd that continues stopped work and a crowd with new jobs are one test, because a process can
+// have only one coordinator.
 TEST(Bench, ACrowdFinishesWhatAStoppedNetworkLeftAndThenItsOwnJobs) {
   set_log_level(LogLevel::error);
   std::string folder = (std::filesystem::temp_directory_path() / "weft-bench-XXXXXX").string();
@@ -41,7 +42,7 @@ TEST(Bench, ACrowdFinishesWhatAStoppedNetworkLeftAndThenItsOwnJobs) {
     ASSERT_TRUE(crowd.has_value()) << crowd.error().message;
     const auto working = (*crowd)->until_all_have_work(std::chrono::seconds(30));
     ASSERT_TRUE(working.has_value()) << working.error().message;
-    // Workers continue their tasks meanwhile.
+    // The workers still hold their tasks when the crowd is destroyed a second later.
     const auto idle = (*crowd)->idle(std::chrono::seconds(1));
     ASSERT_TRUE(idle.has_value()) << idle.error().message;
   }

@@ -174,8 +174,8 @@ void Crowd::hear(Wire::Id id, std::string_view text) {
     if (++flight.verdicts % options_.replicas == 0) ++tally_.tasks_done;
     settle(verdict->task.job, flight);
   } else if (const auto* cancel = std::get_if<protocol::Cancel>(&*message)) {
-    // A stranger's task may be cancelled because it is late: samples of others come first, and
-    // another worker got the task.
+    // A stranger's task may be cancelled because the stranger is late: it computes samples of other
+    // results first, and another worker has got the task.
     if (!options_.strangers)
       broken_ = Error{ErrorCode::cancelled, "The coordinator cancels a lease: " + cancel->reason};
   } else if (const auto* error = std::get_if<protocol::ErrorMessage>(&*message)) {

@@ -31,7 +31,7 @@ class Crowd {
     // Tasks in flight on a worker's connection; a receipt covers all that are ready.
     std::uint32_t slots = 1;
     std::size_t clients = 64;  // Connections of one wallet, each with one submission at a time.
-    std::uint32_t tasks = 1;   // Tasks of a job.
+    std::uint32_t tasks = 1;   // Number of tasks in a job.
     std::uint32_t replicas = 1;
     // The workers are strangers: they have no invitation and deliver what the shader computes. Each
     // task has `slices` workgroups, which the coordinator's verifier can compute one by one.
@@ -84,7 +84,7 @@ class Crowd {
   };
   struct Client {
     Wire::Id connection = 0;
-    Instant submitted{};  // Scheduled time of the submission.
+    Instant submitted{};  // When the submission was due.
     bool busy = false;
   };
 
@@ -107,9 +107,9 @@ class Crowd {
   const crypto::KeyPair wallet_;
   std::unique_ptr<Wire> wire_;
   std::unordered_map<Wire::Id, Worker> workers_;
-  std::vector<Wire::Id> signing_;  // Workers with unsigned items.
+  std::vector<Wire::Id> signing_;  // Workers with items to sign.
   PublicKey coordinator_;          // The key in the coordinator's challenges.
-  std::string invitation_;         // From the file that the challenges name.
+  std::string invitation_;         // Read from the file that the challenges name.
   std::optional<Result<>> redeemed_;
   std::size_t welcome_ = 0;
   std::size_t leased_ = 0;  // Workers that have had a lease.

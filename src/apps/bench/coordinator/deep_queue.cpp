@@ -132,7 +132,7 @@ class Timed {
 
 Result<DeepQueueResult> run_deep_queue(const DeepQueue& queue) {
   std::mt19937_64 random(queue.seed);
-  // All workers send heartbeats; the cost of silent workers is measured elsewhere.
+  // Heartbeats are a day apart, because the cost of silent workers is measured elsewhere.
   scheduler::Settings settings;
   settings.beat = std::chrono::hours(24);
   scheduler::Scheduler scheduler(settings);

@@ -15,8 +15,8 @@
 namespace weft::coordinator::bench {
 
 // Reads a scheduler's log and counts priority inversions: leases of a task while a job of higher
-// rank had a task that the same worker could have run. It keeps its own record of each job's
-// remaining tasks. Only for jobs of one replica without failures.
+// rank had a task that the same worker could have run. The checker keeps its own record of each
+// job's remaining tasks. It is right only for jobs of one replica whose tasks never fail.
 class InversionChecker {
  public:
   void worker(const scheduler::Worker& worker);

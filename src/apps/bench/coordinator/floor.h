@@ -1,9 +1,10 @@
 // A server that does the least work possible on this transport, as a lower bound for every
-// coordinator: the same HTTP and WebSocket messages through the same server, and a file that is
-// synced for groups of them. It decides, parses, checks, signs and pays nothing. A submission is
-// written and answered, a waiting worker is told of it at once, a result is written and gets its
-// verdict. With check_signatures() it also verifies the two Ed25519 signatures of a lifecycle (of
-// the submission and of the receipt), and a result gets its verdict when the receipt has arrived.
+// coordinator: it uses the coordinator's HTTP and WebSocket messages and server, and a file that is
+// synced once for a group of messages. It decides, parses, checks, signs and pays nothing. A
+// submission is written and answered, a waiting worker is told of it at once, a result is written
+// and gets its verdict. With check_signatures() it also verifies the two Ed25519 signatures of a
+// lifecycle (of the submission and of the receipt), and a result gets its verdict when the receipt
+// has arrived.
 //
 // Threading: handlers run on the server's threads; start() and the destructor on one thread. A
 // process has at most one floor, because it has at most one server.

@@ -25,7 +25,7 @@ enum class Signing : std::uint8_t { real, zeros };
 struct CountingJob {
   std::string name;
   std::uint32_t tasks = 1;
-  std::uint32_t slices = 1;  // Slices of one task.
+  std::uint32_t slices = 1;  // Number of slices of one task.
   std::uint32_t replicas = 1;
   bool agreement_alone = false;  // Results need only agreement of workers.
   std::uint32_t budget = 1;

@@ -50,7 +50,7 @@ std::vector<Attack> attacks(const std::string& host) {
   return {
       {.name = "silent"},
       {.name = "slow head", .opening = "GET /v1/info HTTP/1.1\r\nhost: ", .drip = "x"},
-      // This route accepts a body without a signature.
+      // The route of completions accepts a body without a signature.
       {.name = "slow body",
        .opening = post_head(host, "content-length: 4000\r\n", "/v1/chat/completions"),
        .drip = " "},

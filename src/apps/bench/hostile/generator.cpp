@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t first_address = 0x7f400001;  // The address 127.64.0.1.
 constexpr std::size_t addresses_max = 65'534;
-constexpr std::size_t other_descriptors = 1024;  // For the honest crowd and this process.
+constexpr std::size_t other_descriptors = 1024;  // Kept for the honest crowd and this process.
 constexpr Duration reopened_after = std::chrono::seconds(1);
 constexpr int events_max = 512;
 
@@ -185,7 +185,7 @@ void Generator::work(const std::stop_token& stop) {
       read(index);
       if (connection.file >= 0) flush(index);
     }
-    // Each turn checks some of the connections for drips and reopening.
+    // Each turn looks at 256 connections, to send what is due and to reopen closed ones.
     const Instant moment = now();
     for (std::size_t i = 0; i < 256; ++i, turn = (turn + 1) % connections_.size()) {
       Connection& connection = connections_[turn];

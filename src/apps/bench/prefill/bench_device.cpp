@@ -106,7 +106,8 @@ void BenchDevice::warm_up(std::span<const Step> steps) {
 void BenchDevice::report(std::string_view title, const std::vector<std::vector<Step>>& ways,
                          double operations, std::size_t shown) {
   std::vector<std::pair<double, std::string>> times;
-  if (!ways.empty()) warm_up(ways.front());  // The GPU's clock dropped during compilation.
+  // Raises the GPU's clock, which drops while kernels compile.
+  if (!ways.empty()) warm_up(ways.front());
   for (const std::vector<Step>& step : ways) times.emplace_back(best(step, 8), step.front().what);
   std::ranges::sort(times);
   std::println("{}", title);

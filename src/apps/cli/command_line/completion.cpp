@@ -13,13 +13,13 @@ namespace {
 // A command with the data that the scripts need.
 struct Command {
   struct Option {
-    std::vector<std::string> names;  // Names with their dashes.
+    std::vector<std::string> names;  // All names, with their dashes.
     OptionKind kind;
   };
   std::string path;  // "wallet show"; empty for the program itself.
   std::string below;
   std::vector<Option> options;
-  std::optional<OptionKind> argument;  // The first positional argument.
+  std::optional<OptionKind> argument;  // Kind of the first positional argument.
 
   [[nodiscard]] std::string flags() const {
     std::string out;
@@ -31,7 +31,7 @@ struct Command {
 void collect(const CLI::App& app, const std::string& path, std::vector<Command>& out) {
   Command command{.path = path, .below = {}, .options = {}, .argument = {}};
   for (const CLI::App* below : app.get_subcommands([](const CLI::App*) { return true; })) {
-    if (below->get_group().empty()) continue;  // Skips a hidden command.
+    if (below->get_group().empty()) continue;  // A command without a group is hidden.
     command.below += (command.below.empty() ? "" : " ") + below->get_name();
     collect(*below, path.empty() ? below->get_name() : path + " " + below->get_name(), out);
   }

@@ -28,7 +28,7 @@ std::string wrapped(const std::string& text) {
     }
     out += "\n";
   }
-  if (!out.empty()) out.pop_back();  // CLI11 adds the last line feed.
+  if (!out.empty()) out.pop_back();  // CLI11 adds the last line feed again.
   return out;
 }
 

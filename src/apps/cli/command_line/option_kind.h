@@ -17,7 +17,7 @@ namespace weft::cli {
 struct OptionKind {
   enum class What { flag, text, file, folder, one_of, whole_number, number };
   What what = What::text;
-  std::vector<std::string> values;  // Allowed words of the kind one_of.
+  std::vector<std::string> values;  // Allowed words if the kind is one_of.
   std::string least, most;          // Bounds of numbers; empty means no bound.
   bool above = false;               // The value must be greater than `least`.
 

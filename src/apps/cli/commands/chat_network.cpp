@@ -91,7 +91,7 @@ Result<> chat(const NetworkChatOptions& options) {
                                         .wanted = [] { return stopped == 0; }});
     if (!answer && (answer.error().code != ErrorCode::cancelled || stopped == 0)) {
       if (!said.empty()) std::fputs("\n", stdout);
-      // On a terminal the conversation continues after a failed answer; a script gets the error.
+      // A failed answer ends a script with the error; on a terminal the conversation continues.
       if (!terminal) return std::unexpected(answer.error());
       (void)report("chat", answer.error());
       messages = before;

@@ -1,4 +1,5 @@
-// One client gets only a part of a total that the operator has made small.
+// Tests of the shares of one client: it gets only a part of each total, also if the operator has
+// made the total small.
 #include "apps/cli/commands/client_shares.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// The commands of the program. Each function describes a group of them to CLI11; if one is chosen,
-// it sets `chosen` to a function that runs it.
+// The commands of the program. Each function describes a group of commands to CLI11; if the user
+// chose one of them, it sets `chosen` to a function that runs that command.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,22 @@ class App;
 namespace weft::cli {
 
 void add_job_commands(CLI::App& app,
-                      std::function<int()>& chosen);  // run, submit, demo, wallet, ledger
+                      // The commands run, submit, demo, wallet, ledger.
+                      std::function<int()>& chosen);
 void add_network_commands(
     // serve, work, model, plan, and commands that they start
     CLI::App& app, std::function<int()>& chosen);
 void add_bench_commands(CLI::App& app, std::function<int()>& chosen);  // bench
-void add_model_commands(CLI::App& app, std::function<int()>& chosen);  // generate, chat
-void add_text_commands(CLI::App& app, std::function<int()>& chosen);   // tokenize, render, inspect
-void add_key_commands(CLI::App& app, std::function<int()>& chosen);    // key, stake, client
+// The commands generate and chat.
+void add_model_commands(CLI::App& app, std::function<int()>& chosen);
+// The commands tokenize, render, inspect.
+void add_text_commands(CLI::App& app, std::function<int()>& chosen);
+// The commands key, stake, client.
+void add_key_commands(CLI::App& app, std::function<int()>& chosen);
 // pay, device; called after the job commands
 void add_owner_commands(CLI::App& app, std::function<int()>& chosen);
-void add_onnx_commands(CLI::App& app, std::function<int()>& chosen);      // onnx, detect
+// The commands onnx and detect.
+void add_onnx_commands(CLI::App& app, std::function<int()>& chosen);
 void add_chain_commands(CLI::App& app, std::function<int()>& chosen);     // chain
 void add_simulate_commands(CLI::App& app, std::function<int()>& chosen);  // simulate
 

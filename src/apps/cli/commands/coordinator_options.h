@@ -27,7 +27,7 @@ void add_network(CLI::App& command, NetworkModelsOptions& options);
 void add_network_choice(CLI::App& command, bool& wanted, std::string& coordinator,
                         const std::string& what);
 [[nodiscard]] bool chooses_network(bool wanted, std::string& coordinator);
-// Adds --ca-cert, --tls-insecure and --coordinator-key.
+// Adds the options --ca-cert, --tls-insecure and --coordinator-key.
 void add_tls(CLI::App& command, net::TlsOptions& tls);
 // Adds the certificate option only, with another name if --ca-cert is for another server.
 void add_ca_cert(CLI::App& command, net::TlsOptions& tls, const std::string& name = "--ca-cert");

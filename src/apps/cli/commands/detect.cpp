@@ -14,7 +14,7 @@
 #include "engine/onnx/vision/detection.h"
 
 namespace weft::cli {
-// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
+// This namespace has a name because glaze, compiled by Clang, can name only types with linkage.
 namespace documents {
 
 // The document of --json; the members' names are its keys.
@@ -33,7 +33,7 @@ struct PictureDocument {
 };
 struct DetectDocument {
   std::string device;
-  std::optional<NetworkJob> job;  // Set if a network computed it.
+  std::optional<NetworkJob> job;  // Set if a network computed the boxes.
   std::vector<PictureDocument> images;
 };
 
@@ -81,7 +81,7 @@ struct SeenPicture {
   double run_s = 0;
 };
 
-// The settings of a detection.
+// The settings with which objects are detected in pictures.
 struct Search {
   onnx::DetectorInput input;
   onnx::Convention convention;

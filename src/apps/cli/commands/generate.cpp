@@ -13,7 +13,7 @@
 #include "engine/schema/schema.h"
 
 namespace weft::cli {
-// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
+// This namespace has a name because glaze, compiled by Clang, can name only types with linkage.
 namespace documents {
 
 // The document of --json; the members' names are its keys.

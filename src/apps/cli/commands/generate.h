@@ -18,10 +18,10 @@ struct GenerateOptions {
   std::uint32_t tokens_max = 128;
   llm::Sampling sampling;
   std::vector<std::string> stop;
-  std::string grammar_file;    // GBNF grammar of the answer.
-  std::string schema_file;     // JSON schema of the answer.
+  std::string grammar_file;    // File with a GBNF grammar of the answer.
+  std::string schema_file;     // File with a JSON schema of the answer.
   std::uint32_t logprobs = 0;  // Number of best candidates to report for each token.
-  bool json = false;           // One JSON document instead of streamed text.
+  bool json = false;           // Prints one JSON document instead of streamed text.
 };
 
 [[nodiscard]] int generate_command(const GenerateOptions& options);

@@ -13,7 +13,7 @@ namespace weft::cli {
 struct KeyOptions {
   std::string coordinator;
   net::TlsOptions tls;
-  std::filesystem::path wallet;  // Empty: the default wallet file.
+  std::filesystem::path wallet;  // Wallet file; empty: the default wallet.
   std::filesystem::path data;    // The coordinator's data folder, which has the operator's wallet.
   std::string name;              // Name for `key add`; the id for `key revoke`.
   std::uint32_t requests_per_min = 0;
@@ -21,7 +21,7 @@ struct KeyOptions {
   std::uint64_t tokens = 0;
   double credits = 0;
   double give = 0;
-  bool stays_here = false;  // No fallback endpoint answers its requests.
+  bool stays_here = false;  // No fallback endpoint answers requests of the key.
   bool json = false;
 };
 [[nodiscard]] int key_add_command(const KeyOptions& options);

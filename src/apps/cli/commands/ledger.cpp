@@ -12,7 +12,7 @@
 namespace weft::cli {
 namespace {
 
-constexpr std::uint64_t page_max = 1000;  // The coordinator's maximum.
+constexpr std::uint64_t page_max = 1000;  // The most rows that the coordinator puts on a page.
 
 // Joins all pages into one view with at most `limit` transactions (0: all). `page(from, count)`
 // asks for one page.

@@ -23,7 +23,7 @@ struct LedgerOptions {
 };
 
 // Prints the ledger and checks it: every transaction must sum to zero, and every balance must
-// follow from the one before it. Returns exit code 1 if the check fails.
+// follow from the balance before it. Returns exit code 1 if the check fails.
 [[nodiscard]] int ledger_command(const LedgerOptions& options);
 
 }  // namespace weft::cli

@@ -28,7 +28,7 @@ struct OnnxRunOptions {
   std::string outputs;
   std::string device = "gpu";
   std::string storage = "f32";  // Type of floats on a GPU: "f32" or "f16".
-  bool unfused = false;         // On a GPU: one kernel or more for each node.
+  bool unfused = false;         // On a GPU: runs each node alone, in one kernel or more.
   bool tune = false;            // Measures the best tiling of convolutions and stores it.
   bool network = false;         // A network computes the outputs, as an onnx job.
   NetworkItemsOptions at;
@@ -48,7 +48,7 @@ int onnx_compile_command(const OnnxCompileOptions& options);
 
 struct OnnxBenchOptions {
   std::string file;
-  std::string inputs;           // Empty: generated numbers.
+  std::string inputs;           // Input folder; empty: generated numbers.
   std::string image;            // A picture for a detector; empty: none.
   std::string storage = "f32";  // Type of floats on the GPU: "f32" or "f16".
   SymbolSizes sizes;

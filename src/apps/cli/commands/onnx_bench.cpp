@@ -14,7 +14,7 @@
 #include "engine/onnx/operators/prepare.h"
 
 namespace weft::cli {
-// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
+// This namespace has a name because glaze, compiled by Clang, can name only types with linkage.
 namespace documents {
 
 // The document of --json; the members' names are its keys.
@@ -54,7 +54,7 @@ struct BenchPictureDocument {
 struct OnnxBenchDocument {
   std::string device;
   double bytes_per_s = 0;       // Rate of a copy kernel on this device.
-  double operations_per_s = 0;  // Rate of f32 multiply-adds.
+  double operations_per_s = 0;  // Multiply-adds in f32 a second.
   std::uint64_t multiply_adds = 0;
   BenchVariantDocument fused;
   BenchVariantDocument unfused;

@@ -10,7 +10,7 @@
 #include "engine/onnx/operators/infer.h"
 
 namespace weft::cli {
-// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
+// This namespace has a name because glaze, compiled by Clang, can name only types with linkage.
 namespace documents {
 
 // The document program.json; the members' names are its keys. docs/onnx.md describes them.
@@ -51,7 +51,7 @@ struct CompileDocument {
   std::size_t modules = 0;
   std::size_t steps = 0;
   std::size_t buffers = 0;
-  std::uint64_t memory_bytes = 0;  // Memory of buffers without weights.
+  std::uint64_t memory_bytes = 0;  // Memory of all buffers but the weights.
   std::uint64_t weights_bytes = 0;
 };
 

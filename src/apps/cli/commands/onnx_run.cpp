@@ -15,7 +15,7 @@
 #include "engine/onnx/operators/prepare.h"
 
 namespace weft::cli {
-// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
+// This namespace has a name because glaze, compiled by Clang, can name only types with linkage.
 namespace documents {
 
 // The document of --json; the members' names are its keys.
@@ -36,7 +36,7 @@ struct OnnxGpuDocument {
 struct OnnxRunDocument {
   std::string device;
   std::vector<OnnxOutputDocument> outputs;  // Outputs of all items, one after the other.
-  std::optional<NetworkJob> job;            // Set if a network computed it.
+  std::optional<NetworkJob> job;            // Set if a network computed the outputs.
   // Set for a run on a GPU.
   std::optional<OnnxGpuDocument> gpu;
   double prepare_s = 0;

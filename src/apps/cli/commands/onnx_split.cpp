@@ -11,7 +11,7 @@
 #include "engine/onnx/write_model.h"
 
 namespace weft::cli {
-// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
+// This namespace has a name because glaze, compiled by Clang, can name only types with linkage.
 namespace documents {
 
 // The documents of parts.json and of --json; the members' names are their keys.
@@ -20,7 +20,7 @@ struct SplitPartDocument {
   std::vector<std::string> inputs;
   std::vector<std::string> outputs;
   std::size_t nodes = 0;
-  double work = 0;               // Share of the whole model's work.
+  double work = 0;               // Share of this part in the whole model's work.
   std::uint64_t sent_bytes = 0;  // Bytes that later parts need from this and earlier parts.
 };
 struct SplitDocument {

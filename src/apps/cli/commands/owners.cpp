@@ -72,7 +72,7 @@ Result<> pay(const OwnerOptions& options) {
 
 std::string role_of(const OwnerOptions& options) { return options.recovery ? "recovery" : "full"; }
 
-// Prints a request ROLE.KEY.SIGNATURE.
+// Prints a request ROLE.KEY.SIGNATURE, with which a device asks to join an owner.
 Result<> request_device(const OwnerOptions& options) {
   if (!PublicKey::parse(options.key))
     return fail(ErrorCode::invalid_argument,
@@ -139,7 +139,7 @@ Result<> redeem(const OwnerOptions& options) {
 Result<> print_statement(const OwnerOptions& options) {
   WEFT_ASSIGN(OwnerLine line, owner_line(options));
   WEFT_ASSIGN(const api::Owner owner, ask_owner(line));
-  constexpr std::uint32_t page = 1000;  // The coordinator's maximum.
+  constexpr std::uint32_t page = 1000;  // The most rows that the coordinator puts on a page.
   std::vector<api::LedgerAccount> histories;
   for (const StatementAccount& account : statement_accounts()) {
     api::LedgerAccount history;

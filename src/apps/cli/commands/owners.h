@@ -12,7 +12,7 @@ namespace weft::cli {
 struct OwnerOptions {
   std::string coordinator;
   net::TlsOptions tls;
-  std::filesystem::path wallet;  // Empty: the default wallet.
+  std::filesystem::path wallet;  // Wallet file; empty: the default wallet.
   std::filesystem::path data;  // pay --issue: the coordinator's data folder, which has its wallet.
   std::string key;             // The key to pay, the device to revoke, or the owner to join.
   double credits = 0;
@@ -22,7 +22,7 @@ struct OwnerOptions {
   std::string code;
   std::string name;
   bool csv = false;
-  bool yes = false;  // wallet forget: does not ask.
+  bool yes = false;  // Makes `wallet forget` delete without asking.
   bool json = false;
 };
 

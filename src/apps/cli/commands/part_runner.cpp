@@ -39,8 +39,8 @@ class SandboxPartRunner final : public coordinator::PartRunner {
   }
   std::string vendor() const override { return vendor_; }
   std::unique_ptr<coordinator::PartRunner> on_another_device() override {
-    // The other device must be of another vendor: devices of one vendor share a driver and its
-    // faults.
+    // A second device must be of another vendor, because devices of one vendor share a driver and
+    // its faults.
     const auto is_other = [&](const worker::Sandbox::Options& options) -> Result<bool> {
       WEFT_ASSIGN(const auto sandbox, worker::Sandbox::start(options));
       WEFT_OK(sandbox->wait_ready());

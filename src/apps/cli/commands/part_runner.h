@@ -13,10 +13,11 @@
 namespace weft::cli {
 
 struct PartRunnerBounds {
-  // The maximum of job data that the sandboxed process keeps; it is restarted before it would have
-  // more.
+  // The maximum of job data that the sandboxed process keeps. The process is restarted before a job
+  // would exceed it.
   std::uint64_t sent_bytes_max = std::uint64_t{512} << 20;
-  // Jobs whose data are kept as a copy for the sandboxed process, and the bytes of these copies.
+  // Bounds of the jobs whose data are kept as a copy for the sandboxed process: their number, and
+  // the bytes of the copies.
   std::size_t copies_max = 4;
   std::uint64_t copies_bytes_max = std::uint64_t{64} << 20;
 };

@@ -171,7 +171,7 @@ std::shared_ptr<const coordinator::VerifiedJob> sum_of(std::uint32_t mark, std::
 
 // Returns the resident memory of all descendants of this process.
 std::uint64_t bytes_of_descendants() {
-  std::map<int, std::pair<int, std::uint64_t>> processes;  // Parent and bytes of each process.
+  std::map<int, std::pair<int, std::uint64_t>> processes;  // Parent and resident bytes by process.
   std::error_code gone;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", gone)) {
     std::ifstream status(entry.path() / "status");
@@ -195,8 +195,8 @@ std::uint64_t bytes_of_descendants() {
   return sum;
 }
 
-// Clients' jobs, one after the other, each with data that were not paid for: without a bound on
-// bytes the process keeps four jobs of any size.
+// Clients send jobs one after the other, each with data that were not paid for. Without a bound
+// on bytes the process would keep four jobs of any size.
 TEST(PartRunner, TheConfinedProcessKeepsNoMoreDataThanItsBound) {
   constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
   const auto grown = [&](const PartRunnerBounds& bounds) -> std::optional<std::uint64_t> {
@@ -219,8 +219,8 @@ TEST(PartRunner, TheConfinedProcessKeepsNoMoreDataThanItsBound) {
   const auto bounded = grown({.sent_bytes_max = 80 * mebibyte});  // Room for two jobs of 32 MiB.
   if (!bounded) GTEST_SKIP() << "This machine has no device.";
 
-  // With the bound the process keeps one job besides the first; without it at least two, minus
-  // memory that a driver frees.
+  // A process with the bound keeps one job besides the first; a process without it keeps at least
+  // two, minus memory that a driver frees.
   EXPECT_LT(*bounded, 56 * mebibyte);
   EXPECT_GT(grown({.sent_bytes_max = UINT64_MAX}).value_or(0), *bounded + 16 * mebibyte)
       << "the attack";

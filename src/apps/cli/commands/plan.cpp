@@ -63,7 +63,8 @@ Result<PlanSimulated> simulate(const PlanOptions& options, const simulator::Netw
                     .task_seconds = network.compute_seconds / network.efficiency,
                     .replicas = options.replicas}};
   scenario.latency_seconds =
-      network.latency_seconds / network.efficiency;  // In the formula E applies to all time.
+      // The formula applies the efficiency E to the latency too.
+      network.latency_seconds / network.efficiency;
   scenario.spread = options.spread;
   auto log = simulator::simulate(scenario);
   if (!log) return pass(std::move(log));

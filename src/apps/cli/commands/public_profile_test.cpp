@@ -1,4 +1,5 @@
-// Each setting of `weft serve --public`: options that it refuses, requires or turns on.
+// Tests of each setting of `weft serve --public`: the options that it refuses, requires or turns
+// on.
 #include "apps/cli/commands/public_profile.h"
 
 #include <gtest/gtest.h>

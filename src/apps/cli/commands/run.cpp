@@ -17,7 +17,7 @@
 #include "common/base/format.h"
 #include "common/crypto/sha256.h"
 
-// The document of --json.
+// The document that --json prints.
 namespace weft::cli::run_report {
 
 struct Output {
@@ -26,7 +26,7 @@ struct Output {
   std::vector<std::uint64_t> shape;
   std::uint64_t bytes = 0;
   std::string sha256;
-  std::optional<std::string> file;  // Absolute path.
+  std::optional<std::string> file;  // Absolute path of the file.
 };
 struct Report {
   std::string name;
@@ -39,7 +39,7 @@ struct Report {
   std::uint32_t dispatches = 0;
   double gpu_s = 0;
   double wall_s = 0;
-  std::optional<std::string> png;  // Absolute path.
+  std::optional<std::string> png;  // Absolute path of the picture.
 };
 
 }  // namespace weft::cli::run_report

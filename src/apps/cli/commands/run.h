@@ -10,9 +10,9 @@ struct RunCommand {
   std::filesystem::path manifest;  // positional
   std::filesystem::path out;       // --out DIR: for NAME.output0.bin and so on; empty: not written
   std::filesystem::path png;       // --png FILE: the first two-dimensional output as a picture
-  std::string device = "gpu";      // --device gpu|cpu (cpu: kernel jobs)
+  std::string device = "gpu";      // --device: gpu, or cpu for kernel jobs
   std::string tasks;               // --tasks I..J (both included) or I; empty: all
-  bool json = false;               // --json: one document on standard output
+  bool json = false;               // --json: prints one document on standard output
 };
 
 // Prints the outputs, their hashes and the job's root. Returns the exit code.

@@ -18,7 +18,7 @@ namespace weft::cli {
 struct ServeOptions {
   std::string listen =
       "127.0.0.1:7300";  // ADDRESS:PORT; IPv6 in brackets; port 0: the system chooses a free one.
-  std::filesystem::path data;  // Empty: $XDG_DATA_HOME/weft, else ~/.local/share/weft.
+  std::filesystem::path data;  // Data folder; empty: default_data_folder().
   std::string store = "sqlite:";
   std::optional<double> grant;  // Credits for an invited client; default: 100,000.
   double price_base = 1;        // Base price of a compute unit, in credits.
@@ -27,7 +27,7 @@ struct ServeOptions {
   bool tls_self_signed = false;
   bool insecure = false;
   bool is_public = false;     // Strangers can reach the coordinator: public_profile.h.
-  std::filesystem::path web;  // Empty: web/dist of the installation.
+  std::filesystem::path web;  // Folder of the page; empty: web/dist of the installation.
   std::uint64_t blob_bytes_max = std::uint64_t{4} << 30;    // Maximum size of one blob.
   std::uint64_t blobs_bytes_max = std::uint64_t{64} << 30;  // Maximum size of all blobs.
   std::uint32_t job_data_days = 7;  // Days until an ended job's data and results are removed.
@@ -35,7 +35,7 @@ struct ServeOptions {
   std::uint64_t job_output_bytes_max = std::uint64_t{1} << 30;
   std::uint64_t jobs_max = 10'000;
   std::uint64_t tasks_max = 2'000'000;
-  std::optional<std::uint64_t> jobs_per_client;  // Default: client_shares.h.
+  std::optional<std::uint64_t> jobs_per_client;  // None: the default of client_shares.h.
   std::optional<std::uint64_t> tasks_per_client;
   std::uint64_t workers_max = 20'000;
   std::uint64_t task_wall_ms = 30'000;  // Time limit of one task.
@@ -56,16 +56,16 @@ struct ServeOptions {
   std::filesystem::path settlement;  // Network file of `weft chain init`; empty: none.
   std::string activations = "auto";  // Format of activations in matrix products of served models.
   std::string wire = "f32";          // Type of hidden states between workers that share a model.
-  std::string partition = "hybrid";  // How models are divided among workers.
+  std::string partition = "hybrid";  // Strategy by which models are divided among workers.
   std::string ice_servers;           // STUN and TURN servers for tabs: JSON, or a file with it.
   double rate_limit = 50;            // Requests a second from one address, by their cost.
   std::vector<std::string> hosts;    // Host names by which others reach it.
-  std::vector<std::string> trusted_proxies;              // Numeric addresses of proxies.
-  std::uint64_t connections_max = 20'000;                // Bound of all addresses together.
+  std::vector<std::string> trusted_proxies;  // Numeric addresses of proxies.
+  std::uint64_t connections_max = 20'000;    // Most connections of all addresses together.
   std::optional<std::uint64_t> connections_per_address;  // Bound of one address (IPv6: of a /64).
 };
 
-// $XDG_DATA_HOME/weft, else ~/.local/share/weft.
+// Returns $XDG_DATA_HOME/weft, or ~/.local/share/weft if the variable is not set.
 [[nodiscard]] Result<std::filesystem::path> default_data_folder();
 
 // Makes the shader checker after the data folder was locked; an empty checker checks nothing.

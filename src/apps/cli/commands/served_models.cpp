@@ -72,7 +72,7 @@ inference::ModelCard card_of(const gguf::File& file, const llm::EncoderModel& mo
   card.vocabulary = config.vocabulary;
   card.context = config.context;
   card.first_bytes = model.token_embedding->bytes;
-  // The token table is left out, because a lookup in it is no work.
+  // The weights of the token table do not count, because a lookup in a table is hardly any work.
   double weights = -static_cast<double>(model.token_embedding->elements());
   std::uint64_t all = 0;
   for (const llm::Weight tensor : llm::tensors_of(model)) {
@@ -247,8 +247,8 @@ Result<> add(const ServedModelOptions& options) {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
     }
   }
-  // The model's document as it is now. If reading it requires an API key, the earlier answer with
-  // the current state is printed instead.
+  // Reads the model's document as it is now. If only an API key may read it, the earlier answer is
+  // printed with the current state.
   const auto document =
       client->requests().read(net::get("/v1/models/" + net::percent_encoded(card.name)));
   if (!document && document.error().code != ErrorCode::unauthenticated)

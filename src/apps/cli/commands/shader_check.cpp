@@ -77,8 +77,8 @@ class CheckThread {
     }
   }
 
-  // Checks in the child, which is restarted if it was lost. If it can never start, that is logged
-  // once.
+  // Checks a job in the child process, which is restarted if it was lost. A child that can never
+  // start is logged once.
   Result<> check_in(std::unique_ptr<worker::Sandbox>& sandbox, const exec::Job& job) {
     if (!sandbox || !sandbox->alive()) {
       WEFT_ASSIGN(sandbox, worker::Sandbox::start({.load_max = check_max}));
@@ -98,7 +98,7 @@ class CheckThread {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<Order> orders_;
-  bool said_ = false;    // Used by the thread only.
+  bool said_ = false;    // Used only by the thread.
   std::jthread thread_;  // The last member, so that the thread starts after all others exist.
 };
 
@@ -182,7 +182,7 @@ coordinator::ShaderChecker shader_checker_with(CompileShader compile, ShaderChec
       case ErrorCode::invalid_argument:
         return std::vector{complaint_from(checked.error().message)};
       case ErrorCode::unavailable:         // This machine has no device.
-      case ErrorCode::resource_exhausted:  // Other checks of the client wait.
+      case ErrorCode::resource_exhausted:  // Other checks of this client already wait.
         return std::unexpected(checked.error());
       default:
         return fail(ErrorCode::invalid_argument,

@@ -11,7 +11,7 @@ struct SimulateAttacksOptions {
   std::uint64_t seed = 1;
   std::uint32_t tasks = 20'000;
   std::string strategy;  // Name of a strategy, or "honest": no attackers.
-  std::string measure;   // One row of the table; empty: all rows.
+  std::string measure;   // Name of the only row shown; empty: all rows.
   double scale = 1;      // Factor on the number of tasks of the table's runs.
   std::uint32_t evaluations = 2'000;
   std::uint32_t best_tasks = 400'000;

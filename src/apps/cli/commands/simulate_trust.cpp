@@ -17,8 +17,8 @@ namespace simulation = trust::simulation;
 // computed as often as the job asks and checked in many parts.
 constexpr double extra_work_max = 0.12;
 constexpr double wrong_share_max = 1e-4;
-// With fewer tasks no worker has a reputation yet, so every task is computed twice, and a share of
-// 1e-4 is less than one task.
+// The fewest tasks for each worker of which a simulation is judged. With fewer tasks no worker has
+// a reputation yet, so every task is computed twice, and a share of 1e-4 is less than one task.
 constexpr std::uint32_t tasks_per_worker_min = 500;
 
 bool judged(const SimulateTrustOptions& options) {

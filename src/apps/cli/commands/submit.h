@@ -20,11 +20,11 @@ struct SubmitOptions {
   net::TlsOptions tls;
   std::filesystem::path wallet;     // Empty: the default wallet, created if missing.
   bool quote = false;               // Shows the price first and asks before it submits.
-  bool yes = false;                 // Does not ask.
+  bool yes = false;                 // Submits without asking the user.
   std::string quoted;               // A quote of `weft quote`, which bounds the price.
   std::optional<double> max_price;  // Maximum price in credits.
   bool wait = false;
-  std::filesystem::path out;  // Folder for the outputs; implies wait.
+  std::filesystem::path out;  // Folder for the outputs; a folder implies wait.
   std::filesystem::path png;  // Picture of the first two-dimensional output; implies wait.
   bool json = false;
 };

@@ -116,7 +116,7 @@ class SandboxTextReader final : public coordinator::TextReader {
 
  private:
   std::unique_ptr<worker::Sandbox> sandbox_;
-  std::size_t known_ = 0;  // Number of the model's tokens.
+  std::size_t known_ = 0;  // Number of tokens that the model has.
 };
 
 }  // namespace

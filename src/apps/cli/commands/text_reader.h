@@ -5,7 +5,8 @@
 
 namespace weft::cli {
 
-// Each reader starts its child when it opens a model. A prompt may take two seconds, a model ten.
+// Makes a reader of texts that runs in a child process, which starts when the reader opens a model.
+// A prompt may take two seconds, a model ten.
 [[nodiscard]] std::unique_ptr<coordinator::TextReader> make_text_reader();
 
 }  // namespace weft::cli

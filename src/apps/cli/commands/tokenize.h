@@ -11,7 +11,7 @@ struct TokenizeOptions {
   std::string model;                // A GGUF file; its tensors are not needed.
   bool add_special = false;         // Adds BOS and EOS if the model wants them.
   bool parse_special = false;       // Names of special tokens in the text become these tokens.
-  bool decode = false;              // Converts ids to bytes.
+  bool decode = false;              // Converts ids to bytes instead of text to ids.
   std::optional<std::string> file;  // File that is read byte for byte; "-" is standard input.
   // The text or the ids; standard input if there is neither `words` nor a file.
   std::vector<std::string> words;

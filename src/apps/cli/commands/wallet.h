@@ -9,7 +9,7 @@
 namespace weft::cli {
 
 struct WalletOptions {
-  std::filesystem::path file;  // Empty: the default wallet.
+  std::filesystem::path file;  // Wallet file; empty: the default wallet.
   std::string coordinator;     // show: also asks this coordinator for the balances.
   net::TlsOptions tls;
   bool json = false;

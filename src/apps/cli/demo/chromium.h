@@ -1,5 +1,5 @@
-// A headless Chromium as a worker: finds it, and starts it so that WebGPU uses its software
-// adapter.
+// A headless Chromium as a worker: these functions find the program and start it so that WebGPU
+// uses its software adapter.
 #pragma once
 
 #include <filesystem>

@@ -10,12 +10,12 @@ namespace weft::cli {
 
 struct DemoOptions {
   std::string listen = "127.0.0.1:0";
-  std::filesystem::path examples;  // Folder of mandelbrot.json and matmul.json.
+  std::filesystem::path examples;  // Folder that has mandelbrot.json and matmul.json.
   std::filesystem::path out;       // Folder for the picture; empty: the current folder.
   bool stay = false;               // Keeps the network running until Ctrl-C.
   bool json = false;               // Prints only one JSON line on standard output, at the end.
   bool browser = true;
-  bool chat = true;  // Used only with `browser`.
+  bool chat = true;  // Also shows a chat; used only with `browser`.
 };
 
 // Returns exit code 0 if both jobs were accepted, the question was answered and the ledger sums to

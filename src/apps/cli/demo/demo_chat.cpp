@@ -6,7 +6,7 @@
 #include "apps/cli/installation.h"
 
 namespace weft::cli {
-// With Clang, glaze can name only types with linkage, so this namespace is not unnamed.
+// This namespace has a name because glaze, compiled by Clang, can name only types with linkage.
 namespace documents {
 
 // One line of the script's output; the members' names are its keys.
@@ -73,7 +73,7 @@ DemoChat::~DemoChat() {
 }
 
 std::optional<Result<ChatReport>> DemoChat::done() {
-  // All lines of an ended script were received.
+  // The script has ended and all its lines were received.
   if (script_ && !script_->running()) script_.reset();
   auto outcome = outcome_->with([](Outcome& kept) { return kept; });
   if (!outcome && !script_)

@@ -16,10 +16,10 @@ struct DemoReport {
   std::string url;
   std::string killed_worker;  // Key of the worker that was killed.
   std::vector<protocol::api::Job> jobs;
-  std::vector<protocol::api::Tasks> tasks;  // Tasks of each job.
+  std::vector<protocol::api::Tasks> tasks;  // The tasks of each job.
   protocol::api::Workers workers;
   protocol::api::Ledger ledger;
-  std::filesystem::path png;       // Absolute path.
+  std::filesystem::path png;       // Absolute path of the picture.
   std::optional<ChatReport> chat;  // nullopt if there was no chat.
 };
 

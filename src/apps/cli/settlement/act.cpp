@@ -174,7 +174,7 @@ Result<> carry_out(const SettlementOptions& options, chain::Rpc& rpc,
     std::printf("%s%s%s", words.c_str(), closing.c_str(), closing.empty() ? "" : "\n");
   }
   std::fflush(stdout);
-  sent.remove();  // All results were printed, so no transaction is left to follow.
+  sent.remove();  // No transaction is left to follow, because all results were printed.
   return {};
 }
 

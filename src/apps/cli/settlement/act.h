@@ -14,7 +14,7 @@ struct Act {
   std::string what;  // Description of the transaction.
   chain::Plan plan;
   chain::Lamports rent = 0;  // Rent of the accounts that it creates.
-  bool after = false;  // True if it can be simulated only after the acts before it have landed.
+  bool after = false;        // True if it can be simulated only after earlier acts have landed.
 };
 struct Costs {
   std::size_t transactions = 0;
@@ -75,7 +75,8 @@ struct OneCall {
 // `what` names the account in the message, such as "stake".
 [[nodiscard]] Result<> has_account(const WalletLine& own, std::string_view kind,
                                    const PublicKey& address, std::string_view what);
-// Creates the wallet's own token account in the same transaction if it does not exist.
+// Adds the creation of the wallet's own token account to the transaction if the account does not
+// exist.
 [[nodiscard]] Result<> make_own_tokens(const WalletLine& own, OneCall& more);
 
 }  // namespace weft::cli

@@ -37,7 +37,8 @@ Result<> ChargeScene::charge(const crypto::KeyPair& client, std::uint64_t amount
 
 Result<std::vector<SimulatedCoordinator::Charged>> ChargeScene::charged_on_chain() {
   std::vector<SimulatedCoordinator::Charged> out;
-  if (run_.plants("early-credit")) {  // Also reads charges that a fork can still take back.
+  // The planted defect reads charges that a fork can still take back.
+  if (run_.plants("early-credit")) {
     for (const auto& [client, amount] : run_.books().charged_of) out.push_back({client, amount});
     return out;
   }
@@ -80,7 +81,7 @@ Result<> ChargeScene::charges_and_credits(std::uint32_t epoch) {
 }
 
 Result<> ChargeScene::work_and_settle(std::uint32_t epoch) {
-  // Each owner works at least once in the first epochs, and some work again.
+  // Each owner works at least once before the last epoch, and 50 draws give some owners more work.
   const std::size_t all = run_.options().owners, span = std::max(1U, run_.options().epochs - 1);
   std::vector<std::size_t> workers;
   const std::size_t from = all * (epoch - 1) / span, to = std::min(all, all * epoch / span);

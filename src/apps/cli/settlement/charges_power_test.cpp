@@ -2,7 +2,8 @@
 // moment. The ledger is in the real store on a disk that drops or tears unsynced writes; the
 // journal is the real file. Requests and answers are lost, duplicated and delayed, a fork takes
 // charges back, and each process may end at any moment. WEFT_LONG=1 runs 1,000 histories instead of
-// 30. Controls: without the crediting's own key, or with syncing off, the same histories fail.
+// 30. Two controls show that the test finds losses: the histories fail if requests lack the key of
+// their crediting, or if syncing is off.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -88,7 +89,7 @@ class StoredLedger {
     batch.transactions.push_back({.transaction = transaction, .time = 1});
     const auto kept = store_->commit(batch);
     if (kept) return true;
-    end();  // The memory differs from the store.
+    end();  // Ends the process, because its memory now differs from the store.
     return is_off(kept.error());
   }
   [[nodiscard]] ledger::Balances balances(int owner) const {
@@ -287,7 +288,8 @@ class PowerHistory {
                                        static_cast<MicroCredits>(late.crediting.amount()), number));
   }
 
-  // An owner settles credits, and repeats the request with the same number until it is confirmed.
+  // Lets an owner settle credits, and repeats the request with an unchanged number until it is
+  // confirmed.
   void settle() {
     if (settlings_.empty()) {
       const int owner = any_owner();
@@ -333,7 +335,7 @@ class PowerHistory {
   StoredLedger ledger_;
   CreditJournal::Place place_;
   std::vector<Late> late_;
-  std::vector<Settling> settlings_;  // Open settlings: at most one.
+  std::vector<Settling> settlings_;  // Unconfirmed settlings, at most one.
   std::uint64_t settlings_made_ = 0;
   std::array<MicroCredits, power_owners> settled_{};
   std::string wrong_;

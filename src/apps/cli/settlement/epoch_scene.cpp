@@ -6,7 +6,7 @@
 namespace weft::cli {
 namespace {
 
-__extension__ using Wide = unsigned __int128;  // GCC and Clang both support it.
+__extension__ using Wide = unsigned __int128;  // GCC and Clang both support 128-bit integers.
 
 }  // namespace
 
@@ -76,8 +76,8 @@ Result<> EpochScene::post(std::uint32_t epoch, bool crash) {
   WEFT_OK(again.follow(*kept));
   run_.landed(posted);
   WEFT_OK(run_.look("a crash while an epoch was posted"));
-  // The coordinator computes the rows again from its disk, and the program must refuse the same
-  // epoch.
+  // The coordinator computes the epoch's rows again from its disk. The program must refuse this
+  // epoch, because it has landed.
   return run_.refused("An epoch posted again after a crash", posted, "post_");
 }
 

@@ -84,9 +84,9 @@ std::string claim_sentence(std::uint64_t amount, const PublicKey& owner) {
   return weft::format("Claims {} for {}.", credits_text(amount), owner.text());
 }
 
-// Returns the amount of a claim for the owner that an interrupted command had signed; 0 if there is
-// none. The chain may already count it as claimed, and the repeated command still reports it once
-// (carry_out()).
+// Returns the amount of the claim for the owner that an interrupted command has signed; 0 if there
+// is no such claim. The chain may already count the amount as claimed; the repeated command still
+// reports the claim once (carry_out()).
 Result<std::uint64_t> claim_cut_short(const SettlementOptions& options, const WalletLine& own,
                                       const PublicKey& owner) {
   WEFT_ASSIGN(const SentFile sent, SentFile::of(options.wallet));

@@ -9,8 +9,8 @@
 namespace weft::cli {
 namespace {
 
-constexpr std::size_t amount_at = 64;     // Offset in a token account.
-constexpr std::size_t unix_time_at = 32;  // Offset in the clock account.
+constexpr std::size_t amount_at = 64;     // Offset of the amount in a token account.
+constexpr std::size_t unix_time_at = 32;  // Offset of the time in the clock account.
 
 std::uint64_t number_at(ByteSpan bytes, std::size_t at) {
   std::uint64_t out = 0;
@@ -169,7 +169,8 @@ Result<SettlementLine> settlement_line(const SettlementOptions& given) {
   WEFT_ASSIGN(network.mint, parse_key(options.mint, "a mint"));
   const PublicKey address = network.config();
   if (!options.genesis.empty()) {
-    // The cluster is checked, because keys and programs have the same addresses on every cluster.
+    // Compares the genesis hash, because keys and programs have the same addresses on every
+    // cluster.
     WEFT_ASSIGN(const Hash genesis, rpc->genesis_hash());
     if (genesis.text() != options.genesis)
       return fail(ErrorCode::invalid_argument,

@@ -57,7 +57,7 @@ struct SettlementLine {
 [[nodiscard]] Result<SettlementOptions> with_network_file(SettlementOptions options);
 // Fails with not_found if the node has no such network.
 [[nodiscard]] Result<SettlementLine> settlement_line(const SettlementOptions& options);
-// Writes the network's file, which `init` makes for the other commands.
+// Writes the file that describes the network. `init` writes it, and the other commands read it.
 [[nodiscard]] Result<> write_network_file(const SettlementOptions& options, chain::Rpc& rpc,
                                           const solana::Network& network);
 

@@ -19,7 +19,7 @@ Result<> MoneyScene::found() {
 Result<> MoneyScene::give_tokens(const PublicKey& to, std::uint64_t credits) {
   WEFT_OK(run_.chain().give_lamports(to));
   const PublicKey founder = run_.chain().founder().public_key();
-  ByteVector data = {3};  // Number of the Transfer instruction.
+  ByteVector data = {3};  // 3 is the number of the Transfer instruction.
   append_le(data, credits * micro_credits);
   return run_.step(
       {.what = "tokens are given",

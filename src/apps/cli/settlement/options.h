@@ -28,7 +28,7 @@ struct SettlementOptions {
   bool dry_run = false;
   bool json = false;
 
-  // Options of deploy and init.
+  // Options of `deploy` and `init`.
   std::filesystem::path elf, program_key, mint_key, out;
   bool final = false;
   std::string poster, coordinator, founders;
@@ -44,7 +44,7 @@ struct SettlementOptions {
   net::TlsOptions coordinator_tls;
   std::filesystem::path data;
 
-  // Amounts, names and files of the other commands.
+  // Amounts, names and files of all other commands.
   std::string amount;
   std::string owner;
   std::string target;

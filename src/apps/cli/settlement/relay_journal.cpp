@@ -28,7 +28,7 @@ bool read_number(std::string_view text, std::uint64_t& to) {
 
 struct Line {
   RelayRow row;
-  chain::SignedTransaction transaction;  // Only in `sent` rows.
+  chain::SignedTransaction transaction;  // Set only in `sent` rows.
 };
 std::optional<Line> line_of(std::string_view text) {
   const auto words = words_of(text);

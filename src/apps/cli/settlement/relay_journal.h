@@ -1,11 +1,11 @@
 // The journal of `weft chain relay`: the claims that the operator's wallet has sent for owners, and
 // their costs. Its first line names the network and the number of units that a SOL of fees takes.
-// It is public: rows are made from it (`weft chain rows --relays`), and each `done` names a
+// The journal is public: `weft chain rows --relays` makes rows from it, and each `done` names a
 // transaction on the chain.
 //
-//   sent OWNER SIGNATURE HEIGHT BASE64     before it is sent; the bytes, to be sent again
-//   done OWNER SIGNATURE LAMPORTS          landed finally, with its fee
-//   expired OWNER SIGNATURE                can land no more
+//   sent OWNER SIGNATURE HEIGHT BASE64     a claim that is about to be sent, with its bytes
+//   done OWNER SIGNATURE LAMPORTS          a claim that has landed finally, with its fee
+//   expired OWNER SIGNATURE                a claim that can land no more
 //
 // Threading: one thread. One process at a time writes the file.
 #pragma once
@@ -36,7 +36,7 @@ class RelayJournal {
   [[nodiscard]] const std::map<Signature, chain::SignedTransaction>& transactions() const {
     return transactions_;
   }
-  // Both append a row, which is on the disk when they return.
+  // sent() and ended() append a row, which is on the disk when they return.
   [[nodiscard]] Result<> sent(const PublicKey& owner, const chain::SignedTransaction& transaction);
   [[nodiscard]] Result<> ended(const settlement::RelayRow& row);
 

@@ -1,6 +1,6 @@
-// The transaction that a wallet has signed and whose end is not known, kept beside the wallet as
-// WALLET.sent. A command that is run again after a crash follows these bytes instead of signing a
-// second transaction for the same purpose.
+// The file WALLET.sent beside a wallet: the transaction that the wallet has signed and whose end is
+// not known. A command that is run again after a crash follows the transaction in the file instead
+// of signing a second one for the same purpose.
 #pragma once
 
 #include <filesystem>

@@ -18,7 +18,7 @@ namespace weft::cli {
 namespace {
 
 namespace api = protocol::api;
-__extension__ using Wide = unsigned __int128;  // GCC and Clang both support it.
+__extension__ using Wide = unsigned __int128;  // GCC and Clang both support 128-bit integers.
 
 Result<std::unique_ptr<ApiClient>> coordinator_of(const SettlementOptions& options) {
   return ApiClient::create({.url = options.coordinator, .tls = options.coordinator_tls});
@@ -109,8 +109,9 @@ Result<std::vector<solana::Earned>> rows_before(const SettlementOptions& options
   return rows;
 }
 
-// The charged amount that no epoch has given yet, up to the most that one epoch may take: as the
-// on-chain program computes it (chain/program/epochs.h, post). The emission is added to it.
+// Returns the charged amount that an epoch may give to owners, without the emission: all that no
+// earlier epoch has given, up to the most that one epoch may take. The on-chain program computes
+// the same amount (chain/program/epochs.h, post).
 Result<std::uint64_t> available_of(const SettlementLine& line) {
   WEFT_ASSIGN(const std::uint64_t vault, tokens_in(*line.rpc, line.config.key("vault")));
   const std::uint64_t charged = line.config.number("charged") - line.config.number("spends_posted");

@@ -9,7 +9,7 @@ namespace weft::cli {
 namespace {
 
 constexpr std::size_t clients = 20, stakers = 12, guardians = 3;
-constexpr std::size_t steps_remembered = 30;  // More than a fork takes back.
+constexpr std::size_t steps_remembered = 30;  // More steps than a fork takes back.
 
 Result<crypto::KeyPair> key_of(std::uint64_t seed, std::string_view name) {
   ByteVector number;

@@ -57,8 +57,8 @@ class SettlementRun {
   // Starts the chain and the coordinator. Called once, before all other functions.
   [[nodiscard]] Result<> open();
 
-  // Delivers the step's transaction, applies it to the books and checks the sums. Fails with
-  // data_loss, and sets broken(), if the program refuses it or a sum is wrong.
+  // Delivers the step's transaction, applies the step to the books and checks the sums. Fails with
+  // data_loss, and sets broken(), if the program refuses the transaction or a sum is wrong.
   [[nodiscard]] Result<> step(SettlementStep step);
   // Delivers a step, and fails unless the program refuses it with a message that contains `check`.
   [[nodiscard]] Result<> refused(std::string_view what, const SettlementStep& step,

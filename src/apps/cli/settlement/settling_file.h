@@ -1,6 +1,6 @@
-// A settlement of earnings that was requested and not answered yet, kept beside the wallet as
-// WALLET.settling. Settled earnings cannot be taken back, and the ledger settles once for a nonce:
-// a command that is run again after a crash or a lost answer repeats the same request.
+// The file WALLET.settling beside a wallet: a settlement of earnings that was requested and not
+// answered yet. Settled earnings cannot be taken back, and the ledger settles once for a nonce: a
+// command that is run again after a crash or a lost answer repeats the request of the file.
 #pragma once
 
 #include <array>

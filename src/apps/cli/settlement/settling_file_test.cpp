@@ -1,5 +1,5 @@
-// The file of an open settling: the same settling is requested until it is answered, and never
-// another one instead.
+// Tests of the file of an open settling: until its request is answered, the request is repeated and
+// no other settling is requested.
 #include "apps/cli/settlement/settling_file.h"
 
 #include <gtest/gtest.h>

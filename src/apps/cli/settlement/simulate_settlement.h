@@ -14,10 +14,10 @@ struct SimulateSettlementOptions {
   std::uint32_t epochs = 100;
   std::uint32_t owners = 10'000;
   std::filesystem::path elf;  // The program; empty: that of `scripts/build chain`.
-  std::string plant;          // One of planted_defects; empty: none.
+  std::string plant;          // A defect of planted_defects; empty: none.
   bool json = false;
 };
-// The values of --plant.
+// The allowed values of --plant.
 inline constexpr const char* planted_defects[] = {"claim-twice", "lost-spend", "credit-twice",
                                                   "early-credit"};
 

@@ -7,8 +7,8 @@
 namespace weft::cli {
 namespace {
 
-constexpr std::size_t supply_at = 36;  // Offset in a mint account.
-constexpr std::size_t amount_at = 64;  // Offset in a token account.
+constexpr std::size_t supply_at = 36;  // Offset of the supply in a mint account.
+constexpr std::size_t amount_at = 64;  // Offset of the amount in a token account.
 constexpr std::size_t first_owned = 4;
 
 std::uint64_t number_at(const chain::AccountData& account, std::size_t at) {
@@ -35,7 +35,7 @@ class Verdict {
 };
 
 struct Owned {
-  std::uint64_t unspent = 0;  // Deposits minus withdrawals and charges.
+  std::uint64_t unspent = 0;  // All deposits minus all withdrawals and charges.
   std::uint64_t staked = 0, unbonding = 0;
 };
 
@@ -115,7 +115,7 @@ Result<std::string> SettlementWatch::look(const SimulatedBooks& books, const Led
          std::accumulate(books.claimed_of.begin(), books.claimed_of.end(), std::uint64_t{0}),
          books.claimed);
 
-  // Compares the ledger with the chain.
+  // Compares the sums of the ledger with those of the chain.
   std::uint64_t credited = 0, rows = 0, emission = 0;
   for (const auto& [client, amount] : ledger.credited) credited += amount;
   if (books.posted) {

@@ -33,15 +33,15 @@ struct SimulatedBooks {
   // The rows of the last final epoch, and its slot in the ring.
   std::shared_ptr<const solana::SumTree> final;
   std::uint64_t final_slot = 0;
-  std::set<std::uint32_t> pages;  // Pages of claims that exist.
+  std::set<std::uint32_t> pages;  // Numbers of the existing pages of claims.
 };
 
 // The sums in the coordinator's ledger and journal.
 struct LedgerSums {
-  MicroCredits sum = 0;                         // Sum of all accounts.
+  MicroCredits sum = 0;                         // Sum of the balances of all accounts.
   MicroCredits issued = 0;                      // Credits issued since the start.
   MicroCredits settled = 0;                     // Credits settled since the start.
-  std::map<PublicKey, std::uint64_t> credited;  // Credits of the journal, by client.
+  std::map<PublicKey, std::uint64_t> credited;  // Credits in the journal, by client.
 };
 
 class SettlementWatch {

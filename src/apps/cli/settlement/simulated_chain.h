@@ -22,7 +22,7 @@ class SimulatedChain {
  public:
   struct Founding {
     std::filesystem::path elf;  // File of the on-chain program.
-    // Amounts in credits.
+    // Amounts of the config in credits.
     std::uint64_t initial = 0, founders = 0, emission = 0, halving_epochs = 1;
     PublicKey poster;
     std::vector<PublicKey> guardians;
@@ -46,11 +46,11 @@ class SimulatedChain {
   [[nodiscard]] Result<> warp(std::uint64_t seconds);
   // Advances the chain by a number of slots.
   [[nodiscard]] Result<> advance(std::uint64_t slots);
-  // Takes back the last transactions.
+  // Takes back the last `transactions` transactions.
   [[nodiscard]] Result<> fork(std::size_t transactions);
   // Writes bytes of an account without an instruction, to plant a defect.
   [[nodiscard]] Result<> patch(const PublicKey& account, std::size_t at, ByteSpan bytes);
-  // Reads the config again.
+  // Reads the program's config again.
   [[nodiscard]] Result<> refresh();
 
  private:

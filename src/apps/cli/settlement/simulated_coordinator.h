@@ -52,7 +52,7 @@ class SimulatedCoordinator {
   [[nodiscard]] const LedgerSums& sums();
 
  private:
-  struct Written {  // A row of the store.
+  struct Written {  // One row that was written to the store.
     ledger::Transaction transaction;
     std::optional<settlement::PaidJob> job;
   };
@@ -64,11 +64,11 @@ class SimulatedCoordinator {
   [[nodiscard]] Result<> written(const settlement::JournalRow& row);
 
   Place place_;
-  // The state on the disk.
+  // The part of the state that is on the disk.
   std::vector<Written> store_;
   std::optional<CreditJournal> journal_;
   std::uint64_t numbers_ = 0;  // Number for jobs and settlings, in place of a nonce.
-  // The state in memory.
+  // The part of the state that is in memory.
   ledger::Ledger ledger_;
   settlement::Charges charges_;
   settlement::WorkUnits units_;

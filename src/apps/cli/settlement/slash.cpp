@@ -13,11 +13,12 @@ namespace {
 
 constexpr std::size_t levels_most = 8;
 
-// One of two results: the claimed result and its path to the root that the device signed.
+// One of the two results that contradict each other, with its path to the root that the device
+// signed.
 struct SignedResult {
   Hash result, session, worker;
   std::vector<Hash> siblings;
-  std::uint64_t sides = 0;  // One bit for each level: the node on the path is the right child.
+  std::uint64_t sides = 0;  // One bit a level; set if the node on the path is the right child.
   Signature signature;
 };
 struct TwoResults {

@@ -13,15 +13,15 @@
 namespace weft::cli {
 namespace {
 
-constexpr std::size_t owners_max = 10'000;  // The coordinator's maximum.
+constexpr std::size_t owners_max = 10'000;  // The most owners that the coordinator accepts.
 
 struct OwnStake {
   PublicKey owner;
   std::uint64_t amount = 0;
 };
 
-// Returns the largest stakes, without unbonding amounts: the amount in the final state, or a
-// smaller one in the newest state. So a stake counts once no fork can take it back, and stops
+// Returns the largest stakes, without unbonding amounts. The amount of a stake is the smaller one
+// of its final state and its newest state: it counts once no fork can take it back, and stops
 // counting as soon as its owner begins to unbond it or it is slashed.
 std::vector<OwnStake> largest_of(const SettlementLine::StatesAt& final,
                                  const SettlementLine::StatesAt& newest) {

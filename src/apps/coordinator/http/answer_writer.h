@@ -27,13 +27,13 @@ struct SaidToken {
     double logprob = 0;
     std::string piece{};
   };
-  std::vector<Other> top{};  // Other candidates, the most likely first.
+  std::vector<Other> top{};  // Other candidates, the most likely one first.
 };
 
 class AnswerWriter {
  public:
   struct Options {
-    std::vector<std::string> stop{};  // The answer ends before the first of these texts.
+    std::vector<std::string> stop{};  // The answer ends at the first of these texts.
     bool shows_calls = false;         // Writes the tokens that mark tool calls.
     bool begins_in_thought = false;   // True if the prompt ends inside a thought.
   };

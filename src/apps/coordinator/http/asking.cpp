@@ -94,8 +94,8 @@ std::uint64_t random_seed() {
 
 namespace {
 
-// Passes a request that is too expensive here to a fallback endpoint, after the key has admitted
-// it; it counts as one request of the key.
+// Passes a request to a fallback endpoint because this network is too expensive for it. The
+// request's key must admit it first, and it counts as one request of the key.
 void ask_elsewhere(const HttpParts& parts, const Asker& asker, const OpenAiRequest& asked,
                    const Error& why, const net::Respond& respond) {
   if (!asker.key) return asked.otherwise(why, respond);

@@ -30,7 +30,7 @@ void refuse_asker(const Error& error, const net::Respond& respond);
 // off one by one.
 struct PassingOnRules {
   bool if_asked = true;       // The request must allow it.
-  bool not_of_guests = true;  // Guests would cost the operator money.
+  bool not_of_guests = true;  // Refuses guests, who would cost the operator money.
   bool not_of_keys_that_stay = true;
 };
 [[nodiscard]] bool may_pass_on(const Asker& asker, bool is_allowed,

@@ -27,7 +27,7 @@ namespace weft::coordinator {
 [[nodiscard]] Result<AnswerTrust> trust_of(const OpenAiRequest& request, bool newcomers_answer);
 
 struct TokenBounds {
-  std::size_t context = 0;     // Tokens of context, as served.
+  std::size_t context = 0;     // Context with which the model is served, in tokens.
   std::size_t vocabulary = 0;  // Every token id is below it.
 };
 // Checks that each prompt has at least one token and fits into the context, and that all tokens,

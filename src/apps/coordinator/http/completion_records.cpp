@@ -80,7 +80,7 @@ void CompletionRecords::audit(const billing::AnswerAuditOrder& order, inference:
                                   .ask = ended.asked.ask,
                                   .except = order.except,
                                   .draw = order.draw};
-  // Only answers with drawn tokens are drawn again; a vector has none.
+  // An audit draws the tokens of an answer again; an embedding has no tokens to draw.
   if (!request.ask.answered.empty())
     request.ask.redraw = billing::audit_tolerance(ended.asked.rounded, false).error_max;
   audits_[request.id] = order.id;

@@ -1,4 +1,4 @@
-// Keeps what workers were asked and what they answered until the core has settled each answer. An
+// Keeps the questions to workers and their answers until the core has settled each answer. An
 // answer is reported to the core when it ends, and its audit uses the kept record. Shadow requests,
 // which test newcomers, are kept and reported in the same way; no client reads their tokens.
 //
@@ -23,14 +23,14 @@ namespace weft::coordinator {
 
 class CompletionRecords {
  public:
-  // One answer that was asked of the desk.
+  // A request for one answer that was handed to the desk.
   struct Asked {
     billing::AnswerId answer;
     std::string model;
     std::uint32_t embedding = 0;  // Width of the model's hidden states.
     bool rounded = false;         // int8 activations; their fingerprints differ by more.
     protocol::serving::Ask ask;
-    bool must_audit = false;  // The client waits for the audit.
+    bool must_audit = false;  // The client gets the answer only after its audit.
     bool shadow = false;
   };
 
@@ -49,7 +49,7 @@ class CompletionRecords {
   void report(inference::RequestId request, const inference::AnswerEnd& end);
   // Reports an answer that was asked of no worker.
   void report_unasked(const billing::AnswerId& answer, const std::string& reason);
-  // Reports all running answers as failed.
+  // Reports all running answers to the core as failed.
   void fail_all();
 
   // Audits an answer. The result is reported with AnswerListener::audited, also if no record of the

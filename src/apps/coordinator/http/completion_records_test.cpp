@@ -1,5 +1,6 @@
 // Tests of the records of answers until they are settled: each answer is reported once, an audit
-// gets and is compared with the recorded answer, and newcomers are asked the same without a client.
+// reads the recorded answer and compares with it, and newcomers are asked the question again for no
+// client.
 #include "apps/coordinator/http/completion_records.h"
 
 #include <gtest/gtest.h>

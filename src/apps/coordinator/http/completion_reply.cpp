@@ -6,8 +6,8 @@ namespace weft::coordinator {
 
 namespace {
 
-// True if a valid request failed only because the network could not serve it: no worker has begun
-// it.
+// True if a valid request failed only because the network could not serve it, so that no worker has
+// begun the answer.
 bool is_for_others(const inference::AnswerEnd& end) {
   if (end.shards > 0) return false;
   const ErrorCode code = end.error.code;
@@ -40,8 +40,8 @@ bool CompletionReply::end(std::size_t choice, const inference::AnswerEnd& end) {
     if (otherwise_ && is_for_others(end)) {
       otherwise_(end.error, std::exchange(client_.respond, nullptr));
     } else {
-      // Nothing was sent yet, so the HTTP status can report the error. Other choices are not
-      // awaited.
+      // The HTTP status can report the error, because no byte of the reply was sent yet. The reply
+      // ends without the other choices.
       respond(openai_error(end.error, param_of(end.error), end.trust));
     }
     return true;

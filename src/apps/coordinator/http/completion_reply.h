@@ -26,7 +26,7 @@ class CompletionReply {
   struct Client {
     std::function<bool()> connected{};  // Empty: the client is always connected.
     net::Respond respond;
-    std::map<std::string, std::string> headers{};  // Headers of every reply.
+    std::map<std::string, std::string> headers{};  // Headers that every reply gets.
   };
   // `created` is in seconds since 1970.
   CompletionReply(const OpenAiRequest& request, Client client, std::int64_t created);

@@ -22,7 +22,7 @@ class Recorded final : public net::ReplyStream {
   bool closed = false;
 };
 
-// A client that records its replies.
+// A client of a reply that records everything that it is sent.
 struct TestClient {
   std::vector<net::Reply> replies;
   std::shared_ptr<Recorded> stream = std::make_shared<Recorded>();

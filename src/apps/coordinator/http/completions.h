@@ -32,8 +32,8 @@ class Completions {
     InferenceThread& thread;
     const ModelCatalog& models;
     CompletionRecords& records;
-    std::string activations;        // The operator's setting (inference/arithmetic.h).
-    bool newcomers_answer = false;  // See inference::DeskSettings.
+    std::string activations;        // The operator's number format (inference/arithmetic.h).
+    bool newcomers_answer = false;  // See inference::DeskSettings::newcomers_answer.
   };
   explicit Completions(Parts parts) : parts_(std::move(parts)) {}
   Completions(const Completions&) = delete;
@@ -76,12 +76,12 @@ class Completions {
     [[nodiscard]] std::size_t count() const { return read.prompts.size() * request.choices; }
   };
   using SharedRequest = std::shared_ptr<Request>;
-  // One answer of a client's request.
+  // One running answer of a client's request.
   struct Open {
     SharedRequest request;
     std::size_t choice = 0;
     std::shared_ptr<AnswerWriter> writer{};
-    std::vector<SaidToken> held{};  // Tokens held until the audit.
+    std::vector<SaidToken> held{};  // Tokens that the client gets after the audit.
     inference::AnswerEnd end{};     // The end, once the answer has ended.
   };
 

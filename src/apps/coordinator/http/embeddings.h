@@ -16,12 +16,12 @@ namespace weft::coordinator {
 
 // The part of an OpenAiRequest that only /v1/embeddings has.
 struct EmbeddingRequest {
-  static constexpr std::size_t texts_max = 2048;     // OpenAI's limit.
-  static constexpr std::size_t under_way_max = 128;  // Texts that run at a time.
+  static constexpr std::size_t texts_max = 2048;     // OpenAI's limit of texts.
+  static constexpr std::size_t under_way_max = 128;  // Most texts that run at a time.
   static constexpr std::uint32_t dimensions_max = protocol::serving::vector_numbers_max;
 
   bool base64 = false;
-  std::uint32_t dimensions = 0;  // 0 means all dimensions.
+  std::uint32_t dimensions = 0;  // Length of the vectors; 0: the model's own.
   // Texts that the client gives as tokens, instead of prompts.
   std::vector<std::vector<std::int32_t>> tokens{};
 };
@@ -44,7 +44,7 @@ class EmbeddingText final : public AnswerForm {
  private:
   const std::string model_;
   const std::shared_ptr<const EmbeddingRequest> request_;
-  std::vector<std::string> vectors_;  // Each vector as JSON.
+  std::vector<std::string> vectors_;  // The finished vectors as JSON.
   std::uint64_t tokens_ = 0;
   inference::AnswerEnd first_{};
 };

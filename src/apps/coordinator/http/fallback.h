@@ -4,7 +4,7 @@
 // endpoint in a header and in every document.
 //
 // Threading: answer() from any thread; `respond` is called on a thread of the fallback's pool.
-// Lifetime: the destructor cancels running answers and waits for them. Bounds: threads,
+// Lifetime: the destructor cancels running answers and waits for their end. Bounds: threads,
 // waiting_max, document_bytes_max.
 #pragma once
 
@@ -25,7 +25,7 @@ namespace weft::coordinator {
 struct FallbackRequest {
   std::string path;  // Such as "/v1/chat/completions".
   std::string body;
-  std::function<bool()> connected{};  // See net::IncomingRequest.
+  std::function<bool()> connected{};  // See net::IncomingRequest::connected.
 };
 
 // The request without the keys that only Weft knows: fallback, max_price, deadline_ms.
@@ -72,7 +72,7 @@ class Fallback {
   const Options options_;
   std::atomic<bool> ending_ = false;
   std::atomic<std::uint64_t> asked_ = 0;
-  // Declared last: ends first.
+  // Declared last, so that its threads end before the other members.
   runtime::Pool pool_{{.threads = threads, .queue_max = waiting_max}};
 };
 

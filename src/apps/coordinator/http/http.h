@@ -40,8 +40,8 @@ namespace weft::coordinator {
 struct HttpParts {
   net::Server& server;
   Loop& loop;
-  runtime::Pool& readers;     // For reads of the store.
-  runtime::Pool& submitters;  // For submissions, which take seconds in the shader checker.
+  runtime::Pool& readers;     // Threads for reads of the store.
+  runtime::Pool& submitters;  // Threads for submissions, which take seconds in the shader checker.
   store::Store& store;
   store::Blobs& blobs;
   store::BlobParts& blob_parts;
@@ -63,44 +63,45 @@ struct HttpParts {
   bool signs_parts = true;               // Signatures of upload parts cover bytes and place.
   bool roots_when_decided = true;        // Result roots are shown only for accepted tasks.
   bool grants_to_strangers = false;      // Tests: strangers count as holders of credits.
-  std::string invite_file;               // Invitation for clients on this machine.
+  std::string invite_file;               // File with the invitation for clients on this machine.
   protocol::api::Info info;
   std::function<Signature(ByteSpan digest)> sign;  // Signs with the coordinator's key.
   std::vector<protocol::api::KeyRotation> rotations;
   JobLinks links;
   bool verifies = false;                     // The coordinator has a verifier of its own.
-  std::uint32_t verification_permille = 20;  // Per mille of pay for verification.
+  std::uint32_t verification_permille = 20;  // Part of the pay that verifiers get, per mille.
   std::optional<SettlementNetwork> settlement = std::nullopt;
-  std::filesystem::path epochs = {};  // Settlement rows published by the operator.
+  std::filesystem::path epochs = {};  // Folder of the settlement rows of each epoch.
 };
 
-void add_job_routes(const HttpParts& parts);     // http_jobs.cpp: /v1/jobs, /v1/tasks
-void add_blob_routes(const HttpParts& parts);    // http_blobs.cpp: /v1/blobs/{}
-void add_ledger_routes(const HttpParts& parts);  // http_ledger.cpp: /v1/ledger
-// http_settlement.cpp: /v1/settlement/network, /v1/settlement/rows/{}, /v1/settlement/stakes
+void add_job_routes(const HttpParts& parts);     // In http_jobs.cpp: /v1/jobs, /v1/tasks
+void add_blob_routes(const HttpParts& parts);    // In http_blobs.cpp: /v1/blobs/{}
+void add_ledger_routes(const HttpParts& parts);  // In http_ledger.cpp: /v1/ledger
+// In http_settlement.cpp: /v1/settlement/network, /v1/settlement/rows/{}, /v1/settlement/stakes
 void add_settlement_routes(const HttpParts& parts);
-// http_proofs.cpp: /v1/jobs/{}/tasks/{}/proof, /v1/jobs/{}/blobs/{}
+// In http_proofs.cpp: /v1/jobs/{}/tasks/{}/proof, /v1/jobs/{}/blobs/{}
 void add_proof_routes(const HttpParts& parts);
-// http_evidence.cpp: /v1/evidence
+// In http_evidence.cpp: /v1/evidence
 void add_evidence_routes(const HttpParts& parts);
 void add_verdict_routes(const HttpParts& parts);
-void add_quote_routes(const HttpParts& parts);  // http_quotes.cpp: /v1/jobs/quote
+void add_quote_routes(const HttpParts& parts);  // In http_quotes.cpp: /v1/jobs/quote
 void add_view_routes(
-    const HttpParts& parts);  // http_views.cpp: /v1/workers, /v1/info, /metrics, /healthz, /readyz
-void add_model_routes(const HttpParts& parts);  // http_models.cpp: /v1/models, /v1/serve
-// http_answers.cpp: /v1/chat/completions, /v1/completions, /v1/responses, /tokenize...
+    // In http_views.cpp: /v1/workers, /v1/info, /metrics, /healthz, /readyz
+    const HttpParts& parts);
+void add_model_routes(const HttpParts& parts);  // In http_models.cpp: /v1/models, /v1/serve
+// In http_answers.cpp: /v1/chat/completions, /v1/completions, /v1/responses, /tokenize...
 void add_answer_routes(const HttpParts& parts);
 // http_infer.cpp: /v2, /v1/models/{}:predict and what belongs to them
 void add_infer_routes(const HttpParts& parts);
-void add_key_routes(const HttpParts& parts);       // http_keys.cpp: /v1/keys, /v1/guest
-void add_client_routes(const HttpParts& parts);    // http_clients.cpp: /v1/clients
-void add_stake_routes(const HttpParts& parts);     // http_stakes.cpp: /v1/stakes
-void add_standing_routes(const HttpParts& parts);  // http_standing.cpp: /v1/workers/KEY/pardon
-void add_owner_routes(const HttpParts& parts);     // http_owners.cpp: /v1/owner
+void add_key_routes(const HttpParts& parts);       // In http_keys.cpp: /v1/keys, /v1/guest
+void add_client_routes(const HttpParts& parts);    // In http_clients.cpp: /v1/clients
+void add_stake_routes(const HttpParts& parts);     // In http_stakes.cpp: /v1/stakes
+void add_standing_routes(const HttpParts& parts);  // In http_standing.cpp: /v1/workers/KEY/pardon
+void add_owner_routes(const HttpParts& parts);     // In http_owners.cpp: /v1/owner
 
-void add_owner_data_routes(const HttpParts& parts);  // http_owner_data.cpp: /v1/owner/data
+void add_owner_data_routes(const HttpParts& parts);  // In http_owner_data.cpp: /v1/owner/data
 
-void add_identity_route(const HttpParts& parts);  // http_identity.cpp: /v1/identity
+void add_identity_route(const HttpParts& parts);  // In http_identity.cpp: /v1/identity
 
 // Helpers of the route files.
 //

@@ -1,6 +1,6 @@
-// /v1/evidence: devices that have signed two results of one task and attempt. Each is a file that
-// `weft chain slash` reads. All readers may get it, because the chain pays the first wallet that
-// submits it.
+// The route /v1/evidence lists devices that have signed two results of one task and attempt. Each
+// entry is a file that `weft chain slash` reads. All readers may get it, because the chain pays the
+// first wallet that submits it.
 #include <algorithm>
 
 #include "apps/coordinator/http/http.h"

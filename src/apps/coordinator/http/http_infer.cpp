@@ -34,7 +34,7 @@ constexpr std::uint64_t request_bytes_max = std::uint64_t{64} << 20;
 constexpr std::uint64_t answer_bytes_max = std::uint64_t{64} << 20;
 constexpr std::uint32_t seconds_max = 60;  // Time limit of a request's job.
 constexpr MicroCredits budget_unless_said = 1'000'000;
-constexpr std::string_view version = "1";  // The only version of each model.
+constexpr std::string_view version = "1";  // The version that every model has.
 // Tolerance and task size of `weft onnx run`.
 constexpr manifest::Compare tolerance{.exact = false, .absolute = 0.002, .relative = 0.002};
 constexpr std::uint32_t items_per_task = 4;
@@ -72,8 +72,8 @@ struct Service {
   KnownJobs known{};
 };
 
-// One request on its way through the coordinator's threads. If a key admitted it, the destructor
-// reports its end to the core.
+// A request of inference while it passes through the coordinator's threads. The destructor reports
+// the request's end to the core if a key admitted it.
 struct Asked {
   std::shared_ptr<Service> service;
   net::IncomingRequest request;
@@ -84,7 +84,7 @@ struct Asked {
   inference::ModelCard card{};
   OnnxInterface interface{};
   InferRequest infer{};
-  std::string key_id{};  // Set after admission.
+  std::string key_id{};  // Id of the key, once it has admitted the request.
   billing::RateStates rates{};
   PublicKey client{};
   MicroCredits spent = 0;

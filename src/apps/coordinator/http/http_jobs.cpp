@@ -275,7 +275,7 @@ void cancel(const HttpParts& parts, const net::IncomingRequest& request,
                  });
 }
 
-// The query ?from=INDEX&count=N.
+// The page of tasks that the query ?from=INDEX&count=N asks for.
 struct TaskPage {
   static constexpr std::uint32_t count_max = 10'000;
   std::uint32_t from = 0;
@@ -425,11 +425,11 @@ void add_job_routes(const HttpParts& parts) {
          .is_new_work = body_bytes_max > 0});
   };
   add("POST", "/v1/jobs", submit, 1, manifest::Limits{}.text_bytes_max);
-  add("GET", "/v1/jobs", list_jobs, 1);  // Reads up to 100 manifests.
+  add("GET", "/v1/jobs", list_jobs, 1);  // Costs more because it reads up to 100 manifests.
   add("GET", "/v1/jobs/{}", show_job, 0.2);
   add("DELETE", "/v1/jobs/{}", cancel, 1);
   add("GET", "/v1/jobs/{}/outputs/{}", show_output, 0.2);
-  add("GET", "/v1/tasks", show_tasks, 1);  // Reads all tasks of a job.
+  add("GET", "/v1/tasks", show_tasks, 1);  // Costs more because it reads all tasks of a job.
 }
 
 }  // namespace weft::coordinator

@@ -148,7 +148,8 @@ void make_ledger(const HttpParts& parts, bool all, const SharedLists::Take& take
 // Reads the audit trail part by part, after other waiting reads, and then makes the list.
 void list_settlement(const HttpParts& parts, const std::shared_ptr<SettledWork>& work,
                      std::vector<api::SettledOwner> owners, const SharedLists::Take& take) {
-  constexpr std::uint64_t lane = 0;  // One key for all parts, which then run one by one.
+  // All parts have one key in the pool, so that they run one by one.
+  constexpr std::uint64_t lane = 0;
   const bool queued =
       parts.readers.post(lane, [parts, work, owners = std::move(owners), take]() mutable {
         if (!work->read_on()) return list_settlement(parts, work, std::move(owners), take);

@@ -1,4 +1,4 @@
-// /v1/owner/data: exports all data that the coordinator has of an owner, and deletes it
+// The route /v1/owner/data exports all data that the coordinator has of an owner, and deletes it
 // (docs/owners.md, "Your data"). Both requests are signed by a device that may spend.
 //
 // The export is lines of JSON, each an object whose first member names its kind. It comes in parts
@@ -36,7 +36,7 @@ struct Place {
   std::size_t index = 0;   // Index of the device or account kind.
   std::uint64_t from = 0;  // JobPage::before or HistoryPage::from; 0: the beginning.
 
-  // A text such as "jobs-0-1700000000000".
+  // Writes the place as text, such as "jobs-0-1700000000000".
   [[nodiscard]] std::string text() const {
     return weft::format("{}-{}-{}", section == Section::jobs ? "jobs" : "history", index, from);
   }

@@ -28,8 +28,9 @@ jobs::Answer<jobs::OwnerView> shown(Out respond) {
   };
 }
 
-// A number for a payment: the same for a repeated request, which must move credits only once, and
-// different for another body with the same nonce.
+// Returns the number that identifies a payment. A repeated request gets the number of the first
+// one, because it must move credits only once; another body with an equal nonce gets a different
+// number.
 std::uint64_t number_of(const Signed& who, const std::string& body) {
   crypto::Sha256 digest;
   digest.update(who.nonce).update(as_bytes(body));
@@ -60,7 +61,7 @@ Result<jobs::Payment> read_payment(const Signed& who, const std::string& body) {
   return out;
 }
 
-// Reads { "invitation": CODE }.
+// Reads the body { "invitation": CODE }.
 Result<crypto::InvitationKind> read_invitation(const HttpParts& parts, const Signed& who,
                                                const std::string& body) {
   WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = 4096}));
@@ -96,7 +97,7 @@ void show_grant(const HttpParts& parts, In request, Out respond) {
                         json::quote(net::is_loopback(request.address) ? parts.invite_file : ""))));
 }
 
-// Reads { "amount": micro-credits }.
+// Reads the body { "amount": micro-credits }.
 Result<jobs::Settling> read_settling(const Signed& who, const std::string& body) {
   WEFT_ASSIGN(const json::Value root, json::parse(body, {.bytes_max = 4096}));
   WEFT_ASSIGN(const json::Object object, root.object({"amount"}));

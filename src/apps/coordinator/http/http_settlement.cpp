@@ -1,6 +1,7 @@
-// /v1/settlement/network and /v1/settlement/rows/{}: what the page needs to settle on a chain, if
-// the coordinator names a network. The rows are files of the operator: DATA/epochs/epoch-N.csv.
-// /v1/settlement/stakes takes the stakes on the chain, which the operator's command reads.
+// The routes /v1/settlement/network and /v1/settlement/rows/{} tell the page how to settle on a
+// chain, if the coordinator names a network. The rows are files of the operator:
+// DATA/epochs/epoch-N.csv. /v1/settlement/stakes takes the stakes on the chain, which the
+// operator's command reads.
 #include <algorithm>
 
 #include "apps/coordinator/http/operator.h"

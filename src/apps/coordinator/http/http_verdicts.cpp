@@ -1,5 +1,5 @@
-// How results were decided, with the evidence. Shown to the job's owner, the worker's owner, and
-// the operator.
+// The routes that show how results were decided, with the evidence, to the job's owner, the
+// worker's owner, and the operator.
 #include <charconv>
 #include <map>
 

@@ -10,7 +10,7 @@ namespace {
 
 namespace api = protocol::api;
 
-// Metrics in Prometheus format.
+// Returns the metrics of the stored blobs in Prometheus format.
 std::string metrics_of(const store::Blobs& blobs) {
   return weft::format(
       "# HELP weft_blob_bytes Bytes of all blobs.\n# TYPE weft_blob_bytes gauge\nweft_blob_bytes "

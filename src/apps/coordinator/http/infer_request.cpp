@@ -176,7 +176,7 @@ std::string serving_tensors(const std::vector<TensorSpec>& specs) {
 
 // The values of each input in "instances" or "inputs". Instances give one value each.
 struct NamedValues {
-  std::vector<std::vector<json::Value>> of;  // Indexed by input.
+  std::vector<std::vector<json::Value>> of;  // The values by index of the input.
   std::optional<std::uint64_t> rows{};
 };
 

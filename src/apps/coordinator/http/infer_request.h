@@ -17,7 +17,7 @@
 namespace weft::coordinator {
 
 struct WantedTensor {
-  std::size_t output = 0;  // Index in the interface's outputs.
+  std::size_t output = 0;  // Index among the interface's outputs.
   bool binary = false;
 };
 // The format of the answer: Open Inference Protocol, or TensorFlow Serving by rows or by columns.
@@ -46,7 +46,7 @@ struct InferReply {
 [[nodiscard]] Result<InferRequest> read_infer_request(std::string_view body,
                                                       std::optional<std::size_t> json_bytes,
                                                       const inference::OnnxInterface& interface);
-// Reads POST /v1/models/NAME:predict.
+// Reads the body of POST /v1/models/NAME:predict.
 [[nodiscard]] Result<InferRequest> read_predict_request(std::string_view body,
                                                         const inference::OnnxInterface& interface);
 [[nodiscard]] Result<InferReply> write_infer_reply(const std::string& model,

@@ -17,7 +17,8 @@ class JobLinks {
  public:
   explicit JobLinks(ByteSpan secret);
 
-  [[nodiscard]] std::string of(const JobId& job) const;  // The link: 32 hex digits.
+  // Returns the link of a job: 32 hex digits.
+  [[nodiscard]] std::string of(const JobId& job) const;
   [[nodiscard]] bool opens(const JobId& job, std::string_view link) const;
 
  private:

@@ -35,7 +35,7 @@ class LateStream {
   }
 
  private:
-  std::mutex mutex_;  // Guards all members below.
+  std::mutex mutex_;  // Guards all other members.
   std::shared_ptr<net::ReplyStream> stream_;
   std::string waiting_;
   bool finished_ = false;

@@ -16,7 +16,8 @@ struct Row {
 TEST(LineAddresses, AreTheWorkersOwnPublicOrOfItsPrivateNetwork) {
   constexpr Row rows[] = {
       {"192.0.2.7", "192.0.2.7", true},
-      {"192.0.2.7", "198.51.100.1", true},  // The option --peer-address.
+      // The option --peer-address names another public address.
+      {"192.0.2.7", "198.51.100.1", true},
       {"192.0.2.7", "127.0.0.1", false},
       {"192.0.2.7", "10.0.0.5", false},
       {"192.0.2.7", "[fd00::1]", false},

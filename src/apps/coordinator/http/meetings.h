@@ -33,7 +33,7 @@ class Meetings {
     std::size_t sockets_per_address = 32;  // Hosts and guests; an IPv6 /64 is one address.
     std::size_t guests_max = 16;           // Guests of one meeting at a time.
     std::size_t text_bytes_max = std::size_t{12} << 10;
-    std::size_t texts_max = 4;                      // Texts for each guest and direction.
+    std::size_t texts_max = 4;                      // Most texts of a guest in each direction.
     Duration guest_max = std::chrono::seconds(60);  // Age at which a guest may be replaced.
     Duration meeting_max = std::chrono::hours(12);  // Age at which a meeting may be replaced.
     // A new meeting may replace, at any age, the oldest meeting of the network with the most
@@ -43,13 +43,13 @@ class Meetings {
   };
   struct Options {
     Bounds bounds{};
-    // The ICE servers as JSON.
+    // Returns the ICE servers as a JSON array.
     std::function<std::string()> ice_servers = [] { return std::string("[]"); };
     std::function<Instant()> clock = now;
   };
   explicit Meetings(Options options) : options_(std::move(options)) {}
 
-  // The route for net::Server.
+  // The WebSocket route to add to a net::Server.
   [[nodiscard]] net::SocketRoute route();
 
  private:
@@ -63,7 +63,7 @@ class Meetings {
     std::shared_ptr<net::Peer> peer;
     std::string group;    // Group of the peer's address (address_group()).
     std::string network;  // Network of the address; the group for private addresses.
-    std::string meeting;  // Empty before the first message.
+    std::string meeting;  // Id of the meeting; empty before the first message.
     bool is_host = false;
     std::size_t texts = 0;  // Texts that a guest has sent.
     Instant since{};
@@ -97,7 +97,7 @@ class Meetings {
   const Options options_;
   std::mutex mutex_;
   std::map<PeerId, Member> members_;
-  std::map<std::string, Meeting> meetings_;  // Meetings by id.
+  std::map<std::string, Meeting> meetings_;  // Meetings by their id.
 };
 
 }  // namespace weft::coordinator

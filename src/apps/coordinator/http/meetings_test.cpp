@@ -176,7 +176,8 @@ TEST(Meetings, OneAddressHasFewSockets) {
     Place place({.sockets_per_address = most});
     std::vector<PeerPointer> all;
     for (int i = 0; i < 4; ++i) all.push_back(place.connect("2001:db8::1"));
-    all.push_back(place.connect("2001:db8::2"));  // This address is in the same /64.
+    // This address is in the /64 of the first four peers.
+    all.push_back(place.connect("2001:db8::2"));
     EXPECT_THAT(place.connect("2001:db8:1::1")->closed, IsEmpty());
     return std::ranges::count_if(all, [](const auto& peer) { return !peer->closed.empty(); });
   };
@@ -223,8 +224,8 @@ TEST(Meetings, OfOneNetworkKeepNoOtherOut) {
       EXPECT_THAT(hoard[0]->closed, SizeIs(1)) << "the oldest of the largest network";
       EXPECT_THAT(hoard[1]->closed, SizeIs(1));
       EXPECT_THAT(hoard[2]->closed, IsEmpty());
-      // The meeting of a network that has only one is not closed for others, so that the hoarder
-      // gets none of these places.
+      // A network that has only one meeting keeps it, so that the hoarder gets none of the two
+      // places.
       EXPECT_THAT(place.join("host", std::string(32, '9'), "2001:db8:0:9::1")->closed, SizeIs(1));
       EXPECT_THAT(other->closed, IsEmpty());
     }

@@ -1,10 +1,11 @@
 // The models that clients added, with their prices and owners. Decides which client may add,
 // replace or remove a model. All keys of one owner have the same rights.
 //
-// Threading: terms() and count_of() from any thread, all else from the thread of inference, setters
-// before it starts. Lifetime: the book outlives the catalog. Errors: permission_denied for another
-// client's model, resource_exhausted if the owner has the most models allowed, not_found for a
-// model that does not exist. A change is durable when its function returns.
+// Threading: terms() and count_of() from any thread, all other functions from the thread of
+// inference, setters before that thread starts. Lifetime: the book outlives the catalog. Errors:
+// permission_denied for another client's model, resource_exhausted if the owner has the most models
+// allowed, not_found for a model that does not exist. A change is durable when its function
+// returns.
 #pragma once
 
 #include <cstddef>

@@ -28,8 +28,8 @@ std::string worker_json(const inference::ServedWorker& worker) {
   const auto peer_json = [](const inference::ServedPeer& peer) {
     return weft::format(R"({{"worker":"{}","ms":{:.3f}}})", peer.key, peer.ms);
   };
-  // Only the kind of a direct link is shown; its address is told only to members of the worker's
-  // chains.
+  // The document shows only the kind of a worker's direct link. Its address is told only to members
+  // of the worker's chains.
   const auto line_json = [](const std::string& line) {
     return json::quote(line.substr(0, line.find(':')));
   };
@@ -65,7 +65,7 @@ std::string model_json(const inference::ModelCard& card, const ModelFacts& facts
   const inference::ServedModel& state = facts.served;
   const bool vectors = inference::makes_vectors(card);
   const bool tensors = inference::is_onnx(card);
-  // TensorFlow Serving has this member at the same path.
+  // TensorFlow Serving answers this path with the member "model_version_status".
   const std::string_view serving =
       R"(,"model_version_status":[{"version":"1","state":"AVAILABLE","status":{"error_code":"OK","error_message":""}}])";
   return weft::format(

@@ -18,7 +18,7 @@ namespace weft::coordinator {
 // The current state of a model, which its card does not contain.
 struct ModelFacts {
   inference::ServedModel served{};
-  std::uint32_t context_served = 0;          // Context as served, in tokens.
+  std::uint32_t context_served = 0;          // Context with which it is served, in tokens.
   MicroCredits price = 0;                    // Price of 1,000 tokens.
   std::optional<MicroCredits> price_next{};  // The next price, if a change is pending.
   std::string activations;       // Number format of activations (inference/arithmetic.h).
@@ -39,7 +39,7 @@ struct ServingView {
 // rows.
 [[nodiscard]] std::shared_ptr<const PagedList> serving_list(const ServingView& view);
 
-// The counters in Prometheus format.
+// Returns the counters of serving in Prometheus format.
 [[nodiscard]] std::string inference_metrics(const inference::ServingCounters& counters);
 
 }  // namespace weft::coordinator

@@ -36,9 +36,9 @@ class ModelRegistry {
 };
 
 // Moves models from the file of earlier versions (one card a line) into the store, in one commit,
-// and then removes the file. A crash between the two steps makes the next start repeat the move.
-// Does nothing without such a file. Fails with data_loss if the file cannot be read,
-// permission_denied if it cannot be removed.
+// and then removes the file. A crash between the commit and the removal makes the next start repeat
+// the move. Does nothing if the file does not exist. Fails with data_loss if the file cannot be
+// read, and with permission_denied if it cannot be removed.
 [[nodiscard]] Result<> take_models_file(const std::filesystem::path& file, store::Store& store);
 
 }  // namespace weft::coordinator

@@ -16,7 +16,8 @@
 
 namespace weft::coordinator {
 
-// The desk and the parts around it. Each effect of the desk is passed to the part that handles it.
+// The desk and the parts that carry out its effects: each effect is passed to the part that handles
+// it.
 class ModelService::Parts final : private inference::DeskWorld {
  public:
   Parts(ModelRegistry registry, jobs::Book& of_workers, inference::DeskSettings settings,
@@ -77,8 +78,8 @@ class ModelService::Parts final : private inference::DeskWorld {
  public:
   jobs::Book& book;
   const billing::AnswerChecks checks;
-  const std::string activations;  // The operator's setting (inference/arithmetic.h).
-  InferenceThread thread;         // Stopped before the other parts end.
+  const std::string activations;  // The operator's number format (inference/arithmetic.h).
+  InferenceThread thread;         // Stopped before any other part ends.
   ModelCatalog catalog;
   inference::Desk desk;
   CompletionRecords records;
@@ -110,7 +111,7 @@ void ModelService::stop() { parts_->thread.stop(); }
 net::SocketRoute ModelService::socket() { return parts_->sockets.route(); }
 const ModelCatalog& ModelService::catalog() const { return parts_->catalog; }
 
-// --- Answers.
+// --- Requests for answers.
 
 void ModelService::answer(OpenAiRequest request, const net::IncomingRequest& from,
                           const net::Respond& respond, ChargedAnswers charged) {
@@ -245,7 +246,7 @@ void ModelService::show(std::string name, const net::Respond& respond) {
   if (!queued) respond(openai_error(busy_error()));
 }
 
-// --- State of serving.
+// --- The state of serving.
 
 void ModelService::status(const SharedLists::Take& take) {
   const bool queued = parts_->thread.post([this, take](inference::Desk& desk, Instant) {

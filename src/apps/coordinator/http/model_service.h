@@ -51,7 +51,7 @@ class ModelService {
   void start();
   void stop();
 
-  // The route /v1/serve for workers.
+  // The WebSocket route /v1/serve for workers.
   [[nodiscard]] net::SocketRoute socket();
 
   void answer(OpenAiRequest request, const net::IncomingRequest& from, const net::Respond& respond,

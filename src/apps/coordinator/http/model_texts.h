@@ -31,7 +31,8 @@ namespace weft::coordinator {
 
 // The longest text that a look (TextLook) reads or returns.
 inline constexpr std::size_t look_bytes_max = std::size_t{128} << 10;
-inline constexpr std::size_t look_tokens_max = look_bytes_max + 16;  // Has room for BOS and EOS.
+// One token a byte, and room for BOS and EOS.
+inline constexpr std::size_t look_tokens_max = look_bytes_max + 16;
 
 // A request that generates nothing: it only asks the model's tokenizer or chat template.
 struct TextLook {
@@ -49,7 +50,7 @@ struct Told {
 };
 struct ReadPrompt {
   std::vector<std::int32_t> tokens{};
-  bool begins_in_thought = false;  // The answer begins in a thought.
+  bool begins_in_thought = false;  // The prompt ends inside a thought, which the answer continues.
 };
 struct TextRequest {
   Hash file{};
@@ -110,11 +111,12 @@ class ModelTexts {
   store::Blobs& blobs_;
   const TextReaderFactory make_;
   std::mutex mutex_;
-  std::list<std::shared_ptr<Model>> models_;                      // The most recently used first.
-  runtime::Pool pool_{{.threads = 2, .queue_max = waiting_max}};  // Ends before the members above.
+  std::list<std::shared_ptr<Model>> models_;  // Open models, the most recently used one first.
+  // Its threads end before the other members.
+  runtime::Pool pool_{{.threads = 2, .queue_max = waiting_max}};
   std::mutex waits_;
   std::condition_variable_any ends_;
-  // Declared last: ends first.
+  // Declared last, so that the thread ends before the other members.
   std::jthread watch_{[this](const std::stop_token& stop) { watch(stop); }};
 };
 

@@ -184,7 +184,8 @@ Result<std::string> messages_of(const json::Value& list, std::uint64_t& conversa
       }
     }
     out += (out.empty() ? "{" : ",{") + text + "}";
-    // A conversation is recognised by its first two messages, which are the same in every turn.
+    // A conversation is recognised by its first two messages, which do not change from turn to
+    // turn.
     if (count++ < 2) mix_conversation(conversation, text);
     return {};
   }));

@@ -19,8 +19,8 @@
 
 namespace weft::coordinator {
 
-struct ResponseRequest;   // Defined in responses.h.
-struct EmbeddingRequest;  // Defined in embeddings.h.
+struct ResponseRequest;   // The part of a request that responses.h defines.
+struct EmbeddingRequest;  // The part of a request that embeddings.h defines.
 
 // The header x-weft-trust: which workers may answer, and whether the answer waits for its audit.
 enum class AnswerTrust : std::uint8_t { all, established, verified };
@@ -36,22 +36,22 @@ struct OpenAiRequest {
   std::uint32_t choices = 1;         // "n": answers to each prompt.
   std::vector<std::string> prompts;  // A chat has one: its template's input.
   protocol::serving::Ask ask;        // The desk's request, without its prompt.
-  std::uint32_t top = 0;             // Candidates shown for each token.
+  std::uint32_t top = 0;             // Number of likely candidates shown for each token.
   tools::Tools tools;                // Tools that the answer may call.
   bool shows_calls = false;          // The text contains the tokens that mark tool calls.
   TextLook look{};
   std::string held_by;             // The request's key that constrains the answer.
-  bool names_bound = false;        // The request bounds the answer's tokens.
-  std::uint64_t conversation = 0;  // See AnswerRequest.
-  std::uint64_t asker = 0;         // See AnswerRequest.
+  bool names_bound = false;        // The request bounds the number of answer tokens.
+  std::uint64_t conversation = 0;  // See AnswerRequest::conversation.
+  std::uint64_t asker = 0;         // See AnswerRequest::asker.
   // The highest accepted price of 1,000 tokens. A model that costs more is not asked.
   std::optional<MicroCredits> price_max{};
-  std::optional<Duration> patience{};  // See AnswerRequest.
-  bool allows_fallback = false;        // Another endpoint may answer if the network cannot.
+  std::optional<Duration> patience{};  // See AnswerRequest::patience.
+  bool allows_fallback = false;        // A fallback endpoint may answer if the network cannot.
   // Passes the request to a fallback endpoint; `why` is the reason for which the network cannot
   // answer. Empty if no fallback may answer.
   std::function<void(const Error& why, net::Respond respond)> otherwise{};
-  std::optional<AnswerTrust> trust{};  // Empty: the coordinator's default.
+  std::optional<AnswerTrust> trust{};  // Wanted trust; empty: the coordinator's default.
   // The part that only /v1/responses has; null for other routes.
   std::shared_ptr<ResponseRequest> response{};
   // The part that only /v1/embeddings has; null for other routes.

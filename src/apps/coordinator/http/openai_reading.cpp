@@ -101,7 +101,8 @@ Result<std::string> take_tools(const ToolWish& wish, const json::Value* choice,
 
 Result<> read_terms(const Members& members, OpenAiRequest& out) {
   if (const auto price = members.find("max_price"); price != members.end()) {
-    constexpr std::uint64_t price_max = 1'000'000'000'000;  // The bound of a model's card.
+    // The highest price that a model's card may have.
+    constexpr std::uint64_t price_max = 1'000'000'000'000;
     WEFT_ASSIGN(const std::uint64_t value, price->second.unsigned_integer(price_max));
     out.price_max = static_cast<MicroCredits>(value);
   }

@@ -28,7 +28,7 @@ using Members = std::map<std::string, json::Value>;
                                   std::uint32_t max, std::uint32_t& out);
 [[nodiscard]] Result<> read_flag(const Members& members, const std::string& key, bool& out);
 
-// Reads "max_price", "deadline_ms" and "fallback".
+// Reads "max_price", "deadline_ms" and "fallback" of a request into `out`.
 [[nodiscard]] Result<> read_terms(const Members& members, OpenAiRequest& out);
 // Reads the model, "stream", and the sampling settings from "temperature" to "logit_bias".
 [[nodiscard]] Result<OpenAiRequest> read_drawing(const Members& members, const json::Value& root,
@@ -40,9 +40,9 @@ using Members = std::map<std::string, json::Value>;
 
 // The tools of a request in the form of chat completions, and the wish to call one.
 struct ToolWish {
-  std::string list{};    // A JSON array; empty without tools.
+  std::string list{};    // Tools as a JSON array; empty without tools.
   std::string word{};    // "none", "auto", "required".
-  std::string name{};    // The function to call; empty: any.
+  std::string name{};    // Name of the function to call; empty: any.
   bool parallel = true;  // The answer may call several tools.
 };
 // Takes the tools into `out` and returns the template's member for them, or an empty text. `choice`
@@ -54,8 +54,8 @@ struct ToolWish {
 [[nodiscard]] Result<std::string> content_of(const json::Value& content);
 // Checks a call's arguments, the text of a JSON object, and returns them for the template.
 [[nodiscard]] Result<std::string> arguments_of(const json::Value& text);
-// Mixes the next message's `text` into the conversation's hash. The first two messages are the same
-// in all turns of a conversation.
+// Mixes the next message's `text` into the hash of the conversation, which is recognised by its
+// first two messages because they are equal in all its turns.
 void mix_conversation(std::uint64_t& conversation, std::string_view text);
 
 // The most bytes that a prompt and its rule may have together as JSON.

@@ -15,7 +15,7 @@ struct QuotaParts {
   const ModelCatalog& models;
   std::uint64_t jobs_max = 0;  // Jobs of one owner; 0: no bound, no header.
   std::uint64_t tasks_max = 0;
-  PublicKey coordinator;  // This key has no quotas.
+  PublicKey coordinator;  // Key of the coordinator, which has no quotas.
 };
 
 [[nodiscard]] std::vector<net::Quota> quotas_of(const QuotaParts& parts, const PublicKey& client,

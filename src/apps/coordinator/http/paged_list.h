@@ -27,11 +27,12 @@ struct PagedList {
     std::string json;
   };
   std::string before;     // The document up to its array: `{"sum":0,"balances":[`.
-  std::vector<Row> rows;  // Ordered by key after sort().
+  std::vector<Row> rows;  // Rows, ordered by key once sort() was called.
 
   void sort();
-  // At most `count` rows after the key `from`, as JSON; an empty `from` begins with the first row.
-  // The document's `next` is the `from` of the next page, empty after the last.
+  // Returns at most `count` rows after the key `from` as JSON; an empty `from` begins with the
+  // first row. The document's member `next` is the `from` of the next page, or empty after the last
+  // page.
   [[nodiscard]] std::string page(std::string_view from, std::size_t count) const;
 };
 

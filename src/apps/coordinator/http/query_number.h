@@ -16,7 +16,7 @@
 namespace weft::coordinator {
 
 struct QueryBounds {
-  std::uint64_t otherwise = 0;  // Used if the query lacks it.
+  std::uint64_t otherwise = 0;  // The value if the query has no such number.
   std::uint64_t least = 0;
   std::uint64_t most = 0;
 };

@@ -23,7 +23,7 @@ struct StoredResponse {
   std::string owner;     // A client's key; empty without keys, then the id alone gives access.
   std::string document;  // The response as it was sent.
   std::string messages;  // The conversation so far for the template, without brackets.
-  std::uint64_t conversation = 0;  // See AnswerRequest.
+  std::uint64_t conversation = 0;  // See AnswerRequest::conversation.
   Instant until{};
 };
 
@@ -45,7 +45,7 @@ class ResponseStore {
                                                                    const std::string& owner,
                                                                    Instant now);
   [[nodiscard]] Result<> remove(const std::string& id, const std::string& owner, Instant now);
-  // All responses of an owner, oldest first.
+  // Returns all responses of an owner, the oldest first.
   [[nodiscard]] std::vector<std::shared_ptr<const StoredResponse>> of(const std::string& owner,
                                                                       Instant now);
   void remove_of(const std::string& owner);

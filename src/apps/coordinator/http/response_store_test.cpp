@@ -66,7 +66,7 @@ TEST_F(ResponseStoreTest, NoOwnerTakesTheRoomOfWhatOthersStored) {
   EXPECT_FALSE(store.put("c", of("carol", 7 << 10), start));
   EXPECT_TRUE(has("a", "alice"));
   EXPECT_TRUE(has("b", "bob"));
-  // Removing a response frees its bytes.
+  // The removal of a response frees its bytes for another one.
   ASSERT_TRUE(store.remove("a", "alice", start));
   EXPECT_TRUE(store.put("c", of("carol", 7 << 10), start));
   EXPECT_TRUE(store.put("d", of("dora", 7 << 10), start + 1h)) << "what has ended takes no room";

@@ -171,7 +171,7 @@ std::string ResponseText::end(std::size_t, const inference::AnswerEnd& end) {
   return out;
 }
 
-// --- The whole response.
+// --- The document of the whole response.
 
 void ResponseText::store() {
   if (!response_->store || response_->kept == nullptr || end_.reason == "failed" ||

@@ -32,8 +32,8 @@ class ResponseText final : public AnswerForm {
     enum class Kind : std::uint8_t { thought, message, call };
     Kind kind = Kind::message;
     std::string id;
-    std::string text;               // The text, or a call's arguments.
-    std::string call_id{}, name{};  // Set only for a call.
+    std::string text;               // The item's text; for a call its arguments.
+    std::string call_id{}, name{};  // Set only if the item is a call.
     std::string_view state = "in_progress";
   };
   [[nodiscard]] std::string keep(const std::vector<tools::Piece>& pieces);

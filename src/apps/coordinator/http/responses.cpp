@@ -65,7 +65,7 @@ Result<> read_item(const json::Value& item, ItemMessages& messages) {
     messages.add_result(id, text);
     return {};
   }
-  if (type == "reasoning") return {};  // Templates omit earlier thoughts.
+  if (type == "reasoning") return {};  // Skipped, because templates omit earlier thoughts.
   return members.at("type").error(
       "is {}; items here are message, function_call, function_call_output and reasoning",
       json::quote(type));

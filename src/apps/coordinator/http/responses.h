@@ -18,19 +18,19 @@ namespace weft::coordinator {
 
 struct ResponseRequest {
   std::string id;        // Random, so that it cannot be guessed.
-  std::string previous;  // previous_response_id; empty for a new conversation.
+  std::string previous;  // previous_response_id; empty: a new conversation.
   std::string owner;     // See StoredResponse::owner.
   bool store = false;
-  ResponseStore* kept = nullptr;  // The store; outlives the answer.
-  // Messages for the template, without brackets.
-  std::string instructions;  // Not stored: each turn brings its own.
-  std::string messages;      // The conversation with this turn's input.
+  ResponseStore* kept = nullptr;  // Store of responses, which outlives the answer.
+  // Messages for the template, as elements of a JSON array without its brackets.
+  std::string instructions;  // Not stored, because each turn brings its own.
+  std::string messages;      // The conversation, including the input of this turn.
   // Values of the request that the response repeats, as JSON.
   std::string instructions_json = "null", tools_json = "[]", tool_choice_json = "\"auto\"",
               text_json = R"({"format":{"type":"text"}})", metadata_json = "{}";
   bool parallel = true;
   std::optional<std::uint32_t> tokens_max;
-  std::string tools_member;  // The template's member with the tools.
+  std::string tools_member;  // The member of the template's input that has the tools.
 };
 
 // Reads a request. Its prompt is made later by go_on(). `seed` is used if the request has no seed.

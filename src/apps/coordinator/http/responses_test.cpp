@@ -143,7 +143,7 @@ TEST(ResponseText, StreamsEachItemFromItsBeginToItsEnd) {
 
   const std::vector<std::string> expected = {
       "response.created", "response.in_progress",
-      // The thought.
+      // The events of the thought.
       "response.output_item.added", "response.content_part.added", "response.reasoning_text.delta",
       "response.reasoning_text.done", "response.content_part.done", "response.output_item.done",
       // The text.

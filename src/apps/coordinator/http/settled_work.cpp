@@ -26,7 +26,7 @@ Result<bool> SettledWork::read_pages() {
         entries.push_back({.account = movement.account, .amount = movement.amount});
       units_.add(posted.key, entries, paid_job(posted));
     }
-    if (page.next == 0) return true;  // This page may still grow.
+    if (page.next == 0) return true;  // The last page may still grow, so it is read again.
     from_ = page.next;
     read_ = 0;
   }

@@ -1,5 +1,5 @@
 // The compute units of owners that have settled credits, for /v1/settlement. They are counted from
-// the store's audit trail. After a start the whole trail must be read; it is read in parts, so that
+// the store's audit trail, all of which must be read after a start. It is read in parts, so that
 // other reads need not wait for all of it.
 //
 // Threading: any thread; only one reads at a time.
@@ -18,7 +18,7 @@ namespace weft::coordinator {
 class SettledWork {
  public:
   struct Options {
-    std::uint32_t page = 1000;  // Transactions of one page.
+    std::uint32_t page = 1000;  // Number of transactions on a page.
     std::size_t pages = 8;      // Pages of one read_on(); 0 reads all.
   };
   SettledWork(store::Store& store, const jobs::Book& book, Options options)
@@ -39,8 +39,8 @@ class SettledWork {
   const Options options_;
   std::mutex mutex_;
   settlement::WorkUnits units_;
-  std::uint64_t from_ = 0;    // The page to read next.
-  std::size_t read_ = 0;      // Counted transactions of that page.
+  std::uint64_t from_ = 0;    // Beginning of the page to read next.
+  std::size_t read_ = 0;      // Transactions of that page already counted.
   std::optional<JobId> job_;  // The last job read; kept because payments of a job are adjacent.
   std::optional<settlement::PaidJob> job_paid_;
 };

@@ -35,7 +35,8 @@ template <class Answer>
 class SharedAnswers {
  public:
   struct Options {
-    Duration every = std::chrono::milliseconds(250);  // 0: one snapshot for each request.
+    // Least time between snapshots; 0: one snapshot for each request.
+    Duration every = std::chrono::milliseconds(250);
     std::size_t waiting_max = 1024;
   };
   using Take = std::function<void(Answer)>;
@@ -47,7 +48,7 @@ class SharedAnswers {
   SharedAnswers(const SharedAnswers&) = delete;
   ~SharedAnswers() { stop(); }
 
-  // Adds a view. Call before start().
+  // Adds a view that `make` fills. Must be called before start().
   void add(std::string name, Make make) { views_[std::move(name)].make = std::move(make); }
   void start() {
     thread_ = std::thread([this] { run(); });
@@ -87,7 +88,7 @@ class SharedAnswers {
  private:
   struct View {
     Make make;
-    std::vector<Take> waiting;  // Requests for the next snapshot.
+    std::vector<Take> waiting;  // Requests that wait for the next snapshot.
     bool is_made = false;       // A snapshot is being made for earlier requests.
     Instant begun{};
   };

@@ -34,7 +34,8 @@ struct SignatureSettings {
   std::size_t remembered_max = 65'536;
   // Requests of one client; the operator is not bounded.
   std::size_t remembered_per_client = 1'024;
-  std::uint64_t remembered_bytes_max = std::uint64_t{64} << 20;  // Bytes of the remembered replies.
+  // Most bytes of all remembered replies together.
+  std::uint64_t remembered_bytes_max = std::uint64_t{64} << 20;
 };
 
 class Signatures {
@@ -52,9 +53,10 @@ class Signatures {
   // hash instead of the body.
   [[nodiscard]] Result<Signed> signer_of_blob(const net::IncomingRequest& request,
                                               const Hash& blob) const;
-  // Verifies the request and calls `act` for the first request with its nonce. A repetition gets
-  // the same reply, once it exists; a different request with this nonce gets 409. Temporary
-  // failures (429, 500 and above) are not remembered, so that the client can try again.
+  // Verifies the request and calls `act` if it is the first request with its nonce. A repetition
+  // gets the reply of the first request, once that exists; a different request with this nonce gets
+  // 409. Temporary failures (429, 500 and above) are not remembered, so that the client can try
+  // again.
   void once(const net::IncomingRequest& request, const net::Respond& respond, const Act& act);
 
   // A problem document. With the code unauthenticated it contains the coordinator's time.

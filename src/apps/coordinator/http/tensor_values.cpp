@@ -33,7 +33,7 @@ constexpr std::size_t rank_max = 8;
 
 bool is_signed(const TensorType& type) { return type.name.starts_with('i'); }
 
-// Appends an element of `bytes` bytes.
+// Appends the lowest `bytes` bytes of `bits`, little-endian.
 void append_number(ByteVector& out, std::uint64_t bits, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i) out.push_back(static_cast<std::uint8_t>(bits >> (8 * i)));
 }

@@ -22,10 +22,10 @@ struct TensorType {
   std::string_view name;  // Name in an OnnxInterface: "f32".
   // The name in the Open Inference Protocol: "FP32".
   std::string_view protocol;
-  // Name in TensorFlow Serving: "DT_FLOAT".
+  // The name in TensorFlow Serving: "DT_FLOAT".
   std::string_view serving;
-  std::size_t bytes = 0;                                   // Size of an element for clients.
-  manifest::ElementType job = manifest::ElementType::f32;  // Element type in a job.
+  std::size_t bytes = 0;  // Bytes of an element in requests and answers.
+  manifest::ElementType job = manifest::ElementType::f32;  // Type of the element in a job.
 };
 // The type with this name, which read_onnx_interface() must have accepted.
 [[nodiscard]] const TensorType& tensor_type(std::string_view name);

@@ -18,7 +18,7 @@ class TokenTexts {
   static constexpr std::size_t count_max = std::size_t{1} << 20;
   static constexpr std::size_t bytes_max = std::size_t{64} << 20;
   struct Kind {
-    bool is_control = false;    // Has no text in an answer.
+    bool is_control = false;    // A control token, which has no text in an answer.
     bool ends_answer = false;   // Ends an answer; not part of its text.
     bool marks_a_call = false;  // Written only in answers that may call tools.
   };

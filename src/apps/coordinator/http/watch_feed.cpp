@@ -41,7 +41,7 @@ void WatchFeed::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-// Called with the lock held.
+// The caller holds the lock.
 bool WatchFeed::has_room_for(const std::string& group) const {
   if (watchers_.size() >= options_.watchers_max) return false;
   const auto same =
@@ -97,7 +97,7 @@ void WatchFeed::run() {
   }
 }
 
-// Called with the lock held.
+// The caller holds the lock.
 void WatchFeed::ask() {
   if (asking_) return;
   const bool a_watcher_is_new = std::ranges::any_of(watchers_, [](const auto& one) {

@@ -22,7 +22,7 @@ namespace weft::coordinator {
 class WatchFeed {
  public:
   struct Options {
-    Duration every = std::chrono::milliseconds(250);  // Least time between messages.
+    Duration every = std::chrono::milliseconds(250);  // Least time between two messages.
     std::size_t watchers_max = 256;
     std::size_t watchers_per_address = 8;  // An IPv6 /64 is one address; 0: no bound.
   };
@@ -31,7 +31,7 @@ class WatchFeed {
   WatchFeed(const WatchFeed&) = delete;
   ~WatchFeed() { stop(); }
 
-  // The route for net::Server.
+  // The WebSocket route to add to a net::Server.
   [[nodiscard]] net::SocketRoute route();
   void start();
   void stop();

@@ -1,5 +1,5 @@
 // The core's clock. It stands still while the core's thread does not run for longer than turn_max.
-// A process that was stopped, starved or suspended has not read its workers' messages meanwhile;
+// A process that was stopped, starved or suspended has not read its workers' messages in that time;
 // without this clock the core would take all workers for silent and end their jobs.
 //
 // Threading: one thread.

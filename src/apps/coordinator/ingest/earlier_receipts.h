@@ -3,8 +3,9 @@
 // (decisions/jobs/signed_claims.h). Signed results that never counted are not stored, and are
 // forgotten with the process.
 //
-// Threading: any. Bounds: claims_max results, first of the open tasks of running jobs, then of the
-// newest jobs_max jobs of the last `window`; a job that does not fit is left out.
+// Threading: any. Bounds: claims_max results. The results of open tasks of running jobs are kept
+// first, then those of the newest jobs_max jobs of the last `window`; a job that does not fit is
+// left out.
 #pragma once
 
 #include <cstddef>

@@ -40,7 +40,7 @@ Result<protocol::Challenge> Handshake::greet(const protocol::Hello& hello) {
                                               .genesis = parts_.genesis,
                                               .program = parts_.program,
                                               .host = parts_.host}));
-  // Only native workers are told of the invitation file, because tabs cannot read files.
+  // The invitation file is named only to native workers, because tabs cannot read files.
   const bool native = hello.kind == protocol::WorkerKind::native;
   return protocol::Challenge{.version = *chosen,
                              .nonce = nonce_,

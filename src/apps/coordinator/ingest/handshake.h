@@ -22,13 +22,13 @@ class Handshake {
   struct Parts {
     PublicKey coordinator;
     std::function<Signature(ByteSpan)> sign;  // Signs with the coordinator's key.
-    std::string host;                         // Host of the worker's URL (canonical_host).
+    std::string host;                         // Host in the worker's URL (canonical_host).
     // Told to native workers on loopback; empty if no worker is told.
     std::string invite_file{};
     // The chain and program for which receipts count; zeros if there is none.
     Hash genesis{};
     PublicKey program{};
-    std::string prefix{};  // See net::address_prefix().
+    std::string prefix{};  // Address prefix of the worker (net::address_prefix()).
     // The level of invitation of workers that present none.
     trust::Invitation without = trust::Invitation::none;
   };

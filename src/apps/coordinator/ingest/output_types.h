@@ -8,7 +8,7 @@
 
 namespace weft::coordinator {
 
-// One type for each output, in manifest order. A kernel's output is i32.
+// Returns the number type of each output, in manifest order. The output of a kernel job is i32.
 [[nodiscard]] std::vector<proof::NumberType> output_types(const manifest::Manifest& manifest);
 
 }  // namespace weft::coordinator

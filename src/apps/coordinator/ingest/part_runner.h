@@ -31,7 +31,7 @@ struct PartRun {
 class PartRunner {
  public:
   struct Ran {
-    std::vector<ByteVector> outputs;  // Outputs of the range.
+    std::vector<ByteVector> outputs;  // The outputs of the run range.
     double seconds = 0;
     double rate = 1;  // Speed of the device relative to the reference.
   };

@@ -34,7 +34,8 @@ Result<jobs::Checked> RangeCheck::check(const jobs::VerifyOrder& order, Verified
     }
     checked.vendor = runs_.vendor();
     WEFT_ASSIGN(const bool agrees, bytes_.same(order, order.outputs, *range, ran->outputs));
-    // In a dispute, a range that confirms this result refutes the rival result.
+    // A range that agrees needs no second opinion, unless there are rival results: it then refutes
+    // a rival.
     if (agrees && order.rivals.empty()) continue;
     Found found{.part = *range, .computed = std::move(ran->outputs)};
     if (!agrees) {

@@ -30,7 +30,7 @@ Result<std::vector<jobs::CoveringReceipt>> ReceiptCheck::check(
     if (!before) continue;
     before->session = id;
     coverings.push_back(std::move(*before));
-    break;  // One contradiction is enough.
+    break;  // One contradiction is enough to convict.
   }
   ByteVector text = proof::claims_text(claims);
   jobs::CoveringReceipt covering{.session = id,

@@ -86,7 +86,7 @@ Result<std::vector<jobs::Restored::Agreement>> agreements(const store::Loaded& r
     if (job == rows.jobs.end()) break;  // The core reports a replica without a job.
     if (!manifest) {
       auto parsed = manifest::parse(job->manifest);
-      if (!parsed) break;  // The core reports this error.
+      if (!parsed) break;  // The core reports a manifest that cannot be read.
       manifest = std::move(*parsed);
     }
     if (!manifest->verify.compare.exact) compare_replicas(of_task, *manifest, blobs, out);

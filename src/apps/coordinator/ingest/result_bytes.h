@@ -29,12 +29,12 @@ class ResultBytes {
                                   const std::vector<store::OutputBlob>& outputs,
                                   manifest::Range range,
                                   const std::vector<ByteVector>& computed) const;
-  // For each other result one part in which it differs from the order's result. Computing that part
-  // shows which of the two is wrong.
+  // Returns, for each rival result, one part in which it differs from the order's result. A run of
+  // that part shows which of the two results is wrong.
   [[nodiscard]] Result<std::vector<manifest::Range>> differing(
       const jobs::VerifyOrder& order) const;
-  // The first of `parts` in which the result differs from the computed run of `range`; the run
-  // itself if the difference lies between the parts.
+  // Returns the first of `parts` in which the result differs from the computed run of `range`, or
+  // `range` itself if the difference lies between the parts.
   [[nodiscard]] manifest::Range first_wrong(const jobs::VerifyOrder& order,
                                             const std::vector<manifest::Range>& parts,
                                             manifest::Range range,

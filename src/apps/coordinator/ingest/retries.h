@@ -30,7 +30,7 @@ class Retries {
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::vector<std::function<void()>> waiting_;
-  std::jthread thread_;  // Declared last: uses the members above.
+  std::jthread thread_;  // Declared last, because the thread uses the other members.
 };
 
 }  // namespace weft::coordinator

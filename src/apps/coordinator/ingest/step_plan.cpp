@@ -50,7 +50,7 @@ bool StepPlan::ran(const Group& group, double seconds, double elapsed) {
 bool StepPlan::ran_out(const Group& group, Instant now) {
   elapsed_ += group.seconds_max;
   spent_ += group.seconds_max;
-  // The rest of the task's time may be less than what a run of so many steps takes.
+  // The run had only the rest of the task's time, which has ended: it shows no limit of steps.
   if (group.seconds_max < bounds_.run_seconds) return false;
   limit_.ran_out(group.count, now);
   return group.count > 1;

@@ -48,7 +48,7 @@ class StepLimit {
 class StepPlan {
  public:
   struct Bounds {
-    double run_seconds = 0;   // The limit of one run.
+    double run_seconds = 0;   // The time limit of one run.
     double task_seconds = 0;  // The limit of all runs of a task but those that compile.
   };
   struct Group {
@@ -56,7 +56,7 @@ class StepPlan {
     std::uint32_t count = 0;
     double seconds_max = 0;  // The run is ended after this time.
   };
-  // `limit` outlives this.
+  // `limit` must outlive the plan.
   StepPlan(std::uint32_t steps, const Bounds& bounds, StepLimit& limit)
       : steps_(steps), bounds_(bounds), limit_(limit) {}
 
@@ -65,7 +65,8 @@ class StepPlan {
   // Records a run of the group. `elapsed` includes the time beside the work itself. Returns false
   // if the run compiled, and the group must be run again.
   [[nodiscard]] bool ran(const Group& group, double seconds, double elapsed);
-  // Records that the group ran out of time. Returns false if no smaller group is left to try.
+  // Records that the group ran out of time. Returns false if no smaller group may be tried: the
+  // group had one step, or the task's time has ended.
   [[nodiscard]] bool ran_out(const Group& group, Instant now);
 
   [[nodiscard]] bool is_done() const { return done_ == steps_; }
@@ -76,7 +77,8 @@ class StepPlan {
   [[nodiscard]] double elapsed() const { return elapsed_; }
 
  private:
-  // True if two runs show that the rest takes more than twice the time that is left.
+  // True if at least two runs show that the remaining steps take more than twice the remaining
+  // time.
   [[nodiscard]] bool is_hopeless() const;
   [[nodiscard]] double seconds_left() const { return bounds_.task_seconds - spent_; }
 

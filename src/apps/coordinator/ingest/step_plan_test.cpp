@@ -1,5 +1,6 @@
-// A task of many steps that cannot be cut is run a few steps at a time: what compiles is no
-// measure, what ran out of time is not tried again, and what is hopeless ends early.
+// Tests of the plan for a task of many steps that cannot be cut: it is run a few steps at a time,
+// the time of compiling does not count, a number of steps that ran out of time is not tried again,
+// and a hopeless task ends early.
 #include "apps/coordinator/ingest/step_plan.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +21,7 @@ struct Device {
   Instant now = start;
 
   bool has_compiled = false;
-  std::vector<std::uint32_t> counts = {};  // Steps of each run.
+  std::vector<std::uint32_t> counts = {};  // Number of steps of each run.
   int ran_out = 0;
 
   void run(StepPlan& plan) {
@@ -98,7 +99,7 @@ TEST(StepPlan, TheRunThatCompilesIsNoMeasure) {
   EXPECT_NEAR(plan.elapsed(), 4.91, 1e-9);
 }
 
-// Each process that is started compiles for 4 s, and all steps take 28.
+// Each newly started process compiles for 4 s, and all steps together take 28 s.
 TEST(StepPlan, TimeThatWentIntoCompilingRefusesNothing) {
   StepLimit limit;
   StepPlan plan(56, bounds, limit);
@@ -160,7 +161,8 @@ TEST(StepPlan, ATaskOfWhichTheRestIsHopelessEndsAfterTwoRuns) {
   EXPECT_DOUBLE_EQ(hopeless.elapsed(), 4.8) << "and not 30 s";
 }
 
-// By its first ten steps it would take 51 s, less than twice what it may.
+// Judged by its first ten steps the task would take 51 s, which is less than twice its limit of 30
+// s.
 TEST(StepPlan, ATaskThatGetsFasterIsGivenItsTime) {
   StepLimit limit;
   StepPlan plan(64, bounds, limit);

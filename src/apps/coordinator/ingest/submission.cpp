@@ -16,7 +16,7 @@ namespace {
 struct DataPlace {
   manifest::Data* data;
   std::string name;
-  std::uint64_t bytes;  // The required size.
+  std::uint64_t bytes;  // The size that the data must have.
 };
 
 std::vector<DataPlace> data_of(manifest::Manifest& manifest) {

@@ -29,8 +29,8 @@ struct ShaderComplaint {
 // (SubmissionBounds::unchecked_shaders); other errors refuse the job. May take seconds: `asker`
 // names the waiting client, so that one client cannot keep others waiting.
 struct ShaderAsker {
-  std::string client;   // The client's key.
-  std::string address;  // See net::address_group().
+  std::string client;   // The key of the client that submits.
+  std::string address;  // The client's address group (net::address_group()).
 };
 using ShaderChecker = std::function<Result<std::vector<ShaderComplaint>>(
     const manifest::Manifest& manifest, std::string_view shader, const ShaderAsker& asker)>;
@@ -42,8 +42,9 @@ struct Signed {
 };
 
 struct SubmissionBounds {
-  std::uint64_t input_bytes_max = std::uint64_t{4} << 30;   // All data of one job.
-  std::uint64_t output_bytes_max = std::uint64_t{1} << 30;  // Joined outputs of one job.
+  std::uint64_t input_bytes_max = std::uint64_t{4} << 30;  // Size of all data of one job.
+  // Size of the joined outputs of one job.
+  std::uint64_t output_bytes_max = std::uint64_t{1} << 30;
   // Size of the matrix B of a kernel, which is held in memory while products are checked.
   std::uint64_t operand_bytes_max = std::uint64_t{256} << 20;
   // Size of the file of an onnx job, of which several copies are in memory while it is checked.

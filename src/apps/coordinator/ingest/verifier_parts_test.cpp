@@ -138,8 +138,8 @@ std::shared_ptr<const manifest::Manifest> steps_task(std::uint32_t steps) {
           .value());
 }
 
-// A device for tests. Of a job with one step it computes nothing, and runs of more than `most`
-// workgroups take too long. Of a job with several steps it counts the steps; each takes
+// A device for tests. It computes nothing for a job with one step, and runs of more than `most`
+// workgroups take too long. For a job with several steps it counts the steps; each step takes
 // step_seconds, and a new process compiles first.
 class Runner final : public PartRunner {
  public:

@@ -1,7 +1,8 @@
 // The queue of the coordinator's verifier. Disputes come first, then canaries, then samples, then
-// tasks of convicted workers. Samples of newcomers and samples of others get half of the time each
-// while both wait. Orders of one urgency take turns by their `turn`. Every eighth order is of the
-// least urgent kind that waits (except disputes and canaries), so that no order waits without end.
+// tasks of convicted workers. While samples of newcomers and samples of other workers wait, each of
+// the two kinds gets half of the time. Orders of one urgency take turns by their `turn`. Every
+// eighth order is of the least urgent kind that waits (except disputes and canaries), so that no
+// order waits without end.
 //
 // Pure, not thread-safe. Bounds: orders_max waiting orders.
 #pragma once

@@ -73,7 +73,7 @@ class RunLimit {
 
  private:
   std::uint32_t largest_ = 0;
-  double each_ = 0;         // Seconds of a workgroup.
+  double each_ = 0;         // Measured seconds of one workgroup.
   std::uint32_t late_ = 0;  // Workgroups of the last run over the limit; 0: none.
   Instant late_until_{};
 };

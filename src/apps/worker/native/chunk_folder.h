@@ -17,7 +17,7 @@ namespace weft::worker {
 
 class ChunkFolder {
  public:
-  // `bytes_max` 0 means no bound.
+  // A `bytes_max` of 0 means no bound.
   ChunkFolder(std::filesystem::path folder, std::uint64_t bytes_max)
       : folder_(std::move(folder)), bytes_max_(bytes_max) {}
 

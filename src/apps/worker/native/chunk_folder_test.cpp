@@ -49,7 +49,7 @@ TEST_F(Chunks, StayWithinTheirBoundAndTheLeastRecentlyUsedGo) {
   const ChunkFolder folder(folder_, std::uint64_t{5} * chunk_bytes);
   store(folder, model(1));
   store(folder, model(2));
-  const auto mapped = folder.open(model(1));  // Uses the model again.
+  const auto mapped = folder.open(model(1));  // Uses the first model again.
   ASSERT_TRUE(mapped.has_value());
 
   store(folder, model(3));

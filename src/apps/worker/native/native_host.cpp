@@ -28,8 +28,8 @@ void NativeHost::drop_socket() {
 void NativeHost::connect(SocketEvents events) {
   drop_socket();
   events_ = std::make_shared<SocketEvents>(std::move(events));
-  // Each callback is copied before it runs, because it may drop the socket and with it the
-  // callback.
+  // Copies the callback before it runs, because the callback may drop the socket, and with the
+  // socket the callback.
   const auto call = [kept = events_](auto member, auto... arguments) {
     if (auto event = (*kept).*member) event(std::move(arguments)...);
   };

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 constexpr std::string_view blob = "what is asked for";
 
 // A coordinator that refuses a number of requests for a blob before it answers with the blob's
-// bytes. Drogon allows one server for each process, so the tests share it.
+// bytes. All tests share one server, because Drogon allows only one in a process.
 class NativeHostTest : public testing::Test {
  protected:
   static void SetUpTestSuite() {

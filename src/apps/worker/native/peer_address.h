@@ -9,16 +9,17 @@
 
 namespace weft::worker {
 
-// Each field is one defence. Tests turn a field off and show that its attack then succeeds.
+// The addresses to which a worker may connect. Each field is one defence, which a test turns off to
+// show that its attack then succeeds.
 struct PeerAddressRules {
   bool loopback = false;     // Allows addresses of this machine, if its coordinator is on it.
   bool special = false;      // Allows addresses of no host and of this link.
   bool any_private = false;  // Allows all private networks.
 };
 
-// True if the worker may connect to `peer`. An address in a private network is allowed if one of
-// the worker's addresses `own` is in the same network: the one towards its coordinator, and the one
-// that it offers to others.
+// True if the worker may connect to `peer`. `own` are the worker's addresses: the address towards
+// its coordinator, and the address that it offers to others. A `peer` in a private network is
+// allowed only if one of them is in that network.
 [[nodiscard]] bool may_call(const net::Address& peer, std::span<const net::Address> own,
                             const PeerAddressRules& rules);
 

@@ -232,7 +232,7 @@ bool ServingProcess::run_child(const std::stop_token& stop) {
   return again;
 }
 
-// --- Functions of the client's thread.
+// --- Functions that run on the client's thread.
 
 void ServingProcess::begun(std::uint64_t child, int socket) {
   child_ = child;
@@ -255,7 +255,7 @@ void ServingProcess::send(ServingFrame kind, ByteSpan payload) {
   if (socket_ < 0) return;
   const auto sent = write_frame(socket_, kind_of(kind), payload, now() + send_max, [] {});
   if (sent) return;
-  // The reading thread notices the end.
+  // The thread that reads from the child notices the child's end.
   const std::lock_guard lock(ending_);
   if (pid_ > 0) ::kill(pid_, SIGKILL);
 }

@@ -1,10 +1,11 @@
 // The parent of the process that serves models (worker/serving_child). It starts the child,
 // restarts it after its end, and gives it the connection to /v1/serve, parts of models, and direct
-// links to other members. The child runs strangers' models: its requests are bounded, and it has no
-// access to the wallet or to files, network and other processes of this machine.
+// links to other members of its chains. The child runs strangers' models: its requests are bounded,
+// and it has no access to the wallet or to files, network and other processes of this machine.
 //
 // Threading: constructed and destroyed on any thread except the client's; begin() and join() on any
-// thread; the rest on the client's thread. Lifetime: the client and the lines outlive this object.
+// thread; all other functions on the client's thread. Lifetime: the client and the lines outlive
+// this object.
 #pragma once
 
 #include <atomic>
@@ -35,7 +36,7 @@ class ServingProcess {
     bool gpu = true;
     std::optional<std::size_t> adapter = {};  // Number of the GPU; default: the best one.
     bool unsafe = false;           // Serves even if required parts of the confinement are missing.
-    std::filesystem::path models;  // Folder of the chunks.
+    std::filesystem::path models;  // Folder of the models' chunks.
     // Maximum bytes of chunks on disk; 0: no bound.
     std::uint64_t models_bytes_max = std::uint64_t{64} << 30;
     ServingSetup setup{};
@@ -90,7 +91,7 @@ class ServingProcess {
   std::atomic<pid_t> pid_ = 0;
   std::atomic<std::uint64_t> untaken_bytes_ = 0;  // Bytes of frames posted to the client's thread.
   std::mutex ending_;                          // Guards pid_, so that no reused pid is signalled.
-  std::optional<Alive> alive_{std::in_place};  // Reset on the client's thread.
+  std::optional<Alive> alive_{std::in_place};  // Reset only on the client's thread.
   std::jthread thread_;
 };
 

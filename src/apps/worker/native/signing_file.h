@@ -1,7 +1,7 @@
 // The signing memory of this machine: a folder beside the wallet with a file for each coordinator.
 // A file begins with a line that names its format, followed by the marks and the records of
-// signed_roots.h. Processes that share a wallet share the files: each reads the records of the
-// others, under a lock, before it decides.
+// signed_roots.h. Processes that share a wallet share the files: each process reads the records of
+// the other processes, under a lock, before it decides.
 //
 // A wallet that is copied to another machine leaves this memory behind, so a key must be used on
 // one machine only.
@@ -68,7 +68,7 @@ class SigningFile final : public SigningMemory {
 
   void admit(const PublicKey& coordinator, const TaskKey& key, const Hash& root,
              std::function<void(Result<>)> done) override;
-  // The answer is known once this process was first asked to admit a root for the coordinator.
+  // The answer is known once admit() was called for a root of this coordinator in this process.
   [[nodiscard]] bool forgotten(const PublicKey& coordinator, const TaskKey& key) const override;
 
  private:
@@ -82,10 +82,10 @@ class SigningFile final : public SigningMemory {
   const std::filesystem::path folder_;
   const Post post_;
   mutable std::mutex mutex_;
-  std::map<PublicKey, SignedRoots::Marks> marks_;  // Copies of the journals' marks.
+  std::map<PublicKey, SignedRoots::Marks> marks_;  // Copies of the marks in the journals.
   std::condition_variable_any wake_;
   std::deque<Waiting> waiting_;
-  std::map<PublicKey, SigningJournal> journals_;  // Used by thread_ only.
+  std::map<PublicKey, SigningJournal> journals_;  // Used only by thread_.
   std::jthread thread_;
 };
 

@@ -3,8 +3,8 @@
 // offered to the coordinator, the caller by the token that the coordinator gave to both for this
 // epoch of their chain. See docs/decisions/0007.
 //
-// Threading: the thread of the Client on which it is made, as for all of PeerLines. Bounds:
-// connections that have not identified themselves (strangers_max, hello_max).
+// Threading: all functions run on the thread of the Client that made the object, as for all
+// PeerLines. Bounds: connections that have not identified themselves (strangers_max, hello_max).
 #pragma once
 
 #include <filesystem>
@@ -26,7 +26,7 @@ class TcpLines final : public PeerLines {
   struct Options {
     std::string listen = "127.0.0.1";  // Numeric address to listen at.
     std::uint16_t port = 0;            // Port to listen at; 0: a free one.
-    std::string address{};             // Address for other workers; empty: `listen`.
+    std::string address{};             // Address that other workers are told; empty: `listen`.
     std::uint16_t address_port = 0;    // Port for other workers; 0: that of the listener.
     PeerAddressRules calls{};          // Addresses of other members that may be called.
     std::filesystem::path scratch;     // An existing folder; holds the TLS key until it is read.
@@ -56,7 +56,7 @@ class TcpLines final : public PeerLines {
     std::uint32_t epoch = 0;
     std::uint32_t index = 0;
     Events events;
-    std::map<std::uint32_t, std::shared_ptr<Line>> lines;  // Keyed by member.
+    std::map<std::uint32_t, std::shared_ptr<Line>> lines;  // Links by member of the chain.
   };
   // A caller that has not said which member it is, or whose chain this worker has not linked yet.
   struct Stranger {
@@ -79,11 +79,11 @@ class TcpLines final : public PeerLines {
 
   const Options options_;
   std::string line_;
-  std::map<std::uint32_t, Session> sessions_;  // Keyed by chain.
+  std::map<std::uint32_t, Session> sessions_;  // Sessions by chain.
   std::list<std::shared_ptr<Stranger>> strangers_;
   std::unique_ptr<net::StreamListener> listener_;
   const std::shared_ptr<TcpLines*> self_ =
-      std::make_shared<TcpLines*>(this);  // Held weakly by later callbacks.
+      std::make_shared<TcpLines*>(this);  // Callbacks that run later hold it weakly.
 };
 
 // A link "tcp://HOST:PORT#FINGERPRINT" with a numeric address (IPv6 in brackets).

@@ -1,8 +1,8 @@
-// A TaskRunner for work that blocks: it runs on a thread of its own, and results are posted to the
-// session's thread.
+// A TaskRunner for work that blocks: the work runs on a thread of its own, and results are posted
+// to the session's thread.
 //
 // Threading: run() and cancel() on the session's thread. Lifetime: the destructor interrupts the
-// running work and waits for it.
+// running work and waits for its end.
 #pragma once
 
 #include <condition_variable>

@@ -96,8 +96,8 @@ class Ending {
   std::optional<Error> error_;
 };
 
-// Until the first welcome, checks after each lost connection if the server is a coordinator that
-// refuses this worker. Used on the client's thread.
+// Checks, after each connection that is lost before the first welcome, whether the server is a
+// coordinator that refuses this worker. Used on the client's thread.
 class FirstContact {
  public:
   FirstContact(std::string url, Ending& ending) : url_(std::move(url)), ending_(ending) {}
@@ -121,7 +121,7 @@ class FirstContact {
   bool asking_ = false;
 };
 
-// Logs a worker's events: one line for each important event, the others at debug level.
+// Logs a worker's events: one line for each important event, and all other events at debug level.
 struct Teller {
   std::string coordinator;
   std::string key;
@@ -269,7 +269,8 @@ Result<std::unique_ptr<TcpLines>> make_lines(const WorkOptions& options, net::Cl
   if (!options.peer_listen.empty()) {
     WEFT_ASSIGN(const auto at, split_peer("--peer-listen", options.peer_listen));
     std::tie(lines.listen, lines.port) = at;
-    // Other workers cannot connect to the address "all interfaces".
+    // An address that means "all interfaces" is replaced, because other workers cannot connect to
+    // it.
     if (lines.listen == "0.0.0.0" || lines.listen == "::") lines.address = towards;
   }
   if (!options.peer_address.empty()) {
@@ -353,8 +354,8 @@ Result<> work(const WorkOptions& options) {
 
   WEFT_OK(check_options(options));
   Ending ending;
-  FirstContact contact(options.coordinator,
-                       ending);  // Both outlive the client, whose thread uses them.
+  // `contact` and `ending` outlive the client, whose thread uses them.
+  FirstContact contact(options.coordinator, ending);
   WEFT_ASSIGN(const std::filesystem::path wallet_file, wallet_path(options));
   WEFT_ASSIGN(crypto::KeyPair wallet, crypto::load_or_create_wallet(wallet_file));
   WEFT_ASSIGN(const auto client,

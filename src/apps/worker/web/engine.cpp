@@ -23,7 +23,8 @@ constexpr exec::Bounds bounds_most = {.binding_bytes_max = std::uint64_t{128} <<
 
 constexpr std::uint64_t memory_usual_gpu = std::uint64_t{2560} << 20;
 constexpr std::uint64_t memory_usual_cpu = std::uint64_t{1536} << 20;
-// On the CPU, weights are in the module's own memory, which is at most 4 GiB.
+// The most bytes of a model on the CPU: its weights are in the module's own memory, which is at
+// most 4 GiB.
 constexpr std::uint64_t model_bytes_cpu_max = std::uint64_t{2} << 30;
 
 struct Shares {

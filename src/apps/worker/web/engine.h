@@ -30,7 +30,7 @@ class Engine {
     // Device memory for tasks and model layers together; 0: the usual amount.
     std::uint64_t memory_bytes = 0;
     // The number of tasks that run at a time, in time slices, each with its part of the tasks'
-    // memory. Below 2: tasks run one after the other, each with all of that memory.
+    // memory. If it is below 2, tasks run one after the other, and each may use all of that memory.
     std::uint32_t slices = 0;
     std::uint64_t price_min = 0;  // Least accepted price of a compute unit, in micro-credits.
     KnownRates known{};
@@ -38,7 +38,7 @@ class Engine {
 
   explicit Engine(std::function<void(const std::string& json)> emit) : emit_(std::move(emit)) {}
 
-  // Has no effect while started.
+  // Starts the worker. Has no effect if it is started already.
   void start(Start start);
   void stop();
   // Takes no new tasks and serves no models. Tasks that are held are finished; shards stay loaded.
@@ -81,7 +81,7 @@ class Engine {
   std::unique_ptr<Run> run_;  // Set also while the device is being opened.
   bool stop_wanted_ = false;
   bool ending_ = false;
-  std::string serving_token_;  // Token of the last welcome.
+  std::string serving_token_;  // Token for serving from the last welcome.
   bool paused_ = false;
   double share_ = 1;
 };

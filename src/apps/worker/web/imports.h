@@ -1,4 +1,5 @@
-// The functions of worker_web.js for the browser's worker, and the functions that it calls back.
+// The functions of worker_web.js that the browser's worker calls, and the functions that
+// worker_web.js calls back.
 //
 // A callback is created with new and passed as a pointer. It is called once (that of a socket for
 // each event) and deleted by its last call. Text and bytes are passed as pointer and length, valid
@@ -33,7 +34,8 @@ extern "C" {
 std::uint32_t weft_socket_open(void* callback, const char* url, std::uint32_t url_size);
 void weft_socket_send_text(std::uint32_t socket, const char* text, std::uint32_t size);
 void weft_socket_send_bytes(std::uint32_t socket, const void* bytes, std::uint32_t size);
-void weft_socket_close(std::uint32_t socket);  // Sends queued data; `closed` follows.
+// Sends the queued data and closes; then `closed` is called.
+void weft_socket_close(std::uint32_t socket);
 void weft_blob_get(void* callback, const char* url, std::uint32_t url_size, const char* token,
                    std::uint32_t token_size, double bytes_max);
 void weft_blob_put(void* callback, const char* url, std::uint32_t url_size, const char* token,

@@ -74,7 +74,7 @@ Async<Result<>> Lab::need_device() {
   device_.reset();
   if (!instance_) instance_ = gpu::web::create_instance();
   WEFT_CO_ASSIGN(auto device, co_await instance_->create_device({.label = "weft playground"}));
-  if (device_) co_return Result<>();  // Another call has opened the device meanwhile.
+  if (device_) co_return Result<>();  // Another call has opened the device while this one waited.
   device_ = std::move(device);
   executor_ = exec::create_gpu_executor(*device_, bounds);
   co_return Result<>();
@@ -126,8 +126,8 @@ Async<Result<std::string>> Lab::run(std::string manifest, bool cpu, TakeOutput t
              .outputs = describe_outputs(job->manifest),
              .tasks = job->manifest.split.tasks,
              .root = {}};
-  // Without timestamp queries exec uses wall time, as it does if the clock is too coarse for the
-  // task.
+  // A device without timestamp queries makes exec measure wall time, as does a clock that is too
+  // coarse for the task.
   ran.by_timestamps = !cpu && device_->has("timestamp-query");
   std::vector<std::vector<ByteVector>> parts;
   std::vector<Hash> roots;

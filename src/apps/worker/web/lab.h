@@ -1,11 +1,11 @@
 // Tries one manifest on this machine, without a coordinator, for the page's playground. It
 // compiles, measures and runs with the code that runs leased tasks (manifest, exec), on a device of
-// its own, so that leased tasks never wait for a try.
+// its own, so that leased tasks never wait for the playground.
 //
 // Every call returns JSON; the bytes of outputs are passed separately. Calls may overlap; runs go
-// one after the other. Fails for a manifest that breaks the format's rules (with the place), for a
-// shader that does not compile ("LINE:COLUMN: ..."), and without a GPU. Threading: the Worker's one
-// thread. Lifetime: the module's.
+// one after the other. A call fails for a manifest that breaks the format's rules (with the place),
+// for a shader that does not compile ("LINE:COLUMN: ..."), and without a GPU. Threading: the
+// Worker's one thread. Lifetime: as long as the module.
 #pragma once
 
 #include <functional>
@@ -47,7 +47,7 @@ class Lab {
 
   std::unique_ptr<gpu::Instance> instance_;
   std::unique_ptr<gpu::Device> device_;
-  std::unique_ptr<exec::Executor> executor_;  // Destroyed before its device.
+  std::unique_ptr<exec::Executor> executor_;  // Declared after its device, to be destroyed first.
   bool running_ = false;
 };
 

@@ -7,7 +7,7 @@
 
 namespace weft::worker::web {
 
-// Not in an unnamed namespace, because glaze reads the members' names.
+// These types are not in an unnamed namespace, because glaze reads the names of their members.
 struct CompileMessageView {
   std::string_view kind;
   std::uint64_t line = 0;

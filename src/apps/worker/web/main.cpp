@@ -68,7 +68,7 @@ EMSCRIPTEN_KEEPALIVE void weft_engine_throttle(double share) {
 }
 EMSCRIPTEN_KEEPALIVE void weft_engine_wake() { engine().wake(); }
 EMSCRIPTEN_KEEPALIVE const char* weft_engine_stats() {
-  static std::string text;  // Valid until the next call.
+  static std::string text;  // The returned text is valid until the next call.
   text = engine().stats();
   return text.c_str();
 }

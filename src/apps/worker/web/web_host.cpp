@@ -36,8 +36,8 @@ void WebHost::connect(SocketEvents events) {
   events_ = std::make_shared<SocketEvents>(std::move(events));
   std::string url = origin_ + path_;
   if (url.starts_with("http")) url.replace(0, 4, "ws");
-  // Each callback is copied before it runs, because it may drop the socket and with it the
-  // callback.
+  // Copies the callback before it runs, because the callback may drop the socket, and with the
+  // socket the callback.
   auto* callback = new SocketCallback{[kept = events_](SocketNews news, ByteSpan data) {
     switch (news) {
       case SocketNews::open:

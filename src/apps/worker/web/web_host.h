@@ -41,7 +41,7 @@ class WebHost final : public Host {
 
   const std::string origin_;
   const std::string path_;
-  std::uint32_t socket_ = 0;  // 0: no socket.
+  std::uint32_t socket_ = 0;  // Number of the socket; 0: none.
   std::shared_ptr<SocketEvents>
       // Callbacks of the current socket; emptied when it is dropped, so that no event follows.
       events_;

@@ -22,7 +22,7 @@ class WebLines final : public PeerLines {
   [[nodiscard]] bool send(std::uint32_t chain, std::uint32_t member, ByteSpan frame) override;
   void close(std::uint32_t chain) override;
 
-  // The kinds of serving_web.js.
+  // The kinds of events that serving_web.js reports.
   enum class News : int { signal = 0, frame = 1, open = 2, closed = 3 };
   static void news(News kind, std::uint32_t chain, std::uint32_t epoch, std::uint32_t member,
                    ByteSpan data);
@@ -32,7 +32,7 @@ class WebLines final : public PeerLines {
     std::uint32_t epoch = 0;
     Events events;
   };
-  std::map<std::uint32_t, Lines> lines_;  // Keyed by chain.
+  std::map<std::uint32_t, Lines> lines_;  // Lines by chain.
 };
 
 }  // namespace weft::worker::web

@@ -66,7 +66,7 @@ class WebRunner final : public TaskRunner {
   DeviceNews news_;
   std::unique_ptr<gpu::Instance> instance_;
   std::unique_ptr<gpu::Device> device_;
-  std::unique_ptr<exec::Executor> executor_;  // Destroyed before its device.
+  std::unique_ptr<exec::Executor> executor_;  // Declared after its device, to be destroyed first.
   std::optional<Order> order_;                // Accepted task, started when there is a device.
   bool running_ = false;
   bool cancelled_ = false;

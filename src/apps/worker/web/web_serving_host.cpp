@@ -105,7 +105,8 @@ Result<std::unique_ptr<gguf::Source>> WebServingHost::open_file(const ModelFile&
 
 Async<Result<std::unique_ptr<llm::Engine>>> WebServingHost::create_engine(
     const llm::Model& model, const gguf::Source& source, llm::EngineOptions options) {
-  // A CPU processes sequences one after the other; a tab shares its GPU with the page.
+  // The most sequences by device: few on a CPU, which processes them one after the other, and a
+  // bounded number on a GPU, which a tab shares with the page.
   constexpr std::uint32_t sequences_cpu = 4, sequences_gpu = 32, sequences_software = 8;
   options.sequences = std::min(options.sequences, gpu_ ? sequences_gpu : sequences_cpu);
   if (!gpu_) {

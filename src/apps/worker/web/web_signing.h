@@ -18,11 +18,11 @@ class WebSigning final : public SigningMemory {
 
   void admit(const PublicKey& coordinator, const TaskKey& key, const Hash& root,
              std::function<void(Result<>)> done) override;
-  // The answer is known once this object was first asked to admit a root for the coordinator.
+  // The answer is known once admit() was called for a root of this coordinator on this object.
   [[nodiscard]] bool forgotten(const PublicKey& coordinator, const TaskKey& key) const override;
 
  private:
-  using AllMarks = std::map<PublicKey, SignedRoots::Marks>;  // Keyed by coordinator.
+  using AllMarks = std::map<PublicKey, SignedRoots::Marks>;  // Marks by coordinator.
   const std::uint32_t entries_max_;  // Maximum number of roots for each coordinator.
   // The latest marks from IndexedDB. Answers may arrive after the end of this object.
   const std::shared_ptr<AllMarks> marks_ = std::make_shared<AllMarks>();

@@ -1,4 +1,4 @@
-// Runs the same load under the two best-known schedulers, to compare ours with: one queue in order
+// Runs one load under the two best-known schedulers, to compare ours with them: one queue in order
 // of arrival, for shared workers (Sharing::sliced) without latency, and tasks of one replica. It
 // shares no code with our scheduler.
 #pragma once

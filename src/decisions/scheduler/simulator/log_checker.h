@@ -10,7 +10,7 @@ struct Report {
   std::uint64_t leases = 0;
   // The number of leases that were given although another job of the same client, with a better
   // place in the queue (score.h), had a task to give that asks for no more memory and no more time.
-  // A worker with room for the one had room for the other, whatever was reserved there.
+  // A worker with room for the leased task had room for that task too, whatever was reserved there.
   std::uint64_t inversions = 0;
   std::uint64_t unfinished = 0;  // The number of unfinished jobs.
   double wait_mean = 0;          // Seconds until a job's first task was leased.

@@ -19,8 +19,8 @@ struct Network {
   double workers = 1;          // N of the formula: the number of workers
   double gflops = 1000;        // G of the formula: GFLOP/s of one worker
   double efficiency = 1;       // E of the formula, in (0, 1]
-  double latency_seconds = 0;  // L of the formula
-  double compute_seconds = 1;  // C of the formula
+  double latency_seconds = 0;  // L in the formula: seconds of latency
+  double compute_seconds = 1;  // C in the formula: seconds of computing
 };
 
 // The performance in GFLOP/s. Fails with invalid_argument if a number is out of range.

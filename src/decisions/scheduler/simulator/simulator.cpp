@@ -122,7 +122,7 @@ class Simulation {
     std::map<Run, Running> running;
   };
   struct Progress {
-    std::map<std::uint32_t, std::uint32_t> results;  // Results of open tasks, by task.
+    std::map<std::uint32_t, std::uint32_t> results;  // Number of results by open task.
     std::set<std::uint32_t> settled;
     // The share of each open task that is stored in a checkpoint, for each worker's replica or for
     // the only one.
@@ -338,7 +338,7 @@ Settings Scenario::patient_settings() {
   settings.wall_max = std::chrono::hours(24);
   settings.beat = std::chrono::hours(24);
   settings.checkpoint_min = std::chrono::milliseconds(0);
-  settings.leaving_risk_max = 1;  // No worker leaves in a simulation.
+  settings.leaving_risk_max = 1;  // Any risk is accepted, because no worker leaves in a simulation.
   return settings;
 }
 

@@ -1,10 +1,10 @@
 // Simulates a network in simulated time under the real scheduler: workers of given speeds and
 // latencies, tasks that take longer or shorter than predicted, and runs that stall. Everything
-// follows from the setup and its seed. The log says which worker got which task, and when;
+// follows from the setup and its seed. The log says which worker got which task at which time;
 // log_checker.h reads it.
 //
 // If Settings::checkpoint_min is not 0, long tasks store a checkpoint after each twentieth of their
-// work, make way, and go on on other workers.
+// work, make way, and continue on other workers.
 //
 // The simulation leaves out trust (every result counts at once), canaries (the tasks' time is
 // known), and failures.
@@ -30,7 +30,7 @@ struct SimulatedJob {
 };
 
 struct SimulatedWorker {
-  double rate = 1;  // In TFLOP/s; the reference has 1.
+  double rate = 1;  // Speed in TFLOP/s; the reference has 1.
   std::uint32_t slots = 1;
   Sharing sharing = Sharing::in_turn;
   std::uint64_t memory_bytes = std::uint64_t{1} << 40;
@@ -62,7 +62,7 @@ struct JobEnd {
 };
 
 struct Log {
-  std::vector<Start> starts;  // In the order of the decisions.
+  std::vector<Start> starts;  // Starts of tasks in the order of the decisions.
   std::vector<JobEnd> jobs;   // Ends of jobs, by the index in Scenario::jobs.
   double seconds = 0;         // The time until all jobs were done.
   double useful_seconds = 0;  // Predicted reference seconds of all tasks, each counted once.

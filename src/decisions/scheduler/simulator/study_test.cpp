@@ -73,10 +73,10 @@ Scenario mixed_load(std::uint64_t seed, bool priorities) {
   double time = 0;
   for (int i = 0; i < 3000; ++i) {
     const double kind = uniform(random);
-    SimulatedJob job{
-        .at = time,
-        .tasks = 1,
-        .task_seconds = std::round(10 * std::exp(uniform(random) * 3)) / 10};  // From 1 to 20 s.
+    SimulatedJob job{.at = time,
+                     .tasks = 1,
+                     // A task takes from 1 to 20 s.
+                     .task_seconds = std::round(10 * std::exp(uniform(random) * 3)) / 10};
     job.memory_bytes = kind < 0.85 ? (1 + random() % 3) * gib : kind < 0.97 ? 8 * gib : 16 * gib;
     if (priorities) job.priority = static_cast<std::uint32_t>(random() % 101);
     setup.jobs.push_back(job);
