@@ -113,9 +113,9 @@ TEST_F(OwnersTest, ASideOfAnotherVersionIsToldHowToUpdateInWordsThatItReads) {
     return worker.texts.size() == 1 ? worker.texts[0] : "";
   };
   const std::string later =
-      refusal(R"({"type":"hello","v":9,"versions":[8,9],"kind":"native","unknown":{}})");
+      refusal(R"({"type":"hello","v":9,"versions":[9,10],"kind":"native","unknown":{}})");
   EXPECT_THAT(later, HasSubstr(R"("type":"error","v":9,"code":"unsupported")"));
-  EXPECT_THAT(later, HasSubstr("This worker speaks versions 8 to 9 of the protocol"));
+  EXPECT_THAT(later, HasSubstr("This worker speaks versions 9 to 10 of the protocol"));
   EXPECT_THAT(later, HasSubstr("git pull && ./weft serve ..."));
   // The Hello of a page of version 1, as it was released.
   std::ostringstream released;
@@ -125,7 +125,7 @@ TEST_F(OwnersTest, ASideOfAnotherVersionIsToldHowToUpdateInWordsThatItReads) {
   ASSERT_THAT(released.str(), HasSubstr(R"("versions":[1])"));
   EXPECT_EQ(refusal(released.str()),
             R"({"type":"error","v":1,"code":"unsupported","message":"This page speaks version 1 )"
-            R"(of the protocol and the coordinator version 7: reload the page."})");
+            R"(of the protocol and the coordinator versions 7 to 8: reload the page."})");
   std::string worker = released.str();
   const std::string browser = R"("kind":"browser")";
   ASSERT_THAT(worker, HasSubstr(browser));

@@ -16,6 +16,7 @@
 #include "common/proof/receipt.h"
 #include "common/protocol/messages_fwd.h"
 #include "common/protocol/result_frame.h"
+#include "common/protocol/versions.h"
 #include "worker/tasks/alive.h"
 #include "worker/tasks/host.h"
 
@@ -50,6 +51,7 @@ class Connection {
     std::function<void(const protocol::Verdict&)> verdict;
     std::function<void(const protocol::Cancel&)> cancel;
     std::function<void(const protocol::OpenChunks&)> open;
+    std::function<void(const protocol::OpenStates&)> open_states;
     std::function<void(const protocol::Yield&)> yield;
     std::function<void(std::string reason, Duration retry)> lost;
     std::function<void(Error error)> refused;  // The last event: no other one follows.
@@ -104,7 +106,9 @@ class Connection {
   bool challenged_ = false;
   bool spoke_nonsense_ = false;  // True from an invalid message until the next valid one.
   int failures_ = 0;             // Failures in a row.
-  proof::ReceiptPlace place_;    // The place for which this socket's receipts are signed.
+  // The protocol version of the frames on this socket: the first spoken one, until the challenge.
+  std::uint32_t spoken_ = protocol::spoken_versions.first;
+  proof::ReceiptPlace place_;  // The place for which this socket's receipts are signed.
   Alive alive_;
 };
 

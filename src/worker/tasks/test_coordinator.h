@@ -7,6 +7,7 @@
 #include "common/proof/receipt.h"
 #include "common/protocol/digests.h"
 #include "common/protocol/receipt_claims.h"
+#include "common/protocol/versions.h"
 #include "worker/tasks/events.h"
 #include "worker/tasks/test_fakes.h"
 
@@ -21,7 +22,7 @@ class FakeCoordinator {
 
   void send(const protocol::CoordinatorMessage& message) {
     on_traffic();
-    host_.deliver_text(protocol::encode(message));
+    host_.deliver_text(protocol::encode(message, frames));
   }
   // Leases tasks [0, count) of a job whose manifest is `manifest`, `at_once` a message.
   void add_job(const Hash& manifest, std::uint32_t count) {
@@ -53,9 +54,11 @@ class FakeCoordinator {
   JobId job{};
   std::function<void()> on_traffic = [] {};  // Called for every message in either direction.
   bool answer_verdicts = true;
-  std::uint32_t version = protocol::version;
-  std::string host = "";    // The host for which it signs its challenge.
-  bool has_its_key = true;  // False: it signs with another key.
+  std::uint32_t version = protocol::version;  // The version that it chooses.
+  std::uint32_t frames = protocol::version;   // The version of its frames.
+  std::vector<std::uint32_t> frames_heard;    // The versions of the worker's frames.
+  std::string host = "";                      // The host for which it signs its challenge.
+  bool has_its_key = true;                    // False: it signs with another key.
   std::optional<protocol::ErrorMessage> refusal;
   std::function<void()> answers_hello;  // Called in place of sending a challenge.
   std::map<std::uint32_t, int> paid;    // The number of payments, by task.
@@ -70,6 +73,7 @@ class FakeCoordinator {
  private:
   void on_text(const std::string& text) {
     on_traffic();
+    frames_heard.push_back(protocol::read_head(text).value_or(protocol::FrameHead()).version);
     const auto message = protocol::decode_worker_message(text);
     if (!message) return complain(message.error().message);
     heard.push_back(*message);
@@ -143,6 +147,8 @@ class FakeCoordinator {
     on_traffic();
     const auto frame = protocol::decode_frame(bytes);
     if (!frame) return complain(frame.error().message);
+    const ByteSpan header = ByteSpan(bytes).subspan(4, read_le<std::uint32_t>(bytes));
+    frames_heard.push_back(protocol::read_head(as_text(header))->version);
     if (!welcomed_) return complain("a result before the welcome");
     ++results;
     std::vector<ByteVector> outputs;

@@ -114,7 +114,8 @@ void Session::send(const protocol::CoordinatorMessage& message) {
                    },
                    [](const auto&) {}},
              message);
-  if (life_.stage() != Stage::ended) parts_.connection->send_text(protocol::encode(message));
+  if (life_.stage() != Stage::ended)
+    parts_.connection->send_text(protocol::encode(message, life_.spoken()));
 }
 
 void Session::recognise() {
@@ -148,8 +149,9 @@ void Session::hello(const protocol::Hello& hello) {
                         "The worker has sent Hello already; it may send it once.");
   const auto challenge = handshake_.greet(hello);
   if (!challenge) return life_.refuse(challenge.error().code, challenge.error().message);
+  life_.speak(challenge->version);
   if (life_.advance(Stage::hello, Stage::proof))
-    parts_.connection->send_text(protocol::encode(*challenge));
+    parts_.connection->send_text(protocol::encode(*challenge, life_.spoken()));
 }
 
 void Session::prove(const protocol::Prove& prove) {
@@ -170,9 +172,11 @@ void Session::said(const protocol::Resume& resume) {
                         "The session was resumed already; it may be resumed once.");
   auto [held, unproven] = leases_.resume(handshake_.worker(), resume);
   if (!unproven.empty())
-    parts_.connection->send_text(protocol::encode(protocol::CoordinatorMessage(protocol::Cancel{
-        .tasks = std::move(unproven),
-        .reason = "The coordinator has no proof that it leased this task to the worker."})));
+    parts_.connection->send_text(protocol::encode(
+        protocol::CoordinatorMessage(protocol::Cancel{
+            .tasks = std::move(unproven),
+            .reason = "The coordinator has no proof that it leased this task to the worker."}),
+        life_.spoken()));
   life_.tell([id = parts_.id, held = std::move(held)](jobs::Core& core, jobs::Moment now) {
     core.sessions().resume(id, held, now);
   });
@@ -199,6 +203,11 @@ void Session::said(const protocol::Receipt& receipt) {
       core.results().receipt(covering, now);
     });
   }
+}
+
+void Session::said(const protocol::States& /*states*/) {
+  life_.refuse(ErrorCode::invalid_argument,
+               "The worker sends states of steps that were not requested.");
 }
 
 void Session::said(const protocol::Bye& /*bye*/) { life_.leave(); }
