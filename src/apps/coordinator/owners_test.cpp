@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "apps/coordinator/test_network.h"
+#include "common/protocol/versions.h"
 #include "decisions/jobs/client_keys.h"
 #include "decisions/jobs/job_life.h"
 #include "decisions/jobs/owner_requests.h"
@@ -131,6 +132,40 @@ TEST_F(OwnersTest, ASideOfAnotherVersionIsToldHowToUpdateInWordsThatItReads) {
   ASSERT_THAT(worker, HasSubstr(browser));
   worker.replace(worker.find(browser), browser.size(), R"("kind":"native")");
   EXPECT_THAT(refusal(worker), HasSubstr("update the worker with `git pull && ./weft work ...`."));
+}
+
+// A worker of an older version that is still spoken refuses frames of a later one.
+TEST_F(OwnersTest, AWorkerHearsEveryFrameInTheVersionThatWasChosen) {
+  for (const std::uint32_t chosen : protocol::version_list()) {
+    SCOPED_TRACE(chosen);
+    auto& worker = network.connect(a);
+    worker.hears_texts = true;
+    protocol::Hello hello;
+    hello.versions = {chosen};
+    hello.key = a.public_key();
+    hello.slots = 4;
+    worker.line->on_text(protocol::encode(protocol::WorkerMessage(hello), chosen));
+    network.run();
+    ASSERT_THAT(worker.texts, testing::SizeIs(1));
+    const auto asked = std::get<protocol::Challenge>(
+        protocol::decode_coordinator_message(worker.texts[0]).value());
+    EXPECT_EQ(asked.version, chosen);
+    worker.line->on_text(
+        protocol::encode(protocol::WorkerMessage(
+                             protocol::Prove{.signature = a.sign_now(protocol::hello_digest(
+                                                 asked.coordinator, asked.nonce, a.public_key()))}),
+                         chosen));
+    network.run();
+    protocol::Resume resume{.held = {{.attempt = 1}}};  // No proof: it is cancelled.
+    worker.line->on_text(protocol::encode(protocol::WorkerMessage(resume), chosen));
+    network.run();
+    worker.line->on_text("nonsense");
+    network.run();
+
+    ASSERT_THAT(worker.texts, testing::SizeIs(4)) << "challenge, welcome, cancel and error";
+    for (const std::string& text : worker.texts)
+      EXPECT_EQ(protocol::read_head(text).value().version, chosen) << text;
+  }
 }
 
 class DevicesTest : public OwnersTest {

@@ -164,6 +164,48 @@ TEST(Decode, BoundsListsTextsAndDepth) {
             std::string::npos);
 }
 
+TEST(Decode, BoundsRootsOfStepsAndStatesBetweenThem) {
+  const std::string open =
+      R"({"type":"open_states","v":8,"task":"a0a1a2a3a4a5a6a7a8a9aaabacadaeaf/1","attempt":1,"groups":)";
+  EXPECT_EQ(message(decode_coordinator_message(open + "[1,2,3,4,5,6,7,31]}")), "accepted");
+  EXPECT_EQ(message(decode_coordinator_message(open + "[1,2,3,4,5,6,7,8,9]}")),
+            "groups: has more than 8 elements (line 1, column 100)");
+  EXPECT_EQ(message(decode_coordinator_message(open + "[32]}")),
+            "groups[0]: must be from 0 to 31, not 32 (line 1, column 101)");
+
+  States states{.task = sample_task(1), .attempt = 1, .states = std::vector<StepState>(8)};
+  EXPECT_EQ(message(decode_worker_message(encode(WorkerMessage(states)))), "accepted");
+  states.states.emplace_back();
+  EXPECT_NE(message(decode_worker_message(encode(WorkerMessage(states)))).find("more than 8"),
+            std::string::npos);
+
+  TaskResult result = sample_result();
+  result.step_roots.resize(31);
+  EXPECT_TRUE(
+      decode_frame(encode_frame({.result = result, .payload = ByteVector(5)}).value()).has_value());
+  result.step_roots.resize(32);
+  EXPECT_FALSE(
+      decode_frame(encode_frame({.result = result, .payload = ByteVector(5)}).value()).has_value());
+}
+
+// A side of version 7 knows none of the fields of version 8, and refuses them.
+TEST(Encode, WritesNoFieldOfALaterVersionThatIsNotSet) {
+  for (const WorkerMessage& message : sample_worker_messages()) {
+    if (std::holds_alternative<States>(message)) continue;
+    const std::string name = "v7/worker." + type_of(encode(message)) + ".json";
+    std::ostringstream released;
+    released << std::ifstream(WEFT_SOURCE_DIR "/src/common/protocol/testdata/" + name).rdbuf();
+    const auto decoded = decode_worker_message(released.str());
+    ASSERT_TRUE(decoded.has_value()) << name;
+    EXPECT_EQ(encode(*decoded, 7), released.str());
+  }
+  TaskResult result = sample_result();
+  result.step_roots.clear();
+  EXPECT_EQ(encode(WorkerMessage(result), 7).find("step_roots"), std::string::npos);
+  const Lease lease{.tasks = {{.index = 1}}};
+  EXPECT_EQ(encode(CoordinatorMessage(lease), 7).find("step_roots"), std::string::npos);
+}
+
 TEST(Decode, TakesAResultAsABinaryFrameOnly) {
   EXPECT_EQ(message(decode_worker_message(encode(WorkerMessage(sample_result())))),
             "A result travels as a binary frame, not as text.");
