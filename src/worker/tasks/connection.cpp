@@ -69,10 +69,18 @@ void Connection::wake() {
 }
 
 void Connection::send(const protocol::WorkerMessage& message) {
-  if (ready()) host_.send_text(protocol::encode(message, spoken_));
+  const bool unknown =
+      spoken_ < protocol::step_roots_version && std::holds_alternative<protocol::States>(message);
+  if (ready() && !unknown) host_.send_text(protocol::encode(message, spoken_));
 }
 
 bool Connection::send(const protocol::ResultFrame& frame) {
+  // The result may be for a coordinator that was newer, and is older since it was started again.
+  if (spoken_ < protocol::step_roots_version && !frame.result.step_roots.empty()) {
+    protocol::ResultFrame older = frame;
+    older.result.step_roots.clear();
+    return send(older);
+  }
   auto bytes = protocol::encode_frame(frame, spoken_);
   if (!bytes) return false;
   if (ready()) host_.send_binary(std::move(*bytes));

@@ -72,9 +72,11 @@ class Connection {
   // The coordinator that has proved its key last; zeros while a connection is being made.
   [[nodiscard]] const PublicKey& coordinator() const { return place_.coordinator; }
 
-  // Sends a message; drops it while the connection is not ready.
+  // Sends a message; drops it while the connection is not ready, and if the coordinator's version
+  // does not have it.
   void send(const protocol::WorkerMessage& message);
-  // Sends a result. False if it does not fit into a frame.
+  // Sends a result, without roots of steps if the coordinator's version does not have them. False
+  // if it does not fit into a frame.
   bool send(const protocol::ResultFrame& frame);
   // Signs a receipt and sends it; `sent` is called when the receipt is out or the socket is lost.
   void send_receipt(std::vector<protocol::ReceiptItem> items, std::function<void()> sent);

@@ -269,6 +269,29 @@ TEST(States, AreKeptOverAReconnect) {
   EXPECT_EQ(StepWorld::has(world.ask(1, {4})), std::vector{true});
 }
 
+// The coordinator was taken back to the program of version 7, which refuses what it does not know.
+TEST(States, AndRootsAreNotSentToACoordinatorOfAnOlderVersion) {
+  StepWorld world;
+  ASSERT_EQ(world.result_of(world.lease(1)).step_roots.size(), 7U);
+  world.host.blobs_reachable = false;
+  world.coordinator.send(
+      protocol::OpenStates{.task = StepWorld::task(1), .attempt = 1, .groups = {4}});
+  world.host.run_for(10ms);
+  world.host.drop("lost");
+  world.coordinator.version = 7;
+  world.coordinator.frames = 7;
+  world.host.blobs_reachable = true;
+  const std::size_t before = world.coordinator.delivered.size();
+
+  ASSERT_TRUE(world.host.run_until([&] { return world.coordinator.delivered.size() > before; }));
+  world.host.run_for(10s);
+
+  EXPECT_TRUE(world.coordinator.delivered.back().step_roots.empty());
+  EXPECT_EQ(world.coordinator.delivered.back().root, root_after(8));
+  EXPECT_TRUE(world.answers().empty());
+  EXPECT_THAT(world.coordinator.complaints, testing::IsEmpty());
+}
+
 TEST(States, ThatAreStoredWhileTheConnectionIsLostAreNamedOverTheNextOne) {
   StepWorld world;
   world.result_of(world.lease(1));
