@@ -315,6 +315,46 @@ TEST(States, ThatAreStoredWhileTheConnectionIsLostAreNamedOverTheNextOne) {
   EXPECT_EQ(world.answers().size(), 1U) << "an answer is sent once";
 }
 
+// The coordinator asks again over each connection until it has an answer.
+TEST(States, AreShownOverManyRandomLosses) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    SCOPED_TRACE(seed);
+    StepWorld world;
+    const protocol::TaskResult result = world.result_of(world.lease(1));
+    std::mt19937 random(seed);
+    int losses = 0;
+    world.coordinator.on_traffic = [&] {
+      if (losses < 30 && random() % 4 == 0) {
+        ++losses;
+        world.host.blobs_reachable = random() % 2 == 0;
+        world.host.after(std::chrono::milliseconds(random() % 3000),
+                         [&] { world.host.blobs_reachable = true; });
+        world.host.drop("lost");
+      }
+    };
+
+    for (int round = 0; round < 200 && world.answers().empty(); ++round) {
+      world.coordinator.send(
+          protocol::OpenStates{.task = StepWorld::task(1), .attempt = 1, .groups = {2, 6}});
+      world.host.run_for(3s);
+    }
+
+    ASSERT_FALSE(world.answers().empty());
+    const protocol::States& answer = world.answers().front();
+    ASSERT_EQ(StepWorld::has(answer), (std::vector{true, true}));
+    for (const auto& each : answer.states) {
+      const auto state = proof::decode_state(world.host.blobs.at(each.blob));
+      ASSERT_TRUE(state.has_value());
+      std::vector<ByteVector> outputs;
+      for (const ByteSpan output : state->outputs)
+        outputs.emplace_back(output.begin(), output.end());
+      EXPECT_EQ(proof::task_root(outputs), result.step_roots[each.group - 1]);
+    }
+    EXPECT_EQ(world.runner.runs.size(), 8U);
+    EXPECT_THAT(world.coordinator.complaints, testing::IsEmpty());
+  }
+}
+
 TEST(States, ThatCannotBeStoredAreAnsweredWithNone) {
   StepWorld world;
   world.result_of(world.lease(1));
