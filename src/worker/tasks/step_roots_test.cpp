@@ -340,7 +340,7 @@ TEST(States, AreShownOverManyRandomLosses) {
     }
 
     ASSERT_FALSE(world.answers().empty());
-    const protocol::States& answer = world.answers().front();
+    const protocol::States answer = world.answers().front();
     ASSERT_EQ(StepWorld::has(answer), (std::vector{true, true}));
     for (const auto& each : answer.states) {
       const auto state = proof::decode_state(world.host.blobs.at(each.blob));
