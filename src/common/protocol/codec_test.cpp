@@ -169,9 +169,9 @@ TEST(Decode, BoundsRootsOfStepsAndStatesBetweenThem) {
       R"({"type":"open_states","v":8,"task":"a0a1a2a3a4a5a6a7a8a9aaabacadaeaf/1","attempt":1,"groups":)";
   EXPECT_EQ(message(decode_coordinator_message(open + "[1,2,3,4,5,6,7,31]}")), "accepted");
   EXPECT_EQ(message(decode_coordinator_message(open + "[1,2,3,4,5,6,7,8,9]}")),
-            "groups: has more than 8 elements (line 1, column 100)");
+            "groups: has more than 8 elements (line 1, column 94)");
   EXPECT_EQ(message(decode_coordinator_message(open + "[32]}")),
-            "groups[0]: must be from 0 to 31, not 32 (line 1, column 101)");
+            "groups[0]: must be from 0 to 31, not 32 (line 1, column 95)");
 
   States states{.task = sample_task(1), .attempt = 1, .states = std::vector<StepState>(8)};
   EXPECT_EQ(message(decode_worker_message(encode(WorkerMessage(states)))), "accepted");

@@ -116,7 +116,7 @@ TEST(SessionConnection, WritesEveryFrameInTheVersionThatTheCoordinatorChose) {
     world.coordinator.add_job(world.manifest, 3);
     ASSERT_TRUE(world.host.run_until([&] { return world.coordinator.done(); }));
 
-    ASSERT_GT(world.coordinator.frames_heard.size(), 6U);
+    ASSERT_GE(world.coordinator.frames_heard.size(), 6U) << "hello, prove, results and a receipt";
     EXPECT_EQ(world.coordinator.frames_heard[0], protocol::spoken_versions.first) << "the hello";
     EXPECT_THAT(std::span(world.coordinator.frames_heard).subspan(1), testing::Each(chosen));
     EXPECT_THAT(world.coordinator.complaints, testing::IsEmpty());

@@ -17,8 +17,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t state_bytes = 24;  // Of the outputs of a task.
-
 struct StepWorld {
   explicit StepWorld(const std::string& text = steps_manifest(8), Session::Options options = {})
       : manifest(host.add_blob({text.begin(), text.end()})),
@@ -423,8 +421,8 @@ TEST(States, OfARepeatedRequestAreAnsweredOnce) {
 
 TEST(States, AreStoredOneAfterTheOtherForAllResults) {
   StepWorld world;
-  for (const std::uint8_t number : {1, 2, 3}) world.result_of(world.lease(number));
-  for (const std::uint8_t number : {1, 2, 3}) {
+  for (std::uint8_t number = 1; number <= 3; ++number) world.result_of(world.lease(number));
+  for (std::uint8_t number = 1; number <= 3; ++number) {
     world.coordinator.send(
         protocol::OpenStates{.task = StepWorld::task(number), .attempt = 1, .groups = {1, 2, 3}});
   }

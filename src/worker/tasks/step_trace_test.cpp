@@ -10,8 +10,6 @@
 namespace weft::worker {
 namespace {
 
-constexpr std::uint64_t state_bytes = 24;
-
 struct Traced {
   Traced(std::uint32_t steps, std::shared_ptr<StateRoom> its_room)
       : manifest(manifest::parse(steps_manifest(steps)).value()),

@@ -3,6 +3,7 @@
 // in `complaints`.
 #pragma once
 
+#include "common/base/byte_reader.h"
 #include "common/proof/merkle.h"
 #include "common/proof/receipt.h"
 #include "common/protocol/digests.h"

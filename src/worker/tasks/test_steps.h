@@ -11,6 +11,8 @@
 
 namespace weft::worker {
 
+inline constexpr std::uint64_t state_bytes = 24;  // The outputs of the job below.
+
 // A job of one task whose outputs have 16 and 8 bytes.
 inline std::string steps_manifest(std::uint32_t steps, const std::string& verify = "",
                                   std::uint32_t workgroups = 1) {
