@@ -14,8 +14,8 @@ namespace weft::protocol {
 inline constexpr std::size_t opened_chunks_max = 16;  // The most chunks of one OpenChunks.
 // The first version with LeasedTask::step_roots, TaskResult::step_roots, OpenStates and States.
 inline constexpr std::uint32_t step_roots_version = 8;
-inline constexpr std::size_t step_roots_max = 31;     // The most groups of steps, less the last.
-inline constexpr std::size_t opened_states_max = 8;   // The most groups of one OpenStates.
+inline constexpr std::size_t step_roots_max = 31;    // The most groups of steps, less the last.
+inline constexpr std::size_t opened_states_max = 8;  // The most groups of one OpenStates.
 inline constexpr std::size_t inline_output_bytes_max =
     std::size_t{64} << 10;  // Larger outputs are sent by PUT /v1/blobs/{sha256}.
 
