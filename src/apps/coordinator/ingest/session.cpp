@@ -112,6 +112,9 @@ void Session::send(const protocol::CoordinatorMessage& message) {
                    [&](const protocol::Cancel& cancel) {
                      for (const auto& task : cancel.tasks) leases_.drop(task.task, task.attempt);
                    },
+                   [&](const protocol::OpenStates& asked) {
+                     leases_.open_states(handshake_.worker(), asked);
+                   },
                    [](const auto&) {}},
              message);
   if (life_.stage() != Stage::ended)
@@ -203,11 +206,6 @@ void Session::said(const protocol::Receipt& receipt) {
       core.results().receipt(covering, now);
     });
   }
-}
-
-void Session::said(const protocol::States& /*states*/) {
-  life_.refuse(ErrorCode::invalid_argument,
-               "The worker sends states of steps that were not requested.");
 }
 
 void Session::said(const protocol::Bye& /*bye*/) { life_.leave(); }

@@ -89,7 +89,6 @@ class Session : public std::enable_shared_from_this<Session> {
   void said(const protocol::Resume& resume);
   void said(const protocol::TaskResult& result);
   void said(const protocol::Receipt& receipt);
-  void said(const protocol::States& states);
   void said(const protocol::Bye& bye);
   template <class Message>
   void said(const Message& message);
