@@ -352,6 +352,42 @@ TEST_F(CoreSteps, AStateThatTheWorkerDoesNotHaveLosesTheLeaseIfTheTaskTakesTooLo
   EXPECT_THAT(alone->stored.watches, IsEmpty());
 }
 
+// If two established workers agree, their agreement decides where the verifier cannot check it.
+TEST_F(CoreSteps, TwoThatAgreeDoNotDecideBecauseTheySendNoStates) {
+  constexpr std::uint8_t partner = 4;
+  std::vector<protocol::OpenStates> requests;
+  std::uint8_t suspect = trusted;
+  for (std::uint8_t changed = 0; requests.empty(); ++changed) {
+    ASSERT_LT(changed, 20) << "the first group is drawn each time";
+    Restored restored;
+    known(restored, partner, 1000);
+    open(std::move(restored));
+    alone->arrive(stranger);
+    measure(submit(1, 2), 1);
+    alone->core().sessions().left(SessionId(stranger), true, alone->now);
+    alone->arrive(trusted);
+    alone->arrive(partner);
+    alone->pass(seconds(1));
+    deliver(trusted, roots(changed));
+    deliver(partner, roots(changed));
+    suspect = asked(trusted).empty() ? partner : trusted;
+    requests = asked(suspect);
+  }
+  SentStates none = answer_to(requests[0], suspect);
+  none.is_stored.assign(none.is_stored.size(), false);
+  send(none);
+  for (const int pause : {10, 20, 40}) {
+    answer(late());
+    alone->pass(seconds(pause));
+  }
+
+  answer(late());
+
+  EXPECT_TRUE(alone->stored.tasks.empty());
+  ASSERT_THAT(alone->told<protocol::Verdict>(suspect), SizeIs(1));
+  EXPECT_FALSE(alone->told<protocol::Verdict>(suspect)[0].accepted);
+}
+
 TEST_F(CoreSteps, AnswersThatDoNotFitTheRequestAreNoStates) {
   const auto whole_after = [&](const std::function<void(SentStates&)>& change) {
     (void)delivered();

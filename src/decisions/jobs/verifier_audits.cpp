@@ -102,19 +102,23 @@ void VerifierAudits::not_checked(Audit& audit, const Checked& checked, Moment no
   // which the whole task is computed.
   if (checked.late && had_states && is_told) return states_.check_whole(audit, now);
   const bool given_up = !audit.late.waits() || is_given_up(audit, now);
+  const bool in_vain = audit.states.replaced && checked.late && is_told;
+  const auto lose = [&] {
+    states_.lose(audit,
+                 "The worker did not send the states of the steps that were drawn, or states from "
+                 "which they take too long, and the verifier did not compute the whole task in "
+                 "time.",
+                 now);
+  };
   if (audit.opens || audit.wanted.by_root) {  // No other one may do it.
+    // Two accomplices would otherwise decide because they send no states.
+    if (in_vain) return lose();
     if (given_up) return audits_.end(task, trust::AuditOutcome::failed, now);
     audit.deadline = audit.late.next();
     return;
   }
   audits_.lease(audit, now);
-  if (!audit.auditor && audit.states.replaced && checked.late && is_told)
-    return states_.lose(
-        audit,
-        "The worker did not send the states of the steps that were drawn, or states "
-        "from which they take too long, and the verifier did not compute the whole "
-        "task in time.",
-        now);
+  if (!audit.auditor && in_vain) return lose();
   if (!audit.auditor && audit.wanted.dispute && given_up) audits_.again(task, now);
 }
 
